@@ -1,0 +1,87 @@
+//! The checks of `ascend-doctor check`: pure functions from facts to outcomes.
+//!
+//! **Invariant:** no check does I/O, prints, or knows an output format. To add one, write the
+//! function in the file of its family, add a line to that family's `CHECKS`, its words to
+//! `data/findings/<family>.toml`, and a fixture to `tests/fixtures/hosts/`.
+
+mod cann;
+mod dev;
+mod drv;
+mod env;
+mod host;
+mod ms;
+mod net;
+mod nnal;
+mod profile;
+mod py;
+mod scan;
+mod tnpu;
+mod torch;
+mod vllm;
+
+pub use profile::Profile;
+
+use crate::facts::Facts;
+use crate::report::Outcome;
+
+/// What a check may look at.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// What was read of the machine.
+    pub facts: &'a Facts,
+    /// What the machine is meant for.
+    pub profile: Profile,
+    /// Whether a missing NPU or stack is an error (`--require-npu`).
+    pub require_npu: bool,
+}
+
+/// A check: an id of the catalogue and the function that decides.
+#[derive(Debug, Clone, Copy)]
+pub struct Check {
+    /// The finding id that it reports under.
+    pub id: &'static str,
+    /// The decision.
+    pub run: fn(&Context<'_>) -> Outcome,
+}
+
+/// The families, in the order of the report.
+const FAMILIES: &[&[Check]] = &[
+    scan::CHECKS,
+    host::CHECKS,
+    dev::CHECKS,
+    drv::CHECKS,
+    cann::CHECKS,
+    nnal::CHECKS,
+    env::CHECKS,
+    py::CHECKS,
+    torch::CHECKS,
+    tnpu::CHECKS,
+    vllm::CHECKS,
+    ms::CHECKS,
+    net::CHECKS,
+];
+
+/// All checks, in the order of the report.
+pub fn all() -> impl Iterator<Item = &'static Check> {
+    FAMILIES.iter().copied().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::data::Catalog;
+
+    #[test]
+    fn ids_are_unique_and_in_the_catalogue() {
+        let mut seen = BTreeSet::new();
+        for check in all() {
+            assert!(seen.insert(check.id), "{} is registered twice", check.id);
+            assert!(Catalog::builtin().entry(check.id).is_some(), "{} has no words", check.id);
+        }
+        for entry in Catalog::builtin().entries() {
+            assert!(seen.contains(entry.id.as_str()), "{} has words but no check", entry.id);
+        }
+    }
+}

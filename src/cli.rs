@@ -1,0 +1,116 @@
+//! The command line: types and help texts, nothing else.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::checks::Profile;
+use crate::render::Format;
+use crate::report::FailOn;
+use crate::text::Lang;
+
+/// Diagnose Huawei Ascend NPU machines: offline, in one binary.
+#[derive(Debug, Parser)]
+#[command(name = "ascend-doctor", version, max_term_width = 80, propagate_version = true)]
+#[command(after_help = "Exit status, in every subcommand:\n  \
+    0  nothing at or above the fail level\n  \
+    1  findings at or above it\n  \
+    2  wrong usage, or the tool could not work\n  \
+    3  no verdict: time, permission or evidence was lacking")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Options of all subcommands.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Scan this machine, or a copy of one, against the compatibility matrix
+    Check(Box<CheckArgs>),
+}
+
+/// Options of all subcommands that make a report.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArgs {
+    /// Format of the report
+    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Write the report to a file instead of standard output
+    #[arg(long, short = 'o', global = true, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Language of the messages [default: by the locale]
+    #[arg(long, global = true, value_enum, env = "ASCEND_DOCTOR_LANG")]
+    pub lang: Option<Lang>,
+    /// When to use colour
+    #[arg(long, global = true, value_enum, default_value_t = ColorWhen::Auto)]
+    pub color: ColorWhen,
+    /// Findings of which level make the exit status 1
+    #[arg(long, global = true, value_enum, default_value_t = FailOn::Error)]
+    pub fail_on: FailOn,
+    /// Only findings and the summary
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Also what passed, what does not apply, all evidence and references
+    #[arg(long, short, global = true)]
+    pub verbose: bool,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ColorWhen {
+    /// On a terminal, unless NO_COLOR, CLICOLOR=0 or TERM=dumb say otherwise.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Options of `check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Examine a mounted or copied root instead of this machine
+    #[arg(long, value_name = "DIR", conflicts_with = "pid")]
+    pub root: Option<PathBuf>,
+    /// Take the environment from a file: `NAME=value` lines, JSON, or NUL-separated
+    #[arg(long, value_name = "FILE")]
+    pub env_file: Option<PathBuf>,
+    /// Look at a running process: its environment, user and interpreter
+    #[arg(long, value_name = "N")]
+    pub pid: Option<u32>,
+    /// The Python interpreter to examine [default: the one the shell would start]
+    #[arg(long, value_name = "PATH")]
+    pub python: Option<String>,
+    /// What the machine is meant for
+    #[arg(long, value_enum, default_value_t = Profile::General)]
+    pub profile: Profile,
+    /// Fail if there is no usable NPU and Ascend software
+    #[arg(long)]
+    pub require_npu: bool,
+    /// Only these checks (ids or families, separated by commas)
+    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Leave out these checks (ids or families, separated by commas)
+    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    pub skip: Vec<String>,
+    /// Do not hash files
+    #[arg(long)]
+    pub no_hash: bool,
+    /// Do not run npu-smi
+    #[arg(long)]
+    pub no_npu_smi: bool,
+    /// Keep everything that is read, as a tree for --root
+    #[arg(long, value_name = "DIR")]
+    pub record: Option<PathBuf>,
+    /// Print what was read, as JSON, and judge nothing
+    #[arg(long, conflicts_with_all = ["facts", "only", "skip"])]
+    pub facts_only: bool,
+    /// Judge facts that were read elsewhere (`--facts-only`)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["root", "pid", "record", "env_file", "python"])]
+    pub facts: Option<PathBuf>,
+}

@@ -1,0 +1,183 @@
+//! `check`: scan a machine and judge it.
+
+use anyhow::Context as _;
+
+use super::finish;
+use super::output::{Output, read_argument};
+use crate::checks::{self, Check};
+use crate::cli::CheckArgs;
+use crate::collect::{self, Options};
+use crate::data::Catalog;
+use crate::facts::{FACTS_SCHEMA, Facts};
+use crate::report::{ExitStatus, Outcome, Report, RuleResult, Verdict, fold_consequences};
+use crate::sysroot::Sysroot;
+
+/// The most that is read of a facts file, in bytes.
+const FACTS_LIMIT: u64 = 256 << 20;
+
+pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatus> {
+    let selected = select(&args.only, &args.skip)?;
+    let facts = match &args.facts {
+        Some(path) => {
+            let bytes = read_argument(path, FACTS_LIMIT)?;
+            let facts: Facts = serde_json::from_slice(&bytes).with_context(|| {
+                format!("`{}` is no facts file (written by `check --facts-only`)", path.display())
+            })?;
+            anyhow::ensure!(
+                facts.schema == FACTS_SCHEMA,
+                "`{}` has the schema `{}`, this version reads `{FACTS_SCHEMA}`",
+                path.display(),
+                facts.schema
+            );
+            facts
+        }
+        None => gather(args)?,
+    };
+    if args.facts_only {
+        output
+            .write(|out, _| {
+                serde_json::to_writer_pretty(&mut *out, &facts)?;
+                writeln!(out)
+            })
+            .context("failed to write the facts")?;
+        return Ok(ExitStatus::Clean);
+    }
+    finish(judge(&facts, &selected, args), output)
+}
+
+/// Opens the machine and reads the facts.
+fn gather(args: &CheckArgs) -> anyhow::Result<Facts> {
+    let mut sysroot = match &args.root {
+        Some(root) => Sysroot::tree(root)?,
+        None => Sysroot::live(),
+    };
+    if let Some(pid) = args.pid {
+        sysroot.attach(pid)?;
+    }
+    if let Some(path) = &args.env_file {
+        let vars = parse_env_file(&read_argument(path, 4 << 20)?)
+            .with_context(|| format!("`{}` is no environment file", path.display()))?;
+        sysroot.set_env(&path.display().to_string(), vars);
+    }
+    if let Some(dir) = &args.record {
+        sysroot.record_into(dir)?;
+    }
+    let options =
+        Options { python: args.python.clone(), hash: !args.no_hash, npu_smi: !args.no_npu_smi };
+    let facts = collect::collect(&sysroot, &options);
+    sysroot.finish_recording().context("failed to write the recording")?;
+    Ok(facts)
+}
+
+/// Runs the selected checks over the facts.
+fn judge(facts: &Facts, selected: &[&'static Check], args: &CheckArgs) -> Report {
+    let catalog = Catalog::builtin();
+    let context = checks::Context { facts, profile: args.profile, require_npu: args.require_npu };
+    let subject = facts.host.name.clone().unwrap_or_else(|| facts.source.clone());
+    let mut report = Report::new("check", subject);
+    let mut findings = Vec::new();
+    for check in selected {
+        let name = catalog.entry(check.id).map(|entry| entry.name.clone()).unwrap_or_default();
+        let (verdict, reason) = match (check.run)(&context) {
+            Outcome::Passed => (Verdict::Passed, None),
+            Outcome::NotApplicable(reason) => {
+                (Verdict::NotApplicable, Some(catalog.reason(&reason)))
+            }
+            Outcome::NotChecked(reason) => {
+                let text = catalog.reason(&reason);
+                // Somebody who asks for one check wants its verdict.
+                if !args.only.is_empty() {
+                    report.no_verdict.push(text.clone());
+                }
+                (Verdict::NotChecked, Some(text))
+            }
+            Outcome::Blocked(reason) => {
+                let text = catalog.reason(&reason);
+                report.no_verdict.push(text.clone());
+                (Verdict::NotChecked, Some(text))
+            }
+            Outcome::Found(found) => {
+                findings.extend(found.into_iter().map(|found| catalog.resolve(found)));
+                (Verdict::Found, None)
+            }
+        };
+        report.results.push(RuleResult { id: check.id, name, verdict, reason });
+    }
+    report.findings = fold_consequences(findings);
+    for result in &mut report.results {
+        let on_top = report.findings.iter().any(|finding| finding.id == result.id);
+        if result.verdict == Verdict::Found && !on_top {
+            result.verdict = Verdict::Folded;
+        }
+    }
+    report
+}
+
+/// The checks that `--only` and `--skip` leave. A name is an id or the prefix of a family.
+fn select(only: &[String], skip: &[String]) -> anyhow::Result<Vec<&'static Check>> {
+    for name in only.iter().chain(skip) {
+        anyhow::ensure!(
+            checks::all().any(|check| names(name, check.id)),
+            "there is no check or family of checks `{name}`; `ascend-doctor explain --list` lists them"
+        );
+    }
+    Ok(checks::all()
+        .filter(|check| only.is_empty() || only.iter().any(|name| names(name, check.id)))
+        .filter(|check| !skip.iter().any(|name| names(name, check.id)))
+        .collect())
+}
+
+fn names(name: &str, id: &str) -> bool {
+    let name = name.trim();
+    id.eq_ignore_ascii_case(name)
+        || id.split('-').next().is_some_and(|family| family.eq_ignore_ascii_case(name))
+}
+
+/// Reads `NAME=value` lines (also as `export NAME=value` and quoted), a JSON object, or the
+/// NUL-separated form of `/proc/<pid>/environ`.
+fn parse_env_file(bytes: &[u8]) -> anyhow::Result<Vec<(String, String)>> {
+    let text = String::from_utf8_lossy(bytes);
+    if text.trim_start().starts_with('{') {
+        let vars: std::collections::BTreeMap<String, String> = serde_json::from_str(&text)?;
+        return Ok(vars.into_iter().collect());
+    }
+    let lines: Vec<&str> =
+        if text.contains('\0') { text.split('\0').collect() } else { text.lines().collect() };
+    let mut vars = Vec::new();
+    for (number, line) in (1..).zip(lines) {
+        let line = line.strip_prefix("export ").unwrap_or(line);
+        if line.trim().is_empty() || line.trim_start().starts_with('#') {
+            continue;
+        }
+        let (name, value) = line
+            .split_once('=')
+            .with_context(|| format!("line {number} is no `NAME=value` line"))?;
+        let bare = ['"', '\'']
+            .iter()
+            .find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote))
+            .unwrap_or(value);
+        vars.push((name.trim().to_owned(), bare.to_owned()));
+    }
+    Ok(vars)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_forms_of_environment_files() {
+        let expected = vec![("A".to_owned(), "1=2".to_owned()), ("B".to_owned(), "x y".to_owned())];
+        assert_eq!(parse_env_file(b"A=1=2\nexport B=\"x y\"\n# c\n").unwrap(), expected);
+        assert_eq!(parse_env_file(b"{\"A\":\"1=2\",\"B\":\"x y\"}").unwrap(), expected);
+        assert_eq!(parse_env_file(b"A=1=2\0B=x y\0").unwrap(), expected);
+        assert!(parse_env_file(b"nonsense\n").is_err());
+    }
+
+    #[test]
+    fn families_and_ids_select() {
+        assert_eq!(select(&["scan-read".to_owned()], &[]).unwrap().len(), 1);
+        assert!(select(&["SCAN".to_owned()], &["SCAN-READ".to_owned()]).unwrap().len() == 1);
+        assert!(select(&["NOPE".to_owned()], &[]).is_err());
+    }
+}

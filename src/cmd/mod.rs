@@ -1,0 +1,29 @@
+//! One file per subcommand: gather, decide, hand a report to the renderer.
+
+mod check;
+mod output;
+
+use anyhow::Context as _;
+
+use crate::cli::{Cli, Command};
+use crate::render::render;
+use crate::report::{ExitStatus, Report};
+use output::Output;
+
+/// Runs the subcommand that `cli` names.
+pub fn run(cli: &Cli) -> anyhow::Result<ExitStatus> {
+    let output = Output::new(&cli.output);
+    match &cli.command {
+        Command::Check(args) => check::run(args, &output),
+    }
+}
+
+/// Writes the report where the options say and returns the exit status that it stands for.
+fn finish(mut report: Report, output: &Output) -> anyhow::Result<ExitStatus> {
+    report.fail_on = output.fail_on();
+    report.sort();
+    output
+        .write(|out, style| render(&report, output.format(), style, out))
+        .context("failed to write the report")?;
+    Ok(report.exit_status())
+}

@@ -1,0 +1,167 @@
+//! Where reports go: standard output or a file, with or without colour, how wide.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "asks for the terminal's variables and writes files that the user named"
+)]
+
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::path::{Path, PathBuf};
+
+use crate::cli::{ColorWhen, OutputArgs};
+use crate::render::{Format, Paint, Style};
+use crate::report::FailOn;
+use crate::text::Lang;
+
+/// The output options, decided.
+#[derive(Debug)]
+pub(super) struct Output {
+    file: Option<PathBuf>,
+    format: Format,
+    fail_on: FailOn,
+    style: Style,
+}
+
+impl Output {
+    pub(super) fn new(args: &OutputArgs) -> Self {
+        let variable = |name: &str| std::env::var(name).ok();
+        let terminal = args.output.is_none() && io::stdout().is_terminal();
+        let lang = args.lang.unwrap_or_else(|| Lang::from_locale(variable));
+        let width = terminal.then(terminal_width).flatten().unwrap_or(80).clamp(40, 120);
+        Self {
+            file: args.output.clone(),
+            format: args.format,
+            fail_on: args.fail_on,
+            style: Style {
+                lang,
+                paint: Paint::new(colour(args.color, terminal, variable)),
+                width,
+                verbose: args.verbose,
+                quiet: args.quiet,
+            },
+        }
+    }
+
+    pub(super) fn format(&self) -> Format {
+        self.format
+    }
+
+    pub(super) fn fail_on(&self) -> FailOn {
+        self.fail_on
+    }
+
+    /// Lets `render` write to the right place. A file is replaced as a whole or not at all.
+    pub(super) fn write(
+        &self,
+        render: impl FnOnce(&mut dyn Write, Style) -> io::Result<()>,
+    ) -> io::Result<()> {
+        match &self.file {
+            None => {
+                let mut out = BufWriter::new(io::stdout().lock());
+                render(&mut out, self.style)?;
+                out.flush()
+            }
+            Some(path) => replace(path, |out| render(out, self.style)).map_err(|error| {
+                io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+            }),
+        }
+    }
+}
+
+/// Writes a file beside its final place, then moves it there.
+pub(super) fn replace(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if path.symlink_metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_symlink()) {
+        // A device such as /dev/null or a pipe is written to, not replaced.
+        return fill(&mut std::fs::OpenOptions::new().write(true).open(path)?);
+    }
+    let mut file = tempfile::NamedTempFile::new_in(dir)?;
+    {
+        let mut out = BufWriter::new(file.as_file_mut());
+        fill(&mut out)?;
+        out.flush()?;
+    }
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    file.as_file().set_permissions(mode)?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// Reads a file that the user named as an argument, up to `limit` bytes.
+pub(super) fn read_argument(path: &Path, limit: u64) -> anyhow::Result<Vec<u8>> {
+    use anyhow::Context as _;
+    use std::io::Read as _;
+    let shown = path.display();
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        io::stdin()
+            .lock()
+            .take(limit + 1)
+            .read_to_end(&mut bytes)
+            .context("cannot read standard input")?;
+    } else {
+        let meta = path.metadata().with_context(|| format!("cannot read `{shown}`"))?;
+        anyhow::ensure!(
+            !meta.is_dir(),
+            "cannot read `{shown}`: it is a directory, a file is expected"
+        );
+        std::fs::File::open(path)
+            .with_context(|| format!("cannot read `{shown}`"))?
+            .take(limit + 1)
+            .read_to_end(&mut bytes)
+            .with_context(|| format!("cannot read `{shown}`"))?;
+    }
+    anyhow::ensure!(
+        bytes.len() as u64 <= limit,
+        "`{shown}` is larger than the {limit} bytes that are read of such a file"
+    );
+    Ok(bytes)
+}
+
+/// `--color`, then `NO_COLOR`, `CLICOLOR_FORCE`, `CLICOLOR`, `TERM`, then the terminal.
+fn colour(when: ColorWhen, terminal: bool, variable: impl Fn(&str) -> Option<String>) -> bool {
+    match when {
+        ColorWhen::Always => true,
+        ColorWhen::Never => false,
+        ColorWhen::Auto => {
+            let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+            if set("NO_COLOR").is_some() {
+                false
+            } else if set("CLICOLOR_FORCE").is_some_and(|value| value != "0") {
+                true
+            } else {
+                terminal
+                    && set("CLICOLOR").is_none_or(|value| value != "0")
+                    && set("TERM").is_none_or(|value| value != "dumb")
+            }
+        }
+    }
+}
+
+fn terminal_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|&columns| columns > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(vars: &[(&str, &str)], terminal: bool) -> bool {
+        colour(ColorWhen::Auto, terminal, |name| {
+            vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn the_variables_have_their_usual_meaning() {
+        assert!(with(&[], true) && !with(&[], false));
+        assert!(!with(&[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")], true));
+        assert!(with(&[("CLICOLOR_FORCE", "1")], false));
+        assert!(!with(&[("CLICOLOR", "0")], true));
+        assert!(!with(&[("TERM", "dumb")], true));
+        assert!(with(&[("NO_COLOR", "")], true));
+    }
+}

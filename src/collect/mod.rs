@@ -1,0 +1,40 @@
+//! From the examined machine to [`Facts`]: the only I/O of `check`, and no judgement.
+
+mod info_file;
+
+use crate::facts::{FACTS_SCHEMA, Facts};
+use crate::sysroot::Sysroot;
+
+pub use info_file::parse_info;
+
+/// What to collect, and how far to go.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The interpreter to look at (`--python`).
+    pub python: Option<String>,
+    /// Whether files are hashed.
+    pub hash: bool,
+    /// Whether npu-smi is run on a live machine.
+    pub npu_smi: bool,
+}
+
+/// Reads everything that the checks need.
+pub fn collect(sysroot: &Sysroot, _options: &Options) -> Facts {
+    let mut facts = Facts {
+        schema: FACTS_SCHEMA.to_owned(),
+        tool: env!("CARGO_PKG_VERSION").to_owned(),
+        source: if sysroot.is_live() {
+            "live".to_owned()
+        } else {
+            sysroot.root().display().to_string()
+        },
+        process: sysroot.process().clone(),
+        env: sysroot.env().clone(),
+        ..Facts::default()
+    };
+    facts.host.arch = sysroot.machine().arch.clone();
+    facts.host.name = sysroot.machine().hostname.clone();
+    facts.host.kernel = sysroot.machine().kernel.clone();
+    facts.problems = sysroot.problems();
+    facts
+}

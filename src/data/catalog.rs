@@ -1,0 +1,248 @@
+//! The words of all findings, in both languages: `data/findings/*.toml`.
+//!
+//! A rule says *which* message of *which* id, with arguments; the sentences are here. The same
+//! table feeds the reports, `explain`, and the reference pages under `docs/`.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::report::{Finding, FixStep, Found, Reason, Severity};
+use crate::text::{Text, fill, fill_quoted};
+
+/// The family files, in the order in which they appear in the reference.
+const FAMILIES: &[(&str, &str)] = &[
+    ("scan", include_str!("../../data/findings/scan.toml")),
+    ("host", include_str!("../../data/findings/host.toml")),
+    ("dev", include_str!("../../data/findings/dev.toml")),
+    ("drv", include_str!("../../data/findings/drv.toml")),
+    ("cann", include_str!("../../data/findings/cann.toml")),
+    ("nnal", include_str!("../../data/findings/nnal.toml")),
+    ("env", include_str!("../../data/findings/env.toml")),
+    ("py", include_str!("../../data/findings/py.toml")),
+    ("torch", include_str!("../../data/findings/torch.toml")),
+    ("tnpu", include_str!("../../data/findings/tnpu.toml")),
+    ("vllm", include_str!("../../data/findings/vllm.toml")),
+    ("ms", include_str!("../../data/findings/ms.toml")),
+    ("net", include_str!("../../data/findings/net.toml")),
+];
+const REASONS: &str = include_str!("../../data/findings/reasons.toml");
+
+static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
+    Catalog::parse(FAMILIES, REASONS).expect("the built-in catalogue is proved by a test")
+});
+
+/// All families of findings.
+#[derive(Debug)]
+pub struct Catalog {
+    /// The families, in reference order.
+    pub families: Vec<Family>,
+    reasons: BTreeMap<String, Text>,
+}
+
+/// A family of findings: one file, one page of the reference.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Family {
+    /// Format of the file; 1.
+    pub schema: u32,
+    /// The prefix of its ids, lower case.
+    pub family: String,
+    /// Heading.
+    pub title: Text,
+    /// The findings.
+    #[serde(default, rename = "finding")]
+    pub entries: Vec<Entry>,
+}
+
+/// One finding id.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// The id, for example `CANN-HOME`. Never reused for another meaning.
+    pub id: String,
+    /// The version of the tool that introduced it.
+    pub since: String,
+    /// The gravest severity that it can have.
+    pub severity: Severity,
+    /// What the rule is about, in a few words.
+    pub name: Text,
+    /// What it means when it is found, and why it matters.
+    pub why: Text,
+    /// How it is detected.
+    pub detects: Text,
+    /// Where the rule comes from: documents, source files, threads.
+    pub sources: Vec<String>,
+    /// The messages, by key.
+    #[serde(default)]
+    pub message: BTreeMap<String, MessageTemplate>,
+}
+
+/// One message of a finding id.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MessageTemplate {
+    /// One sentence, with placeholders.
+    pub title: Text,
+    /// Why; the entry's `why` if absent.
+    pub cause: Option<Text>,
+    /// What to do, in order.
+    #[serde(default)]
+    pub fix: Vec<FixTemplate>,
+}
+
+/// One step of a fix.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FixTemplate {
+    /// English.
+    pub en: String,
+    /// Chinese.
+    pub zh: String,
+    /// A command line; the values of its placeholders are quoted for a shell.
+    pub run: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reasons {
+    #[expect(dead_code, reason = "read so that the file may carry it")]
+    schema: u32,
+    reason: BTreeMap<String, Text>,
+}
+
+impl Catalog {
+    /// The built-in catalogue.
+    pub fn builtin() -> &'static Self {
+        &CATALOG
+    }
+
+    fn parse(files: &[(&str, &str)], reasons: &str) -> Result<Self, String> {
+        let families = files
+            .iter()
+            .map(|(name, text)| {
+                toml::from_str::<Family>(text).map_err(|error| format!("{name}.toml: {error}"))
+            })
+            .collect::<Result<_, _>>()?;
+        let reasons: Reasons =
+            toml::from_str(reasons).map_err(|error| format!("reasons.toml: {error}"))?;
+        Ok(Self { families, reasons: reasons.reason })
+    }
+
+    /// All entries, in reference order.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.families.iter().flat_map(|family| &family.entries)
+    }
+
+    /// The entry of this id; letter case does not matter.
+    pub fn entry(&self, id: &str) -> Option<&Entry> {
+        self.entries().find(|entry| entry.id.eq_ignore_ascii_case(id))
+    }
+
+    /// The words for a reason.
+    pub fn reason(&self, reason: &Reason) -> Text {
+        let Some(text) = self.reasons.get(reason.key) else {
+            return Text::same(reason.key);
+        };
+        let args = BTreeMap::from([("what", reason.what.clone())]);
+        Text { en: fill(&text.en, &args), zh: fill(&text.zh, &args) }
+    }
+
+    /// Puts the words to what a rule found. An id or message that the catalogue lacks is a
+    /// defect that tests find; at run time it shows as its bare key, and nothing is lost.
+    pub fn resolve(&self, found: Found) -> Finding {
+        let entry = self.entry(found.id);
+        let template = entry.and_then(|entry| entry.message.get(found.message));
+        debug_assert!(template.is_some(), "no message `{}` of `{}`", found.message, found.id);
+        let args = &found.args;
+        let both = |text: &Text| Text { en: fill(&text.en, args), zh: fill(&text.zh, args) };
+        let title = template.map_or_else(
+            || Text::same(format!("{} {:?}", found.message, args)),
+            |t| both(&t.title),
+        );
+        let cause = template
+            .and_then(|t| t.cause.as_ref())
+            .or(entry.map(|entry| &entry.why))
+            .map(both)
+            .unwrap_or_default();
+        let fix = template.map(|t| t.fix.as_slice()).unwrap_or_default();
+        Finding {
+            id: found.id.to_owned(),
+            message: found.message.to_owned(),
+            severity: found.severity,
+            title,
+            cause,
+            fix: fix
+                .iter()
+                .map(|step| FixStep {
+                    text: Text { en: fill(&step.en, args), zh: fill(&step.zh, args) },
+                    run: step.run.as_deref().map(|run| fill_quoted(run, args)),
+                })
+                .collect(),
+            evidence: found.evidence,
+            refs: entry.map(|entry| entry.sources.clone()).unwrap_or_default(),
+            because: found.because,
+            consequences: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::text::placeholders;
+
+    fn both_languages(what: &str, text: &Text) {
+        assert!(!text.en.trim().is_empty(), "{what} lacks English");
+        assert!(!text.zh.trim().is_empty(), "{what} lacks Chinese");
+        assert_eq!(
+            placeholders(&text.en),
+            placeholders(&text.zh),
+            "{what}: the placeholders of the two languages differ"
+        );
+        assert!(
+            text.zh.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c)),
+            "{what}: the Chinese text is not Chinese: {}",
+            text.zh
+        );
+    }
+
+    #[test]
+    fn every_message_has_both_languages() {
+        let catalog = Catalog::parse(FAMILIES, REASONS).unwrap();
+        for entry in catalog.entries() {
+            both_languages(&entry.id, &entry.name);
+            both_languages(&entry.id, &entry.why);
+            both_languages(&entry.id, &entry.detects);
+            for (key, message) in &entry.message {
+                let what = format!("{} {key}", entry.id);
+                both_languages(&what, &message.title);
+                message.cause.iter().for_each(|text| both_languages(&what, text));
+                for step in &message.fix {
+                    both_languages(&what, &Text::new(&step.en, &step.zh));
+                }
+            }
+        }
+        for (key, text) in &catalog.reasons {
+            both_languages(key, text);
+        }
+    }
+
+    #[test]
+    fn ids_are_unique_and_belong_to_their_family() {
+        let mut seen = BTreeSet::new();
+        for (family, (file, _)) in Catalog::builtin().families.iter().zip(FAMILIES) {
+            assert_eq!(family.schema, 1);
+            assert_eq!(family.family, *file);
+            for entry in &family.entries {
+                assert!(seen.insert(&entry.id), "{} occurs twice", entry.id);
+                assert_eq!(entry.id, entry.id.to_ascii_uppercase());
+                assert!(!entry.sources.is_empty(), "{} has no source", entry.id);
+                assert!(!entry.message.is_empty(), "{} has no message", entry.id);
+            }
+        }
+    }
+}

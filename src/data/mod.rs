@@ -1,0 +1,8 @@
+//! The data that ships inside the binary: messages, compatibility matrix, hashes, error codes.
+//!
+//! Every table is parsed on first use, and only the table that is needed. What a table must
+//! satisfy is held by the tests beside its reader.
+
+mod catalog;
+
+pub use catalog::{Catalog, Entry, Family, FixTemplate, MessageTemplate};

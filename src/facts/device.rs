@@ -1,0 +1,71 @@
+//! Device nodes and PCI functions.
+
+use serde::{Deserialize, Serialize};
+
+use crate::sysroot::FileKind;
+
+/// The devices that the system shows.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Devices {
+    /// Whether `/dev` could be listed.
+    pub dev_listed: bool,
+    /// The Ascend nodes below `/dev`.
+    pub nodes: Vec<Node>,
+    /// Huawei processing accelerators below `/sys/bus/pci/devices`; `None` if that is not there.
+    pub pci: Option<Vec<PciFunction>>,
+}
+
+/// A device node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Node {
+    /// Path, for example `/dev/davinci0`.
+    pub path: String,
+    /// What it is; a device node has to be `char`.
+    pub kind: FileKind,
+    /// Permission bits, owner and group, where known.
+    pub owner: Option<NodeOwner>,
+    /// Major and minor number, where known.
+    pub device: Option<(u32, u32)>,
+}
+
+/// Owner and permissions of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeOwner {
+    /// Permission bits.
+    pub mode: u32,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+}
+
+/// A PCI function of vendor 0x19e5.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PciFunction {
+    /// Address, for example `0000:5a:00.0`.
+    pub address: String,
+    /// Device id, for example `0xd802`.
+    pub device: String,
+    /// Subsystem device id; `0x0110` stands for two dies.
+    pub subsystem_device: Option<String>,
+    /// Class, for example `0x120000` (processing accelerator).
+    pub class: Option<String>,
+}
+
+impl Devices {
+    /// The numbers N of the nodes `/dev/davinciN`, in ascending order.
+    pub fn davinci_ids(&self) -> Vec<u32> {
+        let mut ids: Vec<u32> = self
+            .nodes
+            .iter()
+            .filter_map(|node| node.path.strip_prefix("/dev/davinci")?.parse().ok())
+            .collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// The node of this path.
+    pub fn node(&self, path: &str) -> Option<&Node> {
+        self.nodes.iter().find(|node| node.path == path)
+    }
+}

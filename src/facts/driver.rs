@@ -1,0 +1,80 @@
+//! Driver, firmware, npu-smi.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A `key=value` file such as `version.info`, with the place it was read from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InfoFile {
+    /// Path.
+    pub path: String,
+    /// Fields, keys as they are written.
+    pub fields: BTreeMap<String, String>,
+}
+
+impl InfoFile {
+    /// A field's value.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.fields.get(key).map(String::as_str)
+    }
+}
+
+/// The kernel driver's user-space side, the firmware package and npu-smi.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Driver {
+    /// `/etc/ascend_install.info`.
+    pub install_info: Option<InfoFile>,
+    /// Directory of the driver, normally `/usr/local/Ascend/driver`; `None` if not there.
+    pub dir: Option<String>,
+    /// `<driver>/version.info`: `Version`, `Innerversion`, `compatible_version`, …
+    pub version: Option<InfoFile>,
+    /// `/usr/local/Ascend/firmware/version.info`.
+    pub firmware: Option<InfoFile>,
+    /// Libraries that were found, by file name: the path.
+    pub libraries: BTreeMap<String, String>,
+    /// Other paths of the driver that a container has to see, and whether they exist.
+    pub paths: BTreeMap<String, bool>,
+    /// Path of npu-smi.
+    pub npu_smi_path: Option<String>,
+    /// What npu-smi printed.
+    pub npu_smi: Option<NpuSmi>,
+}
+
+/// Parsed output of `npu-smi info`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct NpuSmi {
+    /// The command line or file that it came from.
+    pub source: String,
+    /// Version in the header.
+    pub version: Option<String>,
+    /// One row per chip.
+    pub chips: Vec<NpuChip>,
+    /// A negative code such as `-8005`, if it failed.
+    pub error_code: Option<i32>,
+    /// The line that carries the error.
+    pub error_line: Option<String>,
+    /// Whether it was stopped since it took too long.
+    pub timed_out: bool,
+    /// `Compatibility` of `npu-smi info -t board`: `OK`, `NOK`, `UNKNOWN`.
+    pub compatibility: Option<String>,
+}
+
+/// One chip in the table of npu-smi.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NpuChip {
+    /// NPU id.
+    pub npu: u32,
+    /// Chip id.
+    pub chip: u32,
+    /// Physical or logic device id, where the table has that column.
+    pub device: Option<u32>,
+    /// Name, for example `910B2C`.
+    pub name: String,
+    /// Health, for example `OK`, `Warning`, `Alarm`.
+    pub health: String,
+    /// PCI address.
+    pub bus_id: Option<String>,
+    /// HBM use and size in MB, where given.
+    pub hbm_mb: Option<(u64, u64)>,
+}

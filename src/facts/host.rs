@@ -1,0 +1,68 @@
+//! Machine, operating system, container.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::sysroot::Space;
+
+/// The machine and its operating system.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Host {
+    /// Host name, if known.
+    pub name: Option<String>,
+    /// Architecture as `uname -m` says: `aarch64`, `x86_64`.
+    pub arch: Option<String>,
+    /// Kernel release.
+    pub kernel: Option<String>,
+    /// `ID` of `/etc/os-release`, for example `openEuler`.
+    pub os_id: Option<String>,
+    /// `VERSION_ID` of `/etc/os-release`.
+    pub os_version: Option<String>,
+    /// `PRETTY_NAME` of `/etc/os-release`.
+    pub os_pretty: Option<String>,
+    /// Version of the C library, for example `2.34`.
+    pub glibc: Option<String>,
+    /// Logical processors.
+    pub cpus: Option<u32>,
+    /// Main memory in bytes.
+    pub memory: Option<u64>,
+    /// Names of the loaded kernel modules; `None` if the list could not be read.
+    pub modules: Option<Vec<String>>,
+    /// File systems by the path that was asked for (`/dev/shm`, `/tmp`, the log directory…).
+    pub space: BTreeMap<String, Space>,
+    /// What speaks for or against a container.
+    pub container: Container,
+    /// Network interfaces of the host (names).
+    pub interfaces: Option<Vec<String>>,
+    /// Users that the driver installation names, with their ids (`/etc/passwd`).
+    pub users: BTreeMap<String, u32>,
+    /// Groups that the driver installation names, with their ids (`/etc/group`).
+    pub groups: BTreeMap<String, u32>,
+    /// Index URLs that pip would use, credentials taken out: file or variable, and URL.
+    pub pip_indexes: Vec<(String, String)>,
+}
+
+/// Signs of a container.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Container {
+    /// The verdict: `None` if there is no evidence either way.
+    pub inside: Option<bool>,
+    /// What says so: a file, a cgroup line, the sidecar.
+    pub evidence: Vec<String>,
+    /// `docker`, `containerd`, `podman`, `kubernetes`…, where it can be told.
+    pub runtime: Option<String>,
+    /// Mount points with source, type and options, from `/proc/self/mountinfo` or `/proc/mounts`.
+    pub mounts: Vec<Mount>,
+}
+
+/// A mounted file system.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mount {
+    /// Mount point.
+    pub point: String,
+    /// Type, for example `tmpfs`.
+    pub fstype: String,
+    /// Options, separated by commas.
+    pub options: String,
+}

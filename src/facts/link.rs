@@ -1,0 +1,130 @@
+//! What a dynamic linker would do with the Ascend-linked libraries.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Results of the static dynamic linker.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// Whether the environment's search path was known. Without it, libraries are also searched
+    /// where `set_env.sh` would look, and "not on the path" is never claimed.
+    pub env_known: bool,
+    /// The objects that were examined: libraries of `torch_npu`, plug-ins, …
+    pub objects: Vec<LinkedObject>,
+    /// Library names that several checks ask for, resolved over the same path: file name and
+    /// where it was found first (`libascend_hal.so`, `libstdc++.so.6`, `libatb.so`, …).
+    pub probes: BTreeMap<String, Option<Resolved>>,
+    /// All copies of `libgomp` that a process could load.
+    pub libgomp: Vec<String>,
+}
+
+/// A library found on the search path.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resolved {
+    /// Path as the search composed it.
+    pub path: String,
+    /// Path without links.
+    pub real: String,
+    /// How it was found: `rpath`, `LD_LIBRARY_PATH`, `runpath`, `ld.so.conf`, `default`,
+    /// `preloaded`.
+    pub via: String,
+}
+
+/// One shared object under examination.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LinkedObject {
+    /// Path.
+    pub path: String,
+    /// The distribution or product that it belongs to: `torch-npu`, `mooncake`, `cann`, `driver`, …
+    pub owner: String,
+    /// What is wrong with the file itself, if anything: truncated, foreign architecture, …
+    pub defect: Option<ElfDefect>,
+    /// Architecture in the header (`aarch64`, `x86_64`, or the number).
+    pub arch: Option<String>,
+    /// Direct and indirect dependencies that no directory on the search path holds.
+    pub missing: Vec<MissingLibrary>,
+    /// Undefined symbols that no library in scope defines.
+    pub undefined: Vec<UndefinedSymbol>,
+    /// Versions (`GLIBC_2.28`) that the library found first does not define.
+    pub versions: Vec<MissingVersion>,
+    /// C++ ABI: 0 before C++11, 1 C++11, by the symbols it uses; `None` if it tells nothing.
+    pub cxx11_abi: Option<u8>,
+    /// `DT_NEEDED`, as written.
+    pub needed: Vec<String>,
+    /// The highest version it needs of `GLIBC`, `GLIBCXX` and `CXXABI`.
+    pub max_versions: BTreeMap<String, String>,
+}
+
+/// What is wrong with a file that should be a shared object.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ElfDefect {
+    /// No bytes at all.
+    Empty,
+    /// Not an ELF file.
+    NotElf,
+    /// Headers point beyond the end of the file.
+    Truncated {
+        /// Size of the file in bytes.
+        size: u64,
+        /// Size that the headers ask for, in bytes.
+        expected: u64,
+    },
+    /// Built for another machine.
+    Arch {
+        /// Architecture in the header.
+        have: String,
+        /// Architecture of the host.
+        want: String,
+    },
+    /// 32-bit, or big-endian.
+    Class,
+    /// Not readable.
+    Unreadable {
+        /// Why.
+        reason: String,
+    },
+    /// Malformed in another way.
+    Malformed {
+        /// How.
+        reason: String,
+    },
+}
+
+/// A dependency that is not on the search path.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingLibrary {
+    /// `DT_NEEDED` name.
+    pub name: String,
+    /// The object that asks for it (path).
+    pub needed_by: String,
+    /// Copies that lie elsewhere on the machine, where no search would look.
+    pub elsewhere: Vec<String>,
+    /// Copies on the path that are skipped as the linker does: foreign architecture or class.
+    pub skipped: Vec<String>,
+}
+
+/// An undefined symbol.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndefinedSymbol {
+    /// Mangled name.
+    pub name: String,
+    /// Who should define it: `torch`, `cann`, `atb`, `driver`, `python`, `other`.
+    pub class: String,
+    /// The library that was expected to define it, where it is resolved.
+    pub expected_in: Option<String>,
+}
+
+/// A symbol version that the library found does not define.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingVersion {
+    /// For example `GLIBC_2.28`.
+    pub version: String,
+    /// The `DT_NEEDED` name that should define it.
+    pub library: String,
+    /// The file that was found first under that name.
+    pub found: String,
+    /// The highest version of that family which it defines.
+    pub highest: Option<String>,
+}

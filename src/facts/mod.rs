@@ -1,0 +1,65 @@
+//! What was read of a machine, and nothing that was concluded from it.
+//!
+//! [`Facts`] is plain data: collectors fill it, checks judge it, and it goes to a file and back
+//! (`--facts-only`, `--facts`), so that a machine can be judged elsewhere by a newer matrix.
+//! `None` and empty lists mean "not found"; what could not be read is in [`Facts::problems`].
+
+mod cann;
+mod device;
+mod driver;
+mod host;
+mod integrity;
+mod link;
+mod net;
+mod problem;
+mod process;
+mod python;
+
+pub use cann::*;
+pub use device::*;
+pub use driver::*;
+pub use host::*;
+pub use integrity::*;
+pub use link::*;
+pub use net::*;
+pub use problem::*;
+pub use process::*;
+pub use python::*;
+
+use serde::{Deserialize, Serialize};
+
+/// Version of the facts file. A reader refuses files of another version.
+pub const FACTS_SCHEMA: &str = "ascend-doctor/facts/1";
+
+/// Everything that was read.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// Always [`FACTS_SCHEMA`].
+    pub schema: String,
+    /// Version of the tool that read the facts.
+    pub tool: String,
+    /// `live`, or the root that was read.
+    pub source: String,
+    /// Machine, operating system, container.
+    pub host: Host,
+    /// Who would run the workload.
+    pub process: Process,
+    /// Environment variables.
+    pub env: Env,
+    /// Device nodes and PCI functions.
+    pub devices: Devices,
+    /// Driver, firmware and npu-smi.
+    pub driver: Driver,
+    /// CANN toolkits, ops packages, NNAL.
+    pub cann: Cann,
+    /// The interpreter and its packages.
+    pub python: Python,
+    /// What a dynamic linker would do with the Ascend-linked libraries.
+    pub link: Link,
+    /// Files of `torch_npu` against their hashes.
+    pub integrity: Integrity,
+    /// Network configuration of the devices.
+    pub net: Net,
+    /// What could not be read or understood.
+    pub problems: Vec<Problem>,
+}

@@ -1,0 +1,34 @@
+//! What could not be read or understood on the way.
+
+use serde::{Deserialize, Serialize};
+
+/// Kinds of problems.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProblemKind {
+    /// The user who runs the tool may not read it.
+    Denied,
+    /// A FIFO, device or directory where a file is expected, or the other way round.
+    WrongType,
+    /// Larger than anything of its kind.
+    TooLarge,
+    /// A loop of symbolic links.
+    LinkLoop,
+    /// A name that is not valid UTF-8.
+    Name,
+    /// The content is not what a file of its name holds.
+    Malformed,
+    /// Any other error.
+    Unreadable,
+}
+
+/// One file or directory that gave no facts, and why.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Problem {
+    /// The path on the examined machine.
+    pub path: String,
+    /// What kind of problem.
+    pub kind: ProblemKind,
+    /// In words of the operating system or of the parser.
+    pub detail: String,
+}

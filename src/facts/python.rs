@@ -1,0 +1,152 @@
+//! The interpreter and its packages, found without running Python.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The Python environment under examination, and others that were seen.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Python {
+    /// The interpreter that would run the workload.
+    pub interpreter: Option<Interpreter>,
+    /// Other interpreters with a `torch_npu` of their own.
+    pub others: Vec<Interpreter>,
+    /// Directories on `sys.path` that hold packages, in order.
+    pub site_dirs: Vec<String>,
+    /// Installed distributions, in the order in which they are found.
+    pub dists: Vec<Dist>,
+    /// `.pth` files with lines that run code (`import …`): path and line.
+    pub pth_imports: Vec<(String, String)>,
+    /// Source trees that shadow an installed package: package and directory.
+    pub shadows: Vec<(String, String)>,
+    /// Facts about single packages that no metadata holds.
+    pub torch: TorchBuild,
+    /// vLLM and vllm-ascend.
+    pub vllm: VllmBuild,
+    /// `MindSpore`.
+    pub mindspore: MindSporeBuild,
+}
+
+/// A Python interpreter.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interpreter {
+    /// Path as it was found.
+    pub path: String,
+    /// Path without links.
+    pub real: String,
+    /// `X.Y` or `X.Y.Z`.
+    pub version: Option<String>,
+    /// `venv`, `conda` or `system`.
+    pub kind: String,
+    /// Why it was taken: `--python`, `VIRTUAL_ENV`, `CONDA_PREFIX`, `PATH`, …
+    pub chosen_by: String,
+    /// Architecture in the ELF header.
+    pub arch: Option<String>,
+    /// `sys.prefix`.
+    pub prefix: String,
+}
+
+/// An installed distribution (`*.dist-info`, `*.egg-info`).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Dist {
+    /// Name, normalised (PEP 503: lower case, runs of `-_.` become `-`).
+    pub name: String,
+    /// Version, as written.
+    pub version: String,
+    /// The `dist-info` directory.
+    pub path: String,
+    /// The directory on `sys.path` that it lies in.
+    pub site_dir: String,
+    /// `Requires-Dist` lines.
+    pub requires: Vec<String>,
+    /// `Requires-Python`.
+    pub requires_python: Option<String>,
+    /// `Tag` lines of `WHEEL`.
+    pub tags: Vec<String>,
+    /// Entry points: group, name, value.
+    pub entry_points: Vec<(String, String, String)>,
+    /// Directory of an editable install (`direct_url.json`).
+    pub editable: Option<String>,
+    /// Whether `METADATA` is there and has name and version.
+    pub metadata_ok: bool,
+    /// Whether `RECORD` is there.
+    pub has_record: bool,
+    /// How many of its RECORD's files of the top-level packages are missing (only counted for
+    /// the stack's own packages).
+    pub missing_files: u32,
+}
+
+/// What `torch` and `torch_npu` say outside their metadata.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TorchBuild {
+    /// `cuda` in `torch/version.py`: `None` if the file or the line is absent, empty for `None`.
+    pub cuda: Option<String>,
+    /// `__version__` in `torch/version.py`.
+    pub version_py: Option<String>,
+    /// `__version__` in `torch_npu/version.py`.
+    pub torch_npu_version_py: Option<String>,
+    /// The package directories that were found: `torch`, `torch_npu`.
+    pub dirs: BTreeMap<String, String>,
+}
+
+/// vLLM and its Ascend plugin.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct VllmBuild {
+    /// `vllm_ascend/_build_info.py`: keys and values.
+    pub build_info: BTreeMap<String, String>,
+    /// Path of that file.
+    pub build_info_path: Option<String>,
+    /// `vllm/_C*.so` files.
+    pub extensions: Vec<String>,
+    /// Of those, the ones that need a CUDA library: file and library.
+    pub cuda_needed: Vec<(String, String)>,
+    /// Files of `triton/` whose size or hash differs from triton-ascend's RECORD.
+    pub triton_overwritten: Vec<String>,
+    /// Whether `triton/backends/ascend` exists (`None` without any triton).
+    pub triton_has_ascend: Option<bool>,
+}
+
+/// `MindSpore`'s plug-in libraries.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct MindSporeBuild {
+    /// Package directory.
+    pub dir: Option<String>,
+    /// `libmindspore_ascend.so.*` and other plug-ins below `plugin/`.
+    pub plugins: Vec<String>,
+}
+
+impl Python {
+    /// The distribution that `import` would find: the first of that name on `sys.path`.
+    /// `name` is normalised, for example `torch-npu`.
+    pub fn dist(&self, name: &str) -> Option<&Dist> {
+        self.dists.iter().find(|dist| dist.name == name)
+    }
+
+    /// All distributions of that normalised name.
+    pub fn all_dists<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Dist> {
+        self.dists.iter().filter(move |dist| dist.name == name)
+    }
+}
+
+/// The normalised form of a distribution name (PEP 503).
+pub fn normalize_name(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for part in name.split(['-', '_', '.']).filter(|part| !part.is_empty()) {
+        if !out.is_empty() {
+            out.push('-');
+        }
+        out.push_str(&part.to_ascii_lowercase());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_normalised() {
+        assert_eq!(normalize_name("torch_npu"), "torch-npu");
+        assert_eq!(normalize_name("Foo.-_Bar"), "foo-bar");
+    }
+}

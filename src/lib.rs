@@ -1,0 +1,27 @@
+//! Diagnoses Huawei Ascend NPU machines.
+//!
+//! One direction of data flow, for every subcommand:
+//!
+//! ```text
+//! arguments -> sysroot -> collect -> facts -> checks -> report -> render -> bytes
+//! ```
+//!
+//! - [`sysroot`] is the machine under examination; nothing else reads it.
+//! - [`collect`] turns what is read into [`facts`]: plain data, no judgement.
+//! - [`checks`] are pure functions from facts to outcomes.
+//! - [`data`] is the knowledge that ships in the binary: tables with sources, and all words.
+//! - [`report`] is the vocabulary that all subcommands speak; [`render`] turns it into bytes.
+//! - `cmd` puts these together, one file per subcommand; `cli` is the command line.
+
+pub mod checks;
+pub mod cli;
+mod cmd;
+pub mod collect;
+pub mod data;
+pub mod facts;
+pub mod render;
+pub mod report;
+pub mod sysroot;
+pub mod text;
+
+pub use cmd::run;

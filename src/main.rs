@@ -1,0 +1,30 @@
+//! The `ascend-doctor` program: parses, runs, turns the status into an exit code.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use ascend_doctor::cli::Cli;
+use ascend_doctor::report::ExitStatus;
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    let status = match ascend_doctor::run(&Cli::parse()) {
+        Ok(status) => status,
+        // The reader of our output went away (`| head`): nothing is wrong with us.
+        Err(error) if is_broken_pipe(&error) => ExitStatus::Clean,
+        Err(error) => {
+            let text = format!("error: {error:#}");
+            let _ = writeln!(anstream::stderr(), "{}", ascend_doctor::text::escape(&text));
+            ExitStatus::Failure
+        }
+    };
+    ExitCode::from(status.code())
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}

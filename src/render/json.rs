@@ -1,0 +1,105 @@
+//! The report for programs: `ascend-doctor/<command>/1`, described by
+//! `docs/schema/report-1.schema.json`.
+//!
+//! These structures are frozen: they are not the internal ones, so that the inside may change
+//! and the format may not.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::report::{Evidence, Finding, FixStep, Report, RuleResult, Summary};
+use crate::text::Text;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: String,
+    tool: Tool,
+    command: &'a str,
+    subject: &'a str,
+    exit_code: u8,
+    verdict: &'a str,
+    summary: Summary,
+    findings: Vec<FindingV1<'a>>,
+    checks: &'a [RuleResult],
+    no_verdict: &'a [Text],
+    notes: &'a [Text],
+    provenance: Vec<Provenance<'a>>,
+    #[serde(flatten)]
+    extra: &'a serde_json::Map<String, serde_json::Value>,
+}
+
+#[derive(Serialize)]
+struct Tool {
+    name: &'static str,
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+struct Provenance<'a> {
+    what: &'a str,
+    value: &'a str,
+}
+
+#[derive(Serialize)]
+struct FindingV1<'a> {
+    id: &'a str,
+    message: &'a str,
+    severity: &'a str,
+    title: &'a Text,
+    cause: &'a Text,
+    evidence: &'a [Evidence],
+    fix: &'a [FixStep],
+    refs: &'a [String],
+    root_cause_of: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    consequences: Vec<FindingV1<'a>>,
+}
+
+pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let status = report.exit_status();
+    let document = Document {
+        schema: format!("ascend-doctor/{}/1", report.command),
+        tool: Tool { name: "ascend-doctor", version: env!("CARGO_PKG_VERSION") },
+        command: report.command,
+        subject: &report.subject,
+        exit_code: status.code(),
+        verdict: match status.code() {
+            0 => "clean",
+            1 => "findings",
+            3 => "no_verdict",
+            _ => "failure",
+        },
+        summary: report.summary(),
+        findings: report.findings.iter().map(finding).collect(),
+        checks: &report.results,
+        no_verdict: &report.no_verdict,
+        notes: &report.notes,
+        provenance: report
+            .provenance
+            .iter()
+            .map(|(what, value)| Provenance { what, value })
+            .collect(),
+        extra: &report.extra,
+    };
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    writeln!(out)
+}
+
+fn finding(finding: &Finding) -> FindingV1<'_> {
+    let mut root_cause_of: Vec<&str> = finding.consequences.iter().map(|f| f.id.as_str()).collect();
+    root_cause_of.sort_unstable();
+    root_cause_of.dedup();
+    FindingV1 {
+        id: &finding.id,
+        message: &finding.message,
+        severity: finding.severity.as_str(),
+        title: &finding.title,
+        cause: &finding.cause,
+        evidence: &finding.evidence,
+        fix: &finding.fix,
+        refs: &finding.refs,
+        root_cause_of,
+        consequences: finding.consequences.iter().map(self::finding).collect(),
+    }
+}

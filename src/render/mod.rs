@@ -1,0 +1,50 @@
+//! From a [`Report`] to bytes: one file per format, no decisions.
+
+mod json;
+mod paint;
+mod text;
+mod wrap;
+
+use std::io::{self, Write};
+
+use crate::report::Report;
+use crate::text::Lang;
+
+pub use paint::Paint;
+
+/// An output format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// One JSON document, `ascend-doctor/<command>/1`.
+    Json,
+}
+
+/// How to render.
+#[derive(Debug, Clone, Copy)]
+pub struct Style {
+    /// Language of the words (machine formats carry both).
+    pub lang: Lang,
+    /// Whether colour is allowed.
+    pub paint: Paint,
+    /// Columns to wrap at; 0 for no wrapping.
+    pub width: usize,
+    /// Also list what passed and what does not apply.
+    pub verbose: bool,
+    /// Only findings and the summary.
+    pub quiet: bool,
+}
+
+/// Writes `report` in `format` to `out`.
+pub fn render(
+    report: &Report,
+    format: Format,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        Format::Text => text::render(report, style, out),
+        Format::Json => json::render(report, out),
+    }
+}

@@ -1,0 +1,43 @@
+//! Colour, decided once, never needed to understand the output.
+
+use colored::{Color, Colorize as _};
+
+use crate::report::Severity;
+
+/// Whether to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Paint(bool);
+
+impl Paint {
+    /// Colours if `on`. `colored` decides for itself from standard output; the decision here
+    /// is made for the stream that is really written, so it is told.
+    pub fn new(on: bool) -> Self {
+        colored::control::set_override(on);
+        Self(on)
+    }
+
+    /// `text` in the colour of a severity.
+    pub fn severity(self, severity: Severity, text: &str) -> String {
+        let color = match severity {
+            Severity::Error => Color::Red,
+            Severity::Warning => Color::Yellow,
+            Severity::Info => Color::Blue,
+        };
+        if self.0 { text.color(color).bold().to_string() } else { text.to_owned() }
+    }
+
+    /// `text` in bold.
+    pub fn bold(self, text: &str) -> String {
+        if self.0 { text.bold().to_string() } else { text.to_owned() }
+    }
+
+    /// `text` in a faint colour: labels.
+    pub fn dim(self, text: &str) -> String {
+        if self.0 { text.dimmed().to_string() } else { text.to_owned() }
+    }
+
+    /// `text` as a command that can be pasted.
+    pub fn command(self, text: &str) -> String {
+        if self.0 { text.green().to_string() } else { text.to_owned() }
+    }
+}

@@ -1,0 +1,234 @@
+//! The report for people.
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthStr as _;
+
+use super::Style;
+use super::wrap::wrap;
+use crate::report::{Evidence, EvidenceKind, Finding, Report, RuleResult, Severity, Verdict};
+use crate::text::{Text, escape, escape_line, sentence, word};
+
+/// As many pieces of evidence as are shown of one finding without `--verbose`.
+const EVIDENCE_SHOWN: usize = 5;
+
+pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let page = Page { style };
+    if !style.quiet {
+        page.head(report, out)?;
+    }
+    for finding in &report.findings {
+        page.finding(finding, out)?;
+    }
+    if !style.quiet {
+        page.unanswered(report, out)?;
+        if style.verbose {
+            page.list(report, Verdict::NotApplicable, "not_applicable_list", out)?;
+            page.list(report, Verdict::Passed, "passed_list", out)?;
+        }
+        for note in &report.notes {
+            page.paragraph("", &escape(note.get(style.lang)), out)?;
+        }
+    }
+    page.foot(report, out)
+}
+
+struct Page {
+    style: Style,
+}
+
+impl Page {
+    fn head(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        let title = format!("ascend-doctor {}", report.command);
+        writeln!(out, "{} {}", self.style.paint.bold(&title), escape_line(&report.subject))?;
+        let label_width =
+            report.overview.iter().map(|(label, _)| label.get(self.style.lang).width()).max();
+        for (label, value) in &report.overview {
+            let label = label.get(self.style.lang);
+            let pad = " ".repeat(label_width.unwrap_or(0) - label.width());
+            writeln!(out, "  {}{pad}  {}", self.style.paint.dim(label), escape_line(value))?;
+        }
+        writeln!(out)
+    }
+
+    fn finding(&self, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+        let Style { lang, paint, width, verbose, .. } = self.style;
+        let mark = match finding.severity {
+            Severity::Error => "✗",
+            Severity::Warning => "!",
+            Severity::Info => "i",
+        };
+        let level = word(finding.severity.as_str(), lang);
+        let head = format!("{mark} {level}[{}]", finding.id);
+        let title = escape_line(finding.title.get(lang)).into_owned();
+        let lines = wrap(&format!("{head} {title}"), width);
+        for (number, line) in lines.iter().enumerate() {
+            match line.strip_prefix(&head) {
+                Some(rest) if number == 0 => {
+                    writeln!(out, "{}{rest}", paint.severity(finding.severity, &head))?;
+                }
+                _ => writeln!(out, "    {line}")?,
+            }
+        }
+        self.labelled("why", &escape_line(finding.cause.get(lang)), out)?;
+        let shown = if verbose { usize::MAX } else { EVIDENCE_SHOWN };
+        for evidence in finding.evidence.iter().take(shown) {
+            self.labelled("seen", &show_evidence(evidence), out)?;
+        }
+        if finding.evidence.len() > shown {
+            let rest = (finding.evidence.len() - shown).to_string();
+            self.labelled("", sentence("more", &[("n", rest)]).get(lang), out)?;
+        }
+        for step in &finding.fix {
+            self.labelled("fix", &escape_line(step.text.get(lang)), out)?;
+            if let Some(run) = &step.run {
+                // A command stays on one line, so that it can be pasted.
+                writeln!(out, "          {}", paint.command(&format!("$ {}", escape_line(run))))?;
+            }
+        }
+        if !finding.consequences.is_empty() {
+            let mut ids: Vec<&str> = finding.consequences.iter().map(|f| f.id.as_str()).collect();
+            ids.dedup();
+            self.labelled("explains", &ids.join(", "), out)?;
+        }
+        if verbose {
+            for reference in &finding.refs {
+                self.labelled("see", &escape_line(reference), out)?;
+            }
+        }
+        writeln!(out)
+    }
+
+    /// A label in its own column and a wrapped text beside it.
+    fn labelled(&self, label: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let label = if label.is_empty() { String::new() } else { word(label, self.style.lang) };
+        self.beside(&label, text, out)
+    }
+
+    fn beside(&self, label: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        const INDENT: usize = 4;
+        const COLUMN: usize = 6;
+        let label_width = label.width();
+        let start = INDENT + COLUMN.max(label_width + 1);
+        let width =
+            if self.style.width == 0 { 0 } else { self.style.width.saturating_sub(start).max(20) };
+        for (number, line) in wrap(text, width).iter().enumerate() {
+            if number == 0 {
+                let pad = " ".repeat(start - INDENT - label_width);
+                writeln!(out, "    {}{pad}{line}", self.style.paint.dim(label))?;
+            } else {
+                writeln!(out, "{}{line}", " ".repeat(start))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn paragraph(&self, indent: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        for line in wrap(text, self.style.width) {
+            writeln!(out, "{indent}{line}")?;
+        }
+        Ok(())
+    }
+
+    fn unanswered(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        if !report.no_verdict.is_empty() {
+            writeln!(out, "{}", self.style.paint.bold(&word("no_verdict", self.style.lang)))?;
+            for text in &report.no_verdict {
+                self.paragraph("  ", &escape_line(text.get(self.style.lang)), out)?;
+            }
+            writeln!(out)?;
+        }
+        self.list(report, Verdict::NotChecked, "not_checked", out)
+    }
+
+    /// The rules with this verdict: grouped by reason, or one a line with their names.
+    fn list(
+        &self,
+        report: &Report,
+        verdict: Verdict,
+        heading: &str,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let lang = self.style.lang;
+        let rules: Vec<&RuleResult> =
+            report.results.iter().filter(|result| result.verdict == verdict).collect();
+        if rules.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "{}", self.style.paint.bold(&word(heading, lang)))?;
+        let mut groups: Vec<(&Text, Vec<&str>)> = Vec::new();
+        for rule in rules {
+            let text = rule.reason.as_ref().unwrap_or(&rule.name);
+            match groups.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, ids)) => ids.push(rule.id),
+                None => groups.push((text, vec![rule.id])),
+            }
+        }
+        for (text, ids) in groups {
+            let line = format!("{}: {}", escape_line(text.get(lang)), ids.join(", "));
+            for (number, part) in wrap(&line, self.style.width.saturating_sub(4)).iter().enumerate()
+            {
+                writeln!(out, "{}{part}", if number == 0 { "  " } else { "    " })?;
+            }
+        }
+        writeln!(out)
+    }
+
+    fn foot(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        let lang = self.style.lang;
+        let sum = report.summary();
+        let line = sentence(
+            "summary",
+            &[
+                ("errors", sum.errors.to_string()),
+                ("warnings", sum.warnings.to_string()),
+                ("infos", sum.infos.to_string()),
+                ("passed", sum.passed.to_string()),
+                ("not_checked", sum.not_checked.to_string()),
+                ("not_applicable", sum.not_applicable.to_string()),
+            ],
+        );
+        self.paragraph("", line.get(lang), out)?;
+        if self.style.quiet {
+            return Ok(());
+        }
+        if let Some(first) = report.findings.first() {
+            let hint = sentence("next_explain", &[("id", first.id.clone())]);
+            self.paragraph("", hint.get(lang), out)?;
+        }
+        if self.style.verbose {
+            for (what, value) in &report.provenance {
+                self.beside(&word("data_used", lang), &format!("{what} {value}"), out)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// At most `limit` characters, with the middle left out.
+fn shorten(text: &str, limit: usize) -> String {
+    let count = text.chars().count();
+    if count <= limit {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(limit * 2 / 3).collect();
+    let tail: String = text.chars().skip(count - limit / 3).collect();
+    format!("{head} … {tail}")
+}
+
+/// Where it was read and what was there, on one line.
+fn show_evidence(evidence: &Evidence) -> String {
+    let mut text = escape_line(&evidence.source).into_owned();
+    if let Some(line) = evidence.line {
+        text.push_str(&format!(":{line}"));
+    }
+    if let Some(value) = &evidence.value {
+        let glue = if evidence.kind == EvidenceKind::Env { "=" } else { ": " };
+        text.push_str(glue);
+        text.push_str(&shorten(&escape_line(value), 300));
+    }
+    text
+}

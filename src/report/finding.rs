@@ -1,0 +1,212 @@
+//! A finding: one statement about the machine, with its evidence, cause and remedy.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::Text;
+
+/// How grave a finding is. The order is the order of gravity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing; nothing has to be done.
+    Info,
+    /// May fail, or will fail for some uses.
+    Warning,
+    /// Fails, or gives wrong results.
+    Error,
+}
+
+impl Severity {
+    /// The word used in every format.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// Where a piece of evidence was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EvidenceKind {
+    /// A file or directory of the examined machine.
+    File,
+    /// An environment variable.
+    Env,
+    /// The output of a command.
+    Command,
+    /// A row of our own data, for example of the compatibility matrix.
+    Data,
+    /// The arguments of the run.
+    Option,
+}
+
+/// One observation that supports a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// What kind of place it was read from.
+    pub kind: EvidenceKind,
+    /// The path, variable, command line or table row.
+    pub source: String,
+    /// The line in that file, counted from 1, where known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// What was read there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+}
+
+impl Evidence {
+    /// Something read from, or about, a file or directory.
+    pub fn file(path: impl Into<String>) -> Self {
+        Self::new(EvidenceKind::File, path)
+    }
+
+    /// An environment variable.
+    pub fn env(name: impl Into<String>) -> Self {
+        Self::new(EvidenceKind::Env, name)
+    }
+
+    /// The output of a command.
+    pub fn command(line: impl Into<String>) -> Self {
+        Self::new(EvidenceKind::Command, line)
+    }
+
+    /// A row of the shipped data.
+    pub fn data(row: impl Into<String>) -> Self {
+        Self::new(EvidenceKind::Data, row)
+    }
+
+    /// An argument of the run.
+    pub fn option(name: impl Into<String>) -> Self {
+        Self::new(EvidenceKind::Option, name)
+    }
+
+    fn new(kind: EvidenceKind, source: impl Into<String>) -> Self {
+        Self { kind, source: source.into(), line: None, value: None }
+    }
+
+    /// Adds what was read.
+    #[must_use]
+    pub fn value(mut self, value: impl Into<String>) -> Self {
+        self.value = Some(value.into());
+        self
+    }
+
+    /// Adds the line number, counted from 1.
+    #[must_use]
+    pub fn line(mut self, line: u32) -> Self {
+        self.line = Some(line);
+        self
+    }
+}
+
+/// What a rule hands over: which message of which id, with its arguments.
+///
+/// The words come from the catalogue (`data/findings/`), so that a rule holds no prose and a
+/// translator finds every sentence in one place. See [`crate::data::Catalog::resolve`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The finding id, for example `CANN-HOME`.
+    pub id: &'static str,
+    /// Which message of that id.
+    pub message: &'static str,
+    /// How grave it is here.
+    pub severity: Severity,
+    /// Values for the placeholders of the message.
+    pub args: BTreeMap<&'static str, String>,
+    /// What it rests on.
+    pub evidence: Vec<Evidence>,
+    /// Ids that, if also found, are the cause of this one. The first that was found wins.
+    pub because: Vec<&'static str>,
+}
+
+impl Found {
+    /// A finding of `severity`, with `message` of `id`.
+    pub fn new(id: &'static str, message: &'static str, severity: Severity) -> Self {
+        Self {
+            id,
+            message,
+            severity,
+            args: BTreeMap::new(),
+            evidence: Vec::new(),
+            because: Vec::new(),
+        }
+    }
+
+    /// An error; see [`Found::new`].
+    pub fn error(id: &'static str, message: &'static str) -> Self {
+        Self::new(id, message, Severity::Error)
+    }
+
+    /// A warning; see [`Found::new`].
+    pub fn warning(id: &'static str, message: &'static str) -> Self {
+        Self::new(id, message, Severity::Warning)
+    }
+
+    /// An info; see [`Found::new`].
+    pub fn info(id: &'static str, message: &'static str) -> Self {
+        Self::new(id, message, Severity::Info)
+    }
+
+    /// Fills the placeholder `{name}`.
+    #[must_use]
+    pub fn arg(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.args.insert(name, value.into());
+        self
+    }
+
+    /// Adds a piece of evidence.
+    #[must_use]
+    pub fn evidence(mut self, evidence: Evidence) -> Self {
+        self.evidence.push(evidence);
+        self
+    }
+
+    /// Names findings that explain this one, if they occur too.
+    #[must_use]
+    pub fn because(mut self, ids: &[&'static str]) -> Self {
+        self.because.extend_from_slice(ids);
+        self
+    }
+}
+
+/// One thing to do: words, and where there is one, a command that can be pasted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FixStep {
+    /// What to do.
+    pub text: Text,
+    /// The command line, its arguments quoted for a POSIX shell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+}
+
+/// A finding with its words, as renderers see it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The stable id; never reused for another meaning.
+    pub id: String,
+    /// Which message of that id.
+    pub message: String,
+    /// How grave it is.
+    pub severity: Severity,
+    /// One sentence that states what is wrong.
+    pub title: Text,
+    /// Why it is so, or why it matters.
+    pub cause: Text,
+    /// What to do, in order.
+    pub fix: Vec<FixStep>,
+    /// What it rests on.
+    pub evidence: Vec<Evidence>,
+    /// Where to read on: sources of the rule.
+    pub refs: Vec<String>,
+    /// Ids that would explain this one (used for folding).
+    #[serde(skip)]
+    pub because: Vec<&'static str>,
+    /// Findings that this one is the root cause of.
+    pub consequences: Vec<Finding>,
+}

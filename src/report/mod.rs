@@ -1,0 +1,162 @@
+//! The vocabulary that every subcommand speaks: findings, outcomes, the report.
+//!
+//! Nothing here reads a machine or writes to a terminal. A [`Report`] is complete: a renderer
+//! needs nothing else, and decides nothing.
+
+mod finding;
+mod grouping;
+mod outcome;
+
+pub use finding::{Evidence, EvidenceKind, Finding, FixStep, Found, Severity};
+pub use grouping::fold_consequences;
+pub use outcome::{Outcome, Reason, RuleResult, Verdict};
+
+use serde::Serialize;
+
+use crate::text::Text;
+
+/// Which findings make the exit status 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FailOn {
+    /// Errors only.
+    Error,
+    /// Errors and warnings.
+    Warning,
+    /// No finding does.
+    Never,
+}
+
+/// What a run of any subcommand has to say.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The subcommand, for example `check`.
+    pub command: &'static str,
+    /// One line that says what was examined, for example the host name or the root.
+    pub subject: String,
+    /// What was found, the gravest first; see [`Report::sort`].
+    pub findings: Vec<Finding>,
+    /// One row for every rule that was selected, in registry order.
+    pub results: Vec<RuleResult>,
+    /// Short facts for the head of the report: label and value.
+    pub overview: Vec<(Text, String)>,
+    /// Remarks that are no findings: next steps, what was left out.
+    pub notes: Vec<Text>,
+    /// What the judgement rests on, for example the matrix and its date.
+    pub provenance: Vec<(String, String)>,
+    /// Data of this subcommand alone, put into the JSON report under these keys.
+    pub extra: serde_json::Map<String, serde_json::Value>,
+    /// The level at which a finding fails the run.
+    pub fail_on: FailOn,
+    /// Why no verdict is possible, if so: forces exit status 3 unless a finding already fails.
+    pub no_verdict: Vec<Text>,
+}
+
+/// The exit status of a run: one meaning in every subcommand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitStatus {
+    /// 0: nothing at or above the fail level.
+    Clean,
+    /// 1: at least one finding at or above the fail level.
+    Findings,
+    /// 2: wrong usage, or the tool itself could not work.
+    Failure,
+    /// 3: no verdict, for want of time, permission or evidence.
+    NoVerdict,
+}
+
+impl ExitStatus {
+    /// The number given to the operating system.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Clean => 0,
+            Self::Findings => 1,
+            Self::Failure => 2,
+            Self::NoVerdict => 3,
+        }
+    }
+}
+
+/// How many of each severity, and what became of the rules.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// Findings of severity error.
+    pub errors: usize,
+    /// Findings of severity warning.
+    pub warnings: usize,
+    /// Findings of severity info.
+    pub infos: usize,
+    /// Rules that looked and found nothing.
+    pub passed: usize,
+    /// Rules that could not look.
+    pub not_checked: usize,
+    /// Rules that have nothing to look at on this machine.
+    pub not_applicable: usize,
+}
+
+impl Report {
+    /// An empty report of `command` about `subject`.
+    pub fn new(command: &'static str, subject: impl Into<String>) -> Self {
+        Self {
+            command,
+            subject: subject.into(),
+            findings: Vec::new(),
+            results: Vec::new(),
+            overview: Vec::new(),
+            notes: Vec::new(),
+            provenance: Vec::new(),
+            extra: serde_json::Map::new(),
+            fail_on: FailOn::Error,
+            no_verdict: Vec::new(),
+        }
+    }
+
+    /// Puts findings into the order in which people should read them: severity, then the
+    /// number of consequences, then id, then title. The order never depends on timing.
+    pub fn sort(&mut self) {
+        self.findings.sort_by(|a, b| {
+            b.severity
+                .cmp(&a.severity)
+                .then(b.consequences.len().cmp(&a.consequences.len()))
+                .then(a.id.cmp(&b.id))
+                .then(a.title.en.cmp(&b.title.en))
+        });
+    }
+
+    /// Counts by severity and by outcome.
+    pub fn summary(&self) -> Summary {
+        let mut sum = Summary::default();
+        for finding in &self.findings {
+            match finding.severity {
+                Severity::Error => sum.errors += 1,
+                Severity::Warning => sum.warnings += 1,
+                Severity::Info => sum.infos += 1,
+            }
+        }
+        for result in &self.results {
+            match result.verdict {
+                Verdict::Passed => sum.passed += 1,
+                Verdict::NotChecked => sum.not_checked += 1,
+                Verdict::NotApplicable => sum.not_applicable += 1,
+                Verdict::Found | Verdict::Folded => {}
+            }
+        }
+        sum
+    }
+
+    /// The exit status that this report stands for.
+    pub fn exit_status(&self) -> ExitStatus {
+        let limit = match self.fail_on {
+            FailOn::Error => Some(Severity::Error),
+            FailOn::Warning => Some(Severity::Warning),
+            FailOn::Never => None,
+        };
+        if limit.is_some_and(|limit| self.findings.iter().any(|f| f.severity >= limit)) {
+            ExitStatus::Findings
+        } else if self.no_verdict.is_empty() {
+            ExitStatus::Clean
+        } else {
+            ExitStatus::NoVerdict
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Which environment variables are looked at. All others are never read, recorded or shown:
+//! reports get attached to public issues, and an environment holds secrets.
+
+use std::collections::BTreeMap;
+
+const NAMES: &[&str] = &[
+    "PATH",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "PYTHONNOUSERSITE",
+    "PYTHONUSERBASE",
+    "CMAKE_PREFIX_PATH",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "CONDA_DEFAULT_ENV",
+    "HOME",
+    "PWD",
+    "SHELL",
+    "TMPDIR",
+    "LANG",
+    "LC_ALL",
+    "LC_MESSAGES",
+    "XDG_CONFIG_HOME",
+    "TOOLCHAIN_HOME",
+    "TBE_IMPL_PATH",
+    "DDK_PATH",
+    "NPU_HOST_LIB",
+    "SOC_VERSION",
+    "TASK_QUEUE_ENABLE",
+    "COMBINED_ENABLE",
+    "CPU_AFFINITY_CONF",
+    "INF_NAN_MODE_ENABLE",
+    "INF_NAN_MODE_FORCE_DISABLE",
+    "STREAMS_PER_DEVICE",
+    "ACL_OP_INIT_MODE",
+    "OOM_SNAPSHOT_ENABLE",
+    "MULTI_STREAM_MEMORY_REUSE",
+    "AUTO_TUNE_ENABLE",
+    "TORCH_DEVICE_BACKEND_AUTOLOAD",
+    "CUDA_VISIBLE_DEVICES",
+    "NVIDIA_VISIBLE_DEVICES",
+    "GLOO_SOCKET_IFNAME",
+    "TP_SOCKET_IFNAME",
+    "NCCL_SOCKET_IFNAME",
+    "OMP_NUM_THREADS",
+    "DEVICE_ID",
+    "RANK_ID",
+    "RANK_SIZE",
+    "RANK_TABLE_FILE",
+    "RANKTABLEFILE",
+    "RANK",
+    "WORLD_SIZE",
+    "LOCAL_RANK",
+    "LOCAL_WORLD_SIZE",
+    "MASTER_ADDR",
+    "MASTER_PORT",
+    "PIP_INDEX_URL",
+    "PIP_EXTRA_INDEX_URL",
+    "PIP_CONFIG_FILE",
+    "UV_INDEX_URL",
+    "UV_EXTRA_INDEX_URL",
+    "PROFILING_MODE",
+    "PROFILING_OPTIONS",
+    "DUMP_GE_GRAPH",
+    "DUMP_GRAPH_LEVEL",
+    "GE_USE_STATIC_MEMORY",
+    "MAX_COMPILE_CORE_NUMBER",
+    "container",
+];
+
+const PREFIXES: &[&str] = &[
+    "ASCEND",
+    "HCCL_",
+    "HCOM_",
+    "TORCH_NPU_",
+    "PYTORCH_NPU_",
+    "TORCH_HCCL_",
+    "ATB_",
+    "ASDOPS_",
+    "LCCL_",
+    "LCAL_",
+    "MINDIE_",
+    "VLLM_",
+    "MS_",
+    "MINDSPORE_",
+    "GLOG_",
+    "TRITON_",
+    "NPU_",
+    "ACL_",
+    "ACLNN_",
+    "CANN_",
+    "TE_",
+    "TBE_",
+    "MOONCAKE_",
+    "OPBASE_",
+    "SHMEM_",
+    "HCCN_",
+];
+
+const SECRETS: &[&str] =
+    &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE"];
+
+/// Whether a variable of this name may be read, recorded and shown.
+pub fn allowed(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    !SECRETS.iter().any(|secret| upper.contains(secret))
+        && (NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
+}
+
+/// Keeps the allowed variables, with user names and passwords in URLs taken out.
+pub fn filter(vars: impl IntoIterator<Item = (String, String)>) -> BTreeMap<String, String> {
+    vars.into_iter()
+        .filter(|(name, _)| allowed(name))
+        .map(|(name, value)| {
+            let value = redact_urls(&value);
+            (name, value)
+        })
+        .collect()
+}
+
+/// Replaces the user info of every URL in `text` (`https://user:secret@host`) by `***`.
+pub fn redact_urls(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (head, tail) = rest.split_at(at + 3);
+        out.push_str(head);
+        let end = tail
+            .find(|c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | ','))
+            .unwrap_or(tail.len());
+        let authority = &tail[..end];
+        match authority.rfind('@') {
+            Some(user) => {
+                out.push_str("***");
+                out.push_str(&authority[user..]);
+            }
+            None => out.push_str(authority),
+        }
+        rest = &tail[end..];
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_known_names_pass() {
+        assert!(allowed("ASCEND_HOME_PATH") && allowed("VLLM_PLUGINS") && allowed("PATH"));
+        assert!(!allowed("AWS_SECRET_ACCESS_KEY") && !allowed("VLLM_API_KEY") && !allowed("FOO"));
+    }
+
+    #[test]
+    fn user_info_is_taken_out() {
+        assert_eq!(
+            redact_urls("https://joe:pw@host/simple http://a@b, https://plain/x@y"),
+            "https://***@host/simple http://***@b, https://plain/x@y"
+        );
+        assert_eq!(redact_urls("a://b@c@d/e"), "a://***@d/e");
+    }
+}

@@ -1,0 +1,93 @@
+//! An open regular file, read by position, optionally copied into a recording as it is read.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustix::fs::{Mode, OFlags};
+
+use super::ReadError;
+
+/// A regular file of the examined machine.
+#[derive(Debug)]
+pub struct SysFile {
+    file: File,
+    size: u64,
+    sink: Option<Arc<File>>,
+    partial: bool,
+}
+
+impl SysFile {
+    pub(super) fn open(path: &Path) -> Result<Self, ReadError> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+        let meta = file.metadata()?;
+        if !meta.is_file() {
+            return Err(ReadError::NotRegular("something else"));
+        }
+        Ok(Self { file, size: meta.len(), sink: None, partial: false })
+    }
+
+    pub(super) fn with_recording(mut self, sink: Option<Arc<File>>, partial: bool) -> Self {
+        self.sink = sink;
+        self.partial = partial;
+        self
+    }
+
+    /// Size in bytes.
+    pub fn len(&self) -> u64 {
+        self.size
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.size == 0
+    }
+
+    /// Whether the examined tree holds only parts of this file's content.
+    pub fn is_partial(&self) -> bool {
+        self.partial
+    }
+
+    /// Reads up to `buffer.len()` bytes at `offset`; fewer only at the end of the file.
+    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, ReadError> {
+        let mut done = 0;
+        while done < buffer.len() {
+            match self.file.read_at(&mut buffer[done..], offset + done as u64) {
+                Ok(0) => break,
+                Ok(count) => done += count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if let Some(sink) = &self.sink {
+            // A recording that cannot be written is reported when it is finished.
+            let _ = sink.write_all_at(&buffer[..done], offset);
+        }
+        Ok(done)
+    }
+
+    /// The whole content, if it is at most `limit` bytes. Files of `/proc` say that they are
+    /// empty; so the limit is also applied to what really comes.
+    pub fn read_all(&self, limit: u64) -> Result<Vec<u8>, ReadError> {
+        if self.size > limit {
+            return Err(ReadError::TooLarge { size: self.size, limit });
+        }
+        if self.partial {
+            return Err(ReadError::Partial);
+        }
+        let mut content = Vec::with_capacity(usize::try_from(self.size).unwrap_or(0) + 1);
+        let mut chunk = [0_u8; 16 << 10];
+        loop {
+            let count = self.read_at(&mut chunk, content.len() as u64)?;
+            content.extend_from_slice(&chunk[..count]);
+            if content.len() as u64 > limit {
+                return Err(ReadError::TooLarge { size: content.len() as u64, limit });
+            }
+            if count < chunk.len() {
+                return Ok(content);
+            }
+        }
+    }
+}

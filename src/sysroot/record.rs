@@ -1,0 +1,220 @@
+//! Keeps what is read as a tree that `--root` reads back.
+//!
+//! Directories, links and files keep their places; of large files only the ranges that were
+//! read are kept (sparse files of the right size, listed in [`sidecar::PARTIAL`]).
+#![expect(clippy::disallowed_methods, reason = "part of the sysroot")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use super::resolve::Resolver;
+use super::sidecar::{
+    self, Caps, CommandMeta, CommandOutput, NodeMeta, ProcessMeta, RootMeta, Space, SpaceMeta,
+};
+use super::{FileKind, Stat, Sysroot};
+
+/// Files up to this size are kept whole even if only a part was read, in bytes.
+const WHOLE: u64 = 1 << 20;
+
+#[derive(Debug)]
+pub(super) struct Recorder {
+    dir: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    nodes: RootMeta,
+    sparse: BTreeMap<String, Arc<File>>,
+    whole: BTreeSet<String>,
+    space: SpaceMeta,
+    commands: CommandMeta,
+    error: Option<String>,
+}
+
+impl Recorder {
+    pub(super) fn create(dir: &Path) -> io::Result<Self> {
+        fs::create_dir_all(dir)?;
+        if fs::read_dir(dir)?.next().is_some() {
+            return Err(io::Error::other("the directory is not empty"));
+        }
+        Ok(Self { dir: dir.to_owned(), state: Mutex::default() })
+    }
+
+    /// Remembers owner and mode, and makes directories and links.
+    pub(super) fn node(&self, real: &str, stat: &Stat, resolver: &Resolver) {
+        self.with(|state| {
+            let (kind, device) = match stat.kind {
+                FileKind::Char => (Some("char"), stat.device),
+                FileKind::Block => (Some("block"), stat.device),
+                FileKind::Fifo => (Some("fifo"), None),
+                FileKind::Socket => (Some("socket"), None),
+                _ => (None, None),
+            };
+            if stat.owner_known || kind.is_some() {
+                state.nodes.entry(real.to_owned()).or_insert_with(|| NodeMeta {
+                    kind: kind.map(str::to_owned),
+                    mode: Some(format!("{:04o}", stat.mode)),
+                    uid: Some(stat.uid),
+                    gid: Some(stat.gid),
+                    major: device.map(|(major, _)| major),
+                    minor: device.map(|(_, minor)| minor),
+                });
+            }
+            match stat.kind {
+                FileKind::Directory => fs::create_dir_all(self.at(real)),
+                FileKind::Link => self.copy_link(real, resolver),
+                FileKind::File => self.touch(real, stat.size, state),
+                _ => Ok(()),
+            }
+        });
+    }
+
+    pub(super) fn link(&self, real: &str, resolver: &Resolver) {
+        self.with(|_| self.copy_link(real, resolver));
+    }
+
+    /// Makes the directory and, so that a later listing is complete, an entry for each child.
+    pub(super) fn directory(&self, real: &str, resolver: &Resolver) {
+        self.with(|state| {
+            fs::create_dir_all(self.at(real))?;
+            for entry in fs::read_dir(resolver.host_path(real))?.take(5_000) {
+                let entry = entry?;
+                let Ok(name) = entry.file_name().into_string() else {
+                    continue;
+                };
+                let child = format!("{}/{name}", real.trim_end_matches('/'));
+                let kind = entry.file_type()?;
+                if kind.is_symlink() {
+                    self.copy_link(&child, resolver)?;
+                } else if kind.is_dir() {
+                    fs::create_dir_all(self.at(&child))?;
+                } else if kind.is_file() {
+                    self.touch(&child, entry.metadata()?.len(), state)?;
+                }
+            }
+            Ok(())
+        });
+    }
+
+    /// A place for the content of a file, written as it is read.
+    pub(super) fn sink(&self, real: &str, size: u64) -> Option<Arc<File>> {
+        let mut sink = None;
+        self.with(|state| {
+            self.touch(real, size, state)?;
+            if size <= WHOLE {
+                state.whole.insert(real.to_owned());
+            }
+            let file = File::options().write(true).open(self.at(real))?;
+            let file = Arc::new(file);
+            state.sparse.insert(real.to_owned(), Arc::clone(&file));
+            sink = Some(file);
+            Ok(())
+        });
+        sink
+    }
+
+    pub(super) fn space(&self, path: &str, space: Space) {
+        self.with(|state| {
+            state.space.paths.insert(path.to_owned(), space);
+            Ok(())
+        });
+    }
+
+    pub(super) fn command(&self, line: &str, output: &CommandOutput) {
+        self.with(|state| {
+            state.commands.insert(line.to_owned(), output.clone());
+            Ok(())
+        });
+    }
+
+    /// Writes the sidecar files; an error that occurred on the way is returned here.
+    pub(super) fn finish(&self, sysroot: &Sysroot) -> io::Result<()> {
+        let mut state = self.state.lock().map_err(|_| io::Error::other("recorder is poisoned"))?;
+        if let Some(error) = state.error.take() {
+            return Err(io::Error::other(error));
+        }
+        for link in sysroot.resolver.links_followed() {
+            self.copy_link(&link, &sysroot.resolver)?;
+        }
+        state.space.memory = sysroot.memory();
+        state.space.cpus = sysroot.cpus();
+        let process = sysroot.process();
+        let meta = ProcessMeta {
+            uid: process.uid,
+            gid: process.gid,
+            groups: Some(process.groups.clone()),
+            caps: process.caps.as_ref().map(|caps| Caps::List(caps.iter().cloned().collect())),
+            python: process.python.clone(),
+            in_container: process.in_container,
+            cwd: process.cwd.clone(),
+            ..sysroot.machine().clone()
+        };
+        let partial: BTreeSet<&String> =
+            state.nodes.keys().filter(|path| self.is_partial(path, &state)).collect();
+        self.write(sidecar::PARTIAL, &partial)?;
+        self.write(sidecar::ROOTMETA, &state.nodes)?;
+        self.write(sidecar::SPACE, &state.space)?;
+        self.write(sidecar::COMMANDS, &state.commands)?;
+        self.write(sidecar::PROCESS, &meta)?;
+        if sysroot.env().known {
+            self.write(sidecar::ENV, &sysroot.env().vars)?;
+        }
+        Ok(())
+    }
+
+    /// Whether less than the whole content was kept: holes, or nothing at all.
+    fn is_partial(&self, real: &str, state: &State) -> bool {
+        let Ok(meta) = fs::symlink_metadata(self.at(real)) else {
+            return false;
+        };
+        if !meta.is_file() || meta.len() == 0 || state.whole.contains(real) {
+            return false;
+        }
+        std::os::unix::fs::MetadataExt::blocks(&meta) * 512 < meta.len()
+    }
+
+    fn write(&self, name: &str, value: &impl serde::Serialize) -> io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(value)?;
+        text.push(b'\n');
+        fs::write(self.dir.join(name), text)
+    }
+
+    fn at(&self, real: &str) -> PathBuf {
+        self.dir.join(real.trim_start_matches('/'))
+    }
+
+    fn touch(&self, real: &str, size: u64, state: &State) -> io::Result<()> {
+        let path = self.at(real);
+        if state.sparse.contains_key(real) || fs::symlink_metadata(&path).is_ok() {
+            return Ok(());
+        }
+        make_parent(&path)?;
+        File::create(&path)?.set_len(size)
+    }
+
+    fn copy_link(&self, real: &str, resolver: &Resolver) -> io::Result<()> {
+        let path = self.at(real);
+        if fs::symlink_metadata(&path).is_ok() {
+            return Ok(());
+        }
+        make_parent(&path)?;
+        symlink(fs::read_link(resolver.host_path(real))?, path)
+    }
+
+    fn with(&self, act: impl FnOnce(&mut State) -> io::Result<()>) {
+        if let Ok(mut state) = self.state.lock()
+            && let Err(error) = act(&mut state)
+        {
+            state.error.get_or_insert(error.to_string());
+        }
+    }
+}
+
+fn make_parent(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)
+}

@@ -1,0 +1,129 @@
+//! The files at the top of a copied tree that hold what a copy cannot: device nodes, owners,
+//! environment, process, sizes of file systems.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Device nodes and owners, by absolute path: `.rootmeta.json`.
+pub const ROOTMETA: &str = ".rootmeta.json";
+/// The environment of the user's shell: `.env.json`.
+pub const ENV: &str = ".env.json";
+/// Who runs what: `.process.json`.
+pub const PROCESS: &str = ".process.json";
+/// Sizes of file systems and memory, written by `--record`: `.space.json`.
+pub const SPACE: &str = ".space.json";
+/// Outputs of commands, written by `--record`: `.commands.json`.
+pub const COMMANDS: &str = ".commands.json";
+/// Files of which only a part was recorded: `.partial.json`.
+pub const PARTIAL: &str = ".partial.json";
+
+/// One entry of [`ROOTMETA`]. Every field is optional.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeMeta {
+    /// `char`, `block`, `file`, `dir`, `fifo` or `socket`.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Permission bits in octal, for example `0660`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// Owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uid: Option<u32>,
+    /// Group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gid: Option<u32>,
+    /// Major device number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub major: Option<u32>,
+    /// Minor device number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minor: Option<u32>,
+}
+
+/// Content of [`ROOTMETA`].
+pub type RootMeta = BTreeMap<String, NodeMeta>;
+
+/// Capabilities in [`PROCESS`]: `"all"`, `"none"`, or names such as `"CAP_DAC_OVERRIDE"`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Caps {
+    /// `"all"` or `"none"`.
+    Word(String),
+    /// The names that are held.
+    List(Vec<String>),
+}
+
+/// Content of [`PROCESS`]. Every field is optional; unknown ones are ignored, so that a newer
+/// recording stays readable.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessMeta {
+    /// Effective user id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uid: Option<u32>,
+    /// Effective group id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gid: Option<u32>,
+    /// Supplementary groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Vec<u32>>,
+    /// Effective capabilities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caps: Option<Caps>,
+    /// Path of the Python interpreter in use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub python: Option<String>,
+    /// Architecture of the machine: `aarch64` or `x86_64`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arch: Option<String>,
+    /// Whether the process runs in a container.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_container: Option<bool>,
+    /// Working directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Host name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hostname: Option<String>,
+    /// Kernel release, as `uname -r` prints it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+}
+
+/// Size of a file system, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Space {
+    /// Size of the file system.
+    pub total: u64,
+    /// What an unprivileged user may still write.
+    pub available: u64,
+}
+
+/// Content of [`SPACE`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpaceMeta {
+    /// Main memory in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<u64>,
+    /// Logical processors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<u32>,
+    /// File systems, by a path on them.
+    #[serde(default)]
+    pub paths: BTreeMap<String, Space>,
+}
+
+/// What a command gave: an entry of [`COMMANDS`], keyed by its command line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandOutput {
+    /// Exit status; `None` if it was killed by a signal or ran out of time.
+    pub status: Option<i32>,
+    /// Whether it was stopped since it took too long.
+    #[serde(default)]
+    pub timed_out: bool,
+    /// Standard output and standard error, in the order they were read.
+    pub text: String,
+}
+
+/// Content of [`COMMANDS`].
+pub type CommandMeta = BTreeMap<String, CommandOutput>;

@@ -1,0 +1,143 @@
+//! What kind of file something is, whose, and with which permissions.
+
+use rustix::fs::FileType;
+use serde::{Deserialize, Serialize};
+
+use super::sidecar::NodeMeta;
+
+/// Kind of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link (only from `lstat`).
+    Link,
+    /// A character device.
+    Char,
+    /// A block device.
+    Block,
+    /// A named pipe.
+    Fifo,
+    /// A socket.
+    Socket,
+    /// Anything else.
+    Other,
+}
+
+impl FileKind {
+    /// In words, for messages.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::File => "a regular file",
+            Self::Directory => "a directory",
+            Self::Link => "a symbolic link",
+            Self::Char => "a character device",
+            Self::Block => "a block device",
+            Self::Fifo => "a named pipe",
+            Self::Socket => "a socket",
+            Self::Other => "something else",
+        }
+    }
+
+    fn from_word(word: &str) -> Self {
+        match word {
+            "char" => Self::Char,
+            "block" => Self::Block,
+            "file" => Self::File,
+            "dir" | "directory" => Self::Directory,
+            "fifo" => Self::Fifo,
+            "socket" => Self::Socket,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Status of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stat {
+    /// What it is.
+    pub kind: FileKind,
+    /// Size in bytes.
+    pub size: u64,
+    /// Permission bits.
+    pub mode: u32,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// Major and minor number of a device node, where known.
+    pub device: Option<(u32, u32)>,
+    /// Whether mode and owner are those of the examined machine; a copied tree has lost them.
+    pub owner_known: bool,
+}
+
+impl Stat {
+    pub(super) fn from_raw(raw: &rustix::fs::Stat) -> Self {
+        let kind = match FileType::from_raw_mode(raw.st_mode) {
+            FileType::RegularFile => FileKind::File,
+            FileType::Directory => FileKind::Directory,
+            FileType::Symlink => FileKind::Link,
+            FileType::CharacterDevice => FileKind::Char,
+            FileType::BlockDevice => FileKind::Block,
+            FileType::Fifo => FileKind::Fifo,
+            FileType::Socket => FileKind::Socket,
+            FileType::Unknown => FileKind::Other,
+        };
+        let device = matches!(kind, FileKind::Char | FileKind::Block)
+            .then(|| (rustix::fs::major(raw.st_rdev), rustix::fs::minor(raw.st_rdev)));
+        Self {
+            kind,
+            size: u64::try_from(raw.st_size).unwrap_or(0),
+            mode: raw.st_mode & 0o7777,
+            uid: raw.st_uid,
+            gid: raw.st_gid,
+            device,
+            owner_known: true,
+        }
+    }
+
+    /// What a copied tree says, corrected by its sidecar.
+    pub(super) fn overlaid(mut self, meta: Option<&NodeMeta>) -> Self {
+        self.owner_known = false;
+        let Some(meta) = meta else { return self };
+        if let Some(kind) = &meta.kind {
+            self.kind = FileKind::from_word(kind);
+        }
+        if let Some(mode) = meta.mode.as_deref().and_then(octal) {
+            self.mode = mode;
+            self.owner_known = true;
+        }
+        if meta.uid.is_some() || meta.gid.is_some() {
+            self.uid = meta.uid.unwrap_or(0);
+            self.gid = meta.gid.unwrap_or(0);
+            self.owner_known = true;
+        } else if self.owner_known {
+            (self.uid, self.gid) = (0, 0);
+        }
+        if let (Some(major), Some(minor)) = (meta.major, meta.minor) {
+            self.device = Some((major, minor));
+        }
+        self
+    }
+
+    /// A node of which the tree holds nothing but the sidecar entry.
+    pub(super) fn virtual_node(meta: &NodeMeta) -> Self {
+        let bare = Self {
+            kind: FileKind::Other,
+            size: 0,
+            mode: 0o600,
+            uid: 0,
+            gid: 0,
+            device: None,
+            owner_known: false,
+        };
+        bare.overlaid(Some(meta))
+    }
+}
+
+fn octal(text: &str) -> Option<u32> {
+    u32::from_str_radix(text.trim_start_matches("0o"), 8).ok().map(|mode| mode & 0o7777)
+}

@@ -1,0 +1,46 @@
+//! Words in two languages, and what keeps hostile words off the terminal.
+
+mod escape;
+mod lang;
+mod quote;
+mod template;
+mod ui;
+
+pub use escape::{escape, escape_line};
+pub use lang::Lang;
+pub use quote::shell_quote;
+pub use template::{fill, fill_quoted, placeholders};
+pub use ui::{sentence, word, words};
+
+use serde::{Deserialize, Serialize};
+
+/// A message in English and Chinese.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Text {
+    /// English.
+    pub en: String,
+    /// Simplified Chinese.
+    pub zh: String,
+}
+
+impl Text {
+    /// A message from its two versions.
+    pub fn new(en: impl Into<String>, zh: impl Into<String>) -> Self {
+        Self { en: en.into(), zh: zh.into() }
+    }
+
+    /// A text that is the same in both languages: a name, a version, a path.
+    pub fn same(text: impl Into<String>) -> Self {
+        let en: String = text.into();
+        Self { zh: en.clone(), en }
+    }
+
+    /// The version for `lang`.
+    pub fn get(&self, lang: Lang) -> &str {
+        match lang {
+            Lang::En => &self.en,
+            Lang::Zh => &self.zh,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Words of the reports that belong to no finding: `data/ui.toml`.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::{Lang, Text, fill};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[expect(dead_code, reason = "read so that the file may carry it")]
+    schema: u32,
+    word: BTreeMap<String, Text>,
+}
+
+static WORDS: LazyLock<BTreeMap<String, Text>> = LazyLock::new(|| {
+    let file: File = toml::from_str(include_str!("../../data/ui.toml"))
+        .expect("the built-in words are proved by a test");
+    file.word
+});
+
+/// The words for `key` in both languages.
+pub fn words(key: &str) -> Text {
+    debug_assert!(WORDS.contains_key(key), "no words for `{key}` in data/ui.toml");
+    WORDS.get(key).cloned().unwrap_or_else(|| Text::same(key))
+}
+
+/// The word for `key`, without arguments.
+pub fn word(key: &str, lang: Lang) -> String {
+    words(key).get(lang).to_owned()
+}
+
+/// The sentence for `key` in both languages, with its placeholders filled.
+pub fn sentence(key: &str, args: &[(&'static str, String)]) -> Text {
+    let args: BTreeMap<&'static str, String> = args.iter().cloned().collect();
+    let text = words(key);
+    Text { en: fill(&text.en, &args), zh: fill(&text.zh, &args) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::placeholders;
+
+    #[test]
+    fn every_word_has_both_languages() {
+        for (key, text) in WORDS.iter() {
+            assert!(!text.en.trim().is_empty() && !text.zh.trim().is_empty(), "{key}");
+            assert_eq!(placeholders(&text.en), placeholders(&text.zh), "{key}");
+        }
+    }
+}
