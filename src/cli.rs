@@ -72,7 +72,7 @@ pub enum ColorWhen {
 }
 
 /// Options of `check`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct CheckArgs {
     /// Examine a mounted or copied root instead of this machine
     #[arg(long, value_name = "DIR", conflicts_with = "pid")]
@@ -98,6 +98,9 @@ pub struct CheckArgs {
     /// Leave out these checks (ids or families, separated by commas)
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub skip: Vec<String>,
+    /// Give up after so many seconds: exit status 3, no verdict
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub timeout: Option<u64>,
     /// Do not hash files
     #[arg(long)]
     pub no_hash: bool,

@@ -12,6 +12,7 @@ mod host;
 mod ms;
 mod net;
 mod nnal;
+mod proc;
 mod profile;
 mod py;
 mod scan;
@@ -33,6 +34,13 @@ pub struct Context<'a> {
     pub profile: Profile,
     /// Whether a missing NPU or stack is an error (`--require-npu`).
     pub require_npu: bool,
+}
+
+impl<'a> Context<'a> {
+    /// A context with the shipped data.
+    pub fn of(facts: &'a Facts, profile: Profile) -> Self {
+        Self { facts, profile, require_npu: false }
+    }
 }
 
 /// A check: an id of the catalogue and the function that decides.
@@ -59,6 +67,7 @@ const FAMILIES: &[&[Check]] = &[
     vllm::CHECKS,
     ms::CHECKS,
     net::CHECKS,
+    proc::CHECKS,
 ];
 
 /// All checks, in the order of the report.

@@ -1,5 +1,8 @@
 //! `check`: scan a machine and judge it.
 
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
 use anyhow::Context as _;
 
 use super::finish;
@@ -11,6 +14,7 @@ use crate::data::Catalog;
 use crate::facts::{FACTS_SCHEMA, Facts};
 use crate::report::{ExitStatus, Outcome, Report, RuleResult, Verdict, fold_consequences};
 use crate::sysroot::Sysroot;
+use crate::text::sentence;
 
 /// The most that is read of a facts file, in bytes.
 const FACTS_LIMIT: u64 = 256 << 20;
@@ -31,7 +35,10 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
             );
             facts
         }
-        None => gather(args)?,
+        None => match gather_in_time(args)? {
+            Some(facts) => facts,
+            None => return finish(out_of_time(args), output),
+        },
     };
     if args.facts_only {
         output
@@ -45,15 +52,39 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
     finish(judge(&facts, &selected, args), output)
 }
 
+/// As [`gather`], but gives up after `--timeout`: `None` then. A read that hangs (a dead network
+/// file system, a stuck driver) cannot be interrupted, so it is left behind in its thread; the
+/// process ends soon after.
+fn gather_in_time(args: &CheckArgs) -> anyhow::Result<Option<Facts>> {
+    let Some(seconds) = args.timeout else { return gather(args).map(Some) };
+    let (sender, receiver) = mpsc::channel();
+    let args = args.clone();
+    std::thread::spawn(move || {
+        let _ = sender.send(gather(&args));
+    });
+    match receiver.recv_timeout(Duration::from_secs(seconds)) {
+        Ok(facts) => facts.map(Some),
+        Err(RecvTimeoutError::Timeout) => Ok(None),
+        Err(RecvTimeoutError::Disconnected) => anyhow::bail!("reading the machine ended early"),
+    }
+}
+
+/// The report of a run that gave up.
+fn out_of_time(args: &CheckArgs) -> Report {
+    let subject = args.root.as_ref().map_or_else(String::new, |root| root.display().to_string());
+    let mut report = Report::new("check", subject);
+    let seconds = args.timeout.unwrap_or_default().to_string();
+    report.no_verdict.push(sentence("timed_out", &[("seconds", seconds)]));
+    report
+}
+
 /// Opens the machine and reads the facts.
 fn gather(args: &CheckArgs) -> anyhow::Result<Facts> {
-    let mut sysroot = match &args.root {
-        Some(root) => Sysroot::tree(root)?,
-        None => Sysroot::live(),
+    let mut sysroot = match (&args.root, args.pid) {
+        (Some(root), _) => Sysroot::tree(root)?,
+        (None, Some(pid)) => Sysroot::of_process(pid)?,
+        (None, None) => Sysroot::live(),
     };
-    if let Some(pid) = args.pid {
-        sysroot.attach(pid)?;
-    }
     if let Some(path) = &args.env_file {
         let vars = parse_env_file(&read_argument(path, 4 << 20)?)
             .with_context(|| format!("`{}` is no environment file", path.display()))?;

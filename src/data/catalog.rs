@@ -26,6 +26,7 @@ const FAMILIES: &[(&str, &str)] = &[
     ("vllm", include_str!("../../data/findings/vllm.toml")),
     ("ms", include_str!("../../data/findings/ms.toml")),
     ("net", include_str!("../../data/findings/net.toml")),
+    ("proc", include_str!("../../data/findings/proc.toml")),
 ];
 const REASONS: &str = include_str!("../../data/findings/reasons.toml");
 

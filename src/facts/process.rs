@@ -21,6 +21,21 @@ pub struct Process {
     pub in_container: Option<bool>,
     /// Working directory, if known.
     pub cwd: Option<String>,
+    /// The running process under examination (`--pid`).
+    #[serde(default)]
+    pub pid: Option<u32>,
+    /// Shared objects that this process has mapped, from `/proc/<pid>/maps`.
+    #[serde(default)]
+    pub mapped: Vec<MappedFile>,
+}
+
+/// A shared object in the address space of a running process.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct MappedFile {
+    /// Path, as the kernel shows it.
+    pub path: String,
+    /// Whether the file has been deleted or replaced since it was mapped.
+    pub deleted: bool,
 }
 
 /// What a process wants to do with a file.

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use super::sidecar::{ProcessMeta, Space};
-use crate::facts::Process;
+use crate::facts::{MappedFile, Process};
 
 /// The names of the Linux capabilities, by bit (`linux/capability.h`).
 const CAPS: &[&str] = &[
@@ -66,6 +66,7 @@ pub(super) fn process() -> (Process, ProcessMeta) {
         python: None,
         in_container: None,
         cwd: std::env::current_dir().ok().map(|dir| dir.to_string_lossy().into_owned()),
+        ..Process::default()
     };
     let meta = ProcessMeta {
         arch: Some(text(uname.machine())),
@@ -99,6 +100,8 @@ pub(super) fn attach(pid: u32) -> io::Result<(Process, Vec<(String, String)>)> {
         python: exe,
         in_container: None,
         cwd: link("cwd"),
+        pid: Some(pid),
+        mapped: mapped(&std::fs::read(format!("/proc/{pid}/maps")).unwrap_or_default()),
     };
     let vars = environ
         .split(|&byte| byte == 0)
@@ -109,6 +112,25 @@ pub(super) fn attach(pid: u32) -> io::Result<(Process, Vec<(String, String)>)> {
         })
         .collect();
     Ok((process, vars))
+}
+
+/// The shared objects in the text of `/proc/<pid>/maps`, each once, in order of path.
+fn mapped(maps: &[u8]) -> Vec<MappedFile> {
+    let files: BTreeSet<MappedFile> = String::from_utf8_lossy(maps)
+        .lines()
+        .filter_map(|line| {
+            // address perms offset dev inode path; the path is the rest of the line.
+            let path = line.splitn(6, char::is_whitespace).nth(5)?.trim_start();
+            let (path, deleted) = match path.strip_suffix(" (deleted)") {
+                Some(path) => (path, true),
+                None => (path, false),
+            };
+            let name = path.rsplit('/').next()?;
+            (path.starts_with('/') && (name.ends_with(".so") || name.contains(".so.")))
+                .then(|| MappedFile { path: path.to_owned(), deleted })
+        })
+        .collect();
+    files.into_iter().collect()
 }
 
 /// The effective capabilities in the text of `/proc/<pid>/status`.
@@ -154,6 +176,20 @@ mod tests {
     fn capabilities_by_bit() {
         let caps = caps("Name:\tx\nCapEff:\t0000000000000003\n").unwrap();
         assert_eq!(caps, BTreeSet::from(["chown".to_owned(), "dac_override".to_owned()]));
+    }
+
+    #[test]
+    fn shared_objects_of_a_process() {
+        let maps = b"7f00-7f01 r-xp 00000000 08:01 1234   /a b/libhccl.so (deleted)\n\
+            7f01-7f02 r--p 00001000 08:01 1234   /a b/libhccl.so (deleted)\n\
+            7f02-7f03 rw-p 00000000 00:00 0 \n\
+            7f03-7f04 rw-p 00000000 00:00 0      [stack]\n\
+            7f04-7f05 r-xp 00000000 08:01 99     /usr/lib/libc.so.6\n";
+        let files: Vec<_> = mapped(maps).into_iter().map(|f| (f.path, f.deleted)).collect();
+        assert_eq!(
+            files,
+            [("/a b/libhccl.so".to_owned(), true), ("/usr/lib/libc.so.6".to_owned(), false)]
+        );
     }
 
     #[test]

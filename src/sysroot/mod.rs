@@ -121,6 +121,7 @@ impl Sysroot {
             python: meta.python.clone(),
             in_container: meta.in_container,
             cwd: meta.cwd.clone().or_else(|| env.get("PWD").map(str::to_owned)),
+            ..Process::default()
         };
         let mut tree = Self::new(root, false, env, process, meta);
         tree.nodes = sidecar_file(&tree.root, sidecar::ROOTMETA)?;
@@ -173,14 +174,24 @@ impl Sysroot {
         }
     }
 
-    /// Looks at a running process: its environment, user, working directory and interpreter,
-    /// from `/proc/<pid>`. The files are still those that this process sees.
-    pub fn attach(&mut self, pid: u32) -> Result<(), OpenError> {
-        let (process, vars) = live::attach(pid)
-            .map_err(|reason| OpenError::Pid { pid, reason: reason.to_string() })?;
-        self.process = process;
-        self.set_env(&format!("/proc/{pid}/environ"), vars);
-        Ok(())
+    /// A running process of this machine: its environment, user, working directory and
+    /// interpreter from `/proc/<pid>`, and the files that it sees, also from inside another
+    /// mount namespace (a container), where no program is run then.
+    pub fn of_process(pid: u32) -> Result<Self, OpenError> {
+        let fail =
+            |reason: &dyn std::fmt::Display| OpenError::Pid { pid, reason: reason.to_string() };
+        let (process, vars) = live::attach(pid).map_err(|error| fail(&error))?;
+        let root = PathBuf::from(format!("/proc/{pid}/root"));
+        let here = rustix::fs::stat("/").map_err(|error| fail(&error))?;
+        let there = rustix::fs::stat(&root).map_err(|error| fail(&error))?;
+        let mut sysroot = Self::live();
+        if (here.st_dev, here.st_ino) != (there.st_dev, there.st_ino) {
+            let meta = sysroot.meta;
+            sysroot = Self::new(root, false, Env::default(), Process::default(), meta);
+        }
+        sysroot.process = process;
+        sysroot.set_env(&format!("/proc/{pid}/environ"), vars);
+        Ok(sysroot)
     }
 
     /// Whether this is the machine that the tool runs on.
