@@ -2,6 +2,7 @@
 //! `readelf`, where they are there.
 
 #![expect(clippy::disallowed_methods, reason = "the test writes files and runs readelf")]
+#![expect(clippy::unwrap_used, reason = "a failure is what the test shows")]
 
 mod support;
 
