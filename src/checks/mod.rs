@@ -5,6 +5,7 @@
 //! `data/findings/<family>.toml`, and a fixture to `tests/fixtures/hosts/`.
 
 mod cann;
+pub mod chip;
 mod dev;
 mod drv;
 mod env;
