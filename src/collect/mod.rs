@@ -1,5 +1,6 @@
 //! From the examined machine to [`Facts`]: the only I/O of `check`, and no judgement.
 
+mod driver;
 mod info_file;
 
 use crate::facts::{FACTS_SCHEMA, Facts};
@@ -35,6 +36,7 @@ pub fn collect(sysroot: &Sysroot, _options: &Options) -> Facts {
     facts.host.arch = sysroot.machine().arch.clone();
     facts.host.name = sysroot.machine().hostname.clone();
     facts.host.kernel = sysroot.machine().kernel.clone();
+    driver::collect(sysroot, &mut facts);
     facts.problems = sysroot.problems();
     facts
 }

@@ -41,6 +41,26 @@ pub struct Driver {
     pub npu_smi: Option<NpuSmi>,
 }
 
+impl Driver {
+    /// The directory that the driver is, or would be, installed in: from
+    /// `/etc/ascend_install.info`, else the default.
+    pub fn home(&self) -> String {
+        self.install_dir("Driver_Install_Path_Param", "driver")
+    }
+
+    /// The directory that the firmware package is, or would be, installed in.
+    pub fn firmware_home(&self) -> String {
+        self.install_dir("Firmware_Install_Path_Param", "firmware")
+    }
+
+    fn install_dir(&self, key: &str, name: &str) -> String {
+        let base = self.install_info.as_ref().and_then(|info| info.get(key));
+        // The file may be damaged; only an absolute path is one.
+        let base = base.filter(|path| path.starts_with('/')).unwrap_or("/usr/local/Ascend");
+        format!("{}/{name}", base.trim_end_matches('/'))
+    }
+}
+
 /// Parsed output of `npu-smi info`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct NpuSmi {
