@@ -10,6 +10,7 @@
 //! - [`collect`] turns what is read into [`facts`]: plain data, no judgement.
 //! - [`checks`] are pure functions from facts to outcomes.
 //! - [`data`] is the knowledge that ships in the binary: tables with sources, and all words.
+//! - [`version`] knows how the versions of the stack are written and ordered.
 //! - [`report`] is the vocabulary that all subcommands speak; [`render`] turns it into bytes.
 //! - `cmd` puts these together, one file per subcommand; `cli` is the command line.
 
@@ -23,5 +24,6 @@ pub mod render;
 pub mod report;
 pub mod sysroot;
 pub mod text;
+pub mod version;
 
 pub use cmd::run;
