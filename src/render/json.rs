@@ -82,8 +82,7 @@ pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             .collect(),
         extra: &report.extra,
     };
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    writeln!(out)
+    super::safe_json::write(&document, out)
 }
 
 fn finding(finding: &Finding) -> FindingV1<'_> {

@@ -1,7 +1,14 @@
 //! From a [`Report`] to bytes: one file per format, no decisions.
 
 mod json;
+mod junit;
+mod markdown;
 mod paint;
+mod plain;
+pub(crate) mod safe_json;
+#[cfg(test)]
+mod sample;
+mod sarif;
 mod text;
 mod wrap;
 
@@ -19,6 +26,12 @@ pub enum Format {
     Text,
     /// One JSON document, `ascend-doctor/<command>/1`.
     Json,
+    /// JUnit XML: a suite per family, a case per check.
+    Junit,
+    /// SARIF 2.1.0, for code-scanning services.
+    Sarif,
+    /// For pasting into an issue.
+    Markdown,
 }
 
 /// How to render.
@@ -46,5 +59,8 @@ pub fn render(
     match format {
         Format::Text => text::render(report, style, out),
         Format::Json => json::render(report, out),
+        Format::Junit => junit::render(report, style, out),
+        Format::Sarif => sarif::render(report, style, out),
+        Format::Markdown => markdown::render(report, style, out),
     }
 }

@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::Style;
+use super::plain::{consequences, sentence_of, show_evidence, summary_line};
 use super::wrap::wrap;
-use crate::report::{Evidence, EvidenceKind, Finding, Report, RuleResult, Severity, Verdict};
-use crate::text::{Text, escape, escape_line, sentence, word};
+use crate::report::{Finding, Report, RuleResult, Severity, Verdict};
+use crate::text::{Text, escape_line, sentence, word};
 
 /// As many pieces of evidence as are shown of one finding without `--verbose`.
 const EVIDENCE_SHOWN: usize = 5;
@@ -27,7 +28,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
             page.list(report, Verdict::Passed, "passed_list", out)?;
         }
         for note in &report.notes {
-            page.paragraph("", &escape(note.get(style.lang)), out)?;
+            page.paragraph("", &escape_line(note.get(style.lang)), out)?;
         }
     }
     page.foot(report, out)
@@ -72,24 +73,24 @@ impl Page {
         }
         self.labelled("why", &escape_line(finding.cause.get(lang)), out)?;
         let shown = if verbose { usize::MAX } else { EVIDENCE_SHOWN };
-        for evidence in finding.evidence.iter().take(shown) {
-            self.labelled("seen", &show_evidence(evidence), out)?;
+        for (number, evidence) in finding.evidence.iter().take(shown).enumerate() {
+            let label = if number == 0 { "seen" } else { "" };
+            self.labelled(label, &show_evidence(evidence), out)?;
         }
         if finding.evidence.len() > shown {
             let rest = (finding.evidence.len() - shown).to_string();
             self.labelled("", sentence("more", &[("n", rest)]).get(lang), out)?;
         }
-        for step in &finding.fix {
-            self.labelled("fix", &escape_line(step.text.get(lang)), out)?;
+        for (number, step) in finding.fix.iter().enumerate() {
+            let label = if number == 0 { "fix" } else { "" };
+            self.labelled(label, &escape_line(step.text.get(lang)), out)?;
             if let Some(run) = &step.run {
                 // A command stays on one line, so that it can be pasted.
                 writeln!(out, "          {}", paint.command(&format!("$ {}", escape_line(run))))?;
             }
         }
         if !finding.consequences.is_empty() {
-            let mut ids: Vec<&str> = finding.consequences.iter().map(|f| f.id.as_str()).collect();
-            ids.dedup();
-            self.labelled("explains", &ids.join(", "), out)?;
+            self.labelled("explains", &consequences(finding).join(", "), out)?;
         }
         if verbose {
             for reference in &finding.refs {
@@ -168,7 +169,7 @@ impl Page {
             }
         }
         for (text, ids) in groups {
-            let line = format!("{}: {}", escape_line(text.get(lang)), ids.join(", "));
+            let line = sentence_of(&escape_line(text.get(lang)), &ids.join(", "), lang);
             for (number, part) in wrap(&line, self.style.width.saturating_sub(4)).iter().enumerate()
             {
                 writeln!(out, "{}{part}", if number == 0 { "  " } else { "    " })?;
@@ -179,19 +180,7 @@ impl Page {
 
     fn foot(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let lang = self.style.lang;
-        let sum = report.summary();
-        let line = sentence(
-            "summary",
-            &[
-                ("errors", sum.errors.to_string()),
-                ("warnings", sum.warnings.to_string()),
-                ("infos", sum.infos.to_string()),
-                ("passed", sum.passed.to_string()),
-                ("not_checked", sum.not_checked.to_string()),
-                ("not_applicable", sum.not_applicable.to_string()),
-            ],
-        );
-        self.paragraph("", line.get(lang), out)?;
+        self.paragraph("", &summary_line(report, lang), out)?;
         if self.style.quiet {
             return Ok(());
         }
@@ -201,34 +190,10 @@ impl Page {
         }
         if self.style.verbose {
             for (what, value) in &report.provenance {
-                self.beside(&word("data_used", lang), &format!("{what} {value}"), out)?;
+                let line = format!("{what} {value}");
+                self.beside(&word("data_used", lang), &escape_line(&line), out)?;
             }
         }
         Ok(())
     }
-}
-
-/// At most `limit` characters, with the middle left out.
-fn shorten(text: &str, limit: usize) -> String {
-    let count = text.chars().count();
-    if count <= limit {
-        return text.to_owned();
-    }
-    let head: String = text.chars().take(limit * 2 / 3).collect();
-    let tail: String = text.chars().skip(count - limit / 3).collect();
-    format!("{head} … {tail}")
-}
-
-/// Where it was read and what was there, on one line.
-fn show_evidence(evidence: &Evidence) -> String {
-    let mut text = escape_line(&evidence.source).into_owned();
-    if let Some(line) = evidence.line {
-        text.push_str(&format!(":{line}"));
-    }
-    if let Some(value) = &evidence.value {
-        let glue = if evidence.kind == EvidenceKind::Env { "=" } else { ": " };
-        text.push_str(glue);
-        text.push_str(&shorten(&escape_line(value), 300));
-    }
-    text
 }

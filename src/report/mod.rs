@@ -40,7 +40,7 @@ pub struct Report {
     pub results: Vec<RuleResult>,
     /// Short facts for the head of the report: label and value.
     pub overview: Vec<(Text, String)>,
-    /// Remarks that are no findings: next steps, what was left out.
+    /// Remarks that are no findings: next steps, what was left out. One line each.
     pub notes: Vec<Text>,
     /// What the judgement rests on, for example the matrix and its date.
     pub provenance: Vec<(String, String)>,
@@ -144,14 +144,19 @@ impl Report {
         sum
     }
 
+    /// Whether this finding makes the exit status 1.
+    pub fn fails(&self, finding: &Finding) -> bool {
+        let limit = match self.fail_on {
+            FailOn::Error => Severity::Error,
+            FailOn::Warning => Severity::Warning,
+            FailOn::Never => return false,
+        };
+        finding.severity >= limit
+    }
+
     /// The exit status that this report stands for.
     pub fn exit_status(&self) -> ExitStatus {
-        let limit = match self.fail_on {
-            FailOn::Error => Some(Severity::Error),
-            FailOn::Warning => Some(Severity::Warning),
-            FailOn::Never => None,
-        };
-        if limit.is_some_and(|limit| self.findings.iter().any(|f| f.severity >= limit)) {
+        if self.findings.iter().any(|finding| self.fails(finding)) {
             ExitStatus::Findings
         } else if self.no_verdict.is_empty() {
             ExitStatus::Clean

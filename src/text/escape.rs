@@ -16,12 +16,12 @@ pub fn escape_line(text: &str) -> Cow<'_, str> {
 }
 
 fn escape_with(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.chars().any(|c| acts(c) && !keep(c)) {
+    if !text.chars().any(|c| acts_on_terminal(c) && !keep(c)) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        if !acts(c) || keep(c) {
+        if !acts_on_terminal(c) || keep(c) {
             out.push(c);
         } else if c == '\n' {
             out.push_str("\\n");
@@ -38,7 +38,8 @@ fn escape_with(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-fn acts(c: char) -> bool {
+/// Whether a character could act on a terminal or change the reading order.
+pub fn acts_on_terminal(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{200b}'..='\u{200f}'

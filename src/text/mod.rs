@@ -6,7 +6,7 @@ mod quote;
 mod template;
 mod ui;
 
-pub use escape::{escape, escape_line};
+pub use escape::{acts_on_terminal, escape, escape_line};
 pub use lang::Lang;
 pub use quote::shell_quote;
 pub use template::{fill, fill_quoted, placeholders};

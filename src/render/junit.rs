@@ -1,0 +1,220 @@
+//! JUnit XML, as Jenkins, GitLab and others read it: a suite per family, a case per check.
+//!
+//! A case has one `failure` (several are not portable). It fails when one of its findings is at
+//! or above the fail level, so that the colour of the CI job and the exit status agree; other
+//! findings go to `system-out`. What gave no answer is `skipped`, never passed.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use super::Style;
+use super::plain::{finding_lines, reason_of};
+use crate::report::{Finding, Report, RuleResult, Verdict};
+use crate::text::{Lang, escape, escape_line, sentence, word};
+
+pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let suites = suites(report, style.lang);
+    let total = |what: fn(&Case) -> bool| {
+        suites.iter().flat_map(|(_, cases)| cases).filter(|case| what(case)).count()
+    };
+    writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
+    writeln!(
+        out,
+        r#"<testsuites name="ascend-doctor {}" tests="{}" failures="{}" errors="{}">"#,
+        attribute(report.command),
+        total(|_| true),
+        total(Case::failed),
+        total(Case::errored),
+    )?;
+    for (name, cases) in &suites {
+        let count = |what: fn(&Case) -> bool| cases.iter().filter(|case| what(case)).count();
+        writeln!(
+            out,
+            r#"  <testsuite name="{}" tests="{}" failures="{}" errors="{}" skipped="{}" time="0">"#,
+            attribute(name),
+            cases.len(),
+            count(Case::failed),
+            count(Case::errored),
+            count(Case::skipped),
+        )?;
+        for case in cases {
+            case.write(report.command, name, out)?;
+        }
+        writeln!(out, "  </testsuite>")?;
+    }
+    writeln!(out, "</testsuites>")
+}
+
+/// What stands inside a `testcase`.
+enum Body {
+    Passed,
+    Failure { kind: &'static str, message: String, text: String },
+    Output(String),
+    Skipped(String),
+    Error { message: String, text: String },
+}
+
+struct Case {
+    name: String,
+    body: Body,
+}
+
+impl Case {
+    fn failed(&self) -> bool {
+        matches!(self.body, Body::Failure { .. })
+    }
+
+    fn errored(&self) -> bool {
+        matches!(self.body, Body::Error { .. })
+    }
+
+    fn skipped(&self) -> bool {
+        matches!(self.body, Body::Skipped(_))
+    }
+
+    fn write(&self, command: &str, suite: &str, out: &mut dyn Write) -> io::Result<()> {
+        write!(
+            out,
+            r#"    <testcase classname="ascend-doctor.{}.{}" name="{}" time="0""#,
+            attribute(command),
+            attribute(suite),
+            attribute(&self.name)
+        )?;
+        match &self.body {
+            Body::Passed => return writeln!(out, "/>"),
+            Body::Failure { kind, message, text } => writeln!(
+                out,
+                ">\n      <failure type=\"{kind}\" message=\"{}\">{}</failure>",
+                attribute(message),
+                content(text)
+            )?,
+            Body::Output(text) => {
+                writeln!(out, ">\n      <system-out>{}</system-out>", content(text))?;
+            }
+            Body::Skipped(message) => {
+                writeln!(out, ">\n      <skipped message=\"{}\"/>", attribute(message))?;
+            }
+            Body::Error { message, text } => writeln!(
+                out,
+                ">\n      <error type=\"no_verdict\" message=\"{}\">{}</error>",
+                attribute(message),
+                content(text)
+            )?,
+        }
+        writeln!(out, "    </testcase>")
+    }
+}
+
+/// The suites in the order in which their families first occur.
+fn suites(report: &Report, lang: Lang) -> Vec<(String, Vec<Case>)> {
+    let mut of_id: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+    for finding in &report.findings {
+        of_id.entry(&finding.id).or_default().push(finding);
+    }
+    let mut suites: Vec<(String, Vec<Case>)> = Vec::new();
+    let mut add = |id: &str, case: Case| {
+        let family = family(id);
+        match suites.iter_mut().find(|(known, _)| *known == family) {
+            Some((_, cases)) => cases.push(case),
+            None => suites.push((family, vec![case])),
+        }
+    };
+    for result in &report.results {
+        let findings = of_id.remove(result.id).unwrap_or_default();
+        let name = format!("{} {}", result.id, result.name.get(lang));
+        let body = body(report, result, &findings, lang);
+        add(result.id, Case { name, body });
+    }
+    // Findings of subcommands that have no list of rules.
+    for (id, findings) in of_id {
+        add(id, Case { name: id.to_owned(), body: found(report, &findings, lang) });
+    }
+    if !report.no_verdict.is_empty() {
+        let text: Vec<String> =
+            report.no_verdict.iter().map(|text| escape_line(text.get(lang)).into_owned()).collect();
+        let body = Body::Error { message: word("no_verdict", lang), text: text.join("\n") };
+        suites.push(("verdict".to_owned(), vec![Case { name: "verdict".to_owned(), body }]));
+    }
+    suites
+}
+
+fn body(report: &Report, result: &RuleResult, findings: &[&Finding], lang: Lang) -> Body {
+    match result.verdict {
+        _ if !findings.is_empty() => found(report, findings, lang),
+        Verdict::NotChecked | Verdict::NotApplicable => {
+            Body::Skipped(reason_of(result, lang).into_owned())
+        }
+        Verdict::Folded => Body::Skipped(folded_under(report, result.id, lang)),
+        Verdict::Passed | Verdict::Found => Body::Passed,
+    }
+}
+
+fn found(report: &Report, findings: &[&Finding], lang: Lang) -> Body {
+    let text: Vec<String> =
+        findings.iter().map(|finding| finding_lines(finding, lang).join("\n")).collect();
+    let text = text.join("\n\n");
+    match findings.iter().find(|finding| report.fails(finding)) {
+        Some(first) => Body::Failure {
+            kind: first.severity.as_str(),
+            message: escape_line(first.title.get(lang)).into_owned(),
+            text,
+        },
+        None => Body::Output(text),
+    }
+}
+
+/// "Explained by X": the finding under which those of `id` were folded.
+fn folded_under(report: &Report, id: &str, lang: Lang) -> String {
+    let root = report
+        .findings
+        .iter()
+        .find(|finding| finding.consequences.iter().any(|consequence| consequence.id == id));
+    let id = root.map_or("", |root| root.id.as_str());
+    sentence("explained_by", &[("id", id.to_owned())]).get(lang).to_owned()
+}
+
+/// The family of an id: what stands before the first hyphen, in lower case.
+fn family(id: &str) -> String {
+    id.split('-').next().unwrap_or(id).to_ascii_lowercase()
+}
+
+fn attribute(text: &str) -> String {
+    xml(&escape_line(text))
+}
+
+fn content(text: &str) -> String {
+    xml(&escape(text))
+}
+
+/// Escapes markup and replaces the characters that XML 1.0 has no way to write. Controls are
+/// already visible text here; U+FFFE and U+FFFF are what is left of the forbidden ones.
+fn xml(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        let replacement: Cow<'_, str> = match c {
+            '&' => "&amp;".into(),
+            '<' => "&lt;".into(),
+            '>' => "&gt;".into(),
+            '"' => "&quot;".into(),
+            '\u{fffe}' | '\u{ffff}' => format!("\\u{{{:x}}}", c as u32).into(),
+            _ => {
+                out.push(c);
+                continue;
+            }
+        };
+        out.push_str(&replacement);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_and_forbidden_characters_are_replaced() {
+        assert_eq!(attribute("a<b>&\"\n\u{1b}\u{ffff}"), "a&lt;b&gt;&amp;&quot;\\n\\x1b\\u{ffff}");
+        assert_eq!(content("]]>\n"), "]]&gt;\n");
+    }
+}

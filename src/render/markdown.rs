@@ -1,0 +1,214 @@
+//! Markdown for pasting into an issue: a summary, then every finding with its evidence.
+//!
+//! Nothing from the examined machine becomes markup: words are escaped, values keep to code
+//! spans, evidence to fenced blocks whose fence is longer than any run of backticks inside.
+
+use std::io::{self, Write};
+
+use super::Style;
+use super::plain::{consequences, show_evidence, summary_line};
+use crate::report::{Finding, Report, Verdict};
+use crate::text::{Lang, escape, escape_line, sentence, word};
+
+pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let lang = style.lang;
+    writeln!(out, "## ascend-doctor {}: {}\n", report.command, prose(&report.subject))?;
+    if !report.overview.is_empty() {
+        writeln!(out, "| {} | {} |\n| --- | --- |", word("item", lang), word("value", lang))?;
+        for (label, value) in &report.overview {
+            writeln!(out, "| {} | {} |", prose(label.get(lang)), prose(value))?;
+        }
+        writeln!(out)?;
+    }
+    writeln!(out, "**{}**\n", prose(&summary_line(report, lang)))?;
+    if report.findings.len() > 1 {
+        table(&report.findings, lang, out)?;
+    }
+    for found in &report.findings {
+        finding(found, lang, out)?;
+    }
+    if !report.no_verdict.is_empty() {
+        writeln!(out, "### {}\n", word("no_verdict", lang))?;
+        for text in &report.no_verdict {
+            writeln!(out, "- {}", prose(text.get(lang)))?;
+        }
+        writeln!(out)?;
+    }
+    unanswered(report, lang, out)?;
+    for note in &report.notes {
+        writeln!(out, "{}\n", prose(note.get(lang)))?;
+    }
+    let mut foot = vec![format!("ascend-doctor {}", env!("CARGO_PKG_VERSION"))];
+    foot.push(
+        sentence("exit_status", &[("n", report.exit_status().code().to_string())])
+            .get(lang)
+            .to_owned(),
+    );
+    foot.extend(report.provenance.iter().map(|(what, value)| prose(&format!("{what} {value}"))));
+    writeln!(out, "<sub>{}</sub>", foot.join(" · "))
+}
+
+fn table(findings: &[Finding], lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "| {} | {} | {} |\n| --- | --- | --- |",
+        word("level", lang),
+        word("finding", lang),
+        word("statement", lang)
+    )?;
+    for finding in findings {
+        writeln!(
+            out,
+            "| {} | {} | {} |",
+            word(finding.severity.as_str(), lang),
+            code(&finding.id),
+            prose(finding.title.get(lang))
+        )?;
+    }
+    writeln!(out)
+}
+
+fn finding(finding: &Finding, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "### {} {}: {}\n",
+        word(finding.severity.as_str(), lang),
+        code(&finding.id),
+        prose(finding.title.get(lang))
+    )?;
+    if !finding.cause.get(lang).is_empty() {
+        writeln!(out, "{}\n", prose(finding.cause.get(lang)))?;
+    }
+    if !finding.evidence.is_empty() {
+        writeln!(out, "**{}**\n", word("seen", lang))?;
+        let lines: Vec<String> = finding.evidence.iter().map(show_evidence).collect();
+        block("", "text", &lines.join("\n"), out)?;
+        writeln!(out)?;
+    }
+    if !finding.fix.is_empty() {
+        writeln!(out, "**{}**\n", word("fix", lang))?;
+        for (number, step) in (1..).zip(&finding.fix) {
+            let bullet = format!("{number}. ");
+            writeln!(out, "{bullet}{}", prose(step.text.get(lang)))?;
+            if let Some(run) = &step.run {
+                writeln!(out)?;
+                block(&" ".repeat(bullet.len()), "sh", &escape_line(run), out)?;
+            }
+        }
+        writeln!(out)?;
+    }
+    let ids = consequences(finding);
+    if !ids.is_empty() {
+        let ids: Vec<String> = ids.into_iter().map(code).collect();
+        writeln!(out, "**{}** {}\n", word("explains", lang), ids.join(", "))?;
+    }
+    Ok(())
+}
+
+/// The rules that gave no answer, folded away by the reader of the issue.
+fn unanswered(report: &Report, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    let rules: Vec<_> =
+        report.results.iter().filter(|rule| rule.verdict == Verdict::NotChecked).collect();
+    if rules.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "<details><summary>{} ({})</summary>\n", word("not_checked", lang), rules.len())?;
+    for rule in rules {
+        let reason = rule.reason.as_ref().map_or("", |reason| reason.get(lang));
+        writeln!(out, "- {} {}: {}", code(rule.id), prose(rule.name.get(lang)), prose(reason))?;
+    }
+    writeln!(out, "\n</details>\n")
+}
+
+/// A fenced block.
+pub(super) fn block(
+    indent: &str,
+    language: &str,
+    text: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let text = escape(text);
+    let fence = "`".repeat((longest_run(&text) + 1).max(3));
+    writeln!(out, "{indent}{fence}{language}")?;
+    for line in text.lines() {
+        writeln!(out, "{indent}{line}")?;
+    }
+    writeln!(out, "{indent}{fence}")
+}
+
+/// A code span that holds any text, also backticks and, for tables, vertical bars.
+pub(super) fn code(text: &str) -> String {
+    let text = escape_line(text).replace('|', "\\|");
+    let fence = "`".repeat(longest_run(&text) + 1);
+    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+/// Words: what stands between backticks becomes a code span, all else is escaped.
+pub(super) fn prose(text: &str) -> String {
+    let text = escape_line(text);
+    let parts: Vec<&str> = text.split('`').collect();
+    let mut out = String::with_capacity(text.len() + 16);
+    for (number, part) in parts.iter().enumerate() {
+        let inside = number % 2 == 1;
+        let closed = number + 1 < parts.len();
+        if inside && closed && !part.is_empty() {
+            out.push_str(&code(part));
+        } else {
+            if inside && !closed {
+                out.push_str("\\`");
+            }
+            escape_markup(part, &mut out);
+        }
+    }
+    out
+}
+
+fn escape_markup(text: &str, out: &mut String) {
+    let mut previous = ' ';
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let inside_word =
+            previous.is_alphanumeric() && rest.peek().is_some_and(|next| next.is_alphanumeric());
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '_' if inside_word => out.push(c),
+            '\\' | '*' | '_' | '[' | ']' | '|' | '~' | '$' | '!' => {
+                out.push('\\');
+                out.push(c);
+            }
+            _ => out.push(c),
+        }
+        previous = c;
+    }
+}
+
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_carry_no_markup() {
+        assert_eq!(prose("<img src=x> [a](b) *c*"), "&lt;img src=x&gt; \\[a\\](b) \\*c\\*");
+        assert_eq!(prose("torch_npu _x_ $HOME"), "torch_npu \\_x\\_ \\$HOME");
+    }
+
+    #[test]
+    fn code_spans_stay_and_cannot_be_left() {
+        assert_eq!(prose("`/a_b|c` is gone"), "`/a_b\\|c` is gone");
+        assert_eq!(prose("`a` <b>` c"), "`a` &lt;b&gt;\\` c");
+    }
+
+    #[test]
+    fn the_fence_is_longer_than_any_run_inside() {
+        let mut out = Vec::new();
+        block("", "text", "a ```` b", &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "`````text\na ```` b\n`````\n");
+    }
+}

@@ -1,0 +1,113 @@
+//! A finding as plain lines without layout: for the formats that carry one block of text.
+
+use std::borrow::Cow;
+
+use crate::report::{Evidence, EvidenceKind, Finding, RuleResult};
+use crate::text::{Lang, escape_line, sentence, word};
+
+/// Title, cause, evidence, fix and consequences, one statement a line, harmless on a terminal.
+pub(super) fn finding_lines(finding: &Finding, lang: Lang) -> Vec<String> {
+    let label = |key: &str, text: &str| sentence_of(&word(key, lang), text, lang);
+    let mut lines = vec![format!(
+        "{}[{}] {}",
+        word(finding.severity.as_str(), lang),
+        finding.id,
+        escape_line(finding.title.get(lang))
+    )];
+    if !finding.cause.get(lang).is_empty() {
+        lines.push(label("why", &escape_line(finding.cause.get(lang))));
+    }
+    for evidence in &finding.evidence {
+        lines.push(label("seen", &show_evidence(evidence)));
+    }
+    for step in &finding.fix {
+        lines.push(label("fix", &escape_line(step.text.get(lang))));
+        if let Some(run) = &step.run {
+            lines.push(format!("  $ {}", escape_line(run)));
+        }
+    }
+    let consequences = consequences(finding);
+    if !consequences.is_empty() {
+        lines.push(label("explains", &consequences.join(", ")));
+    }
+    lines
+}
+
+/// A label and what it says, with the colon of the language.
+pub(super) fn sentence_of(label: &str, text: &str, lang: Lang) -> String {
+    match lang {
+        Lang::En => format!("{label}: {text}"),
+        Lang::Zh => format!("{label}：{text}"),
+    }
+}
+
+/// The ids that a finding explains, each once, in order.
+pub(super) fn consequences(finding: &Finding) -> Vec<&str> {
+    let mut ids: Vec<&str> = finding.consequences.iter().map(|f| f.id.as_str()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+/// Why a rule gave no answer.
+pub(super) fn reason_of(result: &RuleResult, lang: Lang) -> Cow<'_, str> {
+    escape_line(result.reason.as_ref().map_or("", |reason| reason.get(lang)))
+}
+
+/// Where it was read and what was there, on one line.
+pub(super) fn show_evidence(evidence: &Evidence) -> String {
+    let mut text = escape_line(&evidence.source).into_owned();
+    if let Some(line) = evidence.line {
+        text.push_str(&format!(":{line}"));
+    }
+    if let Some(value) = &evidence.value {
+        let glue = if evidence.kind == EvidenceKind::Env { "=" } else { ": " };
+        text.push_str(glue);
+        text.push_str(&shorten(&escape_line(value), 300));
+    }
+    text
+}
+
+/// How many things were found, of which gravity and how many checks did what: one sentence.
+pub(super) fn summary_line(report: &crate::report::Report, lang: Lang) -> String {
+    let sum = report.summary();
+    let count = |key: &str, n: usize| {
+        let key = if n == 1 { format!("{key}_one") } else { format!("{key}_many") };
+        sentence(&key, &[("n", n.to_string())]).get(lang).to_owned()
+    };
+    let line = sentence(
+        "summary",
+        &[
+            ("errors", count("errors", sum.errors)),
+            ("warnings", count("warnings", sum.warnings)),
+            ("infos", count("infos", sum.infos)),
+            ("passed", count("passed", sum.passed)),
+            ("not_checked", sum.not_checked.to_string()),
+            ("not_applicable", sum.not_applicable.to_string()),
+        ],
+    );
+    line.get(lang).to_owned()
+}
+
+/// At most `limit` characters, with the middle left out.
+fn shorten(text: &str, limit: usize) -> String {
+    let count = text.chars().count();
+    if count <= limit {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(limit * 2 / 3).collect();
+    let tail: String = text.chars().skip(count - limit / 3).collect();
+    format!("{head} … {tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_values_lose_their_middle() {
+        let short = shorten(&"驱".repeat(1000), 300);
+        assert_eq!(short.chars().count(), 303);
+        assert_eq!(shorten("abc", 3), "abc");
+    }
+}
