@@ -20,6 +20,7 @@ mod cmd;
 pub mod collect;
 pub mod data;
 pub mod facts;
+pub mod hash;
 pub mod render;
 pub mod report;
 pub mod sysroot;

@@ -4,5 +4,7 @@
 //! satisfy is held by the tests beside its reader.
 
 mod catalog;
+mod known_wheels;
 
 pub use catalog::{Catalog, Entry, Family, FixTemplate, MessageTemplate};
+pub use known_wheels::{KnownWheel, KnownWheels, of_the_package, record_digest};

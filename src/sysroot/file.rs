@@ -8,6 +8,11 @@ use std::sync::Arc;
 use rustix::fs::{Mode, OFlags};
 
 use super::ReadError;
+use crate::hash::{Hasher, Sha256};
+
+/// How much is read at a time for hashing: enough that the calls do not matter, and little
+/// enough for one buffer per core.
+const HASH_CHUNK: usize = 128 << 10;
 
 /// A regular file of the examined machine.
 #[derive(Debug)]
@@ -87,6 +92,22 @@ impl SysFile {
             }
             if count < chunk.len() {
                 return Ok(content);
+            }
+        }
+    }
+
+    /// The SHA-256 of the content; `progress` is told the size of each piece.
+    pub(super) fn sha256(&self, progress: &dyn Fn(u64)) -> Result<Sha256, ReadError> {
+        let mut hasher = Hasher::default();
+        let mut chunk = vec![0_u8; HASH_CHUNK.min(usize::try_from(self.size).unwrap_or(0).max(1))];
+        let mut offset = 0;
+        loop {
+            let count = self.read_at(&mut chunk, offset)?;
+            hasher.update(&chunk[..count]);
+            offset += count as u64;
+            progress(count as u64);
+            if count < chunk.len() || offset >= self.size {
+                return Ok(hasher.finish());
             }
         }
     }

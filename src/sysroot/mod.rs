@@ -29,9 +29,10 @@ pub use sidecar::{CommandOutput, NodeMeta, Space};
 pub use stat::{FileKind, Stat};
 
 use crate::facts::{Env, Problem, ProblemKind, Process};
+use crate::hash::Sha256;
 use record::Recorder;
 use resolve::Resolver;
-use sidecar::{Caps, CommandMeta, ProcessMeta, RootMeta, SpaceMeta};
+use sidecar::{Caps, CommandMeta, HashMeta, ProcessMeta, RootMeta, SpaceMeta};
 
 /// The most that is read of a small text file (version files, configuration), in bytes.
 pub const TEXT_LIMIT: u64 = 4 << 20;
@@ -88,6 +89,7 @@ pub struct Sysroot {
     space: SpaceMeta,
     commands: CommandMeta,
     partial: BTreeSet<String>,
+    hashes: BTreeMap<String, HashMeta>,
     problems: Mutex<BTreeMap<(String, ProblemKind), Problem>>,
     recorder: Option<Recorder>,
 }
@@ -128,6 +130,7 @@ impl Sysroot {
         tree.space = sidecar_file(&tree.root, sidecar::SPACE)?.unwrap_or_default();
         tree.commands = sidecar_file(&tree.root, sidecar::COMMANDS)?.unwrap_or_default();
         tree.partial = sidecar_file(&tree.root, sidecar::PARTIAL)?.unwrap_or_default();
+        tree.hashes = sidecar_file(&tree.root, sidecar::HASHES)?.unwrap_or_default();
         Ok(tree)
     }
 
@@ -143,6 +146,7 @@ impl Sysroot {
             space: SpaceMeta::default(),
             commands: CommandMeta::new(),
             partial: BTreeSet::new(),
+            hashes: BTreeMap::new(),
             problems: Mutex::default(),
             recorder: None,
         }
@@ -350,6 +354,26 @@ impl Sysroot {
         let file = SysFile::open(&self.resolver.host_path(&real))?;
         let sink = self.recorder.as_ref().and_then(|recorder| recorder.sink(&real, file.len()));
         Ok(file.with_recording(sink, self.partial.contains(&real)))
+    }
+
+    /// The SHA-256 of a regular file, read in pieces; `progress` is told the size of each.
+    /// A recording keeps the hash instead of the content, and a tree of such a recording gives
+    /// it back.
+    pub fn sha256(&self, path: &str, progress: &dyn Fn(u64)) -> Result<Sha256, ReadError> {
+        let real = self.real(path)?;
+        let stat = self.stat_real(&real)?;
+        if stat.kind != FileKind::File {
+            return Err(ReadError::NotRegular(stat.kind.describe()));
+        }
+        if self.partial.contains(&real) {
+            let known = self.hashes.get(&real).filter(|meta| meta.size == stat.size);
+            return known.and_then(HashMeta::hash).ok_or(ReadError::Partial);
+        }
+        let hash = SysFile::open(&self.resolver.host_path(&real))?.sha256(progress)?;
+        if let Some(recorder) = &self.recorder {
+            recorder.hash(&real, HashMeta::new(stat.size, hash));
+        }
+        Ok(hash)
     }
 
     /// The whole content of a regular file of at most `limit` bytes.

@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex};
 
 use super::resolve::Resolver;
 use super::sidecar::{
-    self, Caps, CommandMeta, CommandOutput, NodeMeta, ProcessMeta, RootMeta, Space, SpaceMeta,
+    self, Caps, CommandMeta, CommandOutput, HashMeta, NodeMeta, ProcessMeta, RootMeta, Space,
+    SpaceMeta,
 };
 use super::{FileKind, Stat, Sysroot};
 
@@ -32,6 +33,7 @@ struct State {
     sparse: BTreeMap<String, Arc<File>>,
     whole: BTreeSet<String>,
     space: SpaceMeta,
+    hashes: BTreeMap<String, HashMeta>,
     commands: CommandMeta,
     error: Option<String>,
 }
@@ -118,6 +120,13 @@ impl Recorder {
         sink
     }
 
+    pub(super) fn hash(&self, real: &str, hash: HashMeta) {
+        self.with(|state| {
+            state.hashes.insert(real.to_owned(), hash);
+            Ok(())
+        });
+    }
+
     pub(super) fn space(&self, path: &str, space: Space) {
         self.with(|state| {
             state.space.paths.insert(path.to_owned(), space);
@@ -158,6 +167,9 @@ impl Recorder {
             state.nodes.keys().filter(|path| self.is_partial(path, &state)).collect();
         self.write(sidecar::PARTIAL, &partial)?;
         self.write(sidecar::ROOTMETA, &state.nodes)?;
+        if !state.hashes.is_empty() {
+            self.write(sidecar::HASHES, &state.hashes)?;
+        }
         self.write(sidecar::SPACE, &state.space)?;
         self.write(sidecar::COMMANDS, &state.commands)?;
         self.write(sidecar::PROCESS, &meta)?;
@@ -217,4 +229,40 @@ impl Recorder {
 
 fn make_parent(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::Sha256;
+    use crate::sysroot::ReadError;
+
+    #[test]
+    fn a_hash_is_kept_instead_of_the_content() {
+        let dir = tempfile::tempdir().unwrap();
+        let content = vec![7_u8; 300_000];
+        let file = dir.path().canonicalize().unwrap().join("big.so");
+        fs::write(&file, &content).unwrap();
+        let path = file.to_str().unwrap();
+        let recording = dir.path().join("recording");
+
+        let mut live = Sysroot::live();
+        live.record_into(&recording).unwrap();
+        let read = std::sync::atomic::AtomicU64::new(0);
+        let count = |bytes| {
+            read.fetch_add(bytes, std::sync::atomic::Ordering::Relaxed);
+        };
+        assert_eq!(live.sha256(path, &count), Ok(Sha256::of(&content)));
+        assert_eq!(read.into_inner(), 300_000);
+        live.finish_recording().unwrap();
+
+        let tree = Sysroot::tree(&recording).unwrap();
+        assert_eq!(tree.stat(path).unwrap().size, 300_000);
+        assert!(tree.open(path).unwrap().is_partial());
+        assert_eq!(tree.sha256(path, &|_| ()), Ok(Sha256::of(&content)));
+
+        fs::remove_file(recording.join(sidecar::HASHES)).unwrap();
+        let tree = Sysroot::tree(&recording).unwrap();
+        assert_eq!(tree.sha256(path, &|_| ()), Err(ReadError::Partial));
+    }
 }

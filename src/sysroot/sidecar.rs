@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::hash::Sha256;
+
 /// Device nodes and owners, by absolute path: `.rootmeta.json`.
 pub const ROOTMETA: &str = ".rootmeta.json";
 /// The environment of the user's shell: `.env.json`.
@@ -17,6 +19,8 @@ pub const SPACE: &str = ".space.json";
 pub const COMMANDS: &str = ".commands.json";
 /// Files of which only a part was recorded: `.partial.json`.
 pub const PARTIAL: &str = ".partial.json";
+/// Hashes of files that were hashed while recording, whose content is not kept: `.hashes.json`.
+pub const HASHES: &str = ".hashes.json";
 
 /// One entry of [`ROOTMETA`]. Every field is optional.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,6 +127,25 @@ pub struct CommandOutput {
     pub timed_out: bool,
     /// Standard output and standard error, in the order they were read.
     pub text: String,
+}
+
+/// Size and hash of a file: an entry of [`HASHES`], keyed by its path without links.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HashMeta {
+    /// Size in bytes.
+    pub size: u64,
+    /// SHA-256 in hexadecimal digits.
+    pub sha256: String,
+}
+
+impl HashMeta {
+    pub(super) fn new(size: u64, hash: Sha256) -> Self {
+        Self { size, sha256: hash.hex() }
+    }
+
+    pub(super) fn hash(&self) -> Option<Sha256> {
+        Sha256::from_hex(&self.sha256)
+    }
 }
 
 /// Content of [`COMMANDS`].
