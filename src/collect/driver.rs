@@ -1,7 +1,7 @@
 //! Driver, firmware and what a container has to see of them.
 
 use crate::facts::{Driver, Facts};
-use crate::sysroot::Sysroot;
+use crate::sysroot::{ReadError, Sysroot};
 
 use super::info_file::read_info;
 
@@ -63,5 +63,9 @@ pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
     }
     driver.npu_smi_path =
         NPU_SMI.iter().find(|path| sysroot.is_file(path)).map(|path| (*path).to_owned());
+    for path in NPU_SMI.iter().filter(|path| sysroot.is_dir(path)) {
+        // `docker run -v` of a path that the host lacks leaves an empty directory.
+        sysroot.read_problem(path, &ReadError::NotRegular("a directory"));
+    }
     facts.driver = driver;
 }

@@ -1,7 +1,12 @@
 //! From the examined machine to [`Facts`]: the only I/O of `check`, and no judgement.
 
+mod container;
+mod device;
 mod driver;
+mod host;
 mod info_file;
+mod libc;
+pub mod npu_smi;
 
 use crate::facts::{FACTS_SCHEMA, Facts};
 use crate::sysroot::Sysroot;
@@ -20,7 +25,7 @@ pub struct Options {
 }
 
 /// Reads everything that the checks need.
-pub fn collect(sysroot: &Sysroot, _options: &Options) -> Facts {
+pub fn collect(sysroot: &Sysroot, options: &Options) -> Facts {
     let mut facts = Facts {
         schema: FACTS_SCHEMA.to_owned(),
         tool: env!("CARGO_PKG_VERSION").to_owned(),
@@ -33,10 +38,12 @@ pub fn collect(sysroot: &Sysroot, _options: &Options) -> Facts {
         env: sysroot.env().clone(),
         ..Facts::default()
     };
-    facts.host.arch = sysroot.machine().arch.clone();
-    facts.host.name = sysroot.machine().hostname.clone();
-    facts.host.kernel = sysroot.machine().kernel.clone();
     driver::collect(sysroot, &mut facts);
+    device::collect(sysroot, &mut facts);
+    host::collect(sysroot, &mut facts);
+    if options.npu_smi {
+        facts.driver.npu_smi = npu_smi::collect(sysroot, &facts.driver);
+    }
     facts.problems = sysroot.problems();
     facts
 }

@@ -11,7 +11,7 @@ pub struct Devices {
     pub dev_listed: bool,
     /// The Ascend nodes below `/dev`.
     pub nodes: Vec<Node>,
-    /// Huawei processing accelerators below `/sys/bus/pci/devices`; `None` if that is not there.
+    /// NPUs below `/sys/bus/pci/devices`; `None` if that is not there.
     pub pci: Option<Vec<PciFunction>>,
 }
 
@@ -62,6 +62,16 @@ impl Devices {
             .collect();
         ids.sort_unstable();
         ids
+    }
+
+    /// How many devices the PCI functions stand for: one with the subsystem 0x0110 holds two
+    /// dies (cann/driver, `host_sys_init.sh`).
+    pub fn pci_count(&self) -> usize {
+        let functions = self.pci.as_deref().unwrap_or_default();
+        let dual = functions.iter().filter(|function| {
+            function.subsystem_device.as_deref().is_some_and(|id| id.ends_with("0110"))
+        });
+        functions.len() + dual.count()
     }
 
     /// The node of this path.

@@ -76,8 +76,14 @@ pub struct NpuSmi {
     pub error_line: Option<String>,
     /// Whether it was stopped since it took too long.
     pub timed_out: bool,
+    /// Exit status; `None` if it did not end by itself, or the output came from a file.
+    pub status: Option<i32>,
     /// `Compatibility` of `npu-smi info -t board`: `OK`, `NOK`, `UNKNOWN`.
     pub compatibility: Option<String>,
+    /// `Software Version` of that page: the driver's.
+    pub software: Option<String>,
+    /// `Firmware Version` of that page.
+    pub firmware: Option<String>,
 }
 
 /// One chip in the table of npu-smi.

@@ -31,14 +31,22 @@ pub struct Host {
     pub modules: Option<Vec<String>>,
     /// File systems by the path that was asked for (`/dev/shm`, `/tmp`, the log directory…).
     pub space: BTreeMap<String, Space>,
+    /// Where CANN writes its logs: `$ASCEND_PROCESS_LOG_PATH`, else `$HOME/ascend/log`.
+    pub log_dir: Option<String>,
     /// What speaks for or against a container.
     pub container: Container,
     /// Network interfaces of the host (names).
     pub interfaces: Option<Vec<String>>,
     /// Users that the driver installation names, with their ids (`/etc/passwd`).
     pub users: BTreeMap<String, u32>,
-    /// Groups that the driver installation names, with their ids (`/etc/group`).
+    /// Groups that the driver installation names, and those that own device nodes, with their
+    /// ids (`/etc/group`).
     pub groups: BTreeMap<String, u32>,
+    /// Name of the user under examination (`/etc/passwd`).
+    pub user: Option<String>,
+    /// Those of [`Host::groups`] in which `/etc/group` lists that user, or which are the
+    /// user's first group in `/etc/passwd`.
+    pub user_groups: Vec<String>,
     /// Index URLs that pip would use, credentials taken out: file or variable, and URL.
     pub pip_indexes: Vec<(String, String)>,
 }
@@ -52,7 +60,7 @@ pub struct Container {
     pub evidence: Vec<String>,
     /// `docker`, `containerd`, `podman`, `kubernetes`…, where it can be told.
     pub runtime: Option<String>,
-    /// Mount points with source, type and options, from `/proc/self/mountinfo` or `/proc/mounts`.
+    /// The mount points that matter here, with type and options, from `/proc/self/mountinfo` or `/proc/mounts`.
     pub mounts: Vec<Mount>,
 }
 
@@ -63,6 +71,13 @@ pub struct Mount {
     pub point: String,
     /// Type, for example `tmpfs`.
     pub fstype: String,
-    /// Options, separated by commas.
+    /// Options of the mount and of the file system, separated by commas.
     pub options: String,
+}
+
+impl Container {
+    /// Whether this is certainly a container.
+    pub fn is_inside(&self) -> bool {
+        self.inside == Some(true)
+    }
 }

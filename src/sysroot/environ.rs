@@ -68,6 +68,7 @@ const NAMES: &[&str] = &[
     "GE_USE_STATIC_MEMORY",
     "MAX_COMPILE_CORE_NUMBER",
     "container",
+    "KUBERNETES_SERVICE_PORT",
 ];
 
 const PREFIXES: &[&str] = &[
