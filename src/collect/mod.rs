@@ -1,5 +1,6 @@
 //! From the examined machine to [`Facts`]: the only I/O of `check`, and no judgement.
 
+mod cann;
 mod container;
 mod device;
 mod driver;
@@ -44,6 +45,7 @@ pub fn collect(sysroot: &Sysroot, options: &Options) -> Facts {
     if options.npu_smi {
         facts.driver.npu_smi = npu_smi::collect(sysroot, &facts.driver);
     }
+    cann::collect(sysroot, &mut facts);
     facts.problems = sysroot.problems();
     facts
 }

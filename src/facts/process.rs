@@ -47,6 +47,8 @@ pub enum Access {
     Read,
     /// Read and search (directories) or execute.
     ReadExecute,
+    /// Pass through a directory.
+    Search,
 }
 
 impl Process {
@@ -62,6 +64,7 @@ impl Process {
             Access::ReadWrite => 0o6,
             Access::Read => 0o4,
             Access::ReadExecute => 0o5,
+            Access::Search => 0o1,
         };
         let bits = if me == uid {
             mode >> 6
