@@ -8,6 +8,7 @@ mod host;
 mod info_file;
 mod libc;
 pub mod npu_smi;
+pub mod python;
 
 use crate::facts::{FACTS_SCHEMA, Facts};
 use crate::sysroot::Sysroot;
@@ -46,6 +47,7 @@ pub fn collect(sysroot: &Sysroot, options: &Options) -> Facts {
         facts.driver.npu_smi = npu_smi::collect(sysroot, &facts.driver);
     }
     cann::collect(sysroot, &mut facts);
+    facts.python = python::collect(sysroot, options);
     facts.problems = sysroot.problems();
     facts
 }

@@ -19,6 +19,13 @@ pub struct Python {
     pub pth_imports: Vec<(String, String)>,
     /// Source trees that shadow an installed package: package and directory.
     pub shadows: Vec<(String, String)>,
+    /// An interpreter that was asked for (`--python`, `.process.json`, `VIRTUAL_ENV`, …) and is
+    /// not there: who asked, and its path.
+    pub missing_interpreter: Option<(String, String)>,
+    /// Package directories that editable installs map by a finder: package and directory.
+    pub editable_packages: BTreeMap<String, String>,
+    /// Package indexes that pip would ask.
+    pub indexes: Vec<PipIndex>,
     /// Facts about single packages that no metadata holds.
     pub torch: TorchBuild,
     /// vLLM and vllm-ascend.
@@ -44,6 +51,24 @@ pub struct Interpreter {
     pub arch: Option<String>,
     /// `sys.prefix`.
     pub prefix: String,
+    /// `sys.base_prefix` of a virtual environment: where it was made from.
+    pub base_prefix: Option<String>,
+    /// `include-system-site-packages` of a virtual environment.
+    pub system_site: bool,
+    /// Where the path leads if that does not exist: a link of a virtual environment to an
+    /// interpreter that was removed.
+    pub dangling: Option<String>,
+}
+
+/// A package index of pip's configuration, with user names and passwords taken out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PipIndex {
+    /// Address.
+    pub url: String,
+    /// Whether it is asked beside the main index (`extra-index-url`) instead of being it.
+    pub extra: bool,
+    /// The file or variable that names it.
+    pub source: String,
 }
 
 /// An installed distribution (`*.dist-info`, `*.egg-info`).
@@ -71,9 +96,14 @@ pub struct Dist {
     pub metadata_ok: bool,
     /// Whether `RECORD` is there.
     pub has_record: bool,
-    /// How many of its RECORD's files of the top-level packages are missing (only counted for
-    /// the stack's own packages).
+    /// How many `.py` and `.so` files RECORD lists (only counted for the packages of the stack).
+    pub listed_files: u32,
+    /// How many of those are missing.
     pub missing_files: u32,
+    /// The first of those, as paths on the machine.
+    pub missing_sample: Vec<String>,
+    /// The top-level directories that its RECORD installs files into (packages of the stack).
+    pub top_level: Vec<String>,
 }
 
 /// What `torch` and `torch_npu` say outside their metadata.
@@ -100,6 +130,8 @@ pub struct VllmBuild {
     pub extensions: Vec<String>,
     /// Of those, the ones that need a CUDA library: file and library.
     pub cuda_needed: Vec<(String, String)>,
+    /// Distributions whose RECORD lists files below `triton/`: name and version.
+    pub triton_owners: Vec<(String, String)>,
     /// Files of `triton/` whose size or hash differs from triton-ascend's RECORD.
     pub triton_overwritten: Vec<String>,
     /// Whether `triton/backends/ascend` exists (`None` without any triton).

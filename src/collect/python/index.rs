@@ -1,0 +1,92 @@
+//! The package indexes that pip would ask.
+
+use crate::facts::{Interpreter, PipIndex};
+use crate::sysroot::{Sysroot, environ};
+
+/// The most indexes that are kept.
+const MAX_INDEXES: usize = 50;
+
+/// Indexes of the environment and of pip's configuration files, with user info taken out.
+pub(super) fn read(sysroot: &Sysroot, interpreter: Option<&Interpreter>) -> Vec<PipIndex> {
+    let env = sysroot.env();
+    let mut out = Vec::new();
+    for (name, extra) in [("PIP_INDEX_URL", false), ("PIP_EXTRA_INDEX_URL", true)] {
+        for url in env.get(name).unwrap_or_default().split_whitespace() {
+            out.push(index(url, extra, name));
+        }
+    }
+    let home = env.non_empty("HOME");
+    let config = env.non_empty("XDG_CONFIG_HOME").map(str::to_owned);
+    let config = config.or_else(|| home.map(|home| format!("{home}/.config")));
+    let files = [
+        env.non_empty("PIP_CONFIG_FILE").map(str::to_owned),
+        Some("/etc/pip.conf".to_owned()),
+        Some("/etc/xdg/pip/pip.conf".to_owned()),
+        home.map(|home| format!("{home}/.pip/pip.conf")),
+        config.map(|config| format!("{config}/pip/pip.conf")),
+        interpreter.map(|interpreter| format!("{}/pip.conf", interpreter.prefix)),
+    ];
+    for path in files.into_iter().flatten().filter(|path| path.starts_with('/')) {
+        if let Some(text) = sysroot.text_if_there(&path) {
+            out.extend(parse(&path, &text));
+        }
+    }
+    out.truncate(MAX_INDEXES);
+    out
+}
+
+fn index(url: &str, extra: bool, source: &str) -> PipIndex {
+    PipIndex { url: environ::redact_urls(url), extra, source: source.to_owned() }
+}
+
+/// `index-url` and `extra-index-url` of a `pip.conf`; the latter may go on in indented lines.
+fn parse(path: &str, text: &str) -> Vec<PipIndex> {
+    let mut out = Vec::new();
+    let mut key = String::new();
+    for line in text.lines() {
+        let trimmed = line.trim();
+        if trimmed.is_empty() || trimmed.starts_with(['#', ';']) {
+            continue;
+        }
+        let value = if line.starts_with([' ', '\t']) {
+            trimmed
+        } else if trimmed.starts_with('[') {
+            key.clear();
+            continue;
+        } else if let Some((name, value)) = trimmed.split_once(['=', ':']) {
+            key = name.trim().replace('_', "-").to_ascii_lowercase();
+            value
+        } else {
+            continue;
+        };
+        let extra = match key.as_str() {
+            "index-url" => false,
+            "extra-index-url" => true,
+            _ => continue,
+        };
+        out.extend(value.split_whitespace().map(|url| index(url, extra, path)));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn continued_lines_and_secrets() {
+        let text = "[global]\nindex-url = https://u:p@host/simple\n\
+                    extra_index_url =\n    https://a/simple\n    https://b/simple\n\
+                    timeout = 3\n";
+        let urls: Vec<(String, bool)> =
+            parse("/etc/pip.conf", text).into_iter().map(|i| (i.url, i.extra)).collect();
+        assert_eq!(
+            urls,
+            [
+                ("https://***@host/simple".to_owned(), false),
+                ("https://a/simple".to_owned(), true),
+                ("https://b/simple".to_owned(), true),
+            ]
+        );
+    }
+}

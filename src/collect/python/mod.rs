@@ -1,0 +1,47 @@
+//! The Python environment that would run the workload, found without running Python.
+
+mod builds;
+mod dists;
+mod index;
+mod interp;
+pub mod metadata;
+mod pyvenv;
+pub mod record;
+mod shadow;
+mod site;
+#[cfg(test)]
+mod tests;
+
+use super::Options;
+use crate::facts::Python;
+use crate::sysroot::Sysroot;
+
+/// Reads the interpreter, `sys.path`, the installed distributions, and what the packages of the
+/// stack say of themselves.
+pub(super) fn collect(sysroot: &Sysroot, options: &Options) -> Python {
+    let mut python = Python::default();
+    (python.interpreter, python.missing_interpreter) = interp::choose(sysroot, options);
+    site::read(sysroot, &mut python);
+    python.dists = dists::read(sysroot, &python.site_dirs);
+    python.others = interp::others(sysroot, python.interpreter.as_ref());
+    python.torch = builds::torch(sysroot, &python);
+    python.vllm = builds::vllm(sysroot, &python, options.hash);
+    python.mindspore = builds::mindspore(sysroot, &python);
+    python.shadows = shadow::read(sysroot, &python);
+    python.indexes = index::read(sysroot, python.interpreter.as_ref());
+    python
+}
+
+/// The directory that holds `path`; `/` for what lies at the top.
+fn parent(path: &str) -> &str {
+    match path.trim_end_matches('/').rfind('/') {
+        Some(0) | None => "/",
+        Some(at) => &path[..at],
+    }
+}
+
+/// The last component of a path.
+fn base_name(path: &str) -> &str {
+    let path = path.trim_end_matches('/');
+    path.rfind('/').map_or(path, |at| &path[at + 1..])
+}

@@ -1,0 +1,205 @@
+//! `RECORD` of a dist-info: which files a wheel installed, with size and hash.
+//!
+//! The format is CSV with three columns: path, `algorithm=hash`, size (the packaging
+//! specification "Recording installed projects").
+
+/// The most bytes of a RECORD that are read. The largest published `torch_npu` RECORD has 312 kB.
+pub const RECORD_LIMIT: u64 = 64 << 20;
+/// The most rows that are kept.
+const MAX_ROWS: usize = 500_000;
+/// The most malformed rows that are kept; more of them say nothing new.
+const MAX_BAD: usize = 100;
+/// The longest path that is kept, in bytes (`PATH_MAX` of Linux).
+const MAX_PATH: usize = 4096;
+
+/// One row of RECORD.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Path relative to the directory that holds the dist-info, or absolute.
+    pub path: String,
+    /// The SHA-256 of the file, where RECORD gives one.
+    pub sha256: Option<[u8; 32]>,
+    /// Size in bytes, where RECORD gives one.
+    pub size: Option<u64>,
+}
+
+/// A whole RECORD.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Record {
+    /// The rows that can be read, in order.
+    pub rows: Vec<Row>,
+    /// Rows that cannot be read: line number, counted from 1, and what is wrong with it.
+    pub bad: Vec<(u32, String)>,
+    /// Whether rows were left out because there are more than a RECORD can sensibly hold.
+    pub truncated: bool,
+}
+
+/// Parses a RECORD. Never fails: a row that cannot be read is noted with its line.
+pub fn parse(bytes: &[u8]) -> Record {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
+    let mut record = Record::default();
+    let mut fields = csv::ByteRecord::new();
+    loop {
+        match reader.read_byte_record(&mut fields) {
+            Ok(true) => {}
+            Ok(false) => return record,
+            Err(error) => {
+                let line = error.position().map_or(0, csv::Position::line);
+                record.bad.push((line_number(line), error.to_string()));
+                return record;
+            }
+        }
+        if record.rows.len() >= MAX_ROWS {
+            record.truncated = true;
+            return record;
+        }
+        match row(&fields) {
+            Ok(row) => record.rows.push(row),
+            Err(reason) if record.bad.len() < MAX_BAD => {
+                let line = fields.position().map_or(0, csv::Position::line);
+                record.bad.push((line_number(line), reason));
+            }
+            Err(_) => record.truncated = true,
+        }
+    }
+}
+
+fn line_number(line: u64) -> u32 {
+    u32::try_from(line).unwrap_or(u32::MAX)
+}
+
+fn row(fields: &csv::ByteRecord) -> Result<Row, String> {
+    let text = |index: usize| {
+        std::str::from_utf8(fields.get(index).unwrap_or_default())
+            .map_err(|_| format!("column {} is not UTF-8", index + 1))
+    };
+    let path = text(0)?;
+    if path.is_empty() {
+        return Err("the path is empty".to_owned());
+    }
+    if path.len() > MAX_PATH || path.contains('\0') {
+        return Err("the path cannot be the name of a file".to_owned());
+    }
+    if fields.len() > 3 {
+        return Err(format!("{} columns instead of 3", fields.len()));
+    }
+    if fields.len() < 3 {
+        return Err(match fields.len() {
+            1 => "the columns for hash and size are missing".to_owned(),
+            _ => "the column for the size is missing".to_owned(),
+        });
+    }
+    let (hash, size) = (text(1)?.trim(), text(2)?.trim());
+    let sha256 = match hash.strip_prefix("sha256=") {
+        Some(digest) => {
+            Some(decode(digest).ok_or_else(|| format!("`{}` is no SHA-256", short(digest)))?)
+        }
+        // Other algorithms are allowed; nothing can be said about them.
+        None => None,
+    };
+    let size = match size {
+        "" => None,
+        digits => Some(digits.parse().map_err(|_| format!("`{}` is no size", short(digits)))?),
+    };
+    Ok(Row { path: path.to_owned(), sha256, size })
+}
+
+/// A value of a malformed row, cut to what a message can hold.
+fn short(text: &str) -> String {
+    text.chars().take(60).collect()
+}
+
+/// Decodes 32 bytes of URL-safe base64, with or without padding.
+fn decode(text: &str) -> Option<[u8; 32]> {
+    let text = text.trim_end_matches('=').as_bytes();
+    if text.len() != 43 {
+        return None;
+    }
+    let mut out = [0_u8; 32];
+    let (mut bits, mut have, mut at) = (0_u32, 0_u32, 0_usize);
+    for &byte in text {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'-' | b'+' => 62,
+            b'_' | b'/' => 63,
+            _ => return None,
+        };
+        bits = (bits << 6) | u32::from(value);
+        have += 6;
+        if have >= 8 {
+            have -= 8;
+            *out.get_mut(at)? = u8::try_from((bits >> have) & 0xff).ok()?;
+            at += 1;
+        }
+    }
+    (at == out.len()).then_some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn quotes_commas_and_crlf() {
+        let text = "a.py,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\r\n\
+                    \"b,c \"\"d\"\".py\",,\r\n\
+                    p-1.dist-info/RECORD,,\r\n";
+        let record = parse(text.as_bytes());
+        assert!(record.bad.is_empty(), "{:?}", record.bad);
+        let paths: Vec<&str> = record.rows.iter().map(|row| row.path.as_str()).collect();
+        assert_eq!(paths, ["a.py", "b,c \"d\".py", "p-1.dist-info/RECORD"]);
+        assert_eq!(record.rows[0].size, Some(0));
+        let sha = record.rows[0].sha256.unwrap();
+        assert_eq!((sha[0], sha[31]), (0xe3, 0x55), "the SHA-256 of nothing");
+        assert_eq!(record.rows[1].sha256, None);
+    }
+
+    #[test]
+    fn a_bad_row_is_named_and_the_rest_is_read() {
+        let record = parse(b"a.py\nb.py,,\nc.py,sha256=xx,1\nd.py,,many\n,,\ne.py,,,,\nf.py,,7\n");
+        let lines: Vec<u32> = record.bad.iter().map(|(line, _)| *line).collect();
+        assert_eq!(lines, [1, 3, 4, 5, 6]);
+        assert_eq!(record.rows.len(), 2);
+        assert_eq!(record.rows[1].size, Some(7));
+    }
+
+    #[test]
+    fn names_that_are_not_utf8_are_bad_rows() {
+        let record = parse(b"\xff\xfe.py,,\na.py,,\n");
+        assert_eq!(record.rows.len(), 1);
+        assert_eq!(record.bad.len(), 1);
+    }
+
+    #[test]
+    fn bad_rows_do_not_pile_up() {
+        let record = parse("x\n".repeat(10_000).as_bytes());
+        assert_eq!(record.bad.len(), MAX_BAD);
+        assert!(record.truncated);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_parsed(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
+            let record = parse(&bytes);
+            prop_assert!(record.rows.len() <= bytes.len());
+        }
+
+        #[test]
+        fn what_is_written_is_read(paths in proptest::collection::vec("[^\\r\\n\\x00]{1,40}", 1..20)) {
+            let mut writer = csv::Writer::from_writer(Vec::new());
+            for path in &paths {
+                writer.write_record([path.as_str(), "", "12"]).unwrap();
+            }
+            let record = parse(&writer.into_inner().unwrap());
+            // A byte order mark at the very beginning is no part of the first name.
+            prop_assume!(!paths[0].starts_with('\u{feff}'));
+            let read: Vec<&String> = record.rows.iter().map(|row| &row.path).collect();
+            prop_assert_eq!(read, paths.iter().collect::<Vec<_>>());
+        }
+    }
+}
