@@ -7,6 +7,8 @@ mod driver;
 mod host;
 mod info_file;
 mod libc;
+mod net;
+mod nnal;
 pub mod npu_smi;
 pub mod python;
 
@@ -48,6 +50,8 @@ pub fn collect(sysroot: &Sysroot, options: &Options) -> Facts {
     }
     cann::collect(sysroot, &mut facts);
     facts.python = python::collect(sysroot, options);
+    nnal::collect(sysroot, &mut facts);
+    net::collect(sysroot, &mut facts);
     facts.problems = sysroot.problems();
     facts
 }

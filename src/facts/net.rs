@@ -11,7 +11,11 @@ pub struct Net {
     pub hccn: Option<HccnConf>,
     /// Path of hccn_tool, if it is there.
     pub hccn_tool: Option<String>,
-    /// The rank table that an environment variable or `/etc/hccl_rootinfo.json` names.
+    /// Whether the process may execute hccn_tool, if that can be told.
+    #[serde(default)]
+    pub hccn_tool_usable: Option<bool>,
+    /// The rank table that an environment variable names, or else the one in the well-known
+    /// place `/etc/hccl_rootinfo.json`.
     pub ranktable: Option<RankTable>,
 }
 
@@ -37,6 +41,9 @@ pub struct RankTable {
     pub variable: String,
     /// `version`.
     pub version: Option<String>,
+    /// `status`; a table that is complete says `completed`.
+    #[serde(default)]
+    pub status: Option<String>,
     /// `device_ip` of all devices, in order, with `device_id` and `server_id`.
     pub devices: Vec<RankDevice>,
     /// Why it could not be read, if so.
