@@ -5,6 +5,8 @@
 
 mod catalog;
 mod known_wheels;
+pub mod matrix;
 
 pub use catalog::{Catalog, Entry, Family, FixTemplate, MessageTemplate};
 pub use known_wheels::{KnownWheel, KnownWheels, of_the_package, record_digest};
+pub use matrix::Matrix;

@@ -39,6 +39,13 @@ impl DottedVersion {
         }
     }
 
+    /// The second number; 0 where the version is shorter.
+    pub fn minor(&self) -> u32 {
+        match self.part(1) {
+            Part::Rc(n) | Part::Number(n) => n,
+        }
+    }
+
     /// How many parts are written.
     pub fn len(&self) -> usize {
         self.parts.len()

@@ -1,0 +1,232 @@
+//! The driver with CANN.
+//!
+//! Three witnesses, in this order: pairs that somebody published; the lists of accepted codes
+//! that driver and CANN carry themselves (CANN has none since 9.0); and the order of driver
+//! versions within what is published for this CANN. C codes have no order, so that a code that
+//! is on no list proves nothing by itself: the pair is then "unverified".
+
+use super::rows::range_list;
+use super::{Cann, Level, Lined as _, Matrix};
+use crate::version::{CannVersion, DottedVersion, InnerVersion};
+
+/// What a machine says about its driver. Any part may be unknown.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DriverSide<'a> {
+    /// `Version`.
+    pub version: Option<&'a DottedVersion>,
+    /// `Innerversion`.
+    pub inner: Option<&'a InnerVersion>,
+    /// `compatible_version`.
+    pub accepts: Option<&'a str>,
+}
+
+/// What a machine says about its CANN. Any part may be unknown.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CannSide<'a> {
+    /// `version`.
+    pub version: Option<&'a CannVersion>,
+    /// `innerversion`.
+    pub inner: Option<&'a InnerVersion>,
+    /// `compatible_version`.
+    pub accepts: Option<&'a str>,
+}
+
+/// How driver and CANN fit together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DriverSupport {
+    /// A published pair.
+    Paired {
+        /// Where it is published.
+        source: String,
+    },
+    /// One of the two lists the other's code.
+    Listed {
+        /// The code, for example `C19`.
+        code: String,
+    },
+    /// Within the drivers that are published for this CANN.
+    Within,
+    /// The driver is newer than all that are published for this CANN; nothing says no.
+    NewerDriver {
+        /// The newest of those.
+        newest: String,
+    },
+    /// Nothing says that they fit.
+    Unverified {
+        /// Drivers that are published for this CANN, oldest first.
+        expected: Vec<String>,
+    },
+    /// The driver is older than every driver that is published for, or accepted by, this CANN,
+    /// and CANN does not accept its code.
+    TooOld {
+        /// The oldest of those.
+        oldest: String,
+        /// Drivers that are published for this CANN, oldest first.
+        expected: Vec<String>,
+    },
+    /// CANN is newer than the table.
+    NewerCann,
+    /// The table and the machine say nothing.
+    Unknown,
+}
+
+impl Matrix {
+    /// The row of this CANN; of an alpha or beta, that of the version it leads to; of a patch
+    /// release, that of the latest earlier version of its line.
+    pub fn cann(&self, version: &CannVersion) -> Option<&Cann> {
+        let base = version.base();
+        let exact = self.cann.iter().find(|row| row.version.0 == *version);
+        exact.or_else(|| self.cann.iter().find(|row| row.version.0 == base)).or_else(|| {
+            let earlier = self.cann.iter().filter(|row| row.version.covers_line(&base));
+            earlier.max_by(|a, b| a.version.0.cmp(&b.version.0))
+        })
+    }
+
+    /// How driver and CANN fit together; see the head of the module for the rule.
+    pub fn driver_with_cann(&self, driver: DriverSide<'_>, cann: CannSide<'_>) -> DriverSupport {
+        let cann_row = cann.version.and_then(|version| self.cann_with_codes(version));
+        let driver_row = driver
+            .version
+            .and_then(|version| self.drivers.iter().find(|row| row.version.0 == *version));
+        let driver_inner =
+            driver.inner.or(driver_row.and_then(|row| row.innerversion.as_ref()).map(|i| &i.0));
+        let cann_inner =
+            cann.inner.or(cann_row.and_then(|row| row.innerversion.as_ref()).map(|i| &i.0));
+        let driver_list = range_list(driver.accepts)
+            .or_else(|| range_list(driver_row.and_then(|row| row.compatible.as_deref())));
+        let cann_list = range_list(cann.accepts)
+            .or_else(|| range_list(cann_row.and_then(|row| row.compatible.as_deref())));
+
+        if let (Some(driver), Some(cann)) = (driver.version, cann.version)
+            && let Some(source) = self.published_pair(driver, cann)
+        {
+            return DriverSupport::Paired { source };
+        }
+        if let (Some(d), Some(c)) = (driver_inner, cann_inner)
+            && d.same_line(c)
+        {
+            return DriverSupport::Listed { code: d.c_code() };
+        }
+        for (list, inner) in [(&cann_list, driver_inner), (&driver_list, cann_inner)] {
+            if let (Some(list), Some(inner)) = (list, inner)
+                && list.contains(&inner.line())
+            {
+                return DriverSupport::Listed { code: inner.c_code() };
+            }
+        }
+        let Some(cann_version) = cann.version else {
+            return if driver_inner.is_some() && cann_list.is_some() {
+                DriverSupport::Unverified { expected: Vec::new() }
+            } else {
+                DriverSupport::Unknown
+            };
+        };
+        if self.newest_cann().is_some_and(|newest| cann_version.line() > newest.line()) {
+            return DriverSupport::NewerCann;
+        }
+        let published = self.published_drivers(cann_version);
+        let expected: Vec<String> = published.iter().map(ToString::to_string).collect();
+        let excluded = cann_list.is_some() && driver_inner.is_some();
+        let (Some(version), Some(first), Some(last)) =
+            (driver.version, published.first(), published.last())
+        else {
+            return if excluded {
+                DriverSupport::Unverified { expected }
+            } else {
+                DriverSupport::Unknown
+            };
+        };
+        if version > last {
+            // The driver's own list leaves this CANN out: then nothing speaks for the pair.
+            return if driver_list.is_some() && cann_inner.is_some() {
+                DriverSupport::Unverified { expected }
+            } else {
+                DriverSupport::NewerDriver { newest: last.to_string() }
+            };
+        }
+        if version >= first {
+            return DriverSupport::Within;
+        }
+        let accepted = cann_list.as_ref().and_then(|list| self.oldest_accepted(list));
+        let oldest = accepted.as_ref().map_or(first, |driver| driver.min(first));
+        let far = if excluded { version < oldest } else { version.major() < oldest.major() };
+        if far && (excluded || cann_list.is_none()) {
+            DriverSupport::TooOld { oldest: oldest.to_string(), expected }
+        } else {
+            DriverSupport::Unverified { expected }
+        }
+    }
+
+    /// As [`Matrix::cann`], but a row that knows the codes where there is one in the line.
+    fn cann_with_codes(&self, version: &CannVersion) -> Option<&Cann> {
+        let row = self.cann(version);
+        row.filter(|row| row.innerversion.is_some()).or_else(|| {
+            let base = version.base();
+            let line = self.cann.iter().filter(|row| row.version.covers_line(&base));
+            line.filter(|row| row.innerversion.is_some())
+                .max_by(|a, b| a.version.0.cmp(&b.version.0))
+        })
+    }
+
+    /// The source of a published pair: this CANN line with this driver, or a patch of either.
+    fn published_pair(&self, driver: &DottedVersion, cann: &CannVersion) -> Option<String> {
+        let cann = cann.base();
+        let near = |listed: &CannVersion| listed.line() == cann.line() && cann >= *listed;
+        let pair = self.pairs.iter().find(|pair| {
+            near(&pair.cann) && pair.hdk.line() == driver.line() && *driver >= pair.hdk.0
+        });
+        let pair = pair.map(|pair| &pair.source);
+        let line = self.mindcluster.iter().find(|row| {
+            row.cann.iter().any(|pattern| pattern.covers(&cann))
+                && row.hdk.iter().chain(&row.hdk_950).any(|pattern| pattern.covers(driver))
+        });
+        pair.or(line.map(|row| &row.source)).cloned()
+    }
+
+    /// Drivers that are published for this CANN, oldest first; those of the 950 products, which
+    /// have numbers of their own, are left out.
+    fn published_drivers(&self, cann: &CannVersion) -> Vec<DottedVersion> {
+        let cann = cann.base();
+        let pairs = self.pairs.iter().filter(|pair| {
+            pair.product.is_none() && pair.cann.line() == cann.line() && cann >= pair.cann.0
+        });
+        let mut drivers: Vec<DottedVersion> = pairs.map(|pair| pair.hdk.0.clone()).collect();
+        for row in &self.mindcluster {
+            if row.cann.iter().any(|pattern| pattern.covers(&cann)) {
+                drivers.extend(row.hdk.iter().filter_map(|pattern| {
+                    let (major, minor) = pattern.line();
+                    format!("{major}.{minor}.0").parse().ok()
+                }));
+            }
+        }
+        drivers.sort();
+        drivers.dedup();
+        drivers
+    }
+
+    /// The oldest driver whose code is on a list of CANN, as far as the table can tell: drivers
+    /// with a known code, and drivers published for a CANN of that code.
+    fn oldest_accepted(&self, list: &crate::version::RangeList) -> Option<DottedVersion> {
+        let drivers = self.drivers.iter().filter(|row| {
+            row.innerversion.as_ref().is_some_and(|inner| list.contains(&inner.line()))
+        });
+        let trains = self.cann.iter().filter(|row| {
+            row.innerversion.as_ref().is_some_and(|inner| list.contains(&inner.line()))
+        });
+        let paired = trains.flat_map(|row| {
+            let of_train = self
+                .pairs
+                .iter()
+                .filter(|pair| pair.cann.0 == row.version.0 && pair.level != Level::Reported);
+            of_train.map(|pair| pair.hdk.0.clone())
+        });
+        drivers.map(|row| row.version.0.clone()).chain(paired).min()
+    }
+}
+
+impl super::Parsed<CannVersion> {
+    /// Whether this version is of the same line as `later`, and not later itself.
+    fn covers_line(&self, later: &CannVersion) -> bool {
+        self.0.line() == later.line() && self.0 <= *later
+    }
+}

@@ -1,0 +1,317 @@
+//! The compatibility matrix: which versions of the Ascend stack fit together.
+//!
+//! `data/compat_matrix.toml` ships in the binary; `--matrix FILE` lays a newer one over it, row
+//! by row. Reading proves that versions parse, keys are unique and references lead somewhere, so
+//! that the queries ([`Matrix::torch_npu_with_cann`], [`Matrix::driver_with_cann`], …) are pure
+//! and cannot fail. What the table does not know is [`Support::Unlisted`] or
+//! [`Support::NewerThanTable`], never "unsupported".
+
+mod driver;
+mod parsed;
+mod rows;
+mod stack;
+mod torch_npu;
+
+pub use driver::{CannSide, DriverSide, DriverSupport};
+pub use parsed::{Lined, Parsed, Pattern, Release};
+pub use rows::*;
+pub use stack::MindSporeSupport;
+pub use torch_npu::{Basis, Side, Support, base};
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use crate::version::{CannVersion, RangeList};
+
+/// The format of matrix files that this version reads.
+pub const MATRIX_SCHEMA: &str = "ascend-doctor/matrix/1";
+
+const BUILTIN: &str = include_str!("../../../data/compat_matrix.toml");
+
+static MATRIX: LazyLock<Matrix> =
+    LazyLock::new(|| Matrix::parse(BUILTIN).expect("the built-in matrix is proved by a test").0);
+
+/// A source that the rows were read from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Origin {
+    /// Name of the source.
+    pub name: String,
+    /// Commit, or what else identifies the state.
+    pub revision: String,
+    /// Date of that state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+}
+
+/// A file that was laid over the built-in matrix.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Overlay {
+    /// The file.
+    pub file: String,
+    /// Its date.
+    pub as_of: String,
+    /// How many rows it replaced.
+    pub replaced: usize,
+    /// How many rows it added.
+    pub added: usize,
+}
+
+/// Why a matrix file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {reason}")]
+pub struct MatrixError {
+    /// Line in the file, counted from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub reason: String,
+}
+
+macro_rules! matrix {
+    ($($(#[$doc:meta])* $field:ident: $row:ident = $name:literal,)*) => {
+        /// The whole matrix. Rows are in the order of the file: newest first.
+        #[derive(Debug, Clone, Serialize)]
+        pub struct Matrix {
+            /// Always [`MATRIX_SCHEMA`].
+            pub schema: String,
+            /// The day up to which documents were read (`2026-08-22`).
+            pub as_of: String,
+            /// What was laid over the built-in matrix.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub overlay: Option<Overlay>,
+            /// What the rows were read from.
+            pub generated_from: Vec<Origin>,
+            $($(#[$doc])* #[serde(rename = $name)] pub $field: Vec<$row>,)*
+        }
+
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct File {
+            schema: Spanned<String>,
+            as_of: String,
+            #[serde(default)]
+            generated_from: Vec<Origin>,
+            $(#[serde(default, rename = $name)] $field: Vec<Spanned<$row>>,)*
+        }
+
+        /// The line in the file of each row, by table and key.
+        type Lines = BTreeMap<(&'static str, String), usize>;
+
+        impl Matrix {
+            /// Reads a file by itself and proves what can be proved of it alone.
+            fn read(text: &str) -> Result<(Self, Lines), MatrixError> {
+                let file: File = toml::from_str(text).map_err(|error| MatrixError {
+                    line: error.span().map_or(1, |span| line_at(text, span.start)),
+                    reason: error.message().to_owned(),
+                })?;
+                if file.schema.get_ref() != MATRIX_SCHEMA {
+                    return Err(MatrixError {
+                        line: line_at(text, file.schema.span().start),
+                        reason: format!(
+                            "the schema is `{}`, this version reads `{MATRIX_SCHEMA}`",
+                            file.schema.get_ref()
+                        ),
+                    });
+                }
+                let mut lines = Lines::new();
+                let matrix = Self {
+                    schema: file.schema.into_inner(),
+                    as_of: file.as_of,
+                    overlay: None,
+                    generated_from: file.generated_from,
+                    $($field: unique(text, file.$field, &mut lines)?,)*
+                };
+                matrix.prove_lists(&lines)?;
+                Ok((matrix, lines))
+            }
+
+            /// Rows of `newer` replace those of the same key; others come first.
+            fn merge(&mut self, newer: Self, file: &str) {
+                let mut count = Overlay {
+                    file: file.to_owned(),
+                    as_of: newer.as_of.clone(),
+                    replaced: 0,
+                    added: 0,
+                };
+                $(replace(&mut self.$field, newer.$field, &mut count);)*
+                self.overlay = Some(count);
+            }
+        }
+    };
+}
+
+matrix! {
+    /// torch_npu.
+    torch_npu: TorchNpu = "torch_npu",
+    /// Releases of torch_npu and the CANN that they accept.
+    windows: Window = "window",
+    /// CANN.
+    cann: Cann = "cann",
+    /// CANN and driver.
+    pairs: Pair = "pair",
+    /// CANN and driver lines.
+    mindcluster: MindCluster = "mindcluster",
+    /// Drivers.
+    drivers: DriverRow = "driver",
+    /// Firmware.
+    firmware: FirmwareRow = "firmware",
+    /// vllm-ascend.
+    vllm_ascend: VllmAscend = "vllm_ascend",
+    /// MindSpore.
+    mindspore: MindSpore = "mindspore",
+    /// Features.
+    gates: Gate = "gate",
+    /// Chips.
+    socs: Soc = "soc",
+    /// PCI ids.
+    pci: Pci = "pci",
+    /// Operating systems.
+    os: Os = "os",
+    /// Packages.
+    constraints: Constraint = "constraint",
+}
+
+impl Matrix {
+    /// The matrix that ships in the binary.
+    pub fn builtin() -> &'static Self {
+        &MATRIX
+    }
+
+    /// Reads a complete matrix file.
+    fn parse(text: &str) -> Result<(Self, Lines), MatrixError> {
+        let (matrix, lines) = Self::read(text)?;
+        matrix.prove_references(&lines)?;
+        Ok((matrix, lines))
+    }
+
+    /// The built-in matrix with `text` (read from `file`) laid over it.
+    pub fn overlaid(text: &str, file: &str) -> Result<Self, MatrixError> {
+        let (newer, lines) = Self::read(text)?;
+        let mut matrix = Self::builtin().clone();
+        matrix.merge(newer, file);
+        matrix.prove_references(&lines)?;
+        Ok(matrix)
+    }
+
+    /// In a few words, for the provenance of a report.
+    pub fn describe(&self) -> String {
+        match &self.overlay {
+            None => format!("built-in, as of {}", self.as_of),
+            Some(over) => format!(
+                "built-in, as of {}; {} as of {} over it ({} rows replaced, {} added)",
+                self.as_of, over.file, over.as_of, over.replaced, over.added
+            ),
+        }
+    }
+
+    /// The newest CANN that was released when the table was made.
+    pub(crate) fn newest_cann(&self) -> Option<&CannVersion> {
+        let released = self.cann.iter().filter(|row| row.level != Level::Prerelease);
+        released.map(|row| &row.version.0).max()
+    }
+
+    /// Lists in the notation of version files parse.
+    fn prove_lists(&self, lines: &Lines) -> Result<(), MatrixError> {
+        let lists = self
+            .cann
+            .iter()
+            .map(|row| ("cann", row.key(), &row.compatible))
+            .chain(self.drivers.iter().map(|row| ("driver", row.key(), &row.compatible)))
+            .chain(self.drivers.iter().map(|row| ("driver", row.key(), &row.compatible_fw)))
+            .chain(self.firmware.iter().map(|row| ("firmware", row.key(), &row.compatible_drv)));
+        for (table, key, list) in lists {
+            if let Some(text) = list
+                && let Err(error) = text.parse::<RangeList>()
+            {
+                return Err(fault(lines, table, key, error.to_string()));
+            }
+        }
+        Ok(())
+    }
+
+    /// A CANN that a row names has a row of its own, and windows are about releases that exist.
+    fn prove_references(&self, lines: &Lines) -> Result<(), MatrixError> {
+        let known: BTreeSet<&CannVersion> = self.cann.iter().map(|row| &row.version.0).collect();
+        let named = self
+            .torch_npu
+            .iter()
+            .filter_map(|row| Some(("torch_npu", row.key(), &row.cann.as_ref()?.0)))
+            .chain(self.vllm_ascend.iter().map(|row| ("vllm_ascend", row.key(), &row.cann.0)));
+        for (table, key, version) in named {
+            if !known.contains(version) {
+                let reason = format!("[[{table}]] {key} names CANN {version}, which has no row");
+                return Err(fault(lines, table, key, reason));
+            }
+        }
+        for window in &self.windows {
+            let exists = self.torch_npu.iter().any(|row| {
+                row.release.as_ref().is_some_and(|release| window.release.covers(release))
+            });
+            if !exists {
+                let reason = format!("no torch_npu belongs to the release {}", window.release);
+                return Err(fault(lines, "window", window.key(), reason));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn fault(lines: &Lines, table: &'static str, key: String, reason: String) -> MatrixError {
+    MatrixError { line: lines.get(&(table, key)).copied().unwrap_or(1), reason }
+}
+
+fn line_at(text: &str, offset: usize) -> usize {
+    1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
+}
+
+/// Takes the rows out of their spans; keys are unique and each row has a source.
+fn unique<R: Row>(
+    text: &str,
+    rows: Vec<Spanned<R>>,
+    lines: &mut Lines,
+) -> Result<Vec<R>, MatrixError> {
+    let mut at = 0;
+    let mut line = 1;
+    rows.into_iter()
+        .map(|row| {
+            // Rows of one table are in order, so that lines are counted once.
+            let start = row.span().start.max(at);
+            line += text.as_bytes()[at..start.min(text.len())]
+                .iter()
+                .filter(|byte| **byte == b'\n')
+                .count();
+            at = start.min(text.len());
+            let row = row.into_inner();
+            let reason = if row.source().trim().is_empty() {
+                format!("[[{}]] {} has no source", R::TABLE, row.key())
+            } else if let Some(first) = lines.insert((R::TABLE, row.key()), line) {
+                format!("[[{}]] {} is already in line {first}", R::TABLE, row.key())
+            } else {
+                return Ok(row);
+            };
+            Err(MatrixError { line, reason })
+        })
+        .collect()
+}
+
+fn replace<R: Row>(rows: &mut Vec<R>, newer: Vec<R>, count: &mut Overlay) {
+    let mut added = Vec::new();
+    for row in newer {
+        let key = row.key();
+        if let Some(old) = rows.iter_mut().find(|old| old.key() == key) {
+            *old = row;
+            count.replaced += 1;
+        } else {
+            added.push(row);
+            count.added += 1;
+        }
+    }
+    added.append(rows);
+    *rows = added;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! vllm-ascend, MindSpore, numpy.
+
+use pep440_rs::Version;
+
+use super::rows::minor;
+use super::{Constraint, Matrix, MindSpore, Parsed, VllmAscend, base};
+use crate::version::CannVersion;
+use pep440_rs::VersionSpecifiers;
+
+/// Whether a MindSpore accepts a CANN.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MindSporeSupport {
+    /// Its wheel lists the compiler version.
+    Listed,
+    /// Its wheel lists others.
+    NotListed {
+        /// Those.
+        accepted: Vec<String>,
+    },
+    /// There is no list, but the documentation names a CANN of the same line.
+    Documented,
+    /// There is no list, and the documentation names another CANN.
+    OtherDocumented {
+        /// That one.
+        cann: String,
+    },
+    /// Nothing is known of this pair.
+    Unknown,
+}
+
+impl Matrix {
+    /// The row of this vllm-ascend, or of the version that a development build belongs to.
+    pub fn vllm_ascend(&self, version: &Version) -> Option<&VllmAscend> {
+        let base = base(version);
+        self.vllm_ascend.iter().find(|row| row.version.0 == base)
+    }
+
+    /// Whether this vllm-ascend is later than all rows.
+    pub fn newer_vllm_ascend(&self, version: &Version) -> bool {
+        let base = base(version);
+        self.vllm_ascend.iter().all(|row| base > row.version.0)
+    }
+
+    /// The pins of a vllm-ascend: package (normalised name) and specifiers.
+    pub fn vllm_ascend_pins(
+        &self,
+        version: &Version,
+    ) -> impl Iterator<Item = (&str, &VersionSpecifiers)> {
+        self.vllm_ascend(version)
+            .into_iter()
+            .flat_map(|row| row.pins.iter().map(|(name, spec)| (name.as_str(), &spec.0)))
+    }
+
+    /// What CANN demands of `package`, if anything.
+    pub fn constraint_by_cann(&self, package: &str, cann: &CannVersion) -> Option<&Constraint> {
+        self.constraints.iter().find(|row| {
+            let line = cann.line();
+            row.package == package
+                && row.mindspore_max.is_none()
+                && (row.cann_min.is_some() || row.cann_max.is_some())
+                && row.cann_min.as_deref().is_none_or(|first| line >= minor(first))
+                && row.cann_max.as_deref().is_none_or(|last| line <= minor(last))
+        })
+    }
+
+    /// The row of this MindSpore: the version itself, or its line (`2.3` for `2.3.5`).
+    pub fn mindspore(&self, version: &str) -> Option<&MindSpore> {
+        let wanted: Version = version.parse().ok()?;
+        let wanted = base(&wanted);
+        let exact = self.mindspore.iter().find(|row| {
+            row.version.matches('.').count() >= 2
+                && row.version.parse::<Version>().is_ok_and(|listed| listed == wanted)
+        });
+        exact.or_else(|| {
+            let line = wanted.release().get(..2)?;
+            let name = format!("{}.{}", line[0], line[1]);
+            self.mindspore.iter().find(|row| row.version == name)
+        })
+    }
+
+    /// Whether MindSpore accepts the CANN of which the compiler component has the version
+    /// `compiler` (`8.2.0.0.201`) and the package the version `cann`.
+    pub fn mindspore_with_cann(
+        &self,
+        row: &MindSpore,
+        compiler: Option<&str>,
+        cann: Option<&CannVersion>,
+    ) -> MindSporeSupport {
+        if !row.cann_internal.is_empty() {
+            // Only the compiler's own number may be held against the list: CANN 8.1.RC1 has 7.7.
+            let Some(line) = compiler.map(minor).filter(|line| *line != (0, 0)) else {
+                return MindSporeSupport::Unknown;
+            };
+            return if row.cann_internal.iter().any(|listed| minor(listed) == line) {
+                MindSporeSupport::Listed
+            } else {
+                MindSporeSupport::NotListed { accepted: row.cann_internal.clone() }
+            };
+        }
+        match (&row.cann, cann) {
+            (Some(Parsed(listed)), Some(cann)) if listed.line() == cann.line() => {
+                MindSporeSupport::Documented
+            }
+            (Some(listed), Some(_)) => {
+                MindSporeSupport::OtherDocumented { cann: listed.to_string() }
+            }
+            _ => MindSporeSupport::Unknown,
+        }
+    }
+}
