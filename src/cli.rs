@@ -101,6 +101,9 @@ pub struct CheckArgs {
     /// Give up after so many seconds: exit status 3, no verdict
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: Option<u64>,
+    /// Lay a newer compatibility matrix over the built-in one
+    #[arg(long, value_name = "FILE")]
+    pub matrix: Option<PathBuf>,
     /// Do not hash files
     #[arg(long)]
     pub no_hash: bool,

@@ -23,6 +23,7 @@ mod vllm;
 
 pub use profile::Profile;
 
+use crate::data::Matrix;
 use crate::facts::Facts;
 use crate::report::Outcome;
 
@@ -31,6 +32,8 @@ use crate::report::Outcome;
 pub struct Context<'a> {
     /// What was read of the machine.
     pub facts: &'a Facts,
+    /// Which versions fit together.
+    pub matrix: &'a Matrix,
     /// What the machine is meant for.
     pub profile: Profile,
     /// Whether a missing NPU or stack is an error (`--require-npu`).
@@ -40,7 +43,7 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     /// A context with the shipped data.
     pub fn of(facts: &'a Facts, profile: Profile) -> Self {
-        Self { facts, profile, require_npu: false }
+        Self { facts, matrix: Matrix::builtin(), profile, require_npu: false }
     }
 }
 

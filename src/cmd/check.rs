@@ -6,11 +6,12 @@ use std::time::Duration;
 use anyhow::Context as _;
 
 use super::finish;
+use super::matrix::load_matrix;
 use super::output::{Output, read_argument};
 use crate::checks::{self, Check};
 use crate::cli::CheckArgs;
 use crate::collect::{self, Options};
-use crate::data::Catalog;
+use crate::data::{Catalog, Matrix};
 use crate::facts::{FACTS_SCHEMA, Facts};
 use crate::report::{ExitStatus, Outcome, Report, RuleResult, Verdict, fold_consequences};
 use crate::sysroot::Sysroot;
@@ -21,6 +22,7 @@ const FACTS_LIMIT: u64 = 256 << 20;
 
 pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     let selected = select(&args.only, &args.skip)?;
+    let matrix = load_matrix(args.matrix.as_deref())?;
     let facts = match &args.facts {
         Some(path) => {
             let bytes = read_argument(path, FACTS_LIMIT)?;
@@ -49,7 +51,7 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
             .context("failed to write the facts")?;
         return Ok(ExitStatus::Clean);
     }
-    finish(judge(&facts, &selected, args), output)
+    finish(judge(&facts, &matrix, &selected, args), output)
 }
 
 /// As [`gather`], but gives up after `--timeout`: `None` then. A read that hangs (a dead network
@@ -101,11 +103,13 @@ fn gather(args: &CheckArgs) -> anyhow::Result<Facts> {
 }
 
 /// Runs the selected checks over the facts.
-fn judge(facts: &Facts, selected: &[&'static Check], args: &CheckArgs) -> Report {
+fn judge(facts: &Facts, matrix: &Matrix, selected: &[&'static Check], args: &CheckArgs) -> Report {
     let catalog = Catalog::builtin();
-    let context = checks::Context { facts, profile: args.profile, require_npu: args.require_npu };
+    let context =
+        checks::Context { facts, matrix, profile: args.profile, require_npu: args.require_npu };
     let subject = facts.host.name.clone().unwrap_or_else(|| facts.source.clone());
     let mut report = Report::new("check", subject);
+    report.provenance.push(("matrix".to_owned(), matrix.describe()));
     let mut findings = Vec::new();
     for check in selected {
         let name = catalog.entry(check.id).map(|entry| entry.name.clone()).unwrap_or_default();

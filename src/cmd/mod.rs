@@ -1,6 +1,7 @@
 //! One file per subcommand: gather, decide, hand a report to the renderer.
 
 mod check;
+mod matrix;
 mod output;
 
 use anyhow::Context as _;

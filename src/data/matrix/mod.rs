@@ -264,7 +264,7 @@ fn fault(lines: &Lines, table: &'static str, key: String, reason: String) -> Mat
 }
 
 fn line_at(text: &str, offset: usize) -> usize {
-    1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
+    1 + text.get(..offset).map_or(0, |head| head.matches('\n').count())
 }
 
 /// Takes the rows out of their spans; keys are unique and each row has a source.
@@ -278,12 +278,9 @@ fn unique<R: Row>(
     rows.into_iter()
         .map(|row| {
             // Rows of one table are in order, so that lines are counted once.
-            let start = row.span().start.max(at);
-            line += text.as_bytes()[at..start.min(text.len())]
-                .iter()
-                .filter(|byte| **byte == b'\n')
-                .count();
-            at = start.min(text.len());
+            let start = row.span().start.clamp(at, text.len());
+            line += text.get(at..start).map_or(0, |between| between.matches('\n').count());
+            at = start;
             let row = row.into_inner();
             let reason = if row.source().trim().is_empty() {
                 format!("[[{}]] {} has no source", R::TABLE, row.key())

@@ -1,0 +1,24 @@
+//! `--matrix FILE`: the built-in matrix, or one with a newer file over it.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use anyhow::Context as _;
+
+use super::output::read_argument;
+use crate::data::Matrix;
+
+/// The most that is read of a matrix file, in bytes; the built-in one has 0.1 MB.
+const MATRIX_LIMIT: u64 = 16 << 20;
+
+/// The matrix to judge by. A file that cannot be used is an error that names its line.
+pub(super) fn load_matrix(file: Option<&Path>) -> anyhow::Result<Cow<'static, Matrix>> {
+    let Some(file) = file else { return Ok(Cow::Borrowed(Matrix::builtin())) };
+    let shown = file.display().to_string();
+    let bytes = read_argument(file, MATRIX_LIMIT)?;
+    let text = std::str::from_utf8(&bytes)
+        .with_context(|| format!("`{shown}` is no matrix file: it is not UTF-8"))?;
+    let matrix = Matrix::overlaid(text, &shown)
+        .with_context(|| format!("`{shown}` is no matrix file that can be used"))?;
+    Ok(Cow::Owned(matrix))
+}
