@@ -19,8 +19,13 @@ pub mod cli;
 mod cmd;
 pub mod collect;
 pub mod data;
+pub mod elf;
+#[cfg(test)]
+#[path = "../tests/support/elf.rs"]
+mod elf_writer;
 pub mod facts;
 pub mod hash;
+pub mod link;
 pub mod render;
 pub mod report;
 pub mod sysroot;
