@@ -50,6 +50,7 @@ pub fn collect(sysroot: &Sysroot, options: &Options) -> Facts {
     }
     cann::collect(sysroot, &mut facts);
     facts.python = python::collect(sysroot, options);
+    facts.host.pip_indexes = python::pip_indexes(sysroot, &facts.python);
     nnal::collect(sysroot, &mut facts);
     net::collect(sysroot, &mut facts);
     facts.problems = sysroot.problems();

@@ -24,8 +24,6 @@ pub struct Python {
     pub missing_interpreter: Option<(String, String)>,
     /// Package directories that editable installs map by a finder: package and directory.
     pub editable_packages: BTreeMap<String, String>,
-    /// Package indexes that pip would ask.
-    pub indexes: Vec<PipIndex>,
     /// Facts about single packages that no metadata holds.
     pub torch: TorchBuild,
     /// vLLM and vllm-ascend.
@@ -58,17 +56,6 @@ pub struct Interpreter {
     /// Where the path leads if that does not exist: a link of a virtual environment to an
     /// interpreter that was removed.
     pub dangling: Option<String>,
-}
-
-/// A package index of pip's configuration, with user names and passwords taken out.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PipIndex {
-    /// Address.
-    pub url: String,
-    /// Whether it is asked beside the main index (`extra-index-url`) instead of being it.
-    pub extra: bool,
-    /// The file or variable that names it.
-    pub source: String,
 }
 
 /// An installed distribution (`*.dist-info`, `*.egg-info`).
@@ -115,6 +102,8 @@ pub struct TorchBuild {
     pub version_py: Option<String>,
     /// `__version__` in `torch_npu/version.py`.
     pub torch_npu_version_py: Option<String>,
+    /// `torch_npu/_C*.so` files.
+    pub extensions: Vec<String>,
     /// The package directories that were found: `torch`, `torch_npu`.
     pub dirs: BTreeMap<String, String>,
 }
@@ -132,6 +121,8 @@ pub struct VllmBuild {
     pub cuda_needed: Vec<(String, String)>,
     /// Distributions whose RECORD lists files below `triton/`: name and version.
     pub triton_owners: Vec<(String, String)>,
+    /// How many files of `triton/` were compared with triton-ascend's RECORD.
+    pub triton_compared: u32,
     /// Files of `triton/` whose size or hash differs from triton-ascend's RECORD.
     pub triton_overwritten: Vec<String>,
     /// Whether `triton/backends/ascend` exists (`None` without any triton).

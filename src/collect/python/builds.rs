@@ -3,10 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use sha2::{Digest as _, Sha256};
-
 use super::record::{self, RECORD_LIMIT};
 use crate::facts::{Dist, MindSporeBuild, Python, TorchBuild, VllmBuild};
+use crate::hash::Sha256;
 use crate::sysroot::{FileKind, Sysroot};
 
 /// Files of `triton/` above this size are compared by size only, in bytes: its compiler
@@ -42,6 +41,9 @@ pub(super) fn torch(sysroot: &Sysroot, python: &Python) -> TorchBuild {
             build.dirs.insert(name.to_owned(), dir);
         }
     }
+    if let Some(dir) = build.dirs.get("torch_npu") {
+        build.extensions = extensions(sysroot, dir);
+    }
     let values = |name: &str| {
         let dir = build.dirs.get(name)?;
         Some(assignments(&sysroot.text_if_there(&format!("{dir}/version.py"))?))
@@ -70,13 +72,7 @@ pub(super) fn vllm(sysroot: &Sysroot, python: &Python, hash: bool) -> VllmBuild 
         }
     }
     if let Some(dir) = package_dir(sysroot, python, "vllm") {
-        build.extensions = sysroot
-            .list(&dir)
-            .unwrap_or_default()
-            .iter()
-            .filter(|name| name.starts_with("_C") && super::site::has_extension(name, "so"))
-            .map(|name| format!("{dir}/{name}"))
-            .collect();
+        build.extensions = extensions(sysroot, &dir);
     }
     build.triton_owners = python
         .dists
@@ -88,37 +84,56 @@ pub(super) fn vllm(sysroot: &Sysroot, python: &Python, hash: bool) -> VllmBuild 
         build.triton_has_ascend = Some(sysroot.is_dir(&format!("{dir}/backends/ascend")));
     }
     if let Some(dist) = python.dist("triton-ascend") {
-        build.triton_overwritten = overwritten(sysroot, dist, hash);
+        (build.triton_compared, build.triton_overwritten) = overwritten(sysroot, dist, hash);
     }
     build
 }
 
-/// Files below `triton/` that are not what the distribution installed.
-fn overwritten(sysroot: &Sysroot, dist: &Dist, hash: bool) -> Vec<String> {
+/// The `_C*.so` files of a package.
+fn extensions(sysroot: &Sysroot, dir: &str) -> Vec<String> {
+    let names = sysroot.list(dir).unwrap_or_default();
+    let found = names
+        .into_iter()
+        .filter(|name| name.starts_with("_C") && super::site::has_extension(name, "so"));
+    found.map(|name| format!("{dir}/{name}")).collect()
+}
+
+/// How many files below `triton/` were compared with what the distribution installed, and
+/// those that differ.
+fn overwritten(sysroot: &Sysroot, dist: &Dist, hash: bool) -> (u32, Vec<String>) {
     let path = format!("{}/RECORD", dist.path);
-    let Ok(bytes) = sysroot.read(&path, RECORD_LIMIT) else { return Vec::new() };
+    let Ok(bytes) = sysroot.read(&path, RECORD_LIMIT) else { return (0, Vec::new()) };
     let rows = record::parse(&bytes).rows;
     let rows = rows.iter().filter(|row| {
         row.path.starts_with("triton/") && !super::site::has_extension(&row.path, "pyc")
     });
-    rows.filter_map(|row| {
+    let mut compared = 0;
+    let mut differing = Vec::new();
+    for row in rows {
         let path = format!("{}/{}", dist.site_dir, row.path);
-        let stat = sysroot.stat(&path).ok()?;
-        if stat.kind != FileKind::File {
-            return None;
-        }
-        let differs = match (row.size, row.sha256) {
-            (Some(size), _) if size != stat.size => true,
-            (_, Some(want)) if hash && stat.size <= HASH_LIMIT => {
-                let content = sysroot.read(&path, HASH_LIMIT).ok()?;
-                Sha256::digest(&content).as_slice() != want.as_slice()
+        if let Some(same) = is_as_recorded(sysroot, row, &path, hash) {
+            compared += 1;
+            if !same && differing.len() < SAMPLE {
+                differing.push(path);
             }
-            _ => false,
-        };
-        differs.then_some(path)
-    })
-    .take(SAMPLE)
-    .collect()
+        }
+    }
+    (compared, differing)
+}
+
+/// Whether a file is what its row says; `None` if there is nothing to compare.
+fn is_as_recorded(sysroot: &Sysroot, row: &record::Row, path: &str, hash: bool) -> Option<bool> {
+    let stat = sysroot.stat(path).ok()?;
+    if stat.kind != FileKind::File {
+        return None;
+    }
+    match (row.size, row.sha256) {
+        (Some(size), _) if size != stat.size => Some(false),
+        (_, Some(want)) if hash && stat.size <= HASH_LIMIT => {
+            Some(Sha256::of(&sysroot.read(path, HASH_LIMIT).ok()?) == want)
+        }
+        (size, _) => size.map(|_| true),
+    }
 }
 
 /// `MindSpore`'s plug-in libraries for Ascend.
@@ -126,13 +141,18 @@ pub(super) fn mindspore(sysroot: &Sysroot, python: &Python) -> MindSporeBuild {
     let Some(dir) = package_dir(sysroot, python, "mindspore") else {
         return MindSporeBuild::default();
     };
-    let plugin = format!("{dir}/plugin");
-    let plugins = sysroot
-        .list(&plugin)
-        .unwrap_or_default()
-        .into_iter()
-        .filter(|name| name.starts_with("lib") && name.contains(".so"))
-        .map(|name| format!("{plugin}/{name}"))
+    // The place has moved between releases.
+    let plugins = ["plugin", "lib/plugin"]
+        .iter()
+        .map(|place| format!("{dir}/{place}"))
+        .flat_map(|place| {
+            let names = sysroot.list(&place).unwrap_or_default();
+            names.into_iter().map(move |name| format!("{place}/{name}"))
+        })
+        .filter(|path| {
+            let name = super::base_name(path);
+            name.starts_with("lib") && name.contains(".so")
+        })
         .collect();
     MindSporeBuild { dir: Some(dir), plugins }
 }

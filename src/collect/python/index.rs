@@ -1,18 +1,19 @@
 //! The package indexes that pip would ask.
 
-use crate::facts::{Interpreter, PipIndex};
+use crate::facts::Interpreter;
 use crate::sysroot::{Sysroot, environ};
 
 /// The most indexes that are kept.
 const MAX_INDEXES: usize = 50;
 
-/// Indexes of the environment and of pip's configuration files, with user info taken out.
-pub(super) fn read(sysroot: &Sysroot, interpreter: Option<&Interpreter>) -> Vec<PipIndex> {
+/// Indexes of the environment and of pip's configuration files: where each is named, and its
+/// address with user names and passwords taken out.
+pub(super) fn read(sysroot: &Sysroot, interpreter: Option<&Interpreter>) -> Vec<(String, String)> {
     let env = sysroot.env();
     let mut out = Vec::new();
-    for (name, extra) in [("PIP_INDEX_URL", false), ("PIP_EXTRA_INDEX_URL", true)] {
+    for name in ["PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"] {
         for url in env.get(name).unwrap_or_default().split_whitespace() {
-            out.push(index(url, extra, name));
+            out.push(index(name, url));
         }
     }
     let home = env.non_empty("HOME");
@@ -35,12 +36,12 @@ pub(super) fn read(sysroot: &Sysroot, interpreter: Option<&Interpreter>) -> Vec<
     out
 }
 
-fn index(url: &str, extra: bool, source: &str) -> PipIndex {
-    PipIndex { url: environ::redact_urls(url), extra, source: source.to_owned() }
+fn index(source: &str, url: &str) -> (String, String) {
+    (source.to_owned(), environ::redact_urls(url))
 }
 
 /// `index-url` and `extra-index-url` of a `pip.conf`; the latter may go on in indented lines.
-fn parse(path: &str, text: &str) -> Vec<PipIndex> {
+fn parse(path: &str, text: &str) -> Vec<(String, String)> {
     let mut out = Vec::new();
     let mut key = String::new();
     for line in text.lines() {
@@ -59,12 +60,9 @@ fn parse(path: &str, text: &str) -> Vec<PipIndex> {
         } else {
             continue;
         };
-        let extra = match key.as_str() {
-            "index-url" => false,
-            "extra-index-url" => true,
-            _ => continue,
-        };
-        out.extend(value.split_whitespace().map(|url| index(url, extra, path)));
+        if matches!(key.as_str(), "index-url" | "extra-index-url") {
+            out.extend(value.split_whitespace().map(|url| index(path, url)));
+        }
     }
     out
 }
@@ -78,15 +76,8 @@ mod tests {
         let text = "[global]\nindex-url = https://u:p@host/simple\n\
                     extra_index_url =\n    https://a/simple\n    https://b/simple\n\
                     timeout = 3\n";
-        let urls: Vec<(String, bool)> =
-            parse("/etc/pip.conf", text).into_iter().map(|i| (i.url, i.extra)).collect();
-        assert_eq!(
-            urls,
-            [
-                ("https://***@host/simple".to_owned(), false),
-                ("https://a/simple".to_owned(), true),
-                ("https://b/simple".to_owned(), true),
-            ]
-        );
+        let urls: Vec<String> =
+            parse("/etc/pip.conf", text).into_iter().map(|(_, url)| url).collect();
+        assert_eq!(urls, ["https://***@host/simple", "https://a/simple", "https://b/simple"]);
     }
 }

@@ -28,8 +28,12 @@ pub(super) fn collect(sysroot: &Sysroot, options: &Options) -> Python {
     python.vllm = builds::vllm(sysroot, &python, options.hash);
     python.mindspore = builds::mindspore(sysroot, &python);
     python.shadows = shadow::read(sysroot, &python);
-    python.indexes = index::read(sysroot, python.interpreter.as_ref());
     python
+}
+
+/// The package indexes that pip would ask: where each is named, and its address.
+pub(super) fn pip_indexes(sysroot: &Sysroot, python: &Python) -> Vec<(String, String)> {
+    index::read(sysroot, python.interpreter.as_ref())
 }
 
 /// The directory that holds `path`; `/` for what lies at the top.

@@ -3,6 +3,8 @@
 //! The format is CSV with three columns: path, `algorithm=hash`, size (the packaging
 //! specification "Recording installed projects").
 
+use crate::hash::Sha256;
+
 /// The most bytes of a RECORD that are read. The largest published `torch_npu` RECORD has 312 kB.
 pub const RECORD_LIMIT: u64 = 64 << 20;
 /// The most rows that are kept.
@@ -18,7 +20,7 @@ pub struct Row {
     /// Path relative to the directory that holds the dist-info, or absolute.
     pub path: String,
     /// The SHA-256 of the file, where RECORD gives one.
-    pub sha256: Option<[u8; 32]>,
+    pub sha256: Option<Sha256>,
     /// Size in bytes, where RECORD gives one.
     pub size: Option<u64>,
 }
@@ -92,9 +94,10 @@ fn row(fields: &csv::ByteRecord) -> Result<Row, String> {
     }
     let (hash, size) = (text(1)?.trim(), text(2)?.trim());
     let sha256 = match hash.strip_prefix("sha256=") {
-        Some(digest) => {
-            Some(decode(digest).ok_or_else(|| format!("`{}` is no SHA-256", short(digest)))?)
-        }
+        Some(digest) => Some(
+            Sha256::from_base64url(digest)
+                .ok_or_else(|| format!("`{}` is no SHA-256", short(digest)))?,
+        ),
         // Other algorithms are allowed; nothing can be said about them.
         None => None,
     };
@@ -108,34 +111,6 @@ fn row(fields: &csv::ByteRecord) -> Result<Row, String> {
 /// A value of a malformed row, cut to what a message can hold.
 fn short(text: &str) -> String {
     text.chars().take(60).collect()
-}
-
-/// Decodes 32 bytes of URL-safe base64, with or without padding.
-fn decode(text: &str) -> Option<[u8; 32]> {
-    let text = text.trim_end_matches('=').as_bytes();
-    if text.len() != 43 {
-        return None;
-    }
-    let mut out = [0_u8; 32];
-    let (mut bits, mut have, mut at) = (0_u32, 0_u32, 0_usize);
-    for &byte in text {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'-' | b'+' => 62,
-            b'_' | b'/' => 63,
-            _ => return None,
-        };
-        bits = (bits << 6) | u32::from(value);
-        have += 6;
-        if have >= 8 {
-            have -= 8;
-            *out.get_mut(at)? = u8::try_from((bits >> have) & 0xff).ok()?;
-            at += 1;
-        }
-    }
-    (at == out.len()).then_some(out)
 }
 
 #[cfg(test)]
@@ -154,8 +129,7 @@ mod tests {
         let paths: Vec<&str> = record.rows.iter().map(|row| row.path.as_str()).collect();
         assert_eq!(paths, ["a.py", "b,c \"d\".py", "p-1.dist-info/RECORD"]);
         assert_eq!(record.rows[0].size, Some(0));
-        let sha = record.rows[0].sha256.unwrap();
-        assert_eq!((sha[0], sha[31]), (0xe3, 0x55), "the SHA-256 of nothing");
+        assert_eq!(record.rows[0].sha256, Some(Sha256::of(b"")));
         assert_eq!(record.rows[1].sha256, None);
     }
 
