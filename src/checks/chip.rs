@@ -261,6 +261,7 @@ mod tests {
             device: device.to_owned(),
             subsystem_device: None,
             class: None,
+            driver: None,
         }
     }
 

@@ -1,6 +1,188 @@
-//! Checks of the family `host`.
+//! Checks of the family `host`: operating system, container, space.
 
-use super::Check;
+use super::{Check, Context, Profile, npu};
+use crate::facts::Facts;
+use crate::report::{Evidence, Found, Outcome};
 
 /// The checks of this family.
-pub(super) const CHECKS: &[Check] = &[];
+pub(super) const CHECKS: &[Check] = &[
+    Check { id: "HOST-OS", run: os },
+    Check { id: "HOST-SHM", run: shm },
+    Check { id: "HOST-LOGDISK", run: log_disk },
+    Check { id: "HOST-CONTAINER", run: container },
+    Check { id: "HOST-MODULES", run: modules },
+];
+
+/// Operating systems of hosts in the product list of mind-cluster
+/// (`03_supported_product_models_and_os.md`), as `ID` and the beginnings of `VERSION_ID`.
+const SYSTEMS: &[(&str, &[&str])] = &[
+    ("openeuler", &["20.03", "22.03", "24.03"]),
+    ("ubuntu", &["18.04", "20.04", "22.04", "24.04"]),
+    ("debian", &["10", "11", "12"]),
+    ("centos", &["7"]),
+    ("kylin", &["V10", "V11"]),
+    ("uos", &["20", "25"]),
+    ("ctyunos", &["22.06", "23.01", "4.0"]),
+    ("bclinux", &["21.10"]),
+    ("hce", &["2.0"]),
+    ("euleros", &["2.0"]),
+    ("tencentos", &["3", "4"]),
+    ("tlinux", &["3", "4"]),
+    ("velinux", &["1", "2"]),
+];
+
+/// HOST-OS: whether the host's system is in the product list. That of a container does not
+/// matter to the driver.
+fn os(ctx: &Context<'_>) -> Outcome {
+    let host = &ctx.facts.host;
+    if !npu::concerned(ctx) {
+        return Outcome::not_applicable("no_npu");
+    }
+    if npu::in_container(ctx.facts) {
+        return Outcome::not_applicable("in_container");
+    }
+    let (Some(id), Some(version)) = (&host.os_id, &host.os_version) else {
+        return Outcome::not_checked("unreadable", "/etc/os-release");
+    };
+    let known = SYSTEMS.iter().any(|(name, versions)| {
+        id.eq_ignore_ascii_case(name)
+            && versions.iter().any(|known| {
+                version.get(..known.len()).is_some_and(|start| start.eq_ignore_ascii_case(known))
+            })
+    });
+    if known {
+        return Outcome::Passed;
+    }
+    let name = host.os_pretty.clone().unwrap_or_else(|| format!("{id} {version}"));
+    vec![
+        Found::info("HOST-OS", "not_listed").arg("os", name).evidence(
+            Evidence::file("/etc/os-release").value(format!("ID={id} VERSION_ID={version}")),
+        ),
+    ]
+    .into()
+}
+
+/// What Docker gives to `/dev/shm` unless told otherwise, in bytes.
+const DEFAULT_SHM: u64 = 64 << 20;
+
+/// HOST-SHM: shared memory, through which processes of one workload exchange tensors.
+fn shm(ctx: &Context<'_>) -> Outcome {
+    const PATH: &str = "/dev/shm";
+    let facts = ctx.facts;
+    if !npu::has_nodes(facts) && !npu::has_stack(facts) && !npu::wanted(ctx) {
+        return Outcome::not_applicable("no_npu");
+    }
+    if !npu::in_container(facts) {
+        return Outcome::not_applicable("no_container");
+    }
+    if ctx.profile == Profile::Build {
+        return Outcome::not_applicable("other_profile");
+    }
+    let Some(space) = facts.host.space.get(PATH) else {
+        return Outcome::not_checked("space_unknown", PATH);
+    };
+    if space.total > DEFAULT_SHM {
+        return Outcome::Passed;
+    }
+    vec![
+        Found::warning("HOST-SHM", "small")
+            .arg("size", size(space.total))
+            .evidence(Evidence::file(PATH).value(format!("{} bytes", space.total))),
+    ]
+    .into()
+}
+
+/// Less than this, and logs or temporary files of one run may fill the disk, in bytes.
+const LITTLE: u64 = 256 << 20;
+
+/// HOST-LOGDISK: CANN's processes stop if they cannot write their logs.
+fn log_disk(ctx: &Context<'_>) -> Outcome {
+    let host = &ctx.facts.host;
+    if !npu::has_stack(ctx.facts) && !npu::concerned(ctx) {
+        return Outcome::not_applicable("no_npu");
+    }
+    let paths: Vec<&str> = host.log_dir.as_deref().into_iter().chain(["/tmp"]).collect();
+    let known: Vec<_> =
+        paths.iter().filter_map(|path| Some((*path, host.space.get(*path)?))).collect();
+    if known.is_empty() {
+        return Outcome::not_checked("space_unknown", paths.join(", "));
+    }
+    known
+        .into_iter()
+        .filter(|(_, space)| space.available < LITTLE)
+        .map(|(path, space)| {
+            let message = if path == "/tmp" { "tmp" } else { "log" };
+            Found::warning("HOST-LOGDISK", message)
+                .arg("path", path)
+                .arg("free", size(space.available))
+                .evidence(Evidence::file(path).value(format!(
+                    "{} of {} free",
+                    size(space.available),
+                    size(space.total)
+                )))
+        })
+        .collect::<Vec<_>>()
+        .into()
+}
+
+/// HOST-CONTAINER: whether the profile fits the place that the tool runs in. What kind of
+/// container it is stands in the overview.
+fn container(ctx: &Context<'_>) -> Outcome {
+    let container = &ctx.facts.host.container;
+    let Some(inside) = container.inside else {
+        return Outcome::not_checked("container_unknown", "");
+    };
+    let message = match ctx.profile {
+        Profile::Node if inside => "node_inside",
+        Profile::Container if !inside => "container_outside",
+        _ => return Outcome::Passed,
+    };
+    let evidence = container.evidence.first().map_or("/proc/self/cgroup", String::as_str);
+    vec![Found::info("HOST-CONTAINER", message).evidence(Evidence::file(evidence))].into()
+}
+
+/// HOST-MODULES: the driver is installed and there are NPUs, but the kernel has none of its
+/// modules. Which modules there are differs between versions, so only their total absence
+/// says something.
+fn modules(ctx: &Context<'_>) -> Outcome {
+    let facts = ctx.facts;
+    if npu::in_container(facts) {
+        return Outcome::not_applicable("in_container");
+    }
+    if !npu::on_bus(facts) || !npu::has_driver(facts) {
+        return Outcome::not_applicable("no_driver");
+    }
+    if npu::has_nodes(facts) {
+        return Outcome::Passed;
+    }
+    let Some(modules) = &facts.host.modules else {
+        return Outcome::not_checked("unreadable", "/proc/modules");
+    };
+    if !modules.is_empty() {
+        return Outcome::Passed;
+    }
+    let kernel = facts.host.kernel.clone().unwrap_or_else(|| "?".to_owned());
+    vec![
+        Found::error("HOST-MODULES", "none")
+            .arg("kernel", &kernel)
+            .arg("driver", driver_version(facts))
+            .evidence(Evidence::file("/proc/modules").value("asdrv_*, drv_*: 0"))
+            .evidence(Evidence::file("/proc/sys/kernel/osrelease").value(kernel)),
+    ]
+    .into()
+}
+
+fn driver_version(facts: &Facts) -> String {
+    let version = facts.driver.version.as_ref().and_then(|file| file.get("Version"));
+    version.unwrap_or("?").to_owned()
+}
+
+/// Bytes in the largest unit that fits.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..0x10_0000 => format!("{} KiB", bytes >> 10),
+        0x10_0000..0x4000_0000 => format!("{} MiB", bytes >> 20),
+        _ => format!("{} GiB", bytes >> 30),
+    }
+}

@@ -13,6 +13,7 @@ mod host;
 mod ms;
 mod net;
 mod nnal;
+mod npu;
 mod proc;
 mod profile;
 mod py;

@@ -17,7 +17,7 @@ pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
     facts.devices = Devices { pci: pci(sysroot), ..Devices::default() };
     match sysroot.list("/dev") {
         Ok(names) => {
-            facts.devices.dev_listed = true;
+            facts.devices.dev_listed = sysroot.knows_device_nodes();
             facts.devices.nodes = names
                 .iter()
                 .filter(|name| NODES.iter().any(|start| name.starts_with(start)))
@@ -25,7 +25,8 @@ pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
                 .filter_map(|name| node(sysroot, &format!("/dev/{name}")))
                 .collect();
         }
-        Err(ReadError::NotFound) => {}
+        // `/dev` may be missing in a tree whose sidecar says that there are no nodes.
+        Err(ReadError::NotFound) => facts.devices.dev_listed = sysroot.knows_device_nodes(),
         Err(error) => sysroot.read_problem("/dev", &error),
     }
 }
@@ -71,7 +72,9 @@ fn pci(sysroot: &Sysroot) -> Option<Vec<PciFunction>> {
         }
         let subsystem_device = id("subsystem_device");
         let class = id("class");
-        found.push(PciFunction { address, device, subsystem_device, class });
+        let driver = sysroot.read_link(&format!("{PCI}/{address}/driver")).ok();
+        let driver = driver.and_then(|link| Some(link.rsplit('/').next()?.to_owned()));
+        found.push(PciFunction { address, device, subsystem_device, class, driver });
     }
     Some(found)
 }

@@ -8,6 +8,9 @@ use super::info_file::read_info;
 /// Written by the driver installer: user, group and directories.
 const INSTALL_INFO: &str = "/etc/ascend_install.info";
 
+/// Where the driver is installed unless the installer was told otherwise.
+const DEFAULT_HOME: &str = "/usr/local/Ascend/driver";
+
 /// Libraries of the driver that the stack above it loads by name.
 const LIBRARIES: &[&str] = &[
     "libascend_hal.so",
@@ -40,6 +43,12 @@ const INSIDE: &[&str] = &["lib64", "include", "version.info", "tools/hccn_tool",
 pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
     let mut driver = Driver { install_info: read_info(sysroot, INSTALL_INFO), ..Driver::default() };
     let home = driver.home();
+    // A file that names a directory which is gone does not hide the driver in its usual place.
+    let home = [home.as_str(), DEFAULT_HOME]
+        .into_iter()
+        .find(|dir| sysroot.is_dir(dir))
+        .unwrap_or(&home)
+        .to_owned();
     driver.dir = sysroot.is_dir(&home).then(|| home.clone());
     driver.version = read_info(sysroot, &format!("{home}/version.info"));
     driver.firmware = read_info(sysroot, &format!("{}/version.info", driver.firmware_home()));

@@ -136,22 +136,25 @@ fn users(sysroot: &Sysroot, facts: &mut Facts) {
     let owners = facts.devices.nodes.iter().filter_map(|node| node.owner.as_ref());
     let owning: Vec<u32> = owners.map(|&NodeOwner { gid, .. }| gid).collect();
 
+    let (Ok(passwd), Ok(group)) =
+        (sysroot.read_text("/etc/passwd"), sysroot.read_text("/etc/group"))
+    else {
+        return;
+    };
+    facts.host.accounts_read = true;
     let mut first_group = None;
-    if let Ok(passwd) = sysroot.read_text("/etc/passwd") {
-        for line in passwd.lines() {
-            let fields: Vec<&str> = line.split(':').collect();
-            let [name, _, uid, gid, ..] = fields[..] else { continue };
-            let Ok(uid) = uid.parse() else { continue };
-            if name == driver_user {
-                facts.host.users.insert(name.to_owned(), uid);
-            }
-            if facts.process.uid == Some(uid) && facts.host.user.is_none() {
-                facts.host.user = Some(name.to_owned());
-                first_group = gid.parse::<u32>().ok();
-            }
+    for line in passwd.lines() {
+        let fields: Vec<&str> = line.split(':').collect();
+        let [name, _, uid, gid, ..] = fields[..] else { continue };
+        let Ok(uid) = uid.parse() else { continue };
+        if name == driver_user {
+            facts.host.users.insert(name.to_owned(), uid);
+        }
+        if facts.process.uid == Some(uid) && facts.host.user.is_none() {
+            facts.host.user = Some(name.to_owned());
+            first_group = gid.parse::<u32>().ok();
         }
     }
-    let Ok(group) = sysroot.read_text("/etc/group") else { return };
     for line in group.lines() {
         let fields: Vec<&str> = line.split(':').collect();
         let [name, _, gid, members, ..] = fields[..] else { continue };

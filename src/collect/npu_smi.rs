@@ -58,6 +58,13 @@ pub fn parse(text: &str) -> NpuSmi {
         }
     }
     table.border(&mut smi);
+    let is_page = smi.compatibility.is_some() || smi.software.is_some();
+    if smi.chips.is_empty() && !is_page && smi.error_line.is_none() {
+        // Without a table, what it says first is why.
+        let mut lines = text.lines().map(str::trim);
+        smi.error_line =
+            lines.find(|line| !line.is_empty() && !line.starts_with(['|', '+'])).map(bounded);
+    }
     smi
 }
 

@@ -7,7 +7,8 @@ use crate::sysroot::FileKind;
 /// The devices that the system shows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Devices {
-    /// Whether `/dev` could be listed.
+    /// Whether [`Devices::nodes`] is all there is: a copied tree without a `.rootmeta.json`
+    /// has lost its device nodes.
     pub dev_listed: bool,
     /// The Ascend nodes below `/dev`.
     pub nodes: Vec<Node>,
@@ -50,6 +51,8 @@ pub struct PciFunction {
     pub subsystem_device: Option<String>,
     /// Class, for example `0x120000` (processing accelerator).
     pub class: Option<String>,
+    /// The kernel driver that has taken it; `vfio-pci` if it is passed on to a virtual machine.
+    pub driver: Option<String>,
 }
 
 impl Devices {
@@ -67,11 +70,15 @@ impl Devices {
     /// How many devices the PCI functions stand for: one with the subsystem 0x0110 holds two
     /// dies (cann/driver, `host_sys_init.sh`).
     pub fn pci_count(&self) -> usize {
-        let functions = self.pci.as_deref().unwrap_or_default();
-        let dual = functions.iter().filter(|function| {
-            function.subsystem_device.as_deref().is_some_and(|id| id.ends_with("0110"))
-        });
-        functions.len() + dual.count()
+        let functions = self.pci.as_deref().unwrap_or_default().iter();
+        // What is passed on to a virtual machine is not ours to count.
+        functions
+            .filter(|function| function.driver.as_deref() != Some("vfio-pci"))
+            .map(|function| match function.subsystem_device.as_deref() {
+                Some("0x0110") => 2,
+                _ => 1,
+            })
+            .sum()
     }
 
     /// The node of this path.

@@ -72,7 +72,7 @@ pub struct NpuSmi {
     pub chips: Vec<NpuChip>,
     /// A negative code such as `-8005`, if it failed.
     pub error_code: Option<i32>,
-    /// The line that carries the error.
+    /// The line that carries the error; without a code and a table, the first line.
     pub error_line: Option<String>,
     /// Whether it was stopped since it took too long.
     pub timed_out: bool,

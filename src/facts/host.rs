@@ -42,6 +42,8 @@ pub struct Host {
     /// Groups that the driver installation names, and those that own device nodes, with their
     /// ids (`/etc/group`).
     pub groups: BTreeMap<String, u32>,
+    /// Whether `/etc/passwd` and `/etc/group` were read.
+    pub accounts_read: bool,
     /// Name of the user under examination (`/etc/passwd`).
     pub user: Option<String>,
     /// Those of [`Host::groups`] in which `/etc/group` lists that user, or which are the

@@ -203,6 +203,12 @@ impl Sysroot {
         self.live
     }
 
+    /// Whether device nodes and owners are those of the examined machine: a copied tree has
+    /// them in its sidecar or not at all.
+    pub fn knows_device_nodes(&self) -> bool {
+        self.live || self.nodes.is_some()
+    }
+
     /// The directory that stands for `/`.
     pub fn root(&self) -> &Path {
         &self.root

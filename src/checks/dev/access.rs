@@ -1,0 +1,206 @@
+//! Whether the user under examination may open the device nodes.
+
+use crate::checks::{Context, npu};
+use crate::facts::{Access, Facts, Node, NodeOwner};
+use crate::report::{Evidence, Found, Outcome};
+
+/// Group that the driver's installer makes unless told otherwise.
+const DEFAULT_GROUP: &str = "HwHiAiUser";
+
+/// The core nodes that are devices and whose owners are known.
+fn owned(facts: &Facts) -> Vec<(&Node, NodeOwner)> {
+    npu::core_nodes(facts)
+        .filter(|node| !npu::is_no_device(facts, node))
+        .filter_map(|node| Some((node, node.owner?)))
+        .collect()
+}
+
+fn show(node: &Node, owner: NodeOwner) -> Evidence {
+    Evidence::file(&node.path)
+        .value(format!("mode {:04o} uid {} gid {}", owner.mode, owner.uid, owner.gid))
+}
+
+fn install_field<'a>(facts: &'a Facts, key: &str) -> Option<&'a str> {
+    facts.driver.install_info.as_ref()?.get(key)
+}
+
+/// Whether the driver was installed for all users: nodes are 0666 then, else 0660.
+fn for_all(facts: &Facts) -> bool {
+    install_field(facts, "Driver_Install_For_All")
+        .is_some_and(|value| value.eq_ignore_ascii_case("yes"))
+}
+
+/// DEV-MODE: permission bits and group as `/etc/ascend_install.info` asks for.
+pub(super) fn mode(ctx: &Context<'_>) -> Outcome {
+    let facts = ctx.facts;
+    if npu::core_nodes(facts).next().is_none() {
+        return Outcome::not_applicable("no_npu");
+    }
+    let nodes = owned(facts);
+    if nodes.is_empty() {
+        return Outcome::not_checked("owner_unknown", "");
+    }
+    let wanted: u32 = if for_all(facts) { 0o666 } else { 0o660 };
+    let mut found = Vec::new();
+    let narrow: Vec<_> = nodes.iter().filter(|(_, owner)| owner.mode & wanted != wanted).collect();
+    if !narrow.is_empty() {
+        let paths = npu::listed(narrow.iter().map(|(node, _)| node.path.as_str()));
+        let mut finding = Found::warning("DEV-MODE", "narrow")
+            .arg("paths", paths)
+            .arg("wanted", format!("{wanted:04o}"))
+            .arg("path", &narrow[0].0.path);
+        for (node, owner) in narrow {
+            finding = finding.evidence(show(node, *owner));
+        }
+        if for_all(facts) {
+            finding = finding.evidence(
+                Evidence::file("/etc/ascend_install.info").value("Driver_Install_For_All=yes"),
+            );
+        }
+        found.push(finding.because(&["DEV-ACCESS"]));
+    }
+    // A container may know the group by another name or by none.
+    let name = install_field(facts, "UserGroup").unwrap_or(DEFAULT_GROUP);
+    if !npu::in_container(facts)
+        && !for_all(facts)
+        && let Some(&gid) = facts.host.groups.get(name)
+    {
+        let foreign: Vec<_> = nodes.iter().filter(|(_, owner)| owner.gid != gid).collect();
+        if !foreign.is_empty() {
+            let paths = npu::listed(foreign.iter().map(|(node, _)| node.path.as_str()));
+            let mut finding = Found::warning("DEV-MODE", "group")
+                .arg("paths", paths)
+                .arg("group", name)
+                .arg("gid", gid.to_string())
+                .arg("path", &foreign[0].0.path);
+            for (node, owner) in foreign {
+                finding = finding.evidence(show(node, *owner));
+            }
+            found.push(finding.because(&["DEV-ACCESS"]));
+        }
+    }
+    found.into()
+}
+
+/// DEV-ACCESS: read and write for the user, groups and capabilities under examination.
+pub(super) fn access(ctx: &Context<'_>) -> Outcome {
+    let facts = ctx.facts;
+    if npu::core_nodes(facts).next().is_none() {
+        return Outcome::not_applicable("no_npu");
+    }
+    let nodes = owned(facts);
+    if nodes.is_empty() {
+        return Outcome::not_checked("owner_unknown", "");
+    }
+    let process = &facts.process;
+    let Some(uid) = process.uid else {
+        return Outcome::not_checked("process_unknown", "");
+    };
+    let closed: Vec<_> = nodes
+        .iter()
+        .filter(|(_, o)| process.may(Access::ReadWrite, o.mode, o.uid, o.gid) == Some(false))
+        .collect();
+    let Some((first, owner)) = closed.first() else {
+        return Outcome::Passed;
+    };
+    let group_name =
+        facts.host.groups.iter().find(|(_, gid)| **gid == owner.gid).map(|(name, _)| name.as_str());
+    let group_opens = owner.mode >> 3 & 0o6 == 0o6;
+    let listed_as_member =
+        group_name.is_some_and(|name| facts.host.user_groups.iter().any(|own| own == name));
+    let message = if !group_opens {
+        "closed"
+    } else if uid == 0 {
+        "capability"
+    } else if npu::in_container(facts) {
+        "container"
+    } else if listed_as_member {
+        "old_session"
+    } else {
+        "group"
+    };
+    let user = facts.host.user.clone().unwrap_or_else(|| uid.to_string());
+    let mut found = Found::error("DEV-ACCESS", message)
+        .arg("paths", npu::listed(closed.iter().map(|(node, _)| node.path.as_str())))
+        .arg("path", &first.path)
+        .arg("user", user)
+        .arg("uid", uid.to_string())
+        .arg("gid", owner.gid.to_string())
+        .arg("group", group_name.map_or_else(|| owner.gid.to_string(), str::to_owned));
+    for (node, owner) in &closed {
+        found = found.evidence(show(node, *owner));
+    }
+    let groups: Vec<String> = process.groups.iter().map(u32::to_string).collect();
+    let held = match &process.caps {
+        Some(_) if process.has_cap("dac_override") => "CAP_DAC_OVERRIDE",
+        Some(_) => "without CAP_DAC_OVERRIDE",
+        None => "capabilities unknown",
+    };
+    let gid = process.gid.map_or_else(|| "?".to_owned(), |gid| gid.to_string());
+    found = found.evidence(
+        Evidence::option("process")
+            .value(format!("uid {uid} gid {gid} groups [{}] {held}", groups.join(" "))),
+    );
+    vec![found.because(&["DEV-TYPE"])].into()
+}
+
+/// DEV-GROUP: the driver's user and group exist, and the caller is a member.
+pub(super) fn group(ctx: &Context<'_>) -> Outcome {
+    let facts = ctx.facts;
+    if npu::in_container(facts) {
+        return Outcome::not_applicable("in_container");
+    }
+    if !npu::has_driver(facts) {
+        return Outcome::not_applicable("no_driver");
+    }
+    if !facts.host.accounts_read {
+        return Outcome::not_checked("unreadable", "/etc/passwd, /etc/group");
+    }
+    let Some(info) = &facts.driver.install_info else {
+        return Outcome::not_checked("no_file", "/etc/ascend_install.info");
+    };
+    let mut found = Vec::new();
+    if let Some(user) = info.get("UserName").filter(|name| !facts.host.users.contains_key(*name)) {
+        found.push(
+            Found::warning("DEV-GROUP", "no_user")
+                .arg("user", user)
+                .arg("group", info.get("UserGroup").unwrap_or(DEFAULT_GROUP))
+                .evidence(Evidence::file(&info.path).value(format!("UserName={user}")))
+                .evidence(Evidence::file("/etc/passwd")),
+        );
+    }
+    let Some(name) = info.get("UserGroup") else { return found.into() };
+    let Some(&gid) = facts.host.groups.get(name) else {
+        found.push(
+            Found::warning("DEV-GROUP", "no_group")
+                .arg("group", name)
+                .evidence(Evidence::file(&info.path).value(format!("UserGroup={name}")))
+                .evidence(Evidence::file("/etc/group")),
+        );
+        return found.into();
+    };
+    let process = &facts.process;
+    let member = process.gid == Some(gid) || process.groups.contains(&gid);
+    // Where the nodes' owners are known, DEV-ACCESS decides; a user whom they let in needs no
+    // membership.
+    let lets_in = owned(facts)
+        .iter()
+        .any(|(_, o)| process.may(Access::ReadWrite, o.mode, o.uid, o.gid) == Some(true));
+    if let Some(uid) = process.uid
+        && !member
+        && !for_all(facts)
+        && !lets_in
+        && !process.has_cap("dac_override")
+        && facts.host.users.values().all(|&driver| driver != uid)
+    {
+        let user = facts.host.user.clone().unwrap_or_else(|| uid.to_string());
+        found.push(
+            Found::warning("DEV-GROUP", "not_member")
+                .arg("user", user)
+                .arg("group", name)
+                .evidence(Evidence::file("/etc/group").value(format!("{name} = {gid}")))
+                .because(&["DEV-ACCESS"]),
+        );
+    }
+    found.into()
+}

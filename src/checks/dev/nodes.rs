@@ -1,0 +1,81 @@
+//! Which nodes have to be there, and what they have to be.
+
+use crate::checks::chip::{self, ChipFamily};
+use crate::checks::{Context, npu};
+use crate::facts::Facts;
+use crate::report::{Evidence, Found, Outcome};
+use crate::sysroot::FileKind;
+
+/// DEV-MANAGER: the nodes that a process opens beside `/dev/davinciN`.
+///
+/// Which they are depends on the generation (cann/driver): 950 has `asdrv_svm` where the others
+/// have `devmm_svm`; boards on which the NPU is the processor (310B) have other ones again.
+pub(super) fn manager(ctx: &Context<'_>) -> Outcome {
+    let facts = ctx.facts;
+    if !npu::visible(facts) {
+        return Outcome::not_applicable("no_npu");
+    }
+    if !facts.devices.dev_listed {
+        return Outcome::not_checked("devices_unknown", "");
+    }
+    let missing = missing(facts);
+    if missing.is_empty() {
+        return Outcome::Passed;
+    }
+    let inside = npu::in_container(facts);
+    let names = missing.join(", ");
+    let options =
+        missing.iter().map(|path| format!("--device {path}")).collect::<Vec<_>>().join(" ");
+    let present = npu::listed(facts.devices.nodes.iter().map(|node| node.path.as_str()));
+    let mut found = Found::error("DEV-MANAGER", if inside { "container" } else { "host" })
+        .arg("missing", names)
+        .arg("options", options)
+        .evidence(Evidence::file("/dev").value(present))
+        .because(&["DRV-PRESENT", "HOST-MODULES"]);
+    if let Some(chip) = chip::chip(facts) {
+        found = found.evidence(chip.evidence);
+    }
+    vec![found].into()
+}
+
+fn missing(facts: &Facts) -> Vec<&'static str> {
+    let has = |path: &str| facts.devices.node(path).is_some();
+    let family = chip::chip(facts).map(|chip| chip.family);
+    let svm: &[&'static str] = match family {
+        Some(ChipFamily::A950) => &["/dev/asdrv_svm"],
+        Some(ChipFamily::A310B) => &[],
+        // Whichever is there will be the right one.
+        None if has("/dev/asdrv_svm") || has("/dev/svm0") => &[],
+        _ => &["/dev/devmm_svm"],
+    };
+    let on_board = family == Some(ChipFamily::A310B) || (family.is_none() && has("/dev/svm0"));
+    let hdc: &[&'static str] = if on_board { &[] } else { &["/dev/hisi_hdc"] };
+    ["/dev/davinci_manager"]
+        .iter()
+        .chain(svm)
+        .chain(hdc)
+        .copied()
+        .filter(|path| !has(path))
+        .collect()
+}
+
+/// DEV-TYPE: `docker run -v` of a path that the host lacks leaves a directory in its place.
+pub(super) fn kind(ctx: &Context<'_>) -> Outcome {
+    let facts = ctx.facts;
+    if npu::core_nodes(facts).next().is_none() {
+        return Outcome::not_applicable("no_npu");
+    }
+    npu::core_nodes(facts)
+        .filter(|node| npu::is_no_device(facts, node))
+        .map(|node| {
+            let message = match node.kind {
+                FileKind::Directory => "directory",
+                _ => "other",
+            };
+            Found::error("DEV-TYPE", message)
+                .arg("path", &node.path)
+                .evidence(Evidence::file(&node.path).value(node.kind.describe()))
+        })
+        .collect::<Vec<_>>()
+        .into()
+}

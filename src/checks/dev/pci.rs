@@ -1,0 +1,121 @@
+//! NPUs on the PCI bus, and whether each has its node.
+
+use crate::checks::chip::ChipFamily;
+use crate::checks::{Context, Profile, npu};
+use crate::facts::Facts;
+use crate::report::{Evidence, Found, Outcome};
+
+const BUS: &str = "/sys/bus/pci/devices";
+
+/// DEV-PCI: is there an NPU at all, and of a kind that we know.
+pub(super) fn bus(ctx: &Context<'_>) -> Outcome {
+    let facts = ctx.facts;
+    if npu::visible(facts) {
+        let functions = facts.devices.pci.as_deref().unwrap_or_default();
+        let unknown = functions.iter().find(|f| ChipFamily::from_pci(&f.device).is_none());
+        return match unknown {
+            Some(function) => vec![
+                Found::info("DEV-PCI", "unknown_id")
+                    .arg("id", &function.device)
+                    .arg("address", &function.address)
+                    .evidence(
+                        Evidence::file(format!("{BUS}/{}/device", function.address))
+                            .value(&function.device),
+                    ),
+            ]
+            .into(),
+            None => Outcome::Passed,
+        };
+    }
+    let wanted = npu::wanted(ctx);
+    if npu::has_driver(facts) {
+        // A driver without a device: whether it is so can only be said where devices show.
+        if !facts.devices.dev_listed || (facts.devices.pci.is_none() && !npu::in_container(facts)) {
+            return Outcome::not_checked("devices_unknown", "");
+        }
+        if npu::in_container(facts) {
+            let found = Found::new("DEV-PCI", "driver_only_container", severity(wanted));
+            return vec![found.evidence(no_nodes())].into();
+        }
+        let found = Found::new("DEV-PCI", "driver_only", severity(wanted));
+        return vec![found.evidence(no_functions()).evidence(no_nodes())].into();
+    }
+    if wanted {
+        let message = if npu::in_container(facts) { "absent_container" } else { "absent" };
+        return vec![absent(facts, Found::error("DEV-PCI", message))].into();
+    }
+    if npu::has_stack(facts) && ctx.profile != Profile::Build {
+        if !facts.devices.dev_listed {
+            return Outcome::not_checked("devices_unknown", "");
+        }
+        return vec![absent(facts, Found::info("DEV-PCI", "stack_only"))].into();
+    }
+    Outcome::not_applicable("no_npu")
+}
+
+fn severity(wanted: bool) -> crate::report::Severity {
+    if wanted { crate::report::Severity::Error } else { crate::report::Severity::Warning }
+}
+
+fn no_functions() -> Evidence {
+    Evidence::file(BUS).value("vendor 0x19e5, device 0xd…: 0")
+}
+
+fn no_nodes() -> Evidence {
+    Evidence::file("/dev/davinci*").value("0")
+}
+
+fn absent(facts: &Facts, found: Found) -> Found {
+    let found = if facts.devices.pci.is_some() && !npu::in_container(facts) {
+        found.evidence(no_functions())
+    } else {
+        found
+    };
+    let found = if facts.devices.dev_listed { found.evidence(no_nodes()) } else { found };
+    found.evidence(Evidence::file(facts.driver.home()).value("-"))
+}
+
+/// DEV-COUNT: each NPU on the bus has its `/dev/davinciN`; a container has at least one.
+pub(super) fn count(ctx: &Context<'_>) -> Outcome {
+    let facts = ctx.facts;
+    if !npu::visible(facts) {
+        return Outcome::not_applicable("no_npu");
+    }
+    let ids = facts.devices.davinci_ids();
+    if !facts.devices.dev_listed && ids.is_empty() {
+        return Outcome::not_checked("devices_unknown", "");
+    }
+    if npu::in_container(facts) {
+        // The manager alone was given to it: no NPU can be opened.
+        let found = ids.is_empty().then(|| {
+            Found::error("DEV-COUNT", "container_none")
+                .evidence(Evidence::file("/dev/davinci_manager"))
+                .evidence(no_nodes())
+        });
+        return found.into_iter().collect::<Vec<_>>().into();
+    }
+    if facts.devices.pci.is_none() {
+        return Outcome::not_checked("not_here", BUS);
+    }
+    let on_bus = facts.devices.pci_count();
+    // More nodes than functions is no fault: one function of a Duo card holds two chips.
+    if ids.len() >= on_bus {
+        return Outcome::Passed;
+    }
+    let nodes: Vec<String> = ids.iter().map(|id| format!("/dev/davinci{id}")).collect();
+    let addresses: Vec<&str> =
+        facts.devices.pci.iter().flatten().map(|function| function.address.as_str()).collect();
+    let message = if ids.is_empty() { "none" } else { "fewer" };
+    vec![
+        Found::error("DEV-COUNT", message)
+            .arg("nodes", ids.len().to_string())
+            .arg("pci", on_bus.to_string())
+            .evidence(Evidence::file(BUS).value(npu::listed(addresses)))
+            .evidence(
+                Evidence::file("/dev/davinci*")
+                    .value(npu::listed(nodes.iter().map(String::as_str))),
+            )
+            .because(&["DRV-PRESENT", "HOST-MODULES", "DEV-MANAGER"]),
+    ]
+    .into()
+}

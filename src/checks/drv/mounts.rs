@@ -1,0 +1,81 @@
+//! DRV-MOUNTS: what a container was not given of its host's driver.
+
+use crate::checks::chip::{self, ChipFamily};
+use crate::checks::{Context, npu};
+use crate::facts::Facts;
+use crate::report::{Evidence, Found, Outcome};
+use crate::text::shell_quote;
+
+pub(super) fn mounts(ctx: &Context<'_>) -> Outcome {
+    let facts = ctx.facts;
+    if !npu::in_container(facts) {
+        return Outcome::not_applicable("no_container");
+    }
+    if !npu::has_nodes(facts) {
+        return Outcome::not_applicable("no_npu");
+    }
+    let home = facts.driver.dir.clone().unwrap_or_else(|| facts.driver.home());
+    let lib64 = format!("{home}/lib64");
+    // The library counts, not the directory: mounting what the host lacks leaves it empty.
+    let has_hal = facts.driver.libraries.contains_key(npu::HAL);
+    let mut missing = Vec::new();
+    if !has_hal {
+        missing.push(lib64.clone());
+    }
+    missing.extend(optional(facts, &home));
+    if missing.is_empty() {
+        return Outcome::Passed;
+    }
+    let options: Vec<String> = missing
+        .iter()
+        .map(|path| {
+            let path = shell_quote(path);
+            format!("-v {path}:{path}")
+        })
+        .collect();
+    let nodes: Vec<&str> = facts.devices.nodes.iter().map(|node| node.path.as_str()).collect();
+    let mut found = if has_hal {
+        Found::info("DRV-MOUNTS", "optional")
+    } else {
+        Found::error("DRV-MOUNTS", "driver")
+            .evidence(Evidence::file("/dev").value(npu::listed(nodes)))
+    };
+    found = found
+        .arg("missing", missing.join(", "))
+        .arg("options", options.join(" "))
+        .arg("lib64", &lib64);
+    for path in &missing {
+        found = found.evidence(Evidence::file(path).value("-"));
+    }
+    vec![found].into()
+}
+
+/// Mounts without which a workload runs, but npu-smi does not, or versions cannot be told
+/// (`docker run` line of vllm-ascend; `base.list` and `ub_driver.list` of ascend-docker-runtime).
+fn optional(facts: &Facts, home: &str) -> Vec<String> {
+    let driver = &facts.driver;
+    let lacks = |path: &str| driver.paths.get(path) == Some(&false);
+    let mut missing = Vec::new();
+    if !driver.libraries.contains_key("libdcmi.so") && lacks("/usr/local/dcmi") {
+        missing.push("/usr/local/dcmi".to_owned());
+    }
+    if driver.npu_smi_path.is_none() {
+        missing.push("/usr/local/bin/npu-smi".to_owned());
+    }
+    if driver.version.is_none() {
+        missing.push(format!("{home}/version.info"));
+    }
+    if driver.install_info.is_none() {
+        missing.push("/etc/ascend_install.info".to_owned());
+    }
+    if chip::chip(facts).is_some_and(|chip| chip.family == ChipFamily::A950) {
+        let topo = format!("{home}/topo");
+        missing.extend(
+            ["/etc/hccl_rootinfo.json", topo.as_str()]
+                .into_iter()
+                .filter(|path| lacks(path))
+                .map(str::to_owned),
+        );
+    }
+    missing
+}

@@ -1,0 +1,102 @@
+//! DRV-PRESENT: the driver is installed, and its files say what it is.
+
+use crate::checks::{Context, npu};
+use crate::facts::{Facts, InfoFile};
+use crate::report::{Evidence, Found, Outcome};
+
+const INSTALL_INFO: &str = "/etc/ascend_install.info";
+
+pub(super) fn present(ctx: &Context<'_>) -> Outcome {
+    let facts = ctx.facts;
+    if npu::has_driver(facts) {
+        return files(facts).into();
+    }
+    // What a container lacks of the driver is a matter of its mounts.
+    if !npu::visible(facts) || npu::in_container(facts) {
+        return Outcome::not_applicable("no_npu");
+    }
+    let home = facts.driver.home();
+    let mut found = match &facts.driver.dir {
+        Some(dir) => Found::error("DRV-PRESENT", "hollow")
+            .evidence(Evidence::file(format!("{dir}/version.info")).value("-"))
+            .evidence(Evidence::file(format!("{dir}/lib64")).value("-")),
+        None => Found::error("DRV-PRESENT", "missing").evidence(Evidence::file(&home).value("-")),
+    };
+    for function in facts.devices.pci.iter().flatten().take(8) {
+        let path = format!("/sys/bus/pci/devices/{}/device", function.address);
+        found = found.evidence(Evidence::file(path).value(&function.device));
+    }
+    let count = facts.devices.pci_count().max(facts.devices.davinci_ids().len());
+    vec![found.arg("path", home).arg("count", count.to_string())].into()
+}
+
+/// The driver is there: what is wrong with the files that describe it.
+fn files(facts: &Facts) -> Vec<Found> {
+    let driver = &facts.driver;
+    let inside = npu::in_container(facts);
+    let home = driver.dir.clone().unwrap_or_else(|| driver.home());
+    let mut found = Vec::new();
+    match &driver.version {
+        None if !inside => found.push(
+            Found::warning("DRV-PRESENT", "no_version_file")
+                .arg("path", format!("{home}/version.info"))
+                .evidence(Evidence::file(format!("{home}/version.info")).value("-")),
+        ),
+        None => {}
+        Some(file) => found.extend(damaged(file, &version_fields(file))),
+    }
+    match &driver.install_info {
+        None if !inside => found.push(
+            Found::warning("DRV-PRESENT", "no_install_info")
+                .arg("path", INSTALL_INFO)
+                .evidence(Evidence::file(INSTALL_INFO).value("-")),
+        ),
+        None => {}
+        Some(file) => {
+            let wanted = ["UserName", "UserGroup", "Driver_Install_Path_Param"];
+            found.extend(damaged(file, &wanted));
+            if home != driver.home() {
+                found.push(
+                    Found::warning("DRV-PRESENT", "other_path")
+                        .arg("path", driver.home())
+                        .arg("found", &home)
+                        .evidence(
+                            Evidence::file(&file.path)
+                                .value(format!("Driver_Install_Path_Param → {}", driver.home())),
+                        ),
+                );
+            }
+        }
+    }
+    found
+}
+
+/// The fields that this driver's `version.info` has to have. All of 23.0 and later that were
+/// seen have `Innerversion` and `package_version`; older ones may lack them.
+fn version_fields(file: &InfoFile) -> Vec<&'static str> {
+    let major = file.get("Version").and_then(|version| version.split('.').next()?.parse().ok());
+    if major.is_some_and(|major: u32| major >= 23) {
+        vec!["Version", "Innerversion", "package_version"]
+    } else {
+        vec!["Version"]
+    }
+}
+
+/// A file without fields that it has to have: cut short, or not what it should be.
+pub(super) fn damaged(file: &InfoFile, wanted: &[&str]) -> Option<Found> {
+    let missing: Vec<&str> = wanted
+        .iter()
+        .copied()
+        .filter(|key| file.get(key).is_none_or(|value| value.trim().is_empty()))
+        .collect();
+    (!missing.is_empty()).then(|| {
+        Found::warning("DRV-PRESENT", "incomplete")
+            .arg("path", &file.path)
+            .arg("fields", missing.join(", "))
+            .evidence(Evidence::file(&file.path).value(format!(
+                "{}: -; {}",
+                missing.join(", "),
+                file.fields.keys().take(12).cloned().collect::<Vec<_>>().join(", ")
+            )))
+    })
+}
