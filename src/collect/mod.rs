@@ -7,6 +7,7 @@ mod driver;
 mod host;
 mod info_file;
 mod libc;
+mod link;
 mod net;
 mod nnal;
 pub mod npu_smi;
@@ -53,6 +54,7 @@ pub fn collect(sysroot: &Sysroot, options: &Options) -> Facts {
     facts.host.pip_indexes = python::pip_indexes(sysroot, &facts.python);
     nnal::collect(sysroot, &mut facts);
     net::collect(sysroot, &mut facts);
+    facts.link = link::collect(sysroot, &facts);
     facts.problems = sysroot.problems();
     facts
 }

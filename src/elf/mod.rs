@@ -91,6 +91,11 @@ impl Object {
         machine_name(self.machine)
     }
 
+    /// Whether there is a hash table, so that definitions can be looked up.
+    pub fn has_symbols(&self) -> bool {
+        self.symbols.is_some()
+    }
+
     /// Whether the object defines a symbol of this name. `source` is what it was read from.
     /// `None` if it has no hash table, so that nothing can be said.
     pub fn defines(&self, source: &dyn Source, name: &str) -> Result<Option<bool>, Error> {

@@ -17,6 +17,24 @@ pub struct Link {
     pub probes: BTreeMap<String, Option<Resolved>>,
     /// All copies of `libgomp` that a process could load.
     pub libgomp: Vec<String>,
+    /// Libraries that a copied tree does not hold since nobody copied the system's directories:
+    /// nothing is concluded from their absence.
+    pub not_in_copy: Vec<String>,
+    /// C++ ABI of torch, by the form in which `libc10.so` defines `torchCheckFail`: 0 before
+    /// C++11, 1 C++11.
+    pub torch_abi: Option<u8>,
+}
+
+impl Link {
+    /// The objects of an owner.
+    pub fn of<'a>(&'a self, owner: &'a str) -> impl Iterator<Item = &'a LinkedObject> {
+        self.objects.iter().filter(move |object| object.owner == owner)
+    }
+
+    /// Where a probed library was found first.
+    pub fn probe(&self, name: &str) -> Option<&Resolved> {
+        self.probes.get(name)?.as_ref()
+    }
 }
 
 /// A library found on the search path.
@@ -26,8 +44,8 @@ pub struct Resolved {
     pub path: String,
     /// Path without links.
     pub real: String,
-    /// How it was found: `rpath`, `LD_LIBRARY_PATH`, `runpath`, `ld.so.conf`, `default`,
-    /// `preloaded`.
+    /// How it was found: `rpath`, `LD_LIBRARY_PATH`, `set_env.sh` (where the environment is not
+    /// known), `runpath`, `ld.so.cache`, `ld.so.conf`, `default`, `preloaded`.
     pub via: String,
 }
 
@@ -36,16 +54,22 @@ pub struct Resolved {
 pub struct LinkedObject {
     /// Path.
     pub path: String,
-    /// The distribution or product that it belongs to: `torch-npu`, `mooncake`, `cann`, `driver`, …
+    /// The distribution or product that it belongs to: `torch-npu`, `torch`, `vllm-ascend`,
+    /// `mooncake`, `mindspore`, `cann`, `atb`, `driver`, `other`.
     pub owner: String,
+    /// Whether it is only loaded when a feature that needs it is used, so that an `import`
+    /// succeeds without it.
+    pub lazy: bool,
     /// What is wrong with the file itself, if anything: truncated, foreign architecture, …
     pub defect: Option<ElfDefect>,
     /// Architecture in the header (`aarch64`, `x86_64`, or the number).
     pub arch: Option<String>,
     /// Direct and indirect dependencies that no directory on the search path holds.
     pub missing: Vec<MissingLibrary>,
-    /// Undefined symbols that no library in scope defines.
+    /// Undefined symbols that no library in scope defines; at most 100 of them.
     pub undefined: Vec<UndefinedSymbol>,
+    /// How many there are.
+    pub undefined_count: u32,
     /// Versions (`GLIBC_2.28`) that the library found first does not define.
     pub versions: Vec<MissingVersion>,
     /// C++ ABI: 0 before C++11, 1 C++11, by the symbols it uses; `None` if it tells nothing.
@@ -97,6 +121,9 @@ pub enum ElfDefect {
 pub struct MissingLibrary {
     /// `DT_NEEDED` name.
     pub name: String,
+    /// Whose library it is: `torch`, `torch_npu`, `cann`, `atb`, `driver`, `cuda`, `system`,
+    /// `other`.
+    pub class: String,
     /// The object that asks for it (path).
     pub needed_by: String,
     /// Copies that lie elsewhere on the machine, where no search would look.
@@ -110,7 +137,7 @@ pub struct MissingLibrary {
 pub struct UndefinedSymbol {
     /// Mangled name.
     pub name: String,
-    /// Who should define it: `torch`, `cann`, `atb`, `driver`, `python`, `other`.
+    /// Who should define it: `torch`, `torch_npu`, `cann`, `atb`, `driver`, `python`, `other`.
     pub class: String,
     /// The library that was expected to define it, where it is resolved.
     pub expected_in: Option<String>,
@@ -121,6 +148,8 @@ pub struct UndefinedSymbol {
 pub struct MissingVersion {
     /// For example `GLIBC_2.28`.
     pub version: String,
+    /// The object that needs it (path): the one under examination, or one that it loads.
+    pub needed_by: String,
     /// The `DT_NEEDED` name that should define it.
     pub library: String,
     /// The file that was found first under that name.

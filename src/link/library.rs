@@ -18,6 +18,11 @@ pub struct Library {
 }
 
 impl Library {
+    /// Whether it can be asked for symbols at all.
+    pub fn has_symbols(&self) -> bool {
+        self.object.as_ref().is_ok_and(Object::has_symbols)
+    }
+
     /// Whether it defines the symbol; `None` if that cannot be said.
     pub fn defines(&self, name: &str) -> Option<bool> {
         let (object, file) = (self.object.as_ref().ok()?, self.file.as_ref()?);
