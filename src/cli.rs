@@ -31,6 +31,26 @@ pub struct Cli {
 pub enum Command {
     /// Scan this machine, or a copy of one, against the compatibility matrix
     Check(Box<CheckArgs>),
+    /// Describe a wheel for `check --manifest`, or compare wheels with the published ones
+    #[command(subcommand)]
+    Manifest(ManifestCommand),
+}
+
+/// The subcommands of `manifest`.
+#[derive(Debug, Subcommand)]
+pub enum ManifestCommand {
+    /// Write the manifest of a wheel, or of an unpacked or installed one, as JSON
+    Create {
+        /// A wheel, or a directory with `torch_npu/` and `torch_npu-*.dist-info/`
+        #[arg(value_name = "WHEEL|DIR")]
+        source: PathBuf,
+    },
+    /// Compare torch_npu wheels with the SHA-256 of the published ones, before installing them
+    WheelCheck {
+        /// Wheels, or directories with wheels
+        #[arg(value_name = "WHEEL|DIR", required = true)]
+        sources: Vec<PathBuf>,
+    },
 }
 
 /// Options of all subcommands that make a report.
@@ -104,6 +124,9 @@ pub struct CheckArgs {
     /// Lay a newer compatibility matrix over the built-in one
     #[arg(long, value_name = "FILE")]
     pub matrix: Option<PathBuf>,
+    /// Compare the files of torch_npu with this manifest instead of the published wheels
+    #[arg(long, value_name = "FILE", conflicts_with = "no_hash")]
+    pub manifest: Option<PathBuf>,
     /// Do not hash files
     #[arg(long)]
     pub no_hash: bool,

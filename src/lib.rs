@@ -26,6 +26,7 @@ mod elf_writer;
 pub mod facts;
 pub mod hash;
 pub mod link;
+pub mod manifest;
 pub mod render;
 pub mod report;
 pub mod sysroot;

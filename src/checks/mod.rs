@@ -10,6 +10,7 @@ mod dev;
 mod drv;
 mod env;
 mod host;
+mod integrity;
 mod ms;
 mod net;
 mod nnal;
@@ -69,6 +70,7 @@ const FAMILIES: &[&[Check]] = &[
     py::CHECKS,
     torch::CHECKS,
     tnpu::CHECKS,
+    integrity::CHECKS,
     vllm::CHECKS,
     ms::CHECKS,
     net::CHECKS,

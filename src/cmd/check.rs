@@ -1,16 +1,18 @@
 //! `check`: scan a machine and judge it.
 
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use anyhow::Context as _;
 
-use super::finish;
 use super::matrix::load_matrix;
 use super::output::{Output, read_argument};
+use super::progress::Bar;
+use super::{finish, manifest};
 use crate::checks::{self, Check};
 use crate::cli::CheckArgs;
-use crate::collect::{self, Options};
+use crate::collect::{self, Options, Progress};
 use crate::data::{Catalog, Matrix};
 use crate::facts::{FACTS_SCHEMA, Facts};
 use crate::report::{ExitStatus, Outcome, Report, RuleResult, Verdict, fold_consequences};
@@ -37,7 +39,7 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
             );
             facts
         }
-        None => match gather_in_time(args)? {
+        None => match gather_in_time(args, output)? {
             Some(facts) => facts,
             None => return finish(out_of_time(args), output),
         },
@@ -57,12 +59,14 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
 /// As [`gather`], but gives up after `--timeout`: `None` then. A read that hangs (a dead network
 /// file system, a stuck driver) cannot be interrupted, so it is left behind in its thread; the
 /// process ends soon after.
-fn gather_in_time(args: &CheckArgs) -> anyhow::Result<Option<Facts>> {
-    let Some(seconds) = args.timeout else { return gather(args).map(Some) };
+fn gather_in_time(args: &CheckArgs, output: &Output) -> anyhow::Result<Option<Facts>> {
+    let bar = Bar::new(output.quiet());
+    let progress = bar.listener();
+    let Some(seconds) = args.timeout else { return gather(args, progress).map(Some) };
     let (sender, receiver) = mpsc::channel();
     let args = args.clone();
     std::thread::spawn(move || {
-        let _ = sender.send(gather(&args));
+        let _ = sender.send(gather(&args, progress));
     });
     match receiver.recv_timeout(Duration::from_secs(seconds)) {
         Ok(facts) => facts.map(Some),
@@ -81,7 +85,7 @@ fn out_of_time(args: &CheckArgs) -> Report {
 }
 
 /// Opens the machine and reads the facts.
-fn gather(args: &CheckArgs) -> anyhow::Result<Facts> {
+fn gather(args: &CheckArgs, progress: Progress) -> anyhow::Result<Facts> {
     let mut sysroot = match (&args.root, args.pid) {
         (Some(root), _) => Sysroot::tree(root)?,
         (None, Some(pid)) => Sysroot::of_process(pid)?,
@@ -95,8 +99,13 @@ fn gather(args: &CheckArgs) -> anyhow::Result<Facts> {
     if let Some(dir) = &args.record {
         sysroot.record_into(dir)?;
     }
-    let options =
-        Options { python: args.python.clone(), hash: !args.no_hash, npu_smi: !args.no_npu_smi };
+    let options = Options {
+        python: args.python.clone(),
+        hash: !args.no_hash,
+        manifest: args.manifest.as_deref().map(manifest::read).transpose()?.map(Arc::new),
+        progress,
+        npu_smi: !args.no_npu_smi,
+    };
     let facts = collect::collect(&sysroot, &options);
     sysroot.finish_recording().context("failed to write the recording")?;
     Ok(facts)

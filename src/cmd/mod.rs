@@ -1,12 +1,14 @@
 //! One file per subcommand: gather, decide, hand a report to the renderer.
 
 mod check;
+mod manifest;
 mod matrix;
 mod output;
+mod progress;
 
 use anyhow::Context as _;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, ManifestCommand};
 use crate::render::render;
 use crate::report::{ExitStatus, Report};
 use output::Output;
@@ -16,6 +18,10 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitStatus> {
     let output = Output::new(&cli.output);
     match &cli.command {
         Command::Check(args) => check::run(args, &output),
+        Command::Manifest(ManifestCommand::Create { source }) => manifest::create(source, &output),
+        Command::Manifest(ManifestCommand::WheelCheck { sources }) => {
+            manifest::wheel_check(sources, &output)
+        }
     }
 }
 

@@ -45,6 +45,10 @@ impl Output {
         self.format
     }
 
+    pub(super) fn quiet(&self) -> bool {
+        self.style.quiet
+    }
+
     pub(super) fn fail_on(&self) -> FailOn {
         self.fail_on
     }

@@ -6,17 +6,23 @@ mod device;
 mod driver;
 mod host;
 mod info_file;
+mod integrity;
 mod libc;
 mod link;
 mod net;
 mod nnal;
 pub mod npu_smi;
+mod progress;
 pub mod python;
 
+use std::sync::Arc;
+
 use crate::facts::{FACTS_SCHEMA, Facts};
+use crate::manifest::Manifest;
 use crate::sysroot::Sysroot;
 
 pub use info_file::parse_info;
+pub use progress::Progress;
 
 /// What to collect, and how far to go.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +31,10 @@ pub struct Options {
     pub python: Option<String>,
     /// Whether files are hashed.
     pub hash: bool,
+    /// What the files of `torch_npu` are compared with instead of the published wheels.
+    pub manifest: Option<Arc<Manifest>>,
+    /// Is told how far the hashing is.
+    pub progress: Progress,
     /// Whether npu-smi is run on a live machine.
     pub npu_smi: bool,
 }
@@ -55,6 +65,7 @@ pub fn collect(sysroot: &Sysroot, options: &Options) -> Facts {
     nnal::collect(sysroot, &mut facts);
     net::collect(sysroot, &mut facts);
     facts.link = link::collect(sysroot, &facts);
+    facts.integrity = integrity::collect(sysroot, &facts.python, options);
     facts.problems = sysroot.problems();
     facts
 }

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct Integrity {
     /// One entry per distribution that was examined.
     pub packages: Vec<PackageIntegrity>,
+    /// `.pth` files with lines that run code and that no distribution lists: path and line.
+    pub stray_pth: Vec<(String, String)>,
 }
 
 /// What was compared of one distribution.
@@ -16,20 +18,32 @@ pub struct PackageIntegrity {
     pub name: String,
     /// Version.
     pub version: String,
+    /// The `dist-info` directory.
+    pub dist_info: String,
+    /// The directory that RECORD's paths start from.
+    pub site_dir: String,
     /// Path of RECORD, `None` if there is none.
     pub record: Option<String>,
     /// Rows of RECORD that name a file of the package.
     pub rows: u32,
+    /// Rows that lead out of [`site_dir`](Self::site_dir); their files are not looked at.
+    pub outside: u32,
+    /// Rows without a SHA-256 (none, or one of another algorithm); only sizes are compared.
+    pub without_hash: u32,
     /// Files whose hash was computed.
     pub hashed: u32,
     /// Bytes that were hashed.
     pub bytes: u64,
     /// Why no hashes were computed, if so: `no_hash`, `partial`, `no_record`.
     pub hash_skipped: Option<String>,
-    /// Files that differ from RECORD.
+    /// Files that differ from RECORD: the first ones.
     pub differing: Vec<FileDifference>,
-    /// Files on disk that RECORD does not list (`.so`, `.py`, `.pth`).
+    /// How many differ.
+    pub differing_total: u32,
+    /// Files on disk that RECORD does not list (`.so`, `.py`, `.pth`): the first ones.
     pub unlisted: Vec<String>,
+    /// How many there are.
+    pub unlisted_total: u32,
     /// Rows of RECORD that cannot be read, with their line numbers.
     pub bad_rows: Vec<(u32, String)>,
     /// Comparison with the published wheel.
@@ -41,7 +55,7 @@ pub struct PackageIntegrity {
 pub struct FileDifference {
     /// Path on the machine.
     pub path: String,
-    /// `missing`, `size`, `hash` or `unreadable`.
+    /// `missing`, `size` (bytes), `hash`, `type` (no regular file) or `unreadable`.
     pub kind: String,
     /// What RECORD says.
     pub expected: String,
@@ -52,14 +66,21 @@ pub struct FileDifference {
 /// Comparison with the hashes of published wheels.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Upstream {
-    /// `match`, `differs`, `unknown_version`, `not_checked`.
+    /// `match`; `differs`; `other_build` (another build under a published version: no library in
+    /// common, and all of them as the installation's own RECORD says); `other_version` (the
+    /// manifest is for another version); `unknown_version`; `not_checked`.
     pub verdict: String,
     /// The manifest that was used: `built-in` or a file.
     pub manifest: String,
     /// The wheel that the files were compared with.
     pub wheel: Option<String>,
-    /// Files that differ from it.
+    /// Files that differ from it: the first ones.
     pub differing: Vec<FileDifference>,
+    /// How many differ.
+    pub differing_total: u32,
+    /// Whether RECORD is the one of that wheel; `None` if that is not known. If it is, every
+    /// file that agrees with RECORD agrees with the wheel.
+    pub record_matches: Option<bool>,
     /// How many files were compared.
     pub compared: u32,
 }
