@@ -1,0 +1,15 @@
+//! Whole machines, built by `tests/support`, examined as a user would.
+//!
+//! - `fixtures`: one recipe per failure and per trap, with what has to be said about it;
+//! - `healthy`: machines inside the compatibility windows, of which nothing may be said;
+//! - `mutations`: a healthy machine with one file broken at a time;
+//! - `bad_input`: what no machine should look like;
+//! - `contract`: exit codes, selections, recordings, determinism, secrets;
+//! - `words`: messages and their uses.
+#![expect(clippy::disallowed_methods, reason = "the tests build the trees that are examined")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod fixtures;
+mod healthy;

@@ -1,0 +1,112 @@
+//! Runs `check` in this process and reads its JSON report.
+
+use std::path::Path;
+
+use ascend_doctor::cli::Cli;
+use clap::Parser as _;
+use serde_json::Value;
+
+use super::tree::Tree;
+
+/// A report, and the exit code that came with it.
+#[derive(Debug)]
+pub struct Scan {
+    /// Exit code.
+    pub code: u8,
+    /// The JSON report.
+    pub report: Value,
+    /// The same as text, for messages.
+    pub text: String,
+}
+
+/// A finding, as the tests compare it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seen {
+    /// Its id.
+    pub id: String,
+    /// Its severity.
+    pub severity: String,
+    /// Its title in English.
+    pub title: String,
+}
+
+/// Scans a tree on disk with further arguments.
+pub fn scan(root: &Path, args: &[&str]) -> Scan {
+    try_scan(root, args).unwrap_or_else(|error| panic!("the scan failed: {error:#}"))
+}
+
+/// As [`scan`], for trees that may be unusable.
+pub fn try_scan(root: &Path, args: &[&str]) -> anyhow::Result<Scan> {
+    let out = tempfile::NamedTempFile::new()?;
+    let mut line = vec!["ascend-doctor", "--lang", "en", "--format", "json", "--output"];
+    let path = out.path().to_str().unwrap().to_owned();
+    line.extend([path.as_str(), "check", "--root", root.to_str().unwrap()]);
+    line.extend(args);
+    let status = ascend_doctor::run(&Cli::try_parse_from(&line)?)?;
+    let text = std::fs::read_to_string(&path)?;
+    let report = serde_json::from_str(&text)?;
+    Ok(Scan { code: status.code(), report, text })
+}
+
+/// Writes `tree` into a new directory and scans it.
+pub fn scan_tree(tree: &Tree, args: &[&str]) -> Scan {
+    let dir = tempfile::tempdir().unwrap();
+    tree.write(dir.path());
+    scan(dir.path(), args)
+}
+
+impl Scan {
+    /// The findings at the top: root causes.
+    pub fn findings(&self) -> Vec<Seen> {
+        self.report["findings"].as_array().unwrap().iter().map(seen).collect()
+    }
+
+    /// Every finding, consequences too.
+    pub fn all(&self) -> Vec<Seen> {
+        let mut all = Vec::new();
+        collect(&self.report["findings"], &mut all);
+        all
+    }
+
+    /// The ids of the top findings of this severity, sorted.
+    pub fn ids(&self, severity: &str) -> Vec<String> {
+        let mut ids: Vec<String> = self
+            .findings()
+            .into_iter()
+            .filter(|finding| finding.severity == severity)
+            .map(|finding| finding.id)
+            .collect();
+        ids.sort();
+        ids
+    }
+
+    /// One line per top finding.
+    pub fn lines(&self) -> String {
+        fn walk(list: &Value, depth: usize, out: &mut String) {
+            for finding in list.as_array().into_iter().flatten() {
+                let Seen { id, severity, title } = seen(finding);
+                out.push_str(&format!("  {}{severity} {id}: {title}\n", "  ".repeat(depth)));
+                walk(&finding["consequences"], depth + 1, out);
+            }
+        }
+        let mut out = String::new();
+        walk(&self.report["findings"], 0, &mut out);
+        out
+    }
+}
+
+fn collect(list: &Value, all: &mut Vec<Seen>) {
+    for finding in list.as_array().into_iter().flatten() {
+        all.push(seen(finding));
+        collect(&finding["consequences"], all);
+    }
+}
+
+fn seen(finding: &Value) -> Seen {
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    Seen {
+        id: word(&finding["id"]),
+        severity: word(&finding["severity"]),
+        title: word(&finding["title"]["en"]),
+    }
+}
