@@ -6,6 +6,7 @@
 
 mod cann;
 pub mod chip;
+mod compat;
 mod dev;
 mod drv;
 mod env;
@@ -73,6 +74,7 @@ const FAMILIES: &[&[Check]] = &[
     integrity::CHECKS,
     vllm::CHECKS,
     ms::CHECKS,
+    compat::CHECKS,
     net::CHECKS,
     proc::CHECKS,
 ];

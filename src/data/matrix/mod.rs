@@ -6,6 +6,7 @@
 //! and cannot fail. What the table does not know is [`Support::Unlisted`] or
 //! [`Support::NewerThanTable`], never "unsupported".
 
+mod advice;
 mod driver;
 mod parsed;
 mod rows;

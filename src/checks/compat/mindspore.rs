@@ -1,0 +1,62 @@
+//! MindSpore with CANN.
+
+use super::{Context, InUse, dist, dist_evidence, matrix_evidence};
+use crate::data::matrix::MindSporeSupport;
+use crate::report::{Evidence, Found, Outcome};
+
+pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
+    let Some((package, _)) = dist(ctx.facts, "mindspore") else {
+        return Outcome::NotApplicable(crate::report::Reason {
+            key: "no_package",
+            what: "MindSpore".to_owned(),
+        });
+    };
+    let cann = match InUse::of(ctx.facts) {
+        Ok(cann) => cann,
+        Err(outcome) => return outcome,
+    };
+    let Some(row) = ctx.matrix.mindspore(&package.version) else {
+        return Outcome::not_checked("not_in_matrix", format!("MindSpore {}", package.version));
+    };
+    // MindSpore reads the version of the compiler component. Since 8.5 it begins with the
+    // numbers of the package; before, it had numbers of its own (7.7 in CANN 8.1.RC1).
+    let component = cann.install.components.get("compiler");
+    let internal = component.and_then(|info| info.get("Version")).map(str::to_owned);
+    let internal = internal.or_else(|| {
+        let (major, minor) = cann.version.line();
+        ((major, minor) >= (8, 5)).then(|| format!("{major}.{minor}"))
+    });
+    let evidence = || match (component, &internal) {
+        (Some(info), Some(version)) => Evidence::file(&info.path).value(version),
+        _ => cann.evidence(),
+    };
+    match ctx.matrix.mindspore_with_cann(row, internal.as_deref(), Some(&cann.version)) {
+        MindSporeSupport::Listed | MindSporeSupport::Documented => Outcome::Passed,
+        MindSporeSupport::Unknown => Outcome::not_checked(
+            "version_unknown",
+            format!("the compiler of CANN {}", cann.version),
+        ),
+        MindSporeSupport::NotListed { accepted } => vec![
+            Found::warning("MS-CANN", "not_listed")
+                .arg("mindspore", &package.version)
+                .arg("cann", cann.version.to_string())
+                .arg("compiler", internal.clone().unwrap_or_default())
+                .arg("accepted", accepted.join(", "))
+                .evidence(dist_evidence(package))
+                .evidence(evidence())
+                .evidence(matrix_evidence(ctx, &row.source))
+                .because(&["CANN-MIXED"]),
+        ]
+        .into(),
+        MindSporeSupport::OtherDocumented { cann: documented } => vec![
+            Found::info("MS-CANN", "other")
+                .arg("mindspore", &package.version)
+                .arg("cann", cann.version.to_string())
+                .arg("documented", documented)
+                .evidence(dist_evidence(package))
+                .evidence(cann.evidence())
+                .evidence(matrix_evidence(ctx, &row.source)),
+        ]
+        .into(),
+    }
+}

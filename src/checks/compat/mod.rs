@@ -1,0 +1,101 @@
+//! Versions against the compatibility matrix.
+//!
+//! No check here gives an error for a version that the matrix does not know. A development
+//! build is judged as the version it belongs to and gives at most an info; a pre-release of
+//! CANN at most a warning.
+
+mod driver;
+mod mindspore;
+mod numpy;
+mod torch_npu;
+mod vllm;
+
+use pep440_rs::Version;
+
+use super::{Check, Context};
+use crate::facts::{CannInstall, Dist, Facts};
+use crate::report::{Evidence, Outcome, Severity};
+use crate::version::{CannVersion, Stage};
+
+/// The checks that rest on the matrix, of several families.
+pub(super) const CHECKS: &[Check] = &[
+    Check { id: "DRV-CANN", run: driver::with_cann },
+    Check { id: "DRV-FEATURES", run: driver::features },
+    Check { id: "PY-NUMPY", run: numpy::numpy },
+    Check { id: "TNPU-MATRIX", run: torch_npu::with_cann },
+    Check { id: "VLLM-PAIR", run: vllm::pair },
+    Check { id: "VLLM-STACK", run: vllm::stack },
+    Check { id: "MS-CANN", run: mindspore::with_cann },
+];
+
+/// The CANN that a workload would use.
+struct InUse<'a> {
+    install: &'a CannInstall,
+    version: CannVersion,
+}
+
+impl<'a> InUse<'a> {
+    /// The CANN in use; the outcome that says why there is none otherwise.
+    fn of(facts: &'a Facts) -> Result<Self, Outcome> {
+        let install = facts.cann.active().ok_or_else(|| Outcome::not_applicable("no_cann"))?;
+        let version = install.parsed_version();
+        let version = version.ok_or_else(|| Outcome::not_checked("version_unknown", "CANN"))?;
+        Ok(Self { install, version })
+    }
+
+    /// Where its version was read.
+    fn evidence(&self) -> Evidence {
+        let source = Some(&self.install.version_source).filter(|source| !source.is_empty());
+        Evidence::file(source.unwrap_or(&self.install.path)).value(self.version.to_string())
+    }
+
+    /// Whether it is an alpha or beta.
+    fn is_prerelease(&self) -> bool {
+        self.version.stage != Stage::Release
+    }
+}
+
+/// The distribution of this normalised name and its version.
+fn dist<'a>(facts: &'a Facts, name: &str) -> Option<(&'a Dist, Option<Version>)> {
+    let dist = facts.python.dist(name)?;
+    Some((dist, dist.version.parse().ok()))
+}
+
+/// Where the version of a distribution was read.
+fn dist_evidence(dist: &Dist) -> Evidence {
+    Evidence::file(&dist.path).value(&dist.version)
+}
+
+/// Whether it is a build of one's own or a nightly.
+fn is_development(version: &Version) -> bool {
+    version.is_dev() || version.is_local()
+}
+
+/// The lower of the two.
+fn at_most(severity: Severity, limit: Severity) -> Severity {
+    severity.min(limit)
+}
+
+/// The interpreter to name in commands.
+fn python(facts: &Facts) -> String {
+    let interpreter = facts.python.interpreter.as_ref();
+    interpreter
+        .map(|interpreter| interpreter.path.clone())
+        .filter(|path| !path.is_empty())
+        .unwrap_or_else(|| "python3".to_owned())
+}
+
+/// `3.11` of the interpreter.
+fn python_minor(facts: &Facts) -> Option<String> {
+    let version = facts.python.interpreter.as_ref()?.version.as_deref()?;
+    let mut parts = version.split('.');
+    Some(format!("{}.{}", parts.next()?, parts.next()?))
+}
+
+/// The matrix and its date, with the row that was used.
+fn matrix_evidence(ctx: &Context<'_>, source: &str) -> Evidence {
+    Evidence::data(format!("compatibility matrix ({})", ctx.matrix.describe())).value(source)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::checks::Profile;
+use crate::facts::{InfoFile, Interpreter};
+use crate::report::Found;
+
+/// A machine of one CANN, one driver and some packages; nothing of it is on a disk.
+fn machine(cann: &str, driver: &str, packages: &[(&str, &str)]) -> Facts {
+    let mut facts = Facts::default();
+    facts.host.arch = Some("aarch64".to_owned());
+    if !cann.is_empty() {
+        facts.cann.installs.push(CannInstall {
+            path: format!("/usr/local/Ascend/cann-{cann}"),
+            kind: "toolkit".to_owned(),
+            version: Some(cann.to_owned()),
+            ..CannInstall::default()
+        });
+    }
+    if !driver.is_empty() {
+        facts.driver.version = Some(InfoFile {
+            path: "/usr/local/Ascend/driver/version.info".to_owned(),
+            fields: BTreeMap::from([("Version".to_owned(), driver.to_owned())]),
+        });
+    }
+    facts.python.interpreter = Some(Interpreter {
+        path: "/usr/bin/python3".to_owned(),
+        version: Some("3.11.9".to_owned()),
+        ..Interpreter::default()
+    });
+    for (name, version) in packages {
+        facts.python.dists.push(Dist {
+            name: (*name).to_owned(),
+            version: (*version).to_owned(),
+            path: format!("/site/{name}-{version}.dist-info"),
+            ..Dist::default()
+        });
+    }
+    facts
+}
+
+fn run(id: &str, facts: &Facts) -> Outcome {
+    let check = CHECKS.iter().find(|check| check.id == id).unwrap();
+    (check.run)(&Context::of(facts, Profile::General))
+}
+
+fn found(id: &str, facts: &Facts) -> Vec<Found> {
+    match run(id, facts) {
+        Outcome::Found(found) => {
+            for one in &found {
+                // Every placeholder of the words has a value.
+                let finding = crate::data::Catalog::builtin().resolve(one.clone());
+                for text in [&finding.title, &finding.cause] {
+                    let left = crate::text::placeholders(&text.en);
+                    assert!(left.is_empty(), "{id} {}: {left:?}", one.message);
+                }
+                for step in &finding.fix {
+                    let run = step.run.as_deref().unwrap_or_default();
+                    let left: Vec<_> = [&step.text.en, run]
+                        .iter()
+                        .flat_map(|text| crate::text::placeholders(text))
+                        .collect();
+                    assert!(left.is_empty(), "{id} {}: {left:?}", one.message);
+                }
+            }
+            found
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn messages(id: &str, facts: &Facts) -> Vec<(&'static str, Severity)> {
+    found(id, facts).iter().map(|found| (found.message, found.severity)).collect()
+}
+
+#[test]
+fn accepted_pairs_pass() {
+    for (npu, cann) in [
+        ("2.9.0", "8.5.0"),
+        ("2.9.0", "8.5.2"),
+        ("2.9.0", "8.3.RC1"),
+        ("2.7.1", "8.3.RC2"),
+        ("2.7.1.dev20250724", "8.2.RC1"),
+        ("2.10.0", "9.0.0-beta.1"),
+        ("2.7.1.post8", "9.1.0"),
+    ] {
+        assert_eq!(run("TNPU-MATRIX", &machine(cann, "", &[("torch-npu", npu)])), Outcome::Passed);
+    }
+}
+
+#[test]
+fn a_cann_below_the_window_is_an_error_with_a_remedy() {
+    let facts = machine("8.3.RC1", "", &[("torch-npu", "2.7.1.post8")]);
+    let found = found("TNPU-MATRIX", &facts);
+    assert_eq!((found[0].message, found[0].severity), ("cann_too_old", Severity::Error));
+    assert_eq!(found[0].args["other"], "2.7.1");
+    assert_eq!(found[0].args["accepted"], "9.1.X, 9.0.X, 8.5.X");
+}
+
+#[test]
+fn gentle_verdicts_on_unusual_machines() {
+    let cases = [
+        ("2.6.0", "9.0.0", Some(("cann_too_new", Severity::Warning))),
+        ("2.14.0", "9.1.0", Some(("newer", Severity::Info))),
+        ("2.9.0", "9.3.0", Some(("newer_cann", Severity::Info))),
+        ("2.7.1.post8+git123", "8.3.RC1", Some(("cann_too_old", Severity::Info))),
+        ("2.7.1.post8", "8.3.RC1.alpha001", Some(("cann_too_old", Severity::Warning))),
+        ("2.9.0rc1", "8.3.RC1", None),
+    ];
+    for (npu, cann, expected) in cases {
+        let facts = machine(cann, "", &[("torch-npu", npu)]);
+        let messages = messages("TNPU-MATRIX", &facts);
+        assert_eq!(messages.first().copied(), expected, "{npu} on {cann}");
+    }
+    let unlisted = run("TNPU-MATRIX", &machine("8.3.RC1", "", &[("torch-npu", "2.9.0rc1")]));
+    assert!(matches!(unlisted, Outcome::NotChecked(_)), "{unlisted:?}");
+}
+
+#[test]
+fn drivers() {
+    assert_eq!(run("DRV-CANN", &machine("8.5.1", "25.5.0", &[])), Outcome::Passed);
+    assert_eq!(
+        messages("DRV-CANN", &machine("9.0.0", "24.1.0", &[])),
+        [("too_old", Severity::Error)]
+    );
+    assert_eq!(
+        messages("DRV-CANN", &machine("9.0.0", "25.2.0", &[])),
+        [("unverified", Severity::Warning)]
+    );
+    assert_eq!(
+        messages("DRV-CANN", &machine("9.0.0-beta.1", "24.1.0", &[])),
+        [("too_old", Severity::Warning)]
+    );
+    assert_eq!(
+        messages("DRV-CANN", &machine("8.3.RC1", "27.0.0", &[])),
+        [("newer_driver", Severity::Info)]
+    );
+}
+
+#[test]
+fn a_feature_that_the_driver_is_too_old_for() {
+    let mut facts = machine("8.1.RC1", "24.1.0", &[]);
+    facts.env.known = true;
+    assert!(matches!(run("DRV-FEATURES", &facts), Outcome::NotApplicable(_)));
+    let value = "expandable_segments:True, page_size:1g".to_owned();
+    facts.env.vars.insert("PYTORCH_NPU_ALLOC_CONF".to_owned(), value);
+    assert_eq!(messages("DRV-FEATURES", &facts), [("driver", Severity::Info)]);
+    facts.driver.version.as_mut().unwrap().fields.insert("Version".into(), "25.0.rc1".into());
+    assert_eq!(run("DRV-FEATURES", &facts), Outcome::Passed);
+}
+
+#[test]
+fn vllm_pairs() {
+    let on = |plugin, vllm| {
+        messages("VLLM-PAIR", &machine("", "", &[("vllm-ascend", plugin), ("vllm", vllm)]))
+    };
+    assert_eq!(on("0.18.0", "0.18.0+empty"), []);
+    assert_eq!(on("0.10.1rc1", "0.10.1.1"), []);
+    assert_eq!(on("0.18.0", "0.17.0"), [("either", Severity::Error)]);
+    assert_eq!(on("0.18.0", "0.18.7"), [("mismatch", Severity::Warning)]);
+    assert_eq!(on("0.99.0", "0.1.0"), []);
+    let facts = machine("", "", &[("vllm-ascend", "0.18.0"), ("vllm", "0.17.0")]);
+    assert_eq!(found("VLLM-PAIR", &facts)[0].args["other"], "0.17.0rc1");
+}
+
+#[test]
+fn the_stack_of_vllm_ascend() {
+    let on = |cann, packages: &[(&str, &str)]| {
+        let mut all = vec![("vllm-ascend", "0.18.0")];
+        all.extend_from_slice(packages);
+        messages("VLLM-STACK", &machine(cann, "", &all))
+    };
+    assert_eq!(on("8.5.2", &[("torch-npu", "2.9.0"), ("triton-ascend", "3.2.0")]), []);
+    let documented =
+        [("torch-npu", "2.9.0.post1+git4c901a4"), ("triton-ascend", "3.2.0.dev20260322")];
+    assert_eq!(on("8.5.1", &documented), []);
+    assert_eq!(on("8.3.RC1", &[]), [("cann", Severity::Warning)]);
+    assert_eq!(on("9.0.0", &[("torch-npu", "2.9.0")]), [("cann", Severity::Info)]);
+    assert_eq!(on("8.5.1", &[("torch-npu", "2.9.0.post2")]), [("torch_npu", Severity::Info)]);
+    assert_eq!(on("8.5.1", &[("torch-npu", "2.8.0")]), [("torch_npu", Severity::Warning)]);
+    assert_eq!(on("8.5.1", &[("triton-ascend", "3.2.1")]), [("triton", Severity::Warning)]);
+    let mut old = machine("8.5.1", "", &[("vllm-ascend", "0.18.0")]);
+    old.python.interpreter.as_mut().unwrap().version = Some("3.12.1".to_owned());
+    assert_eq!(messages("VLLM-STACK", &old), [("python", Severity::Warning)]);
+}
+
+#[test]
+fn numpy_two() {
+    let on = |cann, packages| messages("PY-NUMPY", &machine(cann, "", packages));
+    assert_eq!(on("8.3.RC2", &[("numpy", "2.1.0")]), [("cann", Severity::Error)]);
+    assert_eq!(on("8.5.0", &[("numpy", "2.1.0")]), [("cann", Severity::Warning)]);
+    assert_eq!(on("9.0.0", &[("numpy", "2.1.0")]), []);
+    assert_eq!(on("8.3.RC2", &[("numpy", "1.26.4")]), []);
+    let both = on("9.0.0", &[("numpy", "2.1.0"), ("mindspore", "2.9.0")]);
+    assert_eq!(both, [("mindspore", Severity::Warning)]);
+}
+
+#[test]
+fn mindspore() {
+    let mut facts = machine("8.1.RC1", "", &[("mindspore", "2.7.0")]);
+    assert!(matches!(run("MS-CANN", &facts), Outcome::NotChecked(_)), "7.7 cannot be guessed");
+    let compiler = |version: &str| InfoFile {
+        path: "/c/version.info".to_owned(),
+        fields: BTreeMap::from([("Version".to_owned(), version.to_owned())]),
+    };
+    facts.cann.installs[0].components.insert("compiler".to_owned(), compiler("7.7.0.1.238"));
+    assert_eq!(run("MS-CANN", &facts), Outcome::Passed);
+    facts.cann.installs[0].components.insert("compiler".to_owned(), compiler("8.3.0.1.200"));
+    assert_eq!(messages("MS-CANN", &facts), [("not_listed", Severity::Warning)]);
+    let other = machine("8.3.RC1", "", &[("mindspore", "2.4.10")]);
+    assert_eq!(messages("MS-CANN", &other), [("other", Severity::Info)]);
+}

@@ -1,0 +1,152 @@
+//! vllm-ascend with vLLM and the rest of its stack.
+
+use pep440_rs::Version;
+
+use super::{
+    Context, InUse, at_most, dist, dist_evidence, is_development, matrix_evidence, python,
+};
+use crate::data::matrix::{Support, VllmAscend, base};
+use crate::facts::Dist;
+use crate::report::{Evidence, Found, Outcome, Reason, Severity};
+
+/// The plugin, its version and its row; the outcome that says why there is none otherwise.
+fn plugin<'a>(ctx: &Context<'a>) -> Result<(&'a Dist, Version, &'a VllmAscend), Outcome> {
+    let reason = Reason { key: "no_package", what: "vllm-ascend".to_owned() };
+    let (package, version) =
+        dist(ctx.facts, "vllm-ascend").ok_or(Outcome::NotApplicable(reason))?;
+    let version = version.ok_or_else(|| Outcome::not_checked("version_unknown", "vllm-ascend"))?;
+    let Some(row) = ctx.matrix.vllm_ascend(&version) else {
+        let key = if ctx.matrix.newer_vllm_ascend(&version) {
+            "newer_than_matrix"
+        } else {
+            "not_in_matrix"
+        };
+        return Err(Outcome::not_checked(key, format!("vllm-ascend {version}")));
+    };
+    Ok((package, version, row))
+}
+
+fn join<T: ToString>(versions: &[T]) -> String {
+    versions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+pub(super) fn pair(ctx: &Context<'_>) -> Outcome {
+    let (package, plugin, row) = match plugin(ctx) {
+        Ok(all) => all,
+        Err(outcome) => return outcome,
+    };
+    let Some((vllm_package, vllm)) = dist(ctx.facts, "vllm") else {
+        let reason = Reason { key: "no_package", what: "vllm".to_owned() };
+        return Outcome::NotApplicable(reason);
+    };
+    let Some(vllm) = vllm else {
+        return Outcome::not_checked("version_unknown", "vllm");
+    };
+    let installed = base(&vllm);
+    if row.vllm.iter().any(|listed| listed.0 == installed) {
+        return Outcome::Passed;
+    }
+    let line = |version: &Version| version.release().iter().take(2).copied().collect::<Vec<_>>();
+    let same_line = row.vllm.iter().any(|listed| line(listed) == line(&installed));
+    let mut severity = if same_line { Severity::Warning } else { Severity::Error };
+    if vllm.is_dev() || is_development(&plugin) {
+        severity = at_most(severity, Severity::Warning);
+    }
+    // Another plugin for the vLLM that is there: the newest one.
+    let other = ctx.matrix.vllm_ascend.iter().find(|row| {
+        row.vllm.iter().any(|listed| listed.0 == installed) && !row.version.any_prerelease()
+    });
+    let other = other.or_else(|| {
+        let mut rows = ctx.matrix.vllm_ascend.iter();
+        rows.find(|row| row.vllm.iter().any(|listed| listed.0 == installed))
+    });
+    let message = if other.is_some() { "either" } else { "mismatch" };
+    let mut found = Found::new("VLLM-PAIR", message, severity)
+        .arg("plugin", plugin.to_string())
+        .arg("vllm", vllm.to_string())
+        .arg("expected", join(&row.vllm))
+        .arg("first", row.vllm.first().map(ToString::to_string).unwrap_or_default())
+        .arg("python", python(ctx.facts))
+        .evidence(dist_evidence(package))
+        .evidence(dist_evidence(vllm_package))
+        .evidence(matrix_evidence(ctx, &row.source));
+    if let Some(other) = other {
+        found = found.arg("other", other.version.to_string());
+    }
+    vec![found].into()
+}
+
+pub(super) fn stack(ctx: &Context<'_>) -> Outcome {
+    let (package, plugin, row) = match plugin(ctx) {
+        Ok(all) => all,
+        Err(outcome) => return outcome,
+    };
+    let limit = if is_development(&plugin) { Severity::Info } else { Severity::Warning };
+    let found = |message, severity, value: String, expected: String| {
+        Found::new("VLLM-STACK", message, at_most(severity, limit))
+            .arg("plugin", plugin.to_string())
+            .arg("found", value)
+            .arg("expected", expected)
+            .arg("python", python(ctx.facts))
+            .evidence(dist_evidence(package))
+            .evidence(matrix_evidence(ctx, &row.source))
+    };
+    let mut all = Vec::new();
+    let npu = dist(ctx.facts, "torch-npu").and_then(|(dist, version)| Some((dist, version?)));
+    if let Ok(cann) = InUse::of(ctx.facts)
+        && cann.version.line() != row.cann.line()
+    {
+        // A pair of torch_npu and CANN that the vendor accepts is less of a risk.
+        let accepted = npu.as_ref().is_some_and(|(_, npu)| {
+            matches!(
+                ctx.matrix.torch_npu_with_cann(npu, &cann.version),
+                Support::Recommended { .. } | Support::Compatible { .. }
+            )
+        });
+        let severity = if accepted && cann.version.base() >= row.cann.0 {
+            Severity::Info
+        } else {
+            Severity::Warning
+        };
+        all.push(
+            found("cann", severity, cann.version.to_string(), row.cann.to_string())
+                .evidence(cann.evidence())
+                .because(&["TNPU-MATRIX"]),
+        );
+    }
+    if let Some((dist, version)) = &npu
+        && let Some(pinned) = row.torch_npu.first()
+        && !row.torch_npu.iter().any(|listed| base(listed) == base(version))
+    {
+        let same_torch =
+            row.torch_npu.iter().any(|listed| listed.only_release() == version.only_release());
+        let severity = if same_torch { Severity::Info } else { Severity::Warning };
+        all.push(
+            found("torch_npu", severity, version.to_string(), pinned.to_string())
+                .evidence(dist_evidence(dist))
+                .because(&["TORCH-VERSION"]),
+        );
+    }
+    if let Some(interpreter) = &ctx.facts.python.interpreter
+        && let Some(text) = &interpreter.version
+        && let Ok(version) = text.parse::<Version>()
+        && !row.python.0.contains(&version)
+    {
+        all.push(
+            found("python", Severity::Warning, text.clone(), row.python.to_string())
+                .evidence(Evidence::file(&interpreter.path).value(text))
+                .because(&["PY-INTERP", "TNPU-WHEELTAG"]),
+        );
+    }
+    if let Some((dist, Some(version))) = dist(ctx.facts, "triton-ascend")
+        && let Some(pinned) = row.triton_ascend.first()
+        && !row.triton_ascend.iter().any(|listed| base(listed) == base(&version))
+    {
+        all.push(
+            found("triton", Severity::Warning, version.to_string(), pinned.to_string())
+                .evidence(dist_evidence(dist))
+                .because(&["TRITON-CONFLICT"]),
+        );
+    }
+    all.into()
+}
