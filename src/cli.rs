@@ -31,6 +31,8 @@ pub struct Cli {
 pub enum Command {
     /// Scan this machine, or a copy of one, against the compatibility matrix
     Check(Box<CheckArgs>),
+    /// Explain a finding id, a family, or an error code
+    Explain(ExplainArgs),
     /// Describe a wheel for `check --manifest`, or compare wheels with the published ones
     #[command(subcommand)]
     Manifest(ManifestCommand),
@@ -142,4 +144,26 @@ pub struct CheckArgs {
     /// Judge facts that were read elsewhere (`--facts-only`)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["root", "pid", "record", "env_file", "python"])]
     pub facts: Option<PathBuf>,
+}
+
+/// Options of `explain`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ascend-doctor explain SCAN-READ\n  \
+    ascend-doctor explain 507035 EI0006 ERR00100 -8005 0x7110001\n  \
+    ascend-doctor explain ACL_ERROR_RT_VECTOR_CORE_EXCEPTION")]
+pub struct ExplainArgs {
+    /// Finding ids, families, error codes (decimal, hexadecimal, negative) or symbols
+    #[arg(
+        value_name = "ID|CODE",
+        required_unless_present_any = ["list", "schema"],
+        allow_negative_numbers = true
+    )]
+    pub names: Vec<String>,
+    /// List all finding ids by family, and the families of error codes
+    #[arg(long)]
+    pub list: bool,
+    /// Print the JSON Schema of the reports (`--format json`)
+    #[arg(long, conflicts_with_all = ["names", "list"])]
+    pub schema: bool,
 }

@@ -23,6 +23,8 @@ pub mod elf;
 #[cfg(test)]
 #[path = "../tests/support/elf.rs"]
 mod elf_writer;
+pub mod errcodes;
+pub mod explain;
 pub mod facts;
 pub mod hash;
 pub mod link;

@@ -15,6 +15,7 @@ use crate::cli::CheckArgs;
 use crate::collect::{self, Options, Progress};
 use crate::data::{Catalog, Matrix};
 use crate::facts::{FACTS_SCHEMA, Facts};
+use crate::render::write_json;
 use crate::report::{ExitStatus, Outcome, Report, RuleResult, Verdict, fold_consequences};
 use crate::sysroot::Sysroot;
 use crate::text::sentence;
@@ -45,12 +46,7 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
         },
     };
     if args.facts_only {
-        output
-            .write(|out, _| {
-                serde_json::to_writer_pretty(&mut *out, &facts)?;
-                writeln!(out)
-            })
-            .context("failed to write the facts")?;
+        output.write(|out, _| write_json(&facts, out)).context("failed to write the facts")?;
         return Ok(ExitStatus::Clean);
     }
     finish(judge(&facts, &matrix, &selected, args), output)

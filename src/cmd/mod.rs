@@ -1,6 +1,7 @@
 //! One file per subcommand: gather, decide, hand a report to the renderer.
 
 mod check;
+mod explain;
 mod manifest;
 mod matrix;
 mod output;
@@ -18,6 +19,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitStatus> {
     let output = Output::new(&cli.output);
     match &cli.command {
         Command::Check(args) => check::run(args, &output),
+        Command::Explain(args) => explain::run(args, &output),
         Command::Manifest(ManifestCommand::Create { source }) => manifest::create(source, &output),
         Command::Manifest(ManifestCommand::WheelCheck { sources }) => {
             manifest::wheel_check(sources, &output)

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::report::{Finding, FixStep, Found, Reason, Severity};
 use crate::text::{Text, fill, fill_quoted};
@@ -58,7 +58,7 @@ pub struct Family {
 }
 
 /// One finding id.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// The id, for example `CANN-HOME`. Never reused for another meaning.
@@ -81,12 +81,13 @@ pub struct Entry {
 }
 
 /// One message of a finding id.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct MessageTemplate {
     /// One sentence, with placeholders.
     pub title: Text,
     /// Why; the entry's `why` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Text>,
     /// What to do, in order.
     #[serde(default)]
@@ -94,7 +95,7 @@ pub struct MessageTemplate {
 }
 
 /// One step of a fix.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FixTemplate {
     /// English.
@@ -102,6 +103,7 @@ pub struct FixTemplate {
     /// Chinese.
     pub zh: String,
     /// A command line; the values of its placeholders are quoted for a shell.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
 }
 
@@ -139,6 +141,11 @@ impl Catalog {
     /// The entry of this id; letter case does not matter.
     pub fn entry(&self, id: &str) -> Option<&Entry> {
         self.entries().find(|entry| entry.id.eq_ignore_ascii_case(id))
+    }
+
+    /// The family that has this id.
+    pub fn family_of(&self, id: &str) -> Option<&Family> {
+        self.families.iter().find(|family| family.entries.iter().any(|entry| entry.id == id))
     }
 
     /// The words for a reason.

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 
 use super::Style;
 use super::plain::{finding_lines, reason_of};
+use crate::data::Catalog;
 use crate::report::{Finding, Report, RuleResult, Verdict};
 use crate::text::{Lang, escape, escape_line, sentence, word};
 
@@ -174,8 +175,11 @@ fn folded_under(report: &Report, id: &str, lang: Lang) -> String {
     sentence("explained_by", &[("id", id.to_owned())]).get(lang).to_owned()
 }
 
-/// The family of an id: what stands before the first hyphen, in lower case.
+/// The family of an id: as the catalogue has it, else what stands before the first hyphen.
 fn family(id: &str) -> String {
+    if let Some(family) = Catalog::builtin().family_of(id) {
+        return family.family.clone();
+    }
     id.split('-').next().unwrap_or(id).to_ascii_lowercase()
 }
 

@@ -145,7 +145,7 @@ pub(super) fn code(text: &str) -> String {
 }
 
 /// Words: what stands between backticks becomes a code span, all else is escaped.
-pub(super) fn prose(text: &str) -> String {
+pub fn prose(text: &str) -> String {
     let text = escape_line(text);
     let parts: Vec<&str> = text.split('`').collect();
     let mut out = String::with_capacity(text.len() + 16);

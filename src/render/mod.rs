@@ -3,9 +3,10 @@
 mod json;
 mod junit;
 mod markdown;
+mod page;
 mod paint;
 mod plain;
-pub(crate) mod safe_json;
+mod safe_json;
 #[cfg(test)]
 mod sample;
 mod sarif;
@@ -17,7 +18,10 @@ use std::io::{self, Write};
 use crate::report::Report;
 use crate::text::Lang;
 
+pub use markdown::prose as markdown_words;
+pub use page::{Block, markdown as page_markdown, text as page_text};
 pub use paint::Paint;
+pub(crate) use safe_json::write as write_json;
 
 /// An output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

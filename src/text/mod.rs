@@ -2,12 +2,14 @@
 
 mod escape;
 mod lang;
+mod nearest;
 mod quote;
 mod template;
 mod ui;
 
 pub use escape::{acts_on_terminal, escape, escape_line};
 pub use lang::Lang;
+pub use nearest::nearest;
 pub use quote::shell_quote;
 pub use template::{fill, fill_quoted, placeholders};
 pub use ui::{sentence, word, words};

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Writes data/errors/<family>.toml from extracted facts.
+
+    python3 scripts/gen_cann_errors.py FACTS_DIR [--check]
+
+FACTS_DIR holds one JSON file per header or registry ({"rows": [{code, symbol,
+official_message, source, ...}]}). Only numbers, names and the short messages that the
+programs themselves print are taken over, each row with the file that it was read from.
+With --check nothing is written; the exit status is 1 if a file is not what it would be.
+
+Explanations and remedies are not generated: they are written by hand in
+data/errors/causes.toml.
+"""
+
+import json
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+OUT = ROOT / "data" / "errors"
+
+# family: (facts file, how its codes are written, columns besides code, symbol, message)
+FAMILIES = {
+    "acl_rt": ("acl_rt_error_codes", "decimal", ["since"]),
+    "acl_api": ("acl_api_return_codes", "decimal", []),
+    "acl_ge": ("acl_ge_error_codes", "decimal", []),
+    "aclnn": ("aclnn_return_codes", "decimal", []),
+    "ecode": ("cann_E_codes", "name", ["component", "arguments", "since", "doc"]),
+    "ecode_inner": ("cann_inner_catchall", "name", ["component"]),
+    "torch_npu": ("torch_npu_ERR_codes", "name", []),
+    "dcmi": ("dcmi_npu_smi_return_codes", "decimal", ["component"]),
+    "hccl": ("hccl_result", "decimal", []),
+    "drv": ("driver_DRV_ERROR", "decimal", ["becomes"]),
+    "ts": ("task_scheduler_TS_ERROR", "hex", ["becomes"]),
+    "runtime": ("runtime_inner_RT_ERROR", "hex", ["becomes"]),
+    "aicpu": ("aicpu_schedule_codes", "decimal", ["component"]),
+    "atb": ("atb_error_type", "decimal", []),
+    "hixl": ("llm_datadist_hixl_codes", "decimal", ["component"]),
+    "dvpp": ("dvpp_error_codes", "hex", ["component"]),
+    "ge_inner": ("ge_inner_error_codes", "decimal", ["component"]),
+    "ge_graph": ("ge_graph_status", "decimal", []),
+    "misc": ("misc_component_codes", "decimal", ["component"]),
+}
+
+
+def canonical(code, kind):
+    """The one spelling under which a code is stored and looked up."""
+    try:
+        value = int(code, 0)
+    except ValueError:
+        return code
+    return hex(value) if kind == "hex" else str(value)
+
+
+def becomes(row):
+    """The codes that this one turns into on its way to the user."""
+    codes = [row.get("rt_code"), row.get("acl_code"), row.get("e_code")]
+    return " ".join(c for c in codes if c and c != "EL0000")
+
+
+def since(row):
+    """The first version of CANN that has the code, as far as the two extractions tell."""
+    if "in_cann_8_1_rc1" in row:
+        return "≤ 8.1.RC1" if row["in_cann_8_1_rc1"] else "> 8.1.RC1"
+    seen = {version["cann"] for version in row.get("versions", [])}
+    if not seen:
+        return ""
+    old, new = "8.1.RC1" in seen, bool(seen - {"8.1.RC1"})
+    return {
+        (True, True): "≤ 8.1.RC1",
+        (True, False): "≤ 8.1.RC1, < 2026-08",
+        (False, True): "> 8.1.RC1",
+    }[old, new]
+
+
+def cell(row, column, code_kind):
+    if column == "code":
+        return canonical(row["code"], code_kind)
+    if column == "symbol":
+        return row.get("symbol", "")
+    if column == "message":
+        return row.get("official_message", "")
+    if column == "component":
+        return row.get("layer", "")
+    if column == "arguments":
+        return row.get("arglist", "")
+    if column == "doc":
+        return row.get("docs", {}).get("en", "")
+    if column == "becomes":
+        return becomes(row)
+    if column == "since":
+        return since(row)
+    raise ValueError(column)
+
+
+def quote(text):
+    # TOML basic strings and JSON strings agree on these escapes; DEL does not occur.
+    return json.dumps(text, ensure_ascii=False)
+
+
+def titles(row):
+    """Former titles of an E-code, where versions of CANN differ."""
+    now = row.get("symbol", "").replace("_", " ").lower()
+    seen = []
+    for version in row.get("versions", []):
+        title = version.get("title", "")
+        if title and title.replace("_", " ").lower() != now and title not in seen:
+            seen.append(title)
+    return "; ".join(seen)
+
+
+def family_toml(family, facts):
+    name, kind, extra = FAMILIES[family]
+    rows = json.loads((facts / f"{name}.json").read_text(encoding="utf-8"))["rows"]
+    columns = ["code", "symbol", "message", *extra]
+    if family == "ecode":
+        columns.append("formerly")
+    table, sources = [], []
+    for row in rows:
+        # Remarks in brackets say how a source was read, not where it is.
+        source, _, line = row["source"].partition(" (")[0].partition("#")
+        if source not in sources:
+            sources.append(source)
+        cells = [titles(row) if c == "formerly" else cell(row, c, kind) for c in columns]
+        table.append((cells, sources.index(source), line))
+    with_source = len(sources) > 1 or any(line for _, _, line in table)
+    lines = [
+        f"# Generated by scripts/gen_cann_errors.py from {name}; do not edit.",
+        "schema = 1",
+        f"family = {quote(family)}",
+        f"columns = [{', '.join(quote(c) for c in columns + ['source'] * with_source)}]",
+        "# `source` is an index into this list, with the line where it is known.",
+        "sources = [",
+        *(f"  {quote(source)}," for source in sources),
+        "]",
+        "rows = [",
+    ]
+    for cells, source, line in table:
+        if with_source:
+            cells = [*cells, f"{source}#{line}" if line else str(source)]
+        lines.append(f"  [{', '.join(quote(c) for c in cells)}],")
+    lines.append("]\n")
+    return "\n".join(lines)
+
+
+def main():
+    arguments = [a for a in sys.argv[1:] if a != "--check"]
+    if len(arguments) != 1:
+        sys.exit(__doc__)
+    facts = pathlib.Path(arguments[0])
+    stale = []
+    for family in FAMILIES:
+        text = family_toml(family, facts)
+        path = OUT / f"{family}.toml"
+        if "--check" not in sys.argv:
+            OUT.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        elif not path.exists() or path.read_text(encoding="utf-8") != text:
+            stale.append(path.name)
+    if stale:
+        sys.exit(f"stale: {', '.join(stale)}")
+
+
+if __name__ == "__main__":
+    main()

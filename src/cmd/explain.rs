@@ -1,0 +1,96 @@
+//! `explain`: what a finding id or an error code means.
+
+use anyhow::{Context as _, bail};
+use serde::Serialize;
+
+use super::output::Output;
+use crate::cli::ExplainArgs;
+use crate::explain::{Item, Topic, find, list_page};
+use crate::render::{Format, page_markdown, page_text, write_json};
+use crate::report::ExitStatus;
+use crate::text::escape_line;
+
+const REPORT_SCHEMA: &str = include_str!("../../docs/schema/report-1.schema.json");
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    items: Vec<Item<'a>>,
+}
+
+pub(super) fn run(args: &ExplainArgs, output: &Output) -> anyhow::Result<ExitStatus> {
+    if args.schema {
+        output.write(|out, _| out.write_all(REPORT_SCHEMA.as_bytes()))?;
+        return Ok(ExitStatus::Clean);
+    }
+    let mut topics: Vec<Topic> = Vec::new();
+    let mut unknown = Vec::new();
+    for name in &args.names {
+        match find(name) {
+            Ok(found) => topics.extend(found),
+            Err(near) => unknown.push(complaint(name, &near)),
+        }
+    }
+    if args.list || !topics.is_empty() {
+        write(args.list, &topics, output).context("failed to write the explanation")?;
+    }
+    if !unknown.is_empty() {
+        bail!("{}", unknown.join("; "));
+    }
+    Ok(ExitStatus::Clean)
+}
+
+fn write(list: bool, topics: &[Topic], output: &Output) -> anyhow::Result<()> {
+    match output.format() {
+        Format::Text => output.write(|out, style| {
+            let mut first = true;
+            let pages = topics.iter().map(|topic| topic.page(style.lang, style.verbose));
+            for page in list.then(|| list_page(style.lang)).into_iter().chain(pages) {
+                if !std::mem::take(&mut first) {
+                    writeln!(out)?;
+                }
+                page_text(&page, style, out)?;
+            }
+            Ok(())
+        })?,
+        Format::Markdown => output.write(|out, style| {
+            let pages = topics.iter().map(|topic| topic.page(style.lang, style.verbose));
+            for page in list.then(|| list_page(style.lang)).into_iter().chain(pages) {
+                page_markdown(&page, 2, out)?;
+                writeln!(out)?;
+            }
+            Ok(())
+        })?,
+        Format::Json => {
+            let mut items: Vec<Item<'_>> = Vec::new();
+            let catalog = crate::data::Catalog::builtin();
+            let all: Vec<Topic> = if list {
+                catalog.families.iter().map(Topic::Family).collect()
+            } else {
+                Vec::new()
+            };
+            items.extend(all.iter().chain(topics).map(Topic::item));
+            let document = Document { schema: "ascend-doctor/explain/1", items };
+            output.write(|out, _| write_json(&document, out))?;
+        }
+        Format::Junit | Format::Sarif => {
+            bail!("`explain` has the formats text, json and markdown")
+        }
+    }
+    Ok(())
+}
+
+fn complaint(name: &str, near: &[String]) -> String {
+    let name = escape_line(name);
+    if near.is_empty() {
+        return format!(
+            "there is no finding, family or error code `{name}`; \
+             `ascend-doctor explain --list` lists the findings"
+        );
+    }
+    let near: Vec<String> = near.iter().map(|other| format!("`{other}`")).collect();
+    format!(
+        "there is no finding, family or error code `{name}`; did you mean {}?",
+        near.join(" or ")
+    )
+}

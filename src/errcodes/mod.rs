@@ -1,0 +1,155 @@
+//! Error codes of the Ascend stack: what a number or name is, in every family that has it.
+//!
+//! The tables hold facts (code, symbol, the short official message, source) that a script
+//! extracts; causes and remedies are written by hand and only where they are sure. A code
+//! without one shows its symbol, its message and its source: nothing is guessed.
+
+mod cause;
+mod query;
+mod table;
+
+pub use cause::{Cause, Step, causes};
+pub use query::{Form, Query};
+pub use table::{Family, Kind, Row, families, rows};
+
+/// A code of one family that a query fits.
+#[derive(Debug)]
+pub struct Match {
+    /// Where the code belongs.
+    pub family: &'static Family,
+    /// The row of its table.
+    pub row: Row,
+    /// What it means and what to do, where that is known.
+    pub cause: Option<&'static Cause>,
+}
+
+/// Everything that `text` can mean, the most plausible first: families that write their codes
+/// as it is written, then the others, each in the order of `data/cann_errors.toml`.
+///
+/// Empty if no family has it.
+pub fn look_up(text: &str) -> Vec<Match> {
+    let query = Query::parse(text);
+    let mut matches: Vec<Match> = families()
+        .iter()
+        .flat_map(|family| {
+            table::find(family, &query).into_iter().map(move |row| Match {
+                family,
+                cause: cause::of(family, &row.code),
+                row,
+            })
+        })
+        .collect();
+    // A stable sort: the order of the families decides among equals.
+    matches.sort_by_key(|found| !query.is_written_like(found.family.kind));
+    matches
+}
+
+/// The codes and symbols that are written most like `text`, for "did you mean".
+pub fn similar(text: &str, limit: usize) -> Vec<String> {
+    let text = text.trim().to_ascii_uppercase();
+    let names = families().iter().flat_map(|family| {
+        rows(family).iter().flat_map(|row| {
+            let code = (family.kind == Kind::Name).then(|| row.code.clone());
+            code.into_iter().chain((!row.symbol.is_empty()).then(|| row.symbol.clone()))
+        })
+    });
+    crate::text::nearest(&text, names, limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(text: &str) -> (String, String, String) {
+        let found = look_up(text);
+        let first = found.first().unwrap_or_else(|| panic!("`{text}` is unknown"));
+        (first.family.id.clone(), first.row.code.clone(), first.row.symbol.clone())
+    }
+
+    fn is(text: &str, family: &str, symbol: &str) {
+        let (of, _, name) = first(text);
+        assert_eq!((of.as_str(), name.as_str()), (family, symbol), "{text}");
+    }
+
+    #[test]
+    fn every_form_of_a_code_is_read() {
+        is("507035", "acl_rt", "ACL_ERROR_RT_VECTOR_CORE_EXCEPTION");
+        is("0x7bc9b", "acl_rt", "ACL_ERROR_RT_VECTOR_CORE_EXCEPTION");
+        is("acl_error_rt_vector_core_exception", "acl_rt", "ACL_ERROR_RT_VECTOR_CORE_EXCEPTION");
+        is("-8005", "dcmi", "DCMI_ERR_CODE_INNER_ERR");
+        is("ERR00100", "torch_npu", "PTA.ACL");
+        is("err00100", "torch_npu", "PTA.ACL");
+        is("EI0006", "ecode", "Communication_Error_Get_Socket");
+        is("ei0006", "ecode", "Communication_Error_Get_Socket");
+        is("EE9999", "ecode_inner", "inner error catch-all");
+        is("0x26", "ts", "TS_ERROR_AICORE_EXCEPTION");
+        is("561003", "aclnn", "ACLNN_ERR_INNER_FIND_KERNEL_ERROR");
+        is("HCCL_E_TIMEOUT", "hccl", "HCCL_E_TIMEOUT");
+        is(" 107002: ", "acl_rt", "ACL_ERROR_RT_CONTEXT_NULL");
+        is("-1", "ge_graph", "GRAPH_FAILED");
+        // Plogs print inner runtime codes in hexadecimal and, here and there, in decimal.
+        is("0x07010003", "runtime", "RT_ERROR_DEVICE_ID");
+        is("117506051", "runtime", "RT_ERROR_DEVICE_ID");
+    }
+
+    #[test]
+    fn small_numbers_are_ambiguous_and_say_so() {
+        let families: Vec<&str> =
+            look_up("7").iter().map(|found| found.family.id.as_str()).collect();
+        assert!(families.len() >= 4, "{families:?}");
+        assert_eq!(families[0], "hccl");
+        assert_eq!(look_up("0x7")[0].family.id, "ts", "a hexadecimal number is the scheduler's");
+    }
+
+    #[test]
+    fn what_no_family_has_is_not_found() {
+        for text in ["", "99999", "ERR99998", "E0", "nonsense", "-", "0x", "99999999999999999999"] {
+            assert!(look_up(text).is_empty(), "`{text}`");
+        }
+    }
+
+    /// Codes that a widely copied table has wrong, with what the headers say.
+    #[test]
+    fn codes_that_are_often_mistaken() {
+        for (code, symbol) in [
+            ("507008", "ACL_ERROR_RT_SOC_VERSION"),
+            ("507011", "ACL_ERROR_RT_MODEL_EXECUTE"),
+            ("507015", "ACL_ERROR_RT_AICORE_EXCEPTION"),
+            ("507035", "ACL_ERROR_RT_VECTOR_CORE_EXCEPTION"),
+            ("507037", "ACL_ERROR_RT_CDQ_BATCH_ABNORMAL"),
+            ("207001", "ACL_ERROR_RT_MEMORY_ALLOCATION"),
+            ("207006", "ACL_ERROR_RT_NO_PERMISSION"),
+            ("500001", "ACL_ERROR_FAILURE"),
+            ("500002", "ACL_ERROR_GE_FAILURE"),
+            ("107001", "ACL_ERROR_RT_INVALID_DEVICEID"),
+            ("107002", "ACL_ERROR_RT_CONTEXT_NULL"),
+            ("107005", "ACL_ERROR_RT_STREAM_MODEL"),
+            ("507001", "ACL_ERROR_RT_TS_ERROR"),
+            ("507002", "ACL_ERROR_RT_STREAM_TASK_FULL"),
+            ("507005", "ACL_ERROR_RT_END_OF_SEQUENCE"),
+            ("507014", "ACL_ERROR_RT_AICORE_TIMEOUT"),
+            ("507018", "ACL_ERROR_RT_AICPU_EXCEPTION"),
+            ("507021", "ACL_ERROR_RT_PROFILING_ERROR"),
+            ("507023", "ACL_ERROR_RT_MODEL_ABORT_NORMAL"),
+            ("507030", "ACL_ERROR_RT_DEBUG_UNREGISTER_FAIL"),
+            ("507032", "ACL_ERROR_RT_PROGRAM_USE_OUT"),
+            ("507034", "ACL_ERROR_RT_VECTOR_CORE_TIMEOUT"),
+            ("507036", "ACL_ERROR_RT_VECTOR_CORE_TRAP_EXCEPTION"),
+            ("507038", "ACL_ERROR_RT_DIE_MODE_CHANGE_ERROR"),
+            ("507039", "ACL_ERROR_RT_DIE_SET_ERROR"),
+            ("207002", "ACL_ERROR_RT_MEMORY_FREE"),
+            ("207003", "ACL_ERROR_RT_AICORE_OVER_FLOW"),
+            ("207007", "ACL_ERROR_RT_NO_EVENT_RESOURCE"),
+            ("500003", "ACL_ERROR_RT_FAILURE"),
+            ("500004", "ACL_ERROR_DRV_FAILURE"),
+            ("500005", "ACL_ERROR_PROFILING_FAILURE"),
+        ] {
+            assert_eq!(first(code).2, symbol, "{code}");
+        }
+        // The other two of the thirty-three: 99999 alone is printed by nothing, and ERR99999
+        // is no failure of torch_npu at all.
+        assert!(look_up("99999").is_empty());
+        let foreign = look_up("ERR99999");
+        assert!(foreign.iter().all(|found| found.family.id == "torch_npu"));
+    }
+}

@@ -1,0 +1,86 @@
+//! Pages about finding ids.
+
+use crate::data::{Catalog, Entry, Family, MessageTemplate};
+use crate::errcodes;
+use crate::render::Block;
+use crate::text::{Lang, sentence, word};
+
+/// What a finding id means, how it is detected and how to fix it.
+pub fn page(entry: &Entry, family: &Family, lang: Lang) -> Vec<Block> {
+    let mut page = vec![
+        Block::Title(entry.id.clone(), entry.name.get(lang).to_owned()),
+        Block::Facts(vec![
+            (word("family", lang), format!("{} ({})", family.title.get(lang), family.family)),
+            (word("gravest", lang), word(entry.severity.as_str(), lang)),
+            (word("since", lang), entry.since.clone()),
+        ]),
+        Block::Heading(word("meaning", lang)),
+        Block::Paragraph(entry.why.get(lang).to_owned()),
+        Block::Heading(word("detection", lang)),
+        Block::Paragraph(entry.detects.get(lang).to_owned()),
+    ];
+    for (key, message) in &entry.message {
+        let heading = sentence("message_heading", &[("key", key.clone())]);
+        page.push(Block::Heading(heading.get(lang).to_owned()));
+        page.extend(message_blocks(message, lang));
+    }
+    page.push(Block::Heading(word("sources", lang)));
+    page.push(Block::Bullets(entry.sources.clone()));
+    page
+}
+
+fn message_blocks(message: &MessageTemplate, lang: Lang) -> Vec<Block> {
+    let mut blocks = vec![Block::Paragraph(message.title.get(lang).to_owned())];
+    if let Some(cause) = &message.cause {
+        blocks.push(Block::Paragraph(cause.get(lang).to_owned()));
+    }
+    if !message.fix.is_empty() {
+        let steps = message.fix.iter().map(|step| {
+            let text = if lang == Lang::Zh { &step.zh } else { &step.en };
+            (text.clone(), step.run.clone())
+        });
+        blocks.push(Block::Steps(steps.collect()));
+    }
+    blocks
+}
+
+/// The ids of a family.
+pub fn family_page(family: &Family, lang: Lang) -> Vec<Block> {
+    vec![
+        Block::Title(family.family.to_ascii_uppercase(), family.title.get(lang).to_owned()),
+        ids(family, lang),
+    ]
+}
+
+/// All ids by family, and the families of error codes.
+pub fn list_page(lang: Lang) -> Vec<Block> {
+    let mut page = Vec::new();
+    for family in &Catalog::builtin().families {
+        if !family.entries.is_empty() {
+            page.extend(family_page(family, lang));
+        }
+    }
+    page.push(Block::Title(word("code_families", lang), String::new()));
+    let rows = errcodes::families().iter().map(|family| {
+        vec![
+            family.id.clone(),
+            errcodes::rows(family).len().to_string(),
+            family.title.get(lang).to_owned(),
+        ]
+    });
+    page.push(Block::Table(
+        vec![word("family", lang), word("codes", lang), word("name", lang)],
+        rows.collect(),
+    ));
+    page
+}
+
+fn ids(family: &Family, lang: Lang) -> Block {
+    let rows = family.entries.iter().map(|entry| {
+        vec![entry.id.clone(), word(entry.severity.as_str(), lang), entry.name.get(lang).to_owned()]
+    });
+    Block::Table(
+        vec![word("finding", lang), word("gravest", lang), word("name", lang)],
+        rows.collect(),
+    )
+}

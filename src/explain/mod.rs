@@ -1,0 +1,193 @@
+//! `explain`: what a finding id, a family or an error code means.
+
+mod code;
+mod finding;
+mod reference;
+
+pub use code::{family_page as code_family_page, page as code_page};
+pub use finding::{family_page, list_page, page as finding_page};
+pub use reference::pages as reference_pages;
+
+use serde::Serialize;
+
+use crate::data::{Catalog, Entry, Family};
+use crate::errcodes::{self, Cause, Match, Row};
+use crate::render::Block;
+use crate::text::{Lang, nearest};
+
+/// What a name that was asked for turned out to be.
+#[derive(Debug)]
+pub enum Topic {
+    /// A finding id.
+    Finding(&'static Entry, &'static Family),
+    /// A family of findings.
+    Family(&'static Family),
+    /// A family of error codes.
+    CodeFamily(&'static errcodes::Family),
+    /// An error code: all that it can mean, the most plausible first; never empty.
+    Code(String, Vec<Match>),
+}
+
+/// Finds what `name` is; letter case does not matter.
+///
+/// # Errors
+///
+/// With names that are written like it, if there is nothing of that name.
+pub fn find(name: &str) -> Result<Vec<Topic>, Vec<String>> {
+    let catalog = Catalog::builtin();
+    let wanted = name.trim();
+    for family in &catalog.families {
+        if let Some(entry) = family.entries.iter().find(|e| e.id.eq_ignore_ascii_case(wanted)) {
+            return Ok(vec![Topic::Finding(entry, family)]);
+        }
+    }
+    let mut topics: Vec<Topic> = catalog
+        .families
+        .iter()
+        .filter(|family| family.family.eq_ignore_ascii_case(wanted))
+        .map(Topic::Family)
+        .collect();
+    topics.extend(
+        errcodes::families()
+            .iter()
+            .filter(|family| family.id.eq_ignore_ascii_case(wanted))
+            .map(Topic::CodeFamily),
+    );
+    if !topics.is_empty() {
+        return Ok(topics);
+    }
+    let matches = errcodes::look_up(wanted);
+    if !matches.is_empty() {
+        return Ok(vec![Topic::Code(wanted.to_owned(), matches)]);
+    }
+    let ids = catalog.families.iter().flat_map(|family| {
+        family.entries.iter().map(|entry| entry.id.clone()).chain([family.family.clone()])
+    });
+    let mut near = nearest(wanted, ids, 3);
+    near.extend(errcodes::similar(wanted, 3));
+    near.truncate(4);
+    Err(near)
+}
+
+impl Topic {
+    /// The topic as a page. With `verbose`, every meaning of an ambiguous code in full.
+    pub fn page(&self, lang: Lang, verbose: bool) -> Vec<Block> {
+        match self {
+            Self::Finding(entry, family) => finding::page(entry, family, lang),
+            Self::Family(family) => family_page(family, lang),
+            Self::CodeFamily(family) => code::family_page(family, lang),
+            Self::Code(asked, matches) => code::page(asked, matches, lang, verbose),
+        }
+    }
+
+    /// The topic for programs: an item of `ascend-doctor/explain/1`.
+    pub fn item(&self) -> Item<'_> {
+        match self {
+            Self::Finding(entry, family) => {
+                Item::Finding { family: &family.family, finding: entry }
+            }
+            Self::Family(family) => Item::Family {
+                family: &family.family,
+                title: &family.title,
+                findings: &family.entries,
+            },
+            Self::CodeFamily(family) => Item::CodeFamily { family, codes: errcodes::rows(family) },
+            Self::Code(asked, matches) => Item::Code {
+                asked,
+                meanings: matches
+                    .iter()
+                    .map(|found| Meaning {
+                        family: found.family,
+                        code: &found.row,
+                        cause: found.cause,
+                    })
+                    .collect(),
+            },
+        }
+    }
+}
+
+/// A topic for programs.
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Item<'a> {
+    /// A finding id.
+    Finding {
+        /// Its family.
+        family: &'a str,
+        /// Its entry in the catalogue.
+        finding: &'a Entry,
+    },
+    /// A family of findings.
+    Family {
+        /// Its prefix.
+        family: &'a str,
+        /// Its heading.
+        title: &'a crate::text::Text,
+        /// Its findings.
+        findings: &'a [Entry],
+    },
+    /// A family of error codes.
+    CodeFamily {
+        /// The family.
+        family: &'a errcodes::Family,
+        /// Its codes.
+        codes: &'a [Row],
+    },
+    /// An error code.
+    Code {
+        /// What was asked for.
+        asked: &'a str,
+        /// What it can mean, the most plausible first.
+        meanings: Vec<Meaning<'a>>,
+    },
+}
+
+/// One meaning of a code.
+#[derive(Debug, Serialize)]
+pub struct Meaning<'a> {
+    family: &'a errcodes::Family,
+    code: &'a Row,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<&'a Cause>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_id_explains_in_both_languages() {
+        for entry in Catalog::builtin().entries() {
+            for id in [entry.id.clone(), entry.id.to_ascii_lowercase()] {
+                let topics = find(&id).unwrap();
+                let [topic @ Topic::Finding(found, _)] = topics.as_slice() else {
+                    panic!("{id} is no finding")
+                };
+                assert_eq!(found.id, entry.id);
+                let english = format!("{:?}", topic.page(Lang::En, false));
+                let chinese = format!("{:?}", topic.page(Lang::Zh, false));
+                assert!(english.contains(&entry.detects.en.replace('"', "\\\"")), "{id}");
+                assert!(chinese.contains(&entry.detects.zh.replace('"', "\\\"")), "{id}");
+                for message in entry.message.values() {
+                    assert!(english.contains(&message.title.en.replace('"', "\\\"")), "{id}");
+                    assert!(chinese.contains(&message.title.zh.replace('"', "\\\"")), "{id}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn families_and_codes_are_found() {
+        assert!(matches!(find("Scan").unwrap()[..], [Topic::Family(_)]));
+        assert!(matches!(find("hccl").unwrap()[..], [Topic::CodeFamily(_)]));
+        assert!(matches!(find("507035").unwrap()[..], [Topic::Code(..)]));
+    }
+
+    #[test]
+    fn what_is_unknown_gets_suggestions() {
+        assert_eq!(find("SCAN-REED").unwrap_err(), ["SCAN-READ"]);
+        assert!(find("EI00006").unwrap_err().contains(&"EI0006".to_owned()));
+        assert!(find("").unwrap_err().is_empty());
+    }
+}

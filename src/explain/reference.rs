@@ -1,0 +1,115 @@
+//! The reference below `docs/reference/`, made from the same pages as `explain` shows.
+//!
+//! `cargo run --example gen_docs` writes it; a test fails when it is stale.
+
+use std::collections::BTreeMap;
+
+use super::{code, finding};
+use crate::data::{Catalog, Family};
+use crate::errcodes;
+use crate::render::{Block, page_markdown};
+use crate::text::{Lang, Text, word};
+
+/// All pages: path below `docs/reference/`, and content.
+pub fn pages() -> BTreeMap<String, String> {
+    let mut pages = BTreeMap::new();
+    for (folder, lang) in [("", Lang::En), ("zh/", Lang::Zh)] {
+        pages.insert(format!("{folder}README.md"), index(lang));
+        for family in written() {
+            pages.insert(format!("{folder}{}.md", family.family), family_file(family, lang));
+        }
+        pages.insert(format!("{folder}errors.md"), errors(lang));
+        for family in errcodes::families() {
+            let title = Block::Title(both(&family.title, lang), String::new());
+            let mut page = code::family_page(family, lang);
+            page[0] = title;
+            pages.insert(format!("{folder}errors-{}.md", family.id), render(&page, 1));
+        }
+    }
+    pages
+}
+
+/// The families that have findings.
+fn written() -> impl Iterator<Item = &'static Family> {
+    Catalog::builtin().families.iter().filter(|family| !family.entries.is_empty())
+}
+
+/// English pages carry the Chinese title beside theirs, for those who search for it.
+fn both(title: &Text, lang: Lang) -> String {
+    match lang {
+        Lang::En => format!("{} / {}", title.en, title.zh),
+        Lang::Zh => title.zh.clone(),
+    }
+}
+
+fn index(lang: Lang) -> String {
+    let mut out = render(&[Block::Title(word("reference", lang), word("generated", lang))], 1);
+    out.push('\n');
+    for family in written() {
+        let title = both(&family.title, lang);
+        out.push_str(&format!("- [{title}]({}.md)\n", family.family));
+        for entry in &family.entries {
+            let anchor = entry.id.to_ascii_lowercase();
+            out.push_str(&format!(
+                "  - [{}]({}.md#{anchor}) {}\n",
+                entry.id,
+                family.family,
+                crate::render::markdown_words(entry.name.get(lang))
+            ));
+        }
+    }
+    out.push_str(&format!("- [{}](errors.md)\n", word("code_families", lang)));
+    out
+}
+
+fn family_file(family: &Family, lang: Lang) -> String {
+    let mut out = render(&[Block::Title(both(&family.title, lang), word("generated", lang))], 1);
+    for entry in &family.entries {
+        let mut page = finding::page(entry, family, lang);
+        if lang == Lang::En {
+            page[0] = Block::Title(entry.id.clone(), both(&entry.name, lang));
+        }
+        out.push('\n');
+        out.push_str(&render(&page, 2));
+    }
+    out
+}
+
+fn errors(lang: Lang) -> String {
+    let mut out = render(&[Block::Title(word("code_families", lang), word("generated", lang))], 1);
+    out.push('\n');
+    for family in errcodes::families() {
+        out.push_str(&format!(
+            "- [{}](errors-{}.md) ({}): {}\n",
+            both(&family.title, lang),
+            family.id,
+            errcodes::rows(family).len(),
+            crate::render::markdown_words(family.says.get(lang))
+        ));
+    }
+    out.push('\n');
+    let mut page = vec![Block::Heading(word("explained_codes", lang))];
+    for cause in errcodes::causes() {
+        let codes: Vec<String> = cause
+            .codes
+            .iter()
+            .filter_map(|code| code.split_once(':'))
+            .map(|(_, code)| format!("`{code}`"))
+            .collect();
+        page.push(Block::Paragraph(codes.join(", ")));
+        page.push(Block::Paragraph(cause.text.get(lang).to_owned()));
+        let steps = cause.steps.iter().map(|step| {
+            let text = if lang == Lang::Zh { &step.zh } else { &step.en };
+            (text.clone(), step.run.clone())
+        });
+        page.push(Block::Steps(steps.collect()));
+    }
+    out.push_str(&render(&page, 1));
+    out
+}
+
+fn render(page: &[Block], level: usize) -> String {
+    let mut out = Vec::new();
+    page_markdown(page, level, &mut out).expect("writing into memory does not fail");
+    String::from_utf8(out).expect("the pages are text")
+}
