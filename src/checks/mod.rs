@@ -12,6 +12,7 @@ mod drv;
 mod env;
 mod host;
 mod integrity;
+mod link;
 mod ms;
 mod net;
 mod nnal;
@@ -72,6 +73,7 @@ const FAMILIES: &[&[Check]] = &[
     torch::CHECKS,
     tnpu::CHECKS,
     integrity::CHECKS,
+    link::CHECKS,
     vllm::CHECKS,
     ms::CHECKS,
     compat::CHECKS,

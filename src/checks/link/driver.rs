@@ -1,0 +1,83 @@
+//! DRV-LIBS, DRV-STUB: the driver's user-space libraries as a process would load them.
+
+use super::{
+    Context, NOT_SOURCED, cann_not_sourced, library_path, misses, names, npu, sound, with_evidence,
+};
+use crate::report::{Evidence, Found, Outcome, Severity};
+
+/// DRV-LIBS: what the Ascend libraries need of the driver.
+pub(super) fn libraries(ctx: &Context<'_>) -> Outcome {
+    let facts = ctx.facts;
+    let objects = sound(ctx, &["torch-npu", "vllm-ascend", "mindspore", "mooncake"]);
+    if objects.is_empty() {
+        return Outcome::not_applicable("no_libraries");
+    }
+    let all = misses(ctx, &objects);
+    let group: Vec<_> = all.into_iter().filter(|(_, missing)| missing.class == "driver").collect();
+    let Some((_, first)) = group.first() else {
+        return if facts.link.probe(npu::HAL).is_some() {
+            Outcome::Passed
+        } else if npu::has_driver(facts) {
+            // Nothing that could be examined asks for it.
+            Outcome::not_checked("libraries_missing", "")
+        } else {
+            Outcome::not_applicable("no_driver")
+        };
+    };
+    let place =
+        group.iter().flat_map(|(_, missing)| &missing.elsewhere).find(|path| !is_stub(path));
+    let libraries = npu::listed(names(&group));
+    let found = if let Some(path) = place {
+        let dir = path.rsplit_once('/').map_or("/", |(dir, _)| dir);
+        let found = Found::error("DRV-LIBS", "not_on_path")
+            .arg("libraries", libraries)
+            .arg("path", path)
+            .arg("dir", dir);
+        if cann_not_sourced(ctx) { found.because(NOT_SOURCED) } else { found }
+    } else {
+        // An image is built, and looked at, without a driver; the host gives it later.
+        let needed = npu::visible(facts) || npu::wanted(ctx);
+        let severity = if needed { Severity::Error } else { Severity::Info };
+        Found::new("DRV-LIBS", "missing", severity)
+            .arg("libraries", libraries)
+            .arg("needed_by", &first.needed_by)
+            .arg("dir", format!("{}/lib64", facts.driver.home()))
+            .because(&["DRV-MOUNTS", "DRV-PRESENT"])
+    };
+    vec![with_evidence(found, &group).evidence(library_path(ctx))].into()
+}
+
+/// Whether a path lies among the stubs that CANN brings for building without a driver.
+fn is_stub(path: &str) -> bool {
+    path.split('/').any(|part| part == "devlib" || part == "stub")
+}
+
+/// DRV-STUB: the stub is found before the driver's own library.
+pub(super) fn stub(ctx: &Context<'_>) -> Outcome {
+    let facts = ctx.facts;
+    if !facts.link.env_known {
+        return Outcome::not_checked("env_unknown", "");
+    }
+    let Some(found) = facts.link.probe(npu::HAL) else {
+        return Outcome::not_applicable("no_driver");
+    };
+    if !is_stub(&found.path) && !is_stub(&found.real) {
+        return Outcome::Passed;
+    }
+    let Some(real) = facts.driver.libraries.get(npu::HAL).filter(|path| !is_stub(path)) else {
+        // Without a driver the stub is what `set_env.sh` puts there; DRV-PRESENT and DRV-MOUNTS
+        // say whether one is needed.
+        return Outcome::not_applicable("no_driver");
+    };
+    let dir = real.rsplit_once('/').map_or("/", |(dir, _)| dir);
+    vec![
+        Found::error("DRV-STUB", "first")
+            .arg("stub", &found.path)
+            .arg("real", real)
+            .arg("dir", dir)
+            .evidence(Evidence::file(&found.path).value(&found.via))
+            .evidence(Evidence::file(real))
+            .evidence(library_path(ctx)),
+    ]
+    .into()
+}

@@ -1,0 +1,125 @@
+//! Checks that rest on the static dynamic linker. They need no version table, and so hold for
+//! versions that none knows.
+
+mod driver;
+mod files;
+mod libraries;
+mod nnal;
+mod symbols;
+mod system;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use super::{Check, Context, npu};
+use crate::facts::{LinkedObject, MissingLibrary};
+use crate::report::{Evidence, Found};
+
+/// The checks of this group, of several families.
+pub(super) const CHECKS: &[Check] = &[
+    Check { id: "HOST-ARCH", run: files::arch },
+    Check { id: "HOST-GLIBC", run: system::glibc },
+    Check { id: "HOST-STDCXX", run: system::stdcxx },
+    Check { id: "HOST-LIBGOMP", run: system::libgomp },
+    Check { id: "DRV-LIBS", run: driver::libraries },
+    Check { id: "DRV-STUB", run: driver::stub },
+    Check { id: "NNAL-PRESENT", run: nnal::present },
+    Check { id: "NNAL-VERSION", run: nnal::version },
+    Check { id: "NNAL-ABI", run: nnal::abi },
+    Check { id: "TNPU-ELF", run: files::elf },
+    Check { id: "TNPU-LINK", run: libraries::torch_npu },
+    Check { id: "TNPU-SYMBOLS", run: symbols::symbols },
+    Check { id: "TNPU-ABI", run: symbols::abi },
+    Check { id: "MOONCAKE-LIB", run: libraries::mooncake },
+];
+
+/// Owners whose objects are Python extensions of this stack.
+const EXTENSIONS: &[&str] = &["torch-npu", "vllm-ascend"];
+/// Most pieces of evidence of one kind.
+const SHOWN: usize = 8;
+
+/// The objects of `owners` that could be examined.
+fn sound<'a>(ctx: &Context<'a>, owners: &[&str]) -> Vec<&'a LinkedObject> {
+    let objects = ctx.facts.link.objects.iter();
+    objects
+        .filter(|object| owners.contains(&object.owner.as_str()) && object.defect.is_none())
+        .collect()
+}
+
+/// A missing library and the object that is examined.
+type Miss<'a> = (&'a LinkedObject, &'a MissingLibrary);
+
+/// Missing libraries that are a fault. Without the environment, one that lies where some
+/// `set_env.sh` may lead to is not.
+fn misses<'a>(ctx: &Context<'a>, objects: &[&'a LinkedObject]) -> Vec<Miss<'a>> {
+    let known = ctx.facts.link.env_known;
+    objects
+        .iter()
+        .flat_map(|object| object.missing.iter().map(move |missing| (*object, missing)))
+        .filter(|(_, missing)| known || missing.elsewhere.is_empty())
+        .collect()
+}
+
+/// Names of the libraries, each once.
+fn names<'a>(misses: &[Miss<'a>]) -> Vec<&'a str> {
+    let names: BTreeSet<&str> = misses.iter().map(|(_, missing)| missing.name.as_str()).collect();
+    names.into_iter().collect()
+}
+
+/// Who needs each library, where it lies instead, and what was passed over.
+fn with_evidence(mut found: Found, misses: &[Miss<'_>]) -> Found {
+    let mut seen = BTreeSet::new();
+    for (_, missing) in misses {
+        if seen.len() >= SHOWN || !seen.insert(&missing.name) {
+            continue;
+        }
+        found = found
+            .evidence(Evidence::file(&missing.needed_by).value(format!("NEEDED {}", missing.name)));
+        for path in missing.elsewhere.iter().take(2) {
+            found = found.evidence(Evidence::file(path));
+        }
+        for path in missing.skipped.iter().take(2) {
+            found = found.evidence(Evidence::file(path).value("wrong ELF class or machine"));
+        }
+    }
+    found
+}
+
+/// Whether a CANN installation on the disk holds the library.
+fn in_cann(ctx: &Context<'_>, missing: &MissingLibrary) -> bool {
+    let installs = &ctx.facts.cann.installs;
+    missing.elsewhere.iter().any(|path| installs.iter().any(|install| install.contains(path)))
+}
+
+/// Whether some library of CANN itself is missing although it lies in an installation: then
+/// `set_env.sh` of CANN was not sourced, which is one finding of its own.
+fn cann_not_sourced(ctx: &Context<'_>) -> bool {
+    let objects = ctx.facts.link.objects.iter().flat_map(|object| &object.missing);
+    objects.into_iter().any(|missing| missing.class == "cann" && in_cann(ctx, missing))
+}
+
+/// The checks that speak about an environment in which CANN's `set_env.sh` was not sourced.
+const NOT_SOURCED: &[&str] = &["CANN-ENV", "CANN-HOME", "CANN-MIXED", "CANN-LINKS"];
+
+/// The value of a variable as evidence.
+fn library_path(ctx: &Context<'_>) -> Evidence {
+    let value = ctx.facts.env.get("LD_LIBRARY_PATH");
+    Evidence::env("LD_LIBRARY_PATH").value(value.unwrap_or("-"))
+}
+
+fn version_of(ctx: &Context<'_>, dist: &str) -> String {
+    ctx.facts.python.dist(dist).map_or_else(|| "?".to_owned(), |dist| dist.version.clone())
+}
+
+/// How an owner is called in sentences.
+fn display(owner: &str) -> &str {
+    match owner {
+        "torch-npu" => "torch_npu",
+        "vllm-ascend" => "vllm_ascend",
+        "cann" => "CANN",
+        "atb" => "NNAL",
+        "mindspore" => "MindSpore",
+        other => other,
+    }
+}

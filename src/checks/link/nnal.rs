@@ -1,0 +1,177 @@
+//! NNAL-PRESENT, NNAL-VERSION, NNAL-ABI: the operator library that `libop_plugin_atb.so` needs.
+
+use super::{
+    Context, NOT_SOURCED, cann_not_sourced, library_path, misses, sound, version_of, with_evidence,
+};
+use crate::facts::{LinkedObject, Nnal};
+use crate::report::{Evidence, Found, Outcome, Severity};
+
+const ATB: &str = "libatb.so";
+
+/// The objects that are linked to ATB.
+fn users<'a>(ctx: &Context<'a>) -> Vec<&'a LinkedObject> {
+    let objects = sound(ctx, &["torch-npu", "vllm-ascend", "mindspore"]);
+    objects.into_iter().filter(|object| object.needed.iter().any(|name| name == ATB)).collect()
+}
+
+/// The installation that the library found belongs to.
+fn resolved<'a>(ctx: &Context<'a>) -> Option<(&'a str, Option<&'a Nnal>)> {
+    let found = ctx.facts.link.probe(ATB)?;
+    let nnal = ctx.facts.cann.nnal.iter().find(|nnal| {
+        found.real.strip_prefix(nnal.path.as_str()).is_some_and(|rest| rest.starts_with('/'))
+    });
+    Some((found.real.as_str(), nnal))
+}
+
+/// NNAL-PRESENT: installed and on the path. `import torch_npu` succeeds without it; vllm-ascend
+/// does not.
+pub(super) fn present(ctx: &Context<'_>) -> Outcome {
+    let users = users(ctx);
+    if users.is_empty() {
+        return Outcome::not_applicable("no_atb_user");
+    }
+    let all = misses(ctx, &users);
+    let group: Vec<_> = all.into_iter().filter(|(_, missing)| missing.class == "atb").collect();
+    if group.is_empty() {
+        return Outcome::Passed;
+    }
+    let vllm = ctx.facts.python.dist("vllm-ascend").is_some();
+    let severity = if vllm { Severity::Error } else { Severity::Warning };
+    let nnal = ctx.facts.cann.nnal.iter().rev().find(|nnal| !nnal.abis.is_empty());
+    let cann = ctx.facts.cann.active().and_then(|install| install.version.as_deref());
+    let found = if let Some(nnal) = nnal {
+        let set_env = nnal.set_env.clone().unwrap_or_else(|| format!("{}/set_env.sh", nnal.path));
+        let found = Found::new("NNAL-PRESENT", "not_sourced", severity)
+            .arg("nnal", &nnal.path)
+            .arg("set_env", set_env)
+            .evidence(Evidence::file(&nnal.path).value(nnal.version.as_deref().unwrap_or("-")));
+        if cann_not_sourced(ctx) { found.because(NOT_SOURCED) } else { found }
+    } else {
+        Found::new("NNAL-PRESENT", "missing", severity)
+            .arg("user", &users[0].path)
+            .arg("cann", cann.unwrap_or("<version>"))
+            .arg("arch", ctx.facts.host.arch.as_deref().unwrap_or("aarch64"))
+            .because(&["CANN-FOUND"])
+    };
+    vec![with_evidence(found, &group).evidence(library_path(ctx))].into()
+}
+
+/// NNAL-VERSION: has all functions that its users call, and the version of CANN.
+pub(super) fn version(ctx: &Context<'_>) -> Outcome {
+    let cann = ctx.facts.cann.active();
+    let cann_version = cann.and_then(|install| install.version.as_deref());
+    let Some((path, nnal)) = resolved(ctx) else {
+        return Outcome::not_applicable("no_nnal");
+    };
+    let nnal_version = nnal.and_then(|nnal| nnal.version.as_deref());
+    let undefined: Vec<(&LinkedObject, &str)> = users(ctx)
+        .into_iter()
+        .flat_map(|object| object.undefined.iter().map(move |symbol| (object, symbol)))
+        .filter(|(_, symbol)| symbol.class == "atb")
+        .map(|(object, symbol)| (object, symbol.name.as_str()))
+        .collect();
+    if let Some((_, symbol)) = undefined.first() {
+        // Found in the directory of the other ABI: that is the cause.
+        let because: &[&str] =
+            if takes_string(symbol) && abi_differs(ctx, path) { &["NNAL-ABI"] } else { &[] };
+        let mut found = Found::error("NNAL-VERSION", "symbols")
+            .because(because)
+            .arg("symbol", *symbol)
+            .arg("count", undefined.len().to_string())
+            .arg("npu", version_of(ctx, "torch-npu"))
+            .arg("nnal", nnal_version.unwrap_or("?"))
+            .arg("library", path);
+        for (object, symbol) in undefined.iter().take(super::SHOWN) {
+            found =
+                found.evidence(Evidence::file(&object.path).value(format!("undefined: {symbol}")));
+        }
+        found = found.evidence(Evidence::file(path).value(format!("does not define {symbol}")));
+        return vec![found].into();
+    }
+    let (Some(nnal), Some(cann), Some(nnal_version), Some(cann_version)) =
+        (nnal, cann, nnal_version, cann_version)
+    else {
+        return Outcome::not_checked("version_unknown", "NNAL");
+    };
+    let parsed = (nnal_version.parse(), cann_version.parse());
+    let (Ok(one), Ok(other)) = parsed else {
+        return Outcome::not_checked("version_unknown", "NNAL");
+    };
+    let (one, other): (crate::version::CannVersion, crate::version::CannVersion) = (one, other);
+    if one == other {
+        return Outcome::Passed;
+    }
+    // Within a line (8.5.0 and 8.5.1) the interfaces stay.
+    let same_line = (one.major, one.minor) == (other.major, other.minor);
+    let severity = if same_line { Severity::Info } else { Severity::Warning };
+    let source = |info: Option<&crate::facts::InfoFile>, path: &str| {
+        info.map_or_else(|| path.to_owned(), |info| info.path.clone())
+    };
+    vec![
+        Found::new("NNAL-VERSION", "differs", severity)
+            .arg("nnal", nnal_version)
+            .arg("cann", cann_version)
+            .evidence(Evidence::file(source(nnal.info.as_ref(), &nnal.path)).value(nnal_version))
+            .evidence(Evidence::file(source(cann.info.as_ref(), &cann.path)).value(cann_version)),
+    ]
+    .into()
+}
+
+/// Whether the C++ ABI shows in the name of a function.
+fn takes_string(symbol: &str) -> bool {
+    symbol.contains("NSt7__cxx11") || symbol.ends_with("Ss")
+}
+
+/// The ABI in the path of an ATB library.
+fn named_abi(path: &str) -> Option<u8> {
+    match path.split("/cxx_abi_").nth(1)?.chars().next()? {
+        '0' => Some(0),
+        '1' => Some(1),
+        _ => None,
+    }
+}
+
+fn abi_differs(ctx: &Context<'_>, path: &str) -> bool {
+    named_abi(path).zip(ctx.facts.link.torch_abi).is_some_and(|(have, want)| have != want)
+}
+
+/// NNAL-ABI: the directory for the `std::string` that torch was built with. By itself no fault
+/// (the functions that torch_npu calls take no string), so that a function which is really
+/// missing makes it one.
+pub(super) fn abi(ctx: &Context<'_>) -> Outcome {
+    let Some((path, _)) = resolved(ctx) else { return Outcome::not_applicable("no_nnal") };
+    let Some(torch) = ctx.facts.link.torch_abi else {
+        return Outcome::not_checked("abi_unknown", "torch");
+    };
+    let Some(have) = named_abi(path) else { return Outcome::not_checked("abi_unknown", "NNAL") };
+    if have == torch {
+        return Outcome::Passed;
+    }
+    if !ctx.facts.link.env_known {
+        return Outcome::not_checked("env_unknown", "");
+    }
+    let open = users(ctx).into_iter().find_map(|object| {
+        let symbol = object
+            .undefined
+            .iter()
+            .find(|symbol| symbol.class == "atb" && takes_string(&symbol.name))?;
+        Some((object, symbol))
+    });
+    let severity = if open.is_some() { Severity::Error } else { Severity::Warning };
+    let set_env = ctx.facts.cann.nnal.iter().find_map(|nnal| nnal.set_env.as_deref());
+    let mut found = Found::new("NNAL-ABI", "differs", severity)
+        .arg("path", path)
+        .arg("have", have.to_string())
+        .arg("want", torch.to_string())
+        .arg("torch", version_of(ctx, "torch"))
+        .arg("set_env", set_env.unwrap_or("/usr/local/Ascend/nnal/atb/set_env.sh"))
+        .evidence(Evidence::file(path));
+    if let Some(home) = ctx.facts.env.non_empty("ATB_HOME_PATH") {
+        found = found.evidence(Evidence::env("ATB_HOME_PATH").value(home));
+    }
+    if let Some((object, symbol)) = open {
+        found = found
+            .evidence(Evidence::file(&object.path).value(format!("undefined: {}", symbol.name)));
+    }
+    vec![found].into()
+}

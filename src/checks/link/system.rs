@@ -1,0 +1,139 @@
+//! HOST-GLIBC, HOST-STDCXX, HOST-LIBGOMP: the C and C++ runtime that a process would get.
+
+use super::{Context, SHOWN, library_path, npu};
+use crate::facts::{LinkedObject, MissingVersion};
+use crate::report::{Evidence, Found, Outcome, Severity};
+use crate::version::DottedVersion;
+
+/// Objects of the Python stack and of CANN that were examined.
+fn objects<'a>(ctx: &Context<'a>) -> Vec<&'a LinkedObject> {
+    ctx.facts.link.objects.iter().filter(|object| !object.needed.is_empty()).collect()
+}
+
+fn missing<'a>(ctx: &Context<'a>, families: &[&str]) -> Vec<&'a MissingVersion> {
+    let mut all: Vec<&MissingVersion> = ctx
+        .facts
+        .link
+        .objects
+        .iter()
+        .flat_map(|object| &object.versions)
+        .filter(|missing| {
+            missing.version.rsplit_once('_').is_some_and(|(family, _)| families.contains(&family))
+        })
+        .collect();
+    all.sort_by_key(|missing| (number(&missing.version), &missing.needed_by));
+    all.dedup();
+    all.reverse();
+    all
+}
+
+/// The version in `GLIBC_2.28`.
+fn number(version: &str) -> Option<DottedVersion> {
+    version.rsplit_once('_')?.1.parse().ok()
+}
+
+/// HOST-GLIBC: the versions of the C library that the objects need.
+pub(super) fn glibc(ctx: &Context<'_>) -> Outcome {
+    let objects = objects(ctx);
+    if objects.is_empty() {
+        return Outcome::not_applicable("no_libraries");
+    }
+    let missing = missing(ctx, &["GLIBC"]);
+    if let Some(first) = missing.first() {
+        let highest = first.highest.as_deref().and_then(|name| name.rsplit_once('_'));
+        let mut found = Found::error("HOST-GLIBC", "old")
+            .arg("need", first.version.trim_start_matches("GLIBC_"))
+            .arg("have", highest.map_or("?", |(_, number)| number))
+            .arg("file", &first.needed_by)
+            .arg("libc", &first.found)
+            .evidence(Evidence::file(&first.found).value(first.highest.as_deref().unwrap_or("-")));
+        for one in missing.iter().take(SHOWN) {
+            found = found.evidence(Evidence::file(&one.needed_by).value(&one.version));
+        }
+        return vec![found].into();
+    }
+    if ctx.facts.link.probe("libc.so.6").is_some() {
+        return Outcome::Passed;
+    }
+    // The library itself is not in the copy; its version may be known another way.
+    let Some(have) = ctx.facts.host.glibc.as_deref() else {
+        return Outcome::not_checked("version_unknown", "glibc");
+    };
+    let Ok(known) = have.parse::<DottedVersion>() else {
+        return Outcome::not_checked("version_unknown", "glibc");
+    };
+    let highest = objects
+        .iter()
+        .filter_map(|object| Some((*object, object.max_versions.get("GLIBC")?)))
+        .filter_map(|(object, need)| Some((object, need, need.parse::<DottedVersion>().ok()?)))
+        .filter(|(_, _, need)| *need > known)
+        .max_by(|a, b| a.2.cmp(&b.2));
+    let Some((object, need, _)) = highest else { return Outcome::Passed };
+    vec![
+        Found::error("HOST-GLIBC", "old")
+            .arg("need", need)
+            .arg("have", have)
+            .arg("file", &object.path)
+            .arg("libc", "libc.so.6")
+            .evidence(Evidence::file(&object.path).value(format!("GLIBC_{need}"))),
+    ]
+    .into()
+}
+
+/// HOST-STDCXX: the C++ library that is found first.
+pub(super) fn stdcxx(ctx: &Context<'_>) -> Outcome {
+    if objects(ctx).is_empty() {
+        return Outcome::not_applicable("no_libraries");
+    }
+    let missing = missing(ctx, &["GLIBCXX", "CXXABI", "GCC"]);
+    let Some(first) = missing.first() else {
+        return if ctx.facts.link.probe("libstdc++.so.6").is_some() {
+            Outcome::Passed
+        } else {
+            Outcome::not_checked("not_here", "libstdc++.so.6")
+        };
+    };
+    let prefix = ctx.facts.python.interpreter.as_ref().map(|python| python.prefix.as_str());
+    let conda = prefix.is_some_and(|prefix| prefix.len() > 1 && first.found.starts_with(prefix));
+    let mut found = Found::error("HOST-STDCXX", if conda { "conda" } else { "old" })
+        .arg("need", &first.version)
+        .arg("have", first.highest.as_deref().unwrap_or("-"))
+        .arg("file", &first.needed_by)
+        .arg("library", &first.found)
+        .arg("prefix", prefix.unwrap_or("-"))
+        .evidence(Evidence::file(&first.found).value(first.highest.as_deref().unwrap_or("-")));
+    for one in missing.iter().take(SHOWN) {
+        found = found.evidence(Evidence::file(&one.needed_by).value(&one.version));
+    }
+    vec![found.evidence(library_path(ctx))].into()
+}
+
+/// From this version on glibc keeps room for libraries with static thread storage that are
+/// loaded late (`glibc.rtld.optional_static_tls`).
+const ROOM_SINCE: [u32; 2] = [2, 32];
+
+/// HOST-LIBGOMP: several copies on aarch64 use up the static thread storage.
+pub(super) fn libgomp(ctx: &Context<'_>) -> Outcome {
+    let facts = ctx.facts;
+    if facts.host.arch.as_deref() != Some("aarch64") || facts.python.torch.dirs.is_empty() {
+        return Outcome::not_applicable("no_aarch64_torch");
+    }
+    let copies = &facts.link.libgomp;
+    let preloaded =
+        facts.env.non_empty("LD_PRELOAD").is_some_and(|value| value.contains("libgomp"));
+    if copies.len() < 2 || preloaded {
+        return Outcome::Passed;
+    }
+    let glibc = facts.host.glibc.as_deref().and_then(|text| text.parse::<DottedVersion>().ok());
+    let old = glibc.is_some_and(|version| [version.major(), version.minor()] < ROOM_SINCE);
+    let severity = if old { Severity::Warning } else { Severity::Info };
+    let torch = copies.iter().find(|path| path.contains("/torch"));
+    let mut found = Found::new("HOST-LIBGOMP", "several", severity)
+        .arg("count", copies.len().to_string())
+        .arg("paths", npu::listed(copies.iter().map(String::as_str)))
+        .arg("preload", torch.unwrap_or(&copies[0]));
+    for path in copies.iter().take(SHOWN) {
+        found = found.evidence(Evidence::file(path));
+    }
+    vec![found].into()
+}
