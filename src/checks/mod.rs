@@ -17,13 +17,17 @@ mod ms;
 mod net;
 mod nnal;
 mod npu;
+mod pep;
 mod proc;
 mod profile;
 mod py;
 mod scan;
+#[cfg(test)]
+mod testing;
 mod tnpu;
 mod torch;
 mod vllm;
+mod wheel;
 
 pub use profile::Profile;
 
@@ -71,6 +75,7 @@ const FAMILIES: &[&[Check]] = &[
     env::CHECKS,
     py::CHECKS,
     torch::CHECKS,
+    wheel::CHECKS,
     tnpu::CHECKS,
     integrity::CHECKS,
     link::CHECKS,

@@ -1,6 +1,278 @@
-//! Checks of the family `torch`.
+//! torch itself: its version against the one that torch_npu was built for, its build, and other
+//! backends beside Ascend's.
 
-use super::Check;
+use pep440_rs::Version;
+
+use super::{Check, Context, pep};
+use crate::facts::{Dist, Facts};
+use crate::report::{Evidence, Found, Outcome};
 
 /// The checks of this family.
-pub(super) const CHECKS: &[Check] = &[];
+pub(super) const CHECKS: &[Check] = &[
+    Check { id: "TORCH-VERSION", run: version },
+    Check { id: "TORCH-CUDA", run: cuda },
+    Check { id: "TORCH-BACKENDS", run: backends },
+];
+
+/// Backends that, as torch_npu does, take the one place that PyTorch keeps for devices from
+/// outside (`PrivateUse1`): two of them cannot be loaded together.
+const PRIVATE_USE: &[&str] = &["torch_mlu", "torch_musa"];
+
+/// `METADATA` of a distribution.
+pub(super) fn metadata_of(dist: &Dist) -> String {
+    format!("{}/METADATA", dist.path)
+}
+
+/// What torch_npu asks for, in words, and whether the installed torch is that.
+struct Wanted {
+    text: String,
+    met: bool,
+}
+
+fn wanted(facts: &Facts, npu: &Dist, torch: &Version) -> Option<Wanted> {
+    let env = pep::environment(facts);
+    let declared = env.as_ref().and_then(|env| {
+        let mut all = npu.requires.iter().filter_map(|line| pep::requirement(line, env));
+        all.find(|requirement| requirement.name == "torch" && !requirement.spec.is_empty())
+    });
+    if let Some(requirement) = declared {
+        let met = pep::satisfies_without_local(&requirement.spec, torch)
+            || pep::same_release(&requirement.spec, torch);
+        return Some(Wanted { text: requirement.spec.to_string(), met });
+    }
+    // Without a declaration the version itself says it: 2.7.1.post2 is built for torch 2.7.1.
+    let base = pep::version(&npu.version)?.only_release();
+    let met = pep::release(&base) == pep::release(torch);
+    Some(Wanted { text: format!("=={base}"), met })
+}
+
+fn version(ctx: &Context<'_>) -> Outcome {
+    let python = &ctx.facts.python;
+    let Some(npu) = python.dist("torch-npu") else {
+        return Outcome::not_applicable("no_torch_npu");
+    };
+    let npu_evidence = || {
+        let requires = npu.requires.iter().find(|line| line.starts_with("torch"));
+        let said = requires.map_or_else(
+            || format!("Version: {}", npu.version),
+            |line| format!("Requires-Dist: {line}"),
+        );
+        Evidence::file(metadata_of(npu)).value(said)
+    };
+    let base = pep::version(&npu.version).map(|version| version.only_release().to_string());
+    let Some(torch) = python.dist("torch") else {
+        if python.torch.dirs.contains_key("torch") {
+            return Outcome::not_checked("version_unknown", "torch");
+        }
+        return vec![
+            Found::error("TORCH-VERSION", "missing")
+                .arg("torch_npu", &npu.version)
+                .arg("base", base.unwrap_or_default())
+                .evidence(npu_evidence()),
+        ]
+        .into();
+    };
+    // The package itself knows better than its metadata, should one have been overwritten.
+    let imported = python.torch.version_py.as_deref().filter(|text| pep::version(text).is_some());
+    let installed = imported.unwrap_or(&torch.version);
+    let Some(parsed) = pep::version(installed) else {
+        return Outcome::not_checked("version_unknown", "torch");
+    };
+    let Some(wanted) = wanted(ctx.facts, npu, &parsed) else {
+        return Outcome::not_checked("version_unknown", "torch_npu");
+    };
+    if wanted.met {
+        return Outcome::Passed;
+    }
+    let source = match (imported, python.torch.dirs.get("torch")) {
+        (Some(_), Some(dir)) => Evidence::file(format!("{dir}/version.py")),
+        _ => Evidence::file(metadata_of(torch)),
+    };
+    vec![
+        Found::error("TORCH-VERSION", "differs")
+            .arg("torch", installed)
+            .arg("torch_npu", &npu.version)
+            .arg("wanted", &wanted.text)
+            .arg("base", base.unwrap_or_default())
+            .evidence(npu_evidence())
+            .evidence(source.value(installed)),
+    ]
+    .into()
+}
+
+fn cuda(ctx: &Context<'_>) -> Outcome {
+    let python = &ctx.facts.python;
+    if python.dist("torch-npu").is_none() {
+        return Outcome::not_applicable("no_torch_npu");
+    }
+    let Some(torch) = python.dist("torch") else { return Outcome::not_applicable("no_torch") };
+    let nvidia: Vec<&Dist> = python
+        .dists
+        .iter()
+        .filter(|dist| dist.name.starts_with("nvidia-") && dist.name.contains("-cu"))
+        .collect();
+    let dir = python.torch.dirs.get("torch");
+    let built = python.torch.cuda.as_deref().filter(|cuda| !cuda.is_empty());
+    let by_name = || {
+        pep::version(&torch.version)?.local().iter().map(ToString::to_string).find(|part| {
+            part.strip_prefix("cu")
+                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        })
+    };
+    if let Some(cuda) = built.map(str::to_owned).or_else(by_name) {
+        let mut found =
+            Found::warning("TORCH-CUDA", "build")
+                .arg("torch", &torch.version)
+                .arg("cuda", &cuda)
+                .arg(
+                    "release",
+                    pep::version(&torch.version).map_or_else(
+                        || torch.version.clone(),
+                        |version| version.only_release().to_string(),
+                    ),
+                )
+                .evidence(match dir {
+                    Some(dir) if built.is_some() => Evidence::file(format!("{dir}/version.py"))
+                        .value(format!("cuda = '{cuda}'")),
+                    _ => Evidence::file(metadata_of(torch))
+                        .value(format!("Version: {}", torch.version)),
+                });
+        for dist in nvidia.iter().take(3) {
+            found = found.evidence(Evidence::file(&dist.path).value(&dist.version));
+        }
+        return vec![found].into();
+    }
+    let Some(first) = nvidia.first() else { return Outcome::Passed };
+    vec![
+        Found::info("TORCH-CUDA", "leftover")
+            .arg("count", nvidia.len().to_string())
+            .arg("first", &first.name)
+            .evidence(Evidence::file(&first.path).value(&first.version)),
+    ]
+    .into()
+}
+
+fn backends(ctx: &Context<'_>) -> Outcome {
+    let python = &ctx.facts.python;
+    if python.dist("torch-npu").is_none() {
+        return Outcome::not_applicable("no_torch_npu");
+    }
+    let mut found = Vec::new();
+    for dist in &python.dists {
+        for (group, name, value) in &dist.entry_points {
+            let module = value.split([':', '.']).next().unwrap_or(value).trim();
+            if group != "torch.backends" || module == "torch_npu" {
+                continue;
+            }
+            let one = if PRIVATE_USE.contains(&module) {
+                Found::warning("TORCH-BACKENDS", "rival")
+            } else {
+                Found::info("TORCH-BACKENDS", "other")
+            };
+            found.push(
+                one.arg("name", name).arg("package", &dist.name).evidence(
+                    Evidence::file(format!("{}/entry_points.txt", dist.path))
+                        .value(format!("{name} = {value}")),
+                ),
+            );
+        }
+    }
+    if ctx.facts.env.get("TORCH_DEVICE_BACKEND_AUTOLOAD") == Some("0") {
+        found.push(
+            Found::info("TORCH-BACKENDS", "autoload")
+                .evidence(Evidence::env("TORCH_DEVICE_BACKEND_AUTOLOAD").value("0")),
+        );
+    }
+    found.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks::Profile;
+    use crate::checks::testing::{dist, facts_with, ids, python};
+
+    fn run(check: fn(&Context<'_>) -> Outcome, facts: &Facts) -> Vec<String> {
+        ids(check(&Context::of(facts, Profile::General)))
+    }
+
+    fn pair(torch: &str, npu: &str, requires: &[&str]) -> Facts {
+        let mut npu = dist("torch-npu", npu);
+        npu.requires = requires.iter().map(|&line| line.to_owned()).collect();
+        facts_with(python("3.11.13"), vec![dist("torch", torch), npu])
+    }
+
+    #[test]
+    fn the_declared_torch_decides() {
+        let good = [
+            pair("2.9.0", "2.9.0", &["torch==2.9.0+cpu"]),
+            pair("2.9.0+cpu", "2.9.0", &["torch ==2.9.0"]),
+            pair("2.9.0+cu128", "2.9.0.post1", &["torch==2.9.0"]),
+            pair("2.14.0", "2.14.0", &["torch==2.14.0.*", "numpy"]),
+            pair("2.7.1.dev20250701+cpu", "2.7.1.dev20250724", &["torch==2.7.1"]),
+            pair("2.7.1a0+git123", "2.7.1", &["torch==2.7.1"]),
+        ];
+        for facts in &good {
+            assert_eq!(run(version, facts), [""; 0], "{:?}", facts.python.dists);
+        }
+        let bad = pair("2.9.0", "2.7.1", &["torch==2.7.1"]);
+        assert_eq!(run(version, &bad), ["error TORCH-VERSION differs"]);
+    }
+
+    #[test]
+    fn without_a_declaration_the_version_decides() {
+        assert_eq!(run(version, &pair("2.7.1", "2.7.1.post2", &[])), [""; 0]);
+        let bad = pair("2.8.0", "2.7.1.post2", &["numpy"]);
+        assert_eq!(run(version, &bad), ["error TORCH-VERSION differs"]);
+    }
+
+    #[test]
+    fn torch_npu_without_torch() {
+        let facts = facts_with(python("3.11"), vec![dist("torch-npu", "2.7.1")]);
+        assert_eq!(run(version, &facts), ["error TORCH-VERSION missing"]);
+    }
+
+    #[test]
+    fn what_is_imported_counts() {
+        let mut facts = pair("2.7.1", "2.7.1", &["torch==2.7.1"]);
+        facts.python.torch.version_py = Some("2.9.0".to_owned());
+        assert_eq!(run(version, &facts), ["error TORCH-VERSION differs"]);
+    }
+
+    #[test]
+    fn cuda_builds_and_leftovers() {
+        let mut facts = pair("2.9.0", "2.9.0", &[]);
+        assert_eq!(run(cuda, &facts), [""; 0]);
+        facts.python.torch.cuda = Some(String::new());
+        facts.python.dists.push(dist("nvidia-cublas-cu12", "12.8"));
+        assert_eq!(run(cuda, &facts), ["info TORCH-CUDA leftover"]);
+        facts.python.torch.cuda = Some("12.8".to_owned());
+        assert_eq!(run(cuda, &facts), ["warning TORCH-CUDA build"]);
+        let by_name = pair("2.9.0+cu128", "2.9.0", &[]);
+        assert_eq!(run(cuda, &by_name), ["warning TORCH-CUDA build"]);
+    }
+
+    #[test]
+    fn other_backends() {
+        let mut facts = pair("2.9.0", "2.9.0", &[]);
+        let mut point = |name: &str, module: &str| {
+            let mut other = dist(name, "1");
+            let value = format!("{module}:_autoload");
+            other.entry_points = vec![("torch.backends".to_owned(), module.to_owned(), value)];
+            facts.python.dists.push(other);
+        };
+        point("torch-npu-extra", "torch_npu");
+        point("torch-musa", "torch_musa");
+        point("intel-extension", "ipex");
+        facts.env.known = true;
+        facts.env.vars.insert("TORCH_DEVICE_BACKEND_AUTOLOAD".to_owned(), "0".to_owned());
+        assert_eq!(
+            run(backends, &facts),
+            [
+                "warning TORCH-BACKENDS rival",
+                "info TORCH-BACKENDS other",
+                "info TORCH-BACKENDS autoload"
+            ]
+        );
+    }
+}

@@ -22,6 +22,9 @@ pub struct Python {
     /// An interpreter that was asked for (`--python`, `.process.json`, `VIRTUAL_ENV`, …) and is
     /// not there: who asked, and its path.
     pub missing_interpreter: Option<(String, String)>,
+    /// Modules that CANN's operator compiler consists of or imports, as far as `import` would
+    /// find them, and where: `te`, `decorator`, …
+    pub modules: BTreeMap<String, String>,
     /// Package directories that editable installs map by a finder: package and directory.
     pub editable_packages: BTreeMap<String, String>,
     /// Facts about single packages that no metadata holds.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::record::{self, RECORD_LIMIT};
+use crate::elf::Object;
 use crate::facts::{Dist, MindSporeBuild, Python, TorchBuild, VllmBuild};
 use crate::hash::Sha256;
 use crate::sysroot::{FileKind, Sysroot};
@@ -23,6 +24,36 @@ pub(super) fn package_dir(sysroot: &Sysroot, python: &Python, name: &str) -> Opt
         .find(|dir| is_package(sysroot, dir));
     on_path
         .or_else(|| python.editable_packages.get(name).filter(|dir| sysroot.is_dir(dir)).cloned())
+}
+
+/// What CANN's operator compiler consists of (`te`, `tbe`) and imports: the names of the modules
+/// of the packages that the installation guides of CANN and vllm-ascend list.
+const COMPILER_MODULES: &[&str] = &[
+    "absl",
+    "attr",
+    "cffi",
+    "decorator",
+    "google/protobuf",
+    "numpy",
+    "psutil",
+    "requests",
+    "scipy",
+    "sympy",
+    "tbe",
+    "te",
+    "yaml",
+];
+
+/// Those of [`COMPILER_MODULES`] that are there, and where.
+pub(super) fn modules(sysroot: &Sysroot, python: &Python) -> BTreeMap<String, String> {
+    let find = |module: &str| {
+        python.site_dirs.iter().find_map(|dir| {
+            let path = format!("{dir}/{module}");
+            let file = format!("{path}.py");
+            [path, file].into_iter().find(|path| sysroot.exists(path))
+        })
+    };
+    COMPILER_MODULES.iter().filter_map(|&module| Some((module.to_owned(), find(module)?))).collect()
 }
 
 /// A directory with something importable in it; a namespace of leftovers is none.
@@ -73,6 +104,11 @@ pub(super) fn vllm(sysroot: &Sysroot, python: &Python, hash: bool) -> VllmBuild 
     }
     if let Some(dir) = package_dir(sysroot, python, "vllm") {
         build.extensions = extensions(sysroot, &dir);
+        build.cuda_needed = build
+            .extensions
+            .iter()
+            .filter_map(|path| Some((path.clone(), cuda_library(sysroot, path)?)))
+            .collect();
     }
     build.triton_owners = python
         .dists
@@ -87,6 +123,19 @@ pub(super) fn vllm(sysroot: &Sysroot, python: &Python, hash: bool) -> VllmBuild 
         (build.triton_compared, build.triton_overwritten) = overwritten(sysroot, dist, hash);
     }
     build
+}
+
+/// The first CUDA library that a shared object needs. Whether the file is sound is for the link
+/// checks to say.
+fn cuda_library(sysroot: &Sysroot, path: &str) -> Option<String> {
+    let file = sysroot.open(path).ok()?;
+    let object = Object::read(&file).ok()?;
+    let cuda = |name: &String| {
+        ["libcudart.so", "libcuda.so", "libtorch_cuda.so", "libc10_cuda.so"]
+            .iter()
+            .any(|library| name.starts_with(library))
+    };
+    object.dynamic.needed.into_iter().find(cuda)
 }
 
 /// The `_C*.so` files of a package.

@@ -1,0 +1,204 @@
+//! Requirements as pip understands them (PEP 440, PEP 508), evaluated for the interpreter under
+//! examination and not for the one that runs this program.
+
+use std::str::FromStr as _;
+
+use pep440_rs::{Operator, Version, VersionSpecifier, VersionSpecifiers};
+use pep508_rs::{MarkerEnvironment, MarkerEnvironmentBuilder, MarkerTree};
+
+use crate::facts::{Facts, Interpreter, normalize_name};
+use crate::report::{Outcome, Reason};
+
+/// The longest requirement that is looked at, in bytes; real ones have some hundred.
+const MAX_LENGTH: usize = 2000;
+/// The deepest nesting of a marker that is looked at: the parser recurses.
+const MAX_PARENS: usize = 50;
+
+/// A requirement that holds for this interpreter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Requirement {
+    /// Normalised name of what is required.
+    pub(super) name: String,
+    /// Accepted versions; empty for any.
+    pub(super) spec: VersionSpecifiers,
+    /// The line as it was written.
+    pub(super) text: String,
+}
+
+/// The outcome of a check about a package that is not there.
+pub(super) fn not_installed(package: &str) -> Outcome {
+    Outcome::NotApplicable(Reason { key: "no_package", what: package.to_owned() })
+}
+
+/// A version, if it is one.
+pub(super) fn version(text: &str) -> Option<Version> {
+    (text.len() <= MAX_LENGTH).then(|| Version::from_str(text).ok()).flatten()
+}
+
+/// `X.Y` of an interpreter.
+pub(super) fn minor(interpreter: &Interpreter) -> Option<(u32, u32)> {
+    let mut parts = interpreter.version.as_deref()?.split('.');
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+/// The release numbers without trailing zeros: `2.7` and `2.7.0` are one.
+pub(super) fn release(version: &Version) -> Vec<u64> {
+    let mut numbers = version.release().to_vec();
+    while numbers.last() == Some(&0) {
+        numbers.pop();
+    }
+    numbers
+}
+
+/// Whether `version` satisfies `spec` where local parts are left out on both sides: `2.9.0`
+/// satisfies `==2.9.0+cpu`.
+pub(super) fn satisfies_without_local(spec: &VersionSpecifiers, version: &Version) -> bool {
+    let version = version.clone().without_local();
+    spec.iter().all(|one| without_local(one).is_none_or(|one| one.contains(&version)))
+}
+
+fn without_local(one: &VersionSpecifier) -> Option<VersionSpecifier> {
+    if one.version().is_local() {
+        let version = one.version().clone().without_local();
+        VersionSpecifier::from_version(*one.operator(), version).ok()
+    } else {
+        Some(one.clone())
+    }
+}
+
+/// Whether `version` is of the very release that `spec` pins, apart from pre-release,
+/// post-release, development and local parts: a nightly or self-built package.
+pub(super) fn same_release(spec: &VersionSpecifiers, version: &Version) -> bool {
+    spec.iter().any(|one| {
+        matches!(one.operator(), Operator::Equal | Operator::EqualStar | Operator::ExactEqual)
+            && release(one.version()) == release(version)
+    })
+}
+
+/// What markers are evaluated against.
+pub(super) fn environment(facts: &Facts) -> Option<MarkerEnvironment> {
+    let interpreter = facts.python.interpreter.as_ref()?;
+    let (major, minor) = minor(interpreter)?;
+    let short = format!("{major}.{minor}");
+    let full = interpreter.version.as_deref().filter(|full| full.matches('.').count() == 2);
+    let full = full.map_or_else(|| format!("{short}.0"), str::to_owned);
+    let machine = facts.host.arch.as_ref().or(interpreter.arch.as_ref())?;
+    MarkerEnvironmentBuilder {
+        implementation_name: "cpython",
+        implementation_version: &full,
+        os_name: "posix",
+        platform_machine: machine,
+        platform_python_implementation: "CPython",
+        platform_release: facts.host.kernel.as_deref().unwrap_or(""),
+        platform_system: "Linux",
+        platform_version: "",
+        python_full_version: &full,
+        python_version: &short,
+        sys_platform: "linux",
+    }
+    .try_into()
+    .ok()
+}
+
+/// Parses a `Requires-Dist` line: `None` if it does not hold here (marker, extra), names an
+/// address instead of versions, or is no requirement at all.
+///
+/// The parts are taken apart here, since the parser of `pep508_rs` 0.9 panics on some names
+/// (`a_`); versions and markers are left to the libraries.
+pub(super) fn requirement(line: &str, env: &MarkerEnvironment) -> Option<Requirement> {
+    // An address is resolved by nothing but pip itself.
+    if line.len() > MAX_LENGTH || line.contains('@') || line.matches('(').count() > MAX_PARENS {
+        return None;
+    }
+    let (what, marker) = line.split_once(';').map_or((line, None), |(a, b)| (a, Some(b)));
+    if let Some(marker) = marker {
+        let tree = MarkerTree::from_str(marker.trim()).ok()?;
+        if !tree.evaluate(env, &[]) {
+            return None;
+        }
+    }
+    let what = what.trim();
+    let in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let (name, rest) = what.split_at(what.find(|c| !in_name(c)).unwrap_or(what.len()));
+    let name = normalize_name(name);
+    let mut spec = rest.trim_start();
+    if let Some(extras) = spec.strip_prefix('[') {
+        spec = extras.split_once(']')?.1.trim_start();
+    }
+    if let Some(inner) = spec.strip_prefix('(') {
+        spec = inner.strip_suffix(')')?;
+    }
+    let spec = spec.trim();
+    let spec = match spec {
+        "" => VersionSpecifiers::empty(),
+        spec => VersionSpecifiers::from_str(spec).ok()?,
+    };
+    (!name.is_empty()).then(|| Requirement { name, spec, text: what.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn here() -> MarkerEnvironment {
+        let mut facts = Facts::default();
+        facts.host.arch = Some("aarch64".to_owned());
+        let interpreter =
+            Interpreter { version: Some("3.11.13".to_owned()), ..Interpreter::default() };
+        facts.python.interpreter = Some(interpreter);
+        environment(&facts).unwrap()
+    }
+
+    #[test]
+    fn markers_speak_of_the_examined_interpreter() {
+        let env = here();
+        assert!(requirement("a; platform_machine == 'x86_64'", &env).is_none());
+        assert!(requirement("a; python_version < '3.10'", &env).is_none());
+        assert!(requirement("a[x]>=1; extra == 'dev'", &env).is_none());
+        assert!(requirement("a @ https://host/a.whl", &env).is_none());
+        let found = requirement("Foo_Bar (>=1.0) ; python_version >= '3.8'", &env).unwrap();
+        assert_eq!(found.name, "foo-bar");
+        assert!(found.spec.contains(&version("1.2").unwrap()));
+        assert_eq!(found.text, "Foo_Bar (>=1.0)");
+    }
+
+    #[test]
+    fn local_parts_do_not_count() {
+        let spec = VersionSpecifiers::from_str("==2.9.0+cpu").unwrap();
+        let is = |text: &str| satisfies_without_local(&spec, &version(text).unwrap());
+        assert!(is("2.9.0") && is("2.9.0+cpu") && is("2.9.0+cu128"));
+        assert!(!is("2.9.1"));
+        let star = VersionSpecifiers::from_str("==2.14.0.*").unwrap();
+        assert!(satisfies_without_local(&star, &version("2.14.0+cpu").unwrap()));
+    }
+
+    #[test]
+    fn a_nightly_is_of_its_release() {
+        let spec = VersionSpecifiers::from_str("==2.7.1").unwrap();
+        assert!(same_release(&spec, &version("2.7.1.dev20250724").unwrap()));
+        assert!(same_release(&spec, &version("2.7.1a0+gitabc").unwrap()));
+        assert!(!same_release(&spec, &version("2.7.0").unwrap()));
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_is_parsed(
+            line in "\\PC{0,80}",
+            marker in "[()a-z_ '\"<>=!,.0-9]{0,80}",
+            word in "(extra|python_version|python_full_version|os_name|platform_machine|x)",
+            operator in "(==|!=|<|>|<=|>=|~=|===|in|not in|and)",
+            value in "[0-9a-z.*+!_-]{0,12}",
+        ) {
+            let env = here();
+            requirement(&line, &env);
+            requirement(&format!("a; {marker}"), &env);
+            requirement(&format!("a{marker}"), &env);
+            requirement(&format!("a; {word} {operator} '{value}'"), &env);
+            requirement(&format!("a{operator}{value}"), &env);
+            version(&line);
+            version(&value);
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! `PY-CONSTRAINTS`: the requirements of the stack's packages against what is installed, as
+//! `pip check` would do it, but knowing which conflicts are harmless.
+
+use std::collections::BTreeSet;
+
+use pep440_rs::{Version, VersionSpecifiers};
+use pep508_rs::MarkerEnvironment;
+
+use crate::checks::{Context, pep};
+use crate::facts::{Dist, Python};
+use crate::report::{Evidence, Found, Outcome};
+
+/// Whose requirements are looked at.
+const REQUIRERS: &[&str] = &[
+    "accelerate",
+    "compressed-tensors",
+    "deepspeed",
+    "mindformers",
+    "mindspore",
+    "peft",
+    "torch-npu",
+    "torchaudio",
+    "torchvision",
+    "transformers",
+    "triton-ascend",
+    "vllm",
+    "vllm-ascend",
+    "xgrammar",
+];
+
+/// Needed to build a package and not to run it.
+const BUILD_TOOLS: &[&str] =
+    &["cmake", "ninja", "packaging", "pip", "pybind11", "setuptools", "setuptools-scm", "wheel"];
+
+/// What vllm's own metadata pins for its GPU builds. vllm-ascend runs with what torch_npu needs,
+/// and its maintainers say to ignore pip's complaint (vllm 0.18 asks for torch 2.10, vllm-ascend
+/// 0.18 for 2.9).
+const PINNED_FOR_GPU: &[&str] = &["torch", "torchaudio", "torchvision", "triton"];
+
+/// One requirement that is not met.
+struct Conflict<'a> {
+    by: &'a Dist,
+    name: &'a str,
+    spec: &'a VersionSpecifiers,
+    text: &'a str,
+    source: Evidence,
+    installed: &'a Dist,
+}
+
+pub(super) fn check(ctx: &Context<'_>) -> Outcome {
+    let python = &ctx.facts.python;
+    if python.interpreter.is_none() {
+        return Outcome::not_applicable("no_python");
+    }
+    let stack: Vec<&Dist> = REQUIRERS.iter().filter_map(|name| python.dist(name)).collect();
+    if stack.is_empty() {
+        return Outcome::not_applicable("no_torch_npu");
+    }
+    let Some(env) = pep::environment(ctx.facts) else {
+        return Outcome::not_checked("version_unknown", "Python");
+    };
+    let mut found = Vec::new();
+    for dist in stack {
+        found.extend(of_one(ctx, &env, dist));
+    }
+    found.into()
+}
+
+fn of_one(ctx: &Context<'_>, env: &MarkerEnvironment, by: &Dist) -> Vec<Found> {
+    let python = &ctx.facts.python;
+    let metadata = format!("{}/METADATA", by.path);
+    let declared: Vec<pep::Requirement> =
+        by.requires.iter().filter_map(|line| pep::requirement(line, env)).collect();
+    let mut found = Vec::new();
+    let mut missing = BTreeSet::new();
+    for requirement in &declared {
+        let Some(installed) = python.dist(&requirement.name) else {
+            missing.insert(requirement.name.as_str());
+            continue;
+        };
+        found.extend(judge(
+            python,
+            &Conflict {
+                by,
+                name: &requirement.name,
+                spec: &requirement.spec,
+                text: &requirement.text,
+                source: Evidence::file(&metadata).value(&requirement.text),
+                installed,
+            },
+        ));
+    }
+    if by.name == "vllm-ascend"
+        && let Some(version) = pep::version(&by.version)
+    {
+        // What its release was tested with, where its metadata says nothing.
+        for (name, spec) in ctx.matrix.vllm_ascend_pins(&version) {
+            if let Some(installed) = python.dist(name)
+                && declared.iter().all(|requirement| requirement.name != name)
+            {
+                let text = format!("{name}{spec}");
+                let source = Evidence::data(format!("vllm_ascend {version}")).value(&text);
+                let conflict = Conflict { by, name, spec, text: &text, source, installed };
+                found.extend(judge(python, &conflict));
+            }
+        }
+    }
+    found.extend(not_there(by, &metadata, &missing));
+    found
+}
+
+/// What is required and not installed. It is only told: a package may be needed for a part of
+/// the other that nobody uses here, and names in metadata are not always those of the builds
+/// for Ascend.
+fn not_there(by: &Dist, metadata: &str, missing: &BTreeSet<&str>) -> Option<Found> {
+    let names: Vec<&str> = missing
+        .iter()
+        .copied()
+        .filter(|name| !BUILD_TOOLS.contains(name) && !name.starts_with("nvidia-"))
+        .filter(|name| by.name != "vllm" || !PINNED_FOR_GPU.contains(name))
+        // Its own check.
+        .filter(|name| by.name != "torch-npu" || *name != "torch")
+        .collect();
+    (!names.is_empty()).then(|| {
+        Found::info("PY-CONSTRAINTS", "missing")
+            .arg("by", &by.name)
+            .arg("by_version", &by.version)
+            .arg("count", names.len().to_string())
+            .arg("packages", names.join(", "))
+            .evidence(Evidence::file(metadata).value(names.join(", ")))
+            .because(&["VLLM-EMPTY"])
+    })
+}
+
+fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<Found> {
+    let Conflict { by, name, spec, text, source, installed } = conflict;
+    let version = pep::version(&installed.version)?;
+    if spec.contains(&version) || by.name == *name {
+        return None;
+    }
+    let fill = |found: Found| {
+        found
+            .arg("by", &by.name)
+            .arg("by_version", &by.version)
+            .arg("wanted", *text)
+            .arg("package", *name)
+            .arg("installed", &installed.version)
+            .evidence(source.clone())
+            .evidence(
+                Evidence::file(format!("{}/METADATA", installed.path))
+                    .value(format!("Version: {}", installed.version)),
+            )
+    };
+    if by.name == "torch-npu" && *name == "torch" {
+        // The version itself is TORCH-VERSION's; here is only what pip will complain about.
+        return pep::satisfies_without_local(spec, &version)
+            .then(|| fill(Found::info("PY-CONSTRAINTS", "local")));
+    }
+    if is_build_of(spec, &version) {
+        return None;
+    }
+    if by.name == "vllm" && PINNED_FOR_GPU.contains(name) && python.dist("vllm-ascend").is_some() {
+        return Some(fill(Found::info("PY-CONSTRAINTS", "benign")));
+    }
+    let because: &[&'static str] = match *name {
+        "torch" | "torchvision" | "torchaudio" => &["TORCH-VERSION"],
+        "torch-npu" => &["VLLM-STACK", "TORCH-VERSION"],
+        "vllm" => &["VLLM-PAIR"],
+        "numpy" => &["PY-NUMPY"],
+        name if name.contains("triton") => &["TRITON-CONFLICT", "VLLM-STACK"],
+        _ => &[],
+    };
+    // These are built for other releases of torch_npu than those that vllm-ascend pairs them
+    // with; what counts is that pairing (VLLM-STACK).
+    if by.name == "triton-ascend" && name.starts_with("torch") {
+        return Some(fill(Found::info("PY-CONSTRAINTS", "benign")));
+    }
+    Some(fill(Found::warning("PY-CONSTRAINTS", "conflict")).because(because))
+}
+
+/// Whether `version` is a build of the release that `spec` pins: a patch release of torch_npu
+/// (`2.9.0.post1` for `2.9.0`), a nightly, a build with changes of one's own.
+fn is_build_of(spec: &VersionSpecifiers, version: &Version) -> bool {
+    (version.is_post() || version.is_dev() || version.is_local() || version.any_prerelease())
+        && pep::same_release(spec, version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks::Profile;
+    use crate::checks::testing::{dist, facts_with, ids, python};
+
+    fn requiring(name: &str, version: &str, requires: &[&str]) -> Dist {
+        let mut dist = dist(name, version);
+        dist.requires = requires.iter().map(|&line| line.to_owned()).collect();
+        dist
+    }
+
+    fn outcome(dists: Vec<Dist>) -> Outcome {
+        let facts = facts_with(python("3.11.13"), dists);
+        check(&Context::of(&facts, Profile::General))
+    }
+
+    fn run(dists: Vec<Dist>) -> Vec<String> {
+        ids(outcome(dists))
+    }
+
+    #[test]
+    fn a_pin_of_a_release_is_a_conflict() {
+        let transformers = dist("transformers", "4.58.0");
+        assert_eq!(
+            run(vec![dist("vllm-ascend", "0.11.0"), transformers.clone()]),
+            ["warning PY-CONSTRAINTS conflict"],
+            "by the matrix"
+        );
+        let declared = requiring("vllm-ascend", "0.0.9", &["transformers<=4.57.1"]);
+        assert_eq!(run(vec![declared, transformers]), ["warning PY-CONSTRAINTS conflict"]);
+    }
+
+    #[test]
+    fn the_gpu_pins_of_vllm_are_harmless_beside_vllm_ascend() {
+        let vllm = || requiring("vllm", "0.18.0", &["torch==2.10.0", "torchvision==0.25.0"]);
+        let torch = || dist("torch", "2.9.0");
+        let all = vec![vllm(), dist("vllm-ascend", "0.0.9"), torch()];
+        assert_eq!(run(all), ["info PY-CONSTRAINTS benign"]);
+        assert_eq!(
+            run(vec![vllm(), torch(), dist("torchvision", "0.25.0")]),
+            ["warning PY-CONSTRAINTS conflict"]
+        );
+    }
+
+    #[test]
+    fn a_missing_local_part_is_told_and_no_more() {
+        let npu = || requiring("torch-npu", "2.9.0", &["torch==2.9.0+cpu"]);
+        assert_eq!(run(vec![npu(), dist("torch", "2.9.0")]), ["info PY-CONSTRAINTS local"]);
+        assert_eq!(run(vec![npu(), dist("torch", "2.9.0+cpu")]), [""; 0]);
+        assert_eq!(run(vec![npu(), dist("torch", "2.8.0")]), [""; 0], "TORCH-VERSION's");
+    }
+
+    #[test]
+    fn builds_of_a_pinned_release_are_no_conflict() {
+        let plugin = || requiring("vllm-ascend", "0.0.9", &["torch-npu==2.9.0"]);
+        for version in ["2.9.0.post1", "2.9.0+gitabc", "2.9.0.dev20260101"] {
+            assert_eq!(run(vec![plugin(), dist("torch-npu", version)]), [""; 0], "{version}");
+        }
+        assert_eq!(
+            run(vec![plugin(), dist("torch-npu", "2.8.0")]),
+            ["warning PY-CONSTRAINTS conflict"]
+        );
+    }
+
+    #[test]
+    fn what_is_missing_is_told_once_for_a_package() {
+        let plugin = requiring("vllm-ascend", "0.0.9", &["einops", "quart", "cmake>=3.26"]);
+        let outcome = outcome(vec![plugin]);
+        let Outcome::Found(found) = &outcome else { panic!("{outcome:?}") };
+        assert_eq!(found[0].args["packages"], "einops, quart");
+        assert_eq!(ids(outcome), ["info PY-CONSTRAINTS missing"]);
+    }
+
+    #[test]
+    fn markers_of_other_machines_do_not_count() {
+        let gram = requiring("xgrammar", "0.1.30", &["triton; platform_machine == 'x86_64'"]);
+        assert_eq!(run(vec![gram]), [""; 0]);
+    }
+}

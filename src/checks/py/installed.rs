@@ -1,0 +1,207 @@
+//! `PY-DUP`: what is installed is installed once, and whole.
+
+use std::collections::BTreeMap;
+
+use crate::checks::Context;
+use crate::facts::{Dist, Facts};
+use crate::report::{Evidence, Found, Outcome, Severity};
+
+/// Distributions whose shadowing matters; of others there are often several, and it does not.
+const STACK: &[&str] = &[
+    "mindspore",
+    "numpy",
+    "torch",
+    "torch-npu",
+    "transformers",
+    "triton-ascend",
+    "vllm",
+    "vllm-ascend",
+];
+
+pub(super) fn check(ctx: &Context<'_>) -> Outcome {
+    let python = &ctx.facts.python;
+    if python.interpreter.is_none() && python.dists.is_empty() {
+        return Outcome::not_applicable("no_python");
+    }
+    let mut by_name: BTreeMap<&str, Vec<&Dist>> = BTreeMap::new();
+    for dist in &python.dists {
+        by_name.entry(&dist.name).or_default().push(dist);
+    }
+    let mut found = Vec::new();
+    for (name, dists) in &by_name {
+        found.extend(twice(dists));
+        if STACK.contains(name) {
+            found.extend(hidden(ctx.facts, dists));
+        }
+    }
+    for dist in &python.dists {
+        found.extend(broken(dist));
+    }
+    for name in ["torch", "torch-npu"] {
+        found.extend(python.dist(name).and_then(|dist| gone(ctx.facts, dist)));
+    }
+    found.into()
+}
+
+/// Two `dist-info` of one name in one directory: an interrupted upgrade.
+fn twice(dists: &[&Dist]) -> Option<Found> {
+    let is_info = |dist: &&&Dist| dist.path.ends_with(".dist-info");
+    let first = dists.iter().find(is_info)?;
+    let same: Vec<&&Dist> =
+        dists.iter().filter(is_info).filter(|dist| dist.site_dir == first.site_dir).collect();
+    if same.len() < 2 {
+        return None;
+    }
+    let versions: Vec<&str> = same.iter().map(|dist| dist.version.as_str()).collect();
+    let mut one = Found::warning("PY-DUP", "twice")
+        .arg("name", &first.name)
+        .arg("versions", versions.join(", "))
+        .arg("site", &first.site_dir)
+        .arg("paths", same.iter().map(|dist| dist.path.as_str()).collect::<Vec<_>>().join(" "));
+    for dist in same {
+        one = one.evidence(Evidence::file(&dist.path).value(&dist.version));
+    }
+    Some(one)
+}
+
+/// A package of the user's own directory, or of `PYTHONPATH`, before another version of it.
+fn hidden(facts: &Facts, dists: &[&Dist]) -> Option<Found> {
+    let interpreter = facts.python.interpreter.as_ref()?;
+    let (first, rest) = dists.split_first()?;
+    let other = rest
+        .iter()
+        .find(|dist| dist.site_dir != first.site_dir && dist.version != first.version)?;
+    let inside = |dir: &str| {
+        dir.strip_prefix(interpreter.prefix.as_str()).is_some_and(|rest| rest.starts_with('/'))
+    };
+    // What lies in the interpreter's own prefix is meant to be found first.
+    let own = inside(&first.site_dir) || interpreter.kind == "venv" && inside(&first.site_dir);
+    let intruder = !own
+        && !first.site_dir.starts_with("/usr/")
+        && first.editable.is_none()
+        && other.editable.is_none()
+        && first.path.ends_with(".dist-info");
+    intruder.then(|| {
+        Found::warning("PY-DUP", "hidden")
+            .arg("name", &first.name)
+            .arg("used", &first.version)
+            .arg("used_dir", &first.site_dir)
+            .arg("hidden", &other.version)
+            .arg("hidden_dir", &other.site_dir)
+            .evidence(Evidence::file(&first.path).value(&first.version))
+            .evidence(Evidence::file(&other.path).value(&other.version))
+    })
+}
+
+/// A distribution that is not whole.
+fn broken(dist: &Dist) -> Option<Found> {
+    let because: &[&'static str] = match dist.name.as_str() {
+        "torch-npu" => &["TNPU-RECORD"],
+        name if name.contains("triton") => &["TRITON-CONFLICT"],
+        _ => &[],
+    };
+    if dist.name.starts_with('~') || dist.path.rsplit('/').next()?.starts_with('~') {
+        return Some(
+            Found::info("PY-DUP", "leftover")
+                .arg("path", &dist.path)
+                .evidence(Evidence::file(&dist.path)),
+        );
+    }
+    if !dist.metadata_ok {
+        return Some(
+            Found::warning("PY-DUP", "no_metadata")
+                .arg("name", &dist.name)
+                .arg("path", &dist.path)
+                .evidence(Evidence::file(&dist.path))
+                .because(because),
+        );
+    }
+    if dist.missing_files == 0 {
+        return None;
+    }
+    // Somebody may have thinned out an image; a library is never taken out for that.
+    let library = dist.missing_sample.iter().any(|path| path.ends_with(".so"));
+    let many = u64::from(dist.missing_files) * 10 >= u64::from(dist.listed_files);
+    let severity = if library || many { Severity::Warning } else { Severity::Info };
+    let mut one = Found::new("PY-DUP", "incomplete", severity)
+        .arg("name", &dist.name)
+        .arg("version", &dist.version)
+        .arg("missing", dist.missing_files.to_string())
+        .arg("listed", dist.listed_files.to_string())
+        .arg("first", dist.missing_sample.first().cloned().unwrap_or_default())
+        .because(because);
+    for path in &dist.missing_sample {
+        one = one.evidence(Evidence::file(path).value("missing"));
+    }
+    Some(one)
+}
+
+/// Metadata without a package beside it, and without a RECORD that could tell.
+fn gone(facts: &Facts, dist: &Dist) -> Option<Found> {
+    let module = dist.name.replace('-', "_");
+    let there = facts.python.torch.dirs.contains_key(&module);
+    (!there && dist.listed_files == 0 && dist.editable.is_none() && dist.metadata_ok).then(|| {
+        Found::warning("PY-DUP", "gone")
+            .arg("name", &dist.name)
+            .arg("version", &dist.version)
+            .arg("package", format!("{}/{module}", dist.site_dir))
+            .evidence(Evidence::file(&dist.path))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks::Profile;
+    use crate::checks::testing::{dist, facts_with, ids, python};
+
+    fn run(dists: Vec<Dist>) -> Vec<String> {
+        let mut facts = facts_with(python("3.11"), dists);
+        for name in ["torch", "torch_npu"] {
+            facts.python.torch.dirs.insert(name.to_owned(), format!("/s/{name}"));
+        }
+        ids(check(&Context::of(&facts, Profile::General)))
+    }
+
+    fn elsewhere(mut dist: Dist, dir: &str) -> Dist {
+        dist.path = format!("{dir}/{}", dist.path.rsplit('/').next().unwrap());
+        dir.clone_into(&mut dist.site_dir);
+        dist
+    }
+
+    #[test]
+    fn two_dist_infos_of_one_name() {
+        let two = vec![dist("torch-npu", "2.7.1"), dist("torch-npu", "2.6.0")];
+        assert_eq!(run(two), ["warning PY-DUP twice"]);
+        assert_eq!(run(vec![dist("torch", "2.7.1"), dist("torch-npu", "2.7.1")]), [""; 0]);
+    }
+
+    #[test]
+    fn the_users_directory_hides_another_version() {
+        let user = "/home/u/.local/lib/python3.11/site-packages";
+        let mine = || elsewhere(dist("torch", "2.9.0"), user);
+        assert_eq!(run(vec![mine(), dist("torch", "2.7.1")]), ["warning PY-DUP hidden"]);
+        assert_eq!(run(vec![mine(), dist("torch", "2.9.0")]), [""; 0], "the same version");
+        assert_eq!(run(vec![mine()]), [""; 0]);
+        let base = elsewhere(dist("torch", "2.1.0"), "/usr/lib/python3/dist-packages");
+        assert_eq!(run(vec![dist("torch", "2.7.1"), base]), [""; 0], "as a venv hides its base");
+    }
+
+    #[test]
+    fn half_installed_packages_are_named() {
+        let mut bare = dist("vllm", "0.11.0");
+        bare.metadata_ok = false;
+        assert_eq!(run(vec![bare]), ["warning PY-DUP no_metadata"]);
+        let mut thin = dist("scipy", "1.11");
+        (thin.listed_files, thin.missing_files) = (100, 2);
+        thin.missing_sample = vec!["/s/scipy/tests/a.py".to_owned()];
+        assert_eq!(run(vec![thin.clone()]), ["info PY-DUP incomplete"]);
+        thin.missing_sample = vec!["/s/scipy/a.so".to_owned()];
+        assert_eq!(run(vec![thin.clone()]), ["warning PY-DUP incomplete"]);
+        (thin.missing_files, thin.missing_sample) = (50, vec![]);
+        assert_eq!(run(vec![thin]), ["warning PY-DUP incomplete"]);
+        let gone = facts_with(python("3.11"), vec![dist("torch-npu", "2.7.1")]);
+        let outcome = check(&Context::of(&gone, Profile::General));
+        assert_eq!(ids(outcome), ["warning PY-DUP gone"]);
+    }
+}

@@ -1,0 +1,149 @@
+//! `PY-INTERP`: the interpreter is there, runs on this machine, and is one that the stack has
+//! wheels for.
+
+use crate::checks::{Context, pep};
+use crate::facts::{Interpreter, Python};
+use crate::report::{Evidence, Found, Outcome};
+
+pub(super) fn check(ctx: &Context<'_>) -> Outcome {
+    let python = &ctx.facts.python;
+    let mut found = Vec::new();
+    if let Some((by, path)) = &python.missing_interpreter {
+        found.push(missing(python, by, path));
+    }
+    let Some(interpreter) = &python.interpreter else {
+        return if found.is_empty() { Outcome::not_applicable("no_python") } else { found.into() };
+    };
+    if let Some(target) = &interpreter.dangling {
+        // A copied tree may simply lack the interpreter.
+        let live = ctx.facts.source == "live";
+        let one = if live { Found::error } else { Found::warning };
+        found.push(
+            one("PY-INTERP", "dangling")
+                .arg("path", &interpreter.path)
+                .arg("target", target)
+                .arg("prefix", &interpreter.prefix)
+                .evidence(Evidence::file(&interpreter.path).value(target)),
+        );
+    }
+    found.extend(foreign(ctx, interpreter));
+    found.extend(no_wheel(ctx, interpreter));
+    if interpreter.version.is_none() && found.is_empty() {
+        return Outcome::not_checked("version_unknown", &interpreter.path);
+    }
+    found.into()
+}
+
+fn missing(python: &Python, by: &str, path: &str) -> Found {
+    let (evidence, instead) = match by {
+        "--python" => (Evidence::option("--python"), None),
+        "process" => (Evidence::option("process"), python.interpreter.as_ref()),
+        variable => (Evidence::env(variable), python.interpreter.as_ref()),
+    };
+    let one = match instead {
+        None => Found::error("PY-INTERP", "missing"),
+        Some(instead) => Found::warning("PY-INTERP", "replaced").arg("instead", &instead.path),
+    };
+    one.arg("path", path).arg("by", by).evidence(evidence.value(path))
+}
+
+fn foreign(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<Found> {
+    let (arch, host) = (interpreter.arch.as_ref()?, ctx.facts.host.arch.as_ref()?);
+    (arch != host).then(|| {
+        Found::error("PY-INTERP", "arch")
+            .arg("path", &interpreter.path)
+            .arg("arch", arch)
+            .arg("host", host)
+            .evidence(Evidence::file(&interpreter.real).value(arch))
+    })
+}
+
+/// Whether no wheel of the installed torch_npu, or of any, is for this Python.
+fn no_wheel(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<Found> {
+    let (major, minor) = pep::minor(interpreter)?;
+    let wanted = format!("{major}.{minor}");
+    let evidence = Evidence::file(&interpreter.path).value(&wanted);
+    let one = |found: Found| {
+        found.arg("python", &wanted).arg("path", &interpreter.path).evidence(evidence.clone())
+    };
+    let Some(npu) = ctx.facts.python.dist("torch-npu") else {
+        let mut known = ctx.matrix.torch_npu.iter().filter(|row| !row.wheels.is_empty());
+        let any = ctx.matrix.torch_npu.iter().any(|row| row.pythons().contains(&wanted.as_str()));
+        let newest = known.next_back().or(known.next()).map(|row| row.pythons().join(", "));
+        // Without torch_npu nobody may want it in this environment.
+        return (!any && ctx.facts.cann.active().is_some()).then(|| {
+            let found = if ctx.profile.needs_framework() { Found::warning } else { Found::info };
+            one(found("PY-INTERP", "no_wheel_at_all")).arg("pythons", newest.unwrap_or_default())
+        });
+    };
+    let row = ctx.matrix.torch_npu(&pep::version(&npu.version)?)?;
+    let pythons = row.pythons();
+    // A build of one's own for this Python is as good as a published one.
+    let own_build = npu.tags.iter().any(|tag| crate::checks::wheel::fits_python(tag, major, minor));
+    (!pythons.is_empty() && !pythons.contains(&wanted.as_str()) && !own_build).then(|| {
+        one(Found::error("PY-INTERP", "no_wheel"))
+            .arg("torch_npu", &npu.version)
+            .arg("pythons", pythons.join(", "))
+            .arg("newest", pythons.last().copied().unwrap_or_default())
+            .evidence(
+                Evidence::data(format!("torch_npu {}", row.version.0)).value(pythons.join(", ")),
+            )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks::Profile;
+    use crate::checks::testing::{dist, facts_with, ids, python};
+    use crate::facts::{Dist, Facts};
+
+    fn run(facts: &Facts) -> Vec<String> {
+        ids(check(&Context::of(facts, Profile::General)))
+    }
+
+    fn npu(version: &str, tag: &str) -> Dist {
+        let mut npu = dist("torch-npu", version);
+        npu.tags = vec![tag.to_owned()];
+        npu
+    }
+
+    #[test]
+    fn wheels_decide_which_python_is_supported() {
+        let fits = npu("2.7.1", "cp311-cp311-manylinux_2_28_aarch64");
+        assert_eq!(run(&facts_with(python("3.11.13"), vec![fits])), [""; 0]);
+        let forced = npu("2.7.1", "cp311-cp311-manylinux_2_28_aarch64");
+        assert_eq!(run(&facts_with(python("3.13.1"), vec![forced])), ["error PY-INTERP no_wheel"]);
+        let own = npu("2.7.1", "cp313-cp313-linux_aarch64");
+        assert_eq!(run(&facts_with(python("3.13.1"), vec![own])), [""; 0]);
+        let unknown = npu("9.9.9", "cp311-cp311-linux_aarch64");
+        assert_eq!(run(&facts_with(python("3.13.1"), vec![unknown])), [""; 0]);
+    }
+
+    #[test]
+    fn an_interpreter_of_another_machine() {
+        let mut facts = facts_with(python("3.11"), vec![]);
+        facts.host.arch = Some("x86_64".to_owned());
+        assert_eq!(run(&facts), ["error PY-INTERP arch"]);
+    }
+
+    #[test]
+    fn what_was_named_has_to_be_there() {
+        let mut facts = Facts::default();
+        assert_eq!(run(&facts), ["not applicable: no_python"]);
+        facts.python.missing_interpreter = Some(("--python".to_owned(), "/x".to_owned()));
+        assert_eq!(run(&facts), ["error PY-INTERP missing"]);
+        facts.python.missing_interpreter = Some(("VIRTUAL_ENV".to_owned(), "/v".to_owned()));
+        facts.python.interpreter = Some(python("3.11"));
+        assert_eq!(run(&facts), ["warning PY-INTERP replaced"]);
+    }
+
+    #[test]
+    fn a_dangling_link_is_grave_on_the_machine_itself() {
+        let mut facts = facts_with(python("3.11"), vec![]);
+        facts.python.interpreter.as_mut().unwrap().dangling = Some("/usr/bin/python3.9".to_owned());
+        assert_eq!(run(&facts), ["warning PY-INTERP dangling"]);
+        facts.source = "live".to_owned();
+        assert_eq!(run(&facts), ["error PY-INTERP dangling"]);
+    }
+}

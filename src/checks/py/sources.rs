@@ -1,0 +1,158 @@
+//! `PY-SHADOW`: source trees that are imported instead of what is installed.
+//! `PY-INDEX`: whether pip's indexes can serve what the stack pins.
+
+use pep440_rs::{Operator, VersionSpecifiers};
+
+use crate::checks::Context;
+use crate::checks::pep::{self, not_installed};
+use crate::facts::normalize_name;
+use crate::report::{Evidence, Found, Outcome, Severity};
+
+/// The part of an address that is the same for all paths of the vendor's mirrors.
+const VENDOR_MIRROR: &str = "huaweicloud.com/ascend";
+/// Packages of which some builds are only on the vendor's mirror.
+const MIRRORED: &[&str] = &["torch-npu", "triton-ascend"];
+
+pub(super) fn shadow(ctx: &Context<'_>) -> Outcome {
+    let facts = ctx.facts;
+    let python = &facts.python;
+    if python.interpreter.is_none() {
+        return Outcome::not_applicable("no_python");
+    }
+    let cwd = facts.process.cwd.as_deref().map(|cwd| cwd.trim_end_matches('/'));
+    let found = python.shadows.iter().filter_map(|(package, dir)| {
+        let holder = dir.strip_suffix(&format!("/{package}")).unwrap_or(dir);
+        let by_cwd = cwd == Some(holder);
+        let installed = python.dist(&normalize_name(package)).is_some();
+        // Who builds a package stands in its source tree; that alone is no mistake.
+        if by_cwd && !installed {
+            return None;
+        }
+        // vllm works from bare sources on an NPU; torch does not.
+        let severity =
+            if package.starts_with("torch") { Severity::Error } else { Severity::Warning };
+        let evidence = if by_cwd {
+            Evidence::option("working directory").value(holder)
+        } else {
+            Evidence::env("PYTHONPATH").value(facts.env.get("PYTHONPATH").unwrap_or_default())
+        };
+        let message = if by_cwd { "cwd" } else { "pythonpath" };
+        Some(
+            Found::new("PY-SHADOW", message, severity)
+                .arg("package", package)
+                .arg("dir", dir)
+                .arg("holder", holder)
+                .evidence(Evidence::file(dir))
+                .evidence(evidence),
+        )
+    });
+    found.collect::<Vec<_>>().into()
+}
+
+pub(super) fn index(ctx: &Context<'_>) -> Outcome {
+    let facts = ctx.facts;
+    let python = &facts.python;
+    let Some(plugin) = python.dist("vllm-ascend") else {
+        return not_installed("vllm-ascend");
+    };
+    let Some(env) = pep::environment(facts) else {
+        return Outcome::not_checked("version_unknown", "Python");
+    };
+    let mut pins: Vec<(String, VersionSpecifiers, Evidence)> = plugin
+        .requires
+        .iter()
+        .filter_map(|line| pep::requirement(line, &env))
+        .map(|requirement| {
+            let source = Evidence::file(format!("{}/METADATA", plugin.path));
+            (requirement.name, requirement.spec, source.value(requirement.text))
+        })
+        .collect();
+    if let Some(version) = pep::version(&plugin.version) {
+        for (name, spec) in ctx.matrix.vllm_ascend_pins(&version) {
+            if pins.iter().all(|(known, ..)| known != name) {
+                let source = Evidence::data(format!("vllm_ascend {version}"));
+                pins.push((name.to_owned(), spec.clone(), source.value(format!("{name}{spec}"))));
+            }
+        }
+    }
+    if facts.host.pip_indexes.iter().any(|(_, url)| url.contains(VENDOR_MIRROR)) {
+        return Outcome::Passed;
+    }
+    let found = pins.into_iter().filter(|(name, ..)| MIRRORED.contains(&name.as_str())).filter_map(
+        |(name, spec, source)| {
+            let pin = spec.iter().find(|one| *one.operator() == Operator::Equal)?.version().clone();
+            let installed = python.dist(&name).and_then(|dist| pep::version(&dist.version));
+            if installed.is_some_and(|installed| installed.without_local() == pin) {
+                return None;
+            }
+            // Releases of torch-npu are on the common index; its development builds are not.
+            if name == "torch-npu" && !pin.is_dev() {
+                return None;
+            }
+            let mut one = Found::info("PY-INDEX", "mirror")
+                .arg("package", &name)
+                .arg("pin", pin.to_string())
+                .arg("vllm_ascend", &plugin.version)
+                .evidence(source);
+            for (place, url) in facts.host.pip_indexes.iter().take(5) {
+                one = one.evidence(if place.starts_with('/') {
+                    Evidence::file(place).value(url)
+                } else {
+                    Evidence::env(place).value(url)
+                });
+            }
+            Some(one)
+        },
+    );
+    found.collect::<Vec<_>>().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks::Profile;
+    use crate::checks::testing::{dist, facts_with, ids, python};
+    use crate::facts::{Dist, Facts};
+
+    fn plugin(version: &str, requires: &str) -> Dist {
+        let mut plugin = dist("vllm-ascend", version);
+        plugin.requires = vec![requires.to_owned()];
+        plugin
+    }
+
+    fn run(check: fn(&Context<'_>) -> Outcome, facts: &Facts) -> Vec<String> {
+        ids(check(&Context::of(facts, Profile::General)))
+    }
+
+    #[test]
+    fn a_development_build_needs_the_vendors_mirror() {
+        let dists = vec![plugin("0.0.1", "torch-npu==2.7.1.dev20250724")];
+        let mut facts = facts_with(python("3.11"), dists);
+        assert_eq!(run(index, &facts), ["info PY-INDEX mirror"]);
+        facts.python.dists.push(dist("torch-npu", "2.7.1.dev20250724"));
+        assert_eq!(run(index, &facts), [""; 0]);
+        facts.python.dists.pop();
+        let url = "https://mirrors.huaweicloud.com/ascend/repos/pypi".to_owned();
+        facts.host.pip_indexes = vec![("/etc/pip.conf".to_owned(), url)];
+        assert_eq!(run(index, &facts), [""; 0]);
+        let release = facts_with(python("3.11"), vec![plugin("0.0.1", "torch-npu==2.7.1")]);
+        assert_eq!(run(index, &release), [""; 0]);
+    }
+
+    #[test]
+    fn bare_sources_before_an_installed_package() {
+        let mut facts = facts_with(python("3.11"), vec![]);
+        facts.process.cwd = Some("/w".to_owned());
+        let tree = |package: &str| (package.to_owned(), format!("/w/{package}"));
+        facts.python.shadows = vec![tree("torch_npu"), tree("vllm")];
+        assert_eq!(run(shadow, &facts), [""; 0], "somebody who builds them");
+        facts.python.dists = vec![dist("torch-npu", "2.7.1"), dist("vllm", "0.11.0")];
+        assert_eq!(run(shadow, &facts), ["error PY-SHADOW cwd", "warning PY-SHADOW cwd"]);
+        facts.process.cwd = Some("/".to_owned());
+        facts.python.dists.clear();
+        assert_eq!(
+            run(shadow, &facts),
+            ["error PY-SHADOW pythonpath", "warning PY-SHADOW pythonpath"]
+        );
+    }
+}

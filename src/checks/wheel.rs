@@ -1,0 +1,156 @@
+//! `TNPU-WHEELTAG`: the wheel that was installed is one for this interpreter and machine.
+
+use super::{Check, Context, pep};
+use crate::facts::{Dist, Python};
+use crate::report::{Evidence, Found, Outcome};
+
+/// The checks of this file.
+pub(super) const CHECKS: &[Check] = &[Check { id: "TNPU-WHEELTAG", run: check }];
+
+/// The packages of the stack with compiled parts.
+const PACKAGES: &[&str] = &["torch-npu", "torch"];
+
+fn check(ctx: &Context<'_>) -> Outcome {
+    let python = &ctx.facts.python;
+    let Some(npu) = python.dist("torch-npu") else {
+        return Outcome::not_applicable("no_torch_npu");
+    };
+    if npu.tags.is_empty() && python.torch.extensions.is_empty() {
+        return Outcome::not_checked("no_file", format!("{}/WHEEL", npu.path));
+    }
+    let mut found: Vec<Found> = PACKAGES
+        .iter()
+        .filter_map(|name| python.dist(name))
+        .flat_map(|dist| [wrong_python(python, dist), wrong_machine(ctx, dist)])
+        .flatten()
+        .collect();
+    if found.is_empty() {
+        found.extend(wrong_extension(python));
+    }
+    found.into()
+}
+
+/// Whether a tag (`cp311-cp311-manylinux_2_28_aarch64`) is for Python `major.minor`.
+pub(super) fn fits_python(tag: &str, major: u32, minor: u32) -> bool {
+    let mut parts = tag.split('-');
+    let (python, abi) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    python.split('.').any(|one| {
+        let generic = format!("py{major}");
+        if one == generic || one == format!("{generic}{minor}") {
+            return true;
+        }
+        let Some(first) = one.strip_prefix(&format!("cp{major}")).map(str::parse::<u32>) else {
+            return false;
+        };
+        // The stable ABI holds from its version on.
+        first.is_ok_and(|first| first == minor || (abi == "abi3" && first <= minor))
+    })
+}
+
+/// Whether a tag is for this architecture; `any` is for all.
+fn fits_machine(tag: &str, arch: &str) -> bool {
+    tag.rsplit('-').next().unwrap_or_default().split('.').any(|platform| {
+        platform == "any" || platform.strip_suffix(arch).is_some_and(|rest| rest.ends_with('_'))
+    })
+}
+
+fn wrong_python(python: &Python, dist: &Dist) -> Option<Found> {
+    let interpreter = python.interpreter.as_ref()?;
+    let (major, minor) = pep::minor(interpreter)?;
+    let first = dist.tags.first()?;
+    (!dist.tags.iter().any(|tag| fits_python(tag, major, minor))).then(|| {
+        Found::error("TNPU-WHEELTAG", "python")
+            .arg("package", &dist.name)
+            .arg("version", &dist.version)
+            .arg("tag", first)
+            .arg("python", format!("{major}.{minor}"))
+            .arg("interpreter", &interpreter.path)
+            .evidence(Evidence::file(format!("{}/WHEEL", dist.path)).value(format!("Tag: {first}")))
+            .evidence(Evidence::file(&interpreter.path).value(format!("{major}.{minor}")))
+            .because(&["PY-INTERP"])
+    })
+}
+
+fn wrong_machine(ctx: &Context<'_>, dist: &Dist) -> Option<Found> {
+    let interpreter = ctx.facts.python.interpreter.as_ref();
+    let arch = interpreter.and_then(|interpreter| interpreter.arch.as_ref()).or(ctx
+        .facts
+        .host
+        .arch
+        .as_ref())?;
+    let first = dist.tags.first()?;
+    (!dist.tags.iter().any(|tag| fits_machine(tag, arch))).then(|| {
+        Found::error("TNPU-WHEELTAG", "arch")
+            .arg("package", &dist.name)
+            .arg("version", &dist.version)
+            .arg("tag", first)
+            .arg("arch", arch)
+            .evidence(Evidence::file(format!("{}/WHEEL", dist.path)).value(format!("Tag: {first}")))
+    })
+}
+
+/// `_C.cpython-311-….so` beside an interpreter of another version: files that were copied.
+fn wrong_extension(python: &Python) -> Option<Found> {
+    let interpreter = python.interpreter.as_ref()?;
+    let (major, minor) = pep::minor(interpreter)?;
+    let wanted = format!("{major}{minor}");
+    let version_of = |path: &str| {
+        let name = path.rsplit('/').next()?;
+        let rest = name.split_once(".cpython-")?.1;
+        Some(rest.split('-').next()?.to_owned())
+    };
+    let mut versions = Vec::new();
+    for path in &python.torch.extensions {
+        versions.push((path, version_of(path)?));
+    }
+    let (path, version) = versions.first()?;
+    (!versions.iter().any(|(_, version)| *version == wanted)).then(|| {
+        Found::error("TNPU-WHEELTAG", "extension")
+            .arg("path", *path)
+            .arg("built", version)
+            .arg("python", format!("{major}.{minor}"))
+            .arg("interpreter", &interpreter.path)
+            .evidence(Evidence::file(*path))
+            .because(&["PY-INTERP"])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks::Profile;
+    use crate::checks::testing::{dist, facts_with, ids, python};
+
+    #[test]
+    fn tags() {
+        assert!(fits_python("cp311-cp311-manylinux_2_28_aarch64", 3, 11));
+        assert!(!fits_python("cp311-cp311-manylinux_2_28_aarch64", 3, 1));
+        assert!(!fits_python("cp311-cp311-linux_aarch64", 3, 12));
+        assert!(fits_python("cp38-abi3-linux_aarch64", 3, 12));
+        assert!(fits_python("py2.py3-none-any", 3, 9));
+        assert!(fits_machine("cp39-cp39-manylinux_2_17_x86_64.manylinux2014_x86_64", "x86_64"));
+        assert!(!fits_machine("cp39-cp39-linux_aarch64", "x86_64"));
+        assert!(fits_machine("py3-none-any", "aarch64"));
+    }
+
+    fn run(tag: &str, extension: &str) -> Vec<String> {
+        let mut npu = dist("torch-npu", "2.7.1");
+        npu.tags = if tag.is_empty() { vec![] } else { vec![tag.to_owned()] };
+        let mut facts = facts_with(python("3.11.13"), vec![npu]);
+        if !extension.is_empty() {
+            facts.python.torch.extensions = vec![extension.to_owned()];
+        }
+        ids(check(&Context::of(&facts, Profile::General)))
+    }
+
+    #[test]
+    fn python_and_machine_have_to_fit() {
+        assert_eq!(run("cp311-cp311-manylinux_2_28_aarch64", ""), [""; 0]);
+        assert_eq!(run("cp310-cp310-manylinux_2_28_aarch64", ""), ["error TNPU-WHEELTAG python"]);
+        assert_eq!(run("cp311-cp311-manylinux_2_28_x86_64", ""), ["error TNPU-WHEELTAG arch"]);
+        assert_eq!(run("", ""), ["not checked: no_file"]);
+        assert_eq!(run("", "/s/_C.cpython-311-aarch64-linux-gnu.so"), [""; 0]);
+        let other = run("", "/s/_C.cpython-310-aarch64-linux-gnu.so");
+        assert_eq!(other, ["error TNPU-WHEELTAG extension"]);
+    }
+}
