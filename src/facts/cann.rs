@@ -169,4 +169,10 @@ pub struct EnvPath {
     /// The root of the CANN installation that it belongs to, if any.
     #[serde(default)]
     pub root: Option<String>,
+    /// The part of the entry that exists, where the whole does not.
+    #[serde(default)]
+    pub nearest: Option<String>,
+    /// Whether it could not be looked at for want of permission; `real` is `None` then too.
+    #[serde(default)]
+    pub denied: bool,
 }

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::NodeOwner;
+
 /// The user, groups, capabilities and interpreter under examination.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
@@ -95,6 +97,23 @@ pub struct Env {
     pub origin: String,
     /// The variables.
     pub vars: BTreeMap<String, String>,
+    /// What lies behind the entries of `LD_LIBRARY_PATH`, `PYTHONPATH` and `LD_PRELOAD`, in
+    /// their order, empty entries included.
+    #[serde(default)]
+    pub entries: Vec<SearchEntry>,
+}
+
+/// One entry of a search path.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SearchEntry {
+    /// The variable.
+    pub variable: String,
+    /// The entry, as written.
+    pub entry: String,
+    /// Whether there is anything.
+    pub exists: bool,
+    /// Permission bits and owner, where known.
+    pub owner: Option<NodeOwner>,
 }
 
 impl Env {

@@ -113,7 +113,8 @@ impl Sysroot {
         let meta: ProcessMeta = sidecar_file(&root, sidecar::PROCESS)?.unwrap_or_default();
         let mut env = Env::default();
         if let Some(vars) = sidecar_file::<BTreeMap<String, String>>(&root, sidecar::ENV)? {
-            env = Env { known: true, origin: sidecar::ENV.to_owned(), vars: environ::filter(vars) };
+            let (origin, vars) = (sidecar::ENV.to_owned(), environ::filter(vars));
+            env = Env { known: true, origin, vars, ..Env::default() };
         }
         let process = Process {
             uid: meta.uid,
@@ -170,7 +171,8 @@ impl Sysroot {
 
     /// Takes the environment from somewhere else: `--env-file`, or another process.
     pub fn set_env(&mut self, origin: &str, vars: impl IntoIterator<Item = (String, String)>) {
-        self.env = Env { known: true, origin: origin.to_owned(), vars: environ::filter(vars) };
+        let vars = environ::filter(vars);
+        self.env = Env { known: true, origin: origin.to_owned(), vars, ..Env::default() };
         if let Some(pwd) = self.env.get("PWD")
             && self.process.cwd.is_none()
         {

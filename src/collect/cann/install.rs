@@ -9,8 +9,8 @@ use crate::facts::{Access, CannInstall, InfoFile, NodeOwner};
 use crate::sysroot::{FileKind, ReadError, Stat, Sysroot};
 use crate::version::CannVersion;
 
-/// Libraries that frameworks link or load by name. Those of `torch_npu` are its `NEEDED`
-/// entries in 14 published wheels (2.1 to 2.14); libruntime.so is what libascendcl.so loads.
+/// Libraries that frameworks link: the `NEEDED` entries of `torch_npu` in 14 published wheels
+/// (2.1 to 2.14), all of which a toolkit brings.
 const LIBRARIES: &[&str] = &[
     "libascendcl.so",
     "libhccl.so",
@@ -20,11 +20,11 @@ const LIBRARIES: &[&str] = &[
     "libacl_tdt_channel.so",
     "libascend_protobuf.so",
     "libfmk_parser.so",
-    "libruntime.so",
 ];
 
 /// Libraries that come with some versions or packages only; listed where they are there.
 const OPTIONAL: &[&str] = &[
+    "libruntime.so",
     "libopapi.so",
     "libopapi_math.so",
     "libopapi_nn.so",

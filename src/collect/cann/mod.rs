@@ -15,6 +15,7 @@ use discover::Discovery;
 
 /// Fills [`Facts::cann`], except for NNAL. Needs the driver's `install_info`.
 pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
+    facts.env.entries = environment::entries(sysroot);
     let mut found = Discovery::new(sysroot);
     for base in discover::bases(sysroot, facts) {
         found.search_base(&base);
