@@ -1,6 +1,6 @@
 //! From the examined machine to [`Facts`]: the only I/O of `check`, and no judgement.
 
-mod cann;
+pub(crate) mod cann;
 mod container;
 mod device;
 mod driver;

@@ -46,4 +46,6 @@ pub(super) fn names(sysroot: &Sysroot, dir: &str) -> Vec<String> {
 }
 
 #[cfg(test)]
+pub(crate) mod fixture;
+#[cfg(test)]
 mod tests;

@@ -1,71 +1,9 @@
-#![expect(clippy::disallowed_methods, reason = "builds trees on disk")]
-
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use super::fixture::{link, new_layout, old_layout, write};
 use super::*;
 use crate::facts::{CannInstall, Facts};
-
-fn write(root: &Path, path: &str, text: &str) {
-    let path = root.join(path.trim_start_matches('/'));
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
-
-fn link(root: &Path, path: &str, target: &str) {
-    let path = root.join(path.trim_start_matches('/'));
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    symlink(target, path).unwrap();
-}
-
-/// An installation as CANN up to 8.3 lays it out, `latest` included.
-fn old_layout(root: &Path, base: &str, version: &str) {
-    let dir = format!("{base}/ascend-toolkit/{version}");
-    let info = format!("package_name=Ascend-cann-toolkit\nversion={version}\narch=aarch64\n");
-    write(root, &format!("{dir}/aarch64-linux/ascend_toolkit_install.info"), &info);
-    for part in ["compiler", "runtime", "opp", "toolkit", "hccl"] {
-        let text = format!("Version=7.7.0.1.238\nversion_dir={version}\n");
-        write(root, &format!("{dir}/{part}/version.info"), &text);
-        link(
-            root,
-            &format!("{base}/ascend-toolkit/latest/{part}"),
-            &format!("../{version}/{part}"),
-        );
-    }
-    write(root, &format!("{dir}/aarch64-linux/lib64/libascendcl.so"), "");
-    link(root, &format!("{dir}/lib64"), "aarch64-linux/lib64");
-    link(root, &format!("{dir}/ops"), "opp");
-    let latest = format!("{base}/ascend-toolkit/latest");
-    write(root, &format!("{latest}/version.cfg"), "# version: 1.0\n");
-    link(
-        root,
-        &format!("{latest}/aarch64-linux/lib64/libascendcl.so"),
-        &format!("../../../{version}/aarch64-linux/lib64/libascendcl.so"),
-    );
-    link(root, &format!("{latest}/lib64"), "aarch64-linux/lib64");
-    write(root, &format!("{base}/ascend-toolkit/set_env.sh"), "");
-}
-
-/// As CANN from 8.5 on.
-fn new_layout(root: &Path, base: &str, version: &str) {
-    let dir = format!("{base}/cann-{version}");
-    let info = format!("package_name=Ascend-cann-toolkit\nversion={version}\narch=aarch64\n");
-    write(root, &format!("{dir}/aarch64-linux/ascend_toolkit_install.info"), &info);
-    let ops = format!("package_name=Ascend-cann-910b-ops\nversion={version}\n");
-    write(root, &format!("{dir}/aarch64-linux/ascend_ops_install.info"), &ops);
-    write(root, &format!("{dir}/share/info/runtime/version.info"), "Version=8.5.0.2.220\n");
-    write(root, &format!("{dir}/opp/version.info"), "Version=8.5.0.2.220\nversion_dir=8.5.0\n");
-    write(
-        root,
-        &format!("{dir}/{}/ascend910b/add/x.o", "opp/built-in/op_impl/ai_core/tbe/kernel"),
-        "",
-    );
-    write(root, &format!("{dir}/lib64/libascendcl.so"), "");
-    write(root, &format!("{dir}/set_env.sh"), "");
-    link(root, &format!("{base}/cann"), &format!("cann-{version}"));
-    link(root, &format!("{base}/ascend-toolkit/latest"), &format!("../cann-{version}"));
-}
 
 fn facts(root: &Path, env: &[(&str, &str)]) -> Facts {
     let map: std::collections::BTreeMap<_, _> = env.iter().copied().collect();
@@ -99,9 +37,9 @@ fn an_old_layout_is_one_installation() {
     assert_eq!(install.path, "/usr/local/Ascend/ascend-toolkit/8.1.RC1");
     assert_eq!(install.version.as_deref(), Some("8.1.RC1"));
     assert_eq!((install.kind.as_str(), install.arch.as_deref()), ("toolkit", Some("aarch64")));
-    assert_eq!(install.components.len(), 5, "{:?}", install.components.keys());
+    assert_eq!(install.components.len(), 6, "{:?}", install.components.keys());
     assert!(install.libraries["libascendcl.so"].is_some());
-    assert!(install.libraries["libhccl.so"].is_none());
+    assert!(install.libraries["libhccl.so"].is_some());
     assert_eq!(install.set_env.as_deref(), Some("/usr/local/Ascend/ascend-toolkit/set_env.sh"));
     let of_cann = facts.cann.env_paths.iter().filter(|path| !path.entry.contains("driver"));
     for path in of_cann {
@@ -160,10 +98,10 @@ fn a_version_is_read_from_the_next_source() {
     new_layout(dir.path(), "/usr/local/Ascend", "8.5.0");
     let root = dir.path().join("usr/local/Ascend/cann-8.5.0");
     fs::remove_file(root.join("aarch64-linux/ascend_toolkit_install.info")).unwrap();
-    assert_eq!(
-        only(&facts(dir.path(), &[])).version_source,
-        "/usr/local/Ascend/cann-8.5.0/opp/version.info"
-    );
+    let read = facts(dir.path(), &[]);
+    let source = "/usr/local/Ascend/cann-8.5.0/share/info/runtime/version.info";
+    assert_eq!(only(&read).version_source, source);
+    fs::remove_dir_all(root.join("share/info")).unwrap();
     fs::remove_file(root.join("opp/version.info")).unwrap();
     let facts = facts(dir.path(), &[]);
     assert_eq!(only(&facts).version.as_deref(), Some("8.5.0"));

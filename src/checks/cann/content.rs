@@ -1,0 +1,288 @@
+//! Whether an installation is whole, consistent, and may be read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{is_active, is_workload, no_install};
+use crate::checks::{Context, Profile};
+use crate::facts::{CannInstall, InfoFile};
+use crate::report::{Evidence, Found, Outcome, Severity};
+use crate::version::{CannVersion, PackageRange};
+
+pub(super) fn arch(ctx: &Context<'_>) -> Outcome {
+    if let Some(outcome) = no_install(ctx) {
+        return outcome;
+    }
+    let Some(host) = ctx.facts.host.arch.as_deref() else {
+        return Outcome::not_checked("arch_unknown", "");
+    };
+    let Some(install) = ctx.facts.cann.active() else {
+        return Outcome::not_applicable("no_cann");
+    };
+    let Some(arch) = install.arch.as_deref() else {
+        return Outcome::not_checked("arch_unknown", "");
+    };
+    if same_arch(arch, host) {
+        return Outcome::Passed;
+    }
+    let path = install.info.as_ref().map_or(&install.path, |info| &info.path);
+    let found = Found::error("CANN-ARCH", "other")
+        .arg("root", &install.path)
+        .arg("arch", arch)
+        .arg("host", host)
+        .evidence(Evidence::file(path).value(format!("arch={arch}")));
+    vec![found].into()
+}
+
+fn same_arch(one: &str, other: &str) -> bool {
+    let plain = |arch: &str| match arch.to_ascii_lowercase().as_str() {
+        "arm64" => "aarch64".to_owned(),
+        "amd64" | "x86-64" => "x86_64".to_owned(),
+        arch => arch.to_owned(),
+    };
+    plain(one) == plain(other)
+}
+
+/// Libraries that a runtime-only package (nnrt) brings too.
+const RUNTIME: &[&str] = &["libascendcl.so", "libgraph.so"];
+
+pub(super) fn partial(ctx: &Context<'_>) -> Outcome {
+    if let Some(outcome) = no_install(ctx) {
+        return outcome;
+    }
+    ctx.facts
+        .cann
+        .installs
+        .iter()
+        .flat_map(|install| damage(ctx, install))
+        .collect::<Vec<_>>()
+        .into()
+}
+
+/// What is missing in one installation, gravest first; one finding where one explains all.
+fn damage(ctx: &Context<'_>, install: &CannInstall) -> Vec<Found> {
+    let active = is_active(ctx, install);
+    let grave = if active && (is_workload(ctx) || ctx.profile != Profile::General) {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
+    let start = |message: &'static str, severity: Severity| {
+        Found::new("CANN-PARTIAL", message, severity)
+            .arg("root", &install.path)
+            .arg("version", install.version.as_deref().unwrap_or("?"))
+    };
+    let wanted = |name: &str| install.kind != "nnrt" || RUNTIME.contains(&name);
+    let missing: Vec<&str> = install
+        .libraries
+        .iter()
+        .filter(|(name, path)| path.is_none() && wanted(name))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let mut out = Vec::new();
+    if !missing.is_empty() {
+        let all = missing.len() == install.libraries.len();
+        let found = start(if all { "hollow" } else { "libraries" }, grave);
+        let found = found.arg("missing", missing.join(", "));
+        out.push(missing.iter().fold(found, |found, name| {
+            let path = format!("{}/lib64/{name}", install.path);
+            found.evidence(Evidence::file(path).value("missing"))
+        }));
+    }
+    if install.info.is_none() && missing.is_empty() {
+        let path = format!("{}/ascend_{}_install.info", install.path, install.kind);
+        out.push(
+            start("no_info", Severity::Warning)
+                .arg("path", &path)
+                .evidence(Evidence::file(&path).value("missing; not below <arch>-linux either")),
+        );
+    }
+    if let Some(info) = &install.info {
+        out.extend(disagreement(install, info).map(|(name, version)| {
+            start("disagrees", Severity::Warning)
+                .arg("path", &info.path)
+                .arg("named", name)
+                .evidence(Evidence::file(&info.path).value(format!("version={version}")))
+        }));
+        for key in ["version", "arch"] {
+            if info.get(key).is_none() {
+                let found = start("no_field", Severity::Warning).arg("path", &info.path);
+                out.push(found.arg("key", key).evidence(Evidence::file(&info.path)));
+            }
+        }
+    }
+    if install.set_env.is_none() && install.kind != "nnrt" {
+        // Images set the variables themselves; then nobody misses the script.
+        let sourced = ctx.facts.env.known
+            && ctx
+                .facts
+                .cann
+                .env_paths
+                .iter()
+                .any(|path| path.root.as_deref() == Some(&install.path));
+        let severity = if sourced || !active { Severity::Info } else { Severity::Warning };
+        let path = format!("{}/set_env.sh", install.path);
+        let found = start("no_script", severity).arg("path", &path);
+        out.push(found.evidence(Evidence::file(&path).value("missing")));
+    }
+    out
+}
+
+/// The version in the directory's name, if it is another than that of the info file.
+fn disagreement<'i>(install: &'i CannInstall, info: &'i InfoFile) -> Option<(String, &'i str)> {
+    let name = install.path.rsplit('/').next()?;
+    let name = name.strip_prefix("cann-").unwrap_or(name);
+    let named: CannVersion = name.parse().ok()?;
+    let version = info.get("version")?;
+    (version.parse::<CannVersion>().ok()? != named).then(|| (name.to_owned(), version))
+}
+
+pub(super) fn components(ctx: &Context<'_>) -> Outcome {
+    if let Some(outcome) = no_install(ctx) {
+        return outcome;
+    }
+    let mut out = Vec::new();
+    for install in &ctx.facts.cann.installs {
+        let grave = if is_active(ctx, install) { Severity::Error } else { Severity::Warning };
+        for path in &install.unversioned {
+            let file = format!("{path}/version.info");
+            out.push(
+                Found::warning("CANN-COMPONENTS", "no_version_file")
+                    .arg("path", &file)
+                    .arg("root", &install.path)
+                    .evidence(Evidence::file(&file).value("missing")),
+            );
+        }
+        for info in install.components.values().filter(|info| !info.fields.is_empty()) {
+            if info.get("Version").is_none() && info.get("version").is_none() {
+                out.push(
+                    Found::warning("CANN-COMPONENTS", "no_version")
+                        .arg("path", &info.path)
+                        .arg("root", &install.path)
+                        .evidence(Evidence::file(&info.path)),
+                );
+            }
+        }
+        out.extend(refused(install, grave));
+    }
+    out.into()
+}
+
+/// A component that others refuse, or that refuses others, by the ranges in their version files.
+fn refused(install: &CannInstall, severity: Severity) -> Vec<Found> {
+    // Who requires, what, the range as written, and the version that is there.
+    let mut clashes: Vec<(&str, &str, &str, &str)> = Vec::new();
+    let names: BTreeMap<String, &str> =
+        install.components.keys().map(|name| (plain(name), name.as_str())).collect();
+    for (by, info) in &install.components {
+        for (key, range) in &info.fields {
+            let package =
+                key.strip_prefix("required_package_").and_then(|k| k.strip_suffix("_version"));
+            let Some(package) = package else { continue };
+            let Some(name) = names.get(&plain(package)) else { continue };
+            let Some(version) = install.components[*name].get("Version") else { continue };
+            let Ok(parsed) = range.parse::<PackageRange>() else { continue };
+            if parsed.accepts(version) == Some(false) {
+                clashes.push((by, name, range, version));
+            }
+        }
+    }
+    // The component with most clashes is the odd one; what is left without it is looked at again.
+    let mut out = Vec::new();
+    while !clashes.is_empty() {
+        let mut votes: BTreeMap<&str, usize> = BTreeMap::new();
+        for (by, name, _, _) in &clashes {
+            *votes.entry(by).or_default() += 1;
+            *votes.entry(name).or_default() += 1;
+        }
+        // With equal votes the one that is refused is named, not the one that refuses.
+        let refused: BTreeSet<&str> = clashes.iter().map(|(_, name, _, _)| *name).collect();
+        let odd = votes.iter().max_by_key(|(name, votes)| (**votes, refused.contains(*name)));
+        let Some(odd) = odd.map(|(name, _)| *name) else { break };
+        let (own, rest): (Vec<_>, Vec<_>) =
+            clashes.into_iter().partition(|(by, name, _, _)| *by == odd || *name == odd);
+        clashes = rest;
+        let info = &install.components[odd];
+        let (by, _, range, _) = own.iter().find(|(_, name, _, _)| *name == odd).unwrap_or(&own[0]);
+        let mut found = Found::new("CANN-COMPONENTS", "refused", severity)
+            .arg("component", odd)
+            .arg("version", info.get("Version").unwrap_or("?"))
+            .arg("by", *by)
+            .arg("range", *range)
+            .arg("root", &install.path)
+            .evidence(Evidence::file(&info.path).value(info.get("Version").unwrap_or("?")));
+        for (by, name, range, version) in &own {
+            let path = &install.components[*by].path;
+            let value = format!("requires {name} {range}, there is {version}");
+            found = found.evidence(Evidence::file(path).value(value));
+        }
+        out.push(found);
+    }
+    out
+}
+
+/// A component's name as the keys of version files write it: `tools/aoe` is `aoe`, and `-` is `_`.
+fn plain(name: &str) -> String {
+    name.rsplit('/').next().unwrap_or(name).replace('-', "_")
+}
+
+pub(super) fn custom_opp(ctx: &Context<'_>) -> Outcome {
+    let cann = &ctx.facts.cann;
+    let mut out = Vec::new();
+    for install in &cann.installs {
+        let config = format!("{}/opp/vendors/config.ini", install.path);
+        for (name, _) in install.custom_opp.iter().filter(|(_, there)| !there) {
+            let dir = format!("{}/opp/vendors/{name}", install.path);
+            out.push(
+                Found::warning("CANN-CUSTOMOPP", "vendor")
+                    .arg("name", name)
+                    .arg("path", &dir)
+                    .arg("config", &config)
+                    .evidence(Evidence::file(&config).value(format!("load_priority has {name}")))
+                    .evidence(Evidence::file(&dir).value("missing")),
+            );
+        }
+    }
+    let custom = cann.env_paths.iter().filter(|path| path.variable == "ASCEND_CUSTOM_OPP_PATH");
+    for path in custom.clone().filter(|path| path.real.is_none() && !path.denied) {
+        out.push(
+            Found::warning("CANN-CUSTOMOPP", "variable")
+                .arg("path", &path.entry)
+                .evidence(Evidence::env(&path.variable).value(&path.entry)),
+        );
+    }
+    let nothing = custom.count() == 0 && cann.installs.iter().all(|i| i.custom_opp.is_empty());
+    if nothing { Outcome::not_applicable("no_custom_opp") } else { out.into() }
+}
+
+pub(super) fn owner(ctx: &Context<'_>) -> Outcome {
+    if let Some(outcome) = no_install(ctx) {
+        return outcome;
+    }
+    let process = &ctx.facts.process;
+    let mut out = Vec::new();
+    for install in ctx.facts.cann.installs.iter().filter(|install| is_active(ctx, install)) {
+        if let Some(first) = install.unreadable.first() {
+            let uid = process.uid.map_or_else(|| "?".to_owned(), |uid| uid.to_string());
+            let found = Found::error("CANN-OWNER", "unreadable")
+                .arg("path", first)
+                .arg("uid", uid)
+                .arg("root", &install.path);
+            out.push(install.unreadable.iter().fold(found, |found, path| {
+                found.evidence(Evidence::file(path).value("may not be read or passed"))
+            }));
+        } else if process.uid.is_none() {
+            return Outcome::not_checked("process_unknown", "");
+        } else if install.owner.is_none() {
+            return Outcome::not_checked("owner_unknown", "");
+        }
+        let loose = install.owner.filter(|owner| owner.mode & 0o002 != 0);
+        if let Some(owner) = loose {
+            out.push(
+                Found::warning("CANN-OWNER", "writable").arg("path", &install.path).evidence(
+                    Evidence::file(&install.path).value(format!("mode {:04o}", owner.mode)),
+                ),
+            );
+        }
+    }
+    out.into()
+}

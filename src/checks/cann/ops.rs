@@ -1,0 +1,132 @@
+//! The operators: whether their package is there, fits, and is for this chip.
+
+use std::collections::BTreeSet;
+
+use super::{has_npu, is_workload, no_install};
+use crate::checks::chip::{self, ChipFamily};
+use crate::checks::{Context, Profile};
+use crate::facts::{CannInstall, InfoFile};
+use crate::report::{Evidence, Found, Outcome, Severity};
+use crate::version::CannVersion;
+
+/// Kernels that were compiled ahead, below the root of an installation.
+const KERNELS: &str = "opp/built-in/op_impl/ai_core/tbe/kernel";
+
+pub(super) fn installed(ctx: &Context<'_>) -> Outcome {
+    if let Some(outcome) = no_install(ctx) {
+        return outcome;
+    }
+    let Some(install) = ctx.facts.cann.active() else {
+        return Outcome::not_applicable("no_cann");
+    };
+    if install.kind == "nnrt" {
+        return Outcome::not_applicable("no_cann");
+    }
+    let dir = format!("{}/{KERNELS}", install.path);
+    let has_package = !install.ops.is_empty() || install.components.contains_key("opp_kernel");
+    if install.kernel_socs.is_empty() {
+        // A toolkit alone is enough to build and to simulate.
+        let grave = is_workload(ctx) && has_npu(ctx) && ctx.profile != Profile::Build;
+        let severity = if grave { Severity::Error } else { Severity::Info };
+        let message = if has_package { "gone" } else { "absent" };
+        let found = Found::new("CANN-OPS", message, severity)
+            .arg("root", &install.path)
+            .arg("version", install.version.as_deref().unwrap_or("?"))
+            .arg("dir", &dir)
+            .arg("chip", chip_name(ctx))
+            .evidence(Evidence::file(&dir).value("no kernels for any SoC"));
+        let found = install.ops.iter().fold(found, |found, info| found.evidence(package(info)));
+        return vec![found].into();
+    }
+    install.ops.iter().filter_map(|info| other_version(install, info)).collect::<Vec<_>>().into()
+}
+
+fn package(info: &InfoFile) -> Evidence {
+    let name = info.get("package_name").unwrap_or("?");
+    let version = info.get("version").unwrap_or("?");
+    Evidence::file(&info.path).value(format!("{name} {version}"))
+}
+
+/// The name that packages use for the chip of this machine, or a placeholder.
+fn chip_name(ctx: &Context<'_>) -> &'static str {
+    chip::chip(ctx.facts).map_or("<chip>", |chip| chip.family.as_str())
+}
+
+/// An ops package whose version is not that of the toolkit.
+fn other_version(install: &CannInstall, info: &InfoFile) -> Option<Found> {
+    let own = install.parsed_version()?;
+    let ops: CannVersion = info.get("version")?.parse().ok()?;
+    if own.base() == ops.base() {
+        return None;
+    }
+    // Ranges of `required_package_opp_kernel_version` accept kernels of the version before;
+    // where they are written, CANN-COMPONENTS decides.
+    let severity = if own.line() == ops.line() || install.components.contains_key("opp_kernel") {
+        Severity::Warning
+    } else {
+        Severity::Error
+    };
+    let found = Found::new("CANN-OPS", "version", severity)
+        .arg("package", info.get("package_name").unwrap_or("?"))
+        .arg("ops", info.get("version").unwrap_or("?"))
+        .arg("toolkit", install.version.as_deref().unwrap_or("?"))
+        .arg("root", &install.path)
+        .evidence(package(info));
+    Some(found.evidence(Evidence::file(&install.version_source).value(own.to_string())))
+}
+
+pub(super) fn chip(ctx: &Context<'_>) -> Outcome {
+    if let Some(outcome) = no_install(ctx) {
+        return outcome;
+    }
+    let Some(install) = ctx.facts.cann.active() else {
+        return Outcome::not_applicable("no_cann");
+    };
+    let chips = chip::chips(ctx.facts);
+    if chips.is_empty() {
+        return Outcome::not_applicable("no_npu");
+    }
+    let dirs = install.kernel_socs.iter().map(|name| (name.as_str(), family_of_dir(name)));
+    let packages = install
+        .ops
+        .iter()
+        .filter_map(|info| info.get("package_name"))
+        .map(|name| (name, family_of_package(name)));
+    let known: Vec<(&str, Option<ChipFamily>)> =
+        if install.kernel_socs.is_empty() { packages.collect() } else { dirs.collect() };
+    if known.is_empty() {
+        // CANN-OPS has said that there are none.
+        return Outcome::not_applicable("no_cann");
+    }
+    if let Some((name, _)) = known.iter().find(|(_, family)| family.is_none()) {
+        let fits = chips.iter().any(|chip| known.iter().any(|(_, f)| *f == Some(chip.family)));
+        return if fits { Outcome::Passed } else { Outcome::not_checked("unknown_soc", *name) };
+    }
+    let families: BTreeSet<ChipFamily> = known.iter().filter_map(|(_, family)| *family).collect();
+    if chips.iter().any(|chip| families.contains(&chip.family)) {
+        return Outcome::Passed;
+    }
+    let have = families.iter().map(|family| family.label()).collect::<Vec<_>>().join(", ");
+    let chip = &chips[0];
+    let dir = format!("{}/{KERNELS}", install.path);
+    let names = known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let found = Found::error("CANN-OPS-CHIP", "wrong")
+        .arg("have", have)
+        .arg("chip", chip.family.label())
+        .arg("name", chip.family.as_str())
+        .arg("root", &install.path)
+        .arg("version", install.version.as_deref().unwrap_or("?"))
+        .evidence(chip.evidence.clone())
+        .evidence(Evidence::file(dir).value(names));
+    let found = install.ops.iter().fold(found, |found, info| found.evidence(package(info)));
+    vec![found].into()
+}
+
+fn family_of_dir(name: &str) -> Option<ChipFamily> {
+    ChipFamily::from_kernel_dir(name)
+}
+
+/// The chip in `Ascend-cann-910b-ops` or `Ascend-cann-kernels-310p`.
+fn family_of_package(name: &str) -> Option<ChipFamily> {
+    name.split('-').find_map(ChipFamily::from_short)
+}

@@ -1,0 +1,156 @@
+//! Whether CANN is there, and whether links and variables lead to it.
+
+use super::{no_env, user};
+use crate::checks::{Context, Profile};
+use crate::facts::{EnvPath, ProblemKind, is_below};
+use crate::report::{Evidence, Found, Outcome};
+
+/// Variables without whose directory nothing works. `TOOLCHAIN_HOME` is not one of them: not
+/// every version has the directory that its own `set_env.sh` names.
+const HOMES: &[&str] =
+    &["ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_OPP_PATH", "ASCEND_AICPU_PATH"];
+
+pub(super) fn found(ctx: &Context<'_>) -> Outcome {
+    let cann = &ctx.facts.cann;
+    if !cann.installs.is_empty() {
+        return Outcome::Passed;
+    }
+    if ctx.profile == Profile::Node {
+        return Outcome::not_applicable("other_profile");
+    }
+    let denied = |problem: &&crate::facts::Problem| {
+        problem.kind == ProblemKind::Denied
+            && (problem.path.contains("/Ascend") || problem.path.contains("/cann"))
+    };
+    if let Some(problem) = ctx.facts.problems.iter().find(denied) {
+        return Outcome::blocked("unreadable", &problem.path);
+    }
+    let mut searched = vec!["/usr/local/Ascend".to_owned()];
+    searched.extend(cann.bases.iter().filter(|base| *base != "/usr/local/Ascend").cloned());
+    let found = match user(ctx) {
+        Some(package) => Found::error("CANN-FOUND", "needed").arg("package", package),
+        None if ctx.profile.needs_cann() || ctx.require_npu => {
+            Found::error("CANN-FOUND", "required")
+        }
+        None => return Outcome::not_applicable("no_cann"),
+    };
+    let found = found.arg("searched", searched.join(", "));
+    let evidence = searched.iter().map(|base| Evidence::file(base).value("no CANN in it"));
+    vec![evidence.fold(found, Found::evidence)].into()
+}
+
+pub(super) fn links(ctx: &Context<'_>) -> Outcome {
+    let cann = &ctx.facts.cann;
+    if cann.links.is_empty() {
+        return Outcome::not_applicable("no_cann");
+    }
+    let mut out = Vec::new();
+    for link in cann.links.iter().filter(|link| link.real.is_none()) {
+        let evidence = Evidence::file(&link.path).value(format!("-> {}", link.target));
+        let used = cann.env_paths.iter().find(|path| is_below(&path.entry, &link.path));
+        let found = match used {
+            Some(path) => {
+                Found::error("CANN-LINKS", "dangling_used").arg("variable", &path.variable)
+            }
+            None => Found::warning("CANN-LINKS", "dangling"),
+        };
+        out.push(found.arg("path", &link.path).arg("target", &link.target).evidence(evidence));
+    }
+    // `latest` of 8.3 and older is a directory whose links should all lead to one version.
+    for dir in cann.links.iter().filter(|link| link.target.is_empty()) {
+        let inside = || {
+            cann.links
+                .iter()
+                .filter(|link| link.path != dir.path && is_below(&link.path, &dir.path))
+        };
+        let odd = inside().filter(|link| link.root.is_some() && link.root != dir.root);
+        for link in odd {
+            let (root, main) = (link.root.as_deref(), dir.root.as_deref());
+            out.push(
+                Found::warning("CANN-LINKS", "disagree")
+                    .arg("path", &link.path)
+                    .arg("root", root.unwrap_or_default())
+                    .arg("main", main.unwrap_or_default())
+                    .arg("dir", &dir.path)
+                    .evidence(Evidence::file(&link.path).value(format!("-> {}", link.target))),
+            );
+        }
+    }
+    out.into()
+}
+
+pub(super) fn home(ctx: &Context<'_>) -> Outcome {
+    if let Some(outcome) = no_env(ctx) {
+        return outcome;
+    }
+    let cann = &ctx.facts.cann;
+    let homes: Vec<&EnvPath> =
+        cann.env_paths.iter().filter(|path| HOMES.contains(&path.variable.as_str())).collect();
+    if homes.is_empty() {
+        return Outcome::not_applicable("no_cann");
+    }
+    if let Some(path) = homes.iter().find(|path| path.denied) {
+        return Outcome::blocked("unreadable", &path.entry);
+    }
+    let gone: Vec<&EnvPath> = homes
+        .iter()
+        .copied()
+        // A missing `opp` of an installation that is there is a damaged installation.
+        .filter(|path| path.real.is_none() && !has_install(ctx, path))
+        .collect();
+    if let Some(found) = missing(ctx, &gone) {
+        return vec![found].into();
+    }
+    let is_home = |path: &&&EnvPath| path.variable.ends_with("_HOME_PATH");
+    let strange = homes.iter().filter(is_home).filter(|path| path.root.is_none());
+    strange
+        .filter(|path| path.real.is_some())
+        .map(|path| {
+            let found = Found::warning("CANN-HOME", "not_cann")
+                .arg("variable", &path.variable)
+                .arg("path", &path.entry)
+                .evidence(Evidence::env(&path.variable).value(&path.entry));
+            with_suggestion(ctx, found)
+        })
+        .collect::<Vec<_>>()
+        .into()
+}
+
+/// Whether the part of the path that exists lies in an installation.
+fn has_install(ctx: &Context<'_>, path: &EnvPath) -> bool {
+    let nearest = path.nearest.as_deref().unwrap_or_default();
+    let cann = &ctx.facts.cann;
+    cann.installs.iter().any(|install| install.contains(nearest))
+        || cann.links.iter().any(|link| link.root.is_some() && is_below(nearest, &link.path))
+}
+
+/// One finding for all variables that lead nowhere: they were set together.
+fn missing(ctx: &Context<'_>, gone: &[&EnvPath]) -> Option<Found> {
+    let first = gone.first()?;
+    let cann = &ctx.facts.cann;
+    let message = if cann.active().is_some() { "missing" } else { "missing_all" };
+    let found = Found::error("CANN-HOME", message)
+        .arg("variable", &first.variable)
+        .arg("path", &first.entry);
+    let found = gone.iter().fold(found, |found, path| {
+        found.evidence(Evidence::env(&path.variable).value(&path.entry))
+    });
+    let found = match &first.nearest {
+        Some(dir) => found.evidence(Evidence::file(dir).value("exists, what is below does not")),
+        None => found,
+    };
+    let dangling = cann.links.iter().any(|link| {
+        link.real.is_none() && gone.iter().any(|path| is_below(&path.entry, &link.path))
+    });
+    let found = if dangling { found.because(&["CANN-LINKS"]) } else { found };
+    Some(with_suggestion(ctx, found.because(&["CANN-FOUND"])))
+}
+
+/// Adds the installation that is there, and how to set it up.
+fn with_suggestion(ctx: &Context<'_>, found: Found) -> Found {
+    let newest = ctx.facts.cann.newest();
+    let root = newest.map(|install| install.path.clone()).unwrap_or_default();
+    let script = newest.and_then(|install| install.set_env.clone());
+    let script = script.unwrap_or_else(|| format!("{root}/set_env.sh"));
+    found.arg("root", root).arg("set_env", script)
+}
