@@ -18,6 +18,7 @@ mod net;
 mod nnal;
 mod npu;
 mod pep;
+mod plugin;
 mod proc;
 mod profile;
 mod py;
@@ -79,6 +80,7 @@ const FAMILIES: &[&[Check]] = &[
     tnpu::CHECKS,
     integrity::CHECKS,
     link::CHECKS,
+    plugin::CHECKS,
     vllm::CHECKS,
     ms::CHECKS,
     compat::CHECKS,

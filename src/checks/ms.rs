@@ -1,6 +1,63 @@
-//! Checks of the family `ms`.
+//! MindSpore: whether its plug-in for Ascend is there.
 
-use super::Check;
+use super::pep::not_installed;
+use super::{Check, Context};
+use crate::report::{Evidence, Found, Outcome};
 
 /// The checks of this family.
-pub(super) const CHECKS: &[Check] = &[];
+pub(super) const CHECKS: &[Check] = &[Check { id: "MS-PLUGIN", run: plugin }];
+
+fn plugin(ctx: &Context<'_>) -> Outcome {
+    let python = &ctx.facts.python;
+    let Some(mindspore) = python.dist("mindspore") else { return not_installed("MindSpore") };
+    let Some(dir) = &python.mindspore.dir else {
+        return Outcome::not_checked("no_file", format!("{}/mindspore", mindspore.site_dir));
+    };
+    if ctx.facts.cann.active().is_none() {
+        return Outcome::not_applicable("no_cann");
+    }
+    let there = python.mindspore.plugins.iter().any(|path| {
+        path.rsplit('/').next().is_some_and(|name| name.starts_with("libmindspore_ascend.so"))
+    });
+    if there {
+        return Outcome::Passed;
+    }
+    // Beside torch_npu it may be there for the processor alone.
+    let other = python.dist("torch-npu").is_some();
+    let one = if other { Found::warning } else { Found::error };
+    vec![
+        one("MS-PLUGIN", "absent")
+            .arg("mindspore", &mindspore.version)
+            .arg("dir", dir)
+            .evidence(
+                Evidence::file(format!("{dir}/lib/plugin")).value("no libmindspore_ascend.so.*"),
+            )
+            .evidence(
+                Evidence::file(format!("{}/METADATA", mindspore.path)).value(&mindspore.version),
+            ),
+    ]
+    .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks::Profile;
+    use crate::checks::testing::{dist, facts_with, ids, python};
+    use crate::facts::CannInstall;
+
+    #[test]
+    fn the_processor_build_has_no_plugin() {
+        let mut facts = facts_with(python("3.11"), vec![dist("mindspore", "2.7.0")]);
+        facts.python.mindspore.dir = Some("/s/mindspore".to_owned());
+        let run = |facts: &_| ids(plugin(&Context::of(facts, Profile::General)));
+        assert_eq!(run(&facts), ["not applicable: no_cann"]);
+        facts.cann.installs.push(CannInstall::default());
+        assert_eq!(run(&facts), ["error MS-PLUGIN absent"]);
+        facts.python.dists.push(dist("torch-npu", "2.7.1"));
+        assert_eq!(run(&facts), ["warning MS-PLUGIN absent"]);
+        let path = "/s/mindspore/lib/plugin/libmindspore_ascend.so.2".to_owned();
+        facts.python.mindspore.plugins.push(path);
+        assert_eq!(run(&facts), [""; 0]);
+    }
+}

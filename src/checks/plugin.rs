@@ -1,0 +1,382 @@
+//! vLLM with its Ascend plugin, and triton: whether the plugin is let in, what it was built
+//! for, and who owns `triton/`.
+
+use super::chip::{self, ChipFamily};
+use super::pep::{self, not_installed};
+use super::torch::metadata_of;
+use super::{Check, Context};
+use crate::facts::Facts;
+use crate::report::{Evidence, Found, Outcome};
+
+/// The checks of this file.
+pub(super) const CHECKS: &[Check] = &[
+    Check { id: "VLLM-PLUGIN", run: plugin },
+    Check { id: "VLLM-EMPTY", run: empty },
+    Check { id: "VLLM-BUILD", run: build },
+    Check { id: "VLLM-VERSION", run: version },
+    Check { id: "TRITON-CONFLICT", run: triton },
+    Check { id: "TRITON-CHIP", run: triton_chip },
+];
+
+/// The group of entry points in which vLLM looks for platforms.
+const PLATFORMS: &str = "vllm.platform_plugins";
+
+fn plugin(ctx: &Context<'_>) -> Outcome {
+    let facts = ctx.facts;
+    let python = &facts.python;
+    let vllm = python.dist("vllm");
+    let Some(ascend) = python.dist("vllm-ascend") else {
+        let npu = python.dist("torch-npu").is_some() && !facts.devices.davinci_ids().is_empty();
+        return match vllm {
+            Some(vllm) if npu => vec![
+                Found::warning("VLLM-PLUGIN", "absent")
+                    .arg("vllm", &vllm.version)
+                    .evidence(Evidence::file(metadata_of(vllm)).value(&vllm.version)),
+            ]
+            .into(),
+            _ => not_installed("vllm-ascend"),
+        };
+    };
+    // An editable install may keep its entry points beside the sources.
+    let names: Vec<&str> = python
+        .all_dists("vllm-ascend")
+        .flat_map(|dist| &dist.entry_points)
+        .filter(|(group, ..)| group == PLATFORMS)
+        .map(|(_, name, _)| name.as_str())
+        .collect();
+    let mut found = Vec::new();
+    if vllm.is_none() {
+        found.push(
+            Found::warning("VLLM-PLUGIN", "no_vllm")
+                .arg("vllm_ascend", &ascend.version)
+                .evidence(Evidence::file(metadata_of(ascend)).value(&ascend.version)),
+        );
+    }
+    let Some(first) = names.first() else {
+        found.push(
+            Found::error("VLLM-PLUGIN", "no_entry")
+                .arg("vllm_ascend", &ascend.version)
+                .arg("path", format!("{}/entry_points.txt", ascend.path))
+                .evidence(Evidence::file(format!("{}/entry_points.txt", ascend.path))),
+        );
+        return found.into();
+    };
+    if let Some(allowed) = facts.env.get("VLLM_PLUGINS")
+        && !names.iter().any(|name| allowed.split(',').any(|one| one.trim() == *name))
+    {
+        found.push(
+            Found::error("VLLM-PLUGIN", "filtered")
+                .arg("value", allowed)
+                .arg("name", *first)
+                .evidence(Evidence::env("VLLM_PLUGINS").value(allowed))
+                .evidence(
+                    Evidence::file(format!("{}/entry_points.txt", ascend.path)).value(*first),
+                ),
+        );
+    }
+    found.into()
+}
+
+/// A vllm that was built for GPUs. Its extension does not load here; vLLM tells so and goes on
+/// (vllm-project/vllm-ascend#1305), but its metadata pins the torch of that build.
+fn empty(ctx: &Context<'_>) -> Outcome {
+    let python = &ctx.facts.python;
+    let Some(vllm) = python.dist("vllm") else { return not_installed("vllm") };
+    if python.dist("vllm-ascend").is_none() && python.dist("torch-npu").is_none() {
+        return not_installed("vllm-ascend");
+    }
+    let found = python.vllm.cuda_needed.iter().map(|(path, library)| {
+        Found::warning("VLLM-EMPTY", "cuda")
+            .arg("vllm", &vllm.version)
+            .arg("path", path)
+            .arg("library", library)
+            .arg(
+                "base",
+                pep::version(&vllm.version).map_or_else(
+                    || vllm.version.clone(),
+                    |version| version.without_local().to_string(),
+                ),
+            )
+            .evidence(Evidence::file(path).value(format!("NEEDED {library}")))
+            .evidence(Evidence::file(metadata_of(vllm)).value(&vllm.version))
+    });
+    found.take(1).collect::<Vec<_>>().into()
+}
+
+/// The family in `_build_info.py`: a device type of today's releases, or a SoC of earlier ones.
+fn built_for(facts: &Facts) -> Option<(&str, &str, ChipFamily)> {
+    let info = &facts.python.vllm.build_info;
+    if let Some(device) = info.get("__device_type__") {
+        let family = match device.as_str() {
+            "A2" => ChipFamily::A910B,
+            "A3" => ChipFamily::A3,
+            "_310P" => ChipFamily::A310P,
+            "A5" => ChipFamily::A950,
+            _ => return None,
+        };
+        return Some(("__device_type__", device, family));
+    }
+    let soc = info.get("__soc_version__")?;
+    // The build also takes the short names of families: `910b` is no first generation 910 here.
+    let family = match soc.to_ascii_lowercase().as_str() {
+        "910b" => ChipFamily::A910B,
+        "910c" => ChipFamily::A3,
+        "310p" => ChipFamily::A310P,
+        name => ChipFamily::from_soc(name)?,
+    };
+    Some(("__soc_version__", soc, family))
+}
+
+fn build(ctx: &Context<'_>) -> Outcome {
+    let facts = ctx.facts;
+    let Some(ascend) = facts.python.dist("vllm-ascend") else {
+        return not_installed("vllm-ascend");
+    };
+    let Some(path) = &facts.python.vllm.build_info_path else {
+        return Outcome::not_checked("no_file", "vllm_ascend/_build_info.py");
+    };
+    let Some((key, value, family)) = built_for(facts) else {
+        return Outcome::not_checked("version_unknown", "vllm_ascend/_build_info.py");
+    };
+    let Some(chip) = chip::chip(facts) else { return Outcome::not_checked("no_npu", "") };
+    if family == chip.family {
+        return Outcome::Passed;
+    }
+    vec![
+        Found::error("VLLM-BUILD", "chip")
+            .arg("vllm_ascend", &ascend.version)
+            .arg("built", family.label())
+            .arg("value", value)
+            .arg("chip", chip.family.label())
+            .evidence(Evidence::file(path).value(format!("{key} = '{value}'")))
+            .evidence(chip.evidence),
+    ]
+    .into()
+}
+
+fn version(ctx: &Context<'_>) -> Outcome {
+    let facts = ctx.facts;
+    if facts.python.dist("vllm-ascend").is_none() {
+        return not_installed("vllm-ascend");
+    }
+    if let Some(set) = facts.env.non_empty("VLLM_VERSION") {
+        if pep::version(set).is_some() {
+            return Outcome::Passed;
+        }
+        return vec![
+            Found::warning("VLLM-VERSION", "variable")
+                .arg("value", set)
+                .evidence(Evidence::env("VLLM_VERSION").value(set)),
+        ]
+        .into();
+    }
+    let Some(vllm) = facts.python.dist("vllm") else { return not_installed("vllm") };
+    let parsed = pep::version(&vllm.version);
+    // What setuptools-scm makes of a checkout without tags.
+    let untagged = parsed
+        .as_ref()
+        .is_some_and(|version| version.is_dev() && version.release() <= [0, 1].as_slice());
+    if parsed.is_some() && !untagged {
+        return Outcome::Passed;
+    }
+    vec![
+        Found::warning("VLLM-VERSION", "untagged").arg("version", &vllm.version).evidence(
+            Evidence::file(metadata_of(vllm)).value(format!("Version: {}", vllm.version)),
+        ),
+    ]
+    .into()
+}
+
+fn triton(ctx: &Context<'_>) -> Outcome {
+    let python = &ctx.facts.python;
+    let Some(ascend) = python.dist("triton-ascend") else {
+        return not_installed("triton-ascend");
+    };
+    let state = &python.vllm;
+    let others: Vec<String> = state
+        .triton_owners
+        .iter()
+        .filter(|(name, _)| name != "triton-ascend")
+        .map(|(name, version)| format!("{name} {version}"))
+        .collect();
+    let record = format!("{}/RECORD", ascend.path);
+    let with_evidence = |mut found: Found| {
+        for (name, version) in
+            state.triton_owners.iter().filter(|(name, _)| name != "triton-ascend")
+        {
+            if let Some(dist) = python.dist(name) {
+                found =
+                    found.evidence(Evidence::file(&dist.path).value(format!("{name} {version}")));
+            }
+        }
+        for path in state.triton_overwritten.iter().take(5) {
+            found = found.evidence(Evidence::file(path).value("differs from RECORD"));
+        }
+        for path in ascend.missing_sample.iter().take(3) {
+            found = found.evidence(Evidence::file(path).value("missing"));
+        }
+        found
+            .arg("version", &ascend.version)
+            .arg("others", others.join(", "))
+            .evidence(Evidence::file(&record))
+    };
+    let gone = u64::from(ascend.missing_files) * 10 > u64::from(ascend.listed_files)
+        || ascend.missing_sample.iter().any(|path| path.ends_with(".so"))
+        || state.triton_has_ascend == Some(false);
+    let changed = !state.triton_overwritten.is_empty();
+    let unknown = state.triton_compared == 0;
+    let found = match others.is_empty() {
+        true if gone => Found::error("TRITON-CONFLICT", "damaged"),
+        // Images patch single files on purpose.
+        true if changed => Found::warning("TRITON-CONFLICT", "damaged"),
+        true if unknown => return Outcome::not_checked("no_file", record),
+        true => return Outcome::Passed,
+        false if gone || changed || unknown => Found::error("TRITON-CONFLICT", "overwritten"),
+        // It was installed last, and works until the other is upgraded or removed.
+        false => Found::warning("TRITON-CONFLICT", "both"),
+    };
+    vec![with_evidence(found)].into()
+}
+
+fn triton_chip(ctx: &Context<'_>) -> Outcome {
+    let Some(ascend) = ctx.facts.python.dist("triton-ascend") else {
+        return not_installed("triton-ascend");
+    };
+    let Some(chip) = chip::chip(ctx.facts) else { return Outcome::not_checked("no_npu", "") };
+    if chip.family != ChipFamily::A310P {
+        return Outcome::Passed;
+    }
+    vec![
+        Found::warning("TRITON-CHIP", "unsupported")
+            .arg("version", &ascend.version)
+            .arg("chip", chip.family.label())
+            .evidence(Evidence::file(&ascend.path).value(&ascend.version))
+            .evidence(chip.evidence),
+    ]
+    .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks::Profile;
+    use crate::checks::testing::{dist, facts_with, ids, python};
+    use crate::facts::{Dist, PciFunction};
+
+    fn run(check: fn(&Context<'_>) -> Outcome, facts: &Facts) -> Vec<String> {
+        ids(check(&Context::of(facts, Profile::General)))
+    }
+
+    fn plugin_dist() -> Dist {
+        let mut ascend = dist("vllm-ascend", "0.11.0");
+        ascend.entry_points =
+            vec![(PLATFORMS.to_owned(), "ascend".to_owned(), "vllm_ascend:register".to_owned())];
+        ascend
+    }
+
+    fn stack() -> Facts {
+        facts_with(
+            python("3.11"),
+            vec![dist("vllm", "0.11.0+empty"), plugin_dist(), dist("torch-npu", "2.7.1")],
+        )
+    }
+
+    fn chip(facts: &mut Facts, device: &str) {
+        facts.devices.pci = Some(vec![PciFunction {
+            address: "0000:c1:00.0".to_owned(),
+            device: device.to_owned(),
+            subsystem_device: None,
+            class: None,
+            driver: None,
+        }]);
+    }
+
+    #[test]
+    fn the_plugin_has_to_be_let_in() {
+        let mut facts = stack();
+        assert_eq!(run(plugin, &facts), [""; 0]);
+        let mut set = |value: &str| {
+            facts.env.vars.insert("VLLM_PLUGINS".to_owned(), value.to_owned());
+            run(plugin, &facts)
+        };
+        assert_eq!(set("other, ascend"), [""; 0]);
+        assert_eq!(set("other"), ["error VLLM-PLUGIN filtered"]);
+        assert_eq!(set(""), ["error VLLM-PLUGIN filtered"], "an empty list lets nothing in");
+        let bare =
+            facts_with(python("3.11"), vec![dist("vllm", "0.11.0"), dist("vllm-ascend", "0.11.0")]);
+        assert_eq!(run(plugin, &bare), ["error VLLM-PLUGIN no_entry"]);
+        let alone = facts_with(python("3.11"), vec![plugin_dist()]);
+        assert_eq!(run(plugin, &alone), ["warning VLLM-PLUGIN no_vllm"]);
+    }
+
+    #[test]
+    fn a_gpu_build_of_vllm() {
+        let mut facts = stack();
+        assert_eq!(run(empty, &facts), [""; 0]);
+        facts.python.vllm.cuda_needed =
+            vec![("/s/vllm/_C.abi3.so".to_owned(), "libcudart.so.12".to_owned())];
+        assert_eq!(run(empty, &facts), ["warning VLLM-EMPTY cuda"]);
+    }
+
+    #[test]
+    fn the_build_has_to_be_for_this_chip() {
+        let mut facts = stack();
+        assert_eq!(run(build, &facts), ["not checked: no_file"]);
+        facts.python.vllm.build_info_path = Some("/s/vllm_ascend/_build_info.py".to_owned());
+        let mut info = |key: &str, value: &str| {
+            facts.python.vllm.build_info = [(key.to_owned(), value.to_owned())].into();
+            chip(&mut facts, "0xd802");
+            run(build, &facts)
+        };
+        assert_eq!(info("__device_type__", "A2"), [""; 0]);
+        assert_eq!(info("__soc_version__", "ASCEND910B1"), [""; 0]);
+        assert_eq!(info("__soc_version__", "910b"), [""; 0]);
+        assert_eq!(info("__device_type__", "A3"), ["error VLLM-BUILD chip"]);
+        assert_eq!(info("__soc_version__", "ascend310p3"), ["error VLLM-BUILD chip"]);
+        assert_eq!(info("__device_type__", "A99"), ["not checked: version_unknown"]);
+    }
+
+    #[test]
+    fn versions_of_checkouts_without_tags() {
+        let with =
+            |version: &str| facts_with(python("3.11"), vec![dist("vllm", version), plugin_dist()]);
+        let mut bad = with("0.1.dev1+g1d0a1f2.empty");
+        assert_eq!(run(version, &bad), ["warning VLLM-VERSION untagged"]);
+        assert_eq!(run(version, &with("unknown")), ["warning VLLM-VERSION untagged"]);
+        assert_eq!(run(version, &with("0.11.1.dev20+gabc")), [""; 0]);
+        bad.env.vars.insert("VLLM_VERSION".to_owned(), "0.11.0".to_owned());
+        assert_eq!(run(version, &bad), [""; 0]);
+        bad.env.vars.insert("VLLM_VERSION".to_owned(), "main!".to_owned());
+        assert_eq!(run(version, &bad), ["warning VLLM-VERSION variable"]);
+    }
+
+    #[test]
+    fn two_owners_of_one_directory() {
+        let mut facts = facts_with(
+            python("3.11"),
+            vec![dist("triton-ascend", "3.2.0"), dist("triton", "3.5.0")],
+        );
+        let owner = |name: &str| (name.to_owned(), "1".to_owned());
+        let state = &mut facts.python.vllm;
+        state.triton_owners = vec![owner("triton-ascend")];
+        (state.triton_compared, state.triton_has_ascend) = (3, Some(true));
+        assert_eq!(run(triton, &facts), [""; 0], "metadata alone overwrites nothing");
+        facts.python.vllm.triton_owners.push(owner("triton"));
+        assert_eq!(run(triton, &facts), ["warning TRITON-CONFLICT both"]);
+        facts.python.vllm.triton_overwritten = vec!["/s/triton/__init__.py".to_owned()];
+        assert_eq!(run(triton, &facts), ["error TRITON-CONFLICT overwritten"]);
+        facts.python.vllm.triton_owners.pop();
+        assert_eq!(run(triton, &facts), ["warning TRITON-CONFLICT damaged"], "a patched file");
+        facts.python.vllm.triton_has_ascend = Some(false);
+        assert_eq!(run(triton, &facts), ["error TRITON-CONFLICT damaged"]);
+    }
+
+    #[test]
+    fn triton_is_not_for_inference_cards() {
+        let mut facts = facts_with(python("3.11"), vec![dist("triton-ascend", "3.2.0")]);
+        chip(&mut facts, "0xd500");
+        assert_eq!(run(triton_chip, &facts), ["warning TRITON-CHIP unsupported"]);
+        chip(&mut facts, "0xd802");
+        assert_eq!(run(triton_chip, &facts), [""; 0]);
+    }
+}
