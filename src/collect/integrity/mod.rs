@@ -2,6 +2,8 @@
 //! or the manifest that the user gave. Also what lies there and belongs to nothing.
 
 mod compare;
+#[cfg(test)]
+mod tests;
 mod unlisted;
 mod upstream;
 

@@ -1,6 +1,9 @@
 //! Checks of the family `tnpu` that speak about the files themselves: RECORD, the published
 //! wheel, files that belong to nothing.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 
 use super::{Check, Context};
