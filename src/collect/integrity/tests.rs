@@ -63,7 +63,7 @@ impl Tree {
     fn installed() -> Self {
         Self::new()
             .file("torch_npu/__init__.py", b"import os\n")
-            .file("torch_npu/lib/libtorch_npu.so", &[7; 200_000])
+            .file("torch_npu/lib/libtorch_npu.so", &vec![7; 200_000])
             .file("torch_npu/_C.cpython-311-x86_64-linux-gnu.so", b"\x7fELF")
             .file(&format!("{INFO}/INSTALLER"), b"pip\n")
             .row("../../../bin/torch_npu_run", b"#!/usr/bin/python")
@@ -293,7 +293,7 @@ fn what_the_manifest_says_is_a_match() {
 
 #[test]
 fn one_library_that_record_vouches_for_but_the_manifest_does_not() {
-    let options = manifest(&[("torch_npu/lib/libtorch_npu.so", &[8; 200_000])]);
+    let options = manifest(&[("torch_npu/lib/libtorch_npu.so", &vec![8; 200_000])]);
     let facts = Tree::installed().with(&options);
     assert_eq!(kinds(&facts), [], "RECORD is consistent");
     assert_eq!(facts.upstream.verdict, "differs");
