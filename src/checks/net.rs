@@ -1,6 +1,333 @@
-//! Checks of the family `net`.
+//! Checks of the family `net`: what devices need to talk to those of other machines.
 
-use super::Check;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use super::chip::{self, ChipFamily};
+use super::{Check, Context};
+use crate::report::{Evidence, Found, Outcome, Severity};
 
 /// The checks of this family.
-pub(super) const CHECKS: &[Check] = &[];
+pub(super) const CHECKS: &[Check] = &[
+    Check { id: "NET-HCCN", run: hccn },
+    Check { id: "NET-TOOL", run: tool },
+    Check { id: "NET-RANKTABLE", run: rank_table },
+    Check { id: "NET-IFNAME", run: interface_names },
+];
+
+/// How grave a fault of the device network is: only several machines need it.
+fn severity(ctx: &Context<'_>) -> Severity {
+    if ctx.profile.needs_device_network() { Severity::Error } else { Severity::Info }
+}
+
+/// Whether the devices have network ports of their own that `hccn.conf` configures: those of
+/// 310P have none, and 950 is connected over UB.
+fn has_roce(ctx: &Context<'_>) -> bool {
+    let chips = chip::chips(ctx.facts);
+    let roce = [ChipFamily::A910, ChipFamily::A910B, ChipFamily::A3];
+    chips.is_empty() || chips.iter().any(|chip| roce.contains(&chip.family))
+}
+
+fn hccn(ctx: &Context<'_>) -> Outcome {
+    let wanted = ctx.profile.needs_device_network();
+    let ids = ctx.facts.devices.davinci_ids();
+    if !has_roce(ctx) {
+        return Outcome::not_applicable("other_chip");
+    }
+    let Some(conf) = &ctx.facts.net.hccn else {
+        if !wanted {
+            return Outcome::not_applicable("other_profile");
+        }
+        let denied = ctx.facts.problems.iter().find(|problem| problem.path == "/etc/hccn.conf");
+        if let Some(problem) = denied {
+            return Outcome::blocked("unreadable", &problem.path);
+        }
+        let inside = ctx.facts.host.container.is_inside();
+        let found = Found::error("NET-HCCN", if inside { "not_mounted" } else { "absent" });
+        return vec![found.evidence(Evidence::file("/etc/hccn.conf").value("missing"))].into();
+    };
+    let mut out = Vec::new();
+    let start = |message| Found::new("NET-HCCN", message, severity(ctx)).arg("path", &conf.path);
+    for (line, text) in &conf.bad_lines {
+        let found = Found::warning("NET-HCCN", "bad_line").arg("path", &conf.path);
+        let found = found.arg("line", line.to_string()).arg("text", text);
+        out.push(found.evidence(Evidence::file(&conf.path).line(*line).value(text)));
+    }
+    let mut owners: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (device, address) in &conf.addresses {
+        if address.parse::<IpAddr>().is_err() {
+            let found =
+                start("bad_address").arg("device", device.to_string()).arg("address", address);
+            let value = format!("address_{device}={address}");
+            out.push(found.evidence(Evidence::file(&conf.path).value(value)));
+        } else {
+            owners.entry(address).or_default().push(device.to_string());
+        }
+    }
+    for (address, devices) in owners.iter().filter(|(_, devices)| devices.len() > 1) {
+        let found = start("duplicate").arg("address", *address).arg("devices", devices.join(", "));
+        out.push(found.evidence(Evidence::file(&conf.path).value(format!("address …={address}"))));
+    }
+    // A container sees the whole file but only its own devices, renumbered.
+    let inside = ctx.facts.host.container.is_inside();
+    let lacking: Vec<String> =
+        ids.iter().filter(|id| !conf.addresses.contains_key(id)).map(u32::to_string).collect();
+    if !lacking.is_empty() && wanted && !inside {
+        let found = start("lacking").arg("devices", lacking.join(", "));
+        let found = found.arg("first", &lacking[0]);
+        out.push(found.evidence(Evidence::file(&conf.path).value("no address for these devices")));
+    }
+    out.into()
+}
+
+fn tool(ctx: &Context<'_>) -> Outcome {
+    let net = &ctx.facts.net;
+    let home = ctx.facts.driver.home();
+    match (&net.hccn_tool, net.hccn_tool_usable) {
+        (Some(path), Some(false)) => {
+            let severity = severity(ctx).min(Severity::Warning);
+            let found = Found::new("NET-TOOL", "not_executable", severity).arg("path", path);
+            vec![found.evidence(Evidence::file(path).value("may not be executed"))].into()
+        }
+        (Some(_), _) => Outcome::Passed,
+        (None, _) if !ctx.profile.needs_device_network() => {
+            Outcome::not_applicable("other_profile")
+        }
+        (None, _) if !has_roce(ctx) => Outcome::not_applicable("other_chip"),
+        (None, _) => {
+            let path = format!("{home}/tools/hccn_tool");
+            let found = Found::warning("NET-TOOL", "absent").arg("path", &path);
+            vec![found.evidence(Evidence::file(&path).value("missing")).because(&["DRV-PRESENT"])]
+                .into()
+        }
+    }
+}
+
+/// The version of rank tables that a chip's HCCL reads: 1.0 for 910 and A2, 1.2 for A3, 2.0 for
+/// 950. A3 also reads 1.0. Source: gpustack/runtime#27, which quotes ascend-operator.
+fn fits(version: &str, family: ChipFamily) -> bool {
+    match family {
+        ChipFamily::A950 => version == "2.0",
+        _ => version != "2.0",
+    }
+}
+
+fn rank_table(ctx: &Context<'_>) -> Outcome {
+    let Some(table) = &ctx.facts.net.ranktable else {
+        return Outcome::not_applicable("no_ranktable");
+    };
+    let grave = severity(ctx).max(Severity::Warning);
+    let named = if table.variable.is_empty() { "/etc/hccl_rootinfo.json" } else { &table.variable };
+    let evidence = || match table.variable.as_str() {
+        "" => Evidence::file(&table.path),
+        variable => Evidence::env(variable).value(&table.path),
+    };
+    let start = |message, severity| {
+        Found::new("NET-RANKTABLE", message, severity)
+            .arg("path", &table.path)
+            .arg("named", named)
+            .evidence(evidence())
+    };
+    if let Some(error) = &table.error {
+        let found = start("unreadable", grave).arg("error", error);
+        return vec![found.evidence(Evidence::file(&table.path).value(error))].into();
+    }
+    let mut out = Vec::new();
+    if let (Some(version), Some(chip)) = (&table.version, chip::chip(ctx.facts))
+        && !fits(version, chip.family)
+    {
+        let value = format!("version {version}");
+        let found =
+            start("version", grave).arg("version", version).arg("chip", chip.family.label());
+        out.push(found.evidence(Evidence::file(&table.path).value(value)).evidence(chip.evidence));
+    }
+    if let Some(status) = table.status.as_deref().filter(|status| *status != "completed") {
+        let found = start("status", grave).arg("status", status);
+        out.push(found.evidence(Evidence::file(&table.path).value(format!("status {status}"))));
+    }
+    let mut owners: BTreeMap<&str, usize> = BTreeMap::new();
+    for ip in table.devices.iter().filter_map(|device| device.device_ip.as_deref()) {
+        *owners.entry(ip).or_default() += 1;
+        if ip.parse::<IpAddr>().is_err() {
+            let found = start("bad_address", grave).arg("address", ip);
+            out.push(found.evidence(Evidence::file(&table.path).value(ip)));
+        }
+    }
+    for (ip, _) in owners.iter().filter(|(_, count)| **count > 1).take(8) {
+        let found = start("duplicate", grave).arg("address", *ip);
+        out.push(found.evidence(Evidence::file(&table.path).value(*ip)));
+    }
+    out.extend(stale(ctx));
+    out.into()
+}
+
+/// A table that names this machine's devices with other addresses than `hccn.conf` does.
+fn stale(ctx: &Context<'_>) -> Option<Found> {
+    let table = ctx.facts.net.ranktable.as_ref()?;
+    let conf = ctx.facts.net.hccn.as_ref()?;
+    let own: Vec<&str> = conf.addresses.values().map(String::as_str).collect();
+    let listed: Vec<&str> =
+        table.devices.iter().filter_map(|device| device.device_ip.as_deref()).collect();
+    // One address in common: the table is of this machine. None: it is left over, or of others.
+    if own.is_empty() || listed.is_empty() || listed.iter().any(|ip| own.contains(ip)) {
+        return None;
+    }
+    let severity =
+        if ctx.profile.needs_device_network() { Severity::Error } else { Severity::Warning };
+    let found = Found::new("NET-RANKTABLE", "stale", severity)
+        .arg("path", &table.path)
+        .arg("listed", listed[0])
+        .arg("own", own[0])
+        .arg("conf", &conf.path)
+        .evidence(Evidence::file(&table.path).value(format!("device_ip {}", listed[0])));
+    Some(found.evidence(Evidence::file(&conf.path).value(format!("address {}", own[0]))))
+}
+
+/// Variables that name interfaces of the host. HCCL takes prefixes; `=` asks for the whole name
+/// and `^` for all others. The rest take whole names.
+const IFNAMES: &[(&str, bool)] =
+    &[("HCCL_SOCKET_IFNAME", true), ("GLOO_SOCKET_IFNAME", false), ("TP_SOCKET_IFNAME", false)];
+
+fn interface_names(ctx: &Context<'_>) -> Outcome {
+    let env = &ctx.facts.env;
+    if !env.known {
+        return Outcome::not_checked("env_unknown", "");
+    }
+    let set: Vec<(&str, bool, &str)> = IFNAMES
+        .iter()
+        .filter_map(|(name, prefixes)| Some((*name, *prefixes, env.non_empty(name)?)))
+        .collect();
+    if set.is_empty() {
+        return Outcome::not_applicable("no_ifname");
+    }
+    let Some(there) = &ctx.facts.host.interfaces else {
+        return Outcome::not_checked("unreadable", "/sys/class/net");
+    };
+    let mut out = Vec::new();
+    for (name, prefixes, value) in set {
+        if matches(value, prefixes, there) {
+            continue;
+        }
+        out.push(
+            Found::warning("NET-IFNAME", "absent")
+                .arg("name", name)
+                .arg("value", value)
+                .arg("there", there.join(", "))
+                .evidence(Evidence::env(name).value(value))
+                .evidence(Evidence::file("/sys/class/net").value(there.join(", "))),
+        );
+    }
+    out.into()
+}
+
+/// Whether at least one interface is selected.
+fn matches(value: &str, prefixes: bool, there: &[String]) -> bool {
+    let (excluded, rest) = match value.strip_prefix('^') {
+        Some(rest) if prefixes => (true, rest),
+        _ => (false, value),
+    };
+    let (exact, rest) = match rest.strip_prefix('=') {
+        Some(rest) if prefixes => (true, rest),
+        _ => (!prefixes, rest),
+    };
+    let wanted: Vec<&str> =
+        rest.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    there.iter().any(|name| {
+        let hit =
+            wanted.iter().any(|want| if exact { name == want } else { name.starts_with(want) });
+        hit != excluded
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks::Profile;
+    use crate::facts::{Facts, HccnConf, PciFunction, RankDevice, RankTable};
+
+    fn machine(device: &str) -> Facts {
+        let mut facts = Facts::default();
+        facts.env.known = true;
+        facts.devices.pci = Some(vec![PciFunction {
+            address: "0000:c1:00.0".to_owned(),
+            device: device.to_owned(),
+            subsystem_device: None,
+            class: None,
+            driver: None,
+        }]);
+        facts
+    }
+
+    fn messages(facts: &Facts, profile: Profile) -> Vec<(&'static str, Severity)> {
+        let ctx = Context::of(facts, profile);
+        let found = CHECKS.iter().flat_map(|check| match (check.run)(&ctx) {
+            Outcome::Found(found) => found,
+            _ => Vec::new(),
+        });
+        found.map(|found| (found.message, found.severity)).collect()
+    }
+
+    fn conf(addresses: &[&str]) -> HccnConf {
+        let addresses = (0..).zip(addresses.iter().map(|ip| (*ip).to_owned())).collect();
+        HccnConf { path: "/etc/hccn.conf".to_owned(), addresses, ..HccnConf::default() }
+    }
+
+    #[test]
+    fn the_device_network_matters_for_several_machines_only() {
+        let facts = machine("0xd802");
+        assert_eq!(messages(&facts, Profile::Train), []);
+        let expected = [("absent", Severity::Error), ("absent", Severity::Warning)];
+        assert_eq!(messages(&facts, Profile::MultiNode), expected);
+        assert_eq!(messages(&machine("0xd806"), Profile::MultiNode), [], "950 has no RoCE ports");
+    }
+
+    #[test]
+    fn addresses_are_unique_and_valid() {
+        let mut facts = machine("0xd802");
+        facts.net.hccn_tool = Some("/usr/bin/hccn_tool".to_owned());
+        facts.net.hccn = Some(conf(&["10.0.0.1", "10.0.0.2"]));
+        assert_eq!(messages(&facts, Profile::MultiNode), []);
+        facts.net.hccn = Some(conf(&["10.0.0.1", "10.0.0.1", "10.0.0.300"]));
+        let expected = [("bad_address", Severity::Error), ("duplicate", Severity::Error)];
+        assert_eq!(messages(&facts, Profile::MultiNode), expected);
+    }
+
+    #[test]
+    fn rank_tables_are_judged() {
+        let mut facts = machine("0xd806");
+        let device = RankDevice { device_ip: Some("10.0.0.9".to_owned()), ..RankDevice::default() };
+        facts.net.ranktable = Some(RankTable {
+            path: "/etc/hccl_rootinfo.json".to_owned(),
+            version: Some("1.0".to_owned()),
+            status: Some("completed".to_owned()),
+            devices: vec![device],
+            ..RankTable::default()
+        });
+        assert_eq!(messages(&facts, Profile::MultiNode), [("version", Severity::Error)]);
+        assert_eq!(messages(&facts, Profile::General), [("version", Severity::Warning)]);
+        facts.devices = machine("0xd802").devices;
+        facts.net.hccn = Some(conf(&["10.0.0.1"]));
+        assert_eq!(messages(&facts, Profile::Train), [("stale", Severity::Warning)]);
+        facts.net.hccn = Some(conf(&["10.0.0.9"]));
+        assert_eq!(messages(&facts, Profile::Train), []);
+    }
+
+    #[test]
+    fn interface_names_follow_the_grammar_of_hccl() {
+        let there = ["lo".to_owned(), "enp189s0f0".to_owned()];
+        for (value, prefixes, expected) in [
+            ("enp", true, true),
+            ("eth,enp", true, true),
+            ("=enp", true, false),
+            ("=enp189s0f0", true, true),
+            ("^enp", true, true),
+            ("^lo,enp", true, false),
+            ("^=lo", true, true),
+            ("eth0", false, false),
+            ("enp", false, false),
+            ("enp189s0f0", false, true),
+        ] {
+            assert_eq!(matches(value, prefixes, &there), expected, "{value}");
+        }
+    }
+}

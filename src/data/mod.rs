@@ -4,9 +4,11 @@
 //! satisfy is held by the tests beside its reader.
 
 mod catalog;
+mod env_vars;
 mod known_wheels;
 pub mod matrix;
 
 pub use catalog::{Catalog, Entry, Family, FixTemplate, MessageTemplate};
+pub use env_vars::{AllocKeys, EnvVars, distance};
 pub use known_wheels::{KnownWheel, KnownWheels, of_the_package, record_digest};
 pub use matrix::Matrix;

@@ -1,0 +1,62 @@
+//! Variables whose names are nearly those that the stack reads.
+
+use crate::checks::Context;
+use crate::data::{EnvVars, distance};
+use crate::report::{Evidence, Found, Outcome};
+
+/// Beginnings of names that belong to the Ascend stack alone.
+const PREFIXES: &[&str] =
+    &["ASCEND", "HCCL_", "TORCH_NPU_", "TORCH_HCCL_", "PYTORCH_NPU_", "ATB_", "ASDOPS_", "LCCL_"];
+
+/// The shortest name that is compared; short ones are near to each other by chance.
+const SHORTEST: usize = 9;
+
+pub(super) fn unknown(ctx: &Context<'_>) -> Outcome {
+    let env = &ctx.facts.env;
+    if !env.known {
+        return Outcome::not_checked("env_unknown", "");
+    }
+    let table = EnvVars::builtin();
+    let ours = env.vars.iter().filter(|(name, _)| {
+        name.len() >= SHORTEST && PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    });
+    ours.filter(|(name, _)| table.all().all(|known| known != name.as_str()))
+        .filter_map(|(name, value)| {
+            let near = table
+                .all()
+                // The right one is set too: the other is not a slip.
+                .filter(|known| env.get(known).is_none())
+                .filter_map(|known| Some((distance(name, known, 2)?, known)))
+                .min()?;
+            let found =
+                Found::info("ENV-UNKNOWN", "misspelt").arg("name", name).arg("near", near.1);
+            Some(found.evidence(Evidence::env(name).value(value)))
+        })
+        .collect::<Vec<_>>()
+        .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks::Profile;
+    use crate::facts::Facts;
+
+    fn names(vars: &[&str]) -> Vec<String> {
+        let mut facts = Facts::default();
+        facts.env.known = true;
+        facts.env.vars = vars.iter().map(|name| ((*name).to_owned(), "1".to_owned())).collect();
+        match unknown(&Context::of(&facts, Profile::General)) {
+            Outcome::Found(found) => found.iter().map(|found| found.args["near"].clone()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn slips_are_found_and_other_names_left_alone() {
+        assert_eq!(names(&["ASCEND_RT_VISIBLE_DEVICE"]), ["ASCEND_RT_VISIBLE_DEVICES"]);
+        assert_eq!(names(&["HCCL_CONECT_TIMEOUT"]), ["HCCL_CONNECT_TIMEOUT"]);
+        assert_eq!(names(&["ASCEND_RT_VISIBLE_DEVICES", "ASCEND_MY_OWN_FLAG"]), [] as [&str; 0]);
+        assert_eq!(names(&["HCCL_RDMA_TX", "HCCL_RDMA_TC", "HCCL_RDMA_SL"]), [] as [&str; 0]);
+    }
+}
