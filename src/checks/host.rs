@@ -107,15 +107,17 @@ fn log_disk(ctx: &Context<'_>) -> Outcome {
     if known.is_empty() {
         return Outcome::not_checked("space_unknown", paths.join(", "));
     }
-    known
-        .into_iter()
-        .filter(|(_, space)| space.available < LITTLE)
-        .map(|(path, space)| {
-            let message = if path == "/tmp" { "tmp" } else { "log" };
+    let full: Vec<_> = known.into_iter().filter(|(_, space)| space.available < LITTLE).collect();
+    full.iter()
+        .enumerate()
+        // Two paths with the same figures are on one file system: one cause.
+        .filter(|(index, (_, space))| full[..*index].iter().all(|(_, other)| other != space))
+        .map(|(_, (path, space))| {
+            let message = if *path == "/tmp" { "tmp" } else { "log" };
             Found::warning("HOST-LOGDISK", message)
-                .arg("path", path)
+                .arg("path", *path)
                 .arg("free", size(space.available))
-                .evidence(Evidence::file(path).value(format!(
+                .evidence(Evidence::file(*path).value(format!(
                     "{} of {} free",
                     size(space.available),
                     size(space.total)

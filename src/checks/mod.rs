@@ -17,6 +17,7 @@ mod ms;
 mod net;
 mod nnal;
 mod npu;
+pub mod overview;
 mod pep;
 mod plugin;
 mod proc;

@@ -115,6 +115,9 @@ fn judge(facts: &Facts, matrix: &Matrix, selected: &[&'static Check], args: &Che
     let subject = facts.host.name.clone().unwrap_or_else(|| facts.source.clone());
     let mut report = Report::new("check", subject);
     report.provenance.push(("matrix".to_owned(), matrix.describe()));
+    report.overview = checks::overview::overview(facts);
+    report.extra = checks::overview::extra(facts);
+    report.notes.extend(checks::overview::nothing_here(&context));
     let mut findings = Vec::new();
     for check in selected {
         let name = catalog.entry(check.id).map(|entry| entry.name.clone()).unwrap_or_default();

@@ -81,6 +81,8 @@ pub enum OpenError {
 pub struct Sysroot {
     root: PathBuf,
     live: bool,
+    /// Whether device nodes and owners in the root are those of the machine itself.
+    faithful: bool,
     resolver: Resolver,
     nodes: Option<RootMeta>,
     env: Env,
@@ -137,6 +139,7 @@ impl Sysroot {
 
     fn new(root: PathBuf, live: bool, env: Env, process: Process, meta: ProcessMeta) -> Self {
         Self {
+            faithful: live || is_mounted(&root),
             resolver: Resolver::new(&root),
             root,
             live,
@@ -208,7 +211,7 @@ impl Sysroot {
     /// Whether device nodes and owners are those of the examined machine: a copied tree has
     /// them in its sidecar or not at all.
     pub fn knows_device_nodes(&self) -> bool {
-        self.live || self.nodes.is_some()
+        self.faithful || self.nodes.is_some()
     }
 
     /// The directory that stands for `/`.
@@ -272,7 +275,8 @@ impl Sysroot {
         let found = rustix::fs::lstat(self.resolver.host_path(real));
         let meta = self.nodes.as_ref().map(|nodes| nodes.get(real));
         let stat = match (found, meta) {
-            (Ok(raw), None) => Stat::from_raw(&raw),
+            (Ok(raw), None) if self.faithful => Stat::from_raw(&raw),
+            (Ok(raw), None) => Stat::from_raw(&raw).overlaid(None),
             (Ok(raw), Some(meta)) => Stat::from_raw(&raw).overlaid(meta),
             (Err(_), Some(Some(meta))) if meta.kind.is_some() => Stat::virtual_node(meta),
             (Err(errno), _) => return Err(errno.into()),
@@ -497,6 +501,13 @@ fn sidecar_file<T: serde::de::DeserializeOwned>(
     };
     let bytes = file.read_all(TEXT_LIMIT * 4).map_err(|error| fail(error.to_string()))?;
     serde_json::from_slice(&bytes).map(Some).map_err(|error| fail(error.to_string()))
+}
+
+/// Whether a root is a mounted one and no copy: it has device nodes, which a copy cannot have.
+fn is_mounted(root: &Path) -> bool {
+    rustix::fs::stat(root.join("dev/null")).is_ok_and(|stat| {
+        rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::CharacterDevice
+    })
 }
 
 /// Capability names in lower case without `cap_`.

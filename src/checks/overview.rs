@@ -1,0 +1,299 @@
+//! What a report says of the machine before it judges: a few lines for people, and the same
+//! for programs.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::chip::{self, ChipFamily};
+use super::{Context, npu};
+use crate::facts::{Facts, InfoFile};
+use crate::text::{Text, words};
+
+/// The head of the report: label and value. A line of which nothing is known is left out.
+pub fn overview(facts: &Facts) -> Vec<(Text, String)> {
+    let lines = [
+        ("overview_host", host(facts)),
+        ("overview_container", container(facts)),
+        ("overview_npu", npus(facts)),
+        ("overview_driver", version(facts.driver.version.as_ref()).map(str::to_owned)),
+        ("overview_firmware", version(facts.driver.firmware.as_ref()).map(str::to_owned)),
+        ("overview_cann", cann(facts)),
+        ("overview_framework", frameworks(facts)),
+        ("overview_python", python(facts)),
+    ];
+    lines.into_iter().filter_map(|(label, value)| Some((words(label), value?))).collect()
+}
+
+fn host(facts: &Facts) -> Option<String> {
+    let host = &facts.host;
+    let os = host.os_pretty.clone().or_else(|| {
+        let id = host.os_id.as_deref()?;
+        Some(format!("{id} {}", host.os_version.as_deref().unwrap_or_default()).trim().to_owned())
+    });
+    let parts = [
+        os,
+        host.arch.clone(),
+        host.kernel.as_ref().map(|kernel| format!("Linux {kernel}")),
+        host.glibc.as_ref().map(|version| format!("glibc {version}")),
+    ];
+    joined(parts.into_iter().flatten())
+}
+
+fn container(facts: &Facts) -> Option<String> {
+    let container = &facts.host.container;
+    container.is_inside().then(|| {
+        let by = container.evidence.first().map(String::as_str).unwrap_or_default();
+        match container.runtime.as_deref() {
+            Some(runtime) => format!("{runtime} ({by})"),
+            None => by.to_owned(),
+        }
+    })
+}
+
+/// `8 × 910B3`, or by family where no name is known.
+fn npus(facts: &Facts) -> Option<String> {
+    let smi = facts.driver.npu_smi.as_ref().map(|smi| smi.chips.as_slice()).unwrap_or_default();
+    let count = [facts.devices.davinci_ids().len(), smi.len()].into_iter().max().unwrap_or(0);
+    let on_bus = if npu::on_bus(facts) { facts.devices.pci_count() } else { 0 };
+    let count = if count == 0 { on_bus } else { count };
+    if count == 0 {
+        return None;
+    }
+    let mut names: Vec<&str> = smi.iter().map(|chip| chip.name.as_str()).collect();
+    names.dedup();
+    let families = chip::chips(facts);
+    let label = match (&names[..], &families[..]) {
+        ([name], [only]) if !only.family.label().contains(name) => {
+            format!("{name}, {}", only.family.label())
+        }
+        (_, families) => families
+            .iter()
+            .map(|chip| ChipFamily::label(chip.family))
+            .collect::<Vec<_>>()
+            .join(", "),
+    };
+    Some(if label.is_empty() { count.to_string() } else { format!("{count} × {label}") })
+}
+
+fn cann(facts: &Facts) -> Option<String> {
+    let install = facts.cann.active()?;
+    let version = install.version.as_deref().unwrap_or("?");
+    let mut text = format!("{version} ({})", install.path);
+    let others = facts.cann.installs.len() - 1;
+    if others > 0 {
+        text.push_str(&format!(" + {others}"));
+    }
+    let mut nnal: Vec<&str> =
+        facts.cann.nnal.iter().filter_map(|nnal| nnal.version.as_deref()).collect();
+    nnal.dedup();
+    if !nnal.is_empty() {
+        text.push_str(&format!(", NNAL {}", nnal.join(", ")));
+    }
+    Some(text)
+}
+
+fn frameworks(facts: &Facts) -> Option<String> {
+    let names = ["torch", "torch-npu", "vllm", "vllm-ascend", "mindspore"];
+    joined(names.iter().filter_map(|name| {
+        let dist = facts.python.dist(name)?;
+        Some(format!("{} {}", name.replace("torch-npu", "torch_npu"), dist.version))
+    }))
+}
+
+fn python(facts: &Facts) -> Option<String> {
+    let interpreter = facts.python.interpreter.as_ref()?;
+    let version = interpreter.version.as_deref().unwrap_or("?");
+    Some(format!("{version} ({}, {})", interpreter.path, interpreter.kind))
+}
+
+fn joined(parts: impl Iterator<Item = String>) -> Option<String> {
+    let text = parts.collect::<Vec<_>>().join(", ");
+    (!text.is_empty()).then_some(text)
+}
+
+fn version(file: Option<&InfoFile>) -> Option<&str> {
+    file?.get("Version").filter(|version| !version.is_empty())
+}
+
+/// What a machine without anything of Ascend should be told: nothing is wrong with it, and what
+/// to do if there should be something. Empty for every other machine, and where an NPU was asked
+/// for: DEV-PCI says it then.
+pub fn nothing_here(ctx: &Context<'_>) -> Vec<Text> {
+    let facts = ctx.facts;
+    let mindspore = facts.python.dist("mindspore").is_some();
+    let anything = npu::visible(facts) || npu::has_driver(facts) || npu::has_stack(facts);
+    if anything || mindspore || npu::wanted(ctx) {
+        return Vec::new();
+    }
+    if !facts.devices.dev_listed {
+        // A copy that has lost its devices: what it holds is still all that can be said.
+        return vec![words("nothing_found_in_copy"), words("nothing_install")];
+    }
+    let key = if npu::in_container(facts) { "nothing_found_in_container" } else { "nothing_found" };
+    vec![words(key), words("nothing_install")]
+}
+
+/// The members of the JSON report that belong to `check`: `host`, `facts` and `fingerprint`.
+pub fn extra(facts: &Facts) -> Map<String, Value> {
+    let host = &facts.host;
+    let mut extra = Map::new();
+    extra.insert(
+        "host".to_owned(),
+        json!({
+            "name": host.name,
+            "arch": host.arch,
+            "os": host.os_pretty,
+            "kernel": host.kernel,
+            "container": host.container.inside,
+        }),
+    );
+    extra.insert("fingerprint".to_owned(), fingerprint(facts));
+    if let Ok(all) = serde_json::to_value(facts) {
+        extra.insert("facts".to_owned(), all);
+    }
+    extra
+}
+
+/// What the nodes of a cluster have in common if they are set up alike. It holds no time, host
+/// name, address or rank.
+fn fingerprint(facts: &Facts) -> Value {
+    let dist = |name: &str| facts.python.dist(name).map(|dist| dist.version.clone());
+    json!({
+        "chip": chip::chip(facts).map(|chip| chip.family),
+        "cann": facts.cann.active().and_then(|install| install.version.clone()),
+        "driver": version(facts.driver.version.as_ref()),
+        "firmware": version(facts.driver.firmware.as_ref()),
+        "torch": dist("torch"),
+        "torch_npu": dist("torch-npu"),
+        "vllm_ascend": dist("vllm-ascend"),
+        "env_hash": env_hash(facts),
+        "elf_hash": elf_hash(facts),
+    })
+}
+
+/// Variables that differ between the nodes or processes of one job.
+const OF_ONE_PROCESS: &[&str] = &[
+    "PWD",
+    "SHELL",
+    "TMPDIR",
+    "LANG",
+    "LC_ALL",
+    "LC_MESSAGES",
+    "DEVICE_ID",
+    "RANK_ID",
+    "RANK",
+    "LOCAL_RANK",
+    "MASTER_ADDR",
+    "MASTER_PORT",
+    "VLLM_HOST_IP",
+    "HCCL_IF_IP",
+    "NPU_VISIBLE_DEVICES",
+    "ASCEND_VISIBLE_DEVICES",
+    "ASCEND_RT_VISIBLE_DEVICES",
+];
+
+/// SHA-256 over the variables that matter, in order; `None` if the environment is not known.
+fn env_hash(facts: &Facts) -> Option<String> {
+    facts.env.known.then(|| {
+        let vars = facts.env.vars.iter();
+        digest(
+            vars.filter(|(name, _)| !OF_ONE_PROCESS.contains(&name.as_str()))
+                .flat_map(|(name, value)| [name.as_str(), value.as_str()]),
+        )
+    })
+}
+
+/// SHA-256 over what the comparison of the packages' files with their RECORD gave: the same on
+/// two machines that have the same files. `None` if no files were hashed.
+fn elf_hash(facts: &Facts) -> Option<String> {
+    let packages: Vec<_> =
+        facts.integrity.packages.iter().filter(|package| package.hashed > 0).collect();
+    if packages.is_empty() {
+        return None;
+    }
+    let mut parts = Vec::new();
+    for package in packages {
+        parts.extend([package.name.clone(), package.version.clone(), package.hashed.to_string()]);
+        parts.push(package.bytes.to_string());
+        let site = package.site_dir.as_str();
+        for difference in &package.differing {
+            let path = difference.path.strip_prefix(site).unwrap_or(&difference.path);
+            parts.extend([path.to_owned(), difference.kind.clone(), difference.found.clone()]);
+        }
+        parts.extend(package.upstream.wheel.clone());
+    }
+    Some(digest(parts.iter().map(String::as_str)))
+}
+
+fn digest<'a>(parts: impl Iterator<Item = &'a str>) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        // Lengths keep `a` + `bc` apart from `ab` + `c`.
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hasher.finalize().iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks::Profile;
+    use crate::facts::{Env, PciFunction};
+
+    fn machine() -> Facts {
+        let mut facts = Facts::default();
+        facts.devices.dev_listed = true;
+        facts.devices.pci = Some(vec![PciFunction {
+            address: "0000:c1:00.0".to_owned(),
+            device: "0xd802".to_owned(),
+            subsystem_device: None,
+            class: None,
+            driver: None,
+        }]);
+        let mut version = InfoFile::default();
+        version.fields.insert("Version".to_owned(), "25.2.0".to_owned());
+        facts.driver.version = Some(version);
+        facts
+    }
+
+    #[test]
+    fn known_lines_only() {
+        let lines = overview(&machine());
+        let values: Vec<&str> = lines.iter().map(|(_, value)| value.as_str()).collect();
+        assert_eq!(values, ["1 × Ascend 910B (Atlas A2)", "25.2.0"]);
+        assert!(overview(&Facts::default()).is_empty());
+    }
+
+    #[test]
+    fn an_empty_machine_is_told_what_to_install() {
+        let mut facts = Facts::default();
+        facts.devices.dev_listed = true;
+        assert_eq!(nothing_here(&Context::of(&facts, Profile::General)).len(), 2);
+        assert!(nothing_here(&Context::of(&machine(), Profile::General)).is_empty());
+    }
+
+    #[test]
+    fn the_fingerprint_knows_no_rank_and_no_order() {
+        let with = |vars: &[(&str, &str)]| {
+            let mut facts = machine();
+            facts.env = Env {
+                known: true,
+                vars: vars.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+                ..Env::default()
+            };
+            fingerprint(&facts)
+        };
+        let one = with(&[("RANK", "0"), ("HCCL_BUFFSIZE", "200")]);
+        assert_eq!(one, with(&[("HCCL_BUFFSIZE", "200"), ("RANK", "1")]));
+        assert_ne!(one, with(&[("HCCL_BUFFSIZE", "300")]));
+        assert_eq!(one["chip"], "910b");
+        assert_eq!(one["elf_hash"], Value::Null);
+        assert_eq!(fingerprint(&machine())["env_hash"], Value::Null);
+    }
+}
