@@ -10,6 +10,8 @@ mod compat;
 mod dev;
 mod drv;
 mod env;
+#[cfg(test)]
+mod hardware_tests;
 mod host;
 mod integrity;
 mod link;
