@@ -2,7 +2,8 @@
 
 use super::Finding;
 
-/// Moves every finding that names a present finding as its cause under that cause.
+/// Moves every finding that names a present finding as its cause under that cause, unless the
+/// cause is less grave: an error is never hidden under a warning.
 ///
 /// Chains end at their root: if A explains B and B explains C, both B and C are folded
 /// under A. Cycles cannot fold all of their members away: a finding whose chain of causes
@@ -13,10 +14,11 @@ pub fn fold_consequences(findings: Vec<Finding>) -> Vec<Finding> {
         .enumerate()
         .map(|(index, finding)| {
             finding.because.iter().find_map(|cause| {
-                findings
-                    .iter()
-                    .enumerate()
-                    .position(|(other, candidate)| other != index && candidate.id == *cause)
+                findings.iter().enumerate().position(|(other, candidate)| {
+                    other != index
+                        && candidate.id == *cause
+                        && candidate.severity >= finding.severity
+                })
             })
         })
         .collect();

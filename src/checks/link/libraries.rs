@@ -56,7 +56,7 @@ fn by_class(ctx: &Context<'_>, all: &[Miss<'_>], severity: Severity) -> Vec<Foun
                 }
                 "cann" => {
                     message = "cann_lacks";
-                    &["CANN-COMPONENTS", "CANN-PARTIAL"]
+                    &["CANN-PARTIAL", "CANN-COMPONENTS"]
                 }
                 "torch" => &["TORCH-VERSION"],
                 "torch_npu" => &["TNPU-RECORD"],

@@ -100,7 +100,7 @@ fn cann_not_sourced(ctx: &Context<'_>) -> bool {
 }
 
 /// The checks that speak about an environment in which CANN's `set_env.sh` was not sourced.
-const NOT_SOURCED: &[&str] = &["CANN-ENV", "CANN-HOME", "CANN-MIXED", "CANN-LINKS"];
+const NOT_SOURCED: &[&str] = &["CANN-ENV", "CANN-HOME", "CANN-MIXED"];
 
 /// The value of a variable as evidence.
 fn library_path(ctx: &Context<'_>) -> Evidence {

@@ -53,6 +53,7 @@ fn of_class(
     let because: &[&str] = match class {
         "torch" => &["TNPU-ABI", "TORCH-VERSION"],
         "torch_npu" if owner == "torch-npu" => &["TNPU-RECORD", "TNPU-MANIFEST"],
+        "cann" if owner == "torch-npu" => &["TNPU-MATRIX"],
         "python" => &["TNPU-WHEELTAG"],
         _ => &[],
     };
