@@ -69,9 +69,11 @@ fn prefix_dirs(sysroot: &Sysroot, prefix: &str, minor: Option<&str>) -> Vec<Stri
     let Some(minor) = minor else { return Vec::new() };
     let prefix = prefix.trim_end_matches('/');
     // Debian's Python knows no `site-packages`, and looks into /usr/local as well.
-    if prefix == "/usr" && sysroot.is_dir("/usr/lib/python3/dist-packages") {
+    let local = format!("/usr/local/lib/python{minor}/dist-packages");
+    let debian = || sysroot.is_dir("/usr/lib/python3/dist-packages") || sysroot.is_dir(&local);
+    if prefix == "/usr" && debian() {
         return vec![
-            format!("/usr/local/lib/python{minor}/dist-packages"),
+            local,
             "/usr/lib/python3/dist-packages".to_owned(),
             format!("/usr/lib/python{minor}/dist-packages"),
         ];

@@ -146,6 +146,17 @@ fn the_order_of_sys_path_on_debian() {
 }
 
 #[test]
+fn what_pip_installs_on_a_bare_debian() {
+    let tree = Tree::new(&[])
+        .file("/usr/bin/python3.10", "")
+        .link("/usr/bin/python3", "python3.10")
+        .dist("/usr/local/lib/python3.10/dist-packages", "l", "1", "");
+    let python = tree.read();
+    assert_eq!(interpreter(&python).prefix, "/usr");
+    assert_eq!(python.dists.len(), 1);
+}
+
+#[test]
 fn pth_files_add_directories_and_their_code_is_only_noted() {
     let site = "/opt/conda/lib/python3.9/site-packages";
     let tree = Tree::new(&[("CONDA_PREFIX", "/opt/conda")])
