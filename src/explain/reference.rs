@@ -48,22 +48,15 @@ fn index(lang: Lang) -> String {
     for family in written() {
         let title = both(&family.title, lang);
         out.push_str(&format!("- [{title}]({}.md)\n", family.family));
-        for entry in &family.entries {
-            let anchor = entry.id.to_ascii_lowercase();
-            out.push_str(&format!(
-                "  - [{}]({}.md#{anchor}) {}\n",
-                entry.id,
-                family.family,
-                crate::render::markdown_words(entry.name.get(lang))
-            ));
-        }
     }
     out.push_str(&format!("- [{}](errors.md)\n", word("code_families", lang)));
     out
 }
 
 fn family_file(family: &Family, lang: Lang) -> String {
-    let mut out = render(&[Block::Title(both(&family.title, lang), word("generated", lang))], 1);
+    let mut head = finding::family_page(family, lang);
+    head[0] = Block::Title(both(&family.title, lang), word("generated", lang));
+    let mut out = render(&head, 1);
     for entry in &family.entries {
         let mut page = finding::page(entry, family, lang);
         if lang == Lang::En {

@@ -169,9 +169,15 @@ fn json() {
 fn text_keeps_to_its_width() {
     use unicode_width::UnicodeWidthStr as _;
     for lang in [Lang::En, Lang::Zh] {
-        for line in show(&rich(), Format::Text, style(lang)).lines() {
-            // A command stays whole so that it can be pasted.
-            assert!(line.width() <= 80 || line.contains('$'), "{} columns: {line}", line.width());
+        for width in 50..=120 {
+            let style = Style { width, ..style(lang) };
+            for line in show(&rich(), Format::Text, style).lines() {
+                // A command stays whole so that it can be pasted, and so does a long word.
+                let indent = line.len() - line.trim_start().len();
+                let word = line.split(' ').map(unicode_width::UnicodeWidthStr::width).max().unwrap_or(0);
+                let fits = line.width() <= width || indent + 6 + word > width;
+                assert!(fits || line.contains("$ "), "{} columns of {width}: {line}", line.width());
+            }
         }
     }
 }

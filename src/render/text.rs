@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::Style;
 use super::plain::{consequences, sentence_of, show_evidence, summary_line};
-use super::wrap::wrap;
+use super::wrap::{hanging, wrap};
 use crate::report::{Finding, Report, RuleResult, Severity, Verdict};
 use crate::text::{Text, escape_line, sentence, word};
 
@@ -62,13 +62,12 @@ impl Page {
         let level = word(finding.severity.as_str(), lang);
         let head = format!("{mark} {level}[{}]", finding.id);
         let title = escape_line(finding.title.get(lang)).into_owned();
-        let lines = wrap(&format!("{head} {title}"), width);
-        for (number, line) in lines.iter().enumerate() {
+        for (number, line) in hanging(&format!("{head} {title}"), width, 4).iter().enumerate() {
             match line.strip_prefix(&head) {
                 Some(rest) if number == 0 => {
                     writeln!(out, "{}{rest}", paint.severity(finding.severity, &head))?;
                 }
-                _ => writeln!(out, "    {line}")?,
+                _ => writeln!(out, "{}{line}", if number == 0 { "" } else { "    " })?,
             }
         }
         self.labelled("why", &escape_line(finding.cause.get(lang)), out)?;

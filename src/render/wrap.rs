@@ -11,6 +11,15 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     text.lines().flat_map(|line| wrap_line(line, width)).collect()
 }
 
+/// As [`wrap`], for a text whose lines after the first one will be indented by `indent` columns.
+pub(super) fn hanging(text: &str, width: usize, indent: usize) -> Vec<String> {
+    let lines = wrap(text, width);
+    let [first, _, ..] = lines.as_slice() else { return lines };
+    let Some(rest) = text.trim_start().strip_prefix(first.as_str()) else { return lines };
+    let rest = wrap(rest.trim_start(), width.saturating_sub(indent).max(1));
+    std::iter::once(first.clone()).chain(rest).collect()
+}
+
 fn wrap_line(line: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut current = String::new();
@@ -56,6 +65,12 @@ mod tests {
     #[test]
     fn words_stay_whole() {
         assert_eq!(wrap("aaa bbb /a/very/long/path c", 8), ["aaa bbb", "/a/very/long/path", "c"]);
+    }
+
+    #[test]
+    fn indented_lines_are_shorter() {
+        assert_eq!(hanging("aaaa bbbb cccc dd", 10, 4), ["aaaa bbbb", "cccc", "dd"]);
+        assert_eq!(hanging("aaaa", 10, 4), ["aaaa"]);
     }
 
     #[test]
