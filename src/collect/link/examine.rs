@@ -222,6 +222,11 @@ impl<'a> Examiner<'a> {
         let mut reals = BTreeSet::new();
         let scope: Vec<&Member> =
             scope.into_iter().filter(|member| reals.insert(&member.library.real)).collect();
+        // What the whole scope lacks cannot be asked either.
+        let mut absent = absent.clone();
+        for missing in main.iter().flat_map(|main| &main.missing) {
+            absent.insert(library_class(&missing.name));
+        }
         for name in undefined {
             let class = symbol_class(&name);
             let unknowable = match class {

@@ -98,6 +98,13 @@ fn preload(sysroot: &Sysroot, facts: &Facts, loader: &mut Loader<'_>) {
             }
         }
     }
+    // `import torch_npu` has loaded its libraries before its graph engine or vllm-ascend asks.
+    if let Some(dir) = facts.python.torch.dirs.get("torch_npu") {
+        for path in objects::libraries(sysroot, &format!("{dir}/lib")) {
+            let name = path.rsplit('/').next().unwrap_or_default().to_owned();
+            loader.preload_name(&name, &path);
+        }
+    }
     if let Some(dir) = &facts.python.mindspore.dir {
         for path in objects::libraries(sysroot, &format!("{dir}/lib")) {
             let name = path.rsplit('/').next().unwrap_or_default().to_owned();
