@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use pep440_rs::Version;
 
 use crate::checks::Profile;
 use crate::render::Format;
 use crate::report::FailOn;
 use crate::text::Lang;
+use crate::version::CannVersion;
 
 /// Diagnose Huawei Ascend NPU machines: offline, in one binary.
 #[derive(Debug, Parser)]
@@ -33,6 +35,8 @@ pub enum Command {
     Check(Box<CheckArgs>),
     /// Explain a finding id, a family, or an error code
     Explain(ExplainArgs),
+    /// Print which versions fit together, and what to install on this machine
+    Compat(Box<CompatArgs>),
     /// Describe a wheel for `check --manifest`, or compare wheels with the published ones
     #[command(subcommand)]
     Manifest(ManifestCommand),
@@ -93,6 +97,44 @@ pub enum ColorWhen {
     Never,
 }
 
+/// Options of `compat`. Without any, the advice is for the machine as it is.
+#[derive(Debug, Clone, Default, Args)]
+pub struct CompatArgs {
+    /// Examine a mounted or copied root instead of this machine
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// What to install for this torch
+    #[arg(long, value_name = "VERSION")]
+    pub torch: Option<Version>,
+    /// What to install for this torch_npu
+    #[arg(long, value_name = "VERSION")]
+    pub torch_npu: Option<Version>,
+    /// What to install for this CANN
+    #[arg(long, value_name = "VERSION")]
+    pub cann: Option<CannVersion>,
+    /// What to install for this vllm-ascend
+    #[arg(long, value_name = "VERSION")]
+    pub vllm_ascend: Option<Version>,
+    /// For this Python instead of the one that is found
+    #[arg(long, value_name = "X.Y", value_parser = python_version)]
+    pub python: Option<String>,
+    /// For this architecture instead of the one that is found
+    #[arg(long, value_name = "ARCH", value_parser = ["aarch64", "x86_64"])]
+    pub arch: Option<String>,
+    /// Lay a newer compatibility matrix over the built-in one
+    #[arg(long, value_name = "FILE")]
+    pub matrix: Option<PathBuf>,
+}
+
+/// `3.11` or `3.11.9`, kept as `3.11`.
+fn python_version(text: &str) -> Result<String, String> {
+    let mut parts = text.split('.').map(str::parse::<u16>);
+    match (parts.next(), parts.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => Ok(format!("{major}.{minor}")),
+        _ => Err("a version such as 3.11 is expected".to_owned()),
+    }
+}
+
 /// Options of `check`.
 #[derive(Debug, Clone, Args)]
 pub struct CheckArgs {
@@ -138,6 +180,9 @@ pub struct CheckArgs {
     /// Keep everything that is read, as a tree for --root
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,
+    /// Print the compatibility matrix and what to install, as `compat` does
+    #[arg(long, conflicts_with_all = ["facts", "facts_only", "record", "pid"])]
+    pub list_compat: bool,
     /// Print what was read, as JSON, and judge nothing
     #[arg(long, conflicts_with_all = ["facts", "only", "skip"])]
     pub facts_only: bool,

@@ -1,6 +1,7 @@
 //! One file per subcommand: gather, decide, hand a report to the renderer.
 
 mod check;
+mod compat;
 mod explain;
 mod manifest;
 mod matrix;
@@ -9,7 +10,7 @@ mod progress;
 
 use anyhow::Context as _;
 
-use crate::cli::{Cli, Command, ManifestCommand};
+use crate::cli::{Cli, Command, CompatArgs, ManifestCommand};
 use crate::render::render;
 use crate::report::{ExitStatus, Report};
 use output::Output;
@@ -18,8 +19,17 @@ use output::Output;
 pub fn run(cli: &Cli) -> anyhow::Result<ExitStatus> {
     let output = Output::new(&cli.output);
     match &cli.command {
+        Command::Check(args) if args.list_compat => {
+            let args = CompatArgs {
+                root: args.root.clone(),
+                matrix: args.matrix.clone(),
+                ..CompatArgs::default()
+            };
+            compat::run(&args, &output)
+        }
         Command::Check(args) => check::run(args, &output),
         Command::Explain(args) => explain::run(args, &output),
+        Command::Compat(args) => compat::run(args, &output),
         Command::Manifest(ManifestCommand::Create { source }) => manifest::create(source, &output),
         Command::Manifest(ManifestCommand::WheelCheck { sources }) => {
             manifest::wheel_check(sources, &output)

@@ -1,5 +1,6 @@
 //! From a [`Report`] to bytes: one file per format, no decisions.
 
+mod compat;
 mod json;
 mod junit;
 mod markdown;
@@ -18,6 +19,7 @@ use std::io::{self, Write};
 use crate::report::Report;
 use crate::text::Lang;
 
+pub(crate) use compat::{CompatPage, render_compat};
 pub use markdown::prose as markdown_words;
 pub use page::{Block, markdown as page_markdown, text as page_text};
 pub use paint::Paint;

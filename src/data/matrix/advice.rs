@@ -1,9 +1,12 @@
 //! Which versions to install.
 
 use pep440_rs::Version;
+use serde::Serialize;
 
-use super::{Basis, Level, Matrix, Support, TorchNpu};
-use crate::version::CannVersion;
+use super::VllmAscend;
+use super::{Basis, CannSide, DriverSide, DriverSupport, Level, Matrix, Parsed, Support, TorchNpu};
+use crate::text::{Text, sentence, shell_quote};
+use crate::version::{CannVersion, DottedVersion, InnerVersion};
 
 /// How good a pair is; the order is that of preference.
 fn rank(support: &Support) -> Option<u8> {
@@ -16,6 +19,11 @@ fn rank(support: &Support) -> Option<u8> {
 }
 
 impl Matrix {
+    /// Whether the pair is recommended or known to fit.
+    pub fn accepts(&self, version: &Version, cann: &CannVersion) -> bool {
+        rank(&self.torch_npu_with_cann(version, cann)).is_some()
+    }
+
     /// Versions of torch_npu for `torch` that a user can install, newest first: final ones of a
     /// known release, with a wheel for this machine. What is not known of the machine does not
     /// count against a version.
@@ -54,5 +62,505 @@ impl Matrix {
             }
         }
         best.map(|(_, row)| row)
+    }
+}
+
+/// What is known of the machine that the advice is for.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Machine {
+    /// Architecture as `uname -m` says.
+    pub arch: Option<String>,
+    /// `3.11`.
+    pub python: Option<String>,
+    /// The interpreter to name in commands.
+    pub interpreter: String,
+    /// The driver.
+    pub driver: Option<Parsed<DottedVersion>>,
+    /// The driver's internal version.
+    pub driver_inner: Option<Parsed<InnerVersion>>,
+    /// The internal versions of CANN that the driver accepts.
+    #[serde(skip)]
+    pub driver_accepts: Option<String>,
+    /// The CANN in use.
+    pub cann: Option<Parsed<CannVersion>>,
+    /// Its `set_env.sh`.
+    pub set_env: Option<String>,
+    /// `set_env.sh` of NNAL.
+    pub nnal_set_env: Option<String>,
+    /// The chip, as packages name it.
+    pub chip: Option<String>,
+}
+
+/// What the user wants to have; nothing for "whatever is best".
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Wish {
+    /// torch.
+    pub torch: Option<Parsed<Version>>,
+    /// torch_npu.
+    pub torch_npu: Option<Parsed<Version>>,
+    /// CANN.
+    pub cann: Option<Parsed<CannVersion>>,
+    /// vllm-ascend.
+    pub vllm_ascend: Option<Parsed<Version>>,
+}
+
+/// A set of versions that fit together, and how to get them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Advice {
+    /// torch.
+    pub torch: String,
+    /// torch_npu.
+    pub torch_npu: String,
+    /// CANN.
+    pub cann: String,
+    /// Whether that CANN is installed.
+    pub cann_installed: bool,
+    /// `recommended` or `compatible`.
+    pub level: &'static str,
+    /// Commands, in order.
+    pub commands: Vec<String>,
+    /// Why these.
+    pub reasons: Vec<Text>,
+    /// Where that is written.
+    pub sources: Vec<String>,
+}
+
+/// Why there is no advice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NoAdvice {
+    /// In words.
+    pub reason: Text,
+    /// What comes nearest.
+    pub nearest: Vec<String>,
+}
+
+impl NoAdvice {
+    fn new(key: &str, args: &[(&'static str, String)], nearest: Vec<String>) -> Self {
+        Self { reason: sentence(key, args), nearest }
+    }
+}
+
+/// A choice before it is written out.
+struct Choice<'a> {
+    npu: &'a TorchNpu,
+    cann: CannVersion,
+    support: Support,
+    driver: Option<DriverSupport>,
+}
+
+impl Matrix {
+    /// What to install for `wish` on `machine`.
+    pub fn advise(&self, wish: &Wish, machine: &Machine) -> Result<Advice, NoAdvice> {
+        let plugin = match &wish.vllm_ascend {
+            Some(version) => Some(self.vllm_ascend(version).ok_or_else(|| {
+                let known = self.vllm_ascend.iter().map(|row| row.version.to_string());
+                NoAdvice::new(
+                    "compat_unknown_vllm_ascend",
+                    &[("version", version.to_string())],
+                    nearest(&version.to_string(), known),
+                )
+            })?),
+            None => None,
+        };
+        let wanted_npu = wish.torch_npu.as_ref().or(plugin.and_then(|row| row.torch_npu.first()));
+        let wanted_cann = wish.cann.as_ref().map(|cann| cann.0).or(plugin.map(|row| row.cann.0));
+        let choice = match wanted_npu {
+            Some(version) => self.choose_cann(version, wanted_cann, machine)?,
+            None => self.choose(wish.torch.as_ref().map(|v| &v.0), wanted_cann, machine)?,
+        };
+        Ok(self.write_out(&choice, plugin, machine))
+    }
+
+    fn driver_verdict(&self, machine: &Machine, cann: &CannVersion) -> Option<DriverSupport> {
+        if machine.driver.is_none() && machine.driver_inner.is_none() {
+            return None;
+        }
+        let driver = DriverSide {
+            version: machine.driver.as_deref(),
+            inner: machine.driver_inner.as_deref(),
+            accepts: machine.driver_accepts.as_deref(),
+        };
+        let cann = CannSide { version: Some(cann), ..CannSide::default() };
+        Some(self.driver_with_cann(driver, cann))
+    }
+
+    /// The CANN for a torch_npu that is wanted: the one demanded, else the one installed, if
+    /// they fit, else the recommended one.
+    fn choose_cann(
+        &self,
+        version: &Version,
+        wanted: Option<CannVersion>,
+        machine: &Machine,
+    ) -> Result<Choice<'_>, NoAdvice> {
+        let known = || self.torch_npu.iter().map(|row| row.version.to_string());
+        let npu = self.torch_npu(version).ok_or_else(|| {
+            let args = [("version", version.to_string())];
+            NoAdvice::new("compat_unknown_torch_npu", &args, nearest(&args[0].1, known()))
+        })?;
+        let installed = machine.cann.as_ref().map(|cann| cann.0);
+        let candidates = match wanted {
+            Some(cann) => vec![cann],
+            None => installed.into_iter().chain(npu.cann.as_ref().map(|cann| cann.0)).collect(),
+        };
+        for cann in candidates {
+            let support = self.torch_npu_with_cann(&npu.version, &cann);
+            if rank(&support).is_some() {
+                let driver = self.driver_verdict(machine, &cann);
+                return Ok(Choice { npu, cann, support, driver });
+            }
+        }
+        let cann = wanted.map_or_else(String::new, |cann| cann.to_string());
+        let key = if wanted.is_some() { "compat_no_pair" } else { "compat_no_cann" };
+        let args = [("version", npu.version.to_string()), ("cann", cann)];
+        Err(NoAdvice::new(key, &args, self.accepted_cann(npu)))
+    }
+
+    /// torch_npu and CANN for a torch (or for any), on the CANN that is demanded or installed,
+    /// else on the newest that the driver serves.
+    fn choose(
+        &self,
+        torch: Option<&Version>,
+        wanted: Option<CannVersion>,
+        machine: &Machine,
+    ) -> Result<Choice<'_>, NoAdvice> {
+        let mut known: Vec<&Version> = self.torch_npu.iter().map(|row| &row.torch.0).collect();
+        known.sort_unstable_by(|a, b| b.cmp(a));
+        known.dedup();
+        let torches: Vec<Version> = match torch {
+            Some(torch) => {
+                let torch = torch.only_release();
+                if !known.contains(&&torch) {
+                    let args = [("version", torch.to_string())];
+                    let names = known.iter().map(ToString::to_string);
+                    let newer = known.first().is_none_or(|newest| torch > **newest);
+                    let key = if newer { "compat_newer_torch" } else { "compat_unknown_torch" };
+                    return Err(NoAdvice::new(key, &args, nearest(&args[0].1, names)));
+                }
+                vec![torch]
+            }
+            None => known.into_iter().cloned().collect(),
+        };
+        let (arch, python) = (machine.arch.as_deref(), machine.python.as_deref());
+        let choice = |npu, cann: CannVersion| Choice {
+            npu,
+            cann,
+            support: self.torch_npu_with_cann(&npu.version, &cann),
+            driver: self.driver_verdict(machine, &cann),
+        };
+        if let Some(cann) = wanted.or(machine.cann.as_ref().map(|cann| cann.0)) {
+            let mut all = torches.iter();
+            if let Some(npu) = all.find_map(|torch| self.best_torch_npu(torch, &cann, arch, python))
+            {
+                return Ok(choice(npu, cann));
+            }
+            if wanted.is_some() {
+                let args = [
+                    ("cann", cann.to_string()),
+                    ("version", torch.map_or_else(|| "*".to_owned(), ToString::to_string)),
+                ];
+                let near = torches.iter().flat_map(|torch| self.installable(torch, arch, python));
+                let near = near.filter_map(|row| row.cann.as_ref()).map(ToString::to_string);
+                return Err(NoAdvice::new("compat_no_torch_npu", &args, distinct(near)));
+            }
+        }
+        let serves = |driver: &Option<DriverSupport>| {
+            !matches!(driver, Some(DriverSupport::TooOld { .. } | DriverSupport::Unverified { .. }))
+        };
+        let candidates: Vec<Choice<'_>> = torches
+            .iter()
+            .flat_map(|torch| self.installable(torch, arch, python))
+            .filter_map(|npu| Some(choice(npu, npu.cann.as_ref()?.0)))
+            .collect();
+        let at = candidates.iter().position(|choice| serves(&choice.driver)).unwrap_or(0);
+        candidates.into_iter().nth(at).ok_or_else(|| {
+            let args = [
+                ("version", torch.map_or_else(|| "*".to_owned(), ToString::to_string)),
+                ("python", python.unwrap_or("?").to_owned()),
+                ("arch", arch.unwrap_or("?").to_owned()),
+            ];
+            let pythons = torches.iter().flat_map(|torch| self.torch_npu_for(torch));
+            let pythons = pythons.flat_map(|row| row.pythons()).map(|p| format!("Python {p}"));
+            NoAdvice::new("compat_no_wheel", &args, distinct(pythons))
+        })
+    }
+
+    fn write_out(
+        &self,
+        choice: &Choice<'_>,
+        plugin: Option<&VllmAscend>,
+        machine: &Machine,
+    ) -> Advice {
+        let Choice { npu, cann, support, driver } = choice;
+        let installed = machine.cann.as_ref().is_some_and(|here| here.0 == *cann);
+        let mut reasons = Vec::new();
+        let mut sources = vec![npu.source.clone()];
+        let args = [("npu", npu.version.to_string()), ("cann", cann.to_string())];
+        let (level, key) = match support {
+            Support::Recommended { .. } => ("recommended", "compat_recommended"),
+            _ => ("compatible", "compat_compatible"),
+        };
+        reasons.push(sentence(key, &args));
+        if let Support::Compatible { source, .. } = support {
+            sources.push(source.clone());
+        }
+        let old = machine.cann.as_ref().filter(|_| !installed);
+        if let Some(old) = old {
+            let args = [("here", old.to_string()), ("cann", cann.to_string())];
+            reasons.push(sentence("compat_other_cann", &args));
+        }
+        if let Some(driver) = driver {
+            let shown = machine.driver.as_ref().map_or_else(String::new, ToString::to_string);
+            let mut args = vec![("driver", shown), ("cann", cann.to_string())];
+            let key = match driver {
+                DriverSupport::TooOld { expected, .. } | DriverSupport::Unverified { expected } => {
+                    args.push(("expected", expected.join(", ")));
+                    "compat_driver_unsure"
+                }
+                DriverSupport::Unknown | DriverSupport::NewerCann => "compat_driver_unknown",
+                _ => "compat_driver_fits",
+            };
+            reasons.push(sentence(key, &args));
+        } else {
+            reasons.push(sentence("compat_no_driver", &[("cann", cann.to_string())]));
+        }
+        let mut commands = Vec::new();
+        if !installed {
+            commands.extend(cann_packages(cann, machine, uses_atb(npu)));
+        }
+        commands.extend(environment(cann, machine, installed, uses_atb(npu)));
+        commands.extend(self.pip(npu, cann, plugin, machine, &mut reasons));
+        if let Some(plugin) = plugin {
+            sources.push(plugin.source.clone());
+        }
+        sources.dedup();
+        Advice {
+            torch: npu.torch.to_string(),
+            torch_npu: npu.version.to_string(),
+            cann: cann.to_string(),
+            cann_installed: installed,
+            level,
+            commands,
+            reasons,
+            sources,
+        }
+    }
+
+    fn pip(
+        &self,
+        npu: &TorchNpu,
+        cann: &CannVersion,
+        plugin: Option<&VllmAscend>,
+        machine: &Machine,
+        reasons: &mut Vec<Text>,
+    ) -> Vec<String> {
+        let pip = format!("{} -m pip install", shell_quote(&machine.interpreter));
+        let mut commands = Vec::new();
+        if let Some(plugin) = plugin {
+            if let Some(vllm) = plugin.vllm.first() {
+                commands.push(format!("{pip} vllm=={vllm}"));
+            }
+            commands.push(format!("{pip} vllm-ascend=={}", plugin.version));
+            reasons.push(sentence("compat_torch_last", &[]));
+        }
+        let index = match machine.arch.as_deref() {
+            Some("x86_64") => {
+                reasons.push(sentence("compat_cpu_index", &[]));
+                " --index-url https://download.pytorch.org/whl/cpu"
+            }
+            _ => "",
+        };
+        commands.push(format!("{pip} torch=={}{index}", npu.torch));
+        let numpy = self
+            .constraint_by_cann("numpy", cann)
+            .filter(|row| row.spec.0.iter().next().is_some())
+            .map(|row| format!("numpy{}", row.spec));
+        if let Some(spec) = &numpy {
+            let args = [("cann", cann.to_string()), ("spec", spec.clone())];
+            reasons.push(sentence("compat_numpy", &args));
+        }
+        let numpy = numpy.unwrap_or_else(|| "numpy".to_owned());
+        commands.push(format!(
+            "{pip} torch_npu=={} pyyaml setuptools {}",
+            npu.version,
+            shell_quote(&numpy)
+        ));
+        commands
+    }
+}
+
+/// Whether it links ATB: wheels do from 2.5.1 on (measured).
+fn uses_atb(npu: &TorchNpu) -> bool {
+    npu.torch.0 >= Version::new([2, 5, 1])
+}
+
+/// CANN 8.5 moved to one directory per version and renamed the kernels packages.
+fn new_layout(cann: &CannVersion) -> bool {
+    cann.line() >= (8, 5)
+}
+
+/// The packages of a CANN, as commands. Names as the vendor's download page has them:
+/// `Ascend-cann-kernels-910b` and `Atlas-A3-cann-kernels` up to 8.3, `Ascend-cann-910b-ops` and
+/// `Ascend-cann-A3-ops` from 8.5.
+fn cann_packages(cann: &CannVersion, machine: &Machine, atb: bool) -> Vec<String> {
+    let arch = machine.arch.as_deref().unwrap_or("<arch>");
+    let chip = machine.chip.as_deref().unwrap_or("<chip>");
+    let ops = match (new_layout(cann), chip) {
+        (true, "a3") => "Ascend-cann-A3-ops".to_owned(),
+        (true, chip) => format!("Ascend-cann-{chip}-ops"),
+        (false, "a3") => "Atlas-A3-cann-kernels".to_owned(),
+        (false, chip) => format!("Ascend-cann-kernels-{chip}"),
+    };
+    let mut packages = vec!["Ascend-cann-toolkit".to_owned(), ops];
+    if atb {
+        packages.push("Ascend-cann-nnal".to_owned());
+    }
+    let mut commands: Vec<String> = packages
+        .iter()
+        .map(|name| {
+            let file = format!("{name}_{cann}_linux-{arch}.run");
+            format!("bash {} --install", shell_quote(&file))
+        })
+        .collect();
+    if atb {
+        // The installer of NNAL wants the toolkit's environment.
+        commands.insert(2, format!("source {}", default_set_env(cann)));
+    }
+    commands
+}
+
+fn default_set_env(cann: &CannVersion) -> &'static str {
+    if new_layout(cann) {
+        "/usr/local/Ascend/cann/set_env.sh"
+    } else {
+        "/usr/local/Ascend/ascend-toolkit/set_env.sh"
+    }
+}
+
+fn environment(cann: &CannVersion, machine: &Machine, installed: bool, atb: bool) -> Vec<String> {
+    let toolkit = machine.set_env.as_deref().filter(|_| installed);
+    let nnal = machine.nnal_set_env.as_deref().filter(|_| installed);
+    let mut commands = Vec::new();
+    if installed || !atb {
+        let path = toolkit.unwrap_or_else(|| default_set_env(cann));
+        commands.push(format!("source {}", shell_quote(path)));
+    }
+    if atb {
+        let path = nnal.unwrap_or("/usr/local/Ascend/nnal/atb/set_env.sh");
+        commands.push(format!("source {}", shell_quote(path)));
+    }
+    commands
+}
+
+fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for name in names {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    all
+}
+
+/// At most five known names, those that share the longest beginning with `wanted` first.
+fn nearest(wanted: &str, known: impl Iterator<Item = String>) -> Vec<String> {
+    let shared = |name: &str| wanted.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
+    let mut all = distinct(known);
+    all.sort_by_key(|name| std::cmp::Reverse(shared(name)));
+    all.truncate(5);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(arch: &str, python: &str, cann: &str, driver: &str) -> Machine {
+        let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        Machine {
+            arch: some(arch),
+            python: some(python),
+            interpreter: "python3".to_owned(),
+            driver: driver.parse().ok().map(Parsed),
+            cann: cann.parse().ok().map(Parsed),
+            ..Machine::default()
+        }
+    }
+
+    fn torch(version: &str) -> Wish {
+        Wish { torch: Some(Parsed(version.parse().unwrap())), ..Wish::default() }
+    }
+
+    #[test]
+    fn the_installed_cann_decides() {
+        let here = machine("x86_64", "3.11", "8.5.1", "25.5.0");
+        let advice = Matrix::builtin().advise(&torch("2.7.1"), &here).unwrap();
+        assert!(advice.cann_installed && advice.cann == "8.5.1");
+        assert_eq!(advice.torch_npu, "2.7.1.post2", "recommended with 8.5.0");
+        let pip: Vec<&String> =
+            advice.commands.iter().filter(|command| command.contains("pip")).collect();
+        assert!(pip[0].ends_with("torch==2.7.1 --index-url https://download.pytorch.org/whl/cpu"));
+        assert!(pip[1].contains("torch_npu==2.7.1.post2") && pip[1].ends_with("'numpy<2'"));
+    }
+
+    #[test]
+    fn the_recommended_one_goes_before_a_newer_one() {
+        let here = machine("aarch64", "3.11", "8.3.RC1", "");
+        let advice = Matrix::builtin().advise(&torch("2.7.1"), &here).unwrap();
+        assert_eq!((advice.torch_npu.as_str(), advice.level), ("2.7.1", "recommended"));
+        assert!(!advice.commands.iter().any(|command| command.contains("index-url")));
+    }
+
+    #[test]
+    fn without_cann_the_driver_decides() {
+        let advise = |driver| {
+            let here = machine("aarch64", "3.11", "", driver);
+            Matrix::builtin().advise(&torch("2.7.1"), &here).unwrap()
+        };
+        assert_eq!(advise("26.1.0").cann, "9.1.0");
+        assert_eq!(advise("24.1.0").cann, "8.5.0", "its code C19 is on the list of 8.5.0");
+        let commands = advise("26.1.0").commands;
+        assert_eq!(commands[0], "bash Ascend-cann-toolkit_9.1.0_linux-aarch64.run --install");
+        assert!(commands[1].contains("Ascend-cann-<chip>-ops_9.1.0"));
+    }
+
+    #[test]
+    fn the_python_must_have_a_wheel() {
+        let here = machine("aarch64", "3.13", "8.5.0", "");
+        let advice = Matrix::builtin().advise(&torch("2.7.1"), &here).unwrap();
+        assert_eq!(advice.torch_npu, "2.7.1.post8", "2.7.1.post2 has no wheel for 3.13");
+        let none = Matrix::builtin().advise(&torch("2.5.1"), &here).unwrap_err();
+        assert_eq!(none.nearest, ["Python 3.9", "Python 3.10", "Python 3.11"]);
+    }
+
+    #[test]
+    fn what_is_unknown_names_its_neighbours() {
+        let here = machine("aarch64", "3.11", "", "");
+        let error = Matrix::builtin().advise(&torch("2.7"), &here).unwrap_err();
+        assert_eq!(error.nearest[0], "2.7.1");
+        assert!(Matrix::builtin().advise(&torch("99.0"), &here).is_err());
+    }
+
+    #[test]
+    fn a_plugin_brings_its_own_stack() {
+        let wish = Wish { vllm_ascend: Some(Parsed("0.18.0".parse().unwrap())), ..Wish::default() };
+        let here = machine("aarch64", "3.11", "", "");
+        let advice = Matrix::builtin().advise(&wish, &here).unwrap();
+        assert_eq!((advice.cann.as_str(), advice.torch_npu.as_str()), ("8.5.1", "2.9.0"));
+        assert!(advice.commands.iter().any(|command| command.ends_with("vllm-ascend==0.18.0")));
+    }
+
+    #[test]
+    fn every_recommended_pair_can_be_advised() {
+        let here = Machine { interpreter: "python3".to_owned(), ..Machine::default() };
+        for row in &Matrix::builtin().torch_npu {
+            if let (Level::Recommended, Some(cann)) = (row.level, &row.cann) {
+                let wish = Wish {
+                    torch_npu: Some(row.version.clone()),
+                    cann: Some(cann.clone()),
+                    ..Wish::default()
+                };
+                assert_eq!(Matrix::builtin().advise(&wish, &here).unwrap().level, "recommended");
+            }
+        }
     }
 }

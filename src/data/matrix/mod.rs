@@ -13,6 +13,7 @@ mod rows;
 mod stack;
 mod torch_npu;
 
+pub use advice::{Advice, Machine, NoAdvice, Wish};
 pub use driver::{CannSide, DriverSide, DriverSupport};
 pub use parsed::{Lined, Parsed, Pattern, Release};
 pub use rows::*;
