@@ -1,0 +1,121 @@
+//! The matrix against what it was made from, and `compat` as users see it.
+#![expect(clippy::disallowed_methods, reason = "reads fact tables and runs programs")]
+#![expect(clippy::unwrap_used, reason = "a failure is what the test shows")]
+#![expect(clippy::print_stdout, reason = "a skipped test says so")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use ascend_doctor::data::Matrix;
+use assert_cmd::cargo::cargo_bin;
+
+/// The fact tables, where they are at hand: they are no part of the project.
+fn facts() -> Option<PathBuf> {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let places = [home.join("../shared/facts"), home.join("../../shared/facts")];
+    let found = places.into_iter().find(|dir| dir.join("compat_torch_npu.json").is_file());
+    if found.is_none() {
+        println!("skipped: ../shared/facts is not here");
+    }
+    found
+}
+
+#[test]
+fn the_script_reproduces_the_file() {
+    let Some(facts) = facts() else { return };
+    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let made = Command::new("python3")
+        .arg(home.join("scripts/gen_compat_matrix.py"))
+        .arg(facts)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let committed = std::fs::read(home.join("data/compat_matrix.toml")).unwrap();
+    assert!(made.stdout == committed, "data/compat_matrix.toml is not what the script makes");
+}
+
+#[test]
+fn every_published_wheel_is_known() {
+    let Some(facts) = facts() else { return };
+    let text = std::fs::read_to_string(facts.join("compat_torch_npu.json")).unwrap();
+    let facts: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let hashes: BTreeMap<String, String> =
+        serde_json::from_value(facts["pypi_wheel_sha256"].clone()).unwrap();
+    assert_eq!(hashes.len(), 512);
+    for name in hashes.keys() {
+        let mut parts = name.trim_end_matches(".whl").split('-').skip(1);
+        let (version, tag) = (parts.next().unwrap(), parts.next().unwrap());
+        let python = format!("3.{}", tag.strip_prefix("cp3").unwrap());
+        let arch = if name.contains("aarch64") { "aarch64" } else { "x86_64" };
+        let row = Matrix::builtin().torch_npu(&version.parse().unwrap());
+        let row = row.unwrap_or_else(|| panic!("{version} has no row"));
+        assert_eq!(row.has_wheel(arch, &python), Some(true), "{name}");
+    }
+}
+
+fn compat(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let root = tempfile::tempdir().unwrap();
+    let output = Command::new(cargo_bin!("ascend-doctor"))
+        .arg(arguments[0])
+        .arg("--root")
+        .arg(root.path())
+        .args(&arguments[1..])
+        .env_clear()
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn what_to_install_for_a_torch() {
+    let arguments =
+        ["compat", "--torch", "2.7.1", "--cann", "8.3.RC1", "--arch", "x86_64", "--python", "3.11"];
+    let (code, text, _) = compat(&arguments);
+    assert_eq!(code, Some(0));
+    assert!(text.contains("python3.11 -m pip install torch_npu==2.7.1 pyyaml"), "{text}");
+    assert!(text.contains("torch==2.7.1 --index-url https://download.pytorch.org/whl/cpu"));
+    assert!(
+        text.contains("'numpy<2'") && text.contains("Ascend-cann-toolkit_8.3.RC1_linux-x86_64")
+    );
+}
+
+#[test]
+fn pages_fit_eighty_columns_but_for_commands() {
+    let (code, text, _) = compat(&["check", "--list-compat"]);
+    assert_eq!(code, Some(0));
+    for line in text.lines().filter(|line| !line.contains("pip install")) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    assert_eq!(compat(&["compat"]).1.lines().count(), text.lines().count());
+}
+
+#[test]
+fn no_answer_is_no_verdict_and_bad_input_is_misuse() {
+    let (code, text, _) = compat(&["compat", "--torch", "2.7", "-q"]);
+    assert_eq!(code, Some(3));
+    assert!(text.contains("2.7.1"), "{text}");
+    assert_eq!(compat(&["compat", "--torch", "x"]).0, Some(2));
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("m.toml");
+    std::fs::write(&file, "schema = \"ascend-doctor/matrix/1\"\nas_of = \"x\"\n[[cann]]\n")
+        .unwrap();
+    for command in ["compat", "check"] {
+        let (code, _, error) = compat(&[command, "--matrix", file.to_str().unwrap()]);
+        assert_eq!(code, Some(2), "{error}");
+        assert!(error.contains("m.toml") && error.contains("line 3"), "{error}");
+    }
+}
+
+#[test]
+fn json_carries_advice_and_rows() {
+    let (_, text, _) = compat(&["compat", "--torch-npu", "2.9.0", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(report["schema"], "ascend-doctor/compat/1");
+    assert_eq!(report["advice"]["torch_npu"], "2.9.0");
+    assert_eq!(report["matrix"]["torch_npu"].as_array().unwrap().len(), 1);
+    assert!(
+        report["matrix"]["torch_npu"][0]["source"].as_str().unwrap().contains("Ascend/pytorch")
+    );
+}
