@@ -158,6 +158,11 @@ fn manifest(ctx: &Context<'_>) -> Outcome {
     } else {
         upstream.manifest.clone()
     };
+    let (differs, record_differs) = if upstream.manifest == "built-in" {
+        ("differs", "record")
+    } else {
+        ("differs_manifest", "record_manifest")
+    };
     let finding = |found: Found| {
         found
             .arg("version", &package.version)
@@ -190,15 +195,15 @@ fn manifest(ctx: &Context<'_>) -> Outcome {
             let found = match (unsaid.first(), all.first()) {
                 (Some(first), _) => {
                     let finding =
-                        finding(Found::error("TNPU-MANIFEST", "differs")).arg("path", &first.path);
+                        finding(Found::error("TNPU-MANIFEST", differs)).arg("path", &first.path);
                     with_files(finding, &unsaid)
                 }
                 (None, Some(first)) => {
                     let finding =
-                        finding(Found::error("TNPU-MANIFEST", "differs")).arg("path", &first.path);
+                        finding(Found::error("TNPU-MANIFEST", differs)).arg("path", &first.path);
                     with_files(finding, &all).because(&["TNPU-RECORD"])
                 }
-                (None, None) => finding(Found::error("TNPU-MANIFEST", "record"))
+                (None, None) => finding(Found::error("TNPU-MANIFEST", record_differs))
                     .arg("record", record_path(package))
                     .evidence(record),
             };

@@ -315,6 +315,12 @@ fn another_build_has_no_library_in_common() {
     let facts = Tree::installed().hashed();
     assert_eq!(facts.upstream.verdict, "other_build");
     assert!(facts.upstream.wheel.unwrap().contains("cp311-manylinux_2_28_x86_64"));
+    // A manifest says which build it has to be.
+    let options = manifest(&[
+        ("torch_npu/lib/libtorch_npu.so", b"x"),
+        ("torch_npu/_C.cpython-311-x86_64-linux-gnu.so", b"x"),
+    ]);
+    assert_eq!(Tree::installed().with(&options).upstream.verdict, "differs");
     // Damage is not taken for another build.
     let mut tree = Tree::installed();
     for path in ["lib/libtorch_npu.so", "_C.cpython-311-x86_64-linux-gnu.so"] {

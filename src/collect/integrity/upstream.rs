@@ -58,7 +58,7 @@ pub(super) fn compare(
     facts.compared = count(reference.files.len());
     facts.record_matches =
         reference.record.and_then(|published| record.map(|mine| mine == published));
-    facts.verdict = result.verdict(facts.record_matches).to_owned();
+    facts.verdict = result.verdict(options.manifest.is_none(), facts.record_matches).to_owned();
     (facts.differing, facts.differing_total) = listed(result.differing);
     facts
 }
@@ -118,7 +118,9 @@ impl Result {
         result
     }
 
-    fn verdict(&self, record_matches: Option<bool>) -> &'static str {
+    /// A manifest that the user gave describes the build that has to be there, so that another
+    /// build is a difference like any other.
+    fn verdict(&self, published: bool, record_matches: Option<bool>) -> &'static str {
         if self.differing.is_empty() {
             return match (self.partial, record_matches) {
                 (true, _) => "not_checked",
@@ -126,13 +128,10 @@ impl Result {
                 (false, _) => "match",
             };
         }
-        // Nobody can change one library of a build and have all others change with it; but a
-        // build of one's own under the same version number has no library in common.
-        if self.same_libraries == 0 && self.rebuilt_libraries > 0 {
-            "other_build"
-        } else {
-            "differs"
-        }
+        // Who changes a published wheel leaves most of its libraries as they are; a build of
+        // one's own under the same version number has no library in common with it.
+        let rebuilt = self.same_libraries == 0 && self.rebuilt_libraries > 0;
+        if published && rebuilt { "other_build" } else { "differs" }
     }
 }
 

@@ -1,0 +1,108 @@
+//! How long `check` takes, in one process: `cargo bench --bench check [-- DIR]`.
+//!
+//! Without an argument, a small tree is built; with the directory of an environment that
+//! `scripts/fetch_wheels.py` made, the files are those of a published wheel. Prints wall times;
+//! asserts nothing about them, since machines differ. `scripts/bench_peers.py` compares whole
+//! processes with other tools.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark builds its tree and prints"
+)]
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use ascend_doctor::checks::{self, Context, Profile};
+use ascend_doctor::collect::{Options, collect};
+use ascend_doctor::hash::Sha256;
+use ascend_doctor::report::Outcome;
+use ascend_doctor::sysroot::Sysroot;
+
+const ROUNDS: usize = 20;
+/// Python files of the tree that is built, as many as a torch_npu wheel has.
+const FILES: usize = 1500;
+/// Bytes of its library, as many as `libtorch_npu.so` of 2.9.0 has.
+const LIBRARY: usize = 64_839_529;
+
+fn main() {
+    // Cargo adds `--bench`.
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let built = tempfile::tempdir().unwrap();
+    let root = if let Some(dir) = args.first() {
+        PathBuf::from(dir)
+    } else {
+        build(built.path());
+        built.path().to_owned()
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    println!("{} ({cores} cores, median of {ROUNDS})", root.display());
+
+    let quick = Options::default();
+    report("collect without hashing", measure(|| run(&root, &quick)));
+    let facts = collect(&Sysroot::tree(&root).unwrap(), &quick);
+    report(
+        "all checks over the facts",
+        measure(|| {
+            let context = Context::of(&facts, Profile::General);
+            checks::all().map(|check| u64::from((check.run)(&context) == Outcome::Passed)).sum()
+        }),
+    );
+    let full = Options { hash: true, ..Options::default() };
+    let bytes = run(&root, &full);
+    let time = measure(|| run(&root, &full));
+    report("collect with hashing", time);
+    #[expect(clippy::cast_precision_loss, reason = "for people")]
+    let rate = bytes as f64 / time.as_secs_f64() / 1e9;
+    println!("{:>28}  {bytes} bytes, {rate:.2} GB/s", "");
+}
+
+/// Collects, and returns the bytes that were hashed.
+fn run(root: &Path, options: &Options) -> u64 {
+    let facts = collect(&Sysroot::tree(root).unwrap(), options);
+    facts.integrity.packages.iter().map(|package| package.bytes).sum()
+}
+
+fn measure(mut work: impl FnMut() -> u64) -> Duration {
+    let mut times: Vec<Duration> = (0..ROUNDS)
+        .map(|_| {
+            let begin = Instant::now();
+            std::hint::black_box(work());
+            begin.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    times[ROUNDS / 2]
+}
+
+fn report(name: &str, time: Duration) {
+    println!("{name:>28}  {:.1} ms", time.as_secs_f64() * 1e3);
+}
+
+/// A virtual environment with a torch_npu of the usual size.
+fn build(root: &Path) {
+    let venv = root.join("opt/venv");
+    let site = venv.join("lib/python3.11/site-packages");
+    let info = site.join("torch_npu-2.9.0.dist-info");
+    for dir in [&venv.join("bin"), &info, &site.join("torch_npu/lib")] {
+        std::fs::create_dir_all(dir).unwrap();
+    }
+    let mut record = String::new();
+    let mut file = |name: &str, content: &[u8]| {
+        std::fs::write(site.join(name), content).unwrap();
+        let hash = Sha256::of(content).base64url();
+        record += &format!("{name},sha256={hash},{}\n", content.len());
+    };
+    file("torch_npu/lib/libtorch_npu.so", &vec![0x5a; LIBRARY]);
+    for number in 0..FILES {
+        file(&format!("torch_npu/m{number}.py"), "value = 1\n".repeat(500).as_bytes());
+    }
+    let head = "Metadata-Version: 2.1\nName: torch-npu\nVersion: 2.9.0\n";
+    file("torch_npu-2.9.0.dist-info/METADATA", head.as_bytes());
+    std::fs::write(info.join("RECORD"), record).unwrap();
+    std::fs::write(venv.join("bin/python3.11"), b"\x7fELF").unwrap();
+    std::fs::write(venv.join("pyvenv.cfg"), "home = /usr/bin\nversion = 3.11.0\n").unwrap();
+    let process = r#"{"python": "/opt/venv/bin/python3.11", "arch": "x86_64", "uid": 0}"#;
+    std::fs::write(root.join(".process.json"), process).unwrap();
+}
