@@ -8,8 +8,8 @@ The virtual environment has to hold the peers, from the package registry:
     python -m venv DIR && DIR/bin/pip install torch msprechecker
 
 Each command runs several times in turn (so that a busy moment hits all of them); the table has
-the median wall time, the median CPU time (user and system), and the highest resident set of
-`wait4`. Whatever the commands find, and their exit status, does not matter here.
+the median wall time, the median CPU time (user and system), and the highest resident set, as GNU
+time (/usr/bin/time) sees them: a child of this interpreter would be charged with its memory. Whatever the commands find, and their exit status, does not matter here.
 """
 
 import argparse
@@ -18,22 +18,23 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 
 def run(command, environment):
     """(wall seconds, CPU seconds, peak resident bytes, exit status)"""
-    begin = time.perf_counter()
-    child = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        env=environment,
-    )
-    _, status, usage = os.wait4(child.pid, 0)
-    wall = time.perf_counter() - begin
-    child.returncode = os.waitstatus_to_exitcode(status)
-    # ru_maxrss is in kilobytes on Linux.
-    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, child.returncode
+    with tempfile.NamedTemporaryFile("r") as usage:
+        begin = time.perf_counter()
+        done = subprocess.run(
+            ["/usr/bin/time", "-q", "-f", "%U %S %M", "-o", usage.name, *command],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env=environment, check=False,
+        )
+        wall = time.perf_counter() - begin
+        user, system, memory = usage.read().split()
+    return wall, float(user) + float(system), int(memory) * 1024, done.returncode
 
 
 def version(python, package):
