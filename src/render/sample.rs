@@ -174,7 +174,8 @@ fn text_keeps_to_its_width() {
             for line in show(&rich(), Format::Text, style).lines() {
                 // A command stays whole so that it can be pasted, and so does a long word.
                 let indent = line.len() - line.trim_start().len();
-                let word = line.split(' ').map(unicode_width::UnicodeWidthStr::width).max().unwrap_or(0);
+                let word =
+                    line.split(' ').map(unicode_width::UnicodeWidthStr::width).max().unwrap_or(0);
                 let fits = line.width() <= width || indent + 6 + word > width;
                 assert!(fits || line.contains("$ "), "{} columns of {width}: {line}", line.width());
             }

@@ -69,6 +69,14 @@ fn of_class(
         .arg("count", names.len().to_string())
         .arg("symbol", &symbol.name)
         .because(because);
+    // What a damaged file asks for says nothing about who should define it.
+    let damaged = |path: &str| {
+        let mut packages = ctx.facts.integrity.packages.iter();
+        packages.any(|package| package.differing.iter().any(|file| file.path == path))
+    };
+    if all.iter().all(|(object, _)| damaged(&object.path)) {
+        found = found.because(&["TNPU-RECORD"]);
+    }
     for name in names.iter().take(SHOWN) {
         found = found.evidence(Evidence::file(&first.path).value(format!("undefined: {name}")));
     }
