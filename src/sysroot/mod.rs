@@ -416,10 +416,11 @@ impl Sysroot {
 
     /// Size and free space of the file system that holds `path`.
     pub fn space(&self, path: &str) -> Option<Space> {
-        if !self.live {
-            return self.space.paths.get(path).copied();
-        }
-        let space = live::space(&self.host_path(path).ok()?)?;
+        let space = if self.live {
+            live::space(&self.host_path(path).ok()?)?
+        } else {
+            *self.space.paths.get(path)?
+        };
         if let Some(recorder) = &self.recorder {
             recorder.space(path, space);
         }
@@ -441,13 +442,11 @@ impl Sysroot {
     pub fn run(&self, program: &str, args: &[&str], limit: Duration) -> Option<CommandOutput> {
         let line =
             std::iter::once(program).chain(args.iter().copied()).collect::<Vec<_>>().join(" ");
-        if !self.live {
-            return self.commands.get(&line).cloned();
-        }
-        if !program.starts_with('/') {
-            return None;
-        }
-        let output = command::run(program, args, limit)?;
+        let output = if self.live {
+            program.starts_with('/').then(|| command::run(program, args, limit)).flatten()?
+        } else {
+            self.commands.get(&line)?.clone()
+        };
         if let Some(recorder) = &self.recorder {
             recorder.command(&line, &output);
         }

@@ -11,6 +11,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use super::environ::redact_urls;
 use super::resolve::Resolver;
 use super::sidecar::{
     self, Caps, CommandMeta, CommandOutput, HashMeta, NodeMeta, ProcessMeta, RootMeta, Space,
@@ -18,6 +19,8 @@ use super::sidecar::{
 };
 use super::{FileKind, Stat, Sysroot};
 
+/// Files that are read for URLs: recordings get attached to public issues.
+const WITH_URLS: &[&str] = &["pip.conf", "uv.toml", "direct_url.json", "environment"];
 /// Files up to this size are kept whole even if only a part was read, in bytes.
 const WHOLE: u64 = 1 << 20;
 
@@ -163,8 +166,9 @@ impl Recorder {
             cwd: process.cwd.clone(),
             ..sysroot.machine().clone()
         };
-        let partial: BTreeSet<&String> =
-            state.nodes.keys().filter(|path| self.is_partial(path, &state)).collect();
+        self.redact()?;
+        let partial: BTreeSet<String> =
+            self.files().filter(|path| self.is_partial(path, &state)).collect();
         self.write(sidecar::PARTIAL, &partial)?;
         self.write(sidecar::ROOTMETA, &state.nodes)?;
         if !state.hashes.is_empty() {
@@ -175,6 +179,35 @@ impl Recorder {
         self.write(sidecar::PROCESS, &meta)?;
         if sysroot.env().known {
             self.write(sidecar::ENV, &sysroot.env().vars)?;
+        }
+        Ok(())
+    }
+
+    /// The regular files of the recording, by logical path.
+    fn files(&self) -> impl Iterator<Item = String> {
+        walkdir::WalkDir::new(&self.dir)
+            .into_iter()
+            .filter_map(Result::ok)
+            .filter(|entry| entry.file_type().is_file())
+            .filter_map(|entry| {
+                let path = entry.path().strip_prefix(&self.dir).ok()?.to_str()?;
+                Some(format!("/{path}"))
+            })
+    }
+
+    /// Takes user names and passwords out of the URLs in files that are known to hold some.
+    fn redact(&self) -> io::Result<()> {
+        for path in self.files() {
+            let name = path.rsplit('/').next().unwrap_or_default();
+            if !WITH_URLS.contains(&name) {
+                continue;
+            }
+            let bytes = fs::read(self.at(&path))?;
+            let text = String::from_utf8_lossy(&bytes);
+            let redacted = redact_urls(&text);
+            if redacted != text {
+                fs::write(self.at(&path), redacted)?;
+            }
         }
         Ok(())
     }

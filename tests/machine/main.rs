@@ -6,10 +6,19 @@
 //! - `bad_input`: what no machine should look like;
 //! - `contract`: exit codes, selections, recordings, determinism, secrets;
 //! - `words`: messages and their uses.
-#![expect(clippy::disallowed_methods, reason = "the tests build the trees that are examined")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::match_same_arms,
+    reason = "the tests build the trees that are examined, and may fail"
+)]
 
 #[path = "../support/mod.rs"]
 mod support;
 
+mod bad_input;
+mod contract;
 mod fixtures;
 mod healthy;
+mod mutations;
+mod words;

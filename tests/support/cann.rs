@@ -191,6 +191,7 @@ fn libraries(tree: &mut Tree, arch: &str, version: &str, inner: &str) {
     add(tree, "libacl_tdt_channel.so", &["libruntime.so"], names(&["acltdtCreateChannel"]));
     add(tree, "libopapi.so", &["libnnopbase.so"], names(&["aclnnAdd", "aclnnAddGetWorkspaceSize"]));
     add(tree, "libnnopbase.so", &["libruntime.so"], names(&["NnopbaseCreateExecutor"]));
+    add(tree, "libc_sec.so", &[], names(&["memcpy_s"]));
     add(tree, "libascendalog.so", &[], names(&["DlogRecord"]));
     add(tree, "libmsprofiler.so", &["libruntime.so"], names(&["aclprofInit"]));
     tree.file(

@@ -110,7 +110,6 @@ pub fn libstdcxx(arch: &str, minor: u32) -> Vec<u8> {
         .needed(["libm.so.6", "libc.so.6", "libgcc_s.so.1"])
         .provide_versions(versions)
         .define_versioned("_ZNSs4swapERSs", "GLIBCXX_3.4")
-        .define_versioned("_ZSt24__throw_out_of_range_fmtPKcz", "GLIBCXX_3.4.20")
         .define_versioned("__cxa_throw", "CXXABI_1.3")
         .build()
 }

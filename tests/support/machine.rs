@@ -33,6 +33,8 @@ pub struct Spec {
     pub container: bool,
     /// NNAL release: `same` as CANN, a release, or empty.
     pub nnal: String,
+    /// `cxx_abi_<n>` that the variables name; that of torch if not given.
+    pub abi: Option<u8>,
     /// How the variables came: `set_env`, `image`, `none` (a shell without them), `unknown`.
     pub sourced: String,
     /// vllm-ascend release, or empty.
@@ -59,6 +61,7 @@ impl Default for Spec {
             env: "venv".to_owned(),
             container: false,
             nnal: "same".to_owned(),
+            abi: None,
             sourced: "set_env".to_owned(),
             vllm_ascend: String::new(),
             mindspore: String::new(),
@@ -157,16 +160,11 @@ impl Spec {
         let root = cann::nnal(tree, &self.arch, version, "/usr/local/Ascend");
         tree.places.insert("nnal".to_owned(), root);
         let torch = torch_version(&self.torch_npu);
-        let abi = match self.sourced.as_str() {
-            // set_env.sh asks the installed torch.
-            "set_env" => u8::from(torch.is_empty() || cxx11(torch, &self.arch)),
-            // Images carry a fixed one: 0 up to 8.3, 1 from 8.5 (`compat_abi.json`).
-            "image" => {
-                u8::from(super::versions::numbers(version) >= super::versions::numbers("8.5"))
-            }
-            _ => return,
-        };
-        cann::source_nnal(tree, "/usr/local/Ascend", abi);
+        if matches!(self.sourced.as_str(), "set_env" | "image") {
+            // set_env.sh asks the installed torch; images carry a fixed one.
+            let abi = u8::from(torch.is_empty() || cxx11(torch, &self.arch));
+            cann::source_nnal(tree, "/usr/local/Ascend", self.abi.unwrap_or(abi));
+        }
     }
 
     fn identify(&self, tree: &mut Tree) {

@@ -106,7 +106,8 @@ pub fn interpreter(tree: &mut Tree, spec: &Spec) -> Python {
     tree.file(&format!("{prefix}/lib/python{version}/os.py"), "# standard library\n");
     let python = Python { version: version.to_owned(), prefix, site };
     for (name, version) in base_packages(spec) {
-        Dist::new(name, version).write(tree, &python.site);
+        // Without what nobody reads of such a package: thousands of trees are written.
+        Dist { bare: true, ..Dist::new(name, version) }.write(tree, &python.site);
     }
     python
 }
@@ -167,8 +168,10 @@ pub struct Dist {
     pub entry_points: String,
     /// Files below site-packages.
     pub files: Vec<(String, Vec<u8>)>,
-    /// Whether pip installed it (rather than a wheel just unpacked).
+    /// Directory of an editable install.
     pub editable: Option<String>,
+    /// Whether only METADATA and RECORD are written, and one module.
+    pub bare: bool,
 }
 
 impl Dist {
@@ -229,7 +232,8 @@ impl Dist {
             )];
         }
         files.push((format!("{info}/METADATA"), metadata.into_bytes()));
-        files.push((
+        if !self.bare {
+            files.push((
             format!("{info}/WHEEL"),
             format!(
                 "Wheel-Version: 1.0\nGenerator: setuptools (75.3.2)\nRoot-Is-Purelib: {}\n{tags}\n",
@@ -237,8 +241,9 @@ impl Dist {
             )
             .into_bytes(),
         ));
-        files.push((format!("{info}/INSTALLER"), b"pip\n".to_vec()));
-        files.push((format!("{info}/REQUESTED"), Vec::new()));
+            files.push((format!("{info}/INSTALLER"), b"pip\n".to_vec()));
+            files.push((format!("{info}/REQUESTED"), Vec::new()));
+        }
         if !self.entry_points.is_empty() {
             files
                 .push((format!("{info}/entry_points.txt"), self.entry_points.clone().into_bytes()));

@@ -184,6 +184,11 @@ pub enum Step {
         #[serde(default)]
         arch: Option<String>,
     },
+    /// Writes the RECORD of a distribution anew, as a build of one's own has it.
+    Record {
+        /// Path of the RECORD.
+        path: String,
+    },
     /// Removes a distribution as pip does.
     Uninstall {
         /// Name.
@@ -323,7 +328,8 @@ impl Recipe {
                 let path = tree.expand(path);
                 let mut bytes = tree.bytes(&path).to_vec();
                 // In the padding: the headers stay as they are.
-                let at = bytes.iter().position(|&byte| byte == 0x5a).unwrap_or(bytes.len() / 2);
+                let padding = bytes.windows(16).position(|window| window == [0x5a; 16]);
+                let at = padding.unwrap_or(bytes.len() / 2);
                 bytes[at] ^= 1;
                 tree.file(&path, bytes);
             }
@@ -413,6 +419,22 @@ impl Recipe {
                 }
                 dist.editable.clone_from(editable);
                 dist.write(tree, &at.site);
+            }
+            Step::Record { path } => {
+                let path = tree.expand(path);
+                let site = tree.places["site"].clone();
+                let rows: String = tree
+                    .text(&path)
+                    .lines()
+                    .filter_map(|row| row.split_once(','))
+                    .map(|(name, _)| match tree.entries.get(&format!("{site}/{name}")) {
+                        Some(Entry::File(bytes)) if !name.ends_with("RECORD") => {
+                            python::record_row(name, bytes)
+                        }
+                        _ => format!("{name},,\n"),
+                    })
+                    .collect();
+                tree.file(&path, rows);
             }
             Step::Uninstall { name } => {
                 let site = tree.places["site"].clone();

@@ -55,6 +55,32 @@ pub fn scan_tree(tree: &Tree, args: &[&str]) -> Scan {
     scan(dir.path(), args)
 }
 
+/// A directory that holds one machine after the other.
+#[derive(Debug)]
+pub struct Bench {
+    dir: tempfile::TempDir,
+    tree: Tree,
+}
+
+impl Bench {
+    /// An empty one.
+    pub fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap(), tree: Tree::default() }
+    }
+
+    /// Puts `tree` there and scans it. Machines that are alike should come one after the other.
+    pub fn scan(&mut self, tree: Tree, args: &[&str]) -> Scan {
+        tree.update(self.dir.path(), &self.tree);
+        self.tree = tree;
+        scan(self.dir.path(), args)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+}
+
 impl Scan {
     /// The findings at the top: root causes.
     pub fn findings(&self) -> Vec<Seen> {

@@ -1,6 +1,6 @@
 //! A machine as a tree of files in memory, and what a copied tree cannot hold beside it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 /// What lies at a path.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
     /// A regular file.
     File(Arc<[u8]>),
@@ -132,8 +132,21 @@ impl Tree {
 
     /// Writes the tree into `root`, which exists.
     pub fn write(&self, root: &Path) {
-        let mut made = std::collections::BTreeSet::new();
+        self.update(root, &Self::default());
+    }
+
+    /// Turns `root`, which holds `old`, into this tree: far fewer files than writing it anew.
+    pub fn update(&self, root: &Path, old: &Self) {
+        for (path, entry) in &old.entries {
+            if self.entries.get(path) != Some(entry) {
+                remove(root, path, entry);
+            }
+        }
+        let mut made = BTreeSet::new();
         for (path, entry) in &self.entries {
+            if old.entries.get(path) == Some(entry) && !matches!(entry, Entry::Dir) {
+                continue;
+            }
             let at = root.join(path.trim_start_matches('/'));
             if let Some(parent) = at.parent()
                 && made.insert(parent.to_owned())
@@ -148,6 +161,9 @@ impl Tree {
                 Entry::Dir => std::fs::create_dir_all(&at).unwrap(),
                 Entry::Sparse(size) => std::fs::File::create(&at).unwrap().set_len(*size).unwrap(),
             }
+        }
+        for name in [".env.json", ".space.json", ".commands.json"] {
+            let _ = std::fs::remove_file(root.join(name));
         }
         self.write_sidecars(root);
     }
@@ -179,6 +195,21 @@ impl Tree {
                 .map(|(line, text)| (line.clone(), json!({ "status": 0, "text": text })))
                 .collect();
             write(".commands.json", json!(commands));
+        }
+    }
+}
+
+/// Removes an entry, and the directories that it leaves empty.
+fn remove(root: &Path, path: &str, entry: &Entry) {
+    let at = root.join(path.trim_start_matches('/'));
+    if *entry == Entry::Dir {
+        let _ = std::fs::remove_dir(&at);
+    } else {
+        std::fs::remove_file(&at).unwrap_or_else(|error| panic!("{path}: {error}"));
+    }
+    for dir in at.ancestors().skip(1).take_while(|dir| *dir != root) {
+        if std::fs::remove_dir(dir).is_err() {
+            break;
         }
     }
 }

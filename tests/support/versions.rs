@@ -57,6 +57,8 @@ pub const CANN: &[Cann] = &[
     },
     Cann { new_layout: true, ..cann("9.0.0", "V100R001C10SPC001B250", None, "9.0.0") },
     Cann { new_layout: true, ..cann("9.1.0", "V100R001C11B063", None, "9.1.0") },
+    // Not released: what a table of today cannot know.
+    Cann { new_layout: true, ..cann("11.0.0", "V100R001C31B001", None, "11.0.0") },
 ];
 
 const fn cann(
@@ -160,6 +162,14 @@ pub const DRIVERS: &[Driver] = &[
         firmware_range: "[7.0.0,8.9.9]",
         firmware: "8.1.0.1.061",
         firmware_drivers: FW_DRIVERS,
+    },
+    Driver {
+        version: "28.0.0",
+        inner: "V100R001C31SPC001B001",
+        compatible: &[10, 11, 12, 31],
+        firmware_range: "[7.0.0,9.9.9]",
+        firmware: "9.0.0.1.001",
+        firmware_drivers: "[28.0,28.0.]",
     },
     // Ascend 950: another train with numbers of its own.
     Driver {

@@ -26,6 +26,7 @@ pub(super) fn arch(ctx: &Context<'_>) -> Outcome {
     }
     let path = install.info.as_ref().map_or(&install.path, |info| &info.path);
     let found = Found::error("CANN-ARCH", "other")
+        .because(&["HOST-ARCH"])
         .arg("root", &install.path)
         .arg("arch", arch)
         .arg("host", host)

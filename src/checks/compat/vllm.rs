@@ -73,6 +73,10 @@ pub(super) fn pair(ctx: &Context<'_>) -> Outcome {
     if let Some(other) = other {
         found = found.arg("other", other.version.to_string());
     }
+    // A version made up by a checkout without tags says nothing about the pair.
+    if vllm.is_dev() {
+        found = found.because(&["VLLM-VERSION"]);
+    }
     vec![found].into()
 }
 

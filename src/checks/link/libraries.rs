@@ -71,6 +71,9 @@ fn by_class(ctx: &Context<'_>, all: &[Miss<'_>], severity: Severity) -> Vec<Foun
                 .arg("libraries", npu::listed(libraries))
                 .arg("set_env", set_env.unwrap_or("/usr/local/Ascend/ascend-toolkit/set_env.sh"))
                 .because(because);
+            // What is on the path and was passed over is of another machine.
+            let foreign = group.iter().all(|(_, missing)| !missing.skipped.is_empty());
+            let found = if foreign { found.because(&["HOST-ARCH"]) } else { found };
             let found = with_evidence(found, &group);
             out.push(if ctx.facts.link.env_known {
                 found.evidence(library_path(ctx))

@@ -35,7 +35,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// Owners whose objects are Python extensions of this stack.
-const EXTENSIONS: &[&str] = &["torch-npu", "vllm-ascend"];
+const EXTENSIONS: &[&str] = &["torch-npu", "vllm-ascend", "mindie-turbo"];
 /// Most pieces of evidence of one kind.
 const SHOWN: usize = 8;
 
@@ -117,6 +117,7 @@ fn display(owner: &str) -> &str {
     match owner {
         "torch-npu" => "torch_npu",
         "vllm-ascend" => "vllm_ascend",
+        "mindie-turbo" => "mindie_turbo",
         "cann" => "CANN",
         "atb" => "NNAL",
         "mindspore" => "MindSpore",

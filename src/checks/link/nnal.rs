@@ -10,7 +10,7 @@ const ATB: &str = "libatb.so";
 
 /// The objects that are linked to ATB.
 fn users<'a>(ctx: &Context<'a>) -> Vec<&'a LinkedObject> {
-    let objects = sound(ctx, &["torch-npu", "vllm-ascend", "mindspore"]);
+    let objects = sound(ctx, &["torch-npu", "vllm-ascend", "mindie-turbo", "mindspore"]);
     objects.into_iter().filter(|object| object.needed.iter().any(|name| name == ATB)).collect()
 }
 

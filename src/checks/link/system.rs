@@ -95,7 +95,10 @@ pub(super) fn stdcxx(ctx: &Context<'_>) -> Outcome {
     };
     let prefix = ctx.facts.python.interpreter.as_ref().map(|python| python.prefix.as_str());
     let conda = prefix.is_some_and(|prefix| prefix.len() > 1 && first.found.starts_with(prefix));
+    // The system's own C++ library is as old as its C library: one release, one cause.
+    let system = ["/lib", "/usr/lib"].iter().any(|dir| first.found.starts_with(dir));
     let mut found = Found::error("HOST-STDCXX", if conda { "conda" } else { "old" })
+        .because(if system { &["HOST-GLIBC"] } else { &[] })
         .arg("need", &first.version)
         .arg("have", first.highest.as_deref().unwrap_or("-"))
         .arg("file", &first.needed_by)

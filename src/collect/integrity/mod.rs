@@ -53,6 +53,9 @@ fn examine(sysroot: &Sysroot, dist: &Dist, options: &Options) -> PackageIntegrit
         }
     };
     let record = record::parse(&bytes);
+    if record.rows.is_empty() && record.bad.is_empty() {
+        sysroot.problem(&path, crate::facts::ProblemKind::Malformed, "it lists no file");
+    }
     drop(bytes);
     let digest = (record.bad.is_empty() && !record.truncated).then(|| {
         let rows = record.rows.iter();

@@ -56,6 +56,8 @@ pub(super) fn candidates(sysroot: &Sysroot, facts: &Facts) -> Vec<Candidate> {
         for (owner, dir) in [
             ("vllm-ascend", "vllm_ascend"),
             ("vllm-ascend", "vllm_ascend/lib"),
+            // Extensions that pass strings to ATB (vllm-project/vllm-ascend#1144).
+            ("mindie-turbo", "mindie_turbo"),
             ("mooncake", "mooncake"),
         ] {
             for path in libraries(sysroot, &format!("{site}/{dir}")) {

@@ -1,0 +1,11 @@
+//! What npu-smi prints.
+#![no_main]
+
+use ascend_doctor::collect::npu_smi::parse_bytes;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let parsed = parse_bytes(bytes);
+    assert!(parsed.chips.len() <= bytes.len());
+    assert_eq!(parsed, parse_bytes(bytes));
+});

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Runs every fuzz target for a while, one after the other: scripts/fuzz.sh [SECONDS [TARGET…]].
+# Needs a nightly toolchain and cargo-fuzz. Seeds come from the builders of the tests. Results that
+# a run made known are in docs/fuzzing.md.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+seconds=${1:-600}
+shift || true
+targets=("$@")
+if [[ ${#targets[@]} -eq 0 ]]; then
+    targets=(elf record versions npu_smi metadata text)
+fi
+
+cargo run --quiet --example fuzz_seeds fuzz/corpus
+for target in "${targets[@]}"; do
+    printf '== %s, %s s\n' "$target" "$seconds"
+    cargo +nightly fuzz run --release "$target" -- \
+        -jobs=1 -workers=1 -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=10 \
+        -max_len=65536 -print_final_stats=1
+    tail -n 25 fuzz-0.log | grep -E 'DONE|stat::|SUMMARY' || true
+    rm -f fuzz-0.log
+done
