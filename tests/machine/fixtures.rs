@@ -1,5 +1,6 @@
 //! The recipes of `tests/fixtures/hosts/`.
 
+use crate::contract::run;
 use crate::support::recipe::{self, Recipe};
 use crate::support::scan::{Bench, Scan};
 
@@ -70,6 +71,30 @@ fn every_machine_gets_its_findings() {
         }
     }
     assert!(failed.is_empty(), "{} of {}:\n\n{}", failed.len(), recipes.len(), failed.join("\n"));
+}
+
+/// The report as people read it, in both languages.
+#[test]
+fn reports_read_well() {
+    let mut recipes = recipe::all();
+    for name in [
+        "ok-host-910b",
+        "ok-no-npu",
+        "f02-env-not-sourced",
+        "f05-driver-not-mounted",
+        "f06-nnal-too-old",
+        "f39-truncated-library",
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        recipes.remove(name).unwrap().build().write(dir.path());
+        let root = dir.path().to_str().unwrap();
+        for lang in ["en", "zh"] {
+            let (_, text, _) = run(&["--lang", lang, "check", "--root", root]);
+            insta::with_settings!({ snapshot_path => "../snapshots", prepend_module_to_snapshot => false }, {
+                insta::assert_snapshot!(format!("report-{name}-{lang}"), text.replace(root, "ROOT"));
+            });
+        }
+    }
 }
 
 /// The 40 failures that the issue names; each has a recipe, or a reason why a static scan cannot
