@@ -14,7 +14,7 @@ use crate::checks::{self, Check};
 use crate::cli::CheckArgs;
 use crate::collect::{self, Options, Progress};
 use crate::data::{Catalog, Matrix};
-use crate::facts::{FACTS_SCHEMA, Facts};
+use crate::facts::{FACTS_SCHEMA, Facts, ProblemKind};
 use crate::render::write_json;
 use crate::report::{ExitStatus, Outcome, Report, RuleResult, Verdict, fold_consequences};
 use crate::sysroot::Sysroot;
@@ -145,6 +145,12 @@ fn judge(facts: &Facts, matrix: &Matrix, selected: &[&'static Check], args: &Che
             }
         };
         report.results.push(RuleResult { id: check.id, name, verdict, reason });
+    }
+    // A file that may not be read could hold any fault: without an error elsewhere, the answer
+    // is not "clean".
+    for problem in facts.problems.iter().filter(|problem| problem.kind == ProblemKind::Denied) {
+        let args = [("path", problem.path.clone()), ("detail", problem.detail.clone())];
+        report.no_verdict.push(sentence("denied", &args));
     }
     report.findings = fold_consequences(findings);
     for result in &mut report.results {

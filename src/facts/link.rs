@@ -49,6 +49,22 @@ pub struct Resolved {
     pub via: String,
 }
 
+/// Owners of objects that are no Python extensions of the stack.
+const LIBRARIES: &[&str] = &["cann", "atb", "driver", "torch", "mooncake", "mindspore"];
+
+impl LinkedObject {
+    /// Whether this is a Python extension that is loaded beside torch: of `torch_npu`,
+    /// vllm-ascend, or another package of the stack.
+    pub fn is_extension(&self) -> bool {
+        !LIBRARIES.contains(&self.owner.as_str())
+    }
+
+    /// Whether this is an extension of a package other than `torch_npu` and vllm-ascend.
+    pub fn is_extension_of_others(&self) -> bool {
+        self.is_extension() && self.owner != "torch-npu" && self.owner != "vllm-ascend"
+    }
+}
+
 /// One shared object under examination.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkedObject {

@@ -21,7 +21,9 @@ pub(super) fn paths(ctx: &Context<'_>) -> Outcome {
         let evidence = Evidence::env(&entry.variable).value(value);
         let found = |message| Found::warning("ENV-PATHSEC", message);
         let found = match fault(entry) {
-            // set_env.sh itself leaves one at the end where the variable was not set before.
+            // set_env.sh itself leaves one at the end where the variable was not set before:
+            // only one in between was put there by somebody.
+            Some("empty") if !value.trim_matches(':').contains("::") => continue,
             Some("empty") => Found::info("ENV-PATHSEC", "empty"),
             // Usual while developing, and only what is imported by name is taken from there.
             Some("relative") if entry.variable == "PYTHONPATH" => {

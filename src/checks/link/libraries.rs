@@ -1,7 +1,7 @@
 //! TNPU-LINK, MOONCAKE-LIB: dependencies that no directory of the search holds.
 
 use super::{
-    Context, EXTENSIONS, Miss, NOT_SOURCED, cann_not_sourced, display, in_cann, library_path,
+    Context, Miss, NOT_SOURCED, cann_not_sourced, display, extensions, in_cann, library_path,
     misses, names, npu, sound, with_evidence,
 };
 use crate::report::{Found, Outcome, Severity};
@@ -9,9 +9,12 @@ use crate::report::{Found, Outcome, Severity};
 /// Classes that other checks speak about.
 const OTHERS: &[&str] = &["driver", "atb"];
 
+/// Libraries of CANN's support code that the driver package brings too (`driver/lib64/common`).
+const WITH_DRIVER: &[&str] = &["libc_sec.so", "libmmpa.so", "libslog.so"];
+
 /// TNPU-LINK: one finding per kind of library; what only loads on demand is a warning.
 pub(super) fn torch_npu(ctx: &Context<'_>) -> Outcome {
-    let objects = sound(ctx, EXTENSIONS);
+    let objects = extensions(ctx);
     if objects.is_empty() {
         return if ctx.facts.python.torch.dirs.contains_key("torch_npu") {
             Outcome::not_checked("no_libraries", "torch_npu")
@@ -56,7 +59,12 @@ fn by_class(ctx: &Context<'_>, all: &[Miss<'_>], severity: Severity) -> Vec<Foun
                 }
                 "cann" => {
                     message = "cann_lacks";
-                    &["CANN-PARTIAL", "CANN-COMPONENTS"]
+                    if group.iter().all(|(_, missing)| WITH_DRIVER.contains(&missing.name.as_str()))
+                    {
+                        &["DRV-MOUNTS", "DRV-PRESENT", "DRV-LIBS", "CANN-PARTIAL"]
+                    } else {
+                        &["CANN-PARTIAL", "CANN-COMPONENTS"]
+                    }
                 }
                 "torch" => &["TORCH-VERSION"],
                 "torch_npu" => &["TNPU-RECORD"],

@@ -34,8 +34,6 @@ pub(super) const CHECKS: &[Check] = &[
     Check { id: "MOONCAKE-LIB", run: libraries::mooncake },
 ];
 
-/// Owners whose objects are Python extensions of this stack.
-const EXTENSIONS: &[&str] = &["torch-npu", "vllm-ascend", "mindie-turbo"];
 /// Most pieces of evidence of one kind.
 const SHOWN: usize = 8;
 
@@ -45,6 +43,18 @@ fn sound<'a>(ctx: &Context<'a>, owners: &[&str]) -> Vec<&'a LinkedObject> {
     objects
         .filter(|object| owners.contains(&object.owner.as_str()) && object.defect.is_none())
         .collect()
+}
+
+/// The Python extensions of the stack that could be examined.
+fn extensions<'a>(ctx: &Context<'a>) -> Vec<&'a LinkedObject> {
+    let objects = ctx.facts.link.objects.iter();
+    objects.filter(|object| object.is_extension() && object.defect.is_none()).collect()
+}
+
+/// The packages that these objects belong to, each once.
+fn owners<'a>(objects: &[&'a LinkedObject]) -> Vec<&'a str> {
+    let owners: BTreeSet<&str> = objects.iter().map(|object| object.owner.as_str()).collect();
+    owners.into_iter().collect()
 }
 
 /// A missing library and the object that is examined.
@@ -117,7 +127,6 @@ fn display(owner: &str) -> &str {
     match owner {
         "torch-npu" => "torch_npu",
         "vllm-ascend" => "vllm_ascend",
-        "mindie-turbo" => "mindie_turbo",
         "cann" => "CANN",
         "atb" => "NNAL",
         "mindspore" => "MindSpore",

@@ -1,7 +1,8 @@
 //! NNAL-PRESENT, NNAL-VERSION, NNAL-ABI: the operator library that `libop_plugin_atb.so` needs.
 
 use super::{
-    Context, NOT_SOURCED, cann_not_sourced, library_path, misses, sound, version_of, with_evidence,
+    Context, NOT_SOURCED, cann_not_sourced, extensions, library_path, misses, sound, version_of,
+    with_evidence,
 };
 use crate::facts::{LinkedObject, Nnal};
 use crate::report::{Evidence, Found, Outcome, Severity};
@@ -10,7 +11,8 @@ const ATB: &str = "libatb.so";
 
 /// The objects that are linked to ATB.
 fn users<'a>(ctx: &Context<'a>) -> Vec<&'a LinkedObject> {
-    let objects = sound(ctx, &["torch-npu", "vllm-ascend", "mindie-turbo", "mindspore"]);
+    let mut objects = extensions(ctx);
+    objects.extend(sound(ctx, &["mindspore"]));
     objects.into_iter().filter(|object| object.needed.iter().any(|name| name == ATB)).collect()
 }
 
@@ -157,7 +159,14 @@ pub(super) fn abi(ctx: &Context<'_>) -> Outcome {
             .find(|symbol| symbol.class == "atb" && takes_string(&symbol.name))?;
         Some((object, symbol))
     });
-    let severity = if open.is_some() { Severity::Error } else { Severity::Warning };
+    // The images of CANN 8.1 to 8.3 name the old ABI and work with a torch of the new one, as
+    // long as every function is found: then there is nothing to do.
+    let all_found = users(ctx).iter().all(|object| object.missing.is_empty());
+    let severity = match open {
+        Some(_) => Severity::Error,
+        None if all_found => Severity::Info,
+        None => Severity::Warning,
+    };
     let set_env = ctx.facts.cann.nnal.iter().find_map(|nnal| nnal.set_env.as_deref());
     let mut found = Found::new("NNAL-ABI", "differs", severity)
         .arg("path", path)

@@ -1,6 +1,6 @@
 //! TNPU-SYMBOLS, TNPU-ABI: functions that the libraries found do not have.
 
-use super::{Context, EXTENSIONS, display, npu, sound, version_of};
+use super::{Context, display, extensions, npu, owners, version_of};
 use crate::facts::{LinkedObject, UndefinedSymbol};
 use crate::report::{Evidence, Found, Outcome, Severity};
 
@@ -9,12 +9,12 @@ const SHOWN: usize = 8;
 
 /// TNPU-SYMBOLS: one finding per owner of the missing functions. ATB's are NNAL-VERSION's.
 pub(super) fn symbols(ctx: &Context<'_>) -> Outcome {
-    let objects = sound(ctx, EXTENSIONS);
+    let objects = extensions(ctx);
     if objects.is_empty() {
         return Outcome::not_applicable("no_torch_npu");
     }
     let mut found = Vec::new();
-    for owner in EXTENSIONS {
+    for owner in owners(&objects) {
         for (class, message) in [
             ("torch", "torch"),
             ("cann", "cann"),
@@ -25,7 +25,7 @@ pub(super) fn symbols(ctx: &Context<'_>) -> Outcome {
         ] {
             let all: Vec<(&LinkedObject, &UndefinedSymbol)> = objects
                 .iter()
-                .filter(|object| object.owner == *owner)
+                .filter(|object| object.owner == owner)
                 .flat_map(|object| object.undefined.iter().map(move |symbol| (*object, symbol)))
                 .filter(|(_, symbol)| symbol.class == class)
                 .collect();
@@ -89,7 +89,7 @@ fn of_class(
 
 /// TNPU-ABI: both were built with the same form of `std::string`.
 pub(super) fn abi(ctx: &Context<'_>) -> Outcome {
-    let objects = sound(ctx, EXTENSIONS);
+    let objects = extensions(ctx);
     if objects.is_empty() {
         return Outcome::not_applicable("no_torch_npu");
     }
@@ -102,9 +102,9 @@ pub(super) fn abi(ctx: &Context<'_>) -> Outcome {
         return Outcome::not_checked("abi_unknown", "torch_npu");
     }
     let mut found = Vec::new();
-    for owner in EXTENSIONS {
+    for owner in owners(&objects) {
         let different: Vec<_> =
-            known.iter().filter(|(object, abi)| object.owner == *owner && *abi != torch).collect();
+            known.iter().filter(|(object, abi)| object.owner == owner && *abi != torch).collect();
         let Some((object, abi)) = different.first() else { continue };
         let mut one = Found::error("TNPU-ABI", "differs")
             .arg("owner", display(owner))

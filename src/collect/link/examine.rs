@@ -54,7 +54,7 @@ impl<'a> Examiner<'a> {
     pub(super) fn examine(&self, candidate: &Candidate) -> (LinkedObject, Option<Closure>) {
         let mut out = LinkedObject {
             path: candidate.path.clone(),
-            owner: candidate.owner.to_owned(),
+            owner: candidate.owner.clone(),
             lazy: candidate.lazy,
             ..LinkedObject::default()
         };

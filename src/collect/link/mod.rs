@@ -55,9 +55,20 @@ pub(super) fn collect(sysroot: &Sysroot, facts: &Facts) -> Link {
     link.probes = probes(&loader, main.as_ref(), &results);
     link.not_in_copy = examiner.not_in_copy();
     link.objects = with_broken_dependencies(results, &loader);
+    link.objects.retain(concerns_ascend);
     let gomp = loader.find("libgomp.so.1").map(|found| found.real);
     link.libgomp = objects::libgomp(sysroot, facts, gomp.as_deref());
     link
+}
+
+/// Whether an object says something about the Ascend stack. Of packages that merely might, only
+/// what is linked to it does; a pure CPU extension of theirs is not our business.
+fn concerns_ascend(object: &LinkedObject) -> bool {
+    !object.is_extension_of_others()
+        || object
+            .needed
+            .iter()
+            .any(|name| matches!(library_class(name), "cann" | "atb" | "torch_npu" | "driver"))
 }
 
 /// The machine to load for: that of the host, else of the interpreter, else of the first object.

@@ -1,12 +1,14 @@
 //! Which shared objects are examined, and where copies of missing ones may lie.
 
-use crate::facts::Facts;
+use crate::facts::{Dist, Facts, normalize_name};
 use crate::link::library_class;
 use crate::sysroot::{FileKind, Sysroot};
 
 /// How deep `torch_npu` is searched for extensions, and how many directories are listed.
 const MAX_DEPTH: usize = 5;
 const MAX_DIRS: usize = 600;
+/// How deep other packages are searched.
+const EXTENSION_DEPTH: usize = 2;
 /// The most objects that are examined.
 const MAX_OBJECTS: usize = 400;
 
@@ -14,7 +16,7 @@ const MAX_OBJECTS: usize = 400;
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub(super) path: String,
-    pub(super) owner: &'static str,
+    pub(super) owner: String,
     /// Loaded on demand.
     pub(super) lazy: bool,
     /// Whether its dependencies are followed; of the others only the file itself is examined.
@@ -24,9 +26,9 @@ pub(super) struct Candidate {
 /// All objects to examine, sorted by owner and path.
 pub(super) fn candidates(sysroot: &Sysroot, facts: &Facts) -> Vec<Candidate> {
     let mut out = Vec::new();
-    let mut add = |owner, path: String, lazy, follow| {
+    let mut add = |owner: &str, path: String, lazy, follow| {
         if sysroot.stat(&path).is_ok_and(|stat| stat.kind != FileKind::Directory) {
-            out.push(Candidate { path, owner, lazy, follow });
+            out.push(Candidate { path, owner: owner.to_owned(), lazy, follow });
         }
     };
     if let Some(dir) = facts.python.torch.dirs.get("torch_npu") {
@@ -57,12 +59,19 @@ pub(super) fn candidates(sysroot: &Sysroot, facts: &Facts) -> Vec<Candidate> {
             ("vllm-ascend", "vllm_ascend"),
             ("vllm-ascend", "vllm_ascend/lib"),
             // Extensions that pass strings to ATB (vllm-project/vllm-ascend#1144).
-            ("mindie-turbo", "mindie_turbo"),
             ("mooncake", "mooncake"),
         ] {
             for path in libraries(sysroot, &format!("{site}/{dir}")) {
                 add(owner, path, false, true);
             }
+        }
+    }
+    for (name, dir) in extension_packages(facts) {
+        let mut found = Vec::new();
+        walk(sysroot, &dir, MAX_DEPTH - EXTENSION_DEPTH, &mut 0, &mut found);
+        for path in found {
+            // Loaded when that package is imported, which a workload may never do.
+            add(name, path, true, true);
         }
     }
     for path in &facts.python.mindspore.plugins {
@@ -81,10 +90,36 @@ pub(super) fn candidates(sysroot: &Sysroot, facts: &Facts) -> Vec<Candidate> {
     for path in facts.cann.nnal.iter().flat_map(|nnal| nnal.abis.values()) {
         add("atb", path.clone(), false, false);
     }
-    out.sort_by(|a, b| (a.owner, &a.path).cmp(&(b.owner, &b.path)));
+    out.sort_by(|a, b| (&a.owner, &a.path).cmp(&(&b.owner, &b.path)));
     out.dedup_by(|a, b| a.path == b.path);
     out.truncate(MAX_OBJECTS);
     out
+}
+
+/// Packages beside the ones that are always looked at which may hold Ascend-linked extensions:
+/// what requires `torch_npu`, and what is named for the hardware. Name and directory.
+fn extension_packages(facts: &Facts) -> Vec<(&str, String)> {
+    const KNOWN: &[&str] = &["torch", "torch-npu", "vllm", "vllm-ascend", "mindspore"];
+    const NAMED: &[&str] = &["ascend", "npu", "mindie", "cann", "atb"];
+    let wanted = |dist: &Dist| {
+        !KNOWN.contains(&dist.name.as_str())
+            && !dist.name.contains("mooncake")
+            && !dist.name.starts_with("triton")
+            && (dist.name.split('-').any(|part| NAMED.contains(&part))
+                || dist.requires.iter().any(|line| {
+                    let end = line.find(|c: char| !(c.is_alphanumeric() || "-_.".contains(c)));
+                    normalize_name(&line[..end.unwrap_or(line.len())]) == "torch-npu"
+                }))
+    };
+    facts
+        .python
+        .dists
+        .iter()
+        .filter(|dist| wanted(dist))
+        .map(|dist| {
+            (dist.name.as_str(), format!("{}/{}", dist.site_dir, dist.name.replace('-', "_")))
+        })
+        .collect()
 }
 
 /// Files named like shared objects directly in a directory.
