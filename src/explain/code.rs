@@ -42,6 +42,16 @@ pub fn page(asked: &str, matches: &[Match], lang: Lang, verbose: bool) -> Vec<Bl
     page
 }
 
+/// In words what two extractions of the headers tell: that of CANN 8.1.RC1 and that of 2026-08.
+fn since(cell: &str, lang: Lang) -> String {
+    match cell {
+        "≤ 8.1.RC1" => word("since_old", lang),
+        "≤ 8.1.RC1, < 2026-08" => word("since_old_gone", lang),
+        "> 8.1.RC1" => word("since_new", lang),
+        other => other.to_owned(),
+    }
+}
+
 fn meaning(found: &Match, lang: Lang) -> Vec<Block> {
     let Match { family, row, cause } = found;
     let mut facts =
@@ -59,7 +69,7 @@ fn meaning(found: &Match, lang: Lang) -> Vec<Block> {
         "becomes",
         &row.becomes.iter().map(|code| with_symbol(code)).collect::<Vec<_>>().join(", "),
     );
-    fact("cann_versions", &row.since);
+    fact("cann_versions", &since(&row.since, lang));
     fact("document", &row.doc);
     fact("source", &row.source);
     let mut page = vec![Block::Title(row.code.clone(), row.symbol.clone()), Block::Facts(facts)];

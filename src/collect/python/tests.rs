@@ -287,3 +287,15 @@ fn others_with_torch_npu_are_named() {
     let prefixes: Vec<&str> = others.iter().map(|other| other.prefix.as_str()).collect();
     assert_eq!(prefixes, ["/opt/conda"]);
 }
+
+#[test]
+fn a_pyenv_shim_leads_to_the_version_behind_it() {
+    let tree = Tree::new(&[("PATH", "/home/u/.pyenv/shims:/usr/bin"), ("HOME", "/home/u")])
+        .file("/home/u/.pyenv/shims/python3", "#!/usr/bin/env bash\nexec pyenv exec \"$@\"\n")
+        .file("/home/u/.pyenv/version", "3.11.7\n")
+        .file("/home/u/.pyenv/versions/3.11.7/bin/python3", "")
+        .dist("/home/u/.pyenv/versions/3.11.7/lib/python3.11/site-packages", "torch", "2.9.0", "");
+    let python = tree.read();
+    assert_eq!(interpreter(&python).prefix, "/home/u/.pyenv/versions/3.11.7");
+    assert!(python.dist("torch").is_some());
+}
