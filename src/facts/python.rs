@@ -142,16 +142,32 @@ pub struct MindSporeBuild {
 }
 
 impl Python {
-    /// The distribution that `import` would find: the first of that name on `sys.path`.
-    /// `name` is normalised, for example `torch-npu`.
+    /// The distribution that `import` would find: the first of that name on `sys.path`; of
+    /// several metadata directories of torch or `torch_npu`, the one whose files are there, as
+    /// their `version.py` tells. `name` is normalised, for example `torch-npu`.
     pub fn dist(&self, name: &str) -> Option<&Dist> {
-        self.dists.iter().find(|dist| dist.name == name)
+        let files = match name {
+            "torch" => self.torch.version_py.as_deref(),
+            "torch-npu" => self.torch.torch_npu_version_py.as_deref(),
+            _ => None,
+        };
+        let of_files = files.and_then(|version| {
+            self.dists
+                .iter()
+                .find(|dist| dist.name == name && public(&dist.version) == public(version))
+        });
+        of_files.or_else(|| self.dists.iter().find(|dist| dist.name == name))
     }
 
     /// All distributions of that normalised name.
     pub fn all_dists<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Dist> {
         self.dists.iter().filter(move |dist| dist.name == name)
     }
+}
+
+/// A version without its local part (`+cpu`, `+gitabc`).
+fn public(version: &str) -> &str {
+    version.split('+').next().unwrap_or(version)
 }
 
 /// The normalised form of a distribution name (PEP 503).
@@ -169,6 +185,19 @@ pub fn normalize_name(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_two_metadata_directories_that_of_the_files_counts() {
+        let dist = |version: &str| Dist {
+            name: "torch-npu".to_owned(),
+            version: version.to_owned(),
+            ..Dist::default()
+        };
+        let mut python = Python { dists: vec![dist("2.6.0"), dist("2.7.1")], ..Python::default() };
+        assert_eq!(python.dist("torch-npu").unwrap().version, "2.6.0");
+        python.torch.torch_npu_version_py = Some("2.7.1+gitabc".to_owned());
+        assert_eq!(python.dist("torch-npu").unwrap().version, "2.7.1");
+    }
 
     #[test]
     fn names_are_normalised() {
