@@ -103,6 +103,18 @@ pub struct CompatArgs {
     /// Examine a mounted or copied root instead of this machine
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
+    /// Take the environment from a file: `NAME=value` lines, JSON, or NUL-separated
+    #[arg(long, value_name = "FILE")]
+    pub env_file: Option<PathBuf>,
+    /// Look at a running process: its environment, user and interpreter
+    #[arg(long, value_name = "N", conflicts_with = "root")]
+    pub pid: Option<u32>,
+    /// Advise by facts that were read elsewhere (`check --facts-only`)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["root", "pid", "env_file"])]
+    pub facts: Option<PathBuf>,
+    /// The interpreter to examine; `check --list-compat --python` sets it.
+    #[arg(skip)]
+    pub interpreter: Option<String>,
     /// What to install for this torch
     #[arg(long, value_name = "VERSION")]
     pub torch: Option<Version>,
@@ -181,8 +193,20 @@ pub struct CheckArgs {
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,
     /// Print the compatibility matrix and what to install, as `compat` does
-    #[arg(long, conflicts_with_all = ["facts", "facts_only", "record", "pid"])]
+    #[arg(long, conflicts_with_all = ["facts_only", "record"])]
     pub list_compat: bool,
+    /// With --list-compat: what to install for this torch
+    #[arg(long, value_name = "VERSION", requires = "list_compat")]
+    pub torch: Option<Version>,
+    /// With --list-compat: what to install for this torch_npu
+    #[arg(long, value_name = "VERSION", requires = "list_compat")]
+    pub torch_npu: Option<Version>,
+    /// With --list-compat: what to install for this CANN
+    #[arg(long, value_name = "VERSION", requires = "list_compat")]
+    pub cann: Option<CannVersion>,
+    /// With --list-compat: what to install for this vllm-ascend
+    #[arg(long, value_name = "VERSION", requires = "list_compat")]
+    pub vllm_ascend: Option<Version>,
     /// Print what was read, as JSON, and judge nothing
     #[arg(long, conflicts_with_all = ["facts", "only", "skip"])]
     pub facts_only: bool,

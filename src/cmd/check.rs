@@ -6,40 +6,25 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 
+use super::machine::{open_machine, read_facts};
 use super::matrix::load_matrix;
-use super::output::{Output, read_argument};
+use super::output::Output;
 use super::progress::Bar;
 use super::{finish, manifest};
 use crate::checks::{self, Check};
 use crate::cli::CheckArgs;
 use crate::collect::{self, Options, Progress};
 use crate::data::{Catalog, Matrix};
-use crate::facts::{FACTS_SCHEMA, Facts, ProblemKind};
+use crate::facts::{Facts, ProblemKind};
 use crate::render::write_json;
 use crate::report::{ExitStatus, Outcome, Report, RuleResult, Verdict, fold_consequences};
-use crate::sysroot::Sysroot;
 use crate::text::sentence;
-
-/// The most that is read of a facts file, in bytes.
-const FACTS_LIMIT: u64 = 256 << 20;
 
 pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     let selected = select(&args.only, &args.skip)?;
     let matrix = load_matrix(args.matrix.as_deref())?;
     let facts = match &args.facts {
-        Some(path) => {
-            let bytes = read_argument(path, FACTS_LIMIT)?;
-            let facts: Facts = serde_json::from_slice(&bytes).with_context(|| {
-                format!("`{}` is no facts file (written by `check --facts-only`)", path.display())
-            })?;
-            anyhow::ensure!(
-                facts.schema == FACTS_SCHEMA,
-                "`{}` has the schema `{}`, this version reads `{FACTS_SCHEMA}`",
-                path.display(),
-                facts.schema
-            );
-            facts
-        }
+        Some(path) => read_facts(path)?,
         None => match gather_in_time(args, output)? {
             Some(facts) => facts,
             None => return finish(out_of_time(args), output),
@@ -82,16 +67,7 @@ fn out_of_time(args: &CheckArgs) -> Report {
 
 /// Opens the machine and reads the facts.
 fn gather(args: &CheckArgs, progress: Progress) -> anyhow::Result<Facts> {
-    let mut sysroot = match (&args.root, args.pid) {
-        (Some(root), _) => Sysroot::tree(root)?,
-        (None, Some(pid)) => Sysroot::of_process(pid)?,
-        (None, None) => Sysroot::live(),
-    };
-    if let Some(path) = &args.env_file {
-        let vars = parse_env_file(&read_argument(path, 4 << 20)?)
-            .with_context(|| format!("`{}` is no environment file", path.display()))?;
-        sysroot.set_env(&path.display().to_string(), vars);
-    }
+    let mut sysroot = open_machine(args.root.as_deref(), args.pid, args.env_file.as_deref())?;
     if let Some(dir) = &args.record {
         sysroot.record_into(dir)?;
     }
@@ -118,6 +94,7 @@ fn judge(facts: &Facts, matrix: &Matrix, selected: &[&'static Check], args: &Che
     report.overview = checks::overview::overview(facts);
     report.extra = checks::overview::extra(facts);
     report.notes.extend(checks::overview::nothing_here(&context));
+    let interpreter = facts.python.command();
     let mut findings = Vec::new();
     for check in selected {
         let name = catalog.entry(check.id).map(|entry| entry.name.clone()).unwrap_or_default();
@@ -140,7 +117,9 @@ fn judge(facts: &Facts, matrix: &Matrix, selected: &[&'static Check], args: &Che
                 (Verdict::NotChecked, Some(text))
             }
             Outcome::Found(found) => {
-                findings.extend(found.into_iter().map(|found| catalog.resolve(found)));
+                // Every fix may name the interpreter: a bare `pip` can belong to another one.
+                let found = found.into_iter().map(|found| found.arg_or("interpreter", interpreter));
+                findings.extend(found.map(|found| catalog.resolve(found)));
                 (Verdict::Found, None)
             }
         };
@@ -182,46 +161,9 @@ fn names(name: &str, id: &str) -> bool {
         || id.split('-').next().is_some_and(|family| family.eq_ignore_ascii_case(name))
 }
 
-/// Reads `NAME=value` lines (also as `export NAME=value` and quoted), a JSON object, or the
-/// NUL-separated form of `/proc/<pid>/environ`.
-fn parse_env_file(bytes: &[u8]) -> anyhow::Result<Vec<(String, String)>> {
-    let text = String::from_utf8_lossy(bytes);
-    if text.trim_start().starts_with('{') {
-        let vars: std::collections::BTreeMap<String, String> = serde_json::from_str(&text)?;
-        return Ok(vars.into_iter().collect());
-    }
-    let lines: Vec<&str> =
-        if text.contains('\0') { text.split('\0').collect() } else { text.lines().collect() };
-    let mut vars = Vec::new();
-    for (number, line) in (1..).zip(lines) {
-        let line = line.strip_prefix("export ").unwrap_or(line);
-        if line.trim().is_empty() || line.trim_start().starts_with('#') {
-            continue;
-        }
-        let (name, value) = line
-            .split_once('=')
-            .with_context(|| format!("line {number} is no `NAME=value` line"))?;
-        let bare = ['"', '\'']
-            .iter()
-            .find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote))
-            .unwrap_or(value);
-        vars.push((name.trim().to_owned(), bare.to_owned()));
-    }
-    Ok(vars)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn three_forms_of_environment_files() {
-        let expected = vec![("A".to_owned(), "1=2".to_owned()), ("B".to_owned(), "x y".to_owned())];
-        assert_eq!(parse_env_file(b"A=1=2\nexport B=\"x y\"\n# c\n").unwrap(), expected);
-        assert_eq!(parse_env_file(b"{\"A\":\"1=2\",\"B\":\"x y\"}").unwrap(), expected);
-        assert_eq!(parse_env_file(b"A=1=2\0B=x y\0").unwrap(), expected);
-        assert!(parse_env_file(b"nonsense\n").is_err());
-    }
 
     #[test]
     fn families_and_ids_select() {

@@ -5,6 +5,7 @@ use pep440_rs::Version;
 use serde_json::json;
 
 use super::finish;
+use super::machine::{open_machine, read_facts};
 use super::matrix::load_matrix;
 use super::output::Output;
 use crate::checks::chip::chip;
@@ -15,17 +16,19 @@ use crate::data::matrix::{Machine, Parsed, Wish, base};
 use crate::facts::Facts;
 use crate::render::{CompatPage, Format, render_compat};
 use crate::report::{ExitStatus, Report};
-use crate::sysroot::Sysroot;
 use crate::text::{Text, sentence, words};
 
 pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     let matrix = load_matrix(args.matrix.as_deref())?;
-    let sysroot = match &args.root {
-        Some(root) => Sysroot::tree(root)?,
-        None => Sysroot::live(),
+    let facts = if let Some(path) = &args.facts {
+        read_facts(path)?
+    } else {
+        let sysroot = open_machine(args.root.as_deref(), args.pid, args.env_file.as_deref())?;
+        let interpreter = args.interpreter.clone();
+        let options =
+            Options { hash: false, npu_smi: false, python: interpreter, ..Options::default() };
+        collect::collect(&sysroot, &options)
     };
-    let options = Options { hash: false, npu_smi: false, ..Options::default() };
-    let facts = collect::collect(&sysroot, &options);
     let machine = machine(&facts, args);
     let wish = Wish {
         torch: args.torch.clone().map(Parsed),
@@ -79,14 +82,12 @@ fn machine(facts: &Facts, args: &CompatArgs) -> Machine {
     };
     let info = facts.driver.version.as_ref();
     let install = facts.cann.active();
-    let asked = args.python.is_some();
     Machine {
         arch: args.arch.clone().or_else(|| facts.host.arch.clone()),
         python: args.python.clone().or_else(|| minor(interpreter?.version.as_deref()?)),
-        interpreter: match (&args.python, interpreter) {
-            (Some(version), _) if asked => format!("python{version}"),
-            (_, Some(interpreter)) if !interpreter.path.is_empty() => interpreter.path.clone(),
-            _ => "python3".to_owned(),
+        interpreter: match &args.python {
+            Some(version) => format!("python{version}"),
+            None => facts.python.command().to_owned(),
         },
         driver: info
             .and_then(|info| info.get("Version").or_else(|| info.get("package_version")))

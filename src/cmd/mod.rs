@@ -3,6 +3,7 @@
 mod check;
 mod compat;
 mod explain;
+mod machine;
 mod manifest;
 mod matrix;
 mod output;
@@ -22,6 +23,14 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitStatus> {
         Command::Check(args) if args.list_compat => {
             let args = CompatArgs {
                 root: args.root.clone(),
+                env_file: args.env_file.clone(),
+                pid: args.pid,
+                facts: args.facts.clone(),
+                interpreter: args.python.clone(),
+                torch: args.torch.clone(),
+                torch_npu: args.torch_npu.clone(),
+                cann: args.cann,
+                vllm_ascend: args.vllm_ascend.clone(),
                 matrix: args.matrix.clone(),
                 ..CompatArgs::default()
             };

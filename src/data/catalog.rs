@@ -240,6 +240,23 @@ mod tests {
     }
 
     #[test]
+    fn commands_name_the_interpreter() {
+        for entry in Catalog::builtin().entries() {
+            for (key, message) in &entry.message {
+                for run in message.fix.iter().filter_map(|step| step.run.as_deref()) {
+                    let bare = run.split("&&").any(|command| {
+                        command
+                            .split_whitespace()
+                            .find(|word| !word.contains('='))
+                            .is_some_and(|word| word.starts_with("pip"))
+                    });
+                    assert!(!bare, "{} {key}: `{run}` may run another pip", entry.id);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn ids_are_unique_and_belong_to_their_family() {
         let mut seen = BTreeSet::new();
         for (family, (file, _)) in Catalog::builtin().families.iter().zip(FAMILIES) {

@@ -142,6 +142,12 @@ pub struct MindSporeBuild {
 }
 
 impl Python {
+    /// What to type to run the interpreter: its path, or `python3` if none was found.
+    pub fn command(&self) -> &str {
+        let found = self.interpreter.as_ref().map(|interpreter| interpreter.path.as_str());
+        found.filter(|path| !path.is_empty()).unwrap_or("python3")
+    }
+
     /// The distribution that `import` would find: the first of that name on `sys.path`; of
     /// several metadata directories of torch or `torch_npu`, the one whose files are there, as
     /// their `version.py` tells. `name` is normalised, for example `torch-npu`.

@@ -160,6 +160,13 @@ impl Found {
         self
     }
 
+    /// Fills the placeholder `{name}`, unless the rule did.
+    #[must_use]
+    pub fn arg_or(mut self, name: &'static str, value: &str) -> Self {
+        self.args.entry(name).or_insert_with(|| value.to_owned());
+        self
+    }
+
     /// Adds a piece of evidence.
     #[must_use]
     pub fn evidence(mut self, evidence: Evidence) -> Self {

@@ -78,11 +78,7 @@ fn at_most(severity: Severity, limit: Severity) -> Severity {
 
 /// The interpreter to name in commands.
 fn python(facts: &Facts) -> String {
-    let interpreter = facts.python.interpreter.as_ref();
-    interpreter
-        .map(|interpreter| interpreter.path.clone())
-        .filter(|path| !path.is_empty())
-        .unwrap_or_else(|| "python3".to_owned())
+    facts.python.command().to_owned()
 }
 
 /// `3.11` of the interpreter.

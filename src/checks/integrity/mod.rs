@@ -263,8 +263,7 @@ fn unlisted(ctx: &Context<'_>) -> Outcome {
 
 /// The interpreter for commands that the user may paste.
 fn python(ctx: &Context<'_>) -> String {
-    let interpreter = ctx.facts.python.interpreter.as_ref();
-    interpreter.map_or_else(|| "python3".to_owned(), |interpreter| interpreter.path.clone())
+    ctx.facts.python.command().to_owned()
 }
 
 /// Adds the first files as evidence: what was expected and what was found.

@@ -1,0 +1,89 @@
+//! The machine that the options name: this one, a tree, a process, or facts read elsewhere.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+
+use super::output::read_argument;
+use crate::facts::{FACTS_SCHEMA, Facts};
+use crate::sysroot::Sysroot;
+
+/// The most that is read of a facts file, in bytes.
+const FACTS_LIMIT: u64 = 256 << 20;
+/// The most that is read of an environment file, in bytes.
+const ENV_LIMIT: u64 = 4 << 20;
+
+/// Opens what `--root`, `--pid` and `--env-file` name; this machine without them.
+pub(super) fn open_machine(
+    root: Option<&Path>,
+    pid: Option<u32>,
+    env_file: Option<&Path>,
+) -> anyhow::Result<Sysroot> {
+    let mut sysroot = match (root, pid) {
+        (Some(root), _) => Sysroot::tree(root)?,
+        (None, Some(pid)) => Sysroot::of_process(pid)?,
+        (None, None) => Sysroot::live(),
+    };
+    if let Some(path) = env_file {
+        let vars = parse_env_file(&read_argument(path, ENV_LIMIT)?)
+            .with_context(|| format!("`{}` is no environment file", path.display()))?;
+        sysroot.set_env(&path.display().to_string(), vars);
+    }
+    Ok(sysroot)
+}
+
+/// Reads the file of `--facts`.
+pub(super) fn read_facts(path: &Path) -> anyhow::Result<Facts> {
+    let shown = path.display();
+    let bytes = read_argument(path, FACTS_LIMIT)?;
+    let facts: Facts = serde_json::from_slice(&bytes)
+        .with_context(|| format!("`{shown}` is no facts file (written by `check --facts-only`)"))?;
+    anyhow::ensure!(
+        facts.schema == FACTS_SCHEMA,
+        "`{shown}` has the schema `{}`, this version reads `{FACTS_SCHEMA}`",
+        facts.schema
+    );
+    Ok(facts)
+}
+
+/// Reads `NAME=value` lines (also as `export NAME=value` and quoted), a JSON object, or the
+/// NUL-separated form of `/proc/<pid>/environ`.
+fn parse_env_file(bytes: &[u8]) -> anyhow::Result<Vec<(String, String)>> {
+    let text = String::from_utf8_lossy(bytes);
+    if text.trim_start().starts_with('{') {
+        let vars: std::collections::BTreeMap<String, String> = serde_json::from_str(&text)?;
+        return Ok(vars.into_iter().collect());
+    }
+    let lines: Vec<&str> =
+        if text.contains('\0') { text.split('\0').collect() } else { text.lines().collect() };
+    let mut vars = Vec::new();
+    for (number, line) in (1..).zip(lines) {
+        let line = line.strip_prefix("export ").unwrap_or(line);
+        if line.trim().is_empty() || line.trim_start().starts_with('#') {
+            continue;
+        }
+        let (name, value) = line
+            .split_once('=')
+            .with_context(|| format!("line {number} is no `NAME=value` line"))?;
+        let bare = ['"', '\'']
+            .iter()
+            .find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote))
+            .unwrap_or(value);
+        vars.push((name.trim().to_owned(), bare.to_owned()));
+    }
+    Ok(vars)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_forms_of_environment_files() {
+        let expected = vec![("A".to_owned(), "1=2".to_owned()), ("B".to_owned(), "x y".to_owned())];
+        assert_eq!(parse_env_file(b"A=1=2\nexport B=\"x y\"\n# c\n").unwrap(), expected);
+        assert_eq!(parse_env_file(b"{\"A\":\"1=2\",\"B\":\"x y\"}").unwrap(), expected);
+        assert_eq!(parse_env_file(b"A=1=2\0B=x y\0").unwrap(), expected);
+        assert!(parse_env_file(b"nonsense\n").is_err());
+    }
+}
