@@ -18,6 +18,7 @@ pub mod checks;
 pub mod cli;
 mod cmd;
 pub mod collect;
+pub mod convert;
 pub mod data;
 pub mod elf;
 #[cfg(test)]
