@@ -15,6 +15,7 @@ const NAMES: &[&str] = &[
     "VIRTUAL_ENV",
     "CONDA_PREFIX",
     "CONDA_DEFAULT_ENV",
+    "PYENV_VERSION",
     "HOME",
     "PWD",
     "SHELL",

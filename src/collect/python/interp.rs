@@ -1,6 +1,6 @@
 //! Which interpreter would run the workload, and where its packages are. Nothing is executed.
 
-use super::Options;
+use super::{Options, pyenv};
 use crate::facts::{Interpreter, Process};
 use crate::sysroot::{FileKind, ReadError, Sysroot};
 
@@ -121,24 +121,14 @@ fn path_dirs(sysroot: &Sysroot) -> impl Iterator<Item = String> {
 }
 
 fn on_path(sysroot: &Sysroot) -> Option<String> {
-    path_dirs(sysroot)
-        .flat_map(|dir| [format!("{dir}/python3"), format!("{dir}/python")])
-        .find(|path| sysroot.is_file(path))
-        .map(|path| behind_shim(sysroot, &path).unwrap_or(path))
-}
-
-/// What pyenv would start for one of its shims, which are shell scripts: the version that
-/// `.python-version` in the working directory names, else `<root>/version`.
-fn behind_shim(sysroot: &Sysroot, path: &str) -> Option<String> {
-    let (root, name) = path.split_once("/shims/")?;
-    let local = sysroot.process().cwd.as_ref().map(|cwd| format!("{cwd}/.python-version"));
-    let files = local.into_iter().chain([format!("{root}/version")]);
-    files
-        .filter_map(|file| sysroot.read_text(&file).ok())
-        .filter_map(|text| text.split_whitespace().next().map(str::to_owned))
-        .filter(|version| version != "system" && !version.contains('/'))
-        .map(|version| format!("{root}/versions/{version}/bin/{name}"))
-        .find(|binary| sysroot.is_file(binary))
+    path_dirs(sysroot).find_map(|dir| {
+        if pyenv::is_shims(sysroot, &dir) {
+            return pyenv::behind(sysroot, &dir);
+        }
+        [format!("{dir}/python3"), format!("{dir}/python")]
+            .into_iter()
+            .find(|path| sysroot.is_file(path))
+    })
 }
 
 /// Prefixes that may hold an interpreter, those of CANN images first.

@@ -5,6 +5,7 @@ mod dists;
 mod index;
 mod interp;
 pub mod metadata;
+mod pyenv;
 mod pyvenv;
 pub mod record;
 mod shadow;

@@ -288,14 +288,38 @@ fn others_with_torch_npu_are_named() {
     assert_eq!(prefixes, ["/opt/conda"]);
 }
 
+/// A home with pyenv, as `PATH` of its user finds it.
+fn pyenv(env: &[(&str, &str)]) -> Tree {
+    let mut all = vec![("PATH", "/home/u/.pyenv/shims:/usr/bin")];
+    all.extend(env);
+    let mut tree = Tree::new(&all)
+        .file("/.process.json", r#"{"cwd": "/home/u/work/deep"}"#)
+        .file("/home/u/work/deep/main.py", "")
+        .file("/home/u/.pyenv/shims/python3", "#!/usr/bin/env bash\n")
+        .file("/home/u/.pyenv/version", "3.9.1\n")
+        .file("/usr/bin/python3.10", "")
+        .link("/usr/bin/python3", "python3.10");
+    for version in ["3.9.1", "3.11.7", "3.11.13"] {
+        let minor = version.rsplit_once('.').unwrap().0;
+        let prefix = format!("/home/u/.pyenv/versions/{version}");
+        tree = tree
+            .file(&format!("{prefix}/bin/python{minor}"), "")
+            .link(&format!("{prefix}/bin/python3"), &format!("python{minor}"))
+            .dist(&format!("{prefix}/lib/python{minor}/site-packages"), "torch", "2.7.1", "");
+    }
+    tree
+}
+
 #[test]
-fn a_pyenv_shim_leads_to_the_version_behind_it() {
-    let tree = Tree::new(&[("PATH", "/home/u/.pyenv/shims:/usr/bin"), ("HOME", "/home/u")])
-        .file("/home/u/.pyenv/shims/python3", "#!/usr/bin/env bash\nexec pyenv exec \"$@\"\n")
-        .file("/home/u/.pyenv/version", "3.11.7\n")
-        .file("/home/u/.pyenv/versions/3.11.7/bin/python3", "")
-        .dist("/home/u/.pyenv/versions/3.11.7/lib/python3.11/site-packages", "torch", "2.9.0", "");
-    let python = tree.read();
-    assert_eq!(interpreter(&python).prefix, "/home/u/.pyenv/versions/3.11.7");
-    assert!(python.dist("torch").is_some());
+fn a_shim_of_pyenv_is_looked_through() {
+    let chosen = |tree: Tree| interpreter(&tree.read()).path.clone();
+    let of = |version: &str| format!("/home/u/.pyenv/versions/{version}/bin/python3");
+    assert_eq!(chosen(pyenv(&[])), of("3.9.1"));
+    assert_eq!(pyenv(&[]).read().dist("torch").unwrap().version, "2.7.1");
+    let local = "# of the project\n3.11.7\n3.9.1\n";
+    assert_eq!(chosen(pyenv(&[]).file("/home/u/work/.python-version", local)), of("3.11.7"));
+    // A shorter name is the newest of its versions, and one that is not installed is passed over.
+    assert_eq!(chosen(pyenv(&[("PYENV_VERSION", "3.8.2:3.11")])), of("3.11.13"));
+    assert_eq!(chosen(pyenv(&[("PYENV_VERSION", "system")])), "/usr/bin/python3");
+    assert_eq!(chosen(pyenv(&[("PYENV_VERSION", "../../x")])), "/usr/bin/python3");
 }
