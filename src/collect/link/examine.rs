@@ -20,7 +20,6 @@ pub(super) struct Examiner<'a> {
     sysroot: &'a Sysroot,
     loader: &'a Loader<'a>,
     /// `torch_npu._C` and all that it loads.
-    main: Option<&'a Closure>,
     torch: Option<&'a str>,
     known: Vec<String>,
     live: bool,
@@ -29,16 +28,10 @@ pub(super) struct Examiner<'a> {
 }
 
 impl<'a> Examiner<'a> {
-    pub(super) fn new(
-        sysroot: &'a Sysroot,
-        facts: &'a Facts,
-        loader: &'a Loader<'a>,
-        main: Option<&'a Closure>,
-    ) -> Self {
+    pub(super) fn new(sysroot: &'a Sysroot, facts: &'a Facts, loader: &'a Loader<'a>) -> Self {
         Self {
             sysroot,
             loader,
-            main,
             torch: facts.python.torch.dirs.get("torch").map(String::as_str),
             known: objects::known_directories(facts, &machine_name(loader.machine())),
             live: sysroot.is_live(),
@@ -207,26 +200,9 @@ impl<'a> Examiner<'a> {
         absent: &BTreeSet<&'static str>,
         out: &mut LinkedObject,
     ) {
-        // Global scope first, then that of the object which was opened: `torch_npu._C` where it
-        // loads this one, else the object itself.
-        let main = self.main.filter(|main| {
-            main.members.iter().any(|member| member.library.real == closure.members[0].library.real)
-        });
-        let scope: Vec<&Member> = self
-            .loader
-            .program()
-            .iter()
-            .chain(main.iter().flat_map(|main| &main.members))
-            .chain(&closure.members)
-            .collect();
-        let mut reals = BTreeSet::new();
-        let scope: Vec<&Member> =
-            scope.into_iter().filter(|member| reals.insert(&member.library.real)).collect();
-        // What the whole scope lacks cannot be asked either.
-        let mut absent = absent.clone();
-        for missing in main.iter().flat_map(|main| &main.missing) {
-            absent.insert(library_class(&missing.name));
-        }
+        // Global scope first, then that of the object which is opened. Other objects that load
+        // this one are asked by `resolve_in_loaders`.
+        let scope: Vec<&Member> = self.loader.program().iter().chain(&closure.members).collect();
         for name in undefined {
             let class = symbol_class(&name);
             let unknowable = match class {
@@ -238,17 +214,44 @@ impl<'a> Examiner<'a> {
             {
                 continue;
             }
-            out.undefined_count += 1;
-            if out.undefined.len() < MAX_SYMBOLS {
-                let expected = scope.iter().find(|member| is_home(&member.name, &name, class));
-                out.undefined.push(UndefinedSymbol {
-                    expected_in: expected.map(|member| member.found.path.clone()),
-                    class: class.to_owned(),
-                    name,
-                });
-            }
+            let expected = scope.iter().find(|member| is_home(&member.name, &name, class));
+            out.undefined.push(UndefinedSymbol {
+                expected_in: expected.map(|member| member.found.path.clone()),
+                class: class.to_owned(),
+                name,
+            });
         }
     }
+}
+
+/// Drops the symbols that an object lacks on its own, but not where another one loads it: the
+/// scope is that of the object which is opened. `_torchair.so` defines what its dependency
+/// `_abi_compat_ge_apis.so` calls, `torch_npu._C` loads the torch that `libtorch_npu.so` calls.
+pub(super) fn resolve_in_loaders(results: &mut [(LinkedObject, Option<Closure>)]) {
+    let (mut objects, closures): (Vec<&mut LinkedObject>, Vec<Option<&Closure>>) =
+        results.iter_mut().map(|(object, closure)| (object, closure.as_ref())).unzip();
+    for (object, own) in objects.iter_mut().zip(&closures) {
+        if let (false, Some(own)) = (object.undefined.is_empty(), own) {
+            let real = &own.members[0].library.real;
+            let loaders = || {
+                closures.iter().flatten().filter(|other| {
+                    other.members.iter().skip(1).any(|member| member.library.real == *real)
+                })
+            };
+            object.undefined.retain(|symbol| !loaders().any(|other| may_define(other, symbol)));
+        }
+        object.undefined_count = u32::try_from(object.undefined.len()).unwrap_or(u32::MAX);
+        object.undefined.truncate(MAX_SYMBOLS);
+    }
+}
+
+/// Whether a library among these defines the symbol, or one that cannot be asked might.
+fn may_define(closure: &Closure, symbol: &UndefinedSymbol) -> bool {
+    let suspect = |name: &str| symbol.class == "other" || library_class(name) == symbol.class;
+    closure.members.iter().any(|member| match member.library.defines(&symbol.name) {
+        Some(defines) => defines,
+        None => suspect(&member.name),
+    }) || closure.missing.iter().any(|missing| suspect(&missing.name))
 }
 
 /// Whether a library is where a symbol of this class is expected.

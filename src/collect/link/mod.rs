@@ -42,17 +42,11 @@ pub(super) fn collect(sysroot: &Sysroot, facts: &Facts) -> Link {
     let mut loader = Loader::new(sysroot, machine, assumed);
     preload(sysroot, facts, &mut loader);
 
-    // Everything that is loaded with `torch_npu._C` resolves its symbols over all of it.
-    let main = candidates
-        .iter()
-        .find(|candidate| {
-            candidate.owner == "torch-npu" && candidate.path.contains("/torch_npu/_C.")
-        })
-        .and_then(|candidate| loader.closure(&candidate.path).ok());
-    let examiner = Examiner::new(sysroot, facts, &loader, main.as_ref());
-    let results: Vec<(LinkedObject, Option<Closure>)> =
+    let examiner = Examiner::new(sysroot, facts, &loader);
+    let mut results: Vec<(LinkedObject, Option<Closure>)> =
         candidates.par_iter().map(|candidate| examiner.examine(candidate)).collect();
-    link.probes = probes(&loader, main.as_ref(), &results);
+    examine::resolve_in_loaders(&mut results);
+    link.probes = probes(&loader, &results);
     link.not_in_copy = examiner.not_in_copy();
     link.objects = with_broken_dependencies(results, &loader);
     link.objects.retain(concerns_ascend);
@@ -136,14 +130,16 @@ fn torch_abi(sysroot: &Sysroot, facts: &Facts) -> Option<u8> {
     [0, 1].into_iter().find(|abi| defines(*abi))
 }
 
-/// Where each probed library is: as an examined object loads it, else as the program would.
+/// Where each probed library is: as `import torch_npu` or another examined object loads it, else
+/// as the program would.
 fn probes(
     loader: &Loader<'_>,
-    main: Option<&Closure>,
     results: &[(LinkedObject, Option<Closure>)],
 ) -> BTreeMap<String, Option<crate::facts::Resolved>> {
-    let closures =
-        || main.into_iter().chain(results.iter().filter_map(|(_, closure)| closure.as_ref()));
+    let (first, others): (Vec<_>, Vec<_>) = results.iter().partition(|(object, _)| {
+        object.owner == "torch-npu" && object.path.contains("/torch_npu/_C.")
+    });
+    let closures = || first.iter().chain(&others).filter_map(|(_, closure)| closure.as_ref());
     PROBES
         .iter()
         .map(|name| {

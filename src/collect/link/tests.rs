@@ -184,6 +184,23 @@ fn a_missing_symbol_is_reported_with_its_owner() {
 }
 
 #[test]
+fn what_loads_an_object_may_define_what_it_calls() {
+    let mut machine = Machine::new(Some(&all()));
+    let core = format!("{SITE}/torch_npu/dynamo/torchair/core");
+    let inner = arm().undefined(["_ZN3tng5ErrorEv", "_ZN3tng5OtherEv"]);
+    machine.put(&format!("{core}/_abi_compat.so"), &inner);
+    let engine = arm().rpath("$ORIGIN").needed(["_abi_compat.so"]).define(["_ZN3tng5ErrorEv"]);
+    machine.put(&format!("{core}/_torchair.so"), &engine);
+    let link = machine.link();
+    let inner = object(&link, "_abi_compat.so");
+    let names: Vec<&str> = inner.undefined.iter().map(|symbol| symbol.name.as_str()).collect();
+    assert_eq!((names, inner.undefined_count), (vec!["_ZN3tng5OtherEv"], 1));
+
+    machine.remove(&format!("{core}/_torchair.so"));
+    assert_eq!(object(&machine.link(), "_abi_compat.so").undefined_count, 2);
+}
+
+#[test]
 fn versions_are_compared_where_the_library_is_there() {
     let mut machine = Machine::new(Some(&all()));
     let libc = arm().soname("libc.so.6").provide_versions(["GLIBC_2.9", "GLIBC_2.17"]);
