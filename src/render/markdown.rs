@@ -81,7 +81,8 @@ fn finding(finding: &Finding, lang: Lang, out: &mut dyn Write) -> io::Result<()>
     }
     if !finding.evidence.is_empty() {
         writeln!(out, "**{}**\n", word("seen", lang))?;
-        let lines: Vec<String> = finding.evidence.iter().map(show_evidence).collect();
+        let lines: Vec<String> =
+            finding.evidence.iter().map(|evidence| show_evidence(evidence, lang)).collect();
         block("", "text", &lines.join("\n"), out)?;
         writeln!(out)?;
     }

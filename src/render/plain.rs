@@ -18,7 +18,7 @@ pub(super) fn finding_lines(finding: &Finding, lang: Lang) -> Vec<String> {
         lines.push(label("why", &escape_line(finding.cause.get(lang))));
     }
     for evidence in &finding.evidence {
-        lines.push(label("seen", &show_evidence(evidence)));
+        lines.push(label("seen", &show_evidence(evidence, lang)));
     }
     for step in &finding.fix {
         lines.push(label("fix", &escape_line(step.text.get(lang))));
@@ -55,7 +55,8 @@ pub(super) fn reason_of(result: &RuleResult, lang: Lang) -> Cow<'_, str> {
 }
 
 /// Where it was read and what was there, on one line.
-pub(super) fn show_evidence(evidence: &Evidence) -> String {
+/// A variable without a value is one that is not set.
+pub(super) fn show_evidence(evidence: &Evidence, lang: Lang) -> String {
     let mut text = escape_line(&evidence.source).into_owned();
     if let Some(line) = evidence.line {
         text.push_str(&format!(":{line}"));
@@ -63,7 +64,9 @@ pub(super) fn show_evidence(evidence: &Evidence) -> String {
     if let Some(value) = &evidence.value {
         let glue = if evidence.kind == EvidenceKind::Env { "=" } else { ": " };
         text.push_str(glue);
-        text.push_str(&shorten(&escape_line(value), 300));
+        text.push_str(&shorten(&escape_line(value), 160));
+    } else if evidence.kind == EvidenceKind::Env {
+        return sentence("env_not_set", &[("name", text)]).get(lang).to_owned();
     }
     text
 }
@@ -95,9 +98,9 @@ fn shorten(text: &str, limit: usize) -> String {
     if count <= limit {
         return text.to_owned();
     }
-    let head: String = text.chars().take(limit * 2 / 3).collect();
-    let tail: String = text.chars().skip(count - limit / 3).collect();
-    format!("{head} … {tail}")
+    let head: String = text.chars().take(limit / 2).collect();
+    let tail: String = text.chars().skip(count - limit / 2).collect();
+    format!("{head}…{tail}")
 }
 
 #[cfg(test)]
@@ -106,8 +109,8 @@ mod tests {
 
     #[test]
     fn long_values_lose_their_middle() {
-        let short = shorten(&"驱".repeat(1000), 300);
-        assert_eq!(short.chars().count(), 303);
+        let short = shorten(&"驱".repeat(1000), 160);
+        assert_eq!(short.chars().count(), 161);
         assert_eq!(shorten("abc", 3), "abc");
     }
 }

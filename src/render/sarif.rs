@@ -135,7 +135,7 @@ fn result(
         "level": level(finding.severity),
         "kind": "fail",
         "message": { "text": message, "markdown": super::markdown::prose(&message.replace('\n', ". ")) },
-        "locations": first.map(|place| location(place, None)).into_iter().collect::<Vec<_>>(),
+        "locations": first.map(|place| location(place, None, lang)).into_iter().collect::<Vec<_>>(),
         "partialFingerprints": { "ascendDoctor/v1": format!("{fingerprint}:{ordinal}") },
         "properties": {
             "message": finding.message,
@@ -148,7 +148,8 @@ fn result(
             "text": finding_lines(finding, lang).join("\n"),
         },
     });
-    let related: Vec<Value> = (1..).zip(places).map(|(id, at)| location(at, Some(id))).collect();
+    let related: Vec<Value> =
+        (1..).zip(places).map(|(id, at)| location(at, Some(id), lang)).collect();
     if !related.is_empty() {
         result["relatedLocations"] = json!(related);
     }
@@ -167,8 +168,8 @@ fn is_file(evidence: &Evidence) -> bool {
     evidence.kind == EvidenceKind::File && evidence.source.starts_with('/')
 }
 
-fn location(evidence: &Evidence, id: Option<u32>) -> Value {
-    let mut location = json!({ "message": { "text": show_evidence(evidence) } });
+fn location(evidence: &Evidence, id: Option<u32>, lang: Lang) -> Value {
+    let mut location = json!({ "message": { "text": show_evidence(evidence, lang) } });
     if let Some(id) = id {
         location["id"] = json!(id);
     }

@@ -18,8 +18,13 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
     if !style.quiet {
         page.head(report, out)?;
     }
+    let mut open = false;
     for finding in &report.findings {
         page.finding(finding, out)?;
+        open = page.is_short(finding);
+    }
+    if open {
+        writeln!(out)?;
     }
     if !style.quiet {
         page.unanswered(report, out)?;
@@ -52,6 +57,12 @@ impl Page {
         writeln!(out)
     }
 
+    /// Information needs no action: one statement is enough, the rest is there for who asks.
+    /// Such statements stand together without empty lines.
+    fn is_short(&self, finding: &Finding) -> bool {
+        finding.severity == Severity::Info && !self.style.verbose
+    }
+
     fn finding(&self, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
         let Style { lang, paint, width, verbose, .. } = self.style;
         let mark = match finding.severity {
@@ -70,11 +81,14 @@ impl Page {
                 _ => writeln!(out, "{}{line}", if number == 0 { "" } else { "    " })?,
             }
         }
+        if self.is_short(finding) {
+            return Ok(());
+        }
         self.labelled("why", &escape_line(finding.cause.get(lang)), out)?;
         let shown = if verbose { usize::MAX } else { EVIDENCE_SHOWN };
         for (number, evidence) in finding.evidence.iter().take(shown).enumerate() {
             let label = if number == 0 { "seen" } else { "" };
-            self.labelled(label, &show_evidence(evidence), out)?;
+            self.labelled(label, &show_evidence(evidence, lang), out)?;
         }
         if finding.evidence.len() > shown {
             let rest = (finding.evidence.len() - shown).to_string();
@@ -184,7 +198,8 @@ impl Page {
             return Ok(());
         }
         if let Some(first) = report.findings.first() {
-            let hint = sentence("next_explain", &[("id", first.id.clone())]);
+            let key = if self.style.verbose { "next_explain" } else { "next_explain_or_verbose" };
+            let hint = sentence(key, &[("id", first.id.clone())]);
             self.paragraph("", hint.get(lang), out)?;
         }
         if self.style.verbose {

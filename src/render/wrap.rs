@@ -37,7 +37,7 @@ fn wrap_line(line: &str, width: usize) -> Vec<String> {
 }
 
 /// Units that must not be broken: a run of narrow characters with the blanks after it, or one
-/// wide character with the closing punctuation after it.
+/// wide character with the opening punctuation before and the closing punctuation after it.
 fn pieces(line: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut start = 0;
@@ -46,7 +46,10 @@ fn pieces(line: &str) -> Vec<&str> {
         if let Some(before) = previous {
             let wide = |c: char| c.width() == Some(2);
             let breaks = (before == ' ' && c != ' ')
-                || ((wide(before) || wide(c)) && !"，。；：、！？）】」”’".contains(c) && c != ' ');
+                || ((wide(before) || wide(c))
+                    && !"，。；：、！？）】」”’".contains(c)
+                    && !"（【「“‘".contains(before)
+                    && c != ' ');
             if breaks {
                 pieces.push(&line[start..at]);
                 start = at;
@@ -74,9 +77,10 @@ mod tests {
     }
 
     #[test]
-    fn chinese_breaks_anywhere_but_before_punctuation() {
+    fn chinese_breaks_anywhere_but_at_punctuation() {
         let lines = wrap("驱动版本低于要求，请升级。", 10);
         assert!(lines.iter().all(|line| line.width() <= 12), "{lines:?}");
         assert!(lines.iter().all(|line| !line.starts_with(['，', '。'])), "{lines:?}");
+        assert_eq!(wrap("无法启动（libhal.so）", 12), ["无法启动", "（libhal.so）"]);
     }
 }

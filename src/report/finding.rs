@@ -97,6 +97,13 @@ impl Evidence {
         self
     }
 
+    /// Adds what was read, if there was anything.
+    #[must_use]
+    pub fn value_if<S: Into<String>>(mut self, value: Option<S>) -> Self {
+        self.value = value.map(Into::into);
+        self
+    }
+
     /// Adds the line number, counted from 1.
     #[must_use]
     pub fn line(mut self, line: u32) -> Self {

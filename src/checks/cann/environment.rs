@@ -55,9 +55,8 @@ pub(super) fn complete(ctx: &Context<'_>) -> Outcome {
         .arg("lacking", names)
         .arg("present", present);
     for part in lacking {
-        let value = ctx.facts.env.get(part.variable);
-        let value = value.map_or_else(|| "not set".to_owned(), str::to_owned);
-        found = found.evidence(Evidence::env(part.variable).value(value));
+        found =
+            found.evidence(Evidence::env(part.variable).value_if(ctx.facts.env.get(part.variable)));
     }
     found = found.evidence(Evidence::file(&install.path).value(describe(install)));
     // Variables that lead to a removed directory are why the others lack.
@@ -146,7 +145,7 @@ pub(super) fn mixed(ctx: &Context<'_>) -> Outcome {
     };
     let found = found
         .arg("main", main)
-        .arg("others", others.join(", "))
+        .arg("others", others.iter().map(|root| format!("`{root}`")).collect::<Vec<_>>().join(", "))
         .arg("set_env", script.unwrap_or_else(|| format!("{main}/set_env.sh")));
     let odd = paths.iter().filter(|path| path.root.as_deref() != Some(main));
     let evidence =

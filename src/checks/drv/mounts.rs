@@ -45,7 +45,7 @@ pub(super) fn mounts(ctx: &Context<'_>) -> Outcome {
         .arg("options", options.join(" "))
         .arg("lib64", &lib64);
     for path in &missing {
-        found = found.evidence(Evidence::file(path).value("-"));
+        found = found.evidence(Evidence::file(path).value("missing"));
     }
     vec![found].into()
 }

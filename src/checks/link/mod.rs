@@ -114,8 +114,7 @@ const NOT_SOURCED: &[&str] = &["CANN-ENV", "CANN-HOME", "CANN-MIXED"];
 
 /// The value of a variable as evidence.
 fn library_path(ctx: &Context<'_>) -> Evidence {
-    let value = ctx.facts.env.get("LD_LIBRARY_PATH");
-    Evidence::env("LD_LIBRARY_PATH").value(value.unwrap_or("-"))
+    Evidence::env("LD_LIBRARY_PATH").value_if(ctx.facts.env.get("LD_LIBRARY_PATH"))
 }
 
 fn version_of(ctx: &Context<'_>, dist: &str) -> String {

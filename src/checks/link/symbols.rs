@@ -1,6 +1,6 @@
 //! TNPU-SYMBOLS, TNPU-ABI: functions that the libraries found do not have.
 
-use super::{Context, display, extensions, npu, owners, version_of};
+use super::{Context, display, extensions, owners, version_of};
 use crate::facts::{LinkedObject, UndefinedSymbol};
 use crate::report::{Evidence, Found, Outcome, Severity};
 
@@ -105,25 +105,24 @@ pub(super) fn abi(ctx: &Context<'_>) -> Outcome {
     for owner in owners(&objects) {
         let different: Vec<_> =
             known.iter().filter(|(object, abi)| object.owner == owner && *abi != torch).collect();
-        let Some((object, abi)) = different.first() else { continue };
+        let Some((first, abi)) = different.first() else { continue };
         let mut one = Found::error("TNPU-ABI", "differs")
             .arg("owner", display(owner))
             .arg("version", version_of(ctx, owner))
             .arg("torch", version_of(ctx, "torch"))
             .arg("have", abi.to_string())
             .arg("want", torch.to_string())
-            .arg("path", &object.path)
+            .arg("path", &first.path)
             .because(&["TORCH-VERSION"]);
         if let Some(dir) = ctx.facts.python.torch.dirs.get("torch") {
             let path = format!("{dir}/lib/libc10.so");
             one =
                 one.evidence(Evidence::file(path).value(format!("_GLIBCXX_USE_CXX11_ABI={torch}")));
         }
-        let paths = different.iter().map(|(object, _)| object.path.as_str());
-        one = one.evidence(
-            Evidence::file(&object.path)
-                .value(format!("_GLIBCXX_USE_CXX11_ABI={abi}: {}", npu::listed(paths))),
-        );
+        for (object, abi) in different.iter().take(SHOWN) {
+            let value = format!("_GLIBCXX_USE_CXX11_ABI={abi}");
+            one = one.evidence(Evidence::file(&object.path).value(value));
+        }
         found.push(one);
     }
     found.into()

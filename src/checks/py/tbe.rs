@@ -70,10 +70,7 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
                 .arg("modules", absent.join(", "))
                 .arg("dir", &dir)
                 .arg("set_env", cann.set_env.clone().unwrap_or(format!("{}/set_env.sh", cann.path)))
-                .evidence(
-                    Evidence::env("PYTHONPATH")
-                        .value(facts.env.get("PYTHONPATH").unwrap_or_default()),
-                )
+                .evidence(Evidence::env("PYTHONPATH").value_if(facts.env.get("PYTHONPATH")))
                 .evidence(Evidence::file(dir))
                 .because(&["CANN-ENV", "CANN-HOME"]),
         );
