@@ -44,6 +44,8 @@ fn hccn(ctx: &Context<'_>) -> Outcome {
         }
         let inside = ctx.facts.host.container.is_inside();
         let found = Found::error("NET-HCCN", if inside { "not_mounted" } else { "absent" });
+        // Without an NPU there is nothing to give an address to.
+        let found = found.because(&["DEV-PCI"]);
         return vec![found.evidence(Evidence::file("/etc/hccn.conf").value("missing"))].into();
     };
     let mut out = Vec::new();
@@ -97,8 +99,12 @@ fn tool(ctx: &Context<'_>) -> Outcome {
         (None, _) => {
             let path = format!("{home}/tools/hccn_tool");
             let found = Found::warning("NET-TOOL", "absent").arg("path", &path);
-            vec![found.evidence(Evidence::file(&path).value("missing")).because(&["DRV-PRESENT"])]
-                .into()
+            vec![
+                found
+                    .evidence(Evidence::file(&path).value("missing"))
+                    .because(&["DRV-PRESENT", "DEV-PCI"]),
+            ]
+            .into()
         }
     }
 }
