@@ -23,6 +23,13 @@ struct Block {
     lines: Vec<String>,
 }
 
+impl Block {
+    /// The command in a line of this block.
+    fn command(&self, line: &str) -> Option<Vec<String>> {
+        arguments(line, self.lines.iter().any(|line| line.starts_with("$ ")))
+    }
+}
+
 fn documents() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = vec![root.join("README.md")];
@@ -60,9 +67,10 @@ fn blocks() -> Vec<Block> {
     blocks
 }
 
-/// The arguments, if the line is a command of this program.
-fn arguments(line: &str) -> Option<Vec<String>> {
-    let line = line.strip_prefix("$ ").unwrap_or(line);
+/// The arguments, if the line is a command of this program. Where a block has prompts, a line
+/// without one is output: reports begin with the name of the program, too.
+fn arguments(line: &str, prompts: bool) -> Option<Vec<String>> {
+    let line = if prompts { line.strip_prefix("$ ")? } else { line };
     let rest = line.strip_prefix("ascend-doctor ")?;
     let words = rest.split_whitespace().take_while(|word| !["#", ">", "|"].contains(word));
     Some(words.map(str::to_owned).collect())
@@ -78,7 +86,7 @@ fn program() -> Command {
 fn every_command_line_is_accepted() {
     let mut count = 0;
     for block in blocks() {
-        for args in block.lines.iter().filter_map(|line| arguments(line)) {
+        for args in block.lines.iter().filter_map(|line| block.command(line)) {
             let output = program().args(&args).arg("--help").output().unwrap();
             assert_eq!(output.status.code(), Some(0), "{}: {args:?}", block.place);
             count += 1;
@@ -100,12 +108,13 @@ fn marked_blocks_do_what_they_show() {
             std::fs::create_dir(&tree).unwrap();
             recipe.unwrap_or_else(|| panic!("{}: no {machine}", block.place)).build().write(&tree);
         }
-        let starts: Vec<usize> =
-            (0..block.lines.len()).filter(|&at| arguments(&block.lines[at]).is_some()).collect();
+        let starts: Vec<usize> = (0..block.lines.len())
+            .filter(|&at| block.command(&block.lines[at]).is_some())
+            .collect();
         assert!(!starts.is_empty(), "{} has no command", block.place);
         for (number, &at) in starts.iter().enumerate() {
             let end = starts.get(number + 1).copied().unwrap_or(block.lines.len());
-            let args = arguments(&block.lines[at]).unwrap();
+            let args = block.command(&block.lines[at]).unwrap();
             let output = program().current_dir(dir.path()).args(&args).output().unwrap();
             let place = format!("{}: {args:?}", block.place);
             assert_eq!(output.status.code().unwrap().to_string(), status, "{place}");
