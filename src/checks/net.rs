@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use super::chip::{self, ChipFamily};
 use super::{Check, Context};
+use crate::facts::HccnConf;
 use crate::report::{Evidence, Found, Outcome, Severity};
 
 /// The checks of this family.
@@ -55,20 +56,26 @@ fn hccn(ctx: &Context<'_>) -> Outcome {
         let found = found.arg("line", line.to_string()).arg("text", text);
         out.push(found.evidence(Evidence::file(&conf.path).line(*line).value(text)));
     }
-    let mut owners: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut owners: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for (device, address) in &conf.addresses {
         if address.parse::<IpAddr>().is_err() {
             let found =
                 start("bad_address").arg("device", device.to_string()).arg("address", address);
             let value = format!("address_{device}={address}");
-            out.push(found.evidence(Evidence::file(&conf.path).value(value)));
+            out.push(found.evidence(address_place(conf, *device).value(value)));
         } else {
-            owners.entry(address).or_default().push(device.to_string());
+            owners.entry(address).or_default().push(*device);
         }
     }
     for (address, devices) in owners.iter().filter(|(_, devices)| devices.len() > 1) {
-        let found = start("duplicate").arg("address", *address).arg("devices", devices.join(", "));
-        out.push(found.evidence(Evidence::file(&conf.path).value(format!("address …={address}"))));
+        let names: Vec<String> = devices.iter().map(u32::to_string).collect();
+        let mut found =
+            start("duplicate").arg("address", *address).arg("devices", names.join(", "));
+        for device in devices.iter().take(8) {
+            let value = format!("address_{device}={address}");
+            found = found.evidence(address_place(conf, *device).value(value));
+        }
+        out.push(found);
     }
     // A container sees the whole file but only its own devices, renumbered.
     let inside = ctx.facts.host.container.is_inside();
@@ -243,6 +250,15 @@ fn matches(value: &str, prefixes: bool, there: &[String]) -> bool {
             wanted.iter().any(|want| if exact { name == want } else { name.starts_with(want) });
         hit != excluded
     })
+}
+
+/// The line of a device's address.
+fn address_place(conf: &HccnConf, device: u32) -> Evidence {
+    let place = Evidence::file(&conf.path);
+    match conf.address_lines.get(&device) {
+        Some(line) => place.line(*line),
+        None => place,
+    }
 }
 
 #[cfg(test)]

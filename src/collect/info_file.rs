@@ -23,6 +23,7 @@ pub fn parse_info(path: &str, text: &str) -> (InfoFile, Vec<u32>) {
                     let value = value.trim();
                     let bare = value.strip_prefix('"').and_then(|v| v.strip_suffix('"'));
                     file.fields.insert(key.trim().to_owned(), bare.unwrap_or(value).to_owned());
+                    file.lines.insert(key.trim().to_owned(), number);
                 }
             }
             _ => bad.push(number),
@@ -54,6 +55,8 @@ mod tests {
         let (file, bad) = parse_info("x", "Version=24.1.0\n# c\nq = \"8.2\"\n\nnonsense\n");
         assert_eq!(file.get("Version"), Some("24.1.0"));
         assert_eq!(file.get("q"), Some("8.2"));
+        assert_eq!((file.place("Version").line, file.place("q").line), (Some(1), Some(3)));
+        assert_eq!(file.place("none").line, None);
         assert_eq!(bad, [5]);
     }
 }

@@ -56,6 +56,7 @@ fn parse_hccn(path: &str, text: &str) -> HccnConf {
             let device = |prefix: &str| key.trim().strip_prefix(prefix)?.parse::<u32>().ok();
             if let Some(device) = device("address_") {
                 conf.addresses.insert(device, value);
+                conf.address_lines.insert(device, number);
             } else if let Some(device) = device("netmask_") {
                 conf.netmasks.insert(device, value);
             }

@@ -78,7 +78,7 @@ fn version_info(sysroot: &Sysroot, path: &str) -> Option<InfoFile> {
     if fields.is_empty() {
         sysroot.problem(path, ProblemKind::Malformed, "no `key : value` line in it");
     }
-    Some(InfoFile { path: path.to_owned(), fields })
+    Some(InfoFile { path: path.to_owned(), fields, ..InfoFile::default() })
 }
 
 #[cfg(test)]

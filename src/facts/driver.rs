@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::report::Evidence;
+
 /// A `key=value` file such as `version.info`, with the place it was read from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InfoFile {
@@ -11,9 +13,21 @@ pub struct InfoFile {
     pub path: String,
     /// Fields, keys as they are written.
     pub fields: BTreeMap<String, String>,
+    /// Lines of the fields, counted from 1, where known.
+    #[serde(default)]
+    pub lines: BTreeMap<String, u32>,
 }
 
 impl InfoFile {
+    /// The place of a field: the file, and its line where known.
+    pub fn place(&self, key: &str) -> Evidence {
+        let place = Evidence::file(&self.path);
+        match self.lines.get(key) {
+            Some(line) => place.line(*line),
+            None => place,
+        }
+    }
+
     /// A field's value.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.fields.get(key).map(String::as_str)

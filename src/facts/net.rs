@@ -26,6 +26,9 @@ pub struct HccnConf {
     pub path: String,
     /// `address_<n>` by device.
     pub addresses: BTreeMap<u32, String>,
+    /// Lines of the addresses, counted from 1, by device.
+    #[serde(default)]
+    pub address_lines: BTreeMap<u32, u32>,
     /// `netmask_<n>` by device.
     pub netmasks: BTreeMap<u32, String>,
     /// Lines that could not be understood, with their numbers.

@@ -102,7 +102,7 @@ fn damage(ctx: &Context<'_>, install: &CannInstall) -> Vec<Found> {
             start("disagrees", Severity::Warning)
                 .arg("path", &info.path)
                 .arg("named", name)
-                .evidence(Evidence::file(&info.path).value(format!("version={version}")))
+                .evidence(info.place("version").value(format!("version={version}")))
         }));
         for key in ["version", "arch"] {
             if info.get(key).is_none() {

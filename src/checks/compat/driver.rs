@@ -26,7 +26,7 @@ impl<'a> Driver<'a> {
                 version: text.and_then(|text| text.parse().ok()),
                 inner: inner.and_then(|inner| inner.parse().ok()),
                 accepts: info.get("compatible_version").filter(|list| !list.is_empty()),
-                evidence: Evidence::file(&info.path).value(shown),
+                evidence: info.place("Version").value(shown),
             });
         }
         let smi = facts.driver.npu_smi.as_ref()?;
@@ -71,7 +71,8 @@ pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
         if let Some(info) = info
             && let Some(list) = info.get("compatible_version")
         {
-            cann_evidence = Evidence::file(&info.path)
+            cann_evidence = info
+                .place("compatible_version")
                 .value(format!("{}, compatible_version={list}", cann.version));
         }
         Found::new("DRV-CANN", message, severity)

@@ -21,6 +21,7 @@ fn machine(cann: &str, driver: &str, packages: &[(&str, &str)]) -> Facts {
         facts.driver.version = Some(InfoFile {
             path: "/usr/local/Ascend/driver/version.info".to_owned(),
             fields: BTreeMap::from([("Version".to_owned(), driver.to_owned())]),
+            ..InfoFile::default()
         });
     }
     facts.python.interpreter = Some(Interpreter {
@@ -202,6 +203,7 @@ fn mindspore() {
     let compiler = |version: &str| InfoFile {
         path: "/c/version.info".to_owned(),
         fields: BTreeMap::from([("Version".to_owned(), version.to_owned())]),
+        ..InfoFile::default()
     };
     facts.cann.installs[0].components.insert("compiler".to_owned(), compiler("7.7.0.1.238"));
     assert_eq!(run("MS-CANN", &facts), Outcome::Passed);

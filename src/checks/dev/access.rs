@@ -165,7 +165,7 @@ pub(super) fn group(ctx: &Context<'_>) -> Outcome {
             Found::warning("DEV-GROUP", "no_user")
                 .arg("user", user)
                 .arg("group", info.get("UserGroup").unwrap_or(DEFAULT_GROUP))
-                .evidence(Evidence::file(&info.path).value(format!("UserName={user}")))
+                .evidence(info.place("UserName").value(format!("UserName={user}")))
                 .evidence(Evidence::file("/etc/passwd")),
         );
     }
@@ -174,7 +174,7 @@ pub(super) fn group(ctx: &Context<'_>) -> Outcome {
         found.push(
             Found::warning("DEV-GROUP", "no_group")
                 .arg("group", name)
-                .evidence(Evidence::file(&info.path).value(format!("UserGroup={name}")))
+                .evidence(info.place("UserGroup").value(format!("UserGroup={name}")))
                 .evidence(Evidence::file("/etc/group")),
         );
         return found.into();

@@ -48,15 +48,16 @@ pub(super) fn firmware(ctx: &Context<'_>) -> Outcome {
     let mut found = found
         .arg("driver", drv)
         .arg("firmware", fw)
-        .evidence(Evidence::file(&version.path).value(format!("Version={drv}")));
+        .evidence(version.place("Version").value(format!("Version={drv}")));
     if let Some(list) = fw_list {
-        found = found
-            .evidence(Evidence::file(&version.path).value(format!("compatible_version_fw={list}")));
+        found = found.evidence(
+            version.place("compatible_version_fw").value(format!("compatible_version_fw={list}")),
+        );
     }
-    found = found.evidence(Evidence::file(&firmware.path).value(format!("Version={fw}")));
+    found = found.evidence(firmware.place("Version").value(format!("Version={fw}")));
     if let Some(list) = drv_list {
         let value = format!("compatible_version_drv={list}");
-        found = found.evidence(Evidence::file(&firmware.path).value(value));
+        found = found.evidence(firmware.place("compatible_version_drv").value(value));
     }
     vec![found].into()
 }
