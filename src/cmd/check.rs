@@ -18,7 +18,7 @@ use crate::data::{Catalog, Matrix};
 use crate::facts::{Facts, ProblemKind};
 use crate::render::write_json;
 use crate::report::{ExitStatus, Outcome, Report, RuleResult, Verdict, fold_consequences};
-use crate::text::sentence;
+use crate::text::{Text, sentence};
 
 pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     let selected = select(&args.only, &args.skip)?;
@@ -103,14 +103,7 @@ fn judge(facts: &Facts, matrix: &Matrix, selected: &[&'static Check], args: &Che
             Outcome::NotApplicable(reason) => {
                 (Verdict::NotApplicable, Some(catalog.reason(&reason)))
             }
-            Outcome::NotChecked(reason) => {
-                let text = catalog.reason(&reason);
-                // Somebody who asks for one check wants its verdict.
-                if !args.only.is_empty() {
-                    report.no_verdict.push(text.clone());
-                }
-                (Verdict::NotChecked, Some(text))
-            }
+            Outcome::NotChecked(reason) => (Verdict::NotChecked, Some(catalog.reason(&reason))),
             Outcome::Blocked(reason) => {
                 let text = catalog.reason(&reason);
                 report.no_verdict.push(text.clone());
@@ -124,6 +117,11 @@ fn judge(facts: &Facts, matrix: &Matrix, selected: &[&'static Check], args: &Che
             }
         };
         report.results.push(RuleResult { id: check.id, name, verdict, reason });
+    }
+    for reason in unanswered(&args.only, &report.results) {
+        if !report.no_verdict.contains(&reason) {
+            report.no_verdict.push(reason);
+        }
     }
     // A file that may not be read could hold any fault: without an error elsewhere, the answer
     // is not "clean".
@@ -139,6 +137,24 @@ fn judge(facts: &Facts, matrix: &Matrix, selected: &[&'static Check], args: &Che
         }
     }
     report
+}
+
+/// Why a request of `--only` has no answer. Somebody who names a check wants its verdict; of a
+/// family, some checks can rarely look, so there the verdict of any of them is an answer.
+fn unanswered(only: &[String], results: &[RuleResult]) -> Vec<Text> {
+    let mut reasons = Vec::new();
+    for name in only {
+        let asked = || results.iter().filter(|result| names(name, result.id));
+        let answered = |result: &RuleResult| {
+            matches!(result.verdict, Verdict::Passed | Verdict::Found | Verdict::Folded)
+        };
+        if asked().any(answered) {
+            continue;
+        }
+        let silent = asked().filter(|result| result.verdict == Verdict::NotChecked);
+        reasons.extend(silent.filter_map(|result| result.reason.clone()));
+    }
+    reasons
 }
 
 /// The checks that `--only` and `--skip` leave. A name is an id or the prefix of a family.
@@ -170,5 +186,25 @@ mod tests {
         assert_eq!(select(&["scan-read".to_owned()], &[]).unwrap().len(), 1);
         assert!(select(&["SCAN".to_owned()], &["SCAN-READ".to_owned()]).unwrap().len() == 1);
         assert!(select(&["NOPE".to_owned()], &[]).is_err());
+    }
+
+    #[test]
+    fn a_family_needs_one_verdict_and_a_check_its_own() {
+        let result = |id: &'static str, verdict: Verdict| {
+            let reason = (verdict == Verdict::NotChecked).then(|| Text::new(id, id));
+            RuleResult { id, name: Text::new(id, id), verdict, reason }
+        };
+        let results = [
+            result("CANN-HOME", Verdict::Passed),
+            result("CANN-OWNER", Verdict::NotChecked),
+            result("DRV-PRESENT", Verdict::NotChecked),
+            result("DRV-LIBS", Verdict::NotApplicable),
+            result("VLLM-PLUGIN", Verdict::NotApplicable),
+        ];
+        let count = |name: &str| unanswered(&[name.to_owned()], &results).len();
+        assert_eq!((count("cann"), count("CANN-OWNER"), count("CANN-HOME")), (0, 1, 0));
+        assert_eq!((count("drv"), count("vllm"), count("VLLM-PLUGIN")), (1, 0, 0));
+        let both = ["cann".to_owned(), "CANN-OWNER".to_owned()];
+        assert_eq!(unanswered(&both, &results).len(), 1);
     }
 }

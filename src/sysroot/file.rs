@@ -24,9 +24,14 @@ pub struct SysFile {
 }
 
 impl SysFile {
+    /// `path` is free of links: if the last component has become one since, it is not followed.
     pub(super) fn open(path: &Path) -> Result<Self, ReadError> {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+        let flags =
+            OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
+        let file = match rustix::fs::open(path, flags, Mode::empty()) {
+            Err(rustix::io::Errno::LOOP) => return Err(ReadError::NotRegular("a symbolic link")),
+            other => File::from(other?),
+        };
         let meta = file.metadata()?;
         if !meta.is_file() {
             return Err(ReadError::NotRegular("something else"));

@@ -163,6 +163,10 @@ impl Sysroot {
             path: dir.display().to_string(),
             reason: error.to_string(),
         };
+        if !self.live && lies_in(dir, &self.root) {
+            let reason = "it lies in the examined root, which is never written to";
+            return Err(fail(std::io::Error::other(reason)));
+        }
         self.recorder = Some(Recorder::create(dir).map_err(fail)?);
         Ok(())
     }
@@ -323,7 +327,12 @@ impl Sysroot {
             Err(error) => return Err(error),
         };
         let mut names = BTreeSet::new();
-        for entry in std::fs::read_dir(self.resolver.host_path(&real))?.take(LIST_LIMIT) {
+        for (count, entry) in std::fs::read_dir(self.resolver.host_path(&real))?.enumerate() {
+            if count == LIST_LIMIT {
+                let detail = format!("it has more than {LIST_LIMIT} entries; the rest is not seen");
+                self.problem(&real, ProblemKind::TooLarge, &detail);
+                break;
+            }
             match entry?.file_name().into_string() {
                 Ok(name) => {
                     names.insert(name);
@@ -486,6 +495,13 @@ impl Sysroot {
     }
 }
 
+/// Whether `dir`, which may not exist yet, lies in `root` (canonical) or is it.
+fn lies_in(dir: &Path, root: &Path) -> bool {
+    let absolute = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+    let existing = absolute.ancestors().find_map(|dir| dir.canonicalize().ok());
+    existing.is_some_and(|dir| dir.starts_with(root))
+}
+
 /// Reads a sidecar file at the top of a tree: `None` if it is absent.
 fn sidecar_file<T: serde::de::DeserializeOwned>(
     root: &Path,
@@ -503,10 +519,14 @@ fn sidecar_file<T: serde::de::DeserializeOwned>(
 }
 
 /// Whether a root is a mounted one and no copy: it has device nodes, which a copy cannot have.
+/// Links are not followed: they may lead to the nodes of this machine.
 fn is_mounted(root: &Path) -> bool {
-    rustix::fs::stat(root.join("dev/null")).is_ok_and(|stat| {
-        rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::CharacterDevice
-    })
+    let is = |path: &str, kind| {
+        rustix::fs::lstat(root.join(path))
+            .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode) == kind)
+    };
+    is("dev", rustix::fs::FileType::Directory)
+        && is("dev/null", rustix::fs::FileType::CharacterDevice)
 }
 
 /// Capability names in lower case without `cap_`.

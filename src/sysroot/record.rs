@@ -202,7 +202,12 @@ impl Recorder {
             if !WITH_URLS.contains(&name) {
                 continue;
             }
-            let bytes = fs::read(self.at(&path))?;
+            // What was too large to be read is kept without content.
+            let at = self.at(&path);
+            if fs::symlink_metadata(&at)?.len() > super::TEXT_LIMIT {
+                continue;
+            }
+            let bytes = fs::read(at)?;
             let text = String::from_utf8_lossy(&bytes);
             let redacted = redact_urls(&text);
             if redacted != text {

@@ -281,3 +281,46 @@ fn nothing_is_written_or_executed() {
     assert_eq!(before, listing(dir.path()), "something was written");
     assert!(!mark.exists(), "a program of the tree was executed");
 }
+
+/// A sidecar file is a file of the tree: a link could show a file of this machine.
+#[test]
+fn a_sidecar_that_is_a_link() {
+    let outside = tempfile::tempdir().unwrap();
+    let secret = outside.path().join("env.json");
+    std::fs::write(&secret, "{\"ASCEND_HOME_PATH\": \"/from/outside\"}").unwrap();
+    for target in [secret.to_str().unwrap(), "/nowhere", ".env.json"] {
+        let dir = tempfile::tempdir().unwrap();
+        symlink(target, dir.path().join(".env.json")).unwrap();
+        let (code, out, errors) = run(&["check", "--root", dir.path().to_str().unwrap()]);
+        assert_eq!(code, 2, "{target}: {out}");
+        assert!(errors.contains(".env.json") && errors.contains("symbolic link"), "{errors}");
+    }
+}
+
+#[test]
+fn a_recording_into_the_examined_root() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("empty")).unwrap();
+    let root = dir.path().to_str().unwrap();
+    for inside in ["", "/empty", "/new/deep"] {
+        let record = format!("{root}{inside}");
+        let (code, _, errors) = run(&["check", "--root", root, "--record", &record]);
+        assert_eq!(code, 2, "{inside}: {errors}");
+        assert!(errors.contains(&record) && errors.contains("never written"), "{errors}");
+    }
+    assert_eq!(listing(dir.path()).len(), 2, "something was written");
+}
+
+/// What is on the search path but no file is missing; it is not "installed elsewhere".
+#[test]
+fn a_pipe_in_place_of_a_library_is_one_finding() {
+    let tree = Spec::default().build();
+    let library = format!("{}/aarch64-linux/lib64/libhccl.so", tree.places["cann"]);
+    let scan = spoiled(&tree, |root| {
+        std::fs::remove_file(at(root, &library)).unwrap();
+        let mode = rustix::fs::Mode::from_raw_mode(0o644);
+        rustix::fs::mkfifoat(rustix::fs::CWD, at(root, &library), mode).unwrap();
+    });
+    assert_eq!(scan.ids("error"), ["CANN-PARTIAL"], "{}", scan.lines());
+    names(&scan, "libhccl.so");
+}

@@ -86,7 +86,7 @@ fn damage(ctx: &Context<'_>, install: &CannInstall) -> Vec<Found> {
         let found = found.arg("missing", missing.join(", "));
         out.push(missing.iter().fold(found, |found, name| {
             let path = format!("{}/lib64/{name}", install.path);
-            found.evidence(Evidence::file(path).value("missing"))
+            found.evidence(Evidence::file(path).value("missing, or no regular file"))
         }));
     }
     if install.info.is_none() && missing.is_empty() {

@@ -90,7 +90,10 @@ fn with_evidence(mut found: Found, misses: &[Miss<'_>]) -> Found {
             found = found.evidence(Evidence::file(path));
         }
         for path in missing.skipped.iter().take(2) {
-            found = found.evidence(Evidence::file(path).value("wrong ELF class or machine"));
+            found = found.evidence(
+                Evidence::file(path)
+                    .value("passed over: another ELF class or machine, or no regular file"),
+            );
         }
     }
     found

@@ -115,7 +115,7 @@ impl<'a> Examiner<'a> {
                 name: missing.name.clone(),
                 class: class.to_owned(),
                 needed_by: missing.needed_by.clone(),
-                elsewhere: self.elsewhere(&missing.name),
+                elsewhere: self.elsewhere(missing),
                 skipped: missing.skipped.clone(),
             });
         }
@@ -140,16 +140,21 @@ impl<'a> Examiner<'a> {
         may_lack && missing.skipped.is_empty()
     }
 
-    fn elsewhere(&self, name: &str) -> Vec<String> {
+    /// Copies that the search has not seen. A pipe or directory of that name is no copy, and
+    /// what the search has passed over already would not be found useful elsewhere either.
+    fn elsewhere(&self, missing: &NotFound) -> Vec<String> {
+        let name = &missing.name;
         if name.contains('/') {
             return Vec::new();
         }
-        let mut reals = BTreeSet::new();
+        let passed_over = missing.skipped.iter().filter_map(|path| self.sysroot.real(path).ok());
+        let mut reals: BTreeSet<String> = passed_over.collect();
         let mut out = Vec::new();
         for dir in &self.known {
             let path = format!("{dir}/{name}");
             if let Ok(real) = self.sysroot.real(&path)
                 && reals.insert(real)
+                && self.sysroot.is_file(&path)
             {
                 out.push(path);
             }
