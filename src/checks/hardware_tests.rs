@@ -232,6 +232,7 @@ fn a_driver_without_its_modules_is_one_finding() {
     let findings = machine.findings();
     assert_eq!(ids(&findings, Severity::Info), ["HOST-MODULES"]);
     assert_eq!(folded(&findings[0]), ["DEV-COUNT", "DEV-MANAGER"]);
+    assert!(!findings[0].title.en.contains('?'), "{}", findings[0].title.en);
 }
 
 #[test]

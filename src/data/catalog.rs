@@ -28,6 +28,12 @@ const FAMILIES: &[(&str, &str)] = &[
     ("net", include_str!("../../data/findings/net.toml")),
     ("proc", include_str!("../../data/findings/proc.toml")),
 ];
+/// The most that a sentence takes over of one value of the machine, in bytes: a path at its
+/// longest. A hostile file must not make a report of megabytes.
+const MAX_ARGUMENT: usize = 4 << 10;
+/// The most that is shown of one value as evidence, in bytes: search paths grow long.
+const MAX_VALUE: usize = 64 << 10;
+
 const REASONS: &str = include_str!("../../data/findings/reasons.toml");
 
 static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
@@ -159,7 +165,11 @@ impl Catalog {
 
     /// Puts the words to what a rule found. An id or message that the catalogue lacks is a
     /// defect that tests find; at run time it shows as its bare key, and nothing is lost.
-    pub fn resolve(&self, found: Found) -> Finding {
+    pub fn resolve(&self, mut found: Found) -> Finding {
+        found.args.values_mut().for_each(|value| shorten(value, MAX_ARGUMENT));
+        for evidence in &mut found.evidence {
+            evidence.value.iter_mut().for_each(|value| shorten(value, MAX_VALUE));
+        }
         let entry = self.entry(found.id);
         let template = entry.and_then(|entry| entry.message.get(found.message));
         debug_assert!(template.is_some(), "no message `{}` of `{}`", found.message, found.id);
@@ -193,6 +203,14 @@ impl Catalog {
             because: found.because,
             consequences: Vec::new(),
         }
+    }
+}
+
+/// Cuts `text` to about `limit` bytes, between characters.
+fn shorten(text: &mut String, limit: usize) {
+    if text.len() > limit {
+        text.truncate(text.floor_char_boundary(limit));
+        text.push('…');
     }
 }
 
@@ -254,6 +272,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn values_of_the_machine_are_bounded() {
+        let long = "版".repeat(1 << 20);
+        let evidence = crate::report::Evidence::file("/x").value(&long);
+        let found = Found::warning("SCAN-READ", "unreadable")
+            .arg("path", "/x")
+            .arg("detail", &long)
+            .evidence(evidence);
+        let finding = Catalog::builtin().resolve(found);
+        assert!(finding.title.en.len() + finding.cause.en.len() < 4 * MAX_ARGUMENT);
+        let value = finding.evidence[0].value.as_deref().unwrap();
+        assert!(value.len() <= MAX_VALUE + 3 && value.ends_with("版…"));
     }
 
     #[test]

@@ -80,6 +80,13 @@ fn links_that_dangle_and_loop() {
         symlink("/usr/local/Ascend", at(root, "/usr/local/Ascend/up")).unwrap();
     });
     names(&scan, DRIVER);
+
+    let site = tree.places["site"].clone();
+    let scan = spoiled(&tree, |root| {
+        std::fs::rename(at(root, &site), at(root, &format!("{site}.old"))).unwrap();
+        symlink("site-packages", at(root, &site)).unwrap();
+    });
+    names(&scan, &site);
 }
 
 #[test]

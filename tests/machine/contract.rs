@@ -165,7 +165,8 @@ fn a_recording_gives_the_same_findings() {
 #[test]
 fn a_recording_directory_has_to_be_empty() {
     let (_tree, root) = written(&Spec::default().build());
-    let (code, _, errors) = run(&["check", "--root", &root, "--record", &root]);
+    let (_other, full) = written(&Spec::default().build());
+    let (code, _, errors) = run(&["check", "--root", &root, "--record", &full]);
     assert_eq!(code, 2);
     assert!(errors.contains("not empty"), "{errors}");
 }

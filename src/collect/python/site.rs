@@ -1,7 +1,7 @@
 //! `sys.path`: the directories that hold packages, in the order in which `import` searches.
 
 use crate::facts::{Interpreter, ProblemKind, Python};
-use crate::sysroot::Sysroot;
+use crate::sysroot::{ReadError, Sysroot};
 
 /// The most directories that are kept, against `.pth` files that list without end.
 const MAX_DIRS: usize = 500;
@@ -122,7 +122,16 @@ impl SysPath<'_> {
     /// Adds a directory that exists and is not there yet; tells whether it was added.
     fn add(&mut self, dir: &str) -> bool {
         let dir = if dir.len() > 1 { dir.trim_end_matches('/') } else { dir };
-        let Ok(real) = self.sysroot.real(dir) else { return false };
+        let real = match self.sysroot.real(dir) {
+            Ok(real) => real,
+            Err(error) => {
+                // Packages may lie behind a loop; a directory that is not there has none.
+                if error == ReadError::Loop {
+                    self.sysroot.read_problem(dir, &error);
+                }
+                return false;
+            }
+        };
         if self.real.len() >= MAX_DIRS || self.real.contains(&real) || !self.sysroot.is_dir(dir) {
             return false;
         }
