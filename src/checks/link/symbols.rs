@@ -23,6 +23,11 @@ pub(super) fn symbols(ctx: &Context<'_>) -> Outcome {
             ("driver", "driver"),
             ("other", "other"),
         ] {
+            // A copied tree may lack libpython or hold a placeholder for the interpreter; a
+            // wheel of another Python is TNPU-WHEELTAG's.
+            if class == "python" && ctx.facts.source != "live" {
+                continue;
+            }
             let all: Vec<(&LinkedObject, &UndefinedSymbol)> = objects
                 .iter()
                 .filter(|object| object.owner == owner)
