@@ -1,7 +1,17 @@
 //! Rewriting sources from CUDA to Ascend NPU.
 //!
-//! What exists so far is the ground that `convert` will stand on: [`encoding`] turns the bytes of
-//! a source file into text and back so that no byte outside an edit changes. The subcommand
-//! itself is not there yet, and the command line does not offer it.
+//! ```text
+//! walk -> bytes -> encoding -> plan (one module per kind of file) -> edits -> commit -> report
+//! ```
+//!
+//! - [`rules`] is what is known of every CUDA name: `data/convert_rules.toml`.
+//! - [`encoding`] turns the bytes of a source file into text and back so that no byte outside
+//!   an edit changes.
+//! - [`kind`] tells what a file is.
+//! - [`site`] is what is decided about one file: its edits, and the places that a person has
+//!   to look at.
 
 pub mod encoding;
+pub mod kind;
+pub mod rules;
+pub mod site;

@@ -1,0 +1,296 @@
+//! What is known of every CUDA name: `data/convert_rules.toml` and `data/convert/*.toml`.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::text::Text;
+
+const ENTRY: &str = include_str!("../../data/convert_rules.toml");
+
+/// The files of the rules, by field.
+const FILES: &[(&str, &str)] = &[
+    ("torch_cuda", include_str!("../../data/convert/torch_cuda.toml")),
+    ("torch", include_str!("../../data/convert/torch.toml")),
+    ("distributed", include_str!("../../data/convert/distributed.toml")),
+    ("build", include_str!("../../data/convert/build.toml")),
+    ("environment", include_str!("../../data/convert/environment.toml")),
+    ("libraries", include_str!("../../data/convert/libraries.toml")),
+    ("files", include_str!("../../data/convert/files.toml")),
+];
+
+static BUILTIN: LazyLock<Rules> =
+    LazyLock::new(|| Rules::parse(ENTRY, FILES).expect("the built-in rules are proved by a test"));
+
+/// How a rule is recognised in a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Match {
+    /// A dotted Python name, after imports and aliases are resolved.
+    Api,
+    /// All dotted Python names that begin so.
+    Prefix,
+    /// A method of tensors, modules and storages.
+    Method,
+    /// An attribute of tensors, modules, streams and events.
+    Attribute,
+    /// Environment variables.
+    Env,
+    /// Python packages that are imported.
+    Library,
+    /// Names in requirement files.
+    Package,
+    /// An execution provider of onnxruntime.
+    Provider,
+    /// A place that the code recognises by its shape.
+    Site,
+    /// Something of a file that is not Python.
+    File,
+}
+
+/// How what is written relates to what stood there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Class {
+    /// The same name with the same meaning.
+    Direct,
+    /// Another name.
+    Renamed,
+    /// It exists, but means or returns something else.
+    Semantics,
+    /// Must stay as it is.
+    Keep,
+    /// There is no equivalent.
+    Missing,
+    /// Text to add.
+    Insert,
+}
+
+/// What `convert` does about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// Replace it.
+    Rewrite,
+    /// Add to it.
+    Insert,
+    /// Report it: a person has to act.
+    Flag,
+    /// Report it as information.
+    Note,
+    /// Leave it.
+    Keep,
+}
+
+/// A before/after pair that shows a rule, and tests it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Example {
+    /// The source.
+    pub before: String,
+    /// What becomes of it; unchanged if absent.
+    pub after: Option<String>,
+    /// File name, where it is not a Python source.
+    pub file: Option<String>,
+    /// Whether the usual imports are put in front.
+    #[serde(default = "yes")]
+    pub prelude: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// `CVnnnn`, never reused.
+    pub id: String,
+    /// How it is recognised.
+    #[serde(rename = "match")]
+    pub how: Match,
+    /// What is matched; alternatives are separated by `|`.
+    pub name: String,
+    /// What is written instead.
+    pub to: Option<String>,
+    /// How that relates to what stood there.
+    pub class: Class,
+    /// What is done.
+    pub action: Action,
+    /// The versions of torch_npu in whose sources `to` was found.
+    pub torch_npu: Option<Vec<String>>,
+    /// What a reader has to know.
+    pub note: Option<Text>,
+    /// What to do about what is flagged.
+    pub advice: Option<Text>,
+    /// Where the fact was read.
+    pub source: Vec<String>,
+    /// A before/after pair.
+    pub example: Option<Example>,
+}
+
+impl Rule {
+    /// The names that this rule matches.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.name.split('|')
+    }
+}
+
+/// The whole table, with its indices.
+#[derive(Debug)]
+pub struct Rules {
+    /// All rules, in id order.
+    pub rules: Vec<Rule>,
+    /// The versions in whose sources presence was looked up.
+    pub versions: Vec<String>,
+    exact: HashMap<(Match, String), usize>,
+    /// Names that end in `*` or are prefixes by kind, without the star.
+    prefixes: Vec<(Match, String, usize)>,
+}
+
+/// What makes a table unusable.
+#[derive(Debug, thiserror::Error)]
+pub enum RulesError {
+    /// Not TOML of this shape.
+    #[error("{file}: {error}")]
+    Toml {
+        /// The file.
+        file: String,
+        /// What the parser says.
+        error: toml::de::Error,
+    },
+    /// An id or a name that stands twice.
+    #[error("{0} and {1} have the same id or match the same name {2}")]
+    Duplicate(String, String, String),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    #[serde(rename = "schema")]
+    _schema: u32,
+    torch_npu: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    rule: Vec<Rule>,
+}
+
+impl Rules {
+    /// The table that ships in the binary.
+    pub fn builtin() -> &'static Self {
+        &BUILTIN
+    }
+
+    fn parse(entry: &str, files: &[(&str, &str)]) -> Result<Self, RulesError> {
+        let toml = |file: &str, error| RulesError::Toml { file: file.to_owned(), error };
+        let entry: Entry =
+            toml::from_str(entry).map_err(|error| toml("convert_rules.toml", error))?;
+        let mut rules = Vec::new();
+        for (name, text) in files {
+            let file: File = toml::from_str(text).map_err(|error| toml(name, error))?;
+            rules.extend(file.rule);
+        }
+        rules.sort_by(|a, b| a.id.cmp(&b.id));
+        let mut exact = HashMap::new();
+        let mut prefixes = Vec::new();
+        for (at, rule) in rules.iter().enumerate() {
+            if at > 0 && rules[at - 1].id == rule.id {
+                return Err(RulesError::Duplicate(rule.id.clone(), rule.id.clone(), String::new()));
+            }
+            for name in rule.names() {
+                if rule.how == Match::Prefix || name.ends_with('*') {
+                    prefixes.push((rule.how, name.trim_end_matches('*').to_owned(), at));
+                } else if let Some(other) = exact.insert((rule.how, name.to_owned()), at) {
+                    let other: &Rule = &rules[other];
+                    return Err(RulesError::Duplicate(
+                        other.id.clone(),
+                        rule.id.clone(),
+                        name.to_owned(),
+                    ));
+                }
+            }
+        }
+        Ok(Self { rules, versions: entry.torch_npu, exact, prefixes })
+    }
+
+    /// The rule of this kind for exactly `name`, or the one whose prefix it has.
+    pub fn find(&self, how: Match, name: &str) -> Option<&Rule> {
+        if let Some(&at) = self.exact.get(&(how, name.to_owned())) {
+            return Some(&self.rules[at]);
+        }
+        self.prefixes
+            .iter()
+            .filter(|(kind, prefix, _)| {
+                (*kind == how || (how == Match::Api && *kind == Match::Prefix))
+                    && name.starts_with(prefix.as_str())
+            })
+            .max_by_key(|(_, prefix, _)| prefix.len())
+            .map(|&(_, _, at)| &self.rules[at])
+    }
+
+    /// The rule that the code knows by `name`.
+    ///
+    /// # Panics
+    ///
+    /// If there is none: a test asks for every name that the code uses.
+    pub fn site(&self, name: &str) -> &Rule {
+        self.find(Match::Site, name)
+            .or_else(|| self.find(Match::File, name))
+            .unwrap_or_else(|| panic!("no rule for the site `{name}`"))
+    }
+
+    /// The rule of this id.
+    pub fn by_id(&self, id: &str) -> Option<&Rule> {
+        self.rules.iter().find(|rule| rule.id.eq_ignore_ascii_case(id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sound() {
+        let rules = Rules::parse(ENTRY, FILES).unwrap();
+        assert_eq!(rules.rules.len(), 531);
+        for rule in &rules.rules {
+            assert!(!rule.source.is_empty(), "{}: no source", rule.id);
+            assert!(
+                rule.id.len() == 6 && rule.id.starts_with("CV"),
+                "{}: ids are CV and four digits",
+                rule.id
+            );
+            for version in rule.torch_npu.iter().flatten() {
+                assert!(rules.versions.contains(version), "{}: {version}", rule.id);
+            }
+        }
+    }
+
+    #[test]
+    fn finds_by_name_and_prefix() {
+        let rules = Rules::builtin();
+        assert_eq!(rules.find(Match::Api, "torch.cuda.Event").unwrap().id, "CV0017");
+        assert_eq!(rules.find(Match::Api, "torch._C._cuda_init").unwrap().id, "CV0289");
+        assert_eq!(rules.find(Match::Env, "CUDNN_LOGINFO_DBG").unwrap().id, "CV0457");
+        assert!(rules.find(Match::Api, "torch.nn.Linear").is_none());
+        assert_eq!(rules.site("map-location").id, "CV0274");
+    }
+
+    #[test]
+    fn refuses_a_name_that_stands_twice() {
+        let row = |id: &str| {
+            format!(
+                "[[rule]]\nid = \"{id}\"\nmatch = \"env\"\nname = \"A\"\nclass = \"keep\"\n\
+                 action = \"keep\"\nsource = [\"x\"]\n"
+            )
+        };
+        let both = row("CV0001") + &row("CV0002");
+        let error = Rules::parse(ENTRY, &[("x", &both)]).unwrap_err().to_string();
+        assert!(error.contains("CV0001") && error.contains("CV0002"), "{error}");
+    }
+}

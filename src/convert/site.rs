@@ -1,0 +1,196 @@
+//! What `convert` decided about one file: places, with what becomes of each.
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+use super::encoding::Edit;
+use super::rules::Rule;
+
+/// How sure a decision is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Certainty {
+    /// The name was resolved, or the role of the text is certain.
+    Exact,
+    /// The shape says so, but what the object is could not be resolved.
+    Likely,
+}
+
+/// What happens at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// It is rewritten.
+    Changed,
+    /// It stays; a person has to act.
+    Flagged,
+    /// Worth knowing; nothing has to be done.
+    Noted,
+}
+
+/// A place in a source, with the rule that applies to it.
+#[derive(Debug, Clone)]
+pub struct Site {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// What happens.
+    pub decision: Decision,
+    /// How sure that is.
+    pub certainty: Certainty,
+    /// Byte range in the decoded text, before any edit.
+    pub range: Range<usize>,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// What is said besides the words of the rule, for example the name that was met.
+    pub detail: Option<String>,
+}
+
+/// What becomes of one file.
+#[derive(Debug, Clone, Default)]
+pub struct FilePlan {
+    /// Replacements in the decoded text, sorted, without overlap.
+    pub edits: Vec<Edit>,
+    /// The places, in the order of the text.
+    pub sites: Vec<Site>,
+}
+
+/// Collects what is decided while one text is read.
+#[derive(Debug)]
+pub struct Planner<'a> {
+    /// The text that is read.
+    pub text: &'a str,
+    /// Byte offsets at which lines begin.
+    lines: Vec<usize>,
+    plan: FilePlan,
+}
+
+impl<'a> Planner<'a> {
+    /// Begins with an empty plan.
+    pub fn new(text: &'a str) -> Self {
+        let lines = std::iter::once(0)
+            .chain(
+                text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1),
+            )
+            .collect();
+        Self { text, lines, plan: FilePlan::default() }
+    }
+
+    /// Replaces `range` by `text`, as `rule` says.
+    pub fn change(
+        &mut self,
+        rule: &'static Rule,
+        range: Range<usize>,
+        text: impl Into<String>,
+        certainty: Certainty,
+    ) {
+        let text = text.into();
+        if self.text.get(range.clone()) == Some(text.as_str()) {
+            return;
+        }
+        self.site(rule, Decision::Changed, certainty, range.clone(), None);
+        self.plan.edits.push(Edit { range, text });
+    }
+
+    /// Replaces `range` by `text` without a place of its own: part of another change.
+    pub fn also(&mut self, range: Range<usize>, text: impl Into<String>) {
+        self.plan.edits.push(Edit { range, text: text.into() });
+    }
+
+    /// Reports that a person has to act at `range`.
+    pub fn flag(&mut self, rule: &'static Rule, range: Range<usize>, detail: Option<String>) {
+        self.site(rule, Decision::Flagged, Certainty::Exact, range, detail);
+    }
+
+    /// Reports something worth knowing at `range`.
+    pub fn note(&mut self, rule: &'static Rule, range: Range<usize>, detail: Option<String>) {
+        self.site(rule, Decision::Noted, Certainty::Exact, range, detail);
+    }
+
+    /// Adds a place; one rule speaks once of one range.
+    pub fn site(
+        &mut self,
+        rule: &'static Rule,
+        decision: Decision,
+        certainty: Certainty,
+        range: Range<usize>,
+        detail: Option<String>,
+    ) {
+        if self
+            .plan
+            .sites
+            .iter()
+            .any(|site| site.range == range && site.rule.id == rule.id && site.decision == decision)
+        {
+            return;
+        }
+        let (line, column) = self.position(range.start);
+        self.plan.sites.push(Site { rule, decision, certainty, range, line, column, detail });
+    }
+
+    /// Line and column, from 1, of a byte offset; the column counts characters.
+    pub fn position(&self, offset: usize) -> (u32, u32) {
+        let line = self.lines.partition_point(|&start| start <= offset) - 1;
+        let start = self.lines[line];
+        let column = self.text.get(start..offset).map_or(0, |text| text.chars().count());
+        (u32::try_from(line + 1).unwrap_or(u32::MAX), u32::try_from(column + 1).unwrap_or(u32::MAX))
+    }
+
+    /// Whether an edit touches `range`.
+    pub fn touched(&self, range: &Range<usize>) -> bool {
+        self.plan
+            .edits
+            .iter()
+            .any(|edit| edit.range.start < range.end && range.start < edit.range.end)
+    }
+
+    /// The plan, in the order of the text. Of two edits of the same place the first stays.
+    pub fn finish(mut self) -> FilePlan {
+        self.plan.edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+        let mut end = 0;
+        self.plan.edits.retain(|edit| {
+            let free = edit.range.start >= end;
+            if free {
+                end = edit.range.end;
+            }
+            free
+        });
+        self.plan.sites.sort_by_key(|site| (site.range.start, site.range.end));
+        self.plan
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::convert::rules::Rules;
+
+    #[test]
+    fn positions_count_characters_from_one() {
+        let planner = Planner::new("ab\r\n中文x\n");
+        assert_eq!(planner.position(0), (1, 1));
+        assert_eq!(planner.position(4), (2, 1));
+        assert_eq!(planner.position(10), (2, 3));
+    }
+
+    #[test]
+    fn edits_are_sorted_and_never_overlap() {
+        let mut planner = Planner::new("cuda cuda");
+        let rule = Rules::builtin().site("device-string");
+        planner.change(rule, 5..9, "npu", Certainty::Exact);
+        planner.change(rule, 0..4, "npu", Certainty::Exact);
+        planner.change(rule, 2..6, "x", Certainty::Likely);
+        let plan = planner.finish();
+        let ranges: Vec<_> = plan.edits.iter().map(|edit| edit.range.clone()).collect();
+        assert_eq!(ranges, [0..4, 5..9]);
+    }
+
+    #[test]
+    fn nothing_is_said_of_what_is_so_already() {
+        let mut planner = Planner::new("npu");
+        planner.change(Rules::builtin().site("device-string"), 0..3, "npu", Certainty::Exact);
+        assert!(planner.finish().sites.is_empty());
+    }
+}
