@@ -13,6 +13,13 @@
 //! - [`version`] knows how the versions of the stack are written and ordered.
 //! - [`report`] is the vocabulary that all subcommands speak; [`render`] turns it into bytes.
 //! - `cmd` puts these together, one file per subcommand; `cli` is the command line.
+//!
+//! Lints hold the walls. `unsafe` is forbidden; `print!` and its like are denied. `clippy.toml`
+//! disallows every function that reads or writes files, asks for the environment, starts
+//! programs, opens sockets or writes to the terminal. A module with a door through that wall
+//! expects the lint and says why: [`sysroot`] (the examined machine), `cmd` (files that the user
+//! named, the terminal), [`convert`] (the user's source files). `tests/walls.rs` lists all doors;
+//! `scripts/check_walls.py` shows by violations that clippy refuses everything else.
 
 pub mod checks;
 pub mod cli;

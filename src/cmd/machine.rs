@@ -1,4 +1,5 @@
 //! The machine that the options name: this one, a tree, a process, or facts read elsewhere.
+#![expect(clippy::disallowed_methods, reason = "opens the sysroot that collectors are handed")]
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
 //! A bar on standard error for work that takes a while, if somebody is watching.
+#![expect(clippy::disallowed_methods, reason = "the one place that draws on standard error")]
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
