@@ -7,11 +7,13 @@
 //! - [`rules`] is what is known of every CUDA name: `data/convert_rules.toml`.
 //! - [`encoding`] turns the bytes of a source file into text and back so that no byte outside
 //!   an edit changes.
+//! - [`environment`] knows the values of environment variables by their own grammar.
 //! - [`kind`] tells what a file is.
 //! - [`site`] is what is decided about one file: its edits, and the places that a person has
 //!   to look at.
 
 pub mod encoding;
+pub mod environment;
 pub mod kind;
 pub mod rules;
 pub mod site;

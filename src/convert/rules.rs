@@ -18,6 +18,7 @@ const FILES: &[(&str, &str)] = &[
     ("environment", include_str!("../../data/convert/environment.toml")),
     ("libraries", include_str!("../../data/convert/libraries.toml")),
     ("files", include_str!("../../data/convert/files.toml")),
+    ("formats", include_str!("../../data/convert/formats.toml")),
 ];
 
 static BUILTIN: LazyLock<Rules> =
@@ -257,7 +258,7 @@ mod tests {
     #[test]
     fn the_table_is_sound() {
         let rules = Rules::parse(ENTRY, FILES).unwrap();
-        assert_eq!(rules.rules.len(), 531);
+        assert_eq!(rules.rules.len(), 536);
         for rule in &rules.rules {
             assert!(!rule.source.is_empty(), "{}: no source", rule.id);
             assert!(
