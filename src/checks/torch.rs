@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn the_declared_torch_decides() {
-        let good = [
+        let good = vec![
             pair("2.9.0", "2.9.0", &["torch==2.9.0+cpu"]),
             pair("2.9.0+cpu", "2.9.0", &["torch ==2.9.0"]),
             pair("2.9.0+cu128", "2.9.0.post1", &["torch==2.9.0"]),

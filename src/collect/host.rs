@@ -1,8 +1,8 @@
 //! The machine and its operating system.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::facts::{Facts, Host, NodeOwner};
+use crate::facts::{Cpu, Facts, Host, NodeOwner};
 use crate::sysroot::{Space, Sysroot};
 
 use super::{container, info_file::parse_info, libc};
@@ -16,6 +16,7 @@ const MAX_ENTRIES: usize = 512;
 pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
     let os = os_release(sysroot);
     let machine = sysroot.machine();
+    let cpuinfo = sysroot.read_text("/proc/cpuinfo").ok();
     let container = container::collect(sysroot);
     let log_dir = log_dir(facts);
     let mut space = BTreeMap::new();
@@ -37,7 +38,8 @@ pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
         os_version: os.get("VERSION_ID").cloned(),
         os_pretty: os.get("PRETTY_NAME").cloned(),
         glibc: libc::version(sysroot),
-        cpus: sysroot.cpus().or_else(|| cpus(sysroot)),
+        cpus: sysroot.cpus().or_else(|| count_cpus(cpuinfo.as_deref()?)),
+        cpu: cpuinfo.as_deref().and_then(cpu),
         memory: sysroot.memory().or_else(|| memory(sysroot)),
         modules: modules(sysroot),
         space,
@@ -109,10 +111,26 @@ fn memory(sysroot: &Sysroot) -> Option<u64> {
     kib.checked_mul(1024)
 }
 
-fn cpus(sysroot: &Sysroot) -> Option<u32> {
-    let text = sysroot.read_text("/proc/cpuinfo").ok()?;
-    let count = text.lines().filter(|line| line.starts_with("processor")).count();
+fn count_cpus(cpuinfo: &str) -> Option<u32> {
+    let count = cpuinfo.lines().filter(|line| line.starts_with("processor")).count();
     u32::try_from(count).ok().filter(|&count| count > 0)
+}
+
+/// Vendor and features of the first processor; the others are the same.
+fn cpu(cpuinfo: &str) -> Option<Cpu> {
+    let value = |keys: &[&str]| {
+        cpuinfo.lines().find_map(|line| {
+            let (key, value) = line.split_once(':')?;
+            keys.contains(&key.trim()).then(|| value.trim())
+        })
+    };
+    let flags = value(&["flags", "Features"])?;
+    let kept: BTreeSet<&str> = flags.split_whitespace().filter(|name| Cpu::is_kept(name)).collect();
+    Some(Cpu {
+        vendor: value(&["vendor_id", "CPU implementer"])
+            .map(|vendor| vendor.chars().take(64).collect()),
+        features: kept.into_iter().map(str::to_owned).collect(),
+    })
 }
 
 /// The loaded modules that can belong to the Ascend driver.
@@ -204,7 +222,11 @@ mod tests {
         );
         write(root, "/proc/sys/kernel/osrelease", "5.10.0\n");
         write(root, "/proc/meminfo", "MemTotal:       2048 kB\n");
-        write(root, "/proc/cpuinfo", "processor : 0\n\nprocessor : 1\n");
+        write(
+            root,
+            "/proc/cpuinfo",
+            "processor\t: 0\nCPU implementer\t: 0x48\nFeatures\t: fp atomics\n\nprocessor\t: 1\n",
+        );
         write(root, "/proc/modules", "asdrv_svm 1 0 - Live 0x0\next4 1 0 - Live 0x0\n");
         write(root, "/proc/mounts", "tmpfs /dev/shm tmpfs rw,size=65536k 0 0\n");
         write(root, "/etc/passwd", "root:x:0:0::/:/bin/sh\nme:x:1000:1000::/:/bin/sh\nbad\n");
@@ -221,6 +243,11 @@ mod tests {
             (Some("5.10.0"), Some("aarch64"))
         );
         assert_eq!((host.memory, host.cpus), (Some(2 << 20), Some(2)));
+        let cpu = host.cpu.unwrap();
+        assert_eq!(
+            (cpu.vendor.as_deref(), &cpu.features[..]),
+            (Some("0x48"), &["atomics".to_owned()][..])
+        );
         assert_eq!(host.modules, Some(vec!["asdrv_svm".to_owned()]));
         assert_eq!(host.space["/dev/shm"].total, 64 << 20);
         assert_eq!(host.log_dir.as_deref(), Some("/home/me/ascend/log"));

@@ -25,6 +25,10 @@ pub struct Host {
     pub glibc: Option<String>,
     /// Logical processors.
     pub cpus: Option<u32>,
+    /// What the processor can do, as far as the dynamic linker chooses libraries by it; `None`
+    /// without `/proc/cpuinfo`.
+    #[serde(default)]
+    pub cpu: Option<Cpu>,
     /// Main memory in bytes.
     pub memory: Option<u64>,
     /// Names of the loaded kernel modules; `None` if the list could not be read.
@@ -51,6 +55,41 @@ pub struct Host {
     pub user_groups: Vec<String>,
     /// Index URLs that pip would use, credentials taken out: file or variable, and URL.
     pub pip_indexes: Vec<(String, String)>,
+}
+
+/// The first processor of `/proc/cpuinfo`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// `vendor_id` (`GenuineIntel`), or `CPU implementer` (`0x48`).
+    pub vendor: Option<String>,
+    /// Those of its `flags` or `Features` that [`Cpu::level`] and the names of subdirectories
+    /// ask for, sorted.
+    pub features: Vec<String>,
+}
+
+/// Features of the levels of the x86-64 psABI, under the names of `/proc/cpuinfo`.
+const LEVELS: [&[&str]; 3] = [
+    &["cx16", "lahf_lm", "popcnt", "pni", "sse4_1", "sse4_2", "ssse3"],
+    &["avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"],
+    &["avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"],
+];
+
+impl Cpu {
+    /// Whether a feature is one that is kept: of the psABI levels, and `atomics` of aarch64.
+    pub fn is_kept(feature: &str) -> bool {
+        feature == "atomics" || LEVELS.iter().any(|level| level.contains(&feature))
+    }
+
+    /// Whether it has a feature that is kept.
+    pub fn has(&self, feature: &str) -> bool {
+        self.features.iter().any(|known| known == feature)
+    }
+
+    /// Level 1 to 4 of the x86-64 psABI. Of no meaning on other architectures.
+    pub fn level(&self) -> Option<u8> {
+        let reached = LEVELS.iter().take_while(|level| level.iter().all(|name| self.has(name)));
+        u8::try_from(reached.count() + 1).ok()
+    }
 }
 
 /// Signs of a container.

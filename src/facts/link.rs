@@ -23,6 +23,15 @@ pub struct Link {
     /// C++ ABI of torch, by the form in which `libc10.so` defines `torchCheckFail`: 0 before
     /// C++11, 1 C++11.
     pub torch_abi: Option<u8>,
+    /// Where each `DT_NEEDED` of the objects, and of all that they load, is found: path of the
+    /// object that asks, then the name. Where an object is loaded by several, the first that is
+    /// examined decides.
+    #[serde(default)]
+    pub loads: BTreeMap<String, BTreeMap<String, Resolved>>,
+    /// Entries of `LD_PRELOAD` and `/etc/ld.so.preload` that cannot be loaded; the linker
+    /// complains of each in every process, and goes on.
+    #[serde(default)]
+    pub preload_refused: Vec<String>,
 }
 
 impl Link {
@@ -45,7 +54,9 @@ pub struct Resolved {
     /// Path without links.
     pub real: String,
     /// How it was found: `rpath`, `LD_LIBRARY_PATH`, `set_env.sh` (where the environment is not
-    /// known), `runpath`, `ld.so.cache`, `ld.so.conf`, `default`, `preloaded`.
+    /// known), `runpath`, `ld.so.cache`, `ld.so.conf`, `default`, `path` (the name is a path),
+    /// `preloaded` (by another package), `loaded` (before, by whoever asked first), `argument`
+    /// (the object that is opened).
     pub via: String,
 }
 

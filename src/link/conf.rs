@@ -14,12 +14,22 @@ const MAX_FILES: usize = 256;
 /// The system's part of the search.
 #[derive(Debug, Default)]
 pub(super) struct System {
-    /// Name -> paths, in the order of the cache. `None` if there is no cache that can be read.
-    pub(super) cache: Option<BTreeMap<String, Vec<String>>>,
+    /// Name -> entries, in the order of the cache. `None` if there is no cache that can be read.
+    pub(super) cache: Option<BTreeMap<String, Vec<Cached>>>,
     /// Directories of `ld.so.conf`, in order.
     pub(super) configured: Vec<String>,
     /// Directories that are searched in any case.
     pub(super) default: Vec<String>,
+    /// Values that `$LIB` may have.
+    pub(super) lib: Vec<String>,
+}
+
+/// A file that the cache names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Cached {
+    pub(super) path: String,
+    /// Whether it is only for some processors.
+    pub(super) tagged: bool,
 }
 
 impl System {
@@ -28,21 +38,62 @@ impl System {
         let mut files = 0;
         read_conf(sysroot, CONF, 0, &mut files, &mut configured);
         let cache = sysroot.read(CACHE, CACHE_LIMIT).ok();
+        let style = Style::of(sysroot, machine);
         Self {
             cache: cache.and_then(|bytes| parse_cache(&bytes, machine)),
             configured,
-            default: default_directories(machine),
+            default: style.default_directories(machine),
+            lib: style.lib(machine),
         }
     }
 }
 
-/// What glibc of the usual distributions searches without being told.
-fn default_directories(machine: u16) -> Vec<String> {
-    let name = crate::elf::machine_name(machine);
-    let multiarch = format!("{name}-linux-gnu");
-    let mut out = vec![format!("/lib/{multiarch}"), format!("/usr/lib/{multiarch}")];
-    out.extend(["/lib64", "/usr/lib64", "/lib", "/usr/lib"].map(str::to_owned));
-    out
+/// How a distribution lays its libraries out; the linker is built for that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Style {
+    /// Debian and its descendants: `/usr/lib/aarch64-linux-gnu`.
+    Multiarch,
+    /// openEuler, Red Hat, SUSE and most others: `/usr/lib64`.
+    Lib64,
+    /// There is no C library that would tell.
+    Unknown,
+}
+
+impl Style {
+    fn of(sysroot: &Sysroot, machine: u16) -> Self {
+        let multiarch = format!("{}-linux-gnu", crate::elf::machine_name(machine));
+        let has = |dir: &str| sysroot.is_file(&format!("{dir}/libc.so.6"));
+        if has(&format!("/lib/{multiarch}")) || has(&format!("/usr/lib/{multiarch}")) {
+            Self::Multiarch
+        } else if has("/lib64") || has("/usr/lib64") {
+            Self::Lib64
+        } else {
+            Self::Unknown
+        }
+    }
+
+    /// What glibc searches without being told.
+    fn default_directories(self, machine: u16) -> Vec<String> {
+        let name = crate::elf::machine_name(machine);
+        let multiarch = [format!("/lib/{name}-linux-gnu"), format!("/usr/lib/{name}-linux-gnu")];
+        let lib64 = ["/lib64", "/usr/lib64"].map(str::to_owned);
+        let lib = ["/lib", "/usr/lib"].map(str::to_owned);
+        match self {
+            Self::Multiarch => [multiarch, lib].concat(),
+            // Only some builds search `/usr/lib` too.
+            Self::Lib64 => [lib64, lib].concat(),
+            Self::Unknown => [multiarch, lib64, lib].concat(),
+        }
+    }
+
+    fn lib(self, machine: u16) -> Vec<String> {
+        let multiarch = format!("lib/{}-linux-gnu", crate::elf::machine_name(machine));
+        match self {
+            Self::Multiarch => vec![multiarch],
+            Self::Lib64 => vec!["lib64".to_owned()],
+            Self::Unknown => vec![multiarch, "lib64".to_owned()],
+        }
+    }
 }
 
 fn read_conf(
@@ -113,7 +164,7 @@ const HEAD: usize = 48;
 const ENTRY: usize = 24;
 
 /// Parses the cache; only the format that glibc writes since 2.2, also behind an old-format head.
-fn parse_cache(bytes: &[u8], machine: u16) -> Option<BTreeMap<String, Vec<String>>> {
+fn parse_cache(bytes: &[u8], machine: u16) -> Option<BTreeMap<String, Vec<Cached>>> {
     let start = bytes.windows(MAGIC.len()).position(|window| window == MAGIC)?;
     let bytes = &bytes[start..];
     let word =
@@ -124,16 +175,18 @@ fn parse_cache(bytes: &[u8], machine: u16) -> Option<BTreeMap<String, Vec<String
         183 => 0x0a03,
         _ => return None,
     };
-    let mut out: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut out: BTreeMap<String, Vec<Cached>> = BTreeMap::new();
     for index in 0..count.min(bytes.len() / ENTRY) {
         let at = HEAD + index * ENTRY;
         let (flags, name, path) = (word(at)?, word(at + 4)?, word(at + 8)?);
         if flags != wanted {
             continue;
         }
-        let paths = out.entry(text_at(bytes, name)?).or_default();
-        if paths.len() < 8 {
-            paths.push(text_at(bytes, path)?);
+        // Bits of the old scheme, or a reference into the table of `glibc-hwcaps` names.
+        let tagged = (word(at + 16)?, word(at + 20)?) != (0, 0);
+        let entries = out.entry(text_at(bytes, name)?).or_default();
+        if entries.len() < 16 {
+            entries.push(Cached { path: text_at(bytes, path)?, tagged });
         }
     }
     Some(out)
@@ -172,15 +225,17 @@ mod tests {
         bytes.extend(2_u32.to_le_bytes());
         bytes.resize(HEAD, 0);
         let strings = HEAD + 2 * ENTRY;
-        for (flags, name, path) in [(0x0303_u32, 0, 10), (0x0a03, 0, 25)] {
+        for (flags, name, path, hwcap) in [(0x0303_u32, 0, 10, 1_u32 << 30), (0x0a03, 0, 25, 0)] {
             bytes.extend(flags.to_le_bytes());
             bytes.extend(u32::try_from(strings + name).unwrap().to_le_bytes());
             bytes.extend(u32::try_from(strings + path).unwrap().to_le_bytes());
-            bytes.extend([0; 12]);
+            bytes.extend([0; 8]);
+            bytes.extend(hwcap.to_le_bytes());
         }
         bytes.extend(b"libx.so.1\0/lib64/libx.so\0/arm/libx.so\0");
-        let cache = parse_cache(&bytes, 62).unwrap();
-        assert_eq!(cache["libx.so.1"], ["/lib64/libx.so"]);
+        let of = |machine| parse_cache(&bytes, machine).unwrap()["libx.so.1"].clone();
+        assert_eq!(of(62), [Cached { path: "/lib64/libx.so".to_owned(), tagged: true }]);
+        assert_eq!(of(183), [Cached { path: "/arm/libx.so".to_owned(), tagged: false }]);
         for size in 0..bytes.len() {
             let _ = parse_cache(&bytes[..size], 62);
         }

@@ -47,7 +47,7 @@ type Slot = Arc<OnceLock<Result<Arc<Library>, ReadError>>>;
 /// Opens every file once, whoever asks for it, from several threads.
 #[derive(Debug)]
 pub(super) struct Store<'a> {
-    sysroot: &'a Sysroot,
+    pub(super) sysroot: &'a Sysroot,
     known: Mutex<HashMap<String, Slot>>,
 }
 

@@ -11,48 +11,64 @@
 //! 5. `/etc/ld.so.cache`, or the directories of `/etc/ld.so.conf` where there is no cache;
 //! 6. the default directories.
 //!
+//! In every directory the subdirectories for the processor come first (`hwcaps`). What
+//! `LD_PRELOAD` names is loaded after the program and before all others.
+//!
 //! As the real one does, it passes over files of another class or machine, and stops at the first
-//! file that is broken in another way. Not modelled: `glibc-hwcaps` directories, audit libraries,
-//! and what a program opens itself by `dlopen`.
+//! file that is broken in another way. Not modelled: audit libraries, `DF_1_NODEFLIB`, and what a
+//! program opens itself by `dlopen`.
 
 mod conf;
+mod hwcaps;
 mod library;
+mod path;
 mod search;
 mod symbols;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
 
 pub use library::Library;
 pub use symbols::{TORCH_CHECK_FAIL, abi_of, library_class, symbol_class};
 
 use crate::elf::machine_name;
-use crate::facts::{ElfDefect, Resolved};
+use crate::facts::{Cpu, ElfDefect, Resolved};
 use crate::sysroot::{ReadError, Sysroot};
 use conf::System;
+use hwcaps::Hwcaps;
 use library::Store;
-use search::{directories, parent};
+use search::Search;
 
 /// Most objects of one closure; a hostile tree cannot make it longer.
 const MAX_OBJECTS: usize = 600;
+/// Most libraries that are preloaded.
+const MAX_PRELOADED: usize = 64;
 
 /// A dynamic linker for one machine and environment. See the [module documentation](self).
 #[derive(Debug)]
 pub struct Loader<'a> {
     store: Store<'a>,
     machine: u16,
-    arch: String,
+    hwcaps: Hwcaps,
     cwd: Option<String>,
-    library_path: Vec<String>,
+    /// `LD_LIBRARY_PATH`, as written.
+    library_path: String,
+    /// The directory of the program, for `$ORIGIN` in `LD_LIBRARY_PATH`.
+    origin: Option<String>,
     /// Searched after `LD_LIBRARY_PATH`, where the environment is not known.
     assumed: Vec<String>,
     system: System,
     /// What is loaded before: name -> path and how it was found.
     loaded: BTreeMap<String, Resolved>,
-    /// The program and what it needs: its search path comes last, its symbols first.
+    /// The program, what is preloaded, and what these need: the search path of the program comes
+    /// last, its symbols first.
     program: Vec<Member>,
+    /// What these need and nobody has.
+    missing: Vec<NotFound>,
+    /// Whether a directory of the search has one of the subdirectories for processors.
+    subdirectories: Mutex<HashMap<String, bool>>,
 }
 
 /// An object of a closure.
@@ -86,7 +102,23 @@ pub struct Closure {
     pub members: Vec<Member>,
     /// What is missing.
     pub missing: Vec<NotFound>,
+    /// What became of each `DT_NEEDED` that was found: one entry for every member that asks.
+    pub loads: Vec<Load>,
 }
+
+/// A `DT_NEEDED` that was found.
+#[derive(Debug, Clone)]
+pub struct Load {
+    /// The member that asks.
+    pub asker: usize,
+    /// The name.
+    pub name: String,
+    /// Where it is; `loaded` for a name that was loaded before.
+    pub found: Resolved,
+}
+
+/// How a name was found that is loaded already.
+const LOADED: &str = "loaded";
 
 impl Closure {
     /// The member that was loaded under this name.
@@ -112,36 +144,32 @@ impl Member {
     }
 }
 
-/// The result of one search.
-#[derive(Debug)]
-enum Search {
-    Found(Resolved, Arc<Library>),
-    NotFound(Vec<String>),
-}
-
 impl<'a> Loader<'a> {
     /// A linker for `machine` (see [`crate::elf::machine_code`]) with the environment of the
     /// sysroot. `assumed` are directories that are searched too, after `LD_LIBRARY_PATH`.
+    /// Nothing is known of the processor until [`Loader::set_processor`].
     pub fn new(sysroot: &'a Sysroot, machine: u16, assumed: Vec<String>) -> Self {
-        let arch = machine_name(machine);
-        let cwd = sysroot.process().cwd.clone();
         let path = sysroot.env().non_empty("LD_LIBRARY_PATH").unwrap_or_default();
-        let library_path = if path.is_empty() {
-            Vec::new()
-        } else {
-            directories(path, &[':', ';'], None, &arch, cwd.as_deref())
-        };
         Self {
             store: Store::new(sysroot),
             machine,
-            arch,
-            cwd,
-            library_path,
+            hwcaps: Hwcaps::new(&machine_name(machine), None, None),
+            cwd: sysroot.process().cwd.clone(),
+            library_path: path.to_owned(),
+            origin: None,
             assumed,
             system: System::read(sysroot, machine),
             loaded: BTreeMap::new(),
             program: Vec::new(),
+            missing: Vec::new(),
+            subdirectories: Mutex::default(),
         }
+    }
+
+    /// Tells which version of glibc (`2.34`) and which processor it loads for; `None` where that
+    /// is not known. Both decide which subdirectories are searched.
+    pub fn set_processor(&mut self, glibc: Option<&str>, cpu: Option<&Cpu>) {
+        self.hwcaps = Hwcaps::new(&machine_name(self.machine), glibc, cpu);
     }
 
     /// The machine code it loads for.
@@ -149,18 +177,60 @@ impl<'a> Loader<'a> {
         self.machine
     }
 
-    /// Makes `path` the program: its `DT_RPATH` serves all others, its symbols come first, and
-    /// what it needs is loaded.
-    pub fn set_program(&mut self, path: &str) -> Result<(), ReadError> {
-        let closure = self.closure(path)?;
+    /// Makes `path` the program: its `DT_RPATH` serves all others, its symbols come first. What
+    /// `LD_PRELOAD` names is loaded next, then what these need. Gives the entries of `LD_PRELOAD`
+    /// that cannot be loaded; `ld.so` complains of them and goes on.
+    pub fn set_program(&mut self, path: &str) -> Result<Vec<String>, ReadError> {
+        let library = self.store.open(path)?;
+        let found = resolved(path, &library, "argument");
+        self.origin = Some(path::parent(path).to_owned());
+        self.program = vec![Member { name: path.to_owned(), found, library, parent: None }];
+        Ok(self.preload_environment())
+    }
+
+    /// Loads what `LD_PRELOAD` and `/etc/ld.so.preload` name, in that order, and what these and
+    /// the program need; gives what cannot be loaded.
+    pub fn preload_environment(&mut self) -> Vec<String> {
+        let sysroot = self.store.sysroot;
+        let variable = sysroot.env().non_empty("LD_PRELOAD").unwrap_or_default().to_owned();
+        let file = sysroot.text_if_there("/etc/ld.so.preload").unwrap_or_default();
+        let lines = file.lines().map(|line| line.split('#').next().unwrap_or_default());
+        let names = variable
+            .split([' ', ':'])
+            .chain(lines.flat_map(|line| line.split([' ', '\t', ':'])))
+            .filter(|name| !name.is_empty());
+        let mut members = std::mem::take(&mut self.program);
+        let parent = (!members.is_empty()).then_some(0);
+        let mut refused = Vec::new();
+        for name in names.take(MAX_PRELOADED) {
+            let known = members.iter().any(|member| member.answers_to(name));
+            let asker = parent.map(|at| (&members[..], at));
+            match self.search(name, asker) {
+                _ if known => {}
+                Search::Found(found, library) if library.object.is_ok() => {
+                    if members.iter().all(|member| member.library.real != library.real) {
+                        members.push(Member { name: name.to_owned(), found, library, parent });
+                    }
+                }
+                Search::Loaded(..) => {}
+                Search::Found(..) | Search::NotFound(_) => refused.push(name.to_owned()),
+            }
+        }
+        let closure = self.spread(members);
         self.remember(&closure);
         self.program = closure.members;
-        Ok(())
+        self.missing = closure.missing;
+        refused
     }
 
     /// The program, if there is one.
     pub fn program(&self) -> &[Member] {
         &self.program
+    }
+
+    /// What the program and what is preloaded need, and no directory holds.
+    pub fn missing(&self) -> &[NotFound] {
+        &self.missing
     }
 
     /// Loads an object before all others, as an `import` of another module does: whoever asks
@@ -176,11 +246,7 @@ impl<'a> Loader<'a> {
         let Ok(library) = self.store.open(path) else { return };
         let usable = library.object.as_ref().is_ok_and(|object| object.machine == self.machine);
         if usable {
-            let found = Resolved {
-                path: path.to_owned(),
-                real: library.real.clone(),
-                via: "preloaded".to_owned(),
-            };
+            let found = resolved(path, &library, "preloaded");
             let soname =
                 library.object.as_ref().ok().and_then(|object| object.dynamic.soname.clone());
             for name in [Some(name.to_owned()), soname].into_iter().flatten() {
@@ -207,175 +273,75 @@ impl<'a> Loader<'a> {
     /// Loads the object at `path` and all that it needs.
     pub fn closure(&self, path: &str) -> Result<Closure, ReadError> {
         let library = self.store.open(path)?;
-        let found = Resolved {
-            path: path.to_owned(),
-            real: library.real.clone(),
-            via: "argument".to_owned(),
-        };
-        let mut reals = BTreeSet::from([library.real.clone()]);
-        let mut asked: BTreeSet<String> = BTreeSet::new();
+        let found = resolved(path, &library, "argument");
         let first = Member { name: path.to_owned(), found, library, parent: None };
-        let mut out = Closure { members: vec![first], missing: Vec::new() };
+        Ok(self.spread(vec![first]))
+    }
+
+    /// Loads all that these need, breadth first.
+    fn spread(&self, members: Vec<Member>) -> Closure {
+        // Name -> member. What one object misses may lie on the search path of another.
+        let mut asked: BTreeMap<String, usize> = BTreeMap::new();
+        let reals = members.iter().enumerate();
+        let mut reals = reals.map(|(at, member)| (member.library.real.clone(), at)).collect();
+        let mut out = Closure { members, ..Closure::default() };
         let mut at = 0;
         while at < out.members.len() && out.members.len() < MAX_OBJECTS {
             let library = Arc::clone(&out.members[at].library);
             for name in library.needed() {
-                if !asked.insert(name.clone()) || out.get(name).is_some() {
-                    continue;
-                }
-                match self.search(name, Some((&out.members, at))) {
-                    Search::Found(found, library) => {
-                        if reals.insert(library.real.clone()) {
-                            let name = name.clone();
-                            out.members.push(Member { name, found, library, parent: Some(at) });
-                        }
+                let known = asked
+                    .get(name)
+                    .copied()
+                    .or_else(|| out.members.iter().position(|member| member.answers_to(name)));
+                let loaded = match known {
+                    Some(known) => Some((known, Some(LOADED))),
+                    None => self.load(name, at, &mut out, &mut reals),
+                };
+                if let Some((member, via)) = loaded {
+                    asked.insert(name.clone(), member);
+                    let mut found = out.members[member].found.clone();
+                    if let Some(via) = via {
+                        via.clone_into(&mut found.via);
                     }
-                    Search::NotFound(skipped) => out.missing.push(NotFound {
-                        name: name.clone(),
-                        needed_by: out.members[at].found.path.clone(),
-                        skipped,
-                    }),
+                    out.loads.push(Load { asker: at, name: name.clone(), found });
                 }
             }
             at += 1;
         }
-        Ok(out)
-    }
-
-    /// Searches a name as the program itself would by `dlopen`.
-    pub fn find(&self, name: &str) -> Option<Resolved> {
-        match self.search(name, None) {
-            Search::Found(found, _) => Some(found),
-            Search::NotFound(_) => None,
-        }
-    }
-
-    /// All files of this name in the order of the search of the program, the first one first.
-    pub fn find_all(&self, name: &str) -> Vec<Resolved> {
-        let mut out: Vec<Resolved> = Vec::new();
-        for (via, dir) in self.order(None) {
-            let path = join(&dir, name);
-            if let Ok(library) = self.store.open(&path)
-                && !self.is_foreign(&library)
-                && !out.iter().any(|known| known.real == library.real)
-            {
-                out.push(Resolved { path, real: library.real.clone(), via: via.to_owned() });
-            }
-        }
         out
     }
 
-    fn search(&self, name: &str, asker: Option<(&[Member], usize)>) -> Search {
-        let mut skipped = Vec::new();
-        if name.contains('/') {
-            let origin = asker.map(|(members, at)| parent(&members[at].found.path));
-            let paths = directories(name, &[], origin, &self.arch, self.cwd.as_deref());
-            return paths
-                .iter()
-                .find_map(|path| self.try_file(path, "path", &mut skipped))
-                .unwrap_or(Search::NotFound(skipped));
-        }
-        if let Some(found) = self.loaded.get(name)
-            && let Ok(library) = self.store.open(&found.path)
-        {
-            return Search::Found(found.clone(), library);
-        }
-        for (via, dir) in self.order(asker) {
-            if let Some(found) = self.try_file(&join(&dir, name), via, &mut skipped) {
-                return found;
-            }
-        }
-        // A cache knows more than the directories: other paths, also below `glibc-hwcaps`.
-        for path in self.system.cache.iter().filter_map(|cache| cache.get(name)).flatten() {
-            if let Some(found) = self.try_file(path, "ld.so.cache", &mut skipped) {
-                return found;
-            }
-        }
-        for dir in &self.system.default {
-            if let Some(found) = self.try_file(&join(dir, name), "default", &mut skipped) {
-                return found;
-            }
-        }
-        Search::NotFound(skipped)
-    }
-
-    /// The directories of the search, but for the cache and the defaults where there is a cache.
-    fn order(&self, asker: Option<(&[Member], usize)>) -> Vec<(&'static str, String)> {
-        let mut out: Vec<(&'static str, String)> = Vec::new();
-        let mut add = |via: &'static str, dirs: Vec<String>| {
-            for dir in dirs {
-                if !out.iter().any(|(_, known)| *known == dir) {
-                    out.push((via, dir));
+    /// Searches a name for the member at `at` and adds what is found, or notes that it is
+    /// missing. Gives the member, and how it was found if that is not what the member says.
+    fn load(
+        &self,
+        name: &str,
+        at: usize,
+        out: &mut Closure,
+        reals: &mut BTreeMap<String, usize>,
+    ) -> Option<(usize, Option<&'static str>)> {
+        let (found, library, via) = match self.search(name, Some((&out.members, at))) {
+            Search::Found(found, library) => (found, library, None),
+            Search::Loaded(found, library) => (found, library, Some(LOADED)),
+            Search::NotFound(skipped) => {
+                // The first who misses it decides: there the real linker gives up.
+                if out.missing.iter().all(|missing| missing.name != name) {
+                    let needed_by = out.members[at].found.path.clone();
+                    out.missing.push(NotFound { name: name.to_owned(), needed_by, skipped });
                 }
+                return None;
             }
         };
-        let expand = |path: &str, member: &Member| {
-            let origin = parent(&member.found.path);
-            directories(path, &[':'], Some(origin), &self.arch, self.cwd.as_deref())
-        };
-        let runpath = asker.and_then(|(members, at)| {
-            let object = members[at].library.object.as_ref().ok()?;
-            Some(expand(object.dynamic.runpath.as_deref()?, &members[at]))
-        });
-        if runpath.is_none() {
-            let mut chain = Vec::new();
-            let mut next = asker.map(|(_, at)| at);
-            while let (Some(at), Some((members, _))) = (next, asker) {
-                chain.push(&members[at]);
-                // A parent always comes before its children, so that this ends.
-                next = members[at].parent;
-            }
-            chain.extend(self.program.first());
-            for member in chain {
-                if let Ok(object) = &member.library.object
-                    && object.dynamic.runpath.is_none()
-                    && let Some(path) = &object.dynamic.rpath
-                {
-                    add("rpath", expand(path, member));
-                }
-            }
+        // The same file under another name is loaded once.
+        if let Some(known) = reals.get(&library.real) {
+            return Some((*known, Some(LOADED)));
         }
-        add("LD_LIBRARY_PATH", self.library_path.clone());
-        add("set_env.sh", self.assumed.clone());
-        add("runpath", runpath.unwrap_or_default());
-        if self.system.cache.is_none() {
-            add("ld.so.conf", self.system.configured.clone());
-        }
-        out
-    }
-
-    fn is_foreign(&self, library: &Library) -> bool {
-        match &library.object {
-            Ok(object) => object.machine != self.machine,
-            Err(defect) => *defect == ElfDefect::Class,
-        }
-    }
-
-    /// `None` to go on searching.
-    fn try_file(&self, path: &str, via: &str, skipped: &mut Vec<String>) -> Option<Search> {
-        match self.store.open(path) {
-            Ok(library) if self.is_foreign(&library) => {
-                if skipped.len() < 16 {
-                    skipped.push(path.to_owned());
-                }
-                None
-            }
-            Ok(library) => {
-                let real = library.real.clone();
-                let found = Resolved { path: path.to_owned(), real, via: via.to_owned() };
-                Some(Search::Found(found, library))
-            }
-            Err(ReadError::NotFound | ReadError::NotDirectory) => None,
-            Err(_) => {
-                if skipped.len() < 16 {
-                    skipped.push(path.to_owned());
-                }
-                None
-            }
-        }
+        reals.insert(library.real.clone(), out.members.len());
+        out.members.push(Member { name: name.to_owned(), found, library, parent: Some(at) });
+        Some((out.members.len() - 1, via))
     }
 }
 
-fn join(dir: &str, name: &str) -> String {
-    format!("{}/{name}", dir.trim_end_matches('/'))
+fn resolved(path: &str, library: &Library, via: &str) -> Resolved {
+    Resolved { path: path.to_owned(), real: library.real.clone(), via: via.to_owned() }
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use crate::elf::{machine_code, machine_name};
-use crate::facts::{ElfDefect, Facts, Link, LinkedObject};
+use crate::facts::{ElfDefect, Facts, Link, LinkedObject, Resolved};
 use crate::link::{Closure, Library, Loader, TORCH_CHECK_FAIL, library_class};
 use crate::sysroot::Sysroot;
 use examine::Examiner;
@@ -28,6 +28,9 @@ const PROBES: &[&str] = &[
     "libstdc++.so.6",
 ];
 
+/// Most names of which it is kept where they are found. A large stack has some thousand.
+const MAX_LOADS: usize = 20_000;
+
 /// Examines all objects; needs the facts about Python, CANN, NNAL and the driver.
 pub(super) fn collect(sysroot: &Sysroot, facts: &Facts) -> Link {
     let candidates = objects::candidates(sysroot, facts);
@@ -40,7 +43,8 @@ pub(super) fn collect(sysroot: &Sysroot, facts: &Facts) -> Link {
     let assumed = if known { Vec::new() } else { objects::assumed_directories(facts, &arch, abi) };
 
     let mut loader = Loader::new(sysroot, machine, assumed);
-    preload(sysroot, facts, &mut loader);
+    loader.set_processor(facts.host.glibc.as_deref(), facts.host.cpu.as_ref());
+    link.preload_refused = preload(sysroot, facts, &mut loader);
 
     let examiner = Examiner::new(sysroot, facts, &loader);
     let mut results: Vec<(LinkedObject, Option<Closure>)> =
@@ -48,6 +52,7 @@ pub(super) fn collect(sysroot: &Sysroot, facts: &Facts) -> Link {
     examine::resolve_in_loaders(&mut results);
     link.probes = probes(&loader, &results);
     link.not_in_copy = examiner.not_in_copy();
+    link.loads = loads(&results);
     link.objects = with_broken_dependencies(results, &loader);
     link.objects.retain(concerns_ascend);
     let gomp = loader.find("libgomp.so.1").map(|found| found.real);
@@ -78,17 +83,20 @@ fn machine(sysroot: &Sysroot, facts: &Facts, candidates: &[Candidate]) -> Option
     named.or_else(python).or_else(first)
 }
 
-/// What is loaded before any Ascend library: the interpreter, and torch.
-fn preload(sysroot: &Sysroot, facts: &Facts, loader: &mut Loader<'_>) {
+/// What is loaded before any Ascend library: the interpreter, what `LD_PRELOAD` names, and torch.
+/// Gives the entries of `LD_PRELOAD` that cannot be loaded.
+fn preload(sysroot: &Sysroot, facts: &Facts, loader: &mut Loader<'_>) -> Vec<String> {
+    let mut refused = None;
     if let Some(interpreter) = &facts.python.interpreter {
         // A wrapper script or a file of another machine is no program for this linker.
         let usable = loader.open(&interpreter.real).is_ok_and(|library| {
             library.object.as_ref().is_ok_and(|object| object.machine == loader.machine())
         });
         if usable {
-            let _ = loader.set_program(&interpreter.real);
+            refused = loader.set_program(&interpreter.real).ok();
         }
     }
+    let refused = refused.unwrap_or_else(|| loader.preload_environment());
     if let Some(dir) = facts.python.torch.dirs.get("torch") {
         for path in objects::libraries(sysroot, dir) {
             if path.contains("/_C.") {
@@ -116,6 +124,26 @@ fn preload(sysroot: &Sysroot, facts: &Facts, loader: &mut Loader<'_>) {
             loader.preload_name(&name, &path);
         }
     }
+    refused
+}
+
+/// Where every name is found that the objects and their dependencies ask for.
+fn loads(
+    results: &[(LinkedObject, Option<Closure>)],
+) -> BTreeMap<String, BTreeMap<String, Resolved>> {
+    let mut out: BTreeMap<String, BTreeMap<String, Resolved>> = BTreeMap::new();
+    let mut count = 0;
+    for closure in results.iter().filter_map(|(_, closure)| closure.as_ref()) {
+        for load in &closure.loads {
+            let asker = &closure.members[load.asker].found.path;
+            let known = out.entry(asker.clone()).or_default();
+            if count < MAX_LOADS && !known.contains_key(&load.name) {
+                count += 1;
+                known.insert(load.name.clone(), load.found.clone());
+            }
+        }
+    }
+    out
 }
 
 /// By the form in which `libc10.so` defines `torchCheckFail`.
@@ -135,7 +163,7 @@ fn torch_abi(sysroot: &Sysroot, facts: &Facts) -> Option<u8> {
 fn probes(
     loader: &Loader<'_>,
     results: &[(LinkedObject, Option<Closure>)],
-) -> BTreeMap<String, Option<crate::facts::Resolved>> {
+) -> BTreeMap<String, Option<Resolved>> {
     let (first, others): (Vec<_>, Vec<_>) = results.iter().partition(|(object, _)| {
         object.owner == "torch-npu" && object.path.contains("/torch_npu/_C.")
     });
