@@ -1,7 +1,7 @@
 //! Checks of the family `host`: operating system, container, space.
 
 use super::{Check, Context, Profile, npu};
-use crate::facts::Facts;
+use crate::facts::{Facts, place};
 use crate::report::{Evidence, Found, Outcome};
 
 /// The checks of this family.
@@ -56,7 +56,12 @@ fn os(ctx: &Context<'_>) -> Outcome {
     let name = host.os_pretty.clone().unwrap_or_else(|| format!("{id} {version}"));
     vec![
         Found::info("HOST-OS", "not_listed").arg("os", name).evidence(
-            Evidence::file("/etc/os-release").value(format!("ID={id} VERSION_ID={version}")),
+            place(
+                host.os_source.as_deref().unwrap_or("/etc/os-release"),
+                &host.os_lines,
+                "VERSION_ID",
+            )
+            .value(format!("ID={id} VERSION_ID={version}")),
         ),
     ]
     .into()

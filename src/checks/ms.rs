@@ -32,9 +32,7 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
             .evidence(
                 Evidence::file(format!("{dir}/lib/plugin")).value("no libmindspore_ascend.so.*"),
             )
-            .evidence(
-                Evidence::file(format!("{}/METADATA", mindspore.path)).value(&mindspore.version),
-            ),
+            .evidence(mindspore.version_place()),
     ]
     .into()
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use super::chip::{self, ChipFamily};
 use super::{Check, Context};
-use crate::facts::HccnConf;
+use crate::facts::RankTable;
 use crate::report::{Evidence, Found, Outcome, Severity};
 
 /// The checks of this family.
@@ -62,7 +62,7 @@ fn hccn(ctx: &Context<'_>) -> Outcome {
             let found =
                 start("bad_address").arg("device", device.to_string()).arg("address", address);
             let value = format!("address_{device}={address}");
-            out.push(found.evidence(address_place(conf, *device).value(value)));
+            out.push(found.evidence(conf.place(*device).value(value)));
         } else {
             owners.entry(address).or_default().push(*device);
         }
@@ -73,7 +73,7 @@ fn hccn(ctx: &Context<'_>) -> Outcome {
             start("duplicate").arg("address", *address).arg("devices", names.join(", "));
         for device in devices.iter().take(8) {
             let value = format!("address_{device}={address}");
-            found = found.evidence(address_place(conf, *device).value(value));
+            found = found.evidence(conf.place(*device).value(value));
         }
         out.push(found);
     }
@@ -143,7 +143,7 @@ fn rank_table(ctx: &Context<'_>) -> Outcome {
     };
     if let Some(error) = &table.error {
         let found = start("unreadable", grave).arg("error", error);
-        return vec![found.evidence(Evidence::file(&table.path).value(error))].into();
+        return vec![found.evidence(table.place("error").value(error))].into();
     }
     let mut out = Vec::new();
     if let (Some(version), Some(chip)) = (&table.version, chip::chip(ctx.facts))
@@ -152,23 +152,25 @@ fn rank_table(ctx: &Context<'_>) -> Outcome {
         let value = format!("version {version}");
         let found =
             start("version", grave).arg("version", version).arg("chip", chip.family.label());
-        out.push(found.evidence(Evidence::file(&table.path).value(value)).evidence(chip.evidence));
+        out.push(found.evidence(table.place("version").value(value)).evidence(chip.evidence));
     }
     if let Some(status) = table.status.as_deref().filter(|status| *status != "completed") {
         let found = start("status", grave).arg("status", status);
-        out.push(found.evidence(Evidence::file(&table.path).value(format!("status {status}"))));
+        out.push(found.evidence(table.place("status").value(format!("status {status}"))));
     }
-    let mut owners: BTreeMap<&str, usize> = BTreeMap::new();
-    for ip in table.devices.iter().filter_map(|device| device.device_ip.as_deref()) {
-        *owners.entry(ip).or_default() += 1;
+    let mut owners: BTreeMap<&str, Vec<Option<u32>>> = BTreeMap::new();
+    for device in &table.devices {
+        let Some(ip) = device.device_ip.as_deref() else { continue };
+        owners.entry(ip).or_default().push(device.line);
         if ip.parse::<IpAddr>().is_err() {
             let found = start("bad_address", grave).arg("address", ip);
-            out.push(found.evidence(Evidence::file(&table.path).value(ip)));
+            out.push(found.evidence(address(table, device.line, ip)));
         }
     }
-    for (ip, _) in owners.iter().filter(|(_, count)| **count > 1).take(8) {
+    for (ip, lines) in owners.iter().filter(|(_, lines)| lines.len() > 1).take(8) {
         let found = start("duplicate", grave).arg("address", *ip);
-        out.push(found.evidence(Evidence::file(&table.path).value(*ip)));
+        let places = lines.iter().take(8).map(|line| address(table, *line, ip));
+        out.push(places.fold(found, Found::evidence));
     }
     out.extend(stale(ctx));
     out.into()
@@ -179,21 +181,31 @@ fn stale(ctx: &Context<'_>) -> Option<Found> {
     let table = ctx.facts.net.ranktable.as_ref()?;
     let conf = ctx.facts.net.hccn.as_ref()?;
     let own: Vec<&str> = conf.addresses.values().map(String::as_str).collect();
-    let listed: Vec<&str> =
-        table.devices.iter().filter_map(|device| device.device_ip.as_deref()).collect();
+    let listed: Vec<(&str, Option<u32>)> = table
+        .devices
+        .iter()
+        .filter_map(|device| Some((device.device_ip.as_deref()?, device.line)))
+        .collect();
+    let (device, first_own) = conf.addresses.first_key_value()?;
+    let &(first, line) = listed.first()?;
     // One address in common: the table is of this machine. None: it is left over, or of others.
-    if own.is_empty() || listed.is_empty() || listed.iter().any(|ip| own.contains(ip)) {
+    if listed.iter().any(|(ip, _)| own.contains(ip)) {
         return None;
     }
     let severity =
         if ctx.profile.needs_device_network() { Severity::Error } else { Severity::Warning };
     let found = Found::new("NET-RANKTABLE", "stale", severity)
         .arg("path", &table.path)
-        .arg("listed", listed[0])
-        .arg("own", own[0])
+        .arg("listed", first)
+        .arg("own", first_own)
         .arg("conf", &conf.path)
-        .evidence(Evidence::file(&table.path).value(format!("device_ip {}", listed[0])));
-    Some(found.evidence(Evidence::file(&conf.path).value(format!("address {}", own[0]))))
+        .evidence(address(table, line, first));
+    Some(found.evidence(conf.place(*device).value(format!("address_{device}={first_own}"))))
+}
+
+/// An address in a rank table.
+fn address(table: &RankTable, line: Option<u32>, ip: &str) -> Evidence {
+    Evidence::file(&table.path).line_if(line).value(format!("device_ip {ip}"))
 }
 
 /// Variables that name interfaces of the host. HCCL takes prefixes; `=` asks for the whole name
@@ -250,15 +262,6 @@ fn matches(value: &str, prefixes: bool, there: &[String]) -> bool {
             wanted.iter().any(|want| if exact { name == want } else { name.starts_with(want) });
         hit != excluded
     })
-}
-
-/// The line of a device's address.
-fn address_place(conf: &HccnConf, device: u32) -> Evidence {
-    let place = Evidence::file(&conf.path);
-    match conf.address_lines.get(&device) {
-        Some(line) => place.line(*line),
-        None => place,
-    }
 }
 
 #[cfg(test)]

@@ -21,8 +21,10 @@ pub(super) struct Requirement {
     pub(super) name: String,
     /// Accepted versions; empty for any.
     pub(super) spec: VersionSpecifiers,
-    /// The line as it was written.
+    /// The line without its marker.
     pub(super) text: String,
+    /// The whole line, with its marker.
+    pub(super) declared: String,
 }
 
 /// The outcome of a check about a package that is not there.
@@ -133,7 +135,12 @@ pub(super) fn requirement(line: &str, env: &MarkerEnvironment) -> Option<Require
         "" => VersionSpecifiers::empty(),
         spec => VersionSpecifiers::from_str(spec).ok()?,
     };
-    (!name.is_empty()).then(|| Requirement { name, spec, text: what.to_owned() })
+    (!name.is_empty()).then(|| Requirement {
+        name,
+        spec,
+        text: what.to_owned(),
+        declared: line.to_owned(),
+    })
 }
 
 #[cfg(test)]

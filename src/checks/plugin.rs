@@ -3,9 +3,8 @@
 
 use super::chip::{self, ChipFamily};
 use super::pep::{self, not_installed};
-use super::torch::metadata_of;
 use super::{Check, Context};
-use crate::facts::Facts;
+use crate::facts::{EntryPoint, Facts, place};
 use crate::report::{Evidence, Found, Outcome};
 
 /// The checks of this file.
@@ -31,46 +30,47 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
             Some(vllm) if npu => vec![
                 Found::warning("VLLM-PLUGIN", "absent")
                     .arg("vllm", &vllm.version)
-                    .evidence(Evidence::file(metadata_of(vllm)).value(&vllm.version)),
+                    .evidence(vllm.version_place()),
             ]
             .into(),
             _ => not_installed("vllm-ascend"),
         };
     };
     // An editable install may keep its entry points beside the sources.
-    let names: Vec<&str> = python
+    let points: Vec<&EntryPoint> = python
         .all_dists("vllm-ascend")
         .flat_map(|dist| &dist.entry_points)
-        .filter(|(group, ..)| group == PLATFORMS)
-        .map(|(_, name, _)| name.as_str())
+        .filter(|point| point.group == PLATFORMS)
         .collect();
     let mut found = Vec::new();
     if vllm.is_none() {
         found.push(
             Found::warning("VLLM-PLUGIN", "no_vllm")
                 .arg("vllm_ascend", &ascend.version)
-                .evidence(Evidence::file(metadata_of(ascend)).value(&ascend.version)),
+                .evidence(ascend.version_place()),
         );
     }
-    let Some(first) = names.first() else {
+    let Some(first) = points.first() else {
         found.push(
             Found::error("VLLM-PLUGIN", "no_entry")
                 .arg("vllm_ascend", &ascend.version)
-                .arg("path", format!("{}/entry_points.txt", ascend.path))
-                .evidence(Evidence::file(format!("{}/entry_points.txt", ascend.path))),
+                .arg("path", ascend.entry_points_path())
+                .evidence(Evidence::file(ascend.entry_points_path())),
         );
         return found.into();
     };
     if let Some(allowed) = facts.env.get("VLLM_PLUGINS")
-        && !names.iter().any(|name| allowed.split(',').any(|one| one.trim() == *name))
+        && !points.iter().any(|point| allowed.split(',').any(|one| one.trim() == point.name))
     {
         found.push(
             Found::error("VLLM-PLUGIN", "filtered")
                 .arg("value", allowed)
-                .arg("name", *first)
+                .arg("name", &first.name)
                 .evidence(Evidence::env("VLLM_PLUGINS").value(allowed))
                 .evidence(
-                    Evidence::file(format!("{}/entry_points.txt", ascend.path)).value(*first),
+                    Evidence::file(ascend.entry_points_path())
+                        .line_if(first.line)
+                        .value(format!("{} = {}", first.name, first.value)),
                 ),
         );
     }
@@ -98,7 +98,7 @@ fn empty(ctx: &Context<'_>) -> Outcome {
                 ),
             )
             .evidence(Evidence::file(path).value(format!("NEEDED {library}")))
-            .evidence(Evidence::file(metadata_of(vllm)).value(&vllm.version))
+            .evidence(vllm.version_place())
     });
     found.take(1).collect::<Vec<_>>().into()
 }
@@ -148,7 +148,10 @@ fn build(ctx: &Context<'_>) -> Outcome {
             .arg("built", family.label())
             .arg("value", value)
             .arg("chip", chip.family.label())
-            .evidence(Evidence::file(path).value(format!("{key} = '{value}'")))
+            .evidence(
+                place(path, &facts.python.vllm.build_info_lines, key)
+                    .value(format!("{key} = '{value}'")),
+            )
             .evidence(chip.evidence),
     ]
     .into()
@@ -180,9 +183,9 @@ fn version(ctx: &Context<'_>) -> Outcome {
         return Outcome::Passed;
     }
     vec![
-        Found::warning("VLLM-VERSION", "untagged").arg("version", &vllm.version).evidence(
-            Evidence::file(metadata_of(vllm)).value(format!("Version: {}", vllm.version)),
-        ),
+        Found::warning("VLLM-VERSION", "untagged")
+            .arg("version", &vllm.version)
+            .evidence(vllm.version_place()),
     ]
     .into()
 }
@@ -205,16 +208,13 @@ fn triton(ctx: &Context<'_>) -> Outcome {
             state.triton_owners.iter().filter(|(name, _)| name != "triton-ascend")
         {
             if let Some(dist) = python.dist(name) {
-                found =
-                    found.evidence(Evidence::file(&dist.path).value(format!("{name} {version}")));
+                found = found.evidence(dist.place("Version").value(format!("{name} {version}")));
             }
         }
         for path in state.triton_overwritten.iter().take(5) {
             found = found.evidence(Evidence::file(path).value("differs from RECORD"));
         }
-        for path in ascend.missing_sample.iter().take(3) {
-            found = found.evidence(Evidence::file(path).value("missing"));
-        }
+        found = ascend.missing_places(3).into_iter().fold(found, Found::evidence);
         found
             .arg("version", &ascend.version)
             .arg("others", others.join(", "))
@@ -250,7 +250,7 @@ fn triton_chip(ctx: &Context<'_>) -> Outcome {
         Found::warning("TRITON-CHIP", "unsupported")
             .arg("version", &ascend.version)
             .arg("chip", chip.family.label())
-            .evidence(Evidence::file(&ascend.path).value(&ascend.version))
+            .evidence(ascend.version_place())
             .evidence(chip.evidence),
     ]
     .into()
@@ -269,8 +269,12 @@ mod tests {
 
     fn plugin_dist() -> Dist {
         let mut ascend = dist("vllm-ascend", "0.11.0");
-        ascend.entry_points =
-            vec![(PLATFORMS.to_owned(), "ascend".to_owned(), "vllm_ascend:register".to_owned())];
+        ascend.entry_points = vec![EntryPoint {
+            group: PLATFORMS.to_owned(),
+            name: "ascend".to_owned(),
+            value: "vllm_ascend:register".to_owned(),
+            line: Some(2),
+        }];
         ascend
     }
 

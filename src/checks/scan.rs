@@ -16,7 +16,9 @@ fn read(ctx: &Context<'_>) -> Outcome {
             Found::warning("SCAN-READ", message)
                 .arg("path", &problem.path)
                 .arg("detail", &problem.detail)
-                .evidence(Evidence::file(&problem.path).value(&problem.detail))
+                .evidence(
+                    Evidence::file(&problem.path).line_if(problem.line).value(&problem.detail),
+                )
         })
         .collect::<Vec<_>>()
         .into()
@@ -29,7 +31,9 @@ fn format(ctx: &Context<'_>) -> Outcome {
             Found::warning("SCAN-FORMAT", "malformed")
                 .arg("path", &problem.path)
                 .arg("detail", &problem.detail)
-                .evidence(Evidence::file(&problem.path).value(&problem.detail))
+                .evidence(
+                    Evidence::file(&problem.path).line_if(problem.line).value(&problem.detail),
+                )
         })
         .collect::<Vec<_>>()
         .into()

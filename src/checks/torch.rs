@@ -4,7 +4,7 @@
 use pep440_rs::Version;
 
 use super::{Check, Context, pep};
-use crate::facts::{Dist, Facts};
+use crate::facts::{Dist, EntryPoint, Facts};
 use crate::report::{Evidence, Found, Outcome};
 
 /// The checks of this family.
@@ -17,11 +17,6 @@ pub(super) const CHECKS: &[Check] = &[
 /// Backends that, as torch_npu does, take the one place that PyTorch keeps for devices from
 /// outside (`PrivateUse1`): two of them cannot be loaded together.
 const PRIVATE_USE: &[&str] = &["torch_mlu", "torch_musa"];
-
-/// `METADATA` of a distribution.
-pub(super) fn metadata_of(dist: &Dist) -> String {
-    format!("{}/METADATA", dist.path)
-}
 
 /// What torch_npu asks for, in words, and whether the installed torch is that.
 struct Wanted {
@@ -53,11 +48,10 @@ fn version(ctx: &Context<'_>) -> Outcome {
     };
     let npu_evidence = || {
         let requires = npu.requires.iter().find(|line| line.starts_with("torch"));
-        let said = requires.map_or_else(
-            || format!("Version: {}", npu.version),
-            |line| format!("Requires-Dist: {line}"),
-        );
-        Evidence::file(metadata_of(npu)).value(said)
+        requires.map_or_else(
+            || npu.place("Version").value(format!("Version: {}", npu.version)),
+            |line| npu.requirement(line).value(format!("Requires-Dist: {line}")),
+        )
     };
     let base = pep::version(&npu.version).map(|version| version.only_release().to_string());
     let Some(torch) = python.dist("torch") else {
@@ -84,10 +78,9 @@ fn version(ctx: &Context<'_>) -> Outcome {
     if wanted.met {
         return Outcome::Passed;
     }
-    let source = match (imported, python.torch.dirs.get("torch")) {
-        (Some(_), Some(dir)) => Evidence::file(format!("{dir}/version.py")),
-        _ => Evidence::file(metadata_of(torch)),
-    };
+    let source = imported
+        .and_then(|_| python.torch.version_place("__version__"))
+        .unwrap_or_else(|| torch.place("Version"));
     vec![
         Found::error("TORCH-VERSION", "differs")
             .arg("torch", installed)
@@ -111,7 +104,6 @@ fn cuda(ctx: &Context<'_>) -> Outcome {
         .iter()
         .filter(|dist| dist.name.starts_with("nvidia-") && dist.name.contains("-cu"))
         .collect();
-    let dir = python.torch.dirs.get("torch");
     let built = python.torch.cuda.as_deref().filter(|cuda| !cuda.is_empty());
     let by_name = || {
         pep::version(&torch.version)?.local().iter().map(ToString::to_string).find(|part| {
@@ -120,25 +112,22 @@ fn cuda(ctx: &Context<'_>) -> Outcome {
         })
     };
     if let Some(cuda) = built.map(str::to_owned).or_else(by_name) {
-        let mut found =
-            Found::warning("TORCH-CUDA", "build")
-                .arg("torch", &torch.version)
-                .arg("cuda", &cuda)
-                .arg(
-                    "release",
-                    pep::version(&torch.version).map_or_else(
-                        || torch.version.clone(),
-                        |version| version.only_release().to_string(),
-                    ),
-                )
-                .evidence(match dir {
-                    Some(dir) if built.is_some() => Evidence::file(format!("{dir}/version.py"))
-                        .value(format!("cuda = '{cuda}'")),
-                    _ => Evidence::file(metadata_of(torch))
-                        .value(format!("Version: {}", torch.version)),
-                });
+        let mut found = Found::warning("TORCH-CUDA", "build")
+            .arg("torch", &torch.version)
+            .arg("cuda", &cuda)
+            .arg(
+                "release",
+                pep::version(&torch.version).map_or_else(
+                    || torch.version.clone(),
+                    |version| version.only_release().to_string(),
+                ),
+            )
+            .evidence(match python.torch.version_place("cuda") {
+                Some(place) if built.is_some() => place.value(format!("cuda = '{cuda}'")),
+                _ => torch.version_place(),
+            });
         for dist in nvidia.iter().take(3) {
-            found = found.evidence(Evidence::file(&dist.path).value(&dist.version));
+            found = found.evidence(dist.version_place());
         }
         return vec![found].into();
     }
@@ -147,7 +136,7 @@ fn cuda(ctx: &Context<'_>) -> Outcome {
         Found::info("TORCH-CUDA", "leftover")
             .arg("count", nvidia.len().to_string())
             .arg("first", &first.name)
-            .evidence(Evidence::file(&first.path).value(&first.version)),
+            .evidence(first.version_place()),
     ]
     .into()
 }
@@ -159,7 +148,7 @@ fn backends(ctx: &Context<'_>) -> Outcome {
     }
     let mut found = Vec::new();
     for dist in &python.dists {
-        for (group, name, value) in &dist.entry_points {
+        for EntryPoint { group, name, value, line } in &dist.entry_points {
             let module = value.split([':', '.']).next().unwrap_or(value).trim();
             if group != "torch.backends" || module == "torch_npu" {
                 continue;
@@ -171,7 +160,8 @@ fn backends(ctx: &Context<'_>) -> Outcome {
             };
             found.push(
                 one.arg("name", name).arg("package", &dist.name).evidence(
-                    Evidence::file(format!("{}/entry_points.txt", dist.path))
+                    Evidence::file(dist.entry_points_path())
+                        .line_if(*line)
                         .value(format!("{name} = {value}")),
                 ),
             );
@@ -258,7 +248,8 @@ mod tests {
         let mut point = |name: &str, module: &str| {
             let mut other = dist(name, "1");
             let value = format!("{module}:_autoload");
-            other.entry_points = vec![("torch.backends".to_owned(), module.to_owned(), value)];
+            let (group, name) = ("torch.backends".to_owned(), module.to_owned());
+            other.entry_points = vec![EntryPoint { group, name, value, line: None }];
             facts.python.dists.push(other);
         };
         point("torch-npu-extra", "torch_npu");

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::facts::{Cpu, Facts, Host, NodeOwner};
+use crate::facts::{Cpu, Facts, Host, InfoFile, NodeOwner};
 use crate::sysroot::{Space, Sysroot};
 
 use super::{container, info_file::parse_info, libc};
@@ -14,7 +14,8 @@ const MAX_ENTRIES: usize = 512;
 
 /// Needs the facts of driver and devices, for the users and groups that they name.
 pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
-    let os = os_release(sysroot);
+    let os_release = os_release(sysroot);
+    let os = &os_release.fields;
     let machine = sysroot.machine();
     let cpuinfo = sysroot.read_text("/proc/cpuinfo").ok();
     let container = container::collect(sysroot);
@@ -37,6 +38,8 @@ pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
         os_id: os.get("ID").cloned(),
         os_version: os.get("VERSION_ID").cloned(),
         os_pretty: os.get("PRETTY_NAME").cloned(),
+        os_source: Some(os_release.path).filter(|path| !path.is_empty()),
+        os_lines: os_release.lines,
         glibc: libc::version(sysroot),
         cpus: sysroot.cpus().or_else(|| count_cpus(cpuinfo.as_deref()?)),
         cpu: cpuinfo.as_deref().and_then(cpu),
@@ -54,21 +57,21 @@ pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
     users(sysroot, facts);
 }
 
-fn os_release(sysroot: &Sysroot) -> BTreeMap<String, String> {
+fn os_release(sysroot: &Sysroot) -> InfoFile {
     let paths = ["/etc/os-release", "/usr/lib/os-release"];
     let Some((path, text)) =
         paths.iter().find_map(|path| Some((path, sysroot.text_if_there(path)?)))
     else {
-        return BTreeMap::new();
+        return InfoFile::default();
     };
-    let mut fields = parse_info(path, &text).0.fields;
-    for value in fields.values_mut() {
+    let mut file = parse_info(path, &text).0;
+    for value in file.fields.values_mut() {
         // The file is shell code: single quotes are as good as double ones.
         if let Some(bare) = value.strip_prefix('\'').and_then(|value| value.strip_suffix('\'')) {
             *value = bare.to_owned();
         }
     }
-    fields
+    file
 }
 
 fn first_line(sysroot: &Sysroot, path: &str) -> Option<String> {
@@ -173,7 +176,7 @@ fn users(sysroot: &Sysroot, facts: &mut Facts) {
             first_group = gid.parse::<u32>().ok();
         }
     }
-    for line in group.lines() {
+    for (number, line) in (1..).zip(group.lines()) {
         let fields: Vec<&str> = line.split(':').collect();
         let [name, _, gid, members, ..] = fields[..] else { continue };
         let Ok(gid) = gid.parse() else { continue };
@@ -181,6 +184,7 @@ fn users(sysroot: &Sysroot, facts: &mut Facts) {
             continue;
         }
         facts.host.groups.insert(name.to_owned(), gid);
+        facts.host.group_lines.insert(name.to_owned(), number);
         let listed = facts
             .host
             .user
@@ -252,6 +256,7 @@ mod tests {
         assert_eq!(host.space["/dev/shm"].total, 64 << 20);
         assert_eq!(host.log_dir.as_deref(), Some("/home/me/ascend/log"));
         assert_eq!(host.user.as_deref(), Some("me"));
+        assert_eq!((host.os_lines["VERSION_ID"], host.group_lines["HwHiAiUser"]), (2, 1));
         assert_eq!(host.groups, BTreeMap::from([("HwHiAiUser".to_owned(), 1001)]));
         assert_eq!(host.user_groups, ["HwHiAiUser"]);
     }

@@ -41,7 +41,7 @@ pub(super) fn read_info(sysroot: &Sysroot, path: &str) -> Option<InfoFile> {
         sysroot.problem(path, ProblemKind::Malformed, "no `key=value` line in it");
     } else if let Some(line) = bad.first() {
         let detail = format!("line {line} is no `key=value` line");
-        sysroot.problem(path, ProblemKind::Malformed, &detail);
+        sysroot.problem_at(path, Some(*line), ProblemKind::Malformed, &detail);
     }
     Some(file)
 }

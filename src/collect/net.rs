@@ -1,5 +1,7 @@
 //! Network configuration of the devices.
 
+use std::collections::{BTreeMap, VecDeque};
+
 use serde_json::Value;
 
 use crate::facts::{Access, Facts, HccnConf, Net, RankDevice, RankTable};
@@ -56,7 +58,7 @@ fn parse_hccn(path: &str, text: &str) -> HccnConf {
             let device = |prefix: &str| key.trim().strip_prefix(prefix)?.parse::<u32>().ok();
             if let Some(device) = device("address_") {
                 conf.addresses.insert(device, value);
-                conf.address_lines.insert(device, number);
+                conf.lines.insert(key.trim().to_owned(), number);
             } else if let Some(device) = device("netmask_") {
                 conf.netmasks.insert(device, value);
             }
@@ -77,13 +79,11 @@ fn rank_table(sysroot: &Sysroot) -> Option<RankTable> {
         None if sysroot.exists(ROOT_INFO) => ("", ROOT_INFO),
         None => return None,
     };
-    let read = match sysroot.read(path, RANK_TABLE_LIMIT) {
+    let mut table = match sysroot.read(path, RANK_TABLE_LIMIT) {
         Ok(bytes) => parse_rank_table(&bytes),
         Err(ReadError::Partial) => return None,
-        Err(error) => Err(error.to_string()),
+        Err(error) => unreadable(error.to_string(), None),
     };
-    let mut table =
-        read.unwrap_or_else(|error| RankTable { error: Some(error), ..RankTable::default() });
     path.clone_into(&mut table.path);
     variable.clone_into(&mut table.variable);
     Some(table)
@@ -91,10 +91,16 @@ fn rank_table(sysroot: &Sysroot) -> Option<RankTable> {
 
 /// Reads the formats 1.0 and 1.2 (`server_list`), the older one without a version
 /// (`group_list`), and of 2.0 (`rank_list`) the devices.
-fn parse_rank_table(bytes: &[u8]) -> Result<RankTable, String> {
-    let json: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+fn parse_rank_table(bytes: &[u8]) -> RankTable {
+    let json: Value = match serde_json::from_slice(bytes) {
+        Ok(json) => json,
+        Err(error) => {
+            let line = u32::try_from(error.line()).ok().filter(|&line| line > 0);
+            return unreadable(error.to_string(), line);
+        }
+    };
     if !json.is_object() {
-        return Err("not a JSON object".to_owned());
+        return unreadable("not a JSON object".to_owned(), None);
     }
     let mut table = RankTable {
         version: json.get("version").and_then(text),
@@ -118,7 +124,63 @@ fn parse_rank_table(bytes: &[u8]) -> Result<RankTable, String> {
     for rank in array(&json, "rank_list") {
         push(&mut table, rank, "");
     }
-    Ok(table)
+    find_lines(&mut table, bytes);
+    table
+}
+
+/// A table that could not be read, and the line of the mistake.
+fn unreadable(error: String, line: Option<u32>) -> RankTable {
+    let lines = line.map(|line| ("error".to_owned(), line)).into_iter().collect();
+    RankTable { error: Some(error), lines, ..RankTable::default() }
+}
+
+/// Adds the lines of what a report may name. The parser keeps no places, so that the text is
+/// gone through once more, from one string to the next.
+fn find_lines(table: &mut RankTable, json: &[u8]) {
+    let mut addresses: BTreeMap<&[u8], VecDeque<u32>> = BTreeMap::new();
+    let mut strings = Strings { rest: json, line: 1 };
+    let mut key: &[u8] = b"";
+    while let Some((string, line)) = strings.next() {
+        match key {
+            b"version" | b"status" => {
+                let key = String::from_utf8_lossy(key).into_owned();
+                table.lines.entry(key).or_insert(line);
+            }
+            b"device_ip" => addresses.entry(string).or_default().push_back(line),
+            _ => {}
+        }
+        let is_key = strings.rest.trim_ascii_start().first() == Some(&b':');
+        key = if is_key { string } else { b"" };
+    }
+    for device in &mut table.devices {
+        let ip = device.device_ip.as_deref().unwrap_or_default();
+        device.line = addresses.get_mut(ip.as_bytes()).and_then(VecDeque::pop_front);
+    }
+}
+
+/// The strings of a JSON text, without their quotes and with their escapes, and their lines.
+struct Strings<'a> {
+    rest: &'a [u8],
+    line: u32,
+}
+
+impl<'a> Iterator for Strings<'a> {
+    type Item = (&'a [u8], u32);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let open = self.rest.iter().position(|&byte| byte == b'"')?;
+        let before = self.rest[..open].split(|&byte| byte == b'\n').count() - 1;
+        self.line = self.line.saturating_add(u32::try_from(before).unwrap_or(u32::MAX));
+        let inner = &self.rest[open + 1..];
+        let mut escaped = false;
+        let close = inner.iter().position(|&byte| {
+            let ends = byte == b'"' && !escaped;
+            escaped = byte == b'\\' && !escaped;
+            ends
+        })?;
+        self.rest = &inner[close + 1..];
+        Some((&inner[..close], self.line))
+    }
 }
 
 fn push(table: &mut RankTable, device: &Value, server: &str) {
@@ -131,6 +193,7 @@ fn push(table: &mut RankTable, device: &Value, server: &str) {
         device_id: number("device_id"),
         device_ip: device.get("device_ip").and_then(text).filter(|ip| !ip.is_empty()),
         rank: number("rank_id"),
+        line: None,
     });
 }
 
@@ -166,15 +229,28 @@ mod tests {
     fn both_rank_table_formats_are_read() {
         let old = br#"{"version":"1.0","status":"completed","server_list":[{"server_id":"10.0.0.1",
             "device":[{"device_id":"0","device_ip":"192.1.27.6","rank_id":"0"}]}]}"#;
-        let table = parse_rank_table(old).unwrap();
+        let table = parse_rank_table(old);
         assert_eq!(table.version.as_deref(), Some("1.0"));
         assert_eq!(table.devices[0].device_ip.as_deref(), Some("192.1.27.6"));
         assert_eq!(table.devices[0].server, "10.0.0.1");
         let new = br#"{"version":"2.0","rank_list":[{"rank_id":3,"device_id":1}]}"#;
-        let table = parse_rank_table(new).unwrap();
+        let table = parse_rank_table(new);
         assert_eq!((table.devices[0].rank, table.devices[0].device_id), (Some(3), Some(1)));
-        assert!(parse_rank_table(b"[]").is_err());
-        assert!(parse_rank_table(b"{\"version\":").is_err());
+        assert!(parse_rank_table(b"[]").error.is_some());
+        let cut = parse_rank_table(b"{\n\"version\":");
+        assert!(cut.error.is_some());
+        assert_eq!(cut.lines["error"], 2);
+    }
+
+    #[test]
+    fn the_lines_of_a_rank_table() {
+        let text = b"{\n \"status\": \"completed\", \"a\\\"b\": 1,\n \"version\":\n \"1.0\",\n\
+            \"server_list\": [{\"device\": [{\"device_ip\": \"1.1.1.1\"},\n\
+            {\"device_id\": \"1\"},\n{\"device_ip\":\"1.1.1.1\"}]}]}";
+        let table = parse_rank_table(text);
+        assert_eq!((table.lines["status"], table.lines["version"]), (2, 4));
+        let lines: Vec<Option<u32>> = table.devices.iter().map(|device| device.line).collect();
+        assert_eq!(lines, [Some(5), None, Some(7)]);
     }
 
     proptest! {

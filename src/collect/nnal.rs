@@ -1,6 +1,6 @@
 //! NNAL, the package with the ATB operator library.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::cann::names;
 use crate::facts::{CannLink, Facts, InfoFile, Nnal, ProblemKind};
@@ -70,15 +70,17 @@ fn read(sysroot: &Sysroot, root: &str) -> Nnal {
 /// Unlike that of CANN, this `version.info` is written as `key : value`.
 fn version_info(sysroot: &Sysroot, path: &str) -> Option<InfoFile> {
     let text = sysroot.text_if_there(path)?;
-    let field = |line: &str| {
-        let (key, value) = line.split_once([':', '='])?;
-        Some((key.trim().to_owned(), value.trim().to_owned()))
-    };
-    let fields: BTreeMap<_, _> = text.lines().take(256).filter_map(field).collect();
-    if fields.is_empty() {
+    let mut info = InfoFile { path: path.to_owned(), ..InfoFile::default() };
+    for (number, line) in (1..=256).zip(text.lines()) {
+        if let Some((key, value)) = line.split_once([':', '=']) {
+            info.fields.insert(key.trim().to_owned(), value.trim().to_owned());
+            info.lines.insert(key.trim().to_owned(), number);
+        }
+    }
+    if info.fields.is_empty() {
         sysroot.problem(path, ProblemKind::Malformed, "no `key : value` line in it");
     }
-    Some(InfoFile { path: path.to_owned(), fields, ..InfoFile::default() })
+    Some(info)
 }
 
 #[cfg(test)]

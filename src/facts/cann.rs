@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{InfoFile, NodeOwner};
+use crate::report::Evidence;
 use crate::version::CannVersion;
 
 /// All that CANN left on the disk.
@@ -73,6 +74,9 @@ pub struct CannInstall {
     /// Where the version was read: a file, or the root for its name.
     #[serde(default)]
     pub version_source: String,
+    /// The line of the version in that file, counted from 1, where known.
+    #[serde(default)]
+    pub version_line: Option<u32>,
     /// Architecture that it is built for, as `uname -m` says.
     pub arch: Option<String>,
     /// `ascend_*_install.info`.
@@ -95,6 +99,9 @@ pub struct CannInstall {
     pub kernel_socs: Vec<String>,
     /// `opp/vendors/config.ini`: names in `load_priority` and whether their directory exists.
     pub custom_opp: Vec<(String, bool)>,
+    /// The line of `load_priority` there, counted from 1, where known.
+    #[serde(default)]
+    pub custom_opp_line: Option<u32>,
     /// Mode, owner and group of its root, where known.
     pub owner: Option<NodeOwner>,
     /// Key paths that the process under examination may not read or search.
@@ -105,6 +112,12 @@ impl CannInstall {
     /// The version, if it is written as CANN versions are.
     pub fn parsed_version(&self) -> Option<CannVersion> {
         self.version.as_deref()?.parse().ok()
+    }
+
+    /// Where its version was read.
+    pub fn version_place(&self) -> Evidence {
+        let source = Some(&self.version_source).filter(|source| !source.is_empty());
+        Evidence::file(source.unwrap_or(&self.path)).line_if(self.version_line)
     }
 
     /// Whether a path lies in it.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::{Lines, place};
 use crate::report::Evidence;
 
 /// A `key=value` file such as `version.info`, with the place it was read from.
@@ -15,17 +16,13 @@ pub struct InfoFile {
     pub fields: BTreeMap<String, String>,
     /// Lines of the fields, counted from 1, where known.
     #[serde(default)]
-    pub lines: BTreeMap<String, u32>,
+    pub lines: Lines,
 }
 
 impl InfoFile {
     /// The place of a field: the file, and its line where known.
     pub fn place(&self, key: &str) -> Evidence {
-        let place = Evidence::file(&self.path);
-        match self.lines.get(key) {
-            Some(line) => place.line(*line),
-            None => place,
-        }
+        place(&self.path, &self.lines, key)
     }
 
     /// A field's value.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::Lines;
 use crate::sysroot::Space;
 
 /// The machine and its operating system.
@@ -21,6 +22,12 @@ pub struct Host {
     pub os_version: Option<String>,
     /// `PRETTY_NAME` of `/etc/os-release`.
     pub os_pretty: Option<String>,
+    /// The file that these were read from: `/etc/os-release` or `/usr/lib/os-release`.
+    #[serde(default)]
+    pub os_source: Option<String>,
+    /// Lines of its fields.
+    #[serde(default)]
+    pub os_lines: Lines,
     /// Version of the C library, for example `2.34`.
     pub glibc: Option<String>,
     /// Logical processors.
@@ -46,6 +53,9 @@ pub struct Host {
     /// Groups that the driver installation names, and those that own device nodes, with their
     /// ids (`/etc/group`).
     pub groups: BTreeMap<String, u32>,
+    /// Lines of these groups in `/etc/group`.
+    #[serde(default)]
+    pub group_lines: Lines,
     /// Whether `/etc/passwd` and `/etc/group` were read.
     pub accounts_read: bool,
     /// Name of the user under examination (`/etc/passwd`).
@@ -53,8 +63,20 @@ pub struct Host {
     /// Those of [`Host::groups`] in which `/etc/group` lists that user, or which are the
     /// user's first group in `/etc/passwd`.
     pub user_groups: Vec<String>,
-    /// Index URLs that pip would use, credentials taken out: file or variable, and URL.
-    pub pip_indexes: Vec<(String, String)>,
+    /// Indexes that pip would use.
+    pub pip_indexes: Vec<PipIndex>,
+}
+
+/// A package index of pip.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PipIndex {
+    /// The file or environment variable that names it.
+    pub source: String,
+    /// Its address, credentials taken out.
+    pub url: String,
+    /// The line in the file, counted from 1, where known.
+    #[serde(default)]
+    pub line: Option<u32>,
 }
 
 /// The first processor of `/proc/cpuinfo`.

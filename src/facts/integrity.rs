@@ -2,13 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::PthCode;
+
 /// Results of the integrity collector.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Integrity {
     /// One entry per distribution that was examined.
     pub packages: Vec<PackageIntegrity>,
-    /// `.pth` files with lines that run code and that no distribution lists: path and line.
-    pub stray_pth: Vec<(String, String)>,
+    /// Lines that run code, of `.pth` files that no distribution lists.
+    pub stray_pth: Vec<PthCode>,
 }
 
 /// What was compared of one distribution.
@@ -61,6 +63,10 @@ pub struct FileDifference {
     pub expected: String,
     /// What was found.
     pub found: String,
+    /// The line of RECORD that says what is expected, counted from 1; `None` if something else
+    /// than RECORD says it.
+    #[serde(default)]
+    pub line: Option<u32>,
 }
 
 /// Comparison with the hashes of published wheels.

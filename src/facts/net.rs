@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::{Lines, place};
+use crate::report::Evidence;
+
 /// `hccn.conf`, hccn_tool and the rank table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Net {
@@ -26,13 +29,20 @@ pub struct HccnConf {
     pub path: String,
     /// `address_<n>` by device.
     pub addresses: BTreeMap<u32, String>,
-    /// Lines of the addresses, counted from 1, by device.
+    /// Lines of the addresses: `address_<n>`.
     #[serde(default)]
-    pub address_lines: BTreeMap<u32, u32>,
+    pub lines: Lines,
     /// `netmask_<n>` by device.
     pub netmasks: BTreeMap<u32, String>,
     /// Lines that could not be understood, with their numbers.
     pub bad_lines: Vec<(u32, String)>,
+}
+
+impl HccnConf {
+    /// The place of a device's address.
+    pub fn place(&self, device: u32) -> Evidence {
+        place(&self.path, &self.lines, &format!("address_{device}"))
+    }
 }
 
 /// A rank table.
@@ -51,6 +61,16 @@ pub struct RankTable {
     pub devices: Vec<RankDevice>,
     /// Why it could not be read, if so.
     pub error: Option<String>,
+    /// Lines of `version`, `status` and, if the file is no JSON, of the `error`.
+    #[serde(default)]
+    pub lines: Lines,
+}
+
+impl RankTable {
+    /// The place of `version`, `status` or `error`.
+    pub fn place(&self, key: &str) -> Evidence {
+        place(&self.path, &self.lines, key)
+    }
 }
 
 /// A device in a rank table.
@@ -64,4 +84,7 @@ pub struct RankDevice {
     pub device_ip: Option<String>,
     /// `rank_id`.
     pub rank: Option<u32>,
+    /// The line of `device_ip`, counted from 1, where known.
+    #[serde(default)]
+    pub line: Option<u32>,
 }

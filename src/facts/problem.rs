@@ -31,4 +31,7 @@ pub struct Problem {
     pub kind: ProblemKind,
     /// In words of the operating system or of the parser.
     pub detail: String,
+    /// The line in the file, counted from 1, where known.
+    #[serde(default)]
+    pub line: Option<u32>,
 }

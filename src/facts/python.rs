@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::{Lines, place};
+use crate::report::Evidence;
+
 /// The Python environment under examination, and others that were seen.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Python {
@@ -15,8 +18,8 @@ pub struct Python {
     pub site_dirs: Vec<String>,
     /// Installed distributions, in the order in which they are found.
     pub dists: Vec<Dist>,
-    /// `.pth` files with lines that run code (`import …`): path and line.
-    pub pth_imports: Vec<(String, String)>,
+    /// Lines of `.pth` files that run code (`import …`).
+    pub pth_imports: Vec<PthCode>,
     /// Source trees that shadow an installed package: package and directory.
     pub shadows: Vec<(String, String)>,
     /// An interpreter that was asked for (`--python`, `.process.json`, `VIRTUAL_ENV`, …) and is
@@ -78,8 +81,15 @@ pub struct Dist {
     pub requires_python: Option<String>,
     /// `Tag` lines of `WHEEL`.
     pub tags: Vec<String>,
-    /// Entry points: group, name, value.
-    pub entry_points: Vec<(String, String, String)>,
+    /// Lines of `entry_points.txt`.
+    pub entry_points: Vec<EntryPoint>,
+    /// The file that name, version and requirements were read from: `METADATA` or `PKG-INFO` in
+    /// the directory, or an `egg-info` that is a file. Empty if there is none.
+    #[serde(default)]
+    pub metadata: String,
+    /// Lines of that file: `Version`, `Requires-Python`, and `Requires-Dist: …` with its value.
+    #[serde(default)]
+    pub lines: Lines,
     /// Directory of an editable install (`direct_url.json`).
     pub editable: Option<String>,
     /// Whether `METADATA` is there and has name and version.
@@ -92,8 +102,76 @@ pub struct Dist {
     pub missing_files: u32,
     /// The first of those, as paths on the machine.
     pub missing_sample: Vec<String>,
+    /// The lines of RECORD, counted from 1, that list these.
+    #[serde(default)]
+    pub missing_lines: Vec<u32>,
     /// The top-level directories that its RECORD installs files into (packages of the stack).
     pub top_level: Vec<String>,
+}
+
+impl Dist {
+    /// The place of a field of its metadata. What has no line there was taken from the name of
+    /// the `dist-info` directory.
+    pub fn place(&self, field: &str) -> Evidence {
+        match (self.lines.contains_key(field), self.metadata.is_empty()) {
+            (true, _) => place(&self.metadata, &self.lines, field),
+            (false, false) if self.metadata_ok => Evidence::file(&self.metadata),
+            _ => Evidence::file(&self.path),
+        }
+    }
+
+    /// The place of one of its requirements.
+    pub fn requirement(&self, text: &str) -> Evidence {
+        self.place(&format!("Requires-Dist: {text}")).value(text)
+    }
+
+    /// The place of its version, and the version.
+    pub fn version_place(&self) -> Evidence {
+        self.place("Version").value(&self.version)
+    }
+
+    /// The `entry_points.txt` of its directory.
+    pub fn entry_points_path(&self) -> String {
+        format!("{}/entry_points.txt", self.path)
+    }
+
+    /// Its missing files, each with the place where RECORD lists it.
+    pub fn missing_places(&self, most: usize) -> Vec<Evidence> {
+        let mut out = Vec::new();
+        for (index, path) in self.missing_sample.iter().take(most).enumerate() {
+            out.push(Evidence::file(path).value("missing"));
+            if let Some(line) = self.missing_lines.get(index) {
+                out.push(Evidence::file(format!("{}/RECORD", self.path)).line(*line));
+            }
+        }
+        out
+    }
+}
+
+/// A line of an `entry_points.txt`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntryPoint {
+    /// The heading that it stands under, for example `vllm.platform_plugins`.
+    pub group: String,
+    /// Left of `=`.
+    pub name: String,
+    /// Right of `=`: `module` or `module:attribute`.
+    pub value: String,
+    /// The line, counted from 1, where known.
+    #[serde(default)]
+    pub line: Option<u32>,
+}
+
+/// A line of a `.pth` file that Python runs at its start.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PthCode {
+    /// The `.pth` file.
+    pub path: String,
+    /// The code, cut to what a report can hold.
+    pub code: String,
+    /// The line, counted from 1, where known.
+    #[serde(default)]
+    pub line: Option<u32>,
 }
 
 /// What `torch` and `torch_npu` say outside their metadata.
@@ -109,6 +187,17 @@ pub struct TorchBuild {
     pub extensions: Vec<String>,
     /// The package directories that were found: `torch`, `torch_npu`.
     pub dirs: BTreeMap<String, String>,
+    /// Lines of `torch/version.py`: `__version__`, `cuda`.
+    #[serde(default)]
+    pub version_lines: Lines,
+}
+
+impl TorchBuild {
+    /// The place of a name in `torch/version.py`, if torch was found.
+    pub fn version_place(&self, name: &str) -> Option<Evidence> {
+        let dir = self.dirs.get("torch")?;
+        Some(place(&format!("{dir}/version.py"), &self.version_lines, name))
+    }
 }
 
 /// vLLM and its Ascend plugin.
@@ -118,6 +207,9 @@ pub struct VllmBuild {
     pub build_info: BTreeMap<String, String>,
     /// Path of that file.
     pub build_info_path: Option<String>,
+    /// Lines of its keys.
+    #[serde(default)]
+    pub build_info_lines: Lines,
     /// `vllm/_C*.so` files.
     pub extensions: Vec<String>,
     /// Of those, the ones that need a CUDA library: file and library.

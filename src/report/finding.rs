@@ -106,8 +106,14 @@ impl Evidence {
 
     /// Adds the line number, counted from 1.
     #[must_use]
-    pub fn line(mut self, line: u32) -> Self {
-        self.line = Some(line);
+    pub fn line(self, line: u32) -> Self {
+        self.line_if(Some(line))
+    }
+
+    /// Adds the line number, counted from 1, if it is known.
+    #[must_use]
+    pub fn line_if(mut self, line: Option<u32>) -> Self {
+        self.line = line;
         self
     }
 }

@@ -464,11 +464,17 @@ impl Sysroot {
 
     /// Notes that something could not be read or understood; it becomes a finding.
     pub fn problem(&self, path: &str, kind: ProblemKind, detail: &str) {
+        self.problem_at(path, None, kind, detail);
+    }
+
+    /// The same of a certain line, counted from 1.
+    pub fn problem_at(&self, path: &str, line: Option<u32>, kind: ProblemKind, detail: &str) {
         if let Ok(mut problems) = self.problems.lock() {
             problems.entry((path.to_owned(), kind)).or_insert_with(|| Problem {
                 path: path.to_owned(),
                 kind,
                 detail: detail.to_owned(),
+                line,
             });
         }
     }

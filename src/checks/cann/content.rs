@@ -24,13 +24,14 @@ pub(super) fn arch(ctx: &Context<'_>) -> Outcome {
     if same_arch(arch, host) {
         return Outcome::Passed;
     }
-    let path = install.info.as_ref().map_or(&install.path, |info| &info.path);
+    let info = install.info.as_ref();
+    let place = info.map_or_else(|| Evidence::file(&install.path), |info| info.place("arch"));
     let found = Found::error("CANN-ARCH", "other")
         .because(&["HOST-ARCH"])
         .arg("root", &install.path)
         .arg("arch", arch)
         .arg("host", host)
-        .evidence(Evidence::file(path).value(format!("arch={arch}")));
+        .evidence(place.value(format!("arch={arch}")));
     vec![found].into()
 }
 
@@ -210,11 +211,11 @@ fn refused(install: &CannInstall, severity: Severity) -> Vec<Found> {
             .arg("by", *by)
             .arg("range", *range)
             .arg("root", &install.path)
-            .evidence(Evidence::file(&info.path).value(info.get("Version").unwrap_or("?")));
+            .evidence(info.place("Version").value_if(info.get("Version")));
         for (by, name, range, version) in &own {
-            let path = &install.components[*by].path;
+            let key = format!("required_package_{}_version", plain(name));
             let value = format!("requires {name} {range}, there is {version}");
-            found = found.evidence(Evidence::file(path).value(value));
+            found = found.evidence(install.components[*by].place(&key).value(value));
         }
         out.push(found);
     }
@@ -238,7 +239,11 @@ pub(super) fn custom_opp(ctx: &Context<'_>) -> Outcome {
                     .arg("name", name)
                     .arg("path", &dir)
                     .arg("config", &config)
-                    .evidence(Evidence::file(&config).value(format!("load_priority has {name}")))
+                    .evidence(
+                        Evidence::file(&config)
+                            .line_if(install.custom_opp_line)
+                            .value(format!("load_priority has {name}")),
+                    )
                     .evidence(Evidence::file(&dir).value("missing")),
             );
         }

@@ -44,7 +44,7 @@ pub(super) fn installed(ctx: &Context<'_>) -> Outcome {
 fn package(info: &InfoFile) -> Evidence {
     let name = info.get("package_name").unwrap_or("?");
     let version = info.get("version").unwrap_or("?");
-    Evidence::file(&info.path).value(format!("{name} {version}"))
+    info.place("version").value(format!("{name} {version}"))
 }
 
 /// The name that packages use for the chip of this machine, or a placeholder.
@@ -72,7 +72,7 @@ fn other_version(install: &CannInstall, info: &InfoFile) -> Option<Found> {
         .arg("toolkit", install.version.as_deref().unwrap_or("?"))
         .arg("root", &install.path)
         .evidence(package(info));
-    Some(found.evidence(Evidence::file(&install.version_source).value(own.to_string())))
+    Some(found.evidence(install.version_place().value(own.to_string())))
 }
 
 pub(super) fn chip(ctx: &Context<'_>) -> Outcome {

@@ -2,7 +2,7 @@
 
 use super::{Context, InUse, dist, dist_evidence, matrix_evidence};
 use crate::data::matrix::MindSporeSupport;
-use crate::report::{Evidence, Found, Outcome};
+use crate::report::{Found, Outcome};
 
 pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
     let Some((package, _)) = dist(ctx.facts, "mindspore") else {
@@ -27,7 +27,7 @@ pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
         ((major, minor) >= (8, 5)).then(|| format!("{major}.{minor}"))
     });
     let evidence = || match (component, &internal) {
-        (Some(info), Some(version)) => Evidence::file(&info.path).value(version),
+        (Some(info), Some(version)) => info.place("Version").value(version),
         _ => cann.evidence(),
     };
     match ctx.matrix.mindspore_with_cann(row, internal.as_deref(), Some(&cann.version)) {

@@ -45,8 +45,7 @@ impl<'a> InUse<'a> {
 
     /// Where its version was read.
     fn evidence(&self) -> Evidence {
-        let source = Some(&self.install.version_source).filter(|source| !source.is_empty());
-        Evidence::file(source.unwrap_or(&self.install.path)).value(self.version.to_string())
+        self.install.version_place().value(self.version.to_string())
     }
 
     /// Whether it is an alpha or beta.
@@ -63,7 +62,7 @@ fn dist<'a>(facts: &'a Facts, name: &str) -> Option<(&'a Dist, Option<Version>)>
 
 /// Where the version of a distribution was read.
 fn dist_evidence(dist: &Dist) -> Evidence {
-    Evidence::file(&dist.path).value(&dist.version)
+    dist.version_place()
 }
 
 /// Whether it is a build of one's own or a nightly.

@@ -1,7 +1,7 @@
 //! Whether the user under examination may open the device nodes.
 
 use crate::checks::{Context, npu};
-use crate::facts::{Access, Facts, Node, NodeOwner};
+use crate::facts::{Access, Facts, Node, NodeOwner, place};
 use crate::report::{Evidence, Found, Outcome};
 
 /// Group that the driver's installer makes unless told otherwise.
@@ -198,7 +198,10 @@ pub(super) fn group(ctx: &Context<'_>) -> Outcome {
             Found::warning("DEV-GROUP", "not_member")
                 .arg("user", user)
                 .arg("group", name)
-                .evidence(Evidence::file("/etc/group").value(format!("{name} = {gid}")))
+                .evidence(
+                    place("/etc/group", &facts.host.group_lines, name)
+                        .value(format!("{name} = {gid}")),
+                )
                 .because(&["DEV-ACCESS"]),
         );
     }

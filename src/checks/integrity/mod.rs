@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::{Check, Context};
 use crate::data::KnownWheels;
-use crate::facts::{FileDifference, PackageIntegrity};
+use crate::facts::{FileDifference, PackageIntegrity, PthCode};
 use crate::report::{Evidence, Found, Outcome};
 
 /// The checks of this family.
@@ -98,14 +98,14 @@ fn record(ctx: &Context<'_>) -> Outcome {
             .arg("count", total.to_string())
             .arg("path", &first.path)
             .because(&because);
-        found.push(with_files(finding, &changed));
+        found.push(with_files(finding, &changed, package));
     }
     let (harmless, other): (Vec<_>, Vec<_>) = metadata.into_iter().partition(|difference| {
         difference.path.ends_with("/METADATA") && difference.kind != "missing"
     });
     if let Some(first) = other.first() {
         let finding = finding(Found::warning("TNPU-RECORD", "dist_info")).arg("path", &first.path);
-        found.push(with_files(finding.because(&["PY-DUP"]), &other));
+        found.push(with_files(finding.because(&["PY-DUP"]), &other, package));
     }
     if found.is_empty() {
         if let Some(first) = unreadable.first() {
@@ -121,7 +121,7 @@ fn record(ctx: &Context<'_>) -> Outcome {
     }
     if let Some(first) = harmless.first() {
         let finding = finding(Found::info("TNPU-RECORD", "metadata")).arg("path", &first.path);
-        found.push(with_files(finding, &harmless));
+        found.push(with_files(finding, &harmless, package));
     }
     if package.without_hash > 0 {
         found.push(
@@ -179,7 +179,8 @@ fn manifest(ctx: &Context<'_>) -> Outcome {
         "other_version" => vec![finding(Found::error("TNPU-MANIFEST", "other_version"))].into(),
         "other_build" => {
             let files: Vec<&FileDifference> = upstream.differing.iter().collect();
-            vec![with_files(finding(Found::info("TNPU-MANIFEST", "other_build")), &files)].into()
+            vec![with_files(finding(Found::info("TNPU-MANIFEST", "other_build")), &files, package)]
+                .into()
         }
         "differs" => {
             // What RECORD also says is said there: one cause, one finding.
@@ -196,12 +197,12 @@ fn manifest(ctx: &Context<'_>) -> Outcome {
                 (Some(first), _) => {
                     let finding =
                         finding(Found::error("TNPU-MANIFEST", differs)).arg("path", &first.path);
-                    with_files(finding, &unsaid)
+                    with_files(finding, &unsaid, package)
                 }
                 (None, Some(first)) => {
                     let finding =
                         finding(Found::error("TNPU-MANIFEST", differs)).arg("path", &first.path);
-                    with_files(finding, &all).because(&["TNPU-RECORD"])
+                    with_files(finding, &all, package).because(&["TNPU-RECORD"])
                 }
                 (None, None) => finding(Found::error("TNPU-MANIFEST", record_differs))
                     .arg("record", record_path(package))
@@ -250,12 +251,12 @@ fn unlisted(ctx: &Context<'_>) -> Outcome {
         }
         found.push(finding);
     }
-    for (path, line) in &ctx.facts.integrity.stray_pth {
+    for PthCode { path, code, line } in &ctx.facts.integrity.stray_pth {
         found.push(
             Found::warning("TNPU-UNLISTED", "pth")
                 .arg("path", path)
-                .arg("line", line)
-                .evidence(Evidence::file(path).value(line)),
+                .arg("line", code)
+                .evidence(Evidence::file(path).line_if(*line).value(code)),
         );
     }
     found.into()
@@ -267,7 +268,7 @@ fn python(ctx: &Context<'_>) -> String {
 }
 
 /// Adds the first files as evidence: what was expected and what was found.
-fn with_files(mut found: Found, files: &[&FileDifference]) -> Found {
+fn with_files(mut found: Found, files: &[&FileDifference], package: &PackageIntegrity) -> Found {
     for file in files.iter().take(MAX_SHOWN) {
         let value = match file.kind.as_str() {
             "missing" => "missing".to_owned(),
@@ -276,6 +277,11 @@ fn with_files(mut found: Found, files: &[&FileDifference]) -> Found {
             _ => file.found.clone(),
         };
         found = found.evidence(Evidence::file(&file.path).value(value));
+        if let Some(line) = file.line {
+            let record = Evidence::file(record_path(package)).line(line);
+            found =
+                found.evidence(record.value_if(Some(&file.expected).filter(|it| !it.is_empty())));
+        }
     }
     found
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::checks::Profile;
-use crate::facts::{Dist, ElfDefect, Facts, LinkedObject, Upstream};
+use crate::facts::{Dist, ElfDefect, Facts, LinkedObject, PthCode, Upstream};
 use crate::report::Severity;
 
 const SITE: &str = "/v/lib/python3.11/site-packages";
@@ -31,6 +31,7 @@ fn differing(kind: &str, path: &str) -> FileDifference {
         kind: kind.to_owned(),
         expected: "12".to_owned(),
         found: "5".to_owned(),
+        line: Some(7),
     }
 }
 
@@ -179,7 +180,8 @@ fn foreign_files_are_named() {
     strange.unlisted = vec![format!("{SITE}/torch_npu/x.so"), format!("{SITE}/torch_npu/y.py")];
     strange.unlisted_total = 2;
     let mut strange = facts(vec![strange]);
-    strange.integrity.stray_pth = vec![(format!("{SITE}/x.pth"), "import x".to_owned())];
+    strange.integrity.stray_pth =
+        vec![PthCode { path: format!("{SITE}/x.pth"), code: "import x".to_owned(), line: Some(1) }];
     let messages: Vec<_> = found(run(unlisted, &strange)).iter().map(|found| found.0).collect();
     assert_eq!(messages, ["files", "pth"]);
 }

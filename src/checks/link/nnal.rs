@@ -106,15 +106,16 @@ pub(super) fn version(ctx: &Context<'_>) -> Outcome {
     // Within a line (8.5.0 and 8.5.1) the interfaces stay.
     let same_line = (one.major, one.minor) == (other.major, other.minor);
     let severity = if same_line { Severity::Info } else { Severity::Warning };
-    let source = |info: Option<&crate::facts::InfoFile>, path: &str| {
-        info.map_or_else(|| path.to_owned(), |info| info.path.clone())
+    let nnal_place = match &nnal.info {
+        Some(info) => info.place("Ascend-cann-atb"),
+        None => Evidence::file(&nnal.path),
     };
     vec![
         Found::new("NNAL-VERSION", "differs", severity)
             .arg("nnal", nnal_version)
             .arg("cann", cann_version)
-            .evidence(Evidence::file(source(nnal.info.as_ref(), &nnal.path)).value(nnal_version))
-            .evidence(Evidence::file(source(cann.info.as_ref(), &cann.path)).value(cann_version)),
+            .evidence(nnal_place.value(nnal_version))
+            .evidence(cann.version_place().value(cann_version)),
     ]
     .into()
 }

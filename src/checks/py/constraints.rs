@@ -68,7 +68,6 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
 
 fn of_one(ctx: &Context<'_>, env: &MarkerEnvironment, by: &Dist) -> Vec<Found> {
     let python = &ctx.facts.python;
-    let metadata = format!("{}/METADATA", by.path);
     let declared: Vec<pep::Requirement> =
         by.requires.iter().filter_map(|line| pep::requirement(line, env)).collect();
     let mut found = Vec::new();
@@ -85,7 +84,7 @@ fn of_one(ctx: &Context<'_>, env: &MarkerEnvironment, by: &Dist) -> Vec<Found> {
                 name: &requirement.name,
                 spec: &requirement.spec,
                 text: &requirement.text,
-                source: Evidence::file(&metadata).value(&requirement.text),
+                source: by.requirement(&requirement.declared).value(&requirement.text),
                 installed,
             },
         ));
@@ -105,14 +104,14 @@ fn of_one(ctx: &Context<'_>, env: &MarkerEnvironment, by: &Dist) -> Vec<Found> {
             }
         }
     }
-    found.extend(not_there(by, &metadata, &missing));
+    found.extend(not_there(by, &missing));
     found
 }
 
 /// What is required and not installed. It is only told: a package may be needed for a part of
 /// the other that nobody uses here, and names in metadata are not always those of the builds
 /// for Ascend.
-fn not_there(by: &Dist, metadata: &str, missing: &BTreeSet<&str>) -> Option<Found> {
+fn not_there(by: &Dist, missing: &BTreeSet<&str>) -> Option<Found> {
     let names: Vec<&str> = missing
         .iter()
         .copied()
@@ -127,7 +126,7 @@ fn not_there(by: &Dist, metadata: &str, missing: &BTreeSet<&str>) -> Option<Foun
             .arg("by_version", &by.version)
             .arg("count", names.len().to_string())
             .arg("packages", names.join(", "))
-            .evidence(Evidence::file(metadata).value(names.join(", ")))
+            .evidence(by.place("Requires-Dist").value(names.join(", ")))
             .because(&["VLLM-EMPTY"])
     })
 }
@@ -146,10 +145,7 @@ fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<Found> {
             .arg("package", *name)
             .arg("installed", &installed.version)
             .evidence(source.clone())
-            .evidence(
-                Evidence::file(format!("{}/METADATA", installed.path))
-                    .value(format!("Version: {}", installed.version)),
-            )
+            .evidence(installed.version_place())
     };
     if by.name == "torch-npu" && *name == "torch" {
         // The version itself is TORCH-VERSION's; here is only what pip will complain about.

@@ -59,7 +59,7 @@ fn twice(dists: &[&Dist]) -> Option<Found> {
         .arg("site", &first.site_dir)
         .arg("paths", same.iter().map(|dist| dist.path.as_str()).collect::<Vec<_>>().join(" "));
     for dist in same {
-        one = one.evidence(Evidence::file(&dist.path).value(&dist.version));
+        one = one.evidence(dist.version_place());
     }
     Some(one)
 }
@@ -88,8 +88,8 @@ fn hidden(facts: &Facts, dists: &[&Dist]) -> Option<Found> {
             .arg("used_dir", &first.site_dir)
             .arg("hidden", &other.version)
             .arg("hidden_dir", &other.site_dir)
-            .evidence(Evidence::file(&first.path).value(&first.version))
-            .evidence(Evidence::file(&other.path).value(&other.version))
+            .evidence(first.version_place())
+            .evidence(other.version_place())
     })
 }
 
@@ -123,17 +123,14 @@ fn broken(dist: &Dist) -> Option<Found> {
     let library = dist.missing_sample.iter().any(|path| path.ends_with(".so"));
     let many = u64::from(dist.missing_files) * 10 >= u64::from(dist.listed_files);
     let severity = if library || many { Severity::Warning } else { Severity::Info };
-    let mut one = Found::new("PY-DUP", "incomplete", severity)
+    let one = Found::new("PY-DUP", "incomplete", severity)
         .arg("name", &dist.name)
         .arg("version", &dist.version)
         .arg("missing", dist.missing_files.to_string())
         .arg("listed", dist.listed_files.to_string())
         .arg("first", dist.missing_sample.first().cloned().unwrap_or_default())
         .because(because);
-    for path in &dist.missing_sample {
-        one = one.evidence(Evidence::file(path).value("missing"));
-    }
-    Some(one)
+    Some(dist.missing_places(dist.missing_sample.len()).into_iter().fold(one, Found::evidence))
 }
 
 /// Metadata without a package beside it, and without a RECORD that could tell.

@@ -5,7 +5,7 @@ use pep440_rs::{Operator, VersionSpecifiers};
 
 use crate::checks::Context;
 use crate::checks::pep::{self, not_installed};
-use crate::facts::normalize_name;
+use crate::facts::{PipIndex, normalize_name};
 use crate::report::{Evidence, Found, Outcome, Severity};
 
 /// The part of an address that is the same for all paths of the vendor's mirrors.
@@ -63,7 +63,7 @@ pub(super) fn index(ctx: &Context<'_>) -> Outcome {
         .iter()
         .filter_map(|line| pep::requirement(line, &env))
         .map(|requirement| {
-            let source = Evidence::file(format!("{}/METADATA", plugin.path));
+            let source = plugin.requirement(&requirement.declared);
             (requirement.name, requirement.spec, source.value(requirement.text))
         })
         .collect();
@@ -75,7 +75,7 @@ pub(super) fn index(ctx: &Context<'_>) -> Outcome {
             }
         }
     }
-    if facts.host.pip_indexes.iter().any(|(_, url)| url.contains(VENDOR_MIRROR)) {
+    if facts.host.pip_indexes.iter().any(|index| index.url.contains(VENDOR_MIRROR)) {
         return Outcome::Passed;
     }
     let found = pins.into_iter().filter(|(name, ..)| MIRRORED.contains(&name.as_str())).filter_map(
@@ -94,11 +94,11 @@ pub(super) fn index(ctx: &Context<'_>) -> Outcome {
                 .arg("pin", pin.to_string())
                 .arg("vllm_ascend", &plugin.version)
                 .evidence(source);
-            for (place, url) in facts.host.pip_indexes.iter().take(5) {
-                one = one.evidence(if place.starts_with('/') {
-                    Evidence::file(place).value(url)
+            for PipIndex { source, url, line } in facts.host.pip_indexes.iter().take(5) {
+                one = one.evidence(if source.starts_with('/') {
+                    Evidence::file(source).line_if(*line).value(url)
                 } else {
-                    Evidence::env(place).value(url)
+                    Evidence::env(source).value(url)
                 });
             }
             Some(one)
@@ -133,7 +133,8 @@ mod tests {
         assert_eq!(run(index, &facts), [""; 0]);
         facts.python.dists.pop();
         let url = "https://mirrors.huaweicloud.com/ascend/repos/pypi".to_owned();
-        facts.host.pip_indexes = vec![("/etc/pip.conf".to_owned(), url)];
+        facts.host.pip_indexes =
+            vec![PipIndex { source: "/etc/pip.conf".to_owned(), url, line: Some(2) }];
         assert_eq!(run(index, &facts), [""; 0]);
         let release = facts_with(python("3.11"), vec![plugin("0.0.1", "torch-npu==2.7.1")]);
         assert_eq!(run(index, &release), [""; 0]);

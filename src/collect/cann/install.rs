@@ -6,6 +6,7 @@ use super::discover::{KINDS, parent};
 use super::names;
 use crate::collect::info_file::read_info;
 use crate::facts::{Access, CannInstall, InfoFile, NodeOwner};
+use crate::report::Evidence;
 use crate::sysroot::{FileKind, ReadError, Stat, Sysroot};
 use crate::version::CannVersion;
 
@@ -47,7 +48,12 @@ pub(super) fn read(sysroot: &Sysroot, root: &str) -> CannInstall {
     let mut install = CannInstall { path: root.to_owned(), ..CannInstall::default() };
     read_infos(sysroot, &mut install);
     read_components(sysroot, &mut install);
-    (install.version, install.version_source) = version(sysroot, &install);
+    if let Some((version, place)) = version(sysroot, &install) {
+        install.version = Some(version);
+        (install.version_source, install.version_line) = (place.source, place.line);
+    } else {
+        root.clone_into(&mut install.version_source);
+    }
     if install.arch.is_none() {
         let mut archs = ["aarch64", "x86_64"].into_iter();
         let own = archs.find(|arch| sysroot.is_dir(&format!("{root}/{arch}-linux/lib64")));
@@ -63,7 +69,7 @@ pub(super) fn read(sysroot: &Sysroot, root: &str) -> CannInstall {
     let kernels = names(sysroot, &format!("{root}/{KERNELS}"));
     let is_soc = |name: &String| name.starts_with("ascend") || name.starts_with("Ascend");
     install.kernel_socs = kernels.into_iter().filter(is_soc).take(MAX_COMPONENTS).collect();
-    install.custom_opp = custom_opp(sysroot, root);
+    (install.custom_opp, install.custom_opp_line) = custom_opp(sysroot, root);
     install.owner = sysroot.stat(root).ok().and_then(|stat| owner(&stat));
     install.unreadable = unreadable(sysroot, &install);
     install
@@ -150,34 +156,34 @@ fn read_component(sysroot: &Sysroot, install: &mut CannInstall, path: &str, name
 }
 
 /// The version and where it was read: info file, `version.cfg`, components, directory name.
-fn version(sysroot: &Sysroot, install: &CannInstall) -> (Option<String>, String) {
+fn version(sysroot: &Sysroot, install: &CannInstall) -> Option<(String, Evidence)> {
     if let Some(info) = &install.info
         && let Some(version) = info.get("version")
     {
-        return (Some(version.to_owned()), info.path.clone());
+        return Some((version.to_owned(), info.place("version")));
     }
-    let cfg = format!("{}/version.cfg", install.path);
-    if let Some(version) = read_info(sysroot, &cfg).and_then(|cfg| version_of_cfg(&cfg)) {
-        return (Some(version), cfg);
+    let cfg = read_info(sysroot, &format!("{}/version.cfg", install.path));
+    if let Some(found) = cfg.and_then(|cfg| version_of_cfg(&cfg)) {
+        return Some(found);
     }
     for name in ["runtime", "compiler", "toolkit", "opp"] {
         let Some(info) = install.components.get(name) else { continue };
         if let Some(version) = info.get("version_dir") {
-            return (Some(version.to_owned()), info.path.clone());
+            return Some((version.to_owned(), info.place("version_dir")));
         }
     }
     let name = install.path.rsplit('/').next().unwrap_or_default();
     let name = name.strip_prefix("cann-").unwrap_or(name);
-    let version = name.parse::<CannVersion>().is_ok().then(|| name.to_owned());
-    (version, install.path.clone())
+    let named = name.parse::<CannVersion>().is_ok();
+    named.then(|| (name.to_owned(), Evidence::file(&install.path)))
 }
 
 /// `runtime_running_version=[7.7.0.1.238:8.1.RC1]`
-fn version_of_cfg(cfg: &InfoFile) -> Option<String> {
-    let value =
-        cfg.get("runtime_running_version").or_else(|| cfg.get("toolkit_running_version"))?;
+fn version_of_cfg(cfg: &InfoFile) -> Option<(String, Evidence)> {
+    let keys = ["runtime_running_version", "toolkit_running_version"];
+    let (key, value) = keys.iter().find_map(|key| Some((*key, cfg.get(key)?)))?;
     let (_, version) = value.trim_matches(['[', ']']).split_once(':')?;
-    Some(version.to_owned())
+    Some((version.to_owned(), cfg.place(key)))
 }
 
 /// `<root>/set_env.sh`, or `ascend-toolkit/set_env.sh` above the root.
@@ -203,18 +209,20 @@ fn read_libraries(sysroot: &Sysroot, install: &mut CannInstall) {
 }
 
 /// `load_priority=a,b` of `opp/vendors/config.ini`.
-fn custom_opp(sysroot: &Sysroot, root: &str) -> Vec<(String, bool)> {
+fn custom_opp(sysroot: &Sysroot, root: &str) -> (Vec<(String, bool)>, Option<u32>) {
     let vendors = format!("{root}/opp/vendors");
     let Some(config) = read_info(sysroot, &format!("{vendors}/config.ini")) else {
-        return Vec::new();
+        return (Vec::new(), None);
     };
     let list = config.get("load_priority").unwrap_or_default();
-    list.split(',')
+    let names = list
+        .split(',')
         .map(str::trim)
         .filter(|name| !name.is_empty() && !name.contains('/'))
         .take(MAX_COMPONENTS)
         .map(|name| (name.to_owned(), sysroot.is_dir(&format!("{vendors}/{name}"))))
-        .collect()
+        .collect();
+    (names, config.lines.get("load_priority").copied())
 }
 
 /// The paths without which nothing of it can be used, that the process may not read.

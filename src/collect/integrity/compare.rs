@@ -20,6 +20,8 @@ pub(super) struct Target {
     pub(super) size: Option<u64>,
     /// Hash, if it is said.
     pub(super) hash: Option<Sha256>,
+    /// The line of RECORD that says it.
+    pub(super) line: Option<u32>,
 }
 
 impl Target {
@@ -73,8 +75,13 @@ pub(super) fn targets(site_dir: &str, rows: Vec<Row>) -> (Vec<Target>, u32) {
         }
         match below(site_dir, &row.path) {
             Some(path) => {
-                let hash = row.sha256;
-                targets.insert(path.clone(), Target { path, size: row.size, hash });
+                let target = Target {
+                    path: path.clone(),
+                    size: row.size,
+                    hash: row.sha256,
+                    line: Some(row.line),
+                };
+                targets.insert(path, target);
             }
             None => outside += 1,
         }
@@ -213,7 +220,8 @@ pub(super) fn difference(target: &Target, state: &State) -> Option<FileDifferenc
         State::WrongType(what) => ("type", String::new(), (*what).to_owned()),
         State::Unreadable(why) => ("unreadable", String::new(), why.clone()),
     };
-    Some(FileDifference { path: target.path.clone(), kind: kind.to_owned(), expected, found })
+    let (path, line) = (target.path.clone(), target.line);
+    Some(FileDifference { path, kind: kind.to_owned(), expected, found, line })
 }
 
 /// As RECORD writes it.

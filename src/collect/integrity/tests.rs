@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use super::*;
+use crate::facts::PthCode;
 use crate::hash::Sha256;
 use crate::manifest::Manifest;
 
@@ -217,12 +218,16 @@ fn files_that_no_row_lists_are_found() {
 fn a_pth_file_that_runs_code_needs_an_owner() {
     let mut tree = Tree::installed().file("listed.pth", b"import a\n");
     tree.python.pth_imports = ["listed.pth", "stray.pth", "_virtualenv.pth"]
-        .map(|name| (format!("{SITE}/{name}"), "import a".to_owned()))
+        .map(|name| PthCode {
+            path: format!("{SITE}/{name}"),
+            code: "import a".to_owned(),
+            line: Some(3),
+        })
         .to_vec();
     let _ = tree.hashed();
     let sysroot = Sysroot::tree(tree.dir.path()).unwrap();
     let facts = collect(&sysroot, &tree.python, &Options::default());
-    assert_eq!(facts.stray_pth, [(format!("{SITE}/stray.pth"), "import a".to_owned())]);
+    assert_eq!(facts.stray_pth, [tree.python.pth_imports[1].clone()]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::compare::Compared;
-use crate::facts::Python;
+use crate::facts::{PthCode, Python};
 use crate::sysroot::{FileKind, Sysroot};
 
 /// The directories that belong to `torch_npu` alone.
@@ -63,12 +63,12 @@ fn walk(sysroot: &Sysroot, dir: &str, depth: usize, left: &mut usize, file: &mut
 }
 
 /// The `.pth` files that run code at every start of the interpreter and that no installed
-/// distribution lists: path and line.
-pub(super) fn stray_pth(sysroot: &Sysroot, python: &Python) -> Vec<(String, String)> {
-    let mut suspects: Vec<&(String, String)> = python
+/// distribution lists.
+pub(super) fn stray_pth(sysroot: &Sysroot, python: &Python) -> Vec<PthCode> {
+    let mut suspects: Vec<&PthCode> = python
         .pth_imports
         .iter()
-        .filter(|(path, _)| {
+        .filter(|PthCode { path, .. }| {
             let name = path.rsplit('/').next().unwrap_or(path);
             !KNOWN_PTH.iter().any(|known| name.starts_with(known))
         })
@@ -88,7 +88,7 @@ pub(super) fn stray_pth(sysroot: &Sysroot, python: &Python) -> Vec<(String, Stri
             }
             let Ok(bytes) = sysroot.read(&path, RECORD_LIMIT) else { continue };
             let text = String::from_utf8_lossy(&bytes);
-            suspects.retain(|(pth, _)| {
+            suspects.retain(|PthCode { path: pth, .. }| {
                 let (dir, name) = pth.rsplit_once('/').unwrap_or(("", pth));
                 dir != dist.site_dir || !text.lines().any(|line| names(line, name))
             });

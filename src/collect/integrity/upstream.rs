@@ -99,7 +99,7 @@ impl Result {
         let mut result = Self::default();
         for (path, size, hash) in &reference.files {
             let Some(path) = below(&dist.site_dir, path) else { continue };
-            let target = Target { path, size: Some(*size), hash: Some(*hash) };
+            let target = Target { path, size: Some(*size), hash: Some(*hash), line: None };
             let (state, own) = match compared.files.get(&target.path) {
                 Some((_, own)) => (against(&target, own), Some(own)),
                 None => (None, None),

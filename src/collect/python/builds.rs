@@ -77,14 +77,20 @@ pub(super) fn torch(sysroot: &Sysroot, python: &Python) -> TorchBuild {
     }
     let values = |name: &str| {
         let dir = build.dirs.get(name)?;
-        Some(assignments(&sysroot.text_if_there(&format!("{dir}/version.py"))?))
+        sysroot.text_if_there(&format!("{dir}/version.py")).map(|text| assignments(&text))
     };
     if let Some(values) = values("torch") {
-        build.cuda = values.get("cuda").map(|value| value.clone().unwrap_or_default());
-        build.version_py = values.get("__version__").cloned().flatten();
+        let value = |name: &str| values.get(name).map(|(value, _)| value.clone());
+        (build.cuda, build.version_py) =
+            (value("cuda").map(Option::unwrap_or_default), value("__version__").flatten());
+        build.version_lines = values
+            .into_iter()
+            .filter(|(name, _)| name == "cuda" || name == "__version__")
+            .map(|(name, (_, line))| (name, line))
+            .collect();
     }
     if let Some(values) = values("torch_npu") {
-        build.torch_npu_version_py = values.get("__version__").cloned().flatten();
+        build.torch_npu_version_py = values.get("__version__").and_then(|(value, _)| value.clone());
     }
     build
 }
@@ -95,10 +101,10 @@ pub(super) fn vllm(sysroot: &Sysroot, python: &Python, hash: bool) -> VllmBuild 
     if let Some(dir) = package_dir(sysroot, python, "vllm_ascend") {
         let path = format!("{dir}/_build_info.py");
         if let Some(text) = sysroot.text_if_there(&path) {
-            build.build_info = assignments(&text)
-                .into_iter()
-                .map(|(name, value)| (name, value.unwrap_or_default()))
-                .collect();
+            for (name, (value, line)) in assignments(&text) {
+                build.build_info_lines.insert(name.clone(), line);
+                build.build_info.insert(name, value.unwrap_or_default());
+            }
             build.build_info_path = Some(path);
         }
     }
@@ -207,10 +213,11 @@ pub(super) fn mindspore(sysroot: &Sysroot, python: &Python) -> MindSporeBuild {
 }
 
 /// The top-level lines `NAME = literal` of a Python file that a build wrote: strings as they
-/// are, `None` as `None`, other literals as text. The last assignment of a name wins.
-pub(super) fn assignments(text: &str) -> BTreeMap<String, Option<String>> {
+/// are, `None` as `None`, other literals as text; and their lines, counted from 1. The last
+/// assignment of a name wins.
+pub(super) fn assignments(text: &str) -> BTreeMap<String, (Option<String>, u32)> {
     let mut out = BTreeMap::new();
-    for line in text.lines() {
+    for (number, line) in (1..).zip(text.lines()) {
         if line.starts_with([' ', '\t', '#']) {
             continue;
         }
@@ -230,7 +237,7 @@ pub(super) fn assignments(text: &str) -> BTreeMap<String, Option<String>> {
             let bare = value.split('#').next().unwrap_or(value).trim();
             (bare != "None").then(|| bare.to_owned())
         };
-        out.insert(name.to_owned(), value);
+        out.insert(name.to_owned(), (value, number));
     }
     out
 }
@@ -247,10 +254,11 @@ mod tests {
                     __version__ = '2.9.0+cpu'\ndebug = False\ncuda: Optional[str] = None\n\
                     hip = \"x\"  # c\nif a == 'b':\n    cuda = '1'\n";
         let values = assignments(text);
-        assert_eq!(values["__version__"].as_deref(), Some("2.9.0+cpu"));
-        assert_eq!(values["cuda"], None);
-        assert_eq!(values["hip"].as_deref(), Some("x"));
-        assert_eq!(values["debug"].as_deref(), Some("False"));
+        let value = |name: &str| (values[name].0.as_deref(), values[name].1);
+        assert_eq!(value("__version__"), (Some("2.9.0+cpu"), 4));
+        assert_eq!(value("cuda"), (None, 6));
+        assert_eq!(value("hip"), (Some("x"), 7));
+        assert_eq!(value("debug"), (Some("False"), 5));
     }
 
     proptest! {

@@ -74,6 +74,7 @@ fn dist(sysroot: &Sysroot, site_dir: &str, name: &str) -> Option<Dist> {
         // A single file: what distutils and Debian leave of a package.
         Err(ReadError::NotDirectory) if site::has_extension(name, "egg-info") => {
             let bytes = header(sysroot, &path)?;
+            dist.metadata = path;
             fill(&mut dist, &bytes, by_name, by_version);
             return Some(dist);
         }
@@ -85,11 +86,12 @@ fn dist(sysroot: &Sysroot, site_dir: &str, name: &str) -> Option<Dist> {
     let has = |file: &str| files.binary_search_by(|name| name.as_str().cmp(file)).is_ok();
     let text =
         |file: &str| has(file).then(|| sysroot.text_if_there(&format!("{path}/{file}"))).flatten();
-    let metadata = ["METADATA", "PKG-INFO"]
-        .into_iter()
-        .find(|file| has(file))
-        .and_then(|file| header(sysroot, &format!("{path}/{file}")))
-        .unwrap_or_default();
+    let mut metadata = Vec::new();
+    if let Some(file) = ["METADATA", "PKG-INFO"].into_iter().find(|file| has(file)) {
+        let file = format!("{path}/{file}");
+        metadata = header(sysroot, &file).unwrap_or_default();
+        dist.metadata = file;
+    }
     fill(&mut dist, &metadata, by_name, by_version);
     dist.has_record = has("RECORD");
     dist.entry_points =
@@ -112,6 +114,7 @@ fn fill(dist: &mut Dist, metadata: &[u8], by_name: &str, by_version: &str) {
     dist.version = metadata.version.unwrap_or_else(|| by_version.to_owned());
     dist.requires = metadata.requires;
     dist.requires_python = metadata.requires_python;
+    dist.lines = metadata.lines;
 }
 
 /// Name and version in `name-version.dist-info` or `name-version-py3.11.egg-info`.
@@ -167,7 +170,7 @@ fn count_files(sysroot: &Sysroot, dist: &mut Dist) {
     let record = record::parse(&bytes);
     if let Some((line, reason)) = record.bad.first() {
         let detail = format!("line {line}: {reason}");
-        sysroot.problem(&path, ProblemKind::Malformed, &detail);
+        sysroot.problem_at(&path, Some(*line), ProblemKind::Malformed, &detail);
     }
     let mut top_level = BTreeSet::new();
     let mut files = Vec::new();
@@ -183,14 +186,15 @@ fn count_files(sysroot: &Sysroot, dist: &mut Dist) {
             top_level.insert(top.to_owned());
         }
         if site::has_extension(&row.path, "py") || site::has_extension(&row.path, "so") {
-            files.push(format!("{}/{}", dist.site_dir, row.path));
+            files.push((format!("{}/{}", dist.site_dir, row.path), row.line));
         }
     }
-    let missing: Vec<&String> = files.par_iter().filter(|file| !sysroot.exists(file)).collect();
+    let missing: Vec<&(String, u32)> =
+        files.par_iter().filter(|(file, _)| !sysroot.exists(file)).collect();
     let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
     dist.listed_files = count(files.len());
     dist.missing_files = count(missing.len());
-    dist.missing_sample = missing.into_iter().take(SAMPLE).cloned().collect();
+    (dist.missing_sample, dist.missing_lines) = missing.into_iter().take(SAMPLE).cloned().unzip();
     dist.top_level = top_level.into_iter().collect();
 }
 

@@ -1,6 +1,6 @@
 //! The package indexes that pip would ask.
 
-use crate::facts::Interpreter;
+use crate::facts::{Interpreter, PipIndex};
 use crate::sysroot::{Sysroot, environ};
 
 /// The most indexes that are kept.
@@ -8,12 +8,12 @@ const MAX_INDEXES: usize = 50;
 
 /// Indexes of the environment and of pip's configuration files: where each is named, and its
 /// address with user names and passwords taken out.
-pub(super) fn read(sysroot: &Sysroot, interpreter: Option<&Interpreter>) -> Vec<(String, String)> {
+pub(super) fn read(sysroot: &Sysroot, interpreter: Option<&Interpreter>) -> Vec<PipIndex> {
     let env = sysroot.env();
     let mut out = Vec::new();
     for name in ["PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"] {
         for url in env.get(name).unwrap_or_default().split_whitespace() {
-            out.push(index(name, url));
+            out.push(index(name, None, url));
         }
     }
     let home = env.non_empty("HOME");
@@ -36,15 +36,15 @@ pub(super) fn read(sysroot: &Sysroot, interpreter: Option<&Interpreter>) -> Vec<
     out
 }
 
-fn index(source: &str, url: &str) -> (String, String) {
-    (source.to_owned(), environ::redact_urls(url))
+fn index(source: &str, line: Option<u32>, url: &str) -> PipIndex {
+    PipIndex { source: source.to_owned(), url: environ::redact_urls(url), line }
 }
 
 /// `index-url` and `extra-index-url` of a `pip.conf`; the latter may go on in indented lines.
-fn parse(path: &str, text: &str) -> Vec<(String, String)> {
+fn parse(path: &str, text: &str) -> Vec<PipIndex> {
     let mut out = Vec::new();
     let mut key = String::new();
-    for line in text.lines() {
+    for (number, line) in (1..).zip(text.lines()) {
         let trimmed = line.trim();
         if trimmed.is_empty() || trimmed.starts_with(['#', ';']) {
             continue;
@@ -61,7 +61,7 @@ fn parse(path: &str, text: &str) -> Vec<(String, String)> {
             continue;
         };
         if matches!(key.as_str(), "index-url" | "extra-index-url") {
-            out.extend(value.split_whitespace().map(|url| index(path, url)));
+            out.extend(value.split_whitespace().map(|url| index(path, Some(number), url)));
         }
     }
     out
@@ -76,8 +76,10 @@ mod tests {
         let text = "[global]\nindex-url = https://u:p@host/simple\n\
                     extra_index_url =\n    https://a/simple\n    https://b/simple\n\
                     timeout = 3\n";
-        let urls: Vec<String> =
-            parse("/etc/pip.conf", text).into_iter().map(|(_, url)| url).collect();
+        let found = parse("/etc/pip.conf", text);
+        let urls: Vec<&str> = found.iter().map(|index| index.url.as_str()).collect();
         assert_eq!(urls, ["https://***@host/simple", "https://a/simple", "https://b/simple"]);
+        let lines: Vec<Option<u32>> = found.iter().map(|index| index.line).collect();
+        assert_eq!(lines, [Some(2), Some(4), Some(5)]);
     }
 }

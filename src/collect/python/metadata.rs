@@ -1,5 +1,7 @@
 //! The text files of a dist-info: `METADATA`, `WHEEL`, `entry_points.txt`, `direct_url.json`.
 
+use crate::facts::{EntryPoint, Lines};
+
 /// The most values that are kept of one header field.
 const MAX_VALUES: usize = 5000;
 
@@ -14,6 +16,8 @@ pub struct Metadata {
     pub requires: Vec<String>,
     /// `Requires-Python`.
     pub requires_python: Option<String>,
+    /// Lines of `Version`, `Requires-Python` and each `Requires-Dist: …`.
+    pub lines: Lines,
 }
 
 /// Parses the header of a `METADATA`: mail header fields up to the first empty line.
@@ -21,17 +25,26 @@ pub struct Metadata {
 pub fn parse(bytes: &[u8]) -> Metadata {
     let text = String::from_utf8_lossy(bytes);
     let mut meta = Metadata::default();
-    for (name, value) in fields(&text) {
+    for (name, value, line) in fields(&text) {
+        let lines = &mut meta.lines;
+        let mut note = |key: &str| {
+            lines.entry(key.to_owned()).or_insert(line);
+        };
         let filled = || (!value.is_empty()).then(|| value.clone());
         if name.eq_ignore_ascii_case("Name") {
             meta.name = meta.name.take().or_else(filled);
         } else if name.eq_ignore_ascii_case("Version") {
             meta.version = meta.version.take().or_else(filled);
+            if !value.is_empty() {
+                note("Version");
+            }
         } else if name.eq_ignore_ascii_case("Requires-Dist") {
             if meta.requires.len() < MAX_VALUES {
+                note(&format!("Requires-Dist: {value}"));
                 meta.requires.extend(filled());
             }
         } else if name.eq_ignore_ascii_case("Requires-Python") {
+            note("Requires-Python");
             meta.requires_python = meta.requires_python.take().or_else(filled);
         }
     }
@@ -42,17 +55,17 @@ pub fn parse(bytes: &[u8]) -> Metadata {
 pub fn wheel_tags(text: &str) -> Vec<String> {
     fields(text)
         .into_iter()
-        .filter(|(name, value)| name.eq_ignore_ascii_case("Tag") && !value.is_empty())
-        .map(|(_, value)| value)
+        .filter(|(name, value, _)| name.eq_ignore_ascii_case("Tag") && !value.is_empty())
+        .map(|(_, value, _)| value)
         .take(MAX_VALUES)
         .collect()
 }
 
-/// Name and value of each header field; continuation lines are joined with a blank.
-fn fields(text: &str) -> Vec<(&str, String)> {
+/// Name, value and first line of each header field; continuation lines are joined with a blank.
+fn fields(text: &str) -> Vec<(&str, String, u32)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut out: Vec<(&str, String)> = Vec::new();
-    for line in text.lines() {
+    let mut out: Vec<(&str, String, u32)> = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
         if line.trim().is_empty() {
             // Blank lines before the first field are no end of the header.
             if out.is_empty() {
@@ -61,22 +74,22 @@ fn fields(text: &str) -> Vec<(&str, String)> {
             break;
         }
         if line.starts_with([' ', '\t']) {
-            if let Some((_, value)) = out.last_mut() {
+            if let Some((_, value, _)) = out.last_mut() {
                 value.push(' ');
                 value.push_str(line.trim());
             }
         } else if let Some((name, value)) = line.split_once(':') {
-            out.push((name.trim(), value.trim().to_owned()));
+            out.push((name.trim(), value.trim().to_owned(), number));
         }
     }
     out
 }
 
-/// Group, name and value of each line of an `entry_points.txt`.
-pub fn entry_points(text: &str) -> Vec<(String, String, String)> {
+/// The lines of an `entry_points.txt`.
+pub fn entry_points(text: &str) -> Vec<EntryPoint> {
     let mut group = String::new();
     let mut out = Vec::new();
-    for line in text.lines() {
+    for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
         if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
@@ -87,7 +100,12 @@ pub fn entry_points(text: &str) -> Vec<(String, String, String)> {
             && !group.is_empty()
             && out.len() < MAX_VALUES
         {
-            out.push((group.clone(), name.trim().to_owned(), value.trim().to_owned()));
+            out.push(EntryPoint {
+                group: group.clone(),
+                name: name.trim().to_owned(),
+                value: value.trim().to_owned(),
+                line: Some(number),
+            });
         }
     }
     out
@@ -137,6 +155,8 @@ mod tests {
         assert_eq!(meta.version.as_deref(), Some("2.9.0"));
         assert_eq!(meta.requires, ["torch==2.9.0+cpu"]);
         assert_eq!(meta.requires_python.as_deref(), Some(">=3.9"));
+        let lines = ["Version", "Requires-Dist: torch==2.9.0+cpu", "Requires-Python"];
+        assert_eq!(lines.map(|key| meta.lines[key]), [3, 6, 7]);
     }
 
     #[test]
@@ -152,8 +172,13 @@ mod tests {
     #[test]
     fn groups_of_entry_points() {
         let points = entry_points("x = y\n[torch.backends]\ntorch_npu = torch_npu:_autoload\n");
-        let want = ["torch.backends", "torch_npu", "torch_npu:_autoload"].map(str::to_owned);
-        assert_eq!(points, [want.into()]);
+        let want = EntryPoint {
+            group: "torch.backends".to_owned(),
+            name: "torch_npu".to_owned(),
+            value: "torch_npu:_autoload".to_owned(),
+            line: Some(3),
+        };
+        assert_eq!(points, [want]);
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub(super) fn collect(sysroot: &Sysroot, options: &Options) -> Python {
 }
 
 /// The package indexes that pip would ask: where each is named, and its address.
-pub(super) fn pip_indexes(sysroot: &Sysroot, python: &Python) -> Vec<(String, String)> {
+pub(super) fn pip_indexes(sysroot: &Sysroot, python: &Python) -> Vec<crate::facts::PipIndex> {
     index::read(sysroot, python.interpreter.as_ref())
 }
 

@@ -23,6 +23,8 @@ pub struct Row {
     pub sha256: Option<Sha256>,
     /// Size in bytes, where RECORD gives one.
     pub size: Option<u64>,
+    /// The line that it begins in, counted from 1.
+    pub line: u32,
 }
 
 /// A whole RECORD.
@@ -56,22 +58,30 @@ pub fn parse(bytes: &[u8]) -> Record {
             record.truncated = true;
             return record;
         }
-        match row(&fields) {
+        match row(bytes, &fields) {
             Ok(row) => record.rows.push(row),
             Err(reason) if record.bad.len() < MAX_BAD => {
-                let line = fields.position().map_or(0, csv::Position::line);
-                record.bad.push((line_number(line), reason));
+                record.bad.push((line_of(bytes, &fields), reason));
             }
             Err(_) => record.truncated = true,
         }
     }
 }
 
+/// The line in which a row of `bytes` begins. The reader takes `\r` for the end of a row, and the
+/// `\n` after it, like empty lines, for a part of the next.
+fn line_of(bytes: &[u8], fields: &csv::ByteRecord) -> u32 {
+    let Some(at) = fields.position() else { return 0 };
+    let rest = usize::try_from(at.byte()).ok().and_then(|from| bytes.get(from..));
+    let ends = rest.unwrap_or_default().iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+    line_number(at.line() + ends.filter(|&&byte| byte == b'\n').count() as u64)
+}
+
 fn line_number(line: u64) -> u32 {
     u32::try_from(line).unwrap_or(u32::MAX)
 }
 
-fn row(fields: &csv::ByteRecord) -> Result<Row, String> {
+fn row(bytes: &[u8], fields: &csv::ByteRecord) -> Result<Row, String> {
     let text = |index: usize| {
         std::str::from_utf8(fields.get(index).unwrap_or_default())
             .map_err(|_| format!("column {} is not UTF-8", index + 1))
@@ -105,7 +115,7 @@ fn row(fields: &csv::ByteRecord) -> Result<Row, String> {
         "" => None,
         digits => Some(digits.parse().map_err(|_| format!("`{}` is no size", short(digits)))?),
     };
-    Ok(Row { path: path.to_owned(), sha256, size })
+    Ok(Row { path: path.to_owned(), sha256, size, line: line_of(bytes, fields) })
 }
 
 /// A value of a malformed row, cut to what a message can hold.
@@ -131,10 +141,13 @@ mod tests {
         assert_eq!(record.rows[0].size, Some(0));
         assert_eq!(record.rows[0].sha256, Some(Sha256::of(b"")));
         assert_eq!(record.rows[1].sha256, None);
+        assert_eq!(record.rows.iter().map(|row| row.line).collect::<Vec<_>>(), [1, 2, 3]);
     }
 
     #[test]
     fn a_bad_row_is_named_and_the_rest_is_read() {
+        let windows = parse(b"a.py,,\r\n\r\nb.py\r\nc.py,,\r\n");
+        assert_eq!((windows.bad[0].0, windows.rows[1].line), (3, 4));
         let record = parse(b"a.py\nb.py,,\nc.py,sha256=xx,1\nd.py,,many\n,,\ne.py,,,,\nf.py,,7\n");
         let lines: Vec<u32> = record.bad.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [1, 3, 4, 5, 6]);

@@ -1,6 +1,6 @@
 //! `sys.path`: the directories that hold packages, in the order in which `import` searches.
 
-use crate::facts::{Interpreter, ProblemKind, Python};
+use crate::facts::{Interpreter, ProblemKind, PthCode, Python};
 use crate::sysroot::{ReadError, Sysroot};
 
 /// The most directories that are kept, against `.pth` files that list without end.
@@ -165,11 +165,12 @@ impl SysPath<'_> {
     }
 
     fn pth(&mut self, dir: &str, path: &str, text: &str) {
-        for line in pth_lines(text) {
+        for (number, line) in pth_lines(text) {
             match line {
                 PthLine::Code(code) => {
                     if self.python.pth_imports.len() < MAX_IMPORTS {
-                        self.python.pth_imports.push((path.to_owned(), code));
+                        let (path, line) = (path.to_owned(), Some(number));
+                        self.python.pth_imports.push(PthCode { path, code, line });
                     }
                 }
                 PthLine::Dir(entry) if entry.starts_with('/') => {
@@ -180,7 +181,7 @@ impl SysPath<'_> {
                 }
                 PthLine::Bad => {
                     let detail = "a line holds a NUL character";
-                    self.sysroot.problem(path, ProblemKind::Malformed, detail);
+                    self.sysroot.problem_at(path, Some(number), ProblemKind::Malformed, detail);
                     return;
                 }
             }
@@ -199,16 +200,20 @@ enum PthLine<'a> {
     Bad,
 }
 
-fn pth_lines(text: &str) -> impl Iterator<Item = PthLine<'_>> {
+/// The lines that count, with their numbers.
+fn pth_lines(text: &str) -> impl Iterator<Item = (u32, PthLine<'_>)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()).map(|line| {
-        if line.starts_with("import ") || line.starts_with("import\t") {
+    let lines = (1..).zip(text.lines());
+    let lines = lines.filter(|(_, line)| !line.starts_with('#') && !line.trim().is_empty());
+    lines.map(|(number, line)| {
+        let what = if line.starts_with("import ") || line.starts_with("import\t") {
             PthLine::Code(line.trim().chars().take(300).collect())
         } else if line.contains('\0') {
             PthLine::Bad
         } else {
             PthLine::Dir(line.trim_end())
-        }
+        };
+        (number, what)
     })
 }
 
@@ -256,7 +261,7 @@ mod tests {
     #[test]
     fn lines_of_a_pth() {
         let text = "# c\nimport os; os.x()\n\n../other\n/abs/dir  \nimporter\n";
-        let lines: Vec<PthLine<'_>> = pth_lines(text).collect();
+        let lines: Vec<PthLine<'_>> = pth_lines(text).map(|(_, line)| line).collect();
         assert_eq!(
             lines,
             [

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use super::*;
-use crate::facts::{Interpreter, ProblemKind};
+use crate::facts::{Interpreter, ProblemKind, PthCode};
 
 /// A tree on disk, built file by file.
 struct Tree(tempfile::TempDir);
@@ -172,8 +172,14 @@ fn pth_files_add_directories_and_their_code_is_only_noted() {
     let python = tree.read();
     assert_eq!(interpreter(&python).kind, "conda");
     assert_eq!(interpreter(&python).version.as_deref(), Some("3.9.18"));
-    assert_eq!(python.dist("p-q").unwrap().site_dir, "/w/src");
-    assert_eq!(python.pth_imports, [(format!("{site}/a.pth"), "import os".to_owned())]);
+    let editable = python.dist("p-q").unwrap();
+    assert_eq!(editable.site_dir, "/w/src");
+    let place = editable.version_place();
+    assert_eq!(place.source, "/w/src/p.egg-info/PKG-INFO");
+    assert_eq!((place.line, place.value.as_deref()), (Some(2), Some("3")));
+    let code =
+        PthCode { path: format!("{site}/a.pth"), code: "import os".to_owned(), line: Some(2) };
+    assert_eq!(python.pth_imports, [code]);
     assert_eq!(python.editable_packages["vllm"], "/w/vllm/vllm");
 }
 
@@ -246,6 +252,7 @@ fn builds_of_the_stack() {
     let python = tree.read();
     assert_eq!(python.torch.cuda.as_deref(), Some(""));
     assert_eq!(python.torch.version_py.as_deref(), Some("2.7.1+cpu"));
+    assert_eq!(python.vllm.build_info_lines["__device_type__"], 2);
     assert_eq!(python.vllm.build_info["__device_type__"], "A2");
     assert_eq!(python.vllm.extensions, [format!("{site}/vllm/_C.abi3.so")]);
     assert_eq!(python.vllm.triton_overwritten, [format!("{site}/triton/b.py")]);
