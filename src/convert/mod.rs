@@ -9,11 +9,16 @@
 //!   an edit changes.
 //! - [`environment`] knows the values of environment variables by their own grammar.
 //! - [`kind`] tells what a file is.
+//! - [`shell`] and [`requirements`] plan the files of their kind.
+//! - [`value`] tells devices and backends among the values of options and keys.
 //! - [`site`] is what is decided about one file: its edits, and the places that a person has
 //!   to look at.
 
 pub mod encoding;
 pub mod environment;
 pub mod kind;
+pub mod requirements;
 pub mod rules;
+pub mod shell;
 pub mod site;
+pub mod value;

@@ -1,0 +1,395 @@
+//! Packages that are required: requirement files, constraints, `pip install`, pyproject.toml,
+//! setup.cfg, conda environments.
+//!
+//! A build of torch for CUDA loses its local version, the torch_npu that belongs to it is added,
+//! packages with a namesake for Ascend get its name, and what only works with CUDA is flagged.
+
+mod manifest;
+
+use std::ops::Range;
+
+use pep440_rs::Version;
+
+use super::rules::{Action, Match, Rule, Rules};
+use super::site::{Certainty, Planner};
+use crate::data::Matrix;
+
+/// Plans a file of requirements, which its name (without directories) tells apart.
+pub fn plan(planner: &mut Planner<'_>, name: &str) {
+    let lower = name.to_ascii_lowercase();
+    if lower.contains("npu") || lower.contains("ascend") {
+        return;
+    }
+    if lower.ends_with(".toml") || lower == "pipfile" {
+        manifest::toml(planner);
+    } else if lower.ends_with(".yml") || lower.ends_with(".yaml") {
+        manifest::conda(planner);
+    } else if lower.ends_with(".cfg") {
+        manifest::setup_cfg(planner);
+    } else {
+        lines(planner);
+    }
+}
+
+/// One requirement as PEP 508 writes it, as far as it matters here.
+#[derive(Debug, PartialEq, Eq)]
+struct Requirement<'a> {
+    name: &'a str,
+    /// Range of the name, in the text that was read.
+    at: Range<usize>,
+    /// From the first sign of the versions to the end of them.
+    versions: Range<usize>,
+    /// `; python_version < "3.10"`, with the semicolon.
+    marker: &'a str,
+    /// Whether an address follows the name.
+    url: bool,
+}
+
+impl<'a> Requirement<'a> {
+    fn parse(text: &'a str) -> Option<Self> {
+        let start = text.len() - text.trim_start().len();
+        let body = &text[start..];
+        let len = body
+            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')))
+            .unwrap_or(body.len());
+        let name = body[..len].trim_end_matches('.');
+        if !name.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+            return None;
+        }
+        let mut rest = &body[name.len()..];
+        let blank = |text: &'a str| text.trim_start_matches([' ', '\t']);
+        rest = blank(rest);
+        if let Some(extras) = rest.strip_prefix('[') {
+            rest = blank(&extras[extras.find(']')? + 1..]);
+        }
+        if !(rest.is_empty() || rest.starts_with(['=', '<', '>', '!', '~', ';', '@', '(', ','])) {
+            return None;
+        }
+        let from = text.len() - rest.len();
+        let (specifiers, marker) = rest.split_at(rest.find(';').unwrap_or(rest.len()));
+        Some(Self {
+            name,
+            at: start..start + name.len(),
+            versions: from..from + specifiers.trim_end().len(),
+            marker: marker.trim_end(),
+            url: rest.starts_with('@'),
+        })
+    }
+
+    /// The name as the index compares it.
+    fn normalized(&self) -> String {
+        let mut out = String::with_capacity(self.name.len());
+        for c in self.name.chars() {
+            if matches!(c, '-' | '_' | '.') {
+                if !out.ends_with('-') {
+                    out.push('-');
+                }
+            } else {
+                out.push(c.to_ascii_lowercase());
+            }
+        }
+        out
+    }
+}
+
+/// Range of the `+cu118` in a version, and whether all of the local version is that.
+fn local_cuda(versions: &str) -> Option<Range<usize>> {
+    let plus = versions.find('+')?;
+    let local = &versions[plus + 1..];
+    let len = local.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(local.len());
+    let digits = local[..len].strip_prefix("cu")?;
+    (digits.len() >= 2 && digits.bytes().all(|byte| byte.is_ascii_digit()))
+        .then(|| plus..plus + 1 + len)
+}
+
+/// The torch that is demanded to be exactly one version.
+fn exact_version(versions: &str) -> Option<Version> {
+    let version = versions.trim().trim_matches(['(', ')']);
+    let version = version.strip_prefix("===").or_else(|| version.strip_prefix("=="))?;
+    let public = version.trim().split('+').next()?;
+    public.parse().ok()
+}
+
+/// What is added for torch.
+enum Partner {
+    /// `torch-npu==2.7.1`.
+    Exact(String),
+    /// torch is not bound to one version.
+    Any,
+    /// No release of torch_npu is known for this torch.
+    None(String),
+}
+
+fn partner(versions: &str) -> Partner {
+    let Some(torch) = exact_version(versions) else { return Partner::Any };
+    match Matrix::builtin().installable(&torch, None, None).next() {
+        Some(row) => Partner::Exact(row.version.to_string()),
+        None => Partner::None(torch.to_string()),
+    }
+}
+
+/// The version of torch_npu that is written for this torch.
+#[cfg(test)]
+pub fn torch_npu_for_test(torch: &str) -> String {
+    match partner(&format!("=={torch}")) {
+        Partner::Exact(version) => version,
+        _ => String::new(),
+    }
+}
+
+/// The rule for a package that only works with CUDA; `None` for every other.
+fn package_rule(name: &str) -> Option<&'static Rule> {
+    let rules = Rules::builtin();
+    if let Some(rule) = rules.find(Match::Package, name) {
+        return Some(rule);
+    }
+    let bare = without_cuda_suffix(name);
+    let import = match bare {
+        "nvidia-ml-py" | "nvidia-ml-py3" => "pynvml".to_owned(),
+        "nvidia-dali" => "nvidia.dali".to_owned(),
+        "cuda-python" => "cuda".to_owned(),
+        "megatron-core" | "megatron-lm" => "megatron".to_owned(),
+        "awq" => "autoawq".to_owned(),
+        "minkowskiengine" => "MinkowskiEngine".to_owned(),
+        "gputil" => "GPUtil".to_owned(),
+        name => name.replace('-', "_"),
+    };
+    if let Some(rule) = rules.find(Match::Library, &import) {
+        return (rule.action == Action::Flag).then_some(rule);
+    }
+    let of_cuda = bare != name
+        || name.starts_with("nvidia-")
+        || matches!(name, "cudatoolkit" | "cudatoolkit-dev" | "cudnn" | "nccl" | "pytorch-cuda")
+        || name == "cuda"
+        || [
+            "cuda-",
+            "libcublas",
+            "libcudnn",
+            "libcufft",
+            "libcurand",
+            "libcusolver",
+            "libcusparse",
+        ]
+        .iter()
+        .any(|prefix| name.starts_with(prefix));
+    of_cuda.then(|| rules.site("requirements-cuda-package"))
+}
+
+/// `cupy` for `cupy-cuda12x`, `nvidia-nccl` for `nvidia-nccl-cu12`.
+fn without_cuda_suffix(name: &str) -> &str {
+    let Some((bare, last)) = name.rsplit_once('-') else { return name };
+    let version = last.strip_prefix("cuda").or_else(|| last.strip_prefix("cu"));
+    match version {
+        Some(version)
+            if version.starts_with(|c: char| c.is_ascii_digit())
+                && version.trim_end_matches('x').bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            bare
+        }
+        _ => name,
+    }
+}
+
+/// How torch_npu is written behind torch.
+struct Insertion {
+    /// Where.
+    at: usize,
+    /// What stands before and after `torch-npu==2.7.1`.
+    before: String,
+    after: String,
+}
+
+/// Plans one requirement. `torch` says how torch_npu is added, unless it is required already.
+fn requirement(planner: &mut Planner<'_>, range: &Range<usize>, torch: Option<Insertion>) {
+    let text = &planner.text[range.clone()];
+    let Some(requirement) = Requirement::parse(text) else { return };
+    let rules = Rules::builtin();
+    let place = range.start + requirement.at.start
+        ..range.start + requirement.versions.end.max(requirement.at.end);
+    let name = requirement.normalized();
+    let versions = &text[requirement.versions.clone()];
+    let wheel = rules.site("requirements-cuda-wheel");
+    if matches!(name.as_str(), "torch" | "torchvision" | "torchaudio" | "torchtext") {
+        if requirement.url {
+            if versions.contains("cu1") {
+                planner.flag(rules.site("requirements-cuda-package"), place, None);
+            }
+            return;
+        }
+        if let Some(local) = local_cuda(versions) {
+            let start = range.start + requirement.versions.start;
+            let local = start + local.start..start + local.end;
+            planner.change(wheel, local, "", Certainty::Exact);
+        }
+        if name == "torch"
+            && let Some(insertion) = torch
+        {
+            insert(planner, &place, versions, &insertion);
+        }
+        return;
+    }
+    let Some(rule) = package_rule(&name) else { return };
+    match (rule.action, rule.to.as_deref()) {
+        (Action::Rewrite, Some(to)) => {
+            let at = range.start + requirement.at.start..range.start + requirement.at.end;
+            planner.change(rule, at, to, Certainty::Exact);
+            // The namesake has releases of its own.
+            if !versions.is_empty() {
+                let rule = rules.site("requirements-other-versions");
+                planner.flag(rule, place, Some(format!("{to}{versions}")));
+            }
+        }
+        (Action::Flag, _) => planner.flag(rule, place, Some(name)),
+        _ => {}
+    }
+}
+
+fn insert(planner: &mut Planner<'_>, place: &Range<usize>, versions: &str, insertion: &Insertion) {
+    let rules = Rules::builtin();
+    let wheel = rules.site("requirements-cuda-wheel");
+    let Insertion { at, before, after } = insertion;
+    match partner(versions) {
+        Partner::Exact(version) => {
+            let text = format!("{before}torch-npu=={version}{after}");
+            planner.change(wheel, *at..*at, text, Certainty::Exact);
+        }
+        Partner::Any => {
+            let text = format!("{before}torch-npu{after}");
+            planner.change(wheel, *at..*at, text, Certainty::Likely);
+            planner.note(rules.site("requirements-torch-unpinned"), place.clone(), None);
+        }
+        Partner::None(version) => {
+            let rule = rules.site("requirements-no-torch-npu");
+            planner.flag(rule, place.clone(), Some(version));
+        }
+    }
+}
+
+/// Whether a text already asks for torch_npu.
+fn asks_for_torch_npu(text: &str) -> bool {
+    ["torch-npu", "torch_npu"].iter().any(|name| text.contains(name))
+}
+
+/// The segment `cu118` of an address of wheels, `…/whl/cu118`.
+fn wheel_index(planner: &mut Planner<'_>, range: &Range<usize>) {
+    let text = &planner.text[range.clone()];
+    let rules = Rules::builtin();
+    let mut at = range.start;
+    let mut behind_whl = false;
+    for part in text.split('/') {
+        let digits = part.strip_prefix("cu");
+        if behind_whl
+            && digits.is_some_and(|d| d.len() >= 2 && d.bytes().all(|b| b.is_ascii_digit()))
+        {
+            let rule = rules.site("requirements-cuda-wheel");
+            planner.change(rule, at..at + part.len(), "cpu", Certainty::Exact);
+            return;
+        }
+        behind_whl |= part == "whl";
+        at += part.len() + 1;
+    }
+    if text.contains("+cu1") || text.contains("%2Bcu1") || text.contains("/cu1") {
+        planner.flag(rules.site("requirements-cuda-package"), range.clone(), None);
+    }
+}
+
+/// Arguments of `pip install` or `conda install`: the range of what each says, and where the word
+/// ends.
+pub fn arguments(planner: &mut Planner<'_>, words: &[(Range<usize>, usize)], conda: bool) {
+    let text = planner.text;
+    let aware = words.iter().any(|(range, _)| asks_for_torch_npu(&text[range.clone()]));
+    let mut option = "";
+    for (range, end) in words {
+        let word = &text[range.clone()];
+        let previous = std::mem::replace(&mut option, word);
+        if word.starts_with('-') {
+            if let Some((_, value)) = word.split_once('=')
+                && value.contains("://")
+            {
+                wheel_index(planner, &(range.end - value.len()..range.end));
+            }
+        } else if word.contains("://") {
+            wheel_index(planner, range);
+        } else if matches!(previous, "-r" | "--requirement" | "-c" | "--channel" | "-n" | "--name")
+        {
+        } else if conda {
+            manifest::conda_package(planner, range);
+        } else {
+            let insertion = Insertion { at: *end, before: " ".to_owned(), after: String::new() };
+            requirement(planner, range, (!aware).then_some(insertion));
+        }
+    }
+}
+
+/// A requirement file: one requirement or option a line.
+fn lines(planner: &mut Planner<'_>) {
+    let text = planner.text;
+    let aware = asks_for_torch_npu(text);
+    let mut at = 0;
+    let mut lines = text.split_inclusive('\n').peekable();
+    let mut added = false;
+    while let Some(line) = lines.next() {
+        let start = at;
+        at += line.len();
+        // A backslash at the end joins the next line: hashes stand there.
+        let mut whole = line;
+        while whole.trim_end().ends_with('\\')
+            && let Some(next) = lines.next()
+        {
+            at += next.len();
+            whole = &text[start..at];
+        }
+        let code = whole.split(" #").next().unwrap_or_default().trim_end();
+        let trimmed = code.trim_start();
+        if trimmed.is_empty() || trimmed.starts_with('#') {
+            continue;
+        }
+        let range = start + (code.len() - trimmed.len())..start + code.len();
+        if trimmed.starts_with('-') {
+            option_line(planner, &range);
+        } else if trimmed.contains("--hash") {
+            hashed(planner, &range);
+        } else if trimmed.contains("://") && !trimmed.contains('@') {
+            wheel_index(planner, &range);
+        } else {
+            let end = line_end(line);
+            let Some(parsed) = Requirement::parse(trimmed) else { continue };
+            let marker = parsed.marker.to_owned();
+            let eol = if line.ends_with("\r\n") { "\r\n" } else { "\n" };
+            let indent = &line[..line.len() - line.trim_start().len()];
+            let insertion = Insertion {
+                at: start + end,
+                before: format!("{eol}{indent}"),
+                after: marker.clone(),
+            };
+            let first = !added || !marker.is_empty();
+            added |= parsed.normalized() == "torch";
+            requirement(planner, &range, (!aware && first).then_some(insertion));
+        }
+    }
+}
+
+fn line_end(line: &str) -> usize {
+    line.trim_end_matches(['\n', '\r']).len()
+}
+
+fn option_line(planner: &mut Planner<'_>, range: &Range<usize>) {
+    let text = &planner.text[range.clone()];
+    let Some(scheme) = text.find("://") else { return };
+    let start = text[..scheme].rfind([' ', '\t', '=']).map_or(0, |at| at + 1);
+    let len = text[start..].find([' ', '\t']).unwrap_or(text.len() - start);
+    wheel_index(planner, &(range.start + start..range.start + start + len));
+}
+
+/// A requirement with hashes cannot be edited: the hashes are those of the old files.
+fn hashed(planner: &mut Planner<'_>, range: &Range<usize>) {
+    let Some(requirement) = Requirement::parse(&planner.text[range.clone()]) else { return };
+    let name = requirement.normalized();
+    if name == "torch" || package_rule(&name).is_some_and(|rule| rule.action != Action::Keep) {
+        let place = range.start + requirement.at.start..range.start + requirement.at.end;
+        planner.flag(Rules::builtin().site("requirements-hash"), place, Some(name));
+    }
+}
+
+#[cfg(test)]
+mod tests;

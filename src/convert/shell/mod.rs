@@ -1,0 +1,641 @@
+//! Shell scripts: variables of the environment, options of programs, packages that are
+//! installed, and the programs of NVIDIA.
+
+mod lexer;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use lexer::{Command, EXPANSION, Script, Word};
+
+use super::environment;
+use super::requirements;
+use super::rules::{Match, Rules};
+use super::site::{Certainty, Planner};
+use super::value::{self, Outcome};
+
+pub use lexer::Unclosed;
+
+/// Commands that only show their arguments, or look for them in a text.
+const SHOW: &[&str] = &["echo", "printf", "cat", "grep", "egrep", "sed", "awk", "logger", "die"];
+
+/// Words before the name of a command.
+const KEYWORDS: &[&str] =
+    &["if", "then", "else", "elif", "while", "until", "do", "!", "{", "time", "exec", "command"];
+
+/// Programs that run the program that their arguments name.
+const WRAPPERS: &[&str] = &[
+    "env",
+    "nohup",
+    "sudo",
+    "srun",
+    "mpirun",
+    "mpiexec",
+    "numactl",
+    "taskset",
+    "nice",
+    "timeout",
+    "stdbuf",
+    "xargs",
+    "docker",
+    "podman",
+    "singularity",
+    "apptainer",
+    "uv",
+    "poetry",
+    "pipenv",
+    "pdm",
+    "hatch",
+    "conda",
+    "mamba",
+    "micromamba",
+    "coverage",
+    "kernprof",
+    "eval",
+    "bash",
+    "sh",
+    "gdb",
+    "strace",
+    "horovodrun",
+    "pdsh",
+    "kubectl",
+    "flock",
+    "setsid",
+    "CMD",
+    "ENTRYPOINT",
+];
+
+/// Programs of the CUDA toolkit and their like.
+const CUDA_TOOLS: &[&str] = &[
+    "nvcc",
+    "nvprof",
+    "nsys",
+    "ncu",
+    "cuda-gdb",
+    "cuda-memcheck",
+    "compute-sanitizer",
+    "nvitop",
+    "gpustat",
+    "nvidia-docker",
+    "nvidia-ctk",
+    "nvidia-container-cli",
+    "dcgmi",
+    "trtexec",
+];
+
+/// Plans a shell script.
+pub fn plan(planner: &mut Planner<'_>) -> Result<(), Unclosed> {
+    let text = planner.text;
+    plan_part(planner, text, 0)
+}
+
+/// Plans a script that is a part of the text, from `offset` on: a `RUN` line, a cell.
+pub fn plan_part(planner: &mut Planner<'_>, text: &str, offset: usize) -> Result<(), Unclosed> {
+    let script = lexer::read(text)?;
+    Reader::new(planner, text, offset, &script).run(&script);
+    Ok(())
+}
+
+/// The names of variables that decide what becomes of others.
+#[derive(Default)]
+struct Names {
+    /// Variables of the environment that stay, since a value of theirs cannot be written.
+    kept: BTreeSet<String>,
+    /// Variables of the environment that are set, with the name that they get.
+    assigned: BTreeMap<String, Option<&'static str>>,
+    /// All that the words say and the names of all variables: a script in which a new name
+    /// stands already has a branch for NPUs.
+    said: String,
+    /// Variables of the script that hold a device or a backend, by the key they are used for.
+    values: Vec<(String, String)>,
+    /// Variables of the script that hold arguments of a program.
+    arguments: BTreeSet<String>,
+}
+
+struct Reader<'p, 'a, 's> {
+    planner: &'p mut Planner<'a>,
+    text: &'s str,
+    offset: usize,
+    names: Names,
+    /// Reported reads of variables without equivalent.
+    read: BTreeSet<String>,
+}
+
+impl<'p, 'a, 's> Reader<'p, 'a, 's> {
+    fn new(planner: &'p mut Planner<'a>, text: &'s str, offset: usize, script: &Script) -> Self {
+        let mut reader =
+            Self { planner, text, offset, names: Names::default(), read: BTreeSet::new() };
+        for command in &script.commands {
+            reader.learn(command);
+        }
+        reader
+    }
+
+    fn at(&self, range: &Range<usize>) -> Range<usize> {
+        range.start + self.offset..range.end + self.offset
+    }
+
+    /// First pass: what the uses say of the variables.
+    fn learn(&mut self, command: &Command) {
+        for word in &command.words {
+            self.names.said.push_str(&word.text);
+            self.names.said.push('\n');
+            for variable in &word.variables {
+                self.names.said.push_str(&self.text[variable.name.clone()]);
+                self.names.said.push('\n');
+            }
+        }
+        for (name, value) in environment_assignments(command, self.text) {
+            if let Some(decision) = environment::assignment(&name, value.as_deref()) {
+                if decision.new_name.is_none() {
+                    self.names.kept.insert(name.clone());
+                }
+                self.names.assigned.insert(name, decision.new_name);
+            }
+        }
+        let arguments = match command.array {
+            Some(_) => command.words.as_slice(),
+            None => match program(command) {
+                Some(at) => &command.words[at + 1..],
+                None => return,
+            },
+        };
+        let mut option: Option<&str> = None;
+        for word in arguments {
+            for variable in &word.variables {
+                let name = &self.text[variable.name.clone()];
+                let whole = word.text.chars().eq([EXPANSION]);
+                let key = match word.text.split_once('=') {
+                    Some((key, rest)) if rest.chars().eq([EXPANSION]) => Some(key),
+                    _ if whole => option,
+                    _ => None,
+                };
+                if let Some(key) = key.filter(|key| value::role(key).is_some()) {
+                    self.names.values.push((name.to_owned(), key.to_owned()));
+                } else if whole && !variable.quoted {
+                    self.names.arguments.insert(name.to_owned());
+                }
+            }
+            option = word.text.starts_with('-').then_some(word.text.as_str());
+        }
+    }
+
+    fn run(&mut self, script: &Script) {
+        let aware = script
+            .commands
+            .iter()
+            .flat_map(|command| &command.words)
+            .any(|word| word.text == "npu" || word.text.starts_with("npu:"));
+        for command in &script.commands {
+            self.variables(command);
+            self.assignments(command);
+            if command.array.is_some() {
+                self.arguments(&command.words);
+                continue;
+            }
+            let Some(first) = name_at(command) else { continue };
+            let name = base_name(&command.words[first].text);
+            if SHOW.contains(&name) {
+                continue;
+            }
+            if !aware && matches!(name, "[" | "[[" | "test") {
+                self.comparison(&command.words[first..]);
+            }
+            self.nvidia(&command.words[first..], name);
+            self.installs(&command.words[first..]);
+            if let Some(at) = program(command) {
+                self.arguments(&command.words[at + 1..]);
+                self.inline(command, at, script);
+            }
+        }
+        for document in script.documents.iter().filter(|document| !document.literal) {
+            self.document(&document.body);
+        }
+        for comment in &script.comments {
+            self.directive(comment);
+        }
+    }
+
+    /// Whether this name of the environment is renamed in this script.
+    fn renamed(&self, name: &str) -> Option<environment::EnvDecision> {
+        let mut decision = environment::assignment(name, None)?;
+        if let Some(Some(new)) = self.names.assigned.get(name) {
+            decision.new_name = Some(new);
+            decision.issues.clear();
+        }
+        if self.names.kept.contains(name) {
+            decision.new_name = None;
+        }
+        if decision.new_name.is_some_and(|new| self.names.said.contains(new)) {
+            decision.new_name = None;
+            decision.issues.clear();
+        }
+        Some(decision)
+    }
+
+    fn variables(&mut self, command: &Command) {
+        for word in &command.words {
+            for variable in &word.variables {
+                let name = &self.text[variable.name.clone()];
+                let Some(mut decision) = self.renamed(name) else { continue };
+                if self.names.assigned.contains_key(name) || !self.read.insert(name.to_owned()) {
+                    decision.issues.clear();
+                }
+                let place = self.at(&variable.name);
+                decision.enter(self.planner, place.clone(), &place);
+            }
+        }
+    }
+
+    fn assignments(&mut self, command: &Command) {
+        let heads = first_word(command);
+        let takes_names = matches!(
+            heads,
+            Some(
+                "export"
+                    | "unset"
+                    | "declare"
+                    | "typeset"
+                    | "local"
+                    | "readonly"
+                    | "printenv"
+                    | "read"
+                    | "for"
+            )
+        );
+        let shows = heads.is_some_and(|name| SHOW.contains(&name));
+        let mut before = "";
+        let mut leading = true;
+        for (at, word) in command.words.iter().enumerate() {
+            let option = std::mem::replace(&mut before, word.text.as_str());
+            let Some((name, value, adds)) = word.assignment() else {
+                leading = leading && (at == 0 && KEYWORDS.contains(&word.text.as_str()));
+                let named = takes_names || matches!(option, "-x" | "-e" | "--env" | "-v");
+                if let Some(name) = word.plain().filter(|_| named && at > 0)
+                    && let Some(mut decision) = self.renamed(name)
+                    && let Some(range) = word.source(&(0..name.len()))
+                {
+                    decision.issues.clear();
+                    let range = self.at(&range);
+                    decision.enter(self.planner, range.clone(), &range);
+                }
+                continue;
+            };
+            if shows && !leading {
+                continue;
+            }
+            let Some(name_range) = word.source(&name) else { continue };
+            let name_text = &word.text[name.clone()];
+            let known = known_value(word, &value, name_text, adds, self.text);
+            if let Some(mut decision) = environment::assignment(name_text, known.as_deref()) {
+                if self.names.kept.contains(name_text) {
+                    decision.new_name = None;
+                    decision.new_value = None;
+                }
+                if decision.new_name.is_some_and(|new| self.names.said.contains(new)) {
+                    continue;
+                }
+                let place = self.at(&(name_range.start..word.range.end));
+                if let (Some(_), Some(new)) = (decision.new_name, &decision.new_value) {
+                    match self.value_range(word, &value) {
+                        Some(range) => self.planner.also(range, new.clone()),
+                        None => self.planner.flag(decision.rule, place.clone(), Some(new.clone())),
+                    }
+                }
+                decision.enter(self.planner, self.at(&name_range), &place);
+            } else if leading || takes_names {
+                self.script_variable(word, &name, &value);
+            }
+        }
+    }
+
+    /// Where a value stands, if it can be replaced in one piece.
+    fn value_range(&self, word: &Word, value: &Range<usize>) -> Option<Range<usize>> {
+        if let Some(range) = word.source(value) {
+            return Some(self.at(&range));
+        }
+        if value.is_empty() || !word.unquoted(value) {
+            return None;
+        }
+        let first = word.source(&(value.start..value.start + 1))?;
+        let last = word.source(&(value.end - 1..value.end))?;
+        Some(self.at(&(first.start..last.end)))
+    }
+
+    /// `DEVICE=cuda`, `BACKEND=${1:-nccl}`, `ARGS="--device cuda"` where the uses say what the
+    /// variable holds.
+    fn script_variable(&mut self, word: &Word, name: &Range<usize>, value: &Range<usize>) {
+        let name = &word.text[name.clone()];
+        let keys: BTreeSet<&str> = self
+            .names
+            .values
+            .iter()
+            .filter(|(variable, _)| variable == name)
+            .map(|(_, key)| key.as_str())
+            .collect();
+        if let Some(key) = keys.first().map(|&key| key.to_owned()) {
+            self.value(&key, word, value.clone());
+            for default in word.variables.iter().filter_map(|v| v.default.clone()) {
+                self.value(&key, &default, 0..default.text.len());
+            }
+        }
+        let text = &word.text[value.clone()];
+        let first = text.split_ascii_whitespace().next().unwrap_or_default();
+        if self.names.arguments.contains(name) || is_program(first) {
+            self.split_arguments(word, value);
+        }
+    }
+
+    /// The words of a text that is split where it is used.
+    fn split_arguments(&mut self, word: &Word, value: &Range<usize>) {
+        let text = &word.text[value.clone()];
+        let mut option: Option<String> = None;
+        let mut at = 0;
+        for part in text.split(|c: char| c.is_ascii_whitespace()) {
+            let start = value.start + at;
+            at += part.len() + 1;
+            if part.is_empty() {
+                continue;
+            }
+            if let Some((key, rest)) = part.split_once('=') {
+                let end = start + part.len();
+                self.value(key, word, end - rest.len()..end);
+            } else if let Some(option) = option.take() {
+                self.value(&option, word, start..start + part.len());
+            }
+            option = part.starts_with('-').then(|| part.to_owned());
+        }
+    }
+
+    /// The arguments of a program.
+    fn arguments(&mut self, words: &[Word]) {
+        let mut option: Option<String> = None;
+        for word in words {
+            if let Some((key, value)) = word.text.split_once('=') {
+                let end = word.text.len();
+                let quotes = value.starts_with(['\'', '"']) && value.len() > 1;
+                let trim = usize::from(quotes && value.ends_with(&value[..1]));
+                self.value(key, word, end - value.len() + trim..end - trim);
+                self.defaults(key, word);
+            } else if let Some(option) = option.take() {
+                self.value(&option, word, 0..word.text.len());
+                self.defaults(&option, word);
+            }
+            option = word.text.starts_with('-').then(|| word.text.clone());
+        }
+    }
+
+    /// `--device ${DEVICE:-cuda}`.
+    fn defaults(&mut self, key: &str, word: &Word) {
+        for default in word.variables.iter().filter_map(|v| v.default.as_ref()) {
+            self.value(key, default, 0..default.text.len());
+        }
+    }
+
+    fn value(&mut self, key: &str, word: &Word, part: Range<usize>) {
+        let Some(text) = word.text.get(part.clone()) else { return };
+        let Some(outcome) = value::converted(key, text) else { return };
+        let Some(range) = word.source(&part) else { return };
+        let rule = Rules::builtin().site("shell-device-option");
+        let range = self.at(&range);
+        match outcome {
+            Outcome::Write(new) => self.planner.change(rule, range, new, Certainty::Exact),
+            Outcome::Flag => self.planner.flag(rule, range, Some(format!("{key} {text}"))),
+        }
+    }
+
+    /// `[ "$DEVICE" = cuda ]` of a variable that holds a device.
+    fn comparison(&mut self, words: &[Word]) {
+        for three in words.windows(3) {
+            let [left, operator, right] = three else { continue };
+            let Some(variable) = left.variables.first() else { continue };
+            if !matches!(operator.text.as_str(), "=" | "==" | "!=")
+                || !left.text.chars().eq([EXPANSION])
+            {
+                continue;
+            }
+            let name = &self.text[variable.name.clone()];
+            let key = self.names.values.iter().find(|(known, _)| known == name);
+            if let Some(key) = key.map(|(_, key)| key.clone()) {
+                self.value(&key, right, 0..right.text.len());
+            }
+        }
+    }
+
+    /// Programs and options that exist for GPUs only.
+    fn nvidia(&mut self, words: &[Word], name: &str) {
+        let rules = Rules::builtin();
+        for word in words.iter().filter(|_| matches!(name, "watch" | "which" | "timeout" | "sudo"))
+        {
+            if base_name(&word.text) == "nvidia-smi" {
+                let place = self.at(&word.range);
+                self.planner.flag(rules.site("shell-nvidia-smi"), place, None);
+            }
+        }
+        let first = self.at(&words[0].range);
+        if name == "nvidia-smi" {
+            self.planner.flag(rules.site("shell-nvidia-smi"), first.clone(), None);
+        } else if CUDA_TOOLS.contains(&name) {
+            self.planner.flag(rules.site("shell-cuda-tool"), first.clone(), Some(name.to_owned()));
+        }
+        for (at, word) in words.iter().enumerate().skip(1) {
+            let option = word.text.split('=').next().unwrap_or_default();
+            let value = word.text.split_once('=').map(|(_, value)| value);
+            let value = value.or_else(|| words.get(at + 1).map(|word| word.text.as_str()));
+            let site = match (name, option) {
+                ("docker" | "podman" | "nvidia-docker", "--gpus") => "docker-run-gpus",
+                ("docker" | "podman", "--runtime") if value == Some("nvidia") => "docker-run-gpus",
+                ("srun" | "sbatch" | "salloc", option) if of_slurm(option, value) => "slurm-gres",
+                _ => continue,
+            };
+            let place = self.at(&word.range);
+            self.planner.flag(rules.site(site), place, Some(word.text.clone()));
+        }
+    }
+
+    /// `pip install`, `conda install`.
+    fn installs(&mut self, words: &[Word]) {
+        let Some(installer) = words.iter().position(|word| {
+            let name = base_name(&word.text);
+            matches!(name, "pip" | "pip3" | "conda" | "mamba" | "micromamba")
+                || name.strip_prefix("pip3.").is_some_and(|v| v.bytes().all(|b| b.is_ascii_digit()))
+        }) else {
+            return;
+        };
+        let conda = !base_name(&words[installer].text).starts_with("pip");
+        let Some(install) = words[installer..].iter().position(|word| {
+            matches!(word.text.as_str(), "install" | "create" | "download" | "wheel")
+        }) else {
+            return;
+        };
+        let arguments: Vec<_> = words[installer + install + 1..]
+            .iter()
+            .filter(|word| word.plain().is_some())
+            .filter_map(|word| {
+                let range = word.source(&(0..word.text.len()))?;
+                Some((self.at(&range), word.range.end + self.offset))
+            })
+            .collect();
+        requirements::arguments(self.planner, &arguments, conda);
+    }
+
+    /// Python that stands in the script itself.
+    fn inline(&mut self, command: &Command, at: usize, script: &Script) {
+        if !base_name(&command.words[at].text).starts_with("python") {
+            return;
+        }
+        let rule = Rules::builtin().site("shell-inline-python");
+        let code = command.words[at..].windows(2).find(|pair| pair[0].text == "-c");
+        if let Some([_, code]) = code
+            && value::mentions_cuda(&code.text)
+        {
+            self.planner.flag(rule, self.at(&code.range), None);
+        }
+        for document in &script.documents {
+            let reads = script.commands.get(document.command);
+            if reads.is_some_and(|other| std::ptr::eq(other, command))
+                && value::mentions_cuda(&self.text[document.body.clone()])
+            {
+                self.planner.flag(rule, self.at(&document.body), None);
+            }
+        }
+    }
+
+    /// A here document that is expanded: a variable of it may have got another name.
+    fn document(&mut self, body: &Range<usize>) {
+        let text = &self.text[body.clone()];
+        let mut from = 0;
+        while let Some(dollar) = text[from..].find('$').map(|at| from + at) {
+            let start = dollar + 1 + usize::from(text[dollar + 1..].starts_with('{'));
+            let len = text[start..]
+                .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+                .unwrap_or(text.len() - start);
+            let name = &text[start..start + len];
+            if self.names.assigned.contains_key(name)
+                && self.renamed(name).is_some_and(|decision| decision.new_name.is_some())
+            {
+                let place = self.at(&(body.start + start..body.start + start + len));
+                let rule = Rules::builtin().site("shell-document");
+                self.planner.flag(rule, place, Some(name.to_owned()));
+            }
+            from = start.max(dollar + 1);
+        }
+    }
+
+    /// `#SBATCH --gres=gpu:8`.
+    fn directive(&mut self, comment: &Range<usize>) {
+        let text = &self.text[comment.clone()];
+        let Some(rest) = text.strip_prefix("#SBATCH") else { return };
+        let mut words = rest.split_ascii_whitespace();
+        while let Some(word) = words.next() {
+            if word.starts_with('#') {
+                break;
+            }
+            let (option, value) = match word.split_once('=') {
+                Some((option, value)) => (option, Some(value)),
+                None => (word, words.clone().next()),
+            };
+            if of_slurm(option, value) {
+                let rule = Rules::builtin().site("slurm-gres");
+                let place = self.at(&(comment.start..comment.start + text.trim_end().len()));
+                self.planner.flag(rule, place, Some(rest.trim().to_owned()));
+                break;
+            }
+        }
+    }
+}
+
+/// Whether an option of SLURM asks for GPUs.
+fn of_slurm(option: &str, value: Option<&str>) -> bool {
+    match option {
+        "--gres" => value.is_some_and(|value| value.split(',').any(|part| part.starts_with("gpu"))),
+        "--gpus" | "-G" | "--gpus-per-node" | "--gpus-per-task" | "--gpus-per-socket"
+        | "--cpus-per-gpu" | "--mem-per-gpu" => true,
+        _ => false,
+    }
+}
+
+/// The value as far as it is known; for search paths as it is written.
+fn known_value(
+    word: &Word,
+    value: &Range<usize>,
+    name: &str,
+    adds: bool,
+    source: &str,
+) -> Option<String> {
+    if matches!(name, "LD_LIBRARY_PATH" | "LIBRARY_PATH" | "PATH" | "CPATH" | "XLA_FLAGS") {
+        let raw = &source[word.range.clone()];
+        let raw = raw.split_once('=').map_or(raw, |(_, value)| value);
+        return Some(raw.trim_matches(['"', '\'']).to_owned());
+    }
+    let text = &word.text[value.clone()];
+    (!adds && !text.contains(EXPANSION)).then(|| text.to_owned())
+}
+
+/// Variables that a command sets, with what is known of their values.
+fn environment_assignments(command: &Command, source: &str) -> Vec<(String, Option<String>)> {
+    if first_word(command).is_some_and(|name| SHOW.contains(&name)) {
+        return Vec::new();
+    }
+    let words = command.words.iter();
+    words
+        .filter_map(|word| {
+            let (name, value, adds) = word.assignment()?;
+            let name = &word.text[name];
+            // Only variables of rules are of interest.
+            Rules::builtin().find(Match::Env, name)?;
+            Some((name.to_owned(), known_value(word, &value, name, adds, source)))
+        })
+        .collect()
+}
+
+/// Index of the word that names the command.
+fn name_at(command: &Command) -> Option<usize> {
+    command
+        .words
+        .iter()
+        .position(|word| !KEYWORDS.contains(&word.text.as_str()) && word.assignment().is_none())
+}
+
+fn first_word(command: &Command) -> Option<&str> {
+    name_at(command).map(|at| command.words[at].text.as_str())
+}
+
+fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Whether a word is a program whose options this module knows: Python, its launchers, and
+/// scripts.
+fn is_program(word: &str) -> bool {
+    let name = base_name(word);
+    let python = name
+        .strip_prefix("python")
+        .is_some_and(|version| version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'));
+    python
+        || matches!(name, "torchrun" | "accelerate" | "deepspeed" | "ipython" | "pytest" | "hydra")
+        || [".py", ".sh"].iter().any(|ending| name.len() > ending.len() && name.ends_with(ending))
+}
+
+/// Index of the word that is the program whose arguments follow.
+fn program(command: &Command) -> Option<usize> {
+    let first = name_at(command)?;
+    let word = &command.words[first];
+    let name = base_name(&word.text);
+    if is_program(&word.text) {
+        return Some(first);
+    }
+    let variable = word.text.contains(EXPANSION);
+    if !WRAPPERS.contains(&name) && !variable {
+        return None;
+    }
+    let found = command.words[first..].iter().position(|word| is_program(&word.text));
+    if let Some(at) = found {
+        return Some(first + at);
+    }
+    // `$PYTHON main.py` is met above; `$LAUNCHER "$@" --device cuda` has no other sign.
+    variable.then_some(first)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::convert::encoding::apply;
+use crate::convert::site::{Decision, FilePlan};
+
+fn planned(text: &str) -> FilePlan {
+    let mut planner = Planner::new(text);
+    let _ = plan(&mut planner);
+    planner.finish()
+}
+
+fn flags(text: &str) -> Vec<&'static str> {
+    let sites = planned(text).sites;
+    sites
+        .iter()
+        .filter(|site| site.decision == Decision::Flagged)
+        .map(|site| site.rule.name.as_str())
+        .collect()
+}
+
+/// What becomes of a script; a second run must plan no edit.
+fn converted(text: &str) -> String {
+    let after = apply(text, &planned(text).edits);
+    assert_eq!(planned(&after).edits, [], "a second run edits\n{after}");
+    after
+}
+
+#[test]
+fn variables_of_the_environment_are_renamed_where_they_are_set_and_used() {
+    for (before, after) in [
+        ("export CUDA_VISIBLE_DEVICES=0,1\n", "export ASCEND_RT_VISIBLE_DEVICES=0,1\n"),
+        (
+            "CUDA_VISIBLE_DEVICES=\"0, 1\" python a.py # cuda\n",
+            "ASCEND_RT_VISIBLE_DEVICES=\"0,1\" python a.py # cuda\n",
+        ),
+        (
+            "export CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-0}\n",
+            "export ASCEND_RT_VISIBLE_DEVICES=${ASCEND_RT_VISIBLE_DEVICES:-0}\n",
+        ),
+        (
+            "echo \"CUDA_VISIBLE_DEVICES: $CUDA_VISIBLE_DEVICES\"\r\n",
+            "echo \"CUDA_VISIBLE_DEVICES: $ASCEND_RT_VISIBLE_DEVICES\"\r\n",
+        ),
+        ("env NCCL_IB_TIMEOUT=18 ./run.sh", "env HCCL_RDMA_TIMEOUT=18 ./run.sh"),
+        ("unset CUDA_LAUNCH_BLOCKING", "unset ASCEND_LAUNCH_BLOCKING"),
+        (
+            "mpirun -x NCCL_SOCKET_IFNAME=eth0 -x CUDA_VISIBLE_DEVICES python a.py",
+            "mpirun -x HCCL_SOCKET_IFNAME=eth0 -x ASCEND_RT_VISIBLE_DEVICES python a.py",
+        ),
+        ("export NCCL_BUFFSIZE=8388608", "export HCCL_BUFFSIZE=8"),
+        (
+            "if [ -z \"$CUDA_VISIBLE_DEVICES\" ]; then x; fi",
+            "if [ -z \"$ASCEND_RT_VISIBLE_DEVICES\" ]; then x; fi",
+        ),
+    ] {
+        assert_eq!(converted(before), after);
+    }
+}
+
+#[test]
+fn values_of_options_follow_their_option() {
+    for (before, after) in [
+        ("python train.py --device cuda --name cuda", "python train.py --device npu --name cuda"),
+        (
+            "torchrun --nproc_per_node=8 t.py --device=cuda:0 \\\n  --dist-backend 'nccl'\n",
+            "torchrun --nproc_per_node=8 t.py --device=npu:0 \\\n  --dist-backend 'hccl'\n",
+        ),
+        (
+            "python main.py trainer.device=cuda +backend=nccl title=cuda",
+            "python main.py trainer.device=npu +backend=hccl title=cuda",
+        ),
+        (
+            "DEVICE=${1:-cuda}\nif [ \"$DEVICE\" = cuda ]; then :; fi\npython a.py --device $DEVICE",
+            "DEVICE=${1:-npu}\nif [ \"$DEVICE\" = npu ]; then :; fi\npython a.py --device $DEVICE",
+        ),
+        (
+            "ARGS=\"\n  --distributed-backend nccl \\\n  --device cuda\n\"\ntorchrun a.py $ARGS\n",
+            "ARGS=\"\n  --distributed-backend hccl \\\n  --device npu\n\"\ntorchrun a.py $ARGS\n",
+        ),
+        ("A=(--device cuda)\npython a.py \"${A[@]}\"", "A=(--device npu)\npython a.py \"${A[@]}\""),
+        ("$PYTHON a.py --device ${D:-cuda}", "$PYTHON a.py --device ${D:-npu}"),
+        ("srun python a.py --backend nccl", "srun python a.py --backend hccl"),
+    ] {
+        assert_eq!(converted(before), after);
+    }
+}
+
+#[test]
+fn what_only_looks_so_stays() {
+    for text in [
+        "# export CUDA_VISIBLE_DEVICES=0\n",
+        "echo \"use --device cuda\"\n",
+        "echo python a.py --device cuda\n",
+        "cat <<EOF\nexport CUDA_VISIBLE_DEVICES=0\npython a.py --device cuda\nEOF\n",
+        "ffmpeg -hwaccel cuda -i a.mp4\n",
+        "wget https://example.com/cuda --device cuda\n",
+        "cd /data/cuda && ls nccl\n",
+        "DEVICE=cuda\n",
+        "echo '$CUDA_VISIBLE_DEVICES'\n",
+        "if npu-smi info; then export ASCEND_RT_VISIBLE_DEVICES=$N; else export CUDA_VISIBLE_DEVICES=$N; fi\n",
+        "python a.py --device npu\n",
+        "echo 'not closed\nexport CUDA_VISIBLE_DEVICES=0\n",
+    ] {
+        assert_eq!(converted(text), text);
+    }
+}
+
+#[test]
+fn what_a_person_has_to_do_is_flagged() {
+    for (text, rules) in [
+        ("nvidia-smi -L\n", vec!["shell-nvidia-smi"]),
+        ("N=$(nvidia-smi -L | wc -l)\n", vec!["shell-nvidia-smi"]),
+        ("docker run --gpus all image\n", vec!["docker-run-gpus"]),
+        ("#SBATCH --gres=gpu:8\n#SBATCH --time=1\n", vec!["slurm-gres"]),
+        ("srun --gpus-per-node=4 python a.py\n", vec!["slurm-gres"]),
+        ("export NCCL_DEBUG=INFO\n", vec!["NCCL_DEBUG"]),
+        ("export PATH=/usr/local/cuda/bin:$PATH\n", vec!["ld-library-path-cuda"]),
+        ("export CUDA_VISIBLE_DEVICES=GPU-1\necho $CUDA_VISIBLE_DEVICES\n", vec!["env-device-ids"]),
+        ("python -c 'import torch; torch.cuda.init()'\n", vec!["shell-inline-python"]),
+        ("python - <<EOF\nx.cuda()\nEOF\n", vec!["shell-inline-python"]),
+        ("nvcc --version\n", vec!["shell-cuda-tool"]),
+        (
+            "export CUDA_VISIBLE_DEVICES=0\ncat <<E\n$CUDA_VISIBLE_DEVICES\nE\n",
+            vec!["shell-document"],
+        ),
+    ] {
+        assert_eq!(flags(text), rules, "{text}");
+    }
+}
+
+#[test]
+fn packages_that_are_installed_are_requirements() {
+    assert_eq!(
+        converted("pip install torch==2.1.0+cu118 --index-url https://x.org/whl/cu118\n"),
+        "pip install torch==2.1.0 torch-npu==2.1.0.post17 --index-url https://x.org/whl/cpu\n"
+            .replace("2.1.0.post17", &requirements::torch_npu_for_test("2.1.0"))
+    );
+    assert_eq!(converted("pip3 install onnxruntime-gpu"), "pip3 install onnxruntime-cann");
+    assert_eq!(flags("conda install cudatoolkit=11.8"), ["requirements-cuda-package"]);
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_planned_once(
+        text in "(export |CUDA_VISIBLE_DEVICES|=|0, 1|\\$|\\{|\\}|\"|'|\n| |\\\\|python a.py|--device|cuda|:0|<<E|\\(|\\)|#|`|中){0,24}",
+    ) {
+        let plan = planned(&text);
+        for edit in &plan.edits {
+            prop_assert!(text.get(edit.range.clone()).is_some());
+        }
+        let after = apply(&text, &plan.edits);
+        prop_assert_eq!(planned(&after).edits, vec![]);
+    }
+}
