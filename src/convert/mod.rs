@@ -9,6 +9,7 @@
 //!   an edit changes.
 //! - [`environment`] knows the values of environment variables by their own grammar.
 //! - [`kind`] tells what a file is.
+//! - [`python`] decides about Python sources; what it asks for stands in [`options`].
 //! - [`shell`] and [`requirements`] plan the files of their kind.
 //! - [`value`] tells devices and backends among the values of options and keys.
 //! - [`site`] is what is decided about one file: its edits, and the places that a person has
@@ -17,6 +18,8 @@
 pub mod encoding;
 pub mod environment;
 pub mod kind;
+pub mod options;
+pub mod python;
 pub mod requirements;
 pub mod rules;
 pub mod shell;

@@ -146,6 +146,11 @@ impl<'a> Planner<'a> {
             .any(|edit| edit.range.start < range.end && range.start < edit.range.end)
     }
 
+    /// Whether anything is replaced so far.
+    pub fn has_edits(&self) -> bool {
+        !self.plan.edits.is_empty()
+    }
+
     /// The plan, in the order of the text. Of two edits of the same place the first stays.
     pub fn finish(mut self) -> FilePlan {
         self.plan.edits.sort_by_key(|edit| (edit.range.start, edit.range.end));

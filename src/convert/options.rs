@@ -1,0 +1,33 @@
+//! What a run of `convert` was asked for, as far as the planning of a file needs it.
+
+use pep440_rs::Version;
+
+/// Where `import torch_npu` is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[clap(rename_all = "lower")]
+pub enum Import {
+    /// Into launch files, and into files that need the module for a name that is written there.
+    #[default]
+    Need,
+    /// Into every file that is changed and imports torch.
+    Each,
+    /// Into launch files only.
+    Entry,
+    /// Nowhere.
+    None,
+}
+
+/// What the planners of all kinds of files are told.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The torch_npu that the result has to run with; any, if unknown.
+    pub target: Option<Version>,
+    /// Instead of rewriting names, let torch_npu's own `transfer_to_npu` patch them at run time.
+    pub transfer: bool,
+    /// Also rewrite messages, help texts and comments that speak of CUDA.
+    pub messages: bool,
+    /// Put a comment at every place that a person has to look at.
+    pub mark: bool,
+    /// Where the import goes.
+    pub import: Import,
+}

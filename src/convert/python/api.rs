@@ -1,0 +1,275 @@
+//! Dotted names of torch: what becomes of `torch.cuda.amp.autocast` and of all others that the
+//! rules know.
+
+use std::ops::Range;
+
+use ruff_python_ast::Expr;
+use ruff_text_size::Ranged as _;
+
+use super::Context;
+use super::engine::Engine;
+use super::literal::span;
+use super::names::canonical;
+use super::scope::Resolved;
+use crate::convert::rules::{Action, Class, Match, Rule, Rules};
+use crate::convert::site::Certainty;
+
+/// What becomes of a dotted name.
+#[derive(Debug, Clone)]
+pub(super) enum Target {
+    /// Its first `parts` parts become `to`.
+    Rewrite { rule: &'static Rule, parts: usize, to: String },
+    /// It stays, and a person has to act; the first `parts` parts are what is meant.
+    Flag { rule: &'static Rule, parts: usize },
+    /// It stays; worth knowing.
+    Note { rule: &'static Rule, parts: usize },
+    /// It stays.
+    Keep,
+}
+
+/// What the rules say of `path`.
+pub(super) fn target(path: &str, context: &Context<'_>) -> Target {
+    let public = canonical(path);
+    match look_up(path, context) {
+        Target::Keep if public != path => match look_up(&public, context) {
+            // The same last part stands at the end of the other name.
+            Target::Rewrite { rule, to, .. } => {
+                let last = to.rsplit('.').next().unwrap_or(&to);
+                let stem = path.rsplit_once('.').map_or("", |(stem, _)| stem);
+                let to = format!("{stem}.{last}");
+                Target::Rewrite { rule, parts: path.split('.').count(), to }
+            }
+            Target::Flag { rule, .. } => Target::Flag { rule, parts: path.split('.').count() },
+            Target::Note { rule, .. } => Target::Note { rule, parts: path.split('.').count() },
+            Target::Keep => Target::Keep,
+        },
+        found => found,
+    }
+}
+
+fn look_up(path: &str, context: &Context<'_>) -> Target {
+    let rules = Rules::builtin();
+    let mut end = path.len();
+    loop {
+        let prefix = &path[..end];
+        if let Some(rule) = rules.find(Match::Api, prefix) {
+            let parts = prefix.split('.').count();
+            return match (rule.action, &rule.to) {
+                (Action::Rewrite, Some(to)) if context.has(rule) => {
+                    Target::Rewrite { rule, parts, to: to.clone() }
+                }
+                (Action::Rewrite | Action::Flag, _) => Target::Flag { rule, parts },
+                (Action::Note, _) => Target::Note { rule, parts },
+                (Action::Keep | Action::Insert, _) => Target::Keep,
+            };
+        }
+        if prefix == "torch.cuda" {
+            // The module itself, or a name of it that no table knows.
+            return if path == prefix {
+                let rule = rules.site("from-torch-import-cuda");
+                Target::Rewrite { rule, parts: 2, to: "torch.npu".to_owned() }
+            } else {
+                let rule = rules.site("unknown-cuda-name");
+                Target::Flag { rule, parts: path.split('.').count().min(3) }
+            };
+        }
+        match prefix.rfind('.') {
+            Some(dot) => end = dot,
+            None => return Target::Keep,
+        }
+    }
+}
+
+/// `torch_npu.npu` and `torch.npu` are one module.
+pub(super) fn as_attribute(path: &str) -> String {
+    match path.strip_prefix("torch_npu.npu") {
+        Some(rest) if rest.is_empty() || rest.starts_with('.') => format!("torch.npu{rest}"),
+        _ => path.to_owned(),
+    }
+}
+
+/// A chain `base.a.b.c`: the range of its base and of each attribute.
+struct Chain {
+    base: Range<usize>,
+    attributes: Vec<Range<usize>>,
+}
+
+impl Chain {
+    fn of(expr: &Expr) -> Option<Self> {
+        let mut attributes = Vec::new();
+        let mut at = expr;
+        loop {
+            match at {
+                Expr::Attribute(attribute) => {
+                    attributes.push(span(attribute.attr.range()));
+                    at = &attribute.value;
+                }
+                Expr::Name(name) => {
+                    attributes.reverse();
+                    return Some(Self { base: span(name.range()), attributes });
+                }
+                _ => return None,
+            }
+        }
+    }
+}
+
+impl<'a> Engine<'a> {
+    /// A name, or a chain of attributes: one of torch's, or an attribute of some object.
+    pub(super) fn name_or_attribute(&mut self, expr: &'a Expr) {
+        if let Some(resolved) = self.scopes.resolve(expr, self.scope) {
+            self.dotted(expr, &resolved);
+            return;
+        }
+        if let Expr::Attribute(attribute) = expr {
+            self.object_attribute(expr);
+            self.expr(&attribute.value, super::engine::Hint::Quiet);
+        }
+    }
+
+    /// `tensor.is_cuda`, `stream.cuda_stream`, `properties.major`.
+    fn object_attribute(&mut self, expr: &'a Expr) {
+        let Some(attribute) = expr.as_attribute_expr() else { return };
+        let name = attribute.attr.as_str();
+        if let Some(rule) = self.rule(Match::Attribute, name) {
+            let own = self.own_attributes.get(name).copied().unwrap_or_default();
+            if attribute.ctx.is_load()
+                && !own.assigned
+                && !own.method
+                && let Some(to) = &rule.to
+            {
+                let new = to.rsplit('.').next().unwrap_or(to);
+                self.change(rule, span(attribute.attr.range()), new, Certainty::Likely);
+            }
+            return;
+        }
+        if matches!(name, "major" | "minor" | "multi_processor_count" | "warp_size")
+            && self.is_device_properties(&attribute.value)
+        {
+            self.flag_site("device-properties-field", attribute.attr.range());
+        }
+    }
+
+    fn is_device_properties(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Call(call) => self
+                .scopes
+                .path(&call.func, self.scope)
+                .is_some_and(|path| path.ends_with(".get_device_properties")),
+            Expr::Name(name) => {
+                self.scopes.bindings(name.id.as_str(), self.scope).is_some_and(|(_, all)| {
+                    all.iter().any(|binding| match binding {
+                        super::scope::Binding::Value(value) => {
+                            value.is_call_expr() && self.is_device_properties(value)
+                        }
+                        _ => false,
+                    })
+                })
+            }
+            _ => false,
+        }
+    }
+
+    /// A chain that starts at an import.
+    fn dotted(&mut self, expr: &'a Expr, resolved: &Resolved) {
+        let Some(chain) = Chain::of(expr) else { return };
+        if let Some(name) = resolved.import.and_then(|at| self.imports.renamed(at)) {
+            let name = name.to_owned();
+            let rule = self.rules.site("from-torch-import-cuda");
+            self.change(rule, chain.base.clone(), name, Certainty::Exact);
+        }
+        let whole = span(expr.range());
+        match target(&resolved.path, self.context) {
+            Target::Rewrite { rule, parts, to } => {
+                if parts > resolved.base {
+                    self.rewrite_chain(rule, &chain, resolved, parts, &to);
+                }
+                let told =
+                    chain.base.start..Self::end_of(&chain, resolved, parts).unwrap_or(whole.end);
+                if returns_nothing(&rule.name) {
+                    self.flag(rule, told, None);
+                } else if rule.class == Class::Semantics && parts > resolved.base {
+                    self.note(rule, told, None);
+                }
+            }
+            Target::Flag { rule, parts } => {
+                // What an import binds is reported at the import.
+                if let Some(end) = Self::end_of(&chain, resolved, parts) {
+                    self.flag(rule, chain.base.start..end, Some(resolved.path.clone()));
+                }
+            }
+            Target::Note { rule, parts } => {
+                if let Some(end) = Self::end_of(&chain, resolved, parts) {
+                    self.note(rule, chain.base.start..end, None);
+                }
+            }
+            Target::Keep => {}
+        }
+    }
+
+    /// Where part number `parts` of the path ends in the source; `None` if the base holds it.
+    fn end_of(chain: &Chain, resolved: &Resolved, parts: usize) -> Option<usize> {
+        let at = parts.checked_sub(resolved.base + 1)?;
+        chain.attributes.get(at).map(|range| range.end)
+    }
+
+    fn rewrite_chain(
+        &mut self,
+        rule: &'static Rule,
+        chain: &Chain,
+        resolved: &Resolved,
+        parts: usize,
+        to: &str,
+    ) {
+        let path: Vec<&str> = resolved.path.split('.').collect();
+        let old = &chain.attributes[..parts - resolved.base];
+        let base = path[..resolved.base].join(".");
+        let base = match target(&base, self.context) {
+            Target::Rewrite { parts, to, .. } => {
+                let rest = &path[parts..resolved.base];
+                std::iter::once(to.as_str())
+                    .chain(rest.iter().copied())
+                    .collect::<Vec<_>>()
+                    .join(".")
+            }
+            _ => base,
+        };
+        let (to, base) = (as_attribute(to), as_attribute(&base));
+        let (Some(first), Some(last)) = (old.first(), old.last()) else { return };
+        let tail = to.strip_prefix(&base).and_then(|tail| tail.strip_prefix('.'));
+        let Some(tail) = tail else {
+            // Another module altogether: torch.profiler.profile -> torch_npu.profiler.profile.
+            let range = chain.base.start..last.end;
+            if !self.text[range.clone()].contains(['#', '\n']) {
+                self.change(rule, range, to, Certainty::Exact);
+                self.imports.needs_torch_npu(chain.base.start);
+            }
+            return;
+        };
+        let new: Vec<&str> = tail.split('.').collect();
+        if new.len() == old.len() {
+            let mut first_change = true;
+            for (range, new) in old.iter().zip(new) {
+                if &self.text[range.clone()] == new {
+                    continue;
+                }
+                if first_change {
+                    self.change(rule, range.clone(), new, Certainty::Exact);
+                    first_change = false;
+                } else if !self.is_kept(range) && !self.planner.touched(range) {
+                    self.planner.also(range.clone(), new);
+                }
+            }
+        } else if !self.text[first.start..last.end].contains(['#', '\n']) {
+            self.change(rule, first.start..last.end, tail, Certainty::Exact);
+        }
+        if to.starts_with("torch.npu") || to.contains("hccl") || to.contains("HCCL") {
+            self.imports.needs_torch_npu(chain.base.start);
+        }
+    }
+}
+
+/// Functions that exist under torch.npu but return nothing that a caller can use.
+fn returns_nothing(name: &str) -> bool {
+    matches!(name, "torch.cuda.get_device_capability")
+}

@@ -1,0 +1,213 @@
+//! Where a source already handles NPUs: there the CUDA branch is one of several, and stays.
+//!
+//! `elif device == "cuda": … elif device == "npu": …` must not become two branches for NPUs.
+
+use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
+use ruff_python_ast::{Expr, Pattern, Stmt, StmtIf};
+use ruff_text_size::{Ranged, TextRange, TextSize};
+
+use super::names::mentions_npu;
+
+/// As many bytes of a branch as are searched for NPUs when its test does not mention them.
+const SHORT_BRANCH: usize = 300;
+
+/// The ranges of `body` that stay as they are since NPUs are handled beside them.
+pub(super) fn kept(body: &[Stmt], text: &str) -> Vec<TextRange> {
+    if !mentions_npu(text) {
+        return Vec::new();
+    }
+    let mut finder = Finder { text, kept: Vec::new() };
+    finder.visit_body(body);
+    finder.kept
+}
+
+struct Finder<'t> {
+    text: &'t str,
+    kept: Vec<TextRange>,
+}
+
+impl Finder<'_> {
+    fn npu(&self, node: &impl Ranged) -> bool {
+        mentions_npu(&self.text[node.range()])
+    }
+
+    fn cuda(&self, node: &impl Ranged) -> bool {
+        let text = self.text[node.range()].to_ascii_lowercase();
+        text.contains("cuda") || text.contains("nccl")
+    }
+
+    fn keep(&mut self, range: TextRange) {
+        self.kept.push(range);
+    }
+
+    fn keep_body(&mut self, body: &[Stmt]) {
+        if let (Some(first), Some(last)) = (body.first(), body.last()) {
+            self.keep(TextRange::new(first.start(), last.end()));
+        }
+    }
+
+    /// The branches of one `if`: tests (none for `else`) and bodies.
+    fn branches(stmt: &StmtIf) -> Vec<(Option<&Expr>, &[Stmt])> {
+        let mut all = vec![(Some(&*stmt.test), &*stmt.body)];
+        all.extend(
+            stmt.elif_else_clauses.iter().map(|clause| (clause.test.as_ref(), &*clause.body)),
+        );
+        all
+    }
+
+    fn chain(&mut self, stmt: &StmtIf) {
+        let branches = Self::branches(stmt);
+        let body_says = |body: &[Stmt]| {
+            let (Some(first), Some(last)) = (body.first(), body.last()) else { return false };
+            let text = &self.text[TextRange::new(first.start(), last.end())];
+            text.len() <= SHORT_BRANCH && mentions_npu(text) && !text.contains("cuda")
+        };
+        let by_test = branches.iter().any(|(test, _)| test.is_some_and(|test| self.npu(test)));
+        let by_body = branches.len() > 1 && branches.iter().any(|(_, body)| body_says(body));
+        if !by_test && !by_body {
+            return;
+        }
+        for (test, body) in branches {
+            let handles = test.is_some_and(|test| self.npu(test)) || (!by_test && body_says(body));
+            match test {
+                Some(test) if handles && self.cuda(test) => self.keep(test.range()),
+                _ if handles => {}
+                Some(test) => {
+                    self.keep(test.range());
+                    self.keep_body(body);
+                }
+                None => self.keep_body(body),
+            }
+        }
+    }
+
+    /// `if npu: return …` makes what follows the branch without NPUs; of neighbouring `if`s,
+    /// one that asks for NPUs makes the others branches of the same decision.
+    fn neighbours(&mut self, body: &[Stmt]) {
+        for (at, stmt) in body.iter().enumerate() {
+            let Stmt::If(one) = stmt else { continue };
+            if !one.elif_else_clauses.is_empty() || !self.npu(&*one.test) || self.cuda(&*one.test) {
+                continue;
+            }
+            if leaves(&one.body)
+                && let (Some(next), Some(last)) = (body.get(at + 1), body.last())
+            {
+                self.keep(TextRange::new(next.start(), last.end()));
+            }
+            for near in body[..at].iter().rev().map_while(Stmt::as_if_stmt) {
+                if !self.cuda(&*near.test) {
+                    break;
+                }
+                self.keep(near.test.range());
+                self.keep_body(&near.body);
+            }
+        }
+    }
+}
+
+/// Whether a body ends the block that it stands in.
+fn leaves(body: &[Stmt]) -> bool {
+    matches!(
+        body.last(),
+        Some(Stmt::Return(_) | Stmt::Raise(_) | Stmt::Continue(_) | Stmt::Break(_))
+    )
+}
+
+/// Whether an expression is a string that names an NPU.
+fn npu_literal(expr: &Expr) -> bool {
+    expr.as_string_literal_expr().is_some_and(|text| mentions_npu(text.value.to_str()))
+}
+
+impl<'a> Visitor<'a> for Finder<'_> {
+    fn visit_body(&mut self, body: &'a [Stmt]) {
+        self.neighbours(body);
+        for stmt in body {
+            self.visit_stmt(stmt);
+        }
+    }
+
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        match stmt {
+            Stmt::If(one) => self.chain(one),
+            Stmt::Match(one) => {
+                let npu = |case: &ruff_python_ast::MatchCase| match &case.pattern {
+                    Pattern::MatchValue(value) => npu_literal(&value.value),
+                    _ => false,
+                };
+                if one.cases.iter().any(npu) {
+                    for case in one.cases.iter().filter(|case| !npu(case)) {
+                        self.keep(case.range());
+                    }
+                }
+            }
+            _ => {}
+        }
+        walk_stmt(self, stmt);
+    }
+
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        let keep = match expr {
+            Expr::If(_) | Expr::BoolOp(_) | Expr::Compare(_) => self.npu(expr) && self.cuda(expr),
+            Expr::List(list) => list.elts.iter().any(npu_literal),
+            Expr::Tuple(tuple) => tuple.elts.iter().any(npu_literal),
+            Expr::Set(set) => set.elts.iter().any(npu_literal),
+            Expr::Call(call) => {
+                call.arguments.args.iter().any(npu_literal) && call.arguments.args.len() > 1
+            }
+            _ => false,
+        };
+        if keep {
+            self.keep(expr.range());
+            return;
+        }
+        if let Expr::Dict(dict) = expr
+            && dict.items.iter().any(|item| item.key.as_ref().is_some_and(npu_literal))
+        {
+            for item in &dict.items {
+                if let Some(key) = item.key.as_ref().filter(|key| self.cuda(*key)) {
+                    self.keep(TextRange::new(key.start(), item.value.end()));
+                }
+            }
+        }
+        walk_expr(self, expr);
+    }
+}
+
+/// Whether `range` lies in one of `kept`.
+pub(super) fn covers(kept: &[TextRange], start: TextSize, end: TextSize) -> bool {
+    kept.iter().any(|range| range.start() <= start && end <= range.end())
+}
+
+#[cfg(test)]
+mod tests {
+    use ruff_python_parser::parse_module;
+
+    use super::*;
+
+    fn texts(source: &str) -> Vec<&str> {
+        let parsed = parse_module(source).unwrap();
+        kept(&parsed.syntax().body, source).into_iter().map(|range| &source[range]).collect()
+    }
+
+    #[test]
+    fn branches_beside_an_npu_branch_stay() {
+        let source = "if d == 'cuda':\n  a()\nelif d == 'npu':\n  b()\nelse:\n  c()\n";
+        assert_eq!(texts(source), ["d == 'cuda'", "a()", "c()"]);
+        assert!(texts("if d == 'cuda':\n  a()\nelse:\n  inputs()\n").is_empty());
+    }
+
+    #[test]
+    fn what_follows_an_early_return_stays() {
+        let source = "def f():\n  if is_npu():\n    return 1\n  torch.cuda.x()\n";
+        assert_eq!(texts(source), ["torch.cuda.x()"]);
+        let source = "if cuda():\n  a()\nif npu():\n  b()\n";
+        assert_eq!(texts(source), ["cuda()", "a()"]);
+    }
+
+    #[test]
+    fn expressions_that_name_both_stay() {
+        assert_eq!(texts("x = d in ('cuda', 'npu')\n"), ["d in ('cuda', 'npu')"]);
+        assert_eq!(texts("x = {'cuda': 1, 'npu': 2, 'b': 3}\n"), ["'cuda': 1"]);
+        assert_eq!(texts("s.replace('cuda', 'npu')\n"), ["s.replace('cuda', 'npu')"]);
+    }
+}

@@ -1,0 +1,454 @@
+//! Calls: which arguments hold devices, and the methods that move things to a device.
+
+use ruff_python_ast::{Arguments, Expr, ExprCall, StmtFunctionDef};
+use ruff_text_size::Ranged as _;
+
+use super::engine::{Engine, Hint, by_name};
+use super::flow::Slot;
+use super::literal::{self, span};
+use super::names::{canonical, device_like};
+use super::roles::{self, Role, Want};
+use super::scope::Binding;
+use crate::convert::rules::{Action, Match};
+use crate::convert::site::Certainty;
+
+impl<'a> Engine<'a> {
+    pub(super) fn call(&mut self, expr: &'a Expr, call: &'a ExprCall, hint: Hint) {
+        let path = self.scopes.path(&call.func, self.scope).map(|path| canonical(&path));
+        let name = match &*call.func {
+            Expr::Attribute(attribute) => attribute.attr.as_str(),
+            Expr::Name(name) => name.id.as_str(),
+            _ => "",
+        };
+        let is_method = path.is_none() && call.func.is_attribute_expr();
+        match &*call.func {
+            Expr::Attribute(attribute) if is_method => {
+                self.expr(&attribute.value, if is_join(name) { Hint::Words } else { Hint::Quiet });
+                self.method(call, &attribute.value, name, attribute.attr.range());
+            }
+            func => self.expr(func, Hint::Quiet),
+        }
+        if let Some(path) = &path {
+            self.known_function(expr, call, path);
+        }
+        let torch = path.as_deref().is_some_and(|path| path.starts_with("torch"));
+        let words = !torch && (hint == Hint::Words || roles::takes_words(name));
+        let rest = if words { Hint::Words } else { Hint::Any };
+        if name == "add_argument" || name == "add_option" || name == "option" {
+            self.option(call);
+            return;
+        }
+        if matches!(name, "getattr" | "hasattr") {
+            self.attribute_by_name(call, name);
+        }
+        if is_installer(name) {
+            self.packages(&call.arguments);
+        }
+        self.arguments(call, path.as_deref(), name, is_method, rest);
+        self.flow_into(call, name, is_method);
+    }
+
+    fn arguments(
+        &mut self,
+        call: &'a ExprCall,
+        path: Option<&str>,
+        name: &str,
+        is_method: bool,
+        hint: Hint,
+    ) {
+        let environment = matches!(
+            name,
+            "getenv"
+                | "putenv"
+                | "unsetenv"
+                | "setenv"
+                | "delenv"
+                | "get"
+                | "pop"
+                | "setdefault"
+                | "environ"
+        );
+        for (index, arg) in call.arguments.args.iter().enumerate() {
+            let role = match path {
+                Some(path) => roles::positional(path, index),
+                None if is_method => roles::of_method(name, index),
+                None => None,
+            };
+            if let Some(role) = role
+                && !matches!(arg, Expr::Lambda(_) | Expr::Dict(_))
+            {
+                self.spread(arg, role);
+            }
+            if environment
+                && index == 0
+                && literal::plain(arg).is_some_and(|name| self.rule(Match::Env, name).is_some())
+            {
+                let value = matches!(name, "setdefault" | "putenv" | "setenv")
+                    .then(|| call.arguments.args.get(1))
+                    .flatten();
+                self.environment_name(arg, value);
+                continue;
+            }
+            if role.is_some_and(|role| role.site == "map-location") {
+                self.map_location(arg);
+            }
+            let of_getter = environment || matches!(name, "hasattr" | "getattr");
+            let hint = if of_getter && hint == Hint::Any { Hint::Quiet } else { hint };
+            self.expr(arg, hint);
+        }
+        // `getattr(options, 'device', 'cuda')`, `options.get('device', 'cuda')`
+        let default = match name {
+            "getattr" => Some((1, 2)),
+            "get" | "pop" | "setdefault" | "getenv" => Some((0, 1)),
+            _ => None,
+        };
+        if let Some((key, default)) = default
+            && let Some(key) = call.arguments.args.get(key).and_then(literal::plain)
+            && let Some(default) = call.arguments.args.get(default)
+        {
+            let slot = if name == "getattr" {
+                Slot::Attr(key.to_owned())
+            } else {
+                Slot::Key(key.to_owned())
+            };
+            if let Some(role) = by_name(key) {
+                self.flow.mark(slot.clone(), role);
+            }
+            self.flow.give(slot, self.scope, default);
+        }
+        for keyword in &call.arguments.keywords {
+            let Some(arg) = &keyword.arg else {
+                self.expr(&keyword.value, Hint::Quiet);
+                continue;
+            };
+            let arg_name = arg.as_str();
+            if let Some(rule) = self.rule(Match::Env, arg_name).filter(|_| arg_name.contains('_')) {
+                self.environment_keyword(rule, arg, &keyword.value);
+            }
+            let role = roles::keyword(arg_name);
+            if let Some(role) = role
+                && !(role.site == "map-location"
+                    && matches!(keyword.value, Expr::Lambda(_) | Expr::Dict(_)))
+            {
+                self.spread(&keyword.value, role);
+            }
+            if arg_name == "map_location" {
+                self.map_location(&keyword.value);
+            }
+            if arg_name == "sort_by"
+                && literal::plain(&keyword.value).is_some_and(|key| key.contains("cuda_"))
+            {
+                self.flag_site("profiler-cuda-sort-key", keyword.value.range());
+            }
+            let hint = if role.is_none() && (hint == Hint::Words || roles::word_keyword(arg_name)) {
+                Hint::Words
+            } else {
+                Hint::Quiet
+            };
+            self.expr(&keyword.value, hint);
+        }
+    }
+
+    /// `map_location={'cuda:0': 'cuda:1'}`: the keys are devices of the file, the values of
+    /// this host.
+    fn map_location(&mut self, value: &'a Expr) {
+        if let Expr::Dict(dict) = value {
+            self.flag_site("map-location-dict", value.range());
+            for item in &dict.items {
+                self.spread(&item.value, Role::device("map-location"));
+            }
+        }
+    }
+
+    /// A method of an object that no import names.
+    fn method(
+        &mut self,
+        call: &'a ExprCall,
+        object: &'a Expr,
+        name: &str,
+        at: ruff_text_size::TextRange,
+    ) {
+        if name == "cuda" {
+            if self.moves_to_cuda(call, object)
+                && let Some(rule) = self.rule(Match::Method, "cuda")
+            {
+                self.change(rule, span(at), "npu", Certainty::Likely);
+            }
+            return;
+        }
+        if roles::string_method(name) {
+            for arg in &call.arguments.args {
+                self.error_text(arg);
+                let role = Role::device(if name == "startswith" {
+                    "device-startswith"
+                } else {
+                    "device-string-method"
+                });
+                if self.is_device(object) {
+                    self.spread(arg, role);
+                } else {
+                    for slot in self.roots(object) {
+                        self.flow.compare(slot, self.scope, arg);
+                    }
+                }
+            }
+        }
+        if name == "key_averages" && self.text.contains("profiler") {
+            self.flag_site("profiler-cuda-sort-key", at);
+        }
+        if matches!(name, "bind_input" | "bind_output" | "ortvalue_from_numpy")
+            && call.arguments.args.iter().any(|arg| literal::plain(arg) == Some("cuda"))
+        {
+            self.flag_site("ort-io-binding", call.range());
+        }
+    }
+
+    /// Whether `object.cuda(…)` can be the method of tensors and modules.
+    fn moves_to_cuda(&self, call: &ExprCall, object: &Expr) -> bool {
+        let known = ["device", "non_blocking", "memory_format"];
+        let shape = call.arguments.args.len() <= 2
+            && call.arguments.keywords.iter().all(|keyword| {
+                keyword.arg.as_ref().is_none_or(|name| known.contains(&name.as_str()))
+            });
+        shape && self.imports.tensors_are_torch() && !self.is_of_own_class(object)
+    }
+
+    /// Whether an object is of a class of this file that defines `cuda` itself.
+    fn is_of_own_class(&self, object: &Expr) -> bool {
+        let defines = |class: &ruff_python_ast::StmtClassDef| {
+            class.body.iter().any(|stmt| {
+                stmt.as_function_def_stmt().is_some_and(|def| def.name.as_str() == "cuda")
+            })
+        };
+        match object {
+            Expr::Name(name) if name.id.as_str() == "self" => {
+                self.classes.last().is_some_and(|class| defines(class))
+            }
+            Expr::Name(name) => {
+                self.scopes.bindings(name.id.as_str(), self.scope).is_some_and(|(_, all)| {
+                    all.iter().any(|binding| match binding {
+                        Binding::Value(value) => {
+                            value.is_call_expr() && self.is_of_own_class(value)
+                        }
+                        _ => false,
+                    })
+                })
+            }
+            Expr::Call(call) => match &*call.func {
+                Expr::Name(name) => {
+                    self.scopes.bindings(name.id.as_str(), self.scope).is_some_and(|(_, all)| {
+                        all.iter().any(|binding| match binding {
+                            Binding::Class(class) => defines(class),
+                            _ => false,
+                        })
+                    })
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// `parser.add_argument('--device', default='cuda', choices=[…])`.
+    fn option(&mut self, call: &'a ExprCall) {
+        let names = || call.arguments.args.iter().filter_map(literal::plain);
+        let keyword = |name: &str| call.arguments.find_keyword(name).map(|found| &found.value);
+        let dest = keyword("dest")
+            .and_then(literal::plain)
+            .or_else(|| names().find_map(|name| name.strip_prefix("--")))
+            .or_else(|| names().next())
+            .unwrap_or_default()
+            .trim_start_matches('-')
+            .replace('-', "_");
+        let slot = Slot::Attr(dest.clone());
+        let device_type = keyword("type").is_some_and(|kind| {
+            self.scopes.path(kind, self.scope).as_deref() == Some("torch.device")
+        });
+        if let Some(role) = by_name(&dest) {
+            self.flow.mark(slot.clone(), role);
+        } else if device_type {
+            self.flow.mark(slot.clone(), Role::device("device-keyword"));
+        }
+        for keyword in &call.arguments.keywords {
+            let name = keyword.arg.as_ref().map_or("", |name| name.as_str());
+            match name {
+                "default" | "const" | "choices" => {
+                    if self.lists_devices(&keyword.value) {
+                        self.flow.mark(slot.clone(), Role::device("device-keyword"));
+                    } else if self.lists_backends(&keyword.value) {
+                        self.flow.mark(slot.clone(), Role::backend("backend-string"));
+                    }
+                    self.flow.give(slot.clone(), self.scope, &keyword.value);
+                    self.expr(&keyword.value, Hint::Quiet);
+                }
+                "type" | "action" | "nargs" => self.expr(&keyword.value, Hint::Quiet),
+                _ => self.expr(&keyword.value, Hint::Words),
+            }
+        }
+    }
+
+    /// Values that reach the parameters of functions of this file.
+    fn flow_into(&mut self, call: &'a ExprCall, name: &str, is_method: bool) {
+        let (def, skip): (&'a StmtFunctionDef, usize) = if is_method {
+            match self.methods.get(name).map(Vec::as_slice) {
+                Some([def]) => (def, usize::from(!is_static(def))),
+                _ => return,
+            }
+        } else {
+            let Some((_, all)) = self.scopes.bindings(name, self.scope) else { return };
+            match all {
+                [Binding::Function(def)] => (def, 0),
+                [Binding::Class(class)] => {
+                    let init = class.body.iter().find_map(|stmt| {
+                        stmt.as_function_def_stmt().filter(|def| def.name.as_str() == "__init__")
+                    });
+                    let Some(init) = init else { return };
+                    (init, 1)
+                }
+                _ => return,
+            }
+        };
+        let Some(opened) = self.scopes.opened_by(def.range()) else { return };
+        let names: Vec<&str> =
+            def.parameters.iter_non_variadic_params().map(|one| one.name().as_str()).collect();
+        let give = |me: &mut Self, parameter: &str, value: &'a Expr| {
+            let slot = Slot::Name(opened, parameter.to_owned());
+            if let Some(role) = by_name(parameter) {
+                me.flow.mark(slot.clone(), role);
+            }
+            me.flow.give(slot, me.scope, value);
+        };
+        for (at, arg) in call.arguments.args.iter().enumerate() {
+            if arg.is_starred_expr() {
+                break;
+            }
+            if let Some(parameter) = names.get(at + skip) {
+                give(self, parameter, arg);
+            }
+        }
+        for keyword in &call.arguments.keywords {
+            if let Some(arg) = &keyword.arg
+                && names.contains(&arg.as_str())
+            {
+                give(self, arg.as_str(), &keyword.value);
+            }
+        }
+    }
+
+    /// A call stands where a device or backend is wanted: its own values are.
+    pub(super) fn spread_call(&mut self, call: &'a ExprCall, role: Role) {
+        let first = call.arguments.args.first();
+        match &*call.func {
+            Expr::Name(name) => {
+                let name = name.id.as_str();
+                if let Some((_, all)) = self.scopes.bindings(name, self.scope)
+                    && let [Binding::Function(def)] = all
+                    && let Some(opened) = self.scopes.opened_by(def.range())
+                {
+                    self.flow.mark(Slot::Returns(opened), role);
+                } else if matches!(name, "str" | "Option" | "Field" | "Argument" | "list" | "tuple")
+                {
+                    if let Some(arg) = first {
+                        self.spread(arg, role);
+                    }
+                } else if name == "getattr" {
+                    call.arguments.args.get(2).iter().for_each(|arg| self.spread(arg, role));
+                }
+                self.spread_defaults(&call.arguments, role);
+            }
+            Expr::Attribute(attribute) => {
+                let name = attribute.attr.as_str();
+                match name {
+                    "Option" | "Field" | "Argument" => {
+                        if let Some(arg) = first {
+                            self.spread(arg, role);
+                        }
+                    }
+                    "get" | "pop" | "setdefault" | "getenv" => {
+                        call.arguments.args.get(1).iter().for_each(|arg| self.spread(arg, role));
+                        if let Some(key) = first.and_then(literal::plain)
+                            && role.want == Want::Device
+                            && device_like(key)
+                        {
+                            self.flow.mark(Slot::Key(key.to_owned()), role);
+                        }
+                    }
+                    "lower" | "upper" | "strip" | "split" | "replace" | "format" | "copy" => {
+                        self.spread(&attribute.value, role);
+                    }
+                    _ => {
+                        if let Some([def]) = self.methods.get(name).map(Vec::as_slice)
+                            && let Some(opened) = self.scopes.opened_by(def.range())
+                        {
+                            self.flow.mark(Slot::Returns(opened), role);
+                        }
+                    }
+                }
+                self.spread_defaults(&call.arguments, role);
+            }
+            _ => {}
+        }
+    }
+
+    fn spread_defaults(&mut self, arguments: &'a Arguments, role: Role) {
+        for name in ["default", "default_factory"] {
+            if let Some(keyword) = arguments.find_keyword(name) {
+                self.spread(&keyword.value, role);
+            }
+        }
+    }
+
+    /// Packages that a program installs itself: `check_requirements('onnxruntime-gpu')`.
+    fn packages(&mut self, arguments: &'a Arguments) {
+        let mut all = Vec::new();
+        for arg in &arguments.args {
+            collect_texts(arg, &mut all);
+        }
+        for text in all {
+            if let Some(whole) = literal::plain(text) {
+                let name = whole.split(['=', '<', '>', '[', ' ', '!', '~']).next().unwrap_or(whole);
+                let rule = self.rule(Match::Package, name).or_else(|| {
+                    let module = name.replace('-', "_").to_ascii_lowercase();
+                    let module = module.strip_prefix("nvidia_").unwrap_or(&module);
+                    self.rule(Match::Library, module)
+                });
+                if let Some(rule) = rule.filter(|rule| rule.action == Action::Flag) {
+                    self.flag(rule, span(text.range()), Some(whole.to_owned()));
+                }
+            } else if self.text[text.range()].contains("torch.cuda.is_available") {
+                self.flag_site("requirements-cuda-package", text.range());
+            }
+        }
+    }
+}
+
+fn collect_texts<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
+    match expr {
+        Expr::StringLiteral(_) | Expr::FString(_) => out.push(expr),
+        Expr::Tuple(tuple) => tuple.elts.iter().for_each(|one| collect_texts(one, out)),
+        Expr::List(list) => list.elts.iter().for_each(|one| collect_texts(one, out)),
+        Expr::If(one) => {
+            collect_texts(&one.body, out);
+            collect_texts(&one.orelse, out);
+        }
+        _ => {}
+    }
+}
+
+/// Whether a function of this name installs packages, or checks that they are installed.
+fn is_installer(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    lower.contains("requirement")
+        || lower.contains("pip") && !lower.contains("pipe")
+        || lower == "install"
+}
+
+fn is_join(name: &str) -> bool {
+    name == "join"
+}
+
+fn is_static(def: &StmtFunctionDef) -> bool {
+    def.decorator_list.iter().any(|decorator| {
+        decorator.expression.as_name_expr().is_some_and(|name| name.id.as_str() == "staticmethod")
+    })
+}

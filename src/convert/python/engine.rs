@@ -1,0 +1,509 @@
+//! Walks a module once, in Python's order, and decides what becomes of every place.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use ruff_python_ast::{
+    ExceptHandler, Expr, Parameters, Pattern, Stmt, StmtClassDef, StmtFunctionDef,
+};
+use ruff_text_size::{Ranged as _, TextRange, TextSize};
+
+use super::aware;
+use super::flow::{Flow, Slot};
+use super::imports::Imports;
+use super::literal;
+use super::names::{backend_like, device_like};
+use super::roles::{Role, Want};
+use super::scope::{ScopeId, Scopes};
+use super::{Context, literal::span};
+use crate::convert::rules::{Match, Rule, Rules};
+use crate::convert::site::{Certainty, Planner};
+
+/// What is known of the strings that stand where the walk is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hint {
+    /// Nothing: only what can be nothing else is a device.
+    Quiet,
+    /// An argument of an unknown function: a whole `'cuda'` is a device, likely.
+    Any,
+    /// Words for people, or the name of something else.
+    Words,
+    /// A key.
+    Key,
+}
+
+/// A string that may be a device, until the flow of values has been followed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Candidate<'a> {
+    pub expr: &'a Expr,
+    pub hint: Hint,
+}
+
+/// The walk through one module.
+pub(super) struct Engine<'a> {
+    pub text: &'a str,
+    pub context: &'a Context<'a>,
+    pub rules: &'static Rules,
+    pub scopes: Scopes<'a>,
+    pub planner: Planner<'a>,
+    pub imports: Imports<'a>,
+    pub flow: Flow<'a>,
+    pub scope: ScopeId,
+    /// The functions around the walk, innermost last: scope and name.
+    pub functions: Vec<(ScopeId, &'a str)>,
+    /// The classes around the walk, innermost last.
+    pub classes: Vec<&'a StmtClassDef>,
+    /// Methods of the file by name.
+    pub methods: HashMap<&'a str, Vec<&'a StmtFunctionDef>>,
+    /// Attributes that the file assigns or defines itself (`self.cuda = …`, `def cuda`).
+    pub own_attributes: HashMap<&'a str, Own>,
+    pub candidates: Vec<Candidate<'a>>,
+    kept: Vec<TextRange>,
+    environment: HashSet<TextRange>,
+}
+
+/// How a file defines an attribute itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Own {
+    /// `self.x = …`
+    pub assigned: bool,
+    /// `def x(self)`
+    pub method: bool,
+}
+
+impl<'a> Engine<'a> {
+    pub(super) fn new(
+        text: &'a str,
+        body: &'a [Stmt],
+        off: Vec<TextRange>,
+        context: &'a Context<'a>,
+    ) -> Self {
+        let mut kept = aware::kept(body, text);
+        kept.extend(off);
+        let scopes = Scopes::of(body, context.package, &|path| context.exports(path));
+        let imports = Imports::of(body, &scopes, context);
+        Self {
+            text,
+            context,
+            rules: Rules::builtin(),
+            scopes,
+            planner: Planner::new(text),
+            imports,
+            flow: Flow::default(),
+            scope: 0,
+            functions: Vec::new(),
+            classes: Vec::new(),
+            methods: HashMap::new(),
+            own_attributes: HashMap::new(),
+            candidates: Vec::new(),
+            kept,
+            environment: HashSet::new(),
+        }
+    }
+
+    /// Whether a place is left alone: NPUs are handled beside it, or a comment says so.
+    pub(super) fn is_kept(&self, range: &Range<usize>) -> bool {
+        let at = |offset: usize| TextSize::try_from(offset).unwrap_or_default();
+        aware::covers(&self.kept, at(range.start), at(range.end))
+    }
+
+    pub(super) fn change(
+        &mut self,
+        rule: &'static Rule,
+        range: Range<usize>,
+        text: impl Into<String>,
+        certainty: Certainty,
+    ) {
+        if !self.is_kept(&range) && !self.planner.touched(&range) {
+            self.planner.change(rule, range, text, certainty);
+        }
+    }
+
+    pub(super) fn flag(
+        &mut self,
+        rule: &'static Rule,
+        range: Range<usize>,
+        detail: Option<String>,
+    ) {
+        if !self.is_kept(&range) {
+            self.planner.flag(rule, range, detail);
+        }
+    }
+
+    pub(super) fn note(
+        &mut self,
+        rule: &'static Rule,
+        range: Range<usize>,
+        detail: Option<String>,
+    ) {
+        if !self.is_kept(&range) {
+            self.planner.note(rule, range, detail);
+        }
+    }
+
+    pub(super) fn flag_site(&mut self, site: &str, range: TextRange) {
+        self.flag(self.rules.site(site), span(range), None);
+    }
+
+    /// Leaves `range` alone from here on.
+    pub(super) fn keep_range(&mut self, range: TextRange) {
+        self.kept.push(range);
+    }
+
+    /// Whether an environment variable's name is met for the first time.
+    pub(super) fn first_environment(&mut self, name: &Expr) -> bool {
+        self.environment.insert(name.range())
+    }
+
+    /// What the file defines itself, before anything is decided.
+    fn survey(&mut self, body: &'a [Stmt]) {
+        for stmt in body {
+            match stmt {
+                Stmt::ClassDef(class) => {
+                    for inner in &class.body {
+                        match inner {
+                            Stmt::FunctionDef(def) => {
+                                self.methods.entry(def.name.as_str()).or_default().push(def);
+                                self.own_attributes.entry(def.name.as_str()).or_default().method =
+                                    true;
+                            }
+                            Stmt::AnnAssign(assign) => self.own_target(&assign.target),
+                            Stmt::Assign(assign) => {
+                                assign.targets.iter().for_each(|target| self.own_target(target));
+                            }
+                            _ => {}
+                        }
+                    }
+                    self.survey(&class.body);
+                }
+                Stmt::Assign(assign) => {
+                    assign.targets.iter().for_each(|target| self.own_target(target));
+                }
+                Stmt::AnnAssign(assign) => self.own_target(&assign.target),
+                _ => bodies(stmt).into_iter().for_each(|body| self.survey(body)),
+            }
+        }
+    }
+
+    fn own_target(&mut self, target: &'a Expr) {
+        match target {
+            Expr::Attribute(attribute) => {
+                self.own_attributes.entry(attribute.attr.as_str()).or_default().assigned = true;
+            }
+            Expr::Tuple(tuple) => tuple.elts.iter().for_each(|target| self.own_target(target)),
+            _ => {}
+        }
+    }
+
+    /// Walks the whole module and follows the flow of values to its end.
+    pub(super) fn run(&mut self, body: &'a [Stmt]) {
+        self.survey(body);
+        self.body(body);
+        loop {
+            while let Some((role, values)) = self.flow.next() {
+                for (scope, expr) in values {
+                    self.spread_in(scope, expr, role);
+                }
+            }
+            let compared = self.flow.take_compared();
+            if compared.is_empty() {
+                break;
+            }
+            for (want, scope, expr) in compared {
+                let role = match want {
+                    Want::Device => Role::device("device-type-comparison"),
+                    Want::Backend => Role::backend("backend-comparison"),
+                };
+                self.spread_in(scope, expr, role);
+            }
+        }
+        self.settle_candidates();
+    }
+
+    pub(super) fn body(&mut self, body: &'a [Stmt]) {
+        for stmt in body {
+            self.stmt(stmt);
+        }
+    }
+
+    fn stmt(&mut self, stmt: &'a Stmt) {
+        match stmt {
+            Stmt::FunctionDef(def) => self.function(def, stmt.range()),
+            Stmt::ClassDef(def) => {
+                def.decorator_list.iter().for_each(|one| self.expr(&one.expression, Hint::Quiet));
+                if let Some(arguments) = &def.arguments {
+                    arguments.args.iter().for_each(|one| self.expr(one, Hint::Quiet));
+                    arguments.keywords.iter().for_each(|one| self.expr(&one.value, Hint::Quiet));
+                }
+                self.classes.push(def);
+                self.inside(stmt.range(), |me| me.body(&def.body));
+                self.classes.pop();
+            }
+            Stmt::Return(one) => {
+                if let Some(value) = &one.value {
+                    self.returned(value);
+                    self.expr(value, Hint::Quiet);
+                }
+            }
+            Stmt::Delete(one) => one.targets.iter().for_each(|one| self.expr(one, Hint::Quiet)),
+            Stmt::Assign(one) => {
+                for target in &one.targets {
+                    self.assign(target, &one.value);
+                }
+                one.targets.iter().for_each(|target| self.expr(target, Hint::Quiet));
+                self.expr(&one.value, Hint::Quiet);
+            }
+            Stmt::AugAssign(one) => {
+                self.assign(&one.target, &one.value);
+                self.expr(&one.target, Hint::Quiet);
+                self.expr(&one.value, Hint::Quiet);
+            }
+            Stmt::AnnAssign(one) => {
+                self.annotation(&one.annotation);
+                self.expr(&one.target, Hint::Quiet);
+                if let Some(value) = &one.value {
+                    self.assign(&one.target, value);
+                    self.expr(value, Hint::Quiet);
+                }
+            }
+            Stmt::TypeAlias(one) => self.annotation(&one.value),
+            Stmt::For(one) => {
+                self.looped(&one.target, &one.iter);
+                self.expr(&one.target, Hint::Quiet);
+                self.expr(&one.iter, Hint::Quiet);
+                self.body(&one.body);
+                self.body(&one.orelse);
+            }
+            Stmt::While(one) => {
+                self.expr(&one.test, Hint::Quiet);
+                self.body(&one.body);
+                self.body(&one.orelse);
+            }
+            Stmt::If(one) => {
+                self.expr(&one.test, Hint::Quiet);
+                self.body(&one.body);
+                for clause in &one.elif_else_clauses {
+                    clause.test.iter().for_each(|test| self.expr(test, Hint::Quiet));
+                    self.body(&clause.body);
+                }
+            }
+            Stmt::With(one) => {
+                for item in &one.items {
+                    self.expr(&item.context_expr, Hint::Quiet);
+                    item.optional_vars.iter().for_each(|target| self.expr(target, Hint::Quiet));
+                }
+                self.body(&one.body);
+            }
+            Stmt::Match(one) => {
+                self.expr(&one.subject, Hint::Quiet);
+                for case in &one.cases {
+                    self.pattern(&case.pattern, &one.subject);
+                    case.guard.iter().for_each(|guard| self.expr(guard, Hint::Quiet));
+                    self.body(&case.body);
+                }
+            }
+            Stmt::Raise(one) => {
+                one.exc.iter().for_each(|exc| self.expr(exc, Hint::Words));
+                one.cause.iter().for_each(|cause| self.expr(cause, Hint::Quiet));
+            }
+            Stmt::Try(one) => {
+                self.body(&one.body);
+                for ExceptHandler::ExceptHandler(handler) in &one.handlers {
+                    handler.type_.iter().for_each(|kind| self.expr(kind, Hint::Quiet));
+                    self.body(&handler.body);
+                }
+                self.body(&one.orelse);
+                self.body(&one.finalbody);
+            }
+            Stmt::Assert(one) => {
+                self.expr(&one.test, Hint::Quiet);
+                one.msg.iter().for_each(|message| self.expr(message, Hint::Words));
+            }
+            Stmt::Import(one) => self.import(one),
+            Stmt::ImportFrom(one) => self.import_from(one),
+            // A string that stands alone is documentation.
+            Stmt::Expr(one) if one.value.is_string_literal_expr() => {}
+            Stmt::Expr(one) => self.expr(&one.value, Hint::Quiet),
+            Stmt::Global(_)
+            | Stmt::Nonlocal(_)
+            | Stmt::Pass(_)
+            | Stmt::Break(_)
+            | Stmt::Continue(_)
+            | Stmt::IpyEscapeCommand(_) => {}
+        }
+    }
+
+    pub(super) fn inside(&mut self, node: TextRange, walk: impl FnOnce(&mut Self)) {
+        let outer = self.scope;
+        self.scope = self.scopes.opened_by(node).unwrap_or(outer);
+        walk(self);
+        self.scope = outer;
+    }
+
+    fn function(&mut self, def: &'a StmtFunctionDef, range: TextRange) {
+        def.decorator_list.iter().for_each(|one| self.expr(&one.expression, Hint::Quiet));
+        def.returns.iter().for_each(|returns| self.annotation(returns));
+        let opened = self.scopes.opened_by(range).unwrap_or(self.scope);
+        self.parameters(&def.parameters, opened);
+        let name = def.name.as_str();
+        if name == "cuda" && !self.classes.is_empty() {
+            let rule = self.rules.site("module-cuda");
+            self.note(rule, span(def.name.range()), Some("def cuda".to_owned()));
+        }
+        if device_like(name) && !name.contains("count") {
+            self.flow.mark(Slot::Returns(opened), Role::device("device-string"));
+        } else if backend_like(name) {
+            self.flow.mark(Slot::Returns(opened), Role::backend("backend-string"));
+        }
+        self.functions.push((opened, name));
+        self.inside(range, |me| me.body(&def.body));
+        self.functions.pop();
+    }
+
+    pub(super) fn parameters(&mut self, parameters: &'a Parameters, opened: ScopeId) {
+        for parameter in parameters {
+            parameter.annotation().iter().for_each(|annotation| self.annotation(annotation));
+            let Some(default) = parameter.default() else { continue };
+            let name = parameter.name().as_str();
+            let slot = Slot::Name(opened, name.to_owned());
+            if let Some(role) = by_name(name) {
+                self.flow.mark(slot.clone(), role);
+            }
+            self.flow.give(slot, self.scope, default);
+            self.expr(default, Hint::Quiet);
+        }
+    }
+
+    /// An annotation: `Literal["cpu", "cuda"]` lists devices, a string names a type.
+    fn annotation(&mut self, annotation: &'a Expr) {
+        self.expr(annotation, Hint::Quiet);
+    }
+
+    fn returned(&mut self, value: &'a Expr) {
+        let Some(&(opened, _)) = self.functions.last() else { return };
+        self.flow.give(Slot::Returns(opened), self.scope, value);
+        if self.lists_devices(value) {
+            self.flow.mark(Slot::Returns(opened), Role::device("device-string"));
+        }
+    }
+
+    /// `target = value`: what holds a device by name or by what it is given beside.
+    pub(super) fn assign(&mut self, target: &'a Expr, value: &'a Expr) {
+        if let (Expr::Tuple(targets), Expr::Tuple(values)) = (target, value)
+            && targets.elts.len() == values.elts.len()
+        {
+            for (target, value) in targets.elts.iter().zip(&values.elts) {
+                self.assign(target, value);
+            }
+            return;
+        }
+        self.environment_assignment(target, value);
+        for slot in self.slots(target) {
+            let name = match &slot {
+                Slot::Name(_, name) | Slot::Attr(name) | Slot::Key(name) => name.clone(),
+                Slot::Returns(_) => continue,
+            };
+            if let Some(role) = by_name(&name) {
+                self.flow.mark(slot.clone(), role);
+            } else if self.lists_devices(value) {
+                self.flow.mark(slot.clone(), Role::device("device-string"));
+            } else if self.lists_backends(value) {
+                self.flow.mark(slot.clone(), Role::backend("backend-string"));
+            }
+            // A field of a class is an attribute of its objects.
+            if let (Slot::Name(..), true) = (&slot, self.in_class_body()) {
+                let field = Slot::Attr(name);
+                self.flow.give(field, self.scope, value);
+            }
+            self.flow.give(slot, self.scope, value);
+        }
+    }
+
+    fn in_class_body(&self) -> bool {
+        self.classes.last().is_some_and(|class| {
+            self.scopes.opened_by(class.range()).is_some_and(|opened| opened == self.scope)
+        })
+    }
+
+    /// `for target in iter`: the target holds the elements.
+    pub(super) fn looped(&mut self, target: &'a Expr, iter: &'a Expr) {
+        for slot in self.slots(target) {
+            if let Slot::Name(_, name) = &slot
+                && let Some(role) = by_name(name)
+            {
+                self.flow.mark(slot.clone(), role);
+            }
+            self.flow.give(slot, self.scope, iter);
+        }
+    }
+
+    fn pattern(&mut self, pattern: &'a Pattern, subject: &'a Expr) {
+        match pattern {
+            Pattern::MatchValue(value) => self.compared_pair(subject, &value.value),
+            Pattern::MatchOr(either) => {
+                either.patterns.iter().for_each(|one| self.pattern(one, subject));
+            }
+            Pattern::MatchAs(named) => {
+                named.pattern.iter().for_each(|one| self.pattern(one, subject));
+            }
+            _ => {}
+        }
+    }
+
+    /// What of `expr` can hold a value that is given or used.
+    pub(super) fn slots(&self, expr: &Expr) -> Vec<Slot> {
+        match expr {
+            Expr::Name(name) => {
+                let home = self.scopes.home(name.id.as_str(), self.scope).unwrap_or(self.scope);
+                vec![Slot::Name(home, name.id.to_string())]
+            }
+            Expr::Attribute(attribute) if self.scopes.resolve(expr, self.scope).is_none() => {
+                vec![Slot::Attr(attribute.attr.to_string())]
+            }
+            Expr::Subscript(subscript) => match literal::plain(&subscript.slice) {
+                Some(key) => vec![Slot::Key(key.to_owned())],
+                // An element of a list.
+                None => self.slots(&subscript.value),
+            },
+            Expr::Starred(starred) => self.slots(&starred.value),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The rule of this kind for a name, if `convert` knows it.
+    pub(super) fn rule(&self, how: Match, name: &str) -> Option<&'static Rule> {
+        self.rules.find(how, name)
+    }
+}
+
+/// The role that the name of a variable, attribute, key or parameter gives to its values.
+pub(super) fn by_name(name: &str) -> Option<Role> {
+    if backend_like(name) {
+        Some(Role::backend("backend-string"))
+    } else if device_like(name) {
+        Some(Role::device("device-string"))
+    } else {
+        None
+    }
+}
+
+/// The bodies that a compound statement holds, but for those of functions' scopes.
+fn bodies(stmt: &Stmt) -> Vec<&[Stmt]> {
+    match stmt {
+        Stmt::FunctionDef(one) => vec![&one.body],
+        Stmt::If(one) => {
+            let mut all: Vec<&[Stmt]> = vec![&one.body];
+            all.extend(one.elif_else_clauses.iter().map(|clause| &*clause.body));
+            all
+        }
+        Stmt::For(one) => vec![&one.body, &one.orelse],
+        Stmt::While(one) => vec![&one.body, &one.orelse],
+        Stmt::With(one) => vec![&one.body],
+        Stmt::Try(one) => {
+            let mut all: Vec<&[Stmt]> = vec![&one.body, &one.orelse, &one.finalbody];
+            all.extend(one.handlers.iter().map(|ExceptHandler::ExceptHandler(one)| &*one.body));
+            all
+        }
+        _ => Vec::new(),
+    }
+}

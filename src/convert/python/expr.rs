@@ -1,0 +1,445 @@
+//! Expressions: where strings stand, and what that says of them.
+
+use ruff_python_ast::{
+    CmpOp, Comprehension, Expr, ExprCompare, ExprDict, FStringPart, InterpolatedStringElement,
+    InterpolatedStringElements,
+};
+use ruff_text_size::Ranged as _;
+
+use super::engine::{Candidate, Engine, Hint, by_name};
+use super::flow::Slot;
+use super::literal::{self, span};
+use super::names::{cuda_device, device_like, nccl_backend, other_backend, other_device};
+use super::roles::{Role, Want};
+use crate::convert::rules::Match;
+
+/// What a string must hold to be looked at again.
+const NEEDLES: &[&str] =
+    &["cuda", "CUDA", "nccl", "NCCL", "nvidia-smi", "onnxruntime-gpu", "Tensorrt"];
+
+impl<'a> Engine<'a> {
+    pub(super) fn expr(&mut self, expr: &'a Expr, hint: Hint) {
+        match expr {
+            Expr::StringLiteral(_) => self.candidate(expr, hint),
+            Expr::FString(fstring) => {
+                self.candidate(expr, hint);
+                for part in fstring.value.as_slice() {
+                    if let FStringPart::FString(part) = part {
+                        self.interpolations(&part.elements);
+                    }
+                }
+            }
+            Expr::TString(tstring) => {
+                for part in tstring.value.as_slice() {
+                    self.interpolations(&part.elements);
+                }
+            }
+            Expr::Name(_) | Expr::Attribute(_) => self.name_or_attribute(expr),
+            Expr::Call(call) => self.call(expr, call, hint),
+            Expr::Compare(compare) => self.compare(compare, hint),
+            Expr::BoolOp(op) => op.values.iter().for_each(|value| self.expr(value, hint)),
+            Expr::Named(named) => {
+                self.assign(&named.target, &named.value);
+                self.expr(&named.value, hint);
+            }
+            Expr::BinOp(op) => {
+                if literal::leading(expr).is_some() {
+                    self.candidate(expr, hint);
+                    if !literal::is_text(&op.left) {
+                        self.expr(&op.left, hint);
+                    } else if let Expr::FString(_) = &*op.left {
+                        self.expr(&op.left, Hint::Words);
+                    }
+                } else {
+                    self.expr(&op.left, hint);
+                }
+                let right = if hint == Hint::Words { Hint::Words } else { Hint::Quiet };
+                self.expr(&op.right, right);
+            }
+            Expr::UnaryOp(op) => self.expr(&op.operand, hint),
+            Expr::Lambda(lambda) => {
+                if let Some(parameters) = &lambda.parameters {
+                    let opened = self.scopes.opened_by(expr.range()).unwrap_or(self.scope);
+                    self.parameters(parameters, opened);
+                }
+                self.inside(expr.range(), |me| me.expr(&lambda.body, Hint::Quiet));
+            }
+            Expr::If(one) => {
+                if self.lists_devices(expr) && hint != Hint::Words {
+                    self.spread(expr, Role::device("device-string"));
+                }
+                self.expr(&one.test, Hint::Quiet);
+                self.expr(&one.body, hint);
+                self.expr(&one.orelse, hint);
+            }
+            Expr::Dict(dict) => self.dict(dict),
+            Expr::List(list) => self.elements(expr, &list.elts, hint),
+            Expr::Tuple(tuple) => self.elements(expr, &tuple.elts, hint),
+            Expr::Set(set) => self.elements(expr, &set.elts, hint),
+            Expr::ListComp(one) => self.comprehension(expr, &one.generators, &[&one.elt]),
+            Expr::SetComp(one) => self.comprehension(expr, &one.generators, &[&one.elt]),
+            Expr::Generator(one) => self.comprehension(expr, &one.generators, &[&one.elt]),
+            Expr::DictComp(one) => {
+                let mut parts: Vec<&'a Expr> = one.key.iter().map(|key| &**key).collect();
+                parts.push(&one.value);
+                self.comprehension(expr, &one.generators, &parts);
+            }
+            Expr::Await(one) => self.expr(&one.value, hint),
+            Expr::Yield(one) => one.value.iter().for_each(|value| self.expr(value, Hint::Quiet)),
+            Expr::YieldFrom(one) => self.expr(&one.value, Hint::Quiet),
+            Expr::Starred(one) => self.expr(&one.value, hint),
+            Expr::Subscript(one) => {
+                self.expr(&one.value, Hint::Quiet);
+                if literal::is_text(&one.slice) {
+                    self.key(&one.slice, None);
+                } else {
+                    self.expr(&one.slice, Hint::Quiet);
+                }
+            }
+            Expr::Slice(one) => {
+                for part in [&one.lower, &one.upper, &one.step].into_iter().flatten() {
+                    self.expr(part, Hint::Quiet);
+                }
+            }
+            Expr::BytesLiteral(_)
+            | Expr::NumberLiteral(_)
+            | Expr::BooleanLiteral(_)
+            | Expr::NoneLiteral(_)
+            | Expr::EllipsisLiteral(_)
+            | Expr::IpyEscapeCommand(_) => {}
+        }
+    }
+
+    fn interpolations(&mut self, elements: &'a InterpolatedStringElements) {
+        for element in elements {
+            if let InterpolatedStringElement::Interpolation(one) = element {
+                self.expr(&one.expression, Hint::Quiet);
+                if let Some(spec) = &one.format_spec {
+                    self.interpolations(&spec.elements);
+                }
+            }
+        }
+    }
+
+    fn candidate(&mut self, expr: &'a Expr, hint: Hint) {
+        if literal::leading(expr).is_some_and(|text| literal::holds(text, NEEDLES)) {
+            self.candidates.push(Candidate { expr, hint });
+        }
+    }
+
+    fn comprehension(
+        &mut self,
+        whole: &'a Expr,
+        generators: &'a [Comprehension],
+        parts: &[&'a Expr],
+    ) {
+        self.inside(whole.range(), |me| {
+            for generator in generators {
+                me.looped(&generator.target, &generator.iter);
+                me.expr(&generator.iter, Hint::Quiet);
+                generator.ifs.iter().for_each(|test| me.expr(test, Hint::Quiet));
+            }
+            for part in parts {
+                me.expr(part, Hint::Quiet);
+            }
+        });
+    }
+
+    /// The elements of a list, tuple or set: devices beside other devices, the value after an
+    /// option of a command line.
+    fn elements(&mut self, whole: &'a Expr, elements: &'a [Expr], hint: Hint) {
+        if hint != Hint::Words {
+            if self.lists_devices(whole) {
+                self.spread(whole, Role::device("device-type-membership"));
+            } else if self.lists_backends(whole) {
+                self.spread(whole, Role::backend("backend-string"));
+            }
+        }
+        for (at, element) in elements.iter().enumerate() {
+            let option = at.checked_sub(1).and_then(|before| literal::plain(&elements[before]));
+            if let Some(role) = option
+                .and_then(|option| option.strip_prefix("--"))
+                .filter(|name| !name.contains(['=', ' ']))
+                .and_then(by_name)
+            {
+                self.spread(element, role);
+            }
+            self.expr(element, if hint == Hint::Words { hint } else { Hint::Quiet });
+        }
+    }
+
+    fn dict(&mut self, dict: &'a ExprDict) {
+        let keys = || dict.items.iter().filter_map(|item| item.key.as_ref());
+        let texts = || keys().filter_map(literal::plain);
+        let devices = texts().any(other_device) && texts().any(cuda_device);
+        let backends = texts().any(other_backend) && texts().any(nccl_backend);
+        for item in &dict.items {
+            if let Some(key) = &item.key {
+                if literal::is_text(key) {
+                    self.key(key, Some(&item.value));
+                    if devices {
+                        self.spread(key, Role::device("device-type-membership"));
+                    } else if backends {
+                        self.spread(key, Role::backend("backend-comparison"));
+                    }
+                } else {
+                    self.expr(key, Hint::Quiet);
+                }
+                if let Some(name) = literal::plain(key) {
+                    let slot = Slot::Key(name.to_owned());
+                    if let Some(role) = by_name(name) {
+                        self.flow.mark(slot.clone(), role);
+                    }
+                    self.flow.give(slot, self.scope, &item.value);
+                }
+            }
+            self.expr(&item.value, Hint::Quiet);
+        }
+    }
+
+    /// A string that is a key: the name of an environment variable, or left alone.
+    pub(super) fn key(&mut self, key: &'a Expr, value: Option<&'a Expr>) {
+        if literal::plain(key).is_some_and(|name| self.rule(Match::Env, name).is_some()) {
+            self.environment_name(key, value);
+        } else {
+            self.expr(key, Hint::Key);
+        }
+    }
+
+    fn compare(&mut self, compare: &'a ExprCompare, hint: Hint) {
+        let mut left: &'a Expr = &compare.left;
+        for (op, right) in compare.ops.iter().zip(&compare.comparators) {
+            let (other, text) = match op {
+                // `'cuda' in name`, `'cuda' == name`
+                _ if literal::leading(left).is_some() => (right, left),
+                _ => (left, right),
+            };
+            if matches!(op, CmpOp::In | CmpOp::NotIn)
+                && literal::plain(left).is_some_and(|name| self.rule(Match::Env, name).is_some())
+            {
+                self.environment_name(left, None);
+            } else {
+                self.compared_pair(other, text);
+            }
+            left = right;
+        }
+        let hint = if hint == Hint::Words { Hint::Words } else { Hint::Quiet };
+        self.expr(&compare.left, hint);
+        compare.comparators.iter().for_each(|one| self.expr(one, hint));
+    }
+
+    /// `other == text`, `text in other`, `other in (text, …)`.
+    pub(super) fn compared_pair(&mut self, other: &'a Expr, text: &'a Expr) {
+        self.error_text(text);
+        let role = Role::device("device-type-comparison");
+        let parts: &[Expr] = match text {
+            Expr::Tuple(tuple) => &tuple.elts,
+            Expr::List(list) => &list.elts,
+            Expr::Set(set) => &set.elts,
+            _ => std::slice::from_ref(text),
+        };
+        let words = || parts.iter().filter_map(literal::plain);
+        if words().any(nccl_backend) || words().any(other_backend) {
+            self.spread(text, Role::backend("backend-comparison"));
+            for slot in self.roots(other) {
+                self.flow.mark(slot, Role::backend("backend-comparison"));
+            }
+        }
+        if self.is_device(other) {
+            self.spread(text, role);
+            return;
+        }
+        let another = words().any(other_device);
+        for slot in self.roots(other) {
+            if another {
+                self.flow.mark(slot.clone(), role);
+            }
+            for part in parts {
+                self.flow.compare(slot.clone(), self.scope, part);
+            }
+        }
+    }
+
+    /// Whether an expression is a device, or the text of one, by its form or name.
+    pub(super) fn is_device(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Name(name) => device_like(name.id.as_str()),
+            Expr::Attribute(attribute) => {
+                let name = attribute.attr.as_str();
+                name == "type"
+                    && !matches!(&*attribute.value, Expr::Name(name) if !device_like(name.id.as_str()) && name.id.as_str().contains("layer"))
+                    || device_like(name) && name != "device_count"
+            }
+            Expr::Subscript(subscript) => match literal::plain(&subscript.slice) {
+                Some(key) => device_like(key),
+                None => self.is_device(&subscript.value),
+            },
+            Expr::Call(call) => {
+                if self.scopes.path(&call.func, self.scope).as_deref() == Some("torch.device") {
+                    return true;
+                }
+                match &*call.func {
+                    Expr::Attribute(method) => {
+                        let name = method.attr.as_str();
+                        device_like(name) && !name.contains("count") && !name.contains("name")
+                            || self.is_device(&method.value)
+                    }
+                    Expr::Name(name) if matches!(name.id.as_str(), "str" | "repr") => {
+                        call.arguments.args.first().is_some_and(|arg| self.is_device(arg))
+                    }
+                    Expr::Name(name) => device_like(name.id.as_str()) && !name.id.contains("count"),
+                    _ => false,
+                }
+            }
+            _ => false,
+        }
+    }
+
+    /// The slots that an expression takes its value from, through `str()` and methods of
+    /// strings.
+    pub(super) fn roots(&self, expr: &Expr) -> Vec<Slot> {
+        match expr {
+            Expr::Call(call) => match &*call.func {
+                Expr::Attribute(method)
+                    if self.scopes.resolve(&call.func, self.scope).is_none() =>
+                {
+                    self.roots(&method.value)
+                }
+                Expr::Name(name) if name.id.as_str() == "str" => {
+                    call.arguments.args.first().map(|arg| self.roots(arg)).unwrap_or_default()
+                }
+                _ => Vec::new(),
+            },
+            _ => self.slots(expr),
+        }
+    }
+
+    /// Whether the values that `expr` may have are devices: `'cuda' if x else 'cpu'`,
+    /// `'cuda' if torch.cuda.is_available() else None`, `['cpu', 'cuda']`.
+    pub(super) fn lists_devices(&self, expr: &Expr) -> bool {
+        let mut leaves = Vec::new();
+        let mut asks = false;
+        self.leaves(expr, &mut leaves, &mut asks);
+        let other = leaves.iter().filter_map(|leaf| literal::plain(leaf)).any(other_device);
+        (other || asks) && leaves.iter().any(|leaf| !literal::device(self.text, leaf).is_empty())
+    }
+
+    /// Whether the values that `expr` may have are backends of torch.distributed.
+    pub(super) fn lists_backends(&self, expr: &Expr) -> bool {
+        let mut leaves = Vec::new();
+        let mut asks = false;
+        self.leaves(expr, &mut leaves, &mut asks);
+        let texts = || leaves.iter().filter_map(|leaf| literal::plain(leaf));
+        texts().any(other_backend) && texts().any(nccl_backend)
+    }
+
+    fn leaves<'e>(&self, expr: &'e Expr, out: &mut Vec<&'e Expr>, asks: &mut bool) {
+        match expr {
+            Expr::If(one) => {
+                let test = &self.text[one.test.range()];
+                *asks |= test.contains("cuda") && test.contains("available");
+                self.leaves(&one.body, out, asks);
+                self.leaves(&one.orelse, out, asks);
+            }
+            Expr::BoolOp(op) => op.values.iter().for_each(|one| self.leaves(one, out, asks)),
+            Expr::List(list) => list.elts.iter().for_each(|one| self.leaves(one, out, asks)),
+            Expr::Tuple(tuple) => tuple.elts.iter().for_each(|one| self.leaves(one, out, asks)),
+            Expr::Set(set) => set.elts.iter().for_each(|one| self.leaves(one, out, asks)),
+            _ => out.push(expr),
+        }
+    }
+
+    pub(super) fn spread_in(&mut self, scope: usize, expr: &'a Expr, role: Role) {
+        let outer = std::mem::replace(&mut self.scope, scope);
+        self.spread(expr, role);
+        self.scope = outer;
+    }
+
+    /// `expr` stands where `role` is wanted: rewrites its strings, and follows its names.
+    pub(super) fn spread(&mut self, expr: &'a Expr, role: Role) {
+        if !self.flow.first_time(expr, role.want) {
+            return;
+        }
+        if literal::leading(expr).is_some() {
+            self.rewrite_text(expr, role, crate::convert::site::Certainty::Exact);
+            if let Some(first) = literal::first_interpolation(expr) {
+                self.spread(first, role);
+            }
+            return;
+        }
+        match expr {
+            Expr::Name(_) | Expr::Attribute(_) | Expr::Subscript(_) => {
+                for slot in self.slots(expr) {
+                    self.flow.mark(slot, role);
+                }
+            }
+            Expr::If(one) => {
+                self.spread(&one.body, role);
+                self.spread(&one.orelse, role);
+            }
+            Expr::BoolOp(op) => op.values.iter().for_each(|value| self.spread(value, role)),
+            Expr::BinOp(op) => self.spread(&op.left, role),
+            Expr::Named(named) => self.spread(&named.value, role),
+            Expr::List(list) => list.elts.iter().for_each(|one| self.spread(one, role)),
+            Expr::Tuple(tuple) => tuple.elts.iter().for_each(|one| self.spread(one, role)),
+            Expr::Set(set) => set.elts.iter().for_each(|one| self.spread(one, role)),
+            Expr::Starred(one) => self.spread(&one.value, role),
+            Expr::Await(one) => self.spread(&one.value, role),
+            Expr::ListComp(one) => {
+                self.inside(expr.range(), |me| me.spread(&one.elt, role));
+            }
+            Expr::Generator(one) => {
+                self.inside(expr.range(), |me| me.spread(&one.elt, role));
+            }
+            Expr::Lambda(one) => self.inside(expr.range(), |me| me.spread(&one.body, role)),
+            Expr::Dict(dict) => dict.items.iter().for_each(|item| self.spread(&item.value, role)),
+            Expr::Call(call) => self.spread_call(call, role),
+            _ => {}
+        }
+    }
+
+    /// Rewrites a string that is a device or backend.
+    pub(super) fn rewrite_text(
+        &mut self,
+        expr: &'a Expr,
+        role: Role,
+        certainty: crate::convert::site::Certainty,
+    ) {
+        let parts = match role.want {
+            Want::Device => literal::device(self.text, expr),
+            Want::Backend => literal::backend(self.text, expr),
+        };
+        let site = match (role.want, literal::leading(expr)) {
+            (Want::Device, Some(Expr::FString(_))) => "device-fstring",
+            (Want::Device, Some(_)) if !expr.is_string_literal_expr() => "device-concatenation",
+            (Want::Backend, _) if parts.len() > 1 => "backend-per-device",
+            _ => role.site,
+        };
+        let rule = self.rules.site(site);
+        for (range, text) in parts {
+            self.change(rule, range, text, certainty);
+        }
+    }
+
+    /// `"CUDA out of memory" in str(error)`: torch_npu says NPU there. Other texts of CUDA's
+    /// errors have no counterpart.
+    pub(super) fn error_text(&mut self, expr: &'a Expr) {
+        for range in literal::texts(expr) {
+            let text = &self.text[range.clone()];
+            if text.to_ascii_lowercase().contains("cuda out of memory") {
+                let rule = self.rules.site("out-of-memory-text");
+                let both = [("CUDA", "NPU"), ("cuda", "npu")];
+                for (from, to) in both {
+                    for (part, to) in literal::words(self.text, range.clone(), from, to) {
+                        self.change(rule, part, to, crate::convert::site::Certainty::Exact);
+                    }
+                }
+            } else if ["CUDA error", "CUBLAS", "cuDNN error", "CUDNN_"]
+                .iter()
+                .any(|one| text.contains(one))
+            {
+                self.flag(self.rules.site("cuda-error-text"), span(expr.range()), None);
+            }
+        }
+    }
+}

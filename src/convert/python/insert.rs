@@ -1,0 +1,129 @@
+//! `import torch_npu`, once, where Python and the file allow it.
+
+use ruff_python_ast::Stmt;
+use ruff_text_size::{Ranged as _, TextRange};
+
+use super::engine::Engine;
+use super::imports::end_of_line;
+use super::literal::span;
+use crate::convert::options::Import;
+use crate::convert::site::Certainty;
+
+const IMPORT: &str = "import torch_npu";
+const TRANSFER: &str = "from torch_npu.contrib import transfer_to_npu";
+
+impl<'a> Engine<'a> {
+    /// Adds the import where the mode of the run and the edits of the file ask for it.
+    pub(super) fn insert_import(&mut self, body: &'a [Stmt]) {
+        let launch = self.context.launch;
+        let wanted = match self.context.options.import {
+            Import::None => false,
+            Import::Entry => launch,
+            Import::Each => launch || self.imports.has_torch(),
+            Import::Need => {
+                launch
+                    || self.imports.needed()
+                    || self.imports.has_torch() && self.planner.has_edits() && is_script(body)
+            }
+        };
+        if wanted {
+            self.insert(body, IMPORT, launch);
+        }
+    }
+
+    /// `--transfer`: torch_npu's own replacement at run time.
+    pub(super) fn insert_transfer(&mut self, body: &'a [Stmt]) {
+        if self.text.contains("transfer_to_npu") {
+            return;
+        }
+        let newline = self.newline();
+        let text = if self.text.contains(IMPORT) {
+            TRANSFER.to_owned()
+        } else {
+            format!("{IMPORT}{newline}{TRANSFER}")
+        };
+        self.insert(body, &text, true);
+    }
+
+    fn insert(&mut self, body: &'a [Stmt], text: &str, always: bool) {
+        let places = self.imports.places(always);
+        for (statement, before) in &places {
+            self.insert_at(*statement, *before, text);
+        }
+        let has_one = !self.text.contains(IMPORT);
+        if places.is_empty() && has_one && (always || !self.imports.has_torch()) {
+            self.insert_at_head(body, text);
+        }
+    }
+
+    fn insert_at(&mut self, statement: TextRange, before: bool, text: &str) {
+        let range = span(statement);
+        let line = self.line_start(range.start);
+        let indent = &self.text[line..range.start];
+        let (end, goes_on) = end_of_line(self.text, &range);
+        let alone = indent.trim().is_empty();
+        let newline = self.newline();
+        let (at, new) = if !alone || goes_on {
+            // `try: import torch`, `import os; import torch`: on the same line.
+            if before {
+                (range.start, format!("{}; ", text.replace(newline, "; ")))
+            } else {
+                (range.end, format!("; {}", text.replace(newline, "; ")))
+            }
+        } else {
+            let text = text.replace(newline, &format!("{newline}{indent}"));
+            if before {
+                (line, format!("{indent}{text}{newline}"))
+            } else if self.text[..end].ends_with(['\n', '\r']) {
+                (end, format!("{indent}{text}{newline}"))
+            } else {
+                (end, format!("{newline}{indent}{text}"))
+            }
+        };
+        let rule = self.rules.site("insert-torch-npu");
+        self.planner.change(rule, at..at, new, Certainty::Exact);
+    }
+
+    /// After the documentation and the `__future__` imports, before anything else.
+    fn insert_at_head(&mut self, body: &'a [Stmt], text: &str) {
+        let mut after: Option<TextRange> = None;
+        for (at, stmt) in body.iter().enumerate() {
+            match stmt {
+                Stmt::Expr(one) if at == 0 && one.value.is_string_literal_expr() => {
+                    after = Some(stmt.range());
+                }
+                Stmt::ImportFrom(import)
+                    if import.module.as_ref().is_some_and(|name| name.as_str() == "__future__") =>
+                {
+                    after = Some(stmt.range());
+                }
+                _ => break,
+            }
+        }
+        if let Some(statement) = after {
+            self.insert_at(statement, false, text);
+            return;
+        }
+        let newline = self.newline();
+        // Comments at the head (shebang, coding line, licence) stay first.
+        let at = body
+            .first()
+            .map_or(self.text.len(), |first| self.line_start(span(first.range()).start));
+        let ends = self.text[..at].is_empty() || self.text[..at].ends_with(['\n', '\r']);
+        let new =
+            if ends { format!("{text}{newline}") } else { format!("{newline}{text}{newline}") };
+        let rule = self.rules.site("insert-torch-npu");
+        self.planner.change(rule, at..at, new, Certainty::Exact);
+    }
+}
+
+/// Whether a module is run as a program: it asks for `__main__`.
+fn is_script(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| {
+        stmt.as_if_stmt().is_some_and(|stmt| {
+            stmt.test.as_compare_expr().is_some_and(|compare| {
+                compare.left.as_name_expr().is_some_and(|name| name.id.as_str() == "__name__")
+            })
+        })
+    })
+}

@@ -1,0 +1,196 @@
+//! Python sources: which names are torch's, which strings are devices, and what becomes of both.
+//!
+//! ```text
+//! text -> tree (ruff) -> scopes -> walk -> flow of values -> settle -> imports -> plan
+//! ```
+//!
+//! - [`scope`] says what a name means; [`aware`] where NPUs are handled already.
+//! - [`engine`], [`expr`], [`call`], [`api`], [`functions`], [`env`] walk the tree once and
+//!   decide what its place decides; [`flow`] carries roles back to where values come from;
+//!   [`settle`] decides about the strings that are left.
+//! - [`imports`] and [`insert`] rewrite import statements and add `import torch_npu`.
+//! - [`names`], [`roles`] and [`literal`] are the words: what looks like a device, which
+//!   arguments hold one, what of a string is one.
+
+mod api;
+mod aware;
+mod call;
+mod engine;
+mod env;
+mod expr;
+mod flow;
+mod functions;
+mod imports;
+mod insert;
+mod literal;
+mod names;
+mod roles;
+mod scope;
+mod settle;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
+
+use ruff_python_ast::{Mod, Stmt};
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_text_size::{TextRange, TextSize};
+
+use super::options::Options;
+use super::rules::Rule;
+use super::site::FilePlan;
+
+/// What is known of a file besides its text.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    /// What the run was asked for.
+    pub options: &'a Options,
+    /// The dotted package of the file inside the converted tree, for relative imports.
+    pub package: &'a str,
+    /// Whether a person starts this file (`-l`).
+    pub launch: bool,
+    /// What other files of the tree bind, and what they import of each other.
+    pub project: Option<&'a Project>,
+    /// Whether it is a cell of a notebook, where `!command` and `%magic` stand too.
+    pub cell: bool,
+}
+
+impl<'a> Context<'a> {
+    /// A file on its own.
+    pub fn alone(options: &'a Options) -> Self {
+        Self { options, package: "", launch: false, project: None, cell: false }
+    }
+
+    /// What the dotted name of another file of the tree stands for.
+    fn exports(&self, path: &str) -> Option<String> {
+        self.project?.names.get(path.trim_start_matches('.')).cloned()
+    }
+
+    /// Whether another file of the tree takes this name from this one.
+    fn is_exported(&self, name: &str) -> bool {
+        self.project.is_some_and(|project| project.taken.contains(name))
+    }
+
+    /// Whether the torch_npu that is aimed at has what a rule writes.
+    fn has(&self, rule: &Rule) -> bool {
+        let (Some(target), Some(versions)) = (&self.options.target, &rule.torch_npu) else {
+            return true;
+        };
+        versions
+            .iter()
+            .filter_map(|text| text.parse::<pep440_rs::Version>().ok())
+            .any(|known| known <= *target)
+    }
+}
+
+/// What the files of a tree know of each other: names that one binds to something of torch and
+/// another imports from it.
+#[derive(Debug, Default, Clone)]
+pub struct Project {
+    /// Dotted name inside the tree to the dotted name of torch.
+    names: HashMap<String, String>,
+    /// Names that some file imports from another one of the tree.
+    taken: HashSet<String>,
+}
+
+impl Project {
+    /// Adds what the file of the dotted name `module` binds and imports.
+    pub fn add(&mut self, module: &str, text: &str) {
+        let parsed = parse(text, false);
+        let Some(body) = body_of(parsed.syntax()) else { return };
+        let package = module.rsplit_once('.').map_or("", |(package, _)| package);
+        let scopes = scope::Scopes::of(body, package, &|_| None);
+        for (name, path) in scopes.exports() {
+            if path.starts_with("torch") {
+                self.names.insert(format!("{module}.{name}"), path);
+            } else {
+                self.taken.insert(name);
+            }
+        }
+    }
+}
+
+/// A source that does not parse.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// Line, from 1.
+    pub line: u32,
+    /// What the parser says.
+    pub message: String,
+}
+
+/// Decides about one Python source.
+///
+/// # Errors
+///
+/// With the first place that does not parse.
+pub fn plan(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError> {
+    let parsed = parse(text, context.cell);
+    if let Some(error) = parsed.errors().first() {
+        let offset = error.location.start().to_usize().min(text.len());
+        let line = text[..offset].matches('\n').count() + 1;
+        return Err(SyntaxError {
+            line: u32::try_from(line).unwrap_or(u32::MAX),
+            message: error.error.to_string(),
+        });
+    }
+    let Some(body) = body_of(parsed.syntax()) else { return Ok(FilePlan::default()) };
+    let comments: Vec<TextRange> = parsed
+        .tokens()
+        .iter()
+        .filter(|token| token.kind().is_comment())
+        .map(ruff_text_size::Ranged::range)
+        .collect();
+    let off = switched_off(text, &comments);
+    let mut engine = engine::Engine::new(text, body, off, context);
+    if context.options.transfer {
+        if context.launch {
+            engine.insert_transfer(body);
+        }
+        return Ok(engine.planner.finish());
+    }
+    engine.run(body);
+    engine.insert_import(body);
+    Ok(engine.planner.finish())
+}
+
+fn parse(text: &str, cell: bool) -> ruff_python_parser::Parsed<Mod> {
+    let mode = if cell { Mode::Ipython } else { Mode::Module };
+    parse_unchecked(text, ParseOptions::from(mode))
+}
+
+fn body_of(module: &Mod) -> Option<&[Stmt]> {
+    match module {
+        Mod::Module(module) => Some(&module.body),
+        Mod::Expression(_) => None,
+    }
+}
+
+/// What comments exempt: `# convert: off` to `# convert: on`, and lines with `# noqa: convert`.
+fn switched_off(text: &str, comments: &[TextRange]) -> Vec<TextRange> {
+    let mut off = Vec::new();
+    let mut since: Option<TextSize> = None;
+    for &range in comments {
+        let comment = text[range].trim_start_matches('#').trim();
+        match comment {
+            "convert: off" => since = since.or(Some(range.start())),
+            "convert: on" => {
+                if let Some(start) = since.take() {
+                    off.push(TextRange::new(start, range.end()));
+                }
+            }
+            _ if comment.contains("noqa: convert") => {
+                let start = text[..range.start().to_usize()].rfind('\n').map_or(0, |at| at + 1);
+                off.push(TextRange::new(
+                    TextSize::try_from(start).unwrap_or_default(),
+                    range.end(),
+                ));
+            }
+            _ => {}
+        }
+    }
+    if let Some(start) = since {
+        off.push(TextRange::new(start, TextSize::of(text)));
+    }
+    off
+}

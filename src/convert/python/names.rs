@@ -1,0 +1,151 @@
+//! Words: which names look like a device, which strings are one, what mentions an NPU.
+
+/// Device types of PyTorch other than CUDA's: where one of these stands beside `'cuda'`, that
+/// is a device too.
+const DEVICE_WORDS: &[&str] = &["cpu", "mps", "xpu", "hpu", "tpu", "xla", "meta", "mlu", "musa"];
+
+/// Backends of torch.distributed other than NCCL.
+const BACKEND_WORDS: &[&str] = &["gloo", "mpi", "ucc", "xccl", "smddp"];
+
+/// Names of one thing that stand in several modules, by the public name.
+const CANONICAL: &[(&str, &str)] = &[
+    ("torch.autocast", "torch.amp.autocast"),
+    ("torch.amp.autocast_mode", "torch.amp"),
+    ("torch.amp.grad_scaler", "torch.amp"),
+    ("torch.cuda.amp.autocast_mode", "torch.cuda.amp"),
+    ("torch.cuda.amp.grad_scaler", "torch.cuda.amp"),
+    ("torch.nn.parallel.data_parallel.DataParallel", "torch.nn.DataParallel"),
+    ("torch.nn.parallel.data_parallel.data_parallel", "torch.nn.parallel.data_parallel"),
+    ("torch.nn.parallel.DataParallel", "torch.nn.DataParallel"),
+    ("torch.distributed.distributed_c10d", "torch.distributed"),
+    ("torch.distributed.device_mesh", "torch.distributed"),
+    ("torch.serialization.load", "torch.load"),
+    ("torch.profiler.profiler", "torch.profiler"),
+    ("torch.fork_rng", "torch.random.fork_rng"),
+];
+
+/// The public name of what `path` names.
+pub(super) fn canonical(path: &str) -> String {
+    for (from, to) in CANONICAL {
+        if let Some(rest) = path.strip_prefix(from)
+            && (rest.is_empty() || rest.starts_with('.'))
+        {
+            return format!("{to}{rest}");
+        }
+    }
+    path.to_owned()
+}
+
+/// Whether a variable, attribute, key or parameter of this name holds a device.
+pub(super) fn device_like(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    lower.contains("device") || matches!(lower.as_str(), "dev" | "map_location" | "accelerator")
+}
+
+/// Whether a variable, attribute, key or parameter of this name holds a backend of
+/// torch.distributed.
+pub(super) fn backend_like(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    lower.contains("backend") || lower == "dist_url_backend"
+}
+
+/// Whether `text` is a device of another type than CUDA.
+pub(super) fn other_device(text: &str) -> bool {
+    let kind = text.split(':').next().unwrap_or(text);
+    DEVICE_WORDS.contains(&kind.to_ascii_lowercase().as_str())
+}
+
+/// Whether `text` is a backend other than NCCL.
+pub(super) fn other_backend(text: &str) -> bool {
+    BACKEND_WORDS.contains(&text.to_ascii_lowercase().as_str())
+}
+
+/// Whether `text` is a CUDA device: `cuda`, `cuda:0`, `cuda:%d`, `cuda:`, or a list of them.
+pub(super) fn cuda_device(text: &str) -> bool {
+    text.split(',').all(|one| {
+        let one = one.trim();
+        match one.strip_prefix("cuda").or_else(|| one.strip_prefix("CUDA")) {
+            Some("") => true,
+            Some(rest) => rest.strip_prefix(':').is_some_and(|index| {
+                index.bytes().all(|byte| byte.is_ascii_digit())
+                    || matches!(index, "%d" | "%s" | "%i" | "{}" | "{0}" | "*")
+                    || (index.starts_with('{') && index.ends_with('}'))
+                    || (index.starts_with("%(") && index.len() > 3)
+            }),
+            None => false,
+        }
+    })
+}
+
+/// Whether `text` names a CUDA device with its index, which cannot be any other word.
+pub(super) fn cuda_with_index(text: &str) -> bool {
+    text.contains(':') && cuda_device(text)
+}
+
+/// Whether `text` is NCCL, alone or by device (`cpu:gloo,cuda:nccl`).
+pub(super) fn nccl_backend(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    lower == "nccl"
+        || (lower.contains(':')
+            && lower.split(',').all(|one| {
+                one.trim()
+                    .split_once(':')
+                    .is_some_and(|(device, _)| device == "cuda" || other_device(device))
+            })
+            && lower.split(',').any(|one| one.trim() == "cuda:nccl"))
+}
+
+/// Whether source text already speaks of NPUs. `input` does not.
+pub(super) fn mentions_npu(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let word = |needle: &[u8]| {
+        bytes.windows(needle.len()).enumerate().any(|(at, window)| {
+            if !window.eq_ignore_ascii_case(needle) {
+                return false;
+            }
+            let before = at.checked_sub(1).map(|at| bytes[at]);
+            let after = bytes.get(at + needle.len());
+            let camel = window[0].is_ascii_uppercase() && window[1].is_ascii_lowercase();
+            (camel || !before.is_some_and(|byte| byte.is_ascii_alphabetic()))
+                && !after.is_some_and(|byte| byte.is_ascii_lowercase() && *byte != b's')
+        })
+    };
+    word(b"npu") || word(b"hccl") || word(b"ascend")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_speaks_of_npus() {
+        for yes in
+            ["x == 'npu'", "is_npu_available()", "torch.npu.is_available()", "HAS_NPU", "isNpu"]
+        {
+            assert!(mentions_npu(yes), "{yes}");
+        }
+        for no in ["input", "inputs.cuda()", "INPUT", "x == 'cuda'", "unpublished", "np.unpack"] {
+            assert!(!mentions_npu(no), "{no}");
+        }
+    }
+
+    #[test]
+    fn device_strings() {
+        for yes in ["cuda", "cuda:0", "cuda:%d", "cuda:{}", "cuda:{rank}", "cuda:", "cuda:0,cuda:1"]
+        {
+            assert!(cuda_device(yes), "{yes}");
+        }
+        for no in ["cudart", "cuda_rng_state", "cuda out of memory", "cuda/lib64", "", "cuda:a b"] {
+            assert!(!cuda_device(no), "{no}");
+        }
+        assert!(nccl_backend("nccl") && nccl_backend("cpu:gloo,cuda:nccl"));
+        assert!(!nccl_backend("nccl2.h") && !nccl_backend("cpu:gloo"));
+    }
+
+    #[test]
+    fn one_name_for_one_thing() {
+        assert_eq!(canonical("torch.autocast"), "torch.amp.autocast");
+        assert_eq!(canonical("torch.autocast_x"), "torch.autocast_x");
+        assert_eq!(canonical("torch.nn.parallel.DataParallel"), "torch.nn.DataParallel");
+    }
+}

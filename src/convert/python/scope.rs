@@ -1,0 +1,480 @@
+//! What a name means, by Python's scoping rules.
+//!
+//! `torch.cuda.x` is only torch's if `torch` is bound to the module in the scope where it
+//! stands. So every binding of a file is collected first, then expressions are resolved to
+//! dotted paths (`torch.cuda.amp.autocast`), through `import torch as th`,
+//! `from torch import cuda as C`, `t = torch` and the like.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use ruff_python_ast::visitor::{Visitor, walk_comprehension, walk_expr, walk_pattern, walk_stmt};
+use ruff_python_ast::{
+    ExceptHandler, Expr, ExprContext, Parameters, Pattern, Stmt, StmtClassDef, StmtFunctionDef,
+    StmtImport, StmtImportFrom,
+};
+use ruff_text_size::{Ranged as _, TextRange};
+
+/// As many aliases as are followed (`a = b`, `b = c`, …).
+const MAX_ALIASES: usize = 8;
+
+/// Number of a scope; 0 is the module.
+pub(super) type ScopeId = usize;
+
+/// What a name is bound to at one place.
+#[derive(Debug, Clone)]
+pub(super) enum Binding<'a> {
+    /// An import, by the dotted path of what it names, and where the import names it.
+    Import {
+        /// The dotted path.
+        path: String,
+        /// The alias in the import statement.
+        at: TextRange,
+        /// Whether it came from `from … import`, so that it need not be a module.
+        member: bool,
+    },
+    /// An assignment of one expression.
+    Value(&'a Expr),
+    /// A function of this file.
+    Function(&'a StmtFunctionDef),
+    /// A class of this file.
+    Class(&'a StmtClassDef),
+    /// A parameter, loop variable, … : nothing of torch.
+    Other,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Module,
+    Function,
+    Class,
+}
+
+#[derive(Debug)]
+struct Scope<'a> {
+    parent: Option<ScopeId>,
+    kind: Kind,
+    names: HashMap<&'a str, Vec<Binding<'a>>>,
+    /// Names declared `global`.
+    globals: HashSet<&'a str>,
+}
+
+/// A chain of names that starts at an import.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Resolved {
+    /// The dotted path, for example `torch.cuda.amp.autocast`.
+    pub path: String,
+    /// How many parts of the path the first name stands for.
+    pub base: usize,
+    /// The alias of the import that binds the first name, if it is bound by one directly.
+    pub import: Option<TextRange>,
+    /// Whether the import was `from … import`.
+    pub member: bool,
+}
+
+/// All scopes of a file.
+#[derive(Debug)]
+pub(super) struct Scopes<'a> {
+    scopes: Vec<Scope<'a>>,
+    by_node: HashMap<TextRange, ScopeId>,
+}
+
+impl<'a> Scopes<'a> {
+    /// Collects the bindings of a module. `package` is the dotted package of the file inside
+    /// the converted tree, for relative imports (empty if unknown). `exports` says what a name
+    /// of another file of the tree stands for.
+    pub(super) fn of(
+        body: &'a [Stmt],
+        package: &str,
+        exports: &dyn Fn(&str) -> Option<String>,
+    ) -> Self {
+        let mut collector = Collector {
+            scopes: Self { scopes: Vec::new(), by_node: HashMap::new() },
+            current: 0,
+            package: package.to_owned(),
+            exports,
+        };
+        collector.scopes.add(None, Kind::Module);
+        collector.visit_body(body);
+        collector.scopes
+    }
+
+    fn add(&mut self, parent: Option<ScopeId>, kind: Kind) -> ScopeId {
+        self.scopes.push(Scope { parent, kind, names: HashMap::new(), globals: HashSet::new() });
+        self.scopes.len() - 1
+    }
+
+    /// The scope that a function, class, lambda or comprehension opens.
+    pub(super) fn opened_by(&self, node: TextRange) -> Option<ScopeId> {
+        self.by_node.get(&node).copied()
+    }
+
+    /// The dotted path that an expression names in `scope`: `None` if it is not a chain of
+    /// attributes that starts at an import.
+    pub(super) fn resolve(&self, expr: &Expr, scope: ScopeId) -> Option<Resolved> {
+        self.resolve_within(expr, scope, MAX_ALIASES)
+    }
+
+    /// As [`Scopes::resolve`], only the path.
+    pub(super) fn path(&self, expr: &Expr, scope: ScopeId) -> Option<String> {
+        self.resolve(expr, scope).map(|found| found.path)
+    }
+
+    fn resolve_within(&self, expr: &Expr, scope: ScopeId, depth: usize) -> Option<Resolved> {
+        match expr {
+            Expr::Name(name) => self.name_within(&name.id, scope, depth),
+            Expr::Attribute(attribute) => {
+                let mut base = self.resolve_within(&attribute.value, scope, depth)?;
+                base.path.push('.');
+                base.path.push_str(attribute.attr.as_str());
+                Some(base)
+            }
+            _ => None,
+        }
+    }
+
+    fn name_within(&self, name: &str, scope: ScopeId, depth: usize) -> Option<Resolved> {
+        let (home, bindings) = self.bindings(name, scope)?;
+        let mut found: Option<Resolved> = None;
+        for binding in bindings {
+            if let Binding::Import { path, at, member } = binding {
+                match &found {
+                    // `try: from a import x … except ImportError: from b import x`.
+                    Some(other) if rank(path) <= rank(&other.path) => continue,
+                    _ => {}
+                }
+                found = Some(Resolved {
+                    path: path.clone(),
+                    base: path.split('.').count(),
+                    import: Some(*at),
+                    member: *member,
+                });
+            }
+        }
+        // `try: import torch … except ImportError: torch = None` still means torch.
+        if found.is_some() || depth == 0 {
+            return found;
+        }
+        match bindings {
+            [Binding::Value(value)] => {
+                let mut found = self.resolve_within(value, home, depth - 1)?;
+                found.base = found.path.split('.').count();
+                found.import = None;
+                Some(found)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether any scope of the file binds `name`.
+    pub(super) fn binds_anywhere(&self, name: &str) -> bool {
+        self.scopes.iter().any(|scope| scope.names.contains_key(name))
+    }
+
+    /// The scope where `name`, seen from `scope`, is bound.
+    pub(super) fn home(&self, name: &str, scope: ScopeId) -> Option<ScopeId> {
+        self.bindings(name, scope).map(|(home, _)| home)
+    }
+
+    /// The bindings of a name where Python would find it: the scope itself, then enclosing
+    /// functions (not classes), then the module.
+    pub(super) fn bindings(&self, name: &str, scope: ScopeId) -> Option<(ScopeId, &[Binding<'a>])> {
+        let mut at = Some(scope);
+        while let Some(id) = at {
+            let here = &self.scopes[id];
+            let visible = id == scope || here.kind != Kind::Class;
+            if here.globals.contains(name) {
+                return self.scopes[0].names.get(name).map(|found| (0, found.as_slice()));
+            }
+            if visible && let Some(found) = here.names.get(name) {
+                return Some((id, found.as_slice()));
+            }
+            at = here.parent;
+        }
+        None
+    }
+
+    /// What the module itself binds: names with their dotted paths, for other files.
+    pub(super) fn exports(&self) -> BTreeMap<String, String> {
+        self.scopes[0]
+            .names
+            .keys()
+            .filter_map(|&name| {
+                let found = self.name_within(name, 0, MAX_ALIASES)?;
+                Some((name.to_owned(), found.path))
+            })
+            .collect()
+    }
+}
+
+/// Which of several imports of one name says most: those that have to do with CUDA.
+fn rank(path: &str) -> u8 {
+    if path.starts_with("torch.cuda") { 2 } else { u8::from(path.starts_with("torch")) }
+}
+
+struct Collector<'a, 'e> {
+    scopes: Scopes<'a>,
+    current: ScopeId,
+    package: String,
+    exports: &'e dyn Fn(&str) -> Option<String>,
+}
+
+impl<'a> Collector<'a, '_> {
+    fn bind(&mut self, name: &'a str, binding: Binding<'a>) {
+        let scope = &mut self.scopes.scopes[self.current];
+        let home = if scope.globals.contains(name) { 0 } else { self.current };
+        self.scopes.scopes[home].names.entry(name).or_default().push(binding);
+    }
+
+    fn inside(&mut self, node: TextRange, kind: Kind, walk: impl FnOnce(&mut Self)) {
+        let outer = self.current;
+        self.current = self.scopes.add(Some(outer), kind);
+        self.scopes.by_node.insert(node, self.current);
+        walk(self);
+        self.current = outer;
+    }
+
+    fn parameters(&mut self, parameters: &'a Parameters) {
+        for parameter in parameters {
+            self.bind(parameter.name().as_str(), Binding::Other);
+        }
+    }
+
+    fn assign(&mut self, target: &'a Expr, value: Option<&'a Expr>) {
+        match target {
+            Expr::Name(name) => match value {
+                // `x = None` before the real assignment says nothing.
+                Some(Expr::NoneLiteral(_)) => {}
+                Some(value) => self.bind(name.id.as_str(), Binding::Value(value)),
+                None => self.bind(name.id.as_str(), Binding::Other),
+            },
+            Expr::Tuple(tuple) => tuple.elts.iter().for_each(|target| self.assign(target, None)),
+            Expr::List(list) => list.elts.iter().for_each(|target| self.assign(target, None)),
+            Expr::Starred(starred) => self.assign(&starred.value, None),
+            _ => {}
+        }
+    }
+
+    fn import(&mut self, import: &'a StmtImport) {
+        for alias in &import.names {
+            let full = alias.name.as_str();
+            let top = full.split('.').next().unwrap_or(full);
+            let (name, path) =
+                alias.asname.as_ref().map_or((top, top), |name| (name.as_str(), full));
+            let at = alias.range();
+            self.bind(name, Binding::Import { path: path.to_owned(), at, member: false });
+        }
+    }
+
+    fn import_from(&mut self, import: &'a StmtImportFrom) {
+        let module = import.module.as_ref().map_or("", |module| module.as_str());
+        let base = if import.level == 0 {
+            module.to_owned()
+        } else {
+            relative(&self.package, import.level, module)
+        };
+        for alias in &import.names {
+            let name = alias.name.as_str();
+            let bound = alias.asname.as_ref().map_or(name, |asname| asname.as_str());
+            if name == "*" {
+                continue;
+            }
+            let path = format!("{base}.{name}");
+            let path = (self.exports)(&path).unwrap_or(path);
+            let at = alias.range();
+            self.bind(bound, Binding::Import { path, at, member: true });
+        }
+    }
+}
+
+/// The absolute name of a relative import. One leading dot stays for what lies outside the
+/// known tree, so that it can never be taken for torch.
+pub(super) fn relative(package: &str, level: u32, module: &str) -> String {
+    let mut parts: Vec<&str> = package.split('.').filter(|part| !part.is_empty()).collect();
+    let up = usize::try_from(level).unwrap_or(1).saturating_sub(1);
+    parts.truncate(parts.len().saturating_sub(up));
+    if !module.is_empty() {
+        parts.push(module);
+    }
+    format!(".{}", parts.join("."))
+}
+
+impl<'a> Visitor<'a> for Collector<'a, '_> {
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        match stmt {
+            Stmt::Import(import) => self.import(import),
+            Stmt::ImportFrom(import) => self.import_from(import),
+            Stmt::Global(global) => {
+                for name in &global.names {
+                    self.scopes.scopes[self.current].globals.insert(name.as_str());
+                }
+            }
+            Stmt::FunctionDef(def) => {
+                self.bind(def.name.as_str(), Binding::Function(def));
+                def.decorator_list.iter().for_each(|decorator| self.visit_decorator(decorator));
+                for parameter in def.parameters.iter_non_variadic_params() {
+                    parameter.default.iter().for_each(|default| self.visit_expr(default));
+                }
+                self.inside(stmt.range(), Kind::Function, |me| {
+                    me.parameters(&def.parameters);
+                    me.visit_body(&def.body);
+                });
+            }
+            Stmt::ClassDef(def) => {
+                self.bind(def.name.as_str(), Binding::Class(def));
+                def.decorator_list.iter().for_each(|decorator| self.visit_decorator(decorator));
+                def.arguments.iter().for_each(|arguments| self.visit_arguments(arguments));
+                self.inside(stmt.range(), Kind::Class, |me| me.visit_body(&def.body));
+            }
+            Stmt::Assign(assign) => {
+                self.visit_expr(&assign.value);
+                for target in &assign.targets {
+                    self.assign(target, Some(&assign.value));
+                }
+            }
+            Stmt::AnnAssign(assign) => {
+                if let Some(value) = &assign.value {
+                    self.visit_expr(value);
+                    self.assign(&assign.target, Some(value));
+                }
+            }
+            Stmt::AugAssign(assign) => {
+                self.visit_expr(&assign.value);
+                self.assign(&assign.target, None);
+            }
+            Stmt::For(each) => {
+                self.assign(&each.target, None);
+                walk_stmt(self, stmt);
+            }
+            Stmt::With(with) => {
+                for item in &with.items {
+                    if let Some(target) = &item.optional_vars {
+                        self.assign(target, None);
+                    }
+                }
+                walk_stmt(self, stmt);
+            }
+            _ => walk_stmt(self, stmt),
+        }
+    }
+
+    fn visit_except_handler(&mut self, handler: &'a ExceptHandler) {
+        let ExceptHandler::ExceptHandler(inner) = handler;
+        if let Some(name) = &inner.name {
+            self.bind(name.as_str(), Binding::Other);
+        }
+        inner.type_.iter().for_each(|kind| self.visit_expr(kind));
+        self.visit_body(&inner.body);
+    }
+
+    fn visit_pattern(&mut self, pattern: &'a Pattern) {
+        let name = match pattern {
+            Pattern::MatchAs(one) => one.name.as_ref(),
+            Pattern::MatchStar(one) => one.name.as_ref(),
+            Pattern::MatchMapping(one) => one.rest.as_ref(),
+            _ => None,
+        };
+        if let Some(name) = name {
+            self.bind(name.as_str(), Binding::Other);
+        }
+        walk_pattern(self, pattern);
+    }
+
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        match expr {
+            Expr::Named(named) => {
+                self.visit_expr(&named.value);
+                self.assign(&named.target, Some(&named.value));
+            }
+            Expr::Lambda(lambda) => self.inside(expr.range(), Kind::Function, |me| {
+                lambda.parameters.iter().for_each(|parameters| me.parameters(parameters));
+                me.visit_expr(&lambda.body);
+            }),
+            Expr::ListComp(_) | Expr::SetComp(_) | Expr::DictComp(_) | Expr::Generator(_) => {
+                self.inside(expr.range(), Kind::Function, |me| walk_expr(me, expr));
+            }
+            _ => walk_expr(self, expr),
+        }
+    }
+
+    fn visit_comprehension(&mut self, comprehension: &'a ruff_python_ast::Comprehension) {
+        self.assign(&comprehension.target, None);
+        walk_comprehension(self, comprehension);
+    }
+
+    fn visit_expr_context(&mut self, _: &'a ExprContext) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use ruff_python_parser::parse_module;
+
+    use super::*;
+
+    /// The paths of all expression statements of the module and of its functions, in order.
+    fn paths(source: &str) -> Vec<Option<String>> {
+        let parsed = parse_module(source).unwrap();
+        let body = &parsed.syntax().body;
+        let scopes = Scopes::of(body, "pkg.sub", &|_| None);
+        let mut found = Vec::new();
+        collect(body, 0, &scopes, &mut found);
+        found
+    }
+
+    fn collect(body: &[Stmt], scope: ScopeId, scopes: &Scopes<'_>, out: &mut Vec<Option<String>>) {
+        for stmt in body {
+            match stmt {
+                Stmt::Expr(expr) => out.push(scopes.path(&expr.value, scope)),
+                Stmt::FunctionDef(def) => {
+                    collect(&def.body, scopes.opened_by(stmt.range()).unwrap(), scopes, out);
+                }
+                Stmt::ClassDef(def) => {
+                    collect(&def.body, scopes.opened_by(stmt.range()).unwrap(), scopes, out);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn one(source: &str) -> Option<String> {
+        paths(source).pop().unwrap()
+    }
+
+    #[test]
+    fn imports_and_aliases() {
+        assert_eq!(one("import torch as th\nth.cuda.x").as_deref(), Some("torch.cuda.x"));
+        assert_eq!(one("from torch import cuda as C\nC.x").as_deref(), Some("torch.cuda.x"));
+        assert_eq!(one("import torch.cuda.amp\ntorch.y").as_deref(), Some("torch.y"));
+        assert_eq!(one("import torch\nt = torch\nt.cuda").as_deref(), Some("torch.cuda"));
+        assert_eq!(one("from . import cuda\ncuda.x").as_deref(), Some(".pkg.sub.cuda.x"));
+        assert_eq!(one("from ..a import b\nb").as_deref(), Some(".pkg.a.b"));
+    }
+
+    #[test]
+    fn shadowing() {
+        assert_eq!(one("import torch\ndef f(torch):\n  torch.cuda"), None);
+        assert_eq!(one("cuda = x.type != 'cpu'\ncuda.y"), None);
+        assert_eq!(
+            one("import torch\nclass A:\n  torch = 1\n  def f(self):\n    torch.cuda").as_deref(),
+            Some("torch.cuda")
+        );
+        assert_eq!(
+            one("import torch\nfor torch in y: pass\ntorch.cuda").as_deref(),
+            Some("torch.cuda")
+        );
+    }
+
+    #[test]
+    fn optional_imports() {
+        let source = "try:\n  import torch\nexcept ImportError:\n  torch = None\ntorch.cuda";
+        assert_eq!(one(source).as_deref(), Some("torch.cuda"));
+    }
+
+    #[test]
+    fn globals_and_cycles() {
+        assert_eq!(
+            one("import torch\ndef f():\n  global torch\n  torch.cuda").as_deref(),
+            Some("torch.cuda")
+        );
+        assert_eq!(one("a = b\nb = a\na.x"), None);
+    }
+}

@@ -1,0 +1,291 @@
+//! What becomes of small sources, place by place.
+
+use super::*;
+use crate::convert::encoding::apply;
+
+fn converted(source: &str) -> String {
+    converted_with(source, &Options::default())
+}
+
+fn converted_with(source: &str, options: &Options) -> String {
+    let context = Context::alone(options);
+    let plan = plan(source, &context).unwrap_or_else(|error| panic!("{error:?}\n{source}"));
+    let out = apply(source, &plan.edits);
+    let again = super::plan(&out, &context).unwrap_or_else(|error| panic!("{error:?}\n{out}"));
+    assert_eq!(again.edits, [], "a second run changes\n{out}");
+    out
+}
+
+/// With torch and torch_npu imported in front.
+fn body(source: &str) -> String {
+    const HEAD: &str =
+        "import os\nimport torch\nimport torch_npu\nimport torch.distributed as dist\n";
+    let out = converted(&format!("{HEAD}{source}"));
+    out.strip_prefix(HEAD).unwrap_or_else(|| panic!("{out}")).to_owned()
+}
+
+fn flags(source: &str) -> Vec<(String, u32)> {
+    let options = Options::default();
+    plan(source, &Context::alone(&options))
+        .unwrap()
+        .sites
+        .iter()
+        .filter(|site| site.decision == crate::convert::site::Decision::Flagged)
+        .map(|site| (site.rule.name.clone(), site.line))
+        .collect()
+}
+
+#[track_caller]
+fn becomes(before: &str, after: &str) {
+    assert_eq!(body(before), after);
+}
+
+#[track_caller]
+fn stays(source: &str) {
+    assert_eq!(body(source), source);
+}
+
+#[test]
+fn names_of_torch() {
+    becomes("torch.cuda.synchronize()\n", "torch.npu.synchronize()\n");
+    becomes("x = torch.cuda.amp.autocast(amp)\n", "x = torch.npu.amp.autocast(amp)\n");
+    becomes("g = torch.cuda.CUDAGraph()\n", "g = torch.npu.NPUGraph()\n");
+    becomes("f'{torch.cuda.memory_reserved():.3g}G'\n", "f'{torch.npu.memory_reserved():.3g}G'\n");
+    stays("torch.backends.cuda.matmul.allow_tf32 = True\n");
+    stays("except_ = torch.cuda.OutOfMemoryError\n");
+    stays("torch.cuda.nvtx.range_push('x')\n");
+    becomes(
+        "a = torch.profiler.ProfilerActivity.CUDA\n",
+        "a = torch_npu.profiler.ProfilerActivity.NPU\n",
+    );
+    becomes("dist.is_nccl_available()\n", "dist.is_hccl_available()\n");
+}
+
+#[test]
+fn devices_in_their_places() {
+    for (before, after) in [
+        ("d = torch.device('cuda', 1)\n", "d = torch.device('npu', 1)\n"),
+        ("x.to('cuda:0')\n", "x.to('npu:0')\n"),
+        ("x = torch.zeros(2, device=\"cuda\")\n", "x = torch.zeros(2, device=\"npu\")\n"),
+        ("ok = d.type == 'cuda'\n", "ok = d.type == 'npu'\n"),
+        ("ok = d.type in ('cuda', 'mps')\n", "ok = d.type in ('npu', 'mps')\n"),
+        ("ok = 'cuda' in device\n", "ok = 'npu' in device\n"),
+        ("device = f'cuda:{rank}'\n", "device = f'npu:{rank}'\n"),
+        ("device = 'cuda:' + str(i)\n", "device = 'npu:' + str(i)\n"),
+        ("x = str(device).replace('cuda:', '')\n", "x = str(device).replace('npu:', '')\n"),
+        ("arg = 'cuda:0'\ntorch.device(arg)\n", "arg = 'npu:0'\ntorch.device(arg)\n"),
+        ("arg = 'cuda'\ntorch.device(arg)\n", "arg = 'npu'\ntorch.device(arg)\n"),
+        (
+            "x = 'cuda' if torch.cuda.is_available() else 'cpu'\n",
+            "x = 'npu' if torch.npu.is_available() else 'cpu'\n",
+        ),
+        (
+            "p.add_argument('--device', default='cuda', help='cuda device')\n",
+            "p.add_argument('--device', default='npu', help='cuda device')\n",
+        ),
+        ("def f(device='cuda'):\n    pass\n", "def f(device='npu'):\n    pass\n"),
+        ("def f(where='cuda'):\n    x.to(where)\n", "def f(where='npu'):\n    x.to(where)\n"),
+        (
+            "def f(where):\n    x.to(where)\nf('cuda')\n",
+            "def f(where):\n    x.to(where)\nf('npu')\n",
+        ),
+        (
+            "def pick():\n    return 'cuda'\nx.to(pick())\n",
+            "def pick():\n    return 'npu'\nx.to(pick())\n",
+        ),
+        ("for d in ['cpu', 'cuda']:\n    pass\n", "for d in ['cpu', 'npu']:\n    pass\n"),
+        ("x.cuda(non_blocking=True)\n", "x.npu(non_blocking=True)\n"),
+        ("ok = x.is_cuda\n", "ok = x.is_npu\n"),
+        ("c = {'device': 'cuda'}\n", "c = {'device': 'npu'}\n"),
+        (
+            "if mode == 'cpu':\n    pass\nelif mode == 'cuda':\n    pass\n",
+            "if mode == 'cpu':\n    pass\nelif mode == 'npu':\n    pass\n",
+        ),
+        ("model.load('x', 'cuda')\n", "model.load('x', 'npu')\n"),
+        ("getattr(torch, 'cuda')\n", "getattr(torch, 'npu')\n"),
+        ("t = x.type('torch.cuda.FloatTensor')\n", "t = x.type('torch.npu.FloatTensor')\n"),
+    ] {
+        becomes(before, after);
+    }
+}
+
+#[test]
+fn what_only_looks_like_a_device_stays() {
+    for source in [
+        "cuda = 3\nif cuda:\n    pass\n",
+        "self.cuda = True\n",
+        "print('cuda')\n",
+        "raise ValueError('cuda')\n",
+        "x = state['cuda_rng_state']\n",
+        "x = d['cuda']\n",
+        "p.add_argument('--cuda', action='store_true')\n",
+        "args.cuda = True\n",
+        "name = 'cuda'\n",
+        "assert x, 'insufficient CUDA devices'\n",
+        "'''cuda'''\n",
+        "s = f'CUDA:{d} ({p.name})'\n",
+        "logger.info('using cuda')\n",
+        "x = os.path.join(root, 'cuda')\n",
+        "import numba\n",
+        "url = 'https://example.com/cuda'\n",
+        "warnings.filterwarnings('ignore', message='device_type of \\'cuda\\', but CUDA')\n",
+    ] {
+        stays(source);
+    }
+}
+
+#[test]
+fn backends() {
+    becomes("backend = 'nccl'\n", "backend = 'hccl'\n");
+    becomes("dist.init_process_group('nccl')\n", "dist.init_process_group('hccl')\n");
+    becomes(
+        "dist.init_process_group(backend='cpu:gloo,cuda:nccl')\n",
+        "dist.init_process_group(backend='cpu:gloo,npu:hccl')\n",
+    );
+    becomes("x = dist.get_backend() == 'nccl'\n", "x = dist.get_backend() == 'hccl'\n");
+    becomes("x = 'nccl' if y else 'gloo'\n", "x = 'hccl' if y else 'gloo'\n");
+}
+
+#[test]
+fn defaults_that_do_not_say_cuda() {
+    becomes("s = torch.amp.GradScaler()\n", "s = torch.amp.GradScaler(\"npu\")\n");
+    becomes(
+        "s = torch.amp.GradScaler(init_scale=2.0)\n",
+        "s = torch.amp.GradScaler(\"npu\", init_scale=2.0)\n",
+    );
+    stays("s = torch.amp.GradScaler(**options)\n");
+    becomes("torch.is_autocast_enabled()\n", "torch.npu.is_autocast_enabled()\n");
+    becomes(
+        "with torch.random.fork_rng():\n    pass\n",
+        "with torch.random.fork_rng(device_type=\"npu\"):\n    pass\n",
+    );
+    becomes(
+        "torch.cuda.amp.GradScaler(1., 2., .5, 200, False)\n",
+        "torch.npu.amp.GradScaler(1., 2., .5, 200, enabled=False)\n",
+    );
+    assert_eq!(flags("import torch\nx = torch.load('a')\n"), [("load-default".to_owned(), 2)]);
+    assert_eq!(
+        flags("import torch.nn as nn\nm = nn.DataParallel(m)\n"),
+        [("data-parallel".to_owned(), 2)]
+    );
+}
+
+#[test]
+fn environment() {
+    becomes(
+        "os.environ['CUDA_VISIBLE_DEVICES'] = '0, 1'\n",
+        "os.environ['ASCEND_RT_VISIBLE_DEVICES'] = '0,1'\n",
+    );
+    becomes(
+        "x = os.environ.get('CUDA_VISIBLE_DEVICES')\n",
+        "x = os.environ.get('ASCEND_RT_VISIBLE_DEVICES')\n",
+    );
+    becomes(
+        "os.environ.setdefault('NCCL_SOCKET_IFNAME', 'eth0')\n",
+        "os.environ.setdefault('HCCL_SOCKET_IFNAME', 'eth0')\n",
+    );
+}
+
+#[test]
+fn imports() {
+    for (before, after) in [
+        (
+            "import torch\nfrom torch.cuda import amp\namp.autocast()\n",
+            "import torch\nimport torch_npu\nfrom torch_npu.npu import amp\namp.autocast()\n",
+        ),
+        (
+            "import torch as th\nth.cuda.synchronize()\n",
+            "import torch as th\nimport torch_npu\nth.npu.synchronize()\n",
+        ),
+        (
+            "from torch import cuda\ncuda.synchronize()\n",
+            "import torch_npu\nfrom torch import npu\nnpu.synchronize()\n",
+        ),
+        (
+            "from torch import cuda as C\nC.CUDAGraph()\n",
+            "import torch_npu\nfrom torch import npu as C\nC.NPUGraph()\n",
+        ),
+        (
+            "from torch.cuda.amp import autocast, GradScaler\n",
+            "from torch_npu.npu.amp import autocast, GradScaler\nimport torch_npu\n",
+        ),
+        (
+            "from torch.cuda import amp, nvtx\n",
+            "from torch.cuda import nvtx\nfrom torch_npu.npu import amp\nimport torch_npu\n",
+        ),
+        (
+            "\"\"\"doc\"\"\"\nfrom __future__ import annotations\nimport torch\ntorch.cuda.synchronize()\n",
+            "\"\"\"doc\"\"\"\nfrom __future__ import annotations\nimport torch\nimport torch_npu\ntorch.npu.synchronize()\n",
+        ),
+        (
+            "def f():\n    import torch\n    torch.cuda.synchronize()\n",
+            "def f():\n    import torch\n    import torch_npu\n    torch.npu.synchronize()\n",
+        ),
+        (
+            "try: import torch\nexcept ImportError: pass\ntorch.cuda.synchronize()\n",
+            "try: import torch; import torch_npu\nexcept ImportError: pass\ntorch.npu.synchronize()\n",
+        ),
+        (
+            "from torch.distributed import is_nccl_available\nis_nccl_available()\n",
+            "from torch.distributed import is_hccl_available\nimport torch_npu\nis_hccl_available()\n",
+        ),
+        (
+            "from torch.profiler import profile, record_function, ProfilerActivity\nProfilerActivity.CUDA\n",
+            "from torch.profiler import record_function\nfrom torch_npu.profiler import profile, ProfilerActivity\nimport torch_npu\nProfilerActivity.NPU\n",
+        ),
+        (
+            "import torch\r\ntorch.cuda.synchronize()\r\n",
+            "import torch\r\nimport torch_npu\r\ntorch.npu.synchronize()\r\n",
+        ),
+    ] {
+        assert_eq!(converted(before), after);
+    }
+}
+
+#[test]
+fn shadowed_names_stay() {
+    assert_eq!(
+        converted("import numba.cuda\nnumba.cuda.jit()\n"),
+        "import numba.cuda\nnumba.cuda.jit()\n"
+    );
+    assert_eq!(
+        converted("def f(torch):\n    torch.cuda.x()\n"),
+        "def f(torch):\n    torch.cuda.x()\n"
+    );
+}
+
+#[test]
+fn code_that_handles_npus_stays() {
+    stays(
+        "if d == 'cuda':\n    torch.cuda.empty_cache()\nelif d == 'npu':\n    torch.npu.empty_cache()\n",
+    );
+    stays("x = torch.cuda.is_available() or torch.npu.is_available()\n");
+    stays("ok = d.type in ['cuda', 'npu']\n");
+}
+
+#[test]
+fn comments_switch_it_off() {
+    stays("x.cuda()  # noqa: convert\n");
+    becomes(
+        "# convert: off\nx.cuda()\n# convert: on\nx.cuda()\n",
+        "# convert: off\nx.cuda()\n# convert: on\nx.npu()\n",
+    );
+}
+
+#[test]
+fn messages_only_when_asked() {
+    let options = Options { messages: true, ..Options::default() };
+    let source = "print('no CUDA device, see docs/cuda.md')\n";
+    assert_eq!(converted(source), source);
+    assert_eq!(converted_with(source, &options), "print('no NPU device, see docs/cuda.md')\n");
+}
+
+#[test]
+fn libraries_are_reported() {
+    assert_eq!(flags("import tensorrt as trt\n"), [("tensorrt".to_owned(), 1)]);
+    assert_eq!(flags("from flash_attn import flash_attn_func\n"), [("flash_attn".to_owned(), 1)]);
+    assert_eq!(
+        flags("import subprocess\nsubprocess.run('nvidia-smi -L')\n"),
+        [("nvidia-smi-command".to_owned(), 2)]
+    );
+}
