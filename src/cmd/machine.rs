@@ -65,6 +65,7 @@ fn parse_env_file(bytes: &[u8]) -> anyhow::Result<Vec<(String, String)>> {
         }
         let (name, value) = line
             .split_once('=')
+            .filter(|(name, _)| is_name(name.trim()))
             .with_context(|| format!("line {number} is no `NAME=value` line"))?;
         let bare = ['"', '\'']
             .iter()
@@ -73,6 +74,12 @@ fn parse_env_file(bytes: &[u8]) -> anyhow::Result<Vec<(String, String)>> {
         vars.push((name.trim().to_owned(), bare.to_owned()));
     }
     Ok(vars)
+}
+
+/// Names of variables may hold much (`BASH_FUNC_x%%`), but nothing that is no text.
+fn is_name(name: &str) -> bool {
+    let odd = |c: char| c.is_control() || c.is_whitespace() || c == '\u{fffd}';
+    !name.is_empty() && !name.contains(odd)
 }
 
 #[cfg(test)]
@@ -85,6 +92,8 @@ mod tests {
         assert_eq!(parse_env_file(b"A=1=2\nexport B=\"x y\"\n# c\n").unwrap(), expected);
         assert_eq!(parse_env_file(b"{\"A\":\"1=2\",\"B\":\"x y\"}").unwrap(), expected);
         assert_eq!(parse_env_file(b"A=1=2\0B=x y\0").unwrap(), expected);
-        assert!(parse_env_file(b"nonsense\n").is_err());
+        for bad in [&b"nonsense\n"[..], b"=1\n", b"A B=1\n", b"\x01A=1\n", b"\xff\xfe=1\n"] {
+            assert!(parse_env_file(bad).is_err(), "{bad:?}");
+        }
     }
 }

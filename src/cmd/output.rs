@@ -93,6 +93,17 @@ pub(super) fn replace(
     Ok(())
 }
 
+/// Opens a file without waiting for the other end of a pipe that nobody writes to: that one is
+/// empty. A pipe that somebody holds open (`<(command)`) is read to its end.
+fn open_argument(path: &Path) -> io::Result<std::fs::File> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let file = rustix::fs::open(path, flags, Mode::empty())?;
+    let flags = rustix::fs::fcntl_getfl(&file)?;
+    rustix::fs::fcntl_setfl(&file, flags - OFlags::NONBLOCK)?;
+    Ok(file.into())
+}
+
 /// Reads a file that the user named as an argument, up to `limit` bytes.
 pub(super) fn read_argument(path: &Path, limit: u64) -> anyhow::Result<Vec<u8>> {
     use anyhow::Context as _;
@@ -111,7 +122,11 @@ pub(super) fn read_argument(path: &Path, limit: u64) -> anyhow::Result<Vec<u8>> 
             !meta.is_dir(),
             "cannot read `{shown}`: it is a directory, a file is expected"
         );
-        std::fs::File::open(path)
+        anyhow::ensure!(
+            !meta.is_file() || meta.len() <= limit,
+            "`{shown}` is larger than the {limit} bytes that are read of such a file"
+        );
+        open_argument(path)
             .with_context(|| format!("cannot read `{shown}`"))?
             .take(limit + 1)
             .read_to_end(&mut bytes)

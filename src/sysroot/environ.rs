@@ -122,8 +122,52 @@ pub fn filter(vars: impl IntoIterator<Item = (String, String)>) -> BTreeMap<Stri
         .collect()
 }
 
-/// Replaces the user info of every URL in `text` (`https://user:secret@host`) by `***`.
+/// Replaces the secrets in every URL of `text` by `***`: the user info
+/// (`https://user:secret@host`), and values of the query or fragment whose names say that they
+/// are some (`?access_token=secret`).
 pub fn redact_urls(text: &str) -> String {
+    redact_user_info(&redact_queries(text))
+}
+
+/// Parts of the names of values that give access.
+const SECRET_VALUES: &[&str] =
+    &["token", "key", "secret", "pass", "pwd", "cred", "auth", "sig", "session", "cookie"];
+
+fn redact_queries(text: &str) -> String {
+    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '\0');
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_inclusive(ends) {
+        let Some(url) = word.find("://") else {
+            out.push_str(word);
+            continue;
+        };
+        out.push_str(&word[..url]);
+        for part in word[url..].split_inclusive(['?', '&', ';', '#']) {
+            let secret = part.split_once('=').filter(|(name, _)| {
+                let name = name.to_ascii_lowercase();
+                SECRET_VALUES.iter().any(|word| name.contains(word))
+            });
+            // What comes before the query is a path, which may hold `=` too.
+            match secret.filter(|(name, _)| !name.contains('/')) {
+                Some((name, value)) => {
+                    let tail = value.len()
+                        - value
+                            .trim_end_matches(|c: char| {
+                                ends(c) || matches!(c, '?' | '&' | ';' | '#')
+                            })
+                            .len();
+                    out.push_str(name);
+                    out.push_str("=***");
+                    out.push_str(&value[value.len() - tail..]);
+                }
+                None => out.push_str(part),
+            }
+        }
+    }
+    out
+}
+
+fn redact_user_info(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("://") {
@@ -163,5 +207,22 @@ mod tests {
             "https://***@host/simple http://***@b, https://plain/x@y"
         );
         assert_eq!(redact_urls("a://b@c@d/e"), "a://***@d/e");
+    }
+
+    #[test]
+    fn secrets_in_queries_are_taken_out() {
+        for (text, wanted) in [
+            ("https://h/simple?token=abc", "https://h/simple?token=***"),
+            ("https://h/s?a=1&access_token=x,y&b=2 z", "https://h/s?a=1&access_token=***&b=2 z"),
+            (
+                "\"https://h/?X-Amz-Signature=1f#Key=3\"\n",
+                "\"https://h/?X-Amz-Signature=***#Key=***\"\n",
+            ),
+            ("u=https://a@h/?api_key=q\tx", "u=https://***@h/?api_key=***\tx"),
+            ("https://h/monkey=1/x?page=2", "https://h/monkey=1/x?page=2"),
+            ("token=kept, it is no URL", "token=kept, it is no URL"),
+        ] {
+            assert_eq!(redact_urls(text), wanted);
+        }
     }
 }

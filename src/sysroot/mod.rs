@@ -246,7 +246,12 @@ impl Sysroot {
 
     /// The logical path with all symbolic links resolved inside the root.
     pub fn real(&self, path: &str) -> Result<String, ReadError> {
-        self.resolver.real(path, true)
+        let real = self.resolver.real(path, true)?;
+        // That it is there is an answer too, which the recording has to give again.
+        if self.recorder.is_some() {
+            let _ = self.stat_real(&real);
+        }
+        Ok(real)
     }
 
     /// Status of a file, links followed; sidecar data overrides what the tree says.

@@ -162,6 +162,81 @@ fn a_recording_gives_the_same_findings() {
     }
 }
 
+/// Facts as JSON, and the recording that was made on the way.
+fn facts_of(place: &[&str], options: &[&str]) -> Value {
+    let (code, text, errors) = run(&[&["check"], place, &["--facts-only"], options].concat());
+    assert_eq!(code, 0, "{errors}");
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Where two values differ, as JSON pointers.
+fn differences(at: &str, one: &Value, other: &Value, out: &mut Vec<String>) {
+    match (one, other) {
+        (Value::Object(a), Value::Object(b)) => {
+            for key in a.keys().chain(b.keys().filter(|key| !a.contains_key(*key))) {
+                let get = |map: &serde_json::Map<String, Value>| map.get(key).cloned();
+                let (a, b) = (get(a).unwrap_or_default(), get(b).unwrap_or_default());
+                differences(&format!("{at}/{key}"), &a, &b, out);
+            }
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            for (index, (a, b)) in a.iter().zip(b).enumerate() {
+                differences(&format!("{at}/{index}"), a, b, out);
+            }
+        }
+        _ if one == other => {}
+        _ => out.push(format!("{at}: {one} is now {other}")),
+    }
+}
+
+/// What a recording says of the machine is all that the machine said, but for where it lies.
+#[test]
+fn a_recording_gives_the_same_facts() {
+    let names = [
+        "f02-env-not-sourced",
+        "f05-device-is-a-directory",
+        "f06-nnal-too-old",
+        "f19-mixed-cann",
+        "f22-stub-hal",
+        "f25-libstdcxx-too-old",
+        "ok-vllm-container",
+        "ok-950",
+        "ok-no-npu",
+        "dangling-latest",
+    ];
+    let mut wrong = Vec::new();
+    for name in names {
+        let (_tree, root) = written(&machine(name));
+        let copy = tempfile::tempdir().unwrap();
+        let into = copy.path().join("recording");
+        let into = into.to_str().unwrap();
+        let first = facts_of(&["--root", &root], &["--record", into]);
+        let mut again = facts_of(&["--root", into], &[]);
+        again["source"] = first["source"].clone();
+        differences(name, &first, &again, &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The same of the machine on which the tests run, but for where the environment was read.
+#[test]
+fn a_recording_of_the_live_machine_gives_the_same_facts() {
+    let copy = tempfile::tempdir().unwrap();
+    let into = copy.path().join("recording");
+    let into = into.to_str().unwrap();
+    let first = facts_of(&[], &["--record", into]);
+    let mut again = facts_of(&["--root", into], &[]);
+    again["source"] = first["source"].clone();
+    assert_eq!(
+        (&first["env"]["origin"], &again["env"]["origin"]),
+        (&"process".into(), &".env.json".into())
+    );
+    again["env"]["origin"] = first["env"]["origin"].clone();
+    let mut wrong = Vec::new();
+    differences("", &first, &again, &mut wrong);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn a_recording_directory_has_to_be_empty() {
     let (_tree, root) = written(&Spec::default().build());
@@ -186,9 +261,10 @@ fn secrets_stay_where_they_are() {
         "PIP_EXTRA_INDEX_URL",
         "https://joe:hunter2@a.example/x https://t:hunter2@b.example",
     );
+    tree.set_env("UV_INDEX_URL", "https://mirror.example/simple?x=1&access_token=hunter2");
     tree.file(
         "/etc/pip.conf",
-        "[global]\nindex-url = https://joe:hunter2@mirror.example/simple\nextra-index-url =\n    https://bob:s3cr3t-token@other.example/simple\n",
+        "[global]\nindex-url = https://joe:hunter2@mirror.example/simple?token=ghp_example\nextra-index-url =\n    https://bob:s3cr3t-token@other.example/simple\n",
     );
     tree.file("/root/.config/pip/pip.conf", "[global]\nproxy = http://joe:hunter2@proxy:3128\n");
     let (_dir, root) = written(&tree);

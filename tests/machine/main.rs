@@ -4,6 +4,7 @@
 //! - `healthy`: machines inside the compatibility windows, of which nothing may be said;
 //! - `mutations`: a healthy machine with one file broken at a time;
 //! - `bad_input`: what no machine should look like;
+//! - `hostile`: options, places and moments that are against us;
 //! - `contract`: exit codes, selections, recordings, determinism, secrets;
 //! - `words`: messages and their uses.
 #![allow(
@@ -20,5 +21,6 @@ mod bad_input;
 mod contract;
 mod fixtures;
 mod healthy;
+mod hostile;
 mod mutations;
 mod words;
