@@ -16,7 +16,8 @@ impl Progress {
         Self(Some(Arc::new(listener)))
     }
 
-    pub(super) fn report(&self, done: u64, total: u64) {
+    /// Tells the listener how many bytes of how many are done.
+    pub(crate) fn report(&self, done: u64, total: u64) {
         if let Some(listener) = &self.0 {
             listener(done, total);
         }

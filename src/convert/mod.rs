@@ -4,6 +4,7 @@
 //! walk -> bytes -> encoding -> plan (one module per kind of file) -> edits -> commit -> report
 //! ```
 //!
+//! - [`walk`] finds the files; nothing outside the roots, nothing that is ignored.
 //! - [`rules`] is what is known of every CUDA name: `data/convert_rules.toml`.
 //! - [`encoding`] turns the bytes of a source file into text and back so that no byte outside
 //!   an edit changes.
@@ -12,16 +13,22 @@
 //! - [`python`] decides about Python sources; what it asks for stands in [`options`].
 //! - [`shell`] and [`requirements`] plan the files of their kind.
 //! - [`value`] tells devices and backends among the values of options and keys.
+//! - [`plan`] reads every file and asks the planner of its kind; [`needle`] spares it most.
 //! - [`site`] is what is decided about one file: its edits, and the places that a person has
 //!   to look at.
 
 pub mod encoding;
 pub mod environment;
+mod exclude;
+pub mod journal;
 pub mod kind;
+pub mod needle;
 pub mod options;
+pub mod plan;
 pub mod python;
 pub mod requirements;
 pub mod rules;
 pub mod shell;
 pub mod site;
 pub mod value;
+pub mod walk;

@@ -94,11 +94,10 @@ pub struct Project {
 }
 
 impl Project {
-    /// Adds what the file of the dotted name `module` binds and imports.
-    pub fn add(&mut self, module: &str, text: &str) {
+    /// Adds what the file of the dotted name `module` in `package` binds and imports.
+    pub fn add(&mut self, module: &str, package: &str, text: &str) {
         let parsed = parse(text, false);
         let Some(body) = body_of(parsed.syntax()) else { return };
-        let package = module.rsplit_once('.').map_or("", |(package, _)| package);
         let scopes = scope::Scopes::of(body, package, &|_| None);
         for (name, path) in scopes.exports() {
             if path.starts_with("torch") {

@@ -1,0 +1,321 @@
+//! Decides what becomes of every file: nothing is written here.
+//!
+//! Each file is read once. What no rule can speak about (see [`needle`]) is not even decoded.
+//! A kind of file has one planner, [`Planner`]; this module decodes for it, applies its edits,
+//! and lets it plan the result again: a second conversion must have nothing to do.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads the sources that are converted; no machine is examined"
+)]
+
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+
+use super::encoding::{DecodeError, Decoded};
+use super::kind::FileKind;
+use super::needle;
+use super::options::Options;
+use super::python::Project;
+use super::site::{self, FilePlan};
+use super::walk::SourceFile;
+use super::{python, requirements, shell};
+use crate::collect::Progress;
+
+/// Decides about one text. An error means: this text is not of the kind, it stays as it is.
+type Planner = fn(&Source<'_>, &Options) -> Result<FilePlan, FileProblem>;
+
+/// What a planner reads.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// Which file it is; its `launch` says whether a person starts it.
+    pub file: &'a SourceFile,
+    /// Its text, without byte order mark.
+    pub text: &'a str,
+    /// What the Python files of the tree know of each other.
+    pub project: &'a Project,
+}
+
+/// Why a file is left alone although it was to be converted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileProblem {
+    /// It is no text in the encoding that it names.
+    Undecodable(DecodeError),
+    /// It does not parse.
+    Syntax {
+        /// Line, from 1.
+        line: u32,
+        /// What the parser says.
+        message: String,
+    },
+    /// What would have been written is not sound: a defect of this tool.
+    SelfCheck(String),
+    /// It does not hold any more what was read.
+    Changed,
+    /// It, or its directory, must not be written.
+    ReadOnly,
+    /// It has changes that git does not have.
+    Uncommitted,
+    /// Reading or writing it failed.
+    Io(String),
+}
+
+/// One file about which there is something to say.
+#[derive(Debug)]
+pub struct PlannedFile {
+    /// The file.
+    pub file: SourceFile,
+    /// What it holds.
+    pub before: Vec<u8>,
+    /// What it is to hold; `None` if it stays as it is.
+    pub after: Option<Vec<u8>>,
+    /// Edits and places.
+    pub plan: FilePlan,
+    /// Why it stays as it is, if it should not.
+    pub problem: Option<FileProblem>,
+}
+
+impl PlannedFile {
+    /// The text that the ranges of the plan belong to.
+    pub fn text(&self) -> String {
+        decode(self.file.kind, &self.before)
+            .map_or_else(|_| String::from_utf8_lossy(&self.before).into_owned(), |it| it.text)
+    }
+}
+
+/// What is to be done with a tree.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// The files with edits, places or problems, in the order of the walk.
+    pub files: Vec<PlannedFile>,
+    /// How many files were read.
+    pub read: usize,
+    /// How many bytes they hold.
+    pub bytes: u64,
+}
+
+/// Decides about all `files`, in parallel; `progress` hears of bytes.
+pub fn plan(files: &[SourceFile], options: &Options, progress: &Progress) -> Plan {
+    let total = files.iter().map(|file| file.size).sum();
+    let done = AtomicU64::new(0);
+    let wanted: Vec<(&SourceFile, std::io::Result<Vec<u8>>)> = files
+        .par_iter()
+        .filter_map(|file| {
+            let wanted = worth_planning(file);
+            let so_far = done.fetch_add(file.size, Ordering::Relaxed) + file.size;
+            progress.report(so_far, total);
+            wanted.map(|bytes| (file, bytes))
+        })
+        .collect();
+    let project = project(&wanted);
+    let planned = wanted
+        .into_par_iter()
+        .filter_map(|(file, bytes)| match bytes {
+            Ok(bytes) => plan_bytes(file, bytes, options, &project),
+            Err(error) => Some(PlannedFile {
+                file: file.clone(),
+                before: Vec::new(),
+                after: None,
+                plan: FilePlan::default(),
+                problem: Some(FileProblem::Io(error.to_string())),
+            }),
+        })
+        .collect();
+    Plan { files: planned, read: files.len(), bytes: total }
+}
+
+/// The bytes of a file, unless no rule can speak about them.
+fn worth_planning(file: &SourceFile) -> Option<std::io::Result<Vec<u8>>> {
+    planner(file.kind)?;
+    match read(file) {
+        Ok(bytes) if file.launch || needle::any(file.kind, &bytes) => Some(Ok(bytes)),
+        Ok(_) => None,
+        Err(error) => Some(Err(error)),
+    }
+}
+
+/// What the Python files know of each other; a single one knows nobody.
+fn project(files: &[(&SourceFile, std::io::Result<Vec<u8>>)]) -> Project {
+    let mut sources = files.iter().filter(|(file, _)| file.kind == FileKind::Python);
+    let mut project = Project::default();
+    if sources.clone().nth(1).is_none() {
+        return project;
+    }
+    for (file, bytes) in sources.by_ref() {
+        let Some(decoded) = bytes.as_ref().ok().and_then(|bytes| Decoded::python(bytes).ok())
+        else {
+            continue;
+        };
+        let (package, module) = dotted(&file.relative);
+        project.add(&module, &package, &decoded.text);
+    }
+    project
+}
+
+/// The dotted names of a file's package and of its module, seen from the root.
+fn dotted(relative: &Path) -> (String, String) {
+    let dirs = relative.parent().unwrap_or(Path::new(""));
+    let parts: Vec<_> = dirs.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    let package = parts.join(".");
+    let stem = relative.file_stem().unwrap_or_default().to_string_lossy();
+    let module = match (stem.as_ref(), package.is_empty()) {
+        ("__init__", _) => package.clone(),
+        (stem, true) => stem.to_owned(),
+        (stem, false) => format!("{package}.{stem}"),
+    };
+    (package, module)
+}
+
+fn read(file: &SourceFile) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(usize::try_from(file.size).unwrap_or(0) + 1);
+    // What grows while it is read is found out before it would be replaced.
+    std::fs::File::open(&file.path)?.take(file.size + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Decides about the file `file` that holds `bytes`; `None` if there is nothing to say.
+pub fn plan_bytes(
+    file: &SourceFile,
+    bytes: Vec<u8>,
+    options: &Options,
+    project: &Project,
+) -> Option<PlannedFile> {
+    let planner = planner(file.kind)?;
+    let (after, plan, problem) = match decide(planner, file, &bytes, options, project) {
+        Ok((after, plan)) => (after, plan, None),
+        Err(problem) => (None, FilePlan::default(), Some(problem)),
+    };
+    let silent = after.is_none() && plan.sites.is_empty() && problem.is_none();
+    (!silent).then(|| PlannedFile { file: file.clone(), before: bytes, after, plan, problem })
+}
+
+fn decide(
+    planner: Planner,
+    file: &SourceFile,
+    bytes: &[u8],
+    options: &Options,
+    project: &Project,
+) -> Result<(Option<Vec<u8>>, FilePlan), FileProblem> {
+    let decoded = decode(file.kind, bytes).map_err(FileProblem::Undecodable)?;
+    let plan = planner(&Source { file, text: &decoded.text, project }, options)?;
+    if plan.edits.is_empty() {
+        return Ok((None, plan));
+    }
+    let after = decoded
+        .edited(&plan.edits)
+        .ok_or_else(|| FileProblem::SelfCheck("the new text cannot be encoded".to_owned()))?;
+    let again = decode(file.kind, &after)
+        .map_err(|error| FileProblem::SelfCheck(format!("the new text is {error}")))?;
+    match planner(&Source { file, text: &again.text, project }, options) {
+        Ok(second) if second.edits.is_empty() => Ok((Some(after), plan)),
+        Ok(second) => {
+            let sites = second.sites.iter().find(|site| site.rule.id.starts_with("CV"));
+            let place = sites.map_or_else(String::new, |site| {
+                format!(" ({} at line {})", site.rule.id, site.line)
+            });
+            Err(FileProblem::SelfCheck(format!("a second conversion would change it again{place}")))
+        }
+        Err(FileProblem::Syntax { line, message }) => Err(FileProblem::SelfCheck(format!(
+            "the new text would not parse: line {line}: {message}"
+        ))),
+        Err(_) => Err(FileProblem::SelfCheck("the new text cannot be read again".to_owned())),
+    }
+}
+
+fn decode(kind: FileKind, bytes: &[u8]) -> Result<Decoded, DecodeError> {
+    match kind {
+        FileKind::Python => Decoded::python(bytes),
+        _ => Decoded::utf8(bytes),
+    }
+}
+
+/// The planner of a kind of file; `None` while there is none.
+fn planner(kind: FileKind) -> Option<Planner> {
+    match kind {
+        FileKind::Shell => Some(|source, _| {
+            let mut planner = site::Planner::new(source.text);
+            shell::plan(&mut planner).map_err(|error| FileProblem::Syntax {
+                line: planner.position(error.at).0,
+                message: "a quote or bracket that is not closed".to_owned(),
+            })?;
+            Ok(planner.finish())
+        }),
+        FileKind::Requirements => Some(|source, _| {
+            let mut planner = site::Planner::new(source.text);
+            let name = source.file.path.file_name().unwrap_or_default();
+            requirements::plan(&mut planner, &name.to_string_lossy());
+            Ok(planner.finish())
+        }),
+        FileKind::Python => Some(|source, options| {
+            let (package, _) = dotted(&source.file.relative);
+            let context = python::Context {
+                options,
+                package: &package,
+                launch: source.file.launch,
+                project: Some(source.project),
+                cell: false,
+            };
+            python::plan(source.text, &context)
+                .map_err(|error| FileProblem::Syntax { line: error.line, message: error.message })
+        }),
+        FileKind::Notebook
+        | FileKind::Config
+        | FileKind::Container
+        | FileKind::Native
+        | FileKind::Rust => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::convert::walk::{Scope, walk};
+
+    fn planned(files: &[(&str, &[u8])], options: &Options) -> Plan {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, bytes) in files {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, bytes).unwrap();
+        }
+        let scope = Scope {
+            roots: vec![dir.path().to_owned()],
+            launch: Vec::new(),
+            exclude: Vec::new(),
+            kinds: FileKind::ALL.to_vec(),
+            ignore_files: true,
+            max_size: 1 << 20,
+        };
+        plan(&walk(&scope).unwrap().files, options, &Progress::default())
+    }
+
+    #[test]
+    fn a_file_that_is_no_python_does_not_keep_the_others() {
+        let files: [(&str, &[u8]); 4] = [
+            ("a.py", b"import torch\nx = torch.zeros(1, device='cuda')\r\n"),
+            ("b.py", b"print 'cuda'\n"),
+            ("c.py", b"# caf\xe9 cuda\n"),
+            ("d.py", b"x = 1\n"),
+        ];
+        let plan = planned(&files, &Options::default());
+        assert_eq!(plan.read, 4);
+        let [a, b, c] = plan.files.as_slice() else { panic!("{:?}", plan.files) };
+        assert_eq!(
+            a.after.as_deref(),
+            Some(&b"import torch\nx = torch.zeros(1, device='npu')\r\n"[..])
+        );
+        assert!(matches!(b.problem, Some(FileProblem::Syntax { line: 1, .. })));
+        assert!(matches!(c.problem, Some(FileProblem::Undecodable(_))));
+        assert!(b.after.is_none() && c.after.is_none());
+    }
+
+    #[test]
+    fn modules_have_the_names_that_imports_use() {
+        let names = |path| dotted(Path::new(path));
+        assert_eq!(names("a.py"), (String::new(), "a".to_owned()));
+        assert_eq!(names("p/q/a.py"), ("p.q".to_owned(), "p.q.a".to_owned()));
+        assert_eq!(names("p/__init__.py"), ("p".to_owned(), "p".to_owned()));
+    }
+}

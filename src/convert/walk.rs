@@ -1,0 +1,506 @@
+//! From the roots that a user names to the files that are read.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "walks the tree that is converted; no machine is examined"
+)]
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::{File, Metadata};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ignore::{DirEntry, WalkBuilder};
+
+use super::exclude::Excludes;
+use super::kind::FileKind;
+
+/// Directories that hold no sources of the project.
+const NEVER: &[&str] =
+    &[".git", ".hg", ".svn", "__pycache__", "node_modules", super::journal::DIRECTORY];
+/// Directories of installed packages: below a root somebody else's, as a root the user's wish.
+const INSTALLED: &[&str] = &["site-packages", "dist-packages"];
+
+/// Where files are looked for, and which.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    /// Files, directories, or patterns for them.
+    pub roots: Vec<PathBuf>,
+    /// Files that are started: they get the import of torch_npu.
+    pub launch: Vec<PathBuf>,
+    /// What is left out.
+    pub exclude: Vec<String>,
+    /// Which kinds of files are read.
+    pub kinds: Vec<FileKind>,
+    /// Whether `.gitignore` and `.ignore` count.
+    pub ignore_files: bool,
+    /// The largest file that is read, in bytes.
+    pub max_size: u64,
+}
+
+/// A directory below which files are converted.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Root {
+    /// As the user named it; for a file its directory.
+    pub dir: PathBuf,
+    /// The same without symbolic links: nothing outside is touched.
+    pub real: PathBuf,
+}
+
+/// A file that is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Where it is, from the working directory.
+    pub path: PathBuf,
+    /// Where it is below its root.
+    pub relative: PathBuf,
+    /// Its root.
+    pub root: Arc<Root>,
+    /// What it is.
+    pub kind: FileKind,
+    /// Its size in bytes when it was found.
+    pub size: u64,
+    /// Whether a person starts it (`-l`).
+    pub launch: bool,
+}
+
+/// Why a file is not read, although its name says that it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// A symbolic link to something outside the root.
+    LinkLeaves(PathBuf),
+    /// A symbolic link to nothing.
+    LinkDangles,
+    /// A named pipe, socket or device.
+    NotRegular,
+    /// Larger than the limit; its size in bytes.
+    TooLarge(u64),
+    /// It, or a directory, could not be read.
+    Unreadable(String),
+}
+
+/// A file that is not read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Why.
+    pub why: Why,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The files to read, by root and path; every file once.
+    pub files: Vec<SourceFile>,
+    /// The files that are not read, and why.
+    pub skipped: Vec<Skipped>,
+    /// The directories and files in which was looked, after patterns were resolved.
+    pub roots: Vec<Arc<Root>>,
+    /// Excludes that excluded nothing.
+    pub idle_excludes: Vec<String>,
+}
+
+/// What makes it impossible to look.
+#[derive(Debug, thiserror::Error)]
+pub enum WalkError {
+    /// There is no such file or directory.
+    #[error("`{}`: there is no such file or directory", .0.display())]
+    NoRoot(PathBuf),
+    /// A pattern that matches nothing.
+    #[error("`{}`: no file matches this pattern", .0.display())]
+    NoMatch(PathBuf),
+    /// Not a pattern.
+    #[error("`{0}` is no valid pattern: {1}")]
+    Pattern(String, String),
+    /// A root that cannot be read.
+    #[error("cannot read `{path}`: {error}", path = .0.display(), error = .1)]
+    Unreadable(PathBuf, std::io::Error),
+    /// A file named as root of which the kind cannot be told.
+    #[error("`{}` is no kind of file that `convert` knows", .0.display())]
+    UnknownKind(PathBuf),
+    /// A launch file that does not exist.
+    #[error("launch file `{}`: there is no such file", .0.display())]
+    NoLaunch(PathBuf),
+    /// A launch file outside all roots.
+    #[error(
+        "launch file `{}` is not below a root (-r) or is left out: nothing would be written to it",
+        .0.display()
+    )]
+    LaunchOutside(PathBuf),
+}
+
+/// Finds all files of `scope`.
+pub fn walk(scope: &Scope) -> Result<Found, WalkError> {
+    let mut roots = Vec::new();
+    for root in &scope.roots {
+        roots.extend(super::exclude::resolve_root(root)?);
+    }
+    let mut walk = Walk { scope, found: Found::default(), seen: HashSet::new() };
+    let excludes = Excludes::new(&scope.exclude);
+    for root in &roots {
+        walk.root(root, &excludes)?;
+    }
+    walk.found.idle_excludes = excludes.idle();
+    walk.launch()?;
+    Ok(walk.found)
+}
+
+struct Walk<'a> {
+    scope: &'a Scope,
+    found: Found,
+    /// The real paths that were met: roots may overlap.
+    seen: HashSet<PathBuf>,
+}
+
+impl Walk<'_> {
+    fn root(&mut self, path: &Path, excludes: &Excludes) -> Result<(), WalkError> {
+        let failed = |error| WalkError::Unreadable(path.to_owned(), error);
+        let meta = path.metadata().map_err(failed)?;
+        let real = path.canonicalize().map_err(failed)?;
+        if !meta.is_dir() {
+            return self.single(path, &real, &meta);
+        }
+        let root = self.add_root(Root { dir: path.to_owned(), real });
+        let mut builder = WalkBuilder::new(path);
+        builder.standard_filters(false).follow_links(false).sort_by_file_name(OsStr::cmp);
+        if self.scope.ignore_files {
+            let in_git = root.real.ancestors().any(|dir| dir.join(".git").exists());
+            builder
+                .git_ignore(true)
+                .ignore(true)
+                .git_exclude(true)
+                .require_git(false)
+                .parents(in_git);
+        }
+        let filter = excludes.below(path)?;
+        let top = path.to_owned();
+        builder.filter_entry(move |entry| {
+            let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let relative = entry.path().strip_prefix(&top).unwrap_or(entry.path());
+            entry.depth() == 0
+                || !(is_dir && is_foreign(entry) || filter.excludes(relative, is_dir))
+        });
+        for entry in builder.build() {
+            match entry {
+                Ok(entry) => {
+                    if let Ok(relative) = entry.path().strip_prefix(path)
+                        && !entry.file_type().is_some_and(|kind| kind.is_dir())
+                    {
+                        self.entry(&root, &entry, relative);
+                    }
+                }
+                Err(error) => self.unreadable(path, &error),
+            }
+        }
+        Ok(())
+    }
+
+    fn add_root(&mut self, root: Root) -> Arc<Root> {
+        if let Some(known) = self.found.roots.iter().find(|known| ***known == root) {
+            return Arc::clone(known);
+        }
+        let root = Arc::new(root);
+        self.found.roots.push(Arc::clone(&root));
+        root
+    }
+
+    /// A file that was named itself: neither ignore files nor excludes keep it out.
+    fn single(&mut self, path: &Path, real: &Path, meta: &Metadata) -> Result<(), WalkError> {
+        // A link is replaced by what it names: renaming over it would make a copy of it.
+        let path = if path.is_symlink() { real } else { path };
+        let dir = match path.parent() {
+            Some(dir) if !dir.as_os_str().is_empty() => dir,
+            _ => Path::new("."),
+        };
+        let real_dir = real.parent().unwrap_or(Path::new("/")).to_owned();
+        let name = path.file_name().unwrap_or_default();
+        let root = self.add_root(Root { dir: dir.to_owned(), real: real_dir });
+        if !meta.is_file() {
+            self.skip(path, Why::NotRegular);
+            return Ok(());
+        }
+        let kind = kind_of(path, name).ok_or_else(|| WalkError::UnknownKind(path.to_owned()))?;
+        self.file(&root, path, Path::new(name), kind, meta);
+        Ok(())
+    }
+
+    fn entry(&mut self, root: &Arc<Root>, entry: &DirEntry, relative: &Path) {
+        let path = entry.path();
+        let Some(kind) = entry.file_type() else { return };
+        if kind.is_symlink() {
+            self.link(root, path);
+        } else if !kind.is_file() {
+            if FileKind::of_name(&entry.file_name().to_string_lossy()).is_some() {
+                self.skip(path, Why::NotRegular);
+            }
+        } else if let Some(kind) = kind_of(path, entry.file_name())
+            && self.scope.kinds.contains(&kind)
+        {
+            match entry.metadata() {
+                Ok(meta) => self.file(root, path, relative, kind, &meta),
+                Err(error) => self.skip(path, Why::Unreadable(error.to_string())),
+            }
+        }
+    }
+
+    /// What a link inside the root names is met by itself; what it names outside is not ours.
+    fn link(&mut self, root: &Root, path: &Path) {
+        let source = path
+            .file_name()
+            .and_then(|name| FileKind::of_name(&name.to_string_lossy()))
+            .is_some_and(|kind| self.scope.kinds.contains(&kind));
+        match path.canonicalize() {
+            Ok(target) if target.starts_with(&root.real) => {}
+            Ok(target) => {
+                if source || target.is_dir() {
+                    self.skip(path, Why::LinkLeaves(target));
+                }
+            }
+            Err(_) if source => self.skip(path, Why::LinkDangles),
+            Err(_) => {}
+        }
+    }
+
+    fn file(
+        &mut self,
+        root: &Arc<Root>,
+        path: &Path,
+        relative: &Path,
+        kind: FileKind,
+        meta: &Metadata,
+    ) {
+        // Without links on the way the place below the real root is the real path.
+        if !self.seen.insert(root.real.join(relative)) {
+            return;
+        }
+        if meta.len() > self.scope.max_size {
+            self.skip(path, Why::TooLarge(meta.len()));
+            return;
+        }
+        self.found.files.push(SourceFile {
+            path: path.to_owned(),
+            relative: relative.to_owned(),
+            root: Arc::clone(root),
+            kind,
+            size: meta.len(),
+            launch: false,
+        });
+    }
+
+    fn skip(&mut self, path: &Path, why: Why) {
+        self.found.skipped.push(Skipped { path: path.to_owned(), why });
+    }
+
+    fn unreadable(&mut self, root: &Path, error: &ignore::Error) {
+        let mut path = root;
+        let mut inner = error;
+        while let ignore::Error::WithPath { path: _, err }
+        | ignore::Error::WithDepth { depth: _, err } = inner
+        {
+            if let ignore::Error::WithPath { path: place, .. } = inner {
+                path = place;
+            }
+            inner = err;
+        }
+        let why = Why::Unreadable(inner.to_string());
+        self.skip(path, why);
+    }
+
+    /// Marks the files that are started.
+    fn launch(&mut self) -> Result<(), WalkError> {
+        for launch in &self.scope.launch {
+            let meta = launch.metadata().map_err(|_| WalkError::NoLaunch(launch.clone()))?;
+            if !meta.is_file() {
+                return Err(WalkError::NoLaunch(launch.clone()));
+            }
+            let real = launch
+                .canonicalize()
+                .map_err(|error| WalkError::Unreadable(launch.clone(), error))?;
+            let file = self
+                .found
+                .files
+                .iter_mut()
+                .find(|file| file.root.real.join(&file.relative) == real)
+                .ok_or_else(|| WalkError::LaunchOutside(launch.clone()))?;
+            file.launch = true;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a directory below a root holds what others wrote, or what is made.
+fn is_foreign(entry: &DirEntry) -> bool {
+    let name = entry.file_name();
+    NEVER.iter().chain(INSTALLED).any(|never| name == *never)
+        || entry.path().join("pyvenv.cfg").exists()
+}
+
+/// The kind of a file, by its name, and for names without an extension by its first line.
+fn kind_of(path: &Path, name: &OsStr) -> Option<FileKind> {
+    let name = name.to_string_lossy();
+    if let Some(kind) = FileKind::of_name(&name) {
+        return Some(kind);
+    }
+    if name.contains('.') {
+        return None;
+    }
+    let mut line = [0; 128];
+    let mut file = File::open(path).ok()?;
+    let length = file.read(&mut line).ok()?;
+    let end = line[..length].iter().position(|&byte| byte == b'\n').unwrap_or(length);
+    FileKind::of_first_line(&line[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn tree(files: &[&str]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = dir.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "import torch\n").unwrap();
+        }
+        dir
+    }
+
+    fn scope(root: &Path) -> Scope {
+        Scope {
+            roots: vec![root.to_owned()],
+            launch: Vec::new(),
+            exclude: Vec::new(),
+            kinds: FileKind::ALL.to_vec(),
+            ignore_files: true,
+            max_size: 1 << 20,
+        }
+    }
+
+    fn names(found: &Found) -> Vec<String> {
+        found.files.iter().map(|file| file.relative.display().to_string()).collect()
+    }
+
+    #[test]
+    fn only_the_project_is_walked() {
+        let dir = tree(&[
+            "a.py",
+            ".git/hooks/x.py",
+            "b/__pycache__/x.py",
+            "node_modules/x.py",
+            "env/pyvenv.cfg",
+            "env/lib/x.py",
+            "lib/site-packages/torch/x.py",
+            "build/x.py",
+            "sub/keep.py",
+            "sub/drop.py",
+            ".hidden/x.py",
+            "notes.txt",
+        ]);
+        std::fs::write(dir.path().join(".gitignore"), "build/\n").unwrap();
+        std::fs::write(dir.path().join("sub/.ignore"), "drop.py\n").unwrap();
+        let found = walk(&scope(dir.path())).unwrap();
+        assert_eq!(names(&found), [".hidden/x.py", "a.py", "sub/keep.py"]);
+        let all = walk(&Scope { ignore_files: false, ..scope(dir.path()) }).unwrap();
+        assert_eq!(
+            names(&all),
+            [".hidden/x.py", "a.py", "build/x.py", "sub/drop.py", "sub/keep.py"]
+        );
+        // A root that is itself such a directory is what the user wants.
+        let packages = walk(&scope(&dir.path().join("lib/site-packages"))).unwrap();
+        assert_eq!(names(&packages), ["torch/x.py"]);
+    }
+
+    #[test]
+    fn excludes_are_paths_patterns_and_lists() {
+        let dir = tree(&["a.py", "b.py", "t/x_test.py", "u/t/y.py", "u/z.py"]);
+        let with = |exclude: &[&str]| {
+            let exclude = exclude.iter().map(|&text| text.to_owned()).collect();
+            walk(&Scope { exclude, ..scope(dir.path()) }).unwrap()
+        };
+        assert_eq!(names(&with(&["a.py,b.py"])), ["t/x_test.py", "u/t/y.py", "u/z.py"]);
+        // What exists is that and nothing else; what does not is a pattern at any depth.
+        assert_eq!(names(&with(&["t"])), ["a.py", "b.py", "u/t/y.py", "u/z.py"]);
+        assert_eq!(names(&with(&["*_test.py", "{a,b}.py"])), ["u/t/y.py", "u/z.py"]);
+        let here = dir.path().join("u").display().to_string();
+        let found = with(&[&here, "nothing*"]);
+        assert_eq!(names(&found), ["a.py", "b.py", "t/x_test.py"]);
+        assert_eq!(found.idle_excludes, ["nothing*"]);
+    }
+
+    #[test]
+    fn links_are_followed_only_inside() {
+        let dir = tree(&["in/a.py", "out/b.py", "out/c/d.py"]);
+        let root = dir.path().join("in");
+        symlink("a.py", root.join("again.py")).unwrap();
+        symlink("../out/b.py", root.join("b.py")).unwrap();
+        symlink("../out/c", root.join("c")).unwrap();
+        symlink("nothing", root.join("gone.py")).unwrap();
+        let found = walk(&scope(&root)).unwrap();
+        assert_eq!(names(&found), ["a.py"]);
+        let said: Vec<_> = found
+            .skipped
+            .iter()
+            .map(|skipped| (skipped.path.file_name().unwrap().to_str().unwrap(), &skipped.why))
+            .collect();
+        assert!(matches!(
+            said[..],
+            [
+                ("b.py", Why::LinkLeaves(_)),
+                ("c", Why::LinkLeaves(_)),
+                ("gone.py", Why::LinkDangles)
+            ]
+        ));
+    }
+
+    #[test]
+    fn what_is_no_regular_file_or_too_large_is_said() {
+        let dir = tree(&["a.py", "big.py"]);
+        std::fs::write(dir.path().join("big.py"), vec![b'#'; 2 << 20]).unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            dir.path().join("pipe.py"),
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::from_raw_mode(0o644),
+            0,
+        )
+        .unwrap();
+        let found = walk(&scope(dir.path())).unwrap();
+        assert_eq!(names(&found), ["a.py"]);
+        let whys: Vec<_> = found.skipped.iter().map(|skipped| &skipped.why).collect();
+        assert_eq!(whys, [&Why::TooLarge(2 << 20), &Why::NotRegular]);
+    }
+
+    #[test]
+    fn roots_are_files_patterns_and_may_overlap() {
+        let dir = tree(&["a.py", "b.py", "sub/c.py", "sub/d.txt"]);
+        let mut scope = scope(dir.path());
+        scope.roots = vec![dir.path().join("[ab].py"), dir.path().join("b.py")];
+        assert_eq!(names(&walk(&scope).unwrap()), ["a.py", "b.py"]);
+        scope.roots = vec![dir.path().join("sub"), dir.path().to_owned()];
+        assert_eq!(names(&walk(&scope).unwrap()), ["c.py", "a.py", "b.py"]);
+        scope.roots = vec![dir.path().join("**/*.py")];
+        assert_eq!(walk(&scope).unwrap().files.len(), 3);
+        scope.roots = vec![dir.path().join("x*")];
+        assert!(matches!(walk(&scope), Err(WalkError::NoMatch(_))));
+        scope.roots = vec![dir.path().join("x")];
+        assert!(matches!(walk(&scope), Err(WalkError::NoRoot(_))));
+        scope.roots = vec![dir.path().join("sub/d.txt")];
+        assert!(matches!(walk(&scope), Err(WalkError::UnknownKind(_))));
+    }
+
+    #[test]
+    fn a_launch_file_has_to_be_one_of_them() {
+        let dir = tree(&["in/train.py", "out.py"]);
+        let mut scope = scope(&dir.path().join("in"));
+        scope.launch = vec![dir.path().join("in/../in/train.py")];
+        assert!(walk(&scope).unwrap().files[0].launch);
+        scope.launch = vec![dir.path().join("out.py")];
+        assert!(matches!(walk(&scope), Err(WalkError::LaunchOutside(_))));
+        scope.launch = vec![dir.path().join("none.py")];
+        assert!(matches!(walk(&scope), Err(WalkError::NoLaunch(_))));
+    }
+}
