@@ -63,9 +63,9 @@ pub enum ManifestCommand {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// Format of the report
-    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    /// Format of the report [default: text]
+    #[arg(long, global = true, value_enum)]
+    pub format: Option<Format>,
     /// Write the report to a file instead of standard output
     #[arg(long, short = 'o', global = true, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -67,7 +67,7 @@ fn no_format_lets_the_machine_speak_to_the_terminal() {
     let root = tree();
     for format in FORMATS {
         for more in [&["--verbose"][..], &["--facts-only"], &["--lang", "zh"]] {
-            let mut args = vec!["--format", format];
+            let mut args = vec!["--format", if more == ["--facts-only"] { "json" } else { format }];
             args.extend_from_slice(more);
             let shown = stdout(&check(&root, &args));
             let bad: Vec<char> = shown.chars().filter(|&c| c.is_control() && c != '\n').collect();
@@ -207,7 +207,6 @@ fn explain_has_the_statuses_that_all_subcommands_have() {
     let message = String::from_utf8(unknown.stderr).unwrap();
     assert!(message.contains("did you mean `SCAN-READ`?"), "{message}");
     assert_eq!(run(&["explain"]).status.code(), Some(2));
-    assert_eq!(run(&["explain", "507035", "--format", "sarif"]).status.code(), Some(2));
     // What is known is told even where something else is not.
     let partly = run(&["explain", "507035", "nonsense"]);
     assert_eq!(partly.status.code(), Some(2));
@@ -225,6 +224,96 @@ fn lists_name_every_id() {
         for finding in family["findings"].as_array().unwrap() {
             let id = finding["id"].as_str().unwrap();
             assert!(list.contains(id), "{id}");
+        }
+    }
+}
+
+/// The documents for programs are JSON; another format is wrong usage, and says so at once.
+#[test]
+fn what_is_no_report_is_json_alone() {
+    let root = tree();
+    let root = root.path().to_str().unwrap();
+    let wheel = tempfile::tempdir().unwrap();
+    let nothing = wheel.path().join("gone");
+    for (what, args) in [
+        ("check --facts-only", vec!["check", "--root", root, "--facts-only"]),
+        ("explain --schema", vec!["explain", "--schema"]),
+        ("manifest create", vec!["manifest", "create", nothing.to_str().unwrap()]),
+    ] {
+        for format in FORMATS.into_iter().filter(|format| *format != "json") {
+            let output = run(&[&args[..], &["--format", format]].concat());
+            let said = String::from_utf8(output.stderr.clone()).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{what} {format}");
+            let want = format!(
+                "error: `{what}` writes JSON and cannot be used with `--format {format}`; \
+                 leave `--format` out\n"
+            );
+            assert_eq!(said, want);
+            assert!(output.stdout.is_empty(), "{what} {format}");
+        }
+    }
+    for args in [&["check", "--root", root, "--facts-only"][..], &["explain", "--schema"]] {
+        let bare = run(args);
+        assert_eq!(bare.status.code(), Some(0), "{args:?}");
+        assert_eq!(bare.stdout, run(&[args, &["--format", "json"]].concat()).stdout);
+        assert!(serde_json::from_slice::<Value>(&bare.stdout).unwrap().is_object());
+    }
+}
+
+#[test]
+fn explain_speaks_every_format() {
+    for names in [&["507035"][..], &["-8005", "7"], &["SCAN-READ", "hccl", "scan"], &["--list"]] {
+        for format in FORMATS {
+            let output = run(&[&["explain"][..], names, &["--format", format]].concat());
+            assert_eq!(output.status.code(), Some(0), "{names:?} {format}");
+            assert!(output.stderr.is_empty() && !output.stdout.is_empty(), "{names:?} {format}");
+        }
+    }
+    let junit = stdout(&run(&["explain", "-8005", "SCAN-READ", "--format", "junit"]));
+    let document = roxmltree::Document::parse(&junit).unwrap();
+    let names: Vec<&str> = document
+        .descendants()
+        .filter(|node| node.has_tag_name("testcase"))
+        .filter_map(|node| node.attribute("name"))
+        .collect();
+    assert!(names.contains(&"SCAN-READ") && names.contains(&"dcmi/-8005"), "{names:?}");
+    assert!(junit.contains("DCMI_ERR_CODE_INNER_ERR"));
+    let sarif = run(&["explain", "507035", "--format", "sarif"]);
+    let sarif: Value = serde_json::from_slice(&sarif.stdout).unwrap();
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!((&result["ruleId"], &result["level"]), (&"acl_rt/507035".into(), &"note".into()));
+    // An unknown name is wrong usage in every format.
+    for format in FORMATS {
+        assert_eq!(run(&["explain", "nonsense", "--format", format]).status.code(), Some(2));
+    }
+}
+
+#[test]
+fn compat_speaks_every_format() {
+    let root = tree();
+    let root = root.path().to_str().unwrap();
+    let ask = |more: &[&str]| {
+        run(&[&["compat", "--root", root, "--arch", "aarch64", "--python", "3.11"][..], more]
+            .concat())
+    };
+    for (wish, status) in [("2.7.1", 0), ("99.0", 3)] {
+        for format in FORMATS {
+            let output = ask(&["--torch", wish, "--format", format]);
+            assert_eq!(output.status.code(), Some(status), "{wish} {format}");
+            let said = stdout(&output);
+            let advised = said.contains("pip install torch==2.7.1");
+            assert_eq!(advised, status == 0, "{wish} {format}: {said}");
+            match format {
+                "json" | "sarif" => {
+                    assert!(serde_json::from_str::<Value>(&said).unwrap().is_object());
+                }
+                "junit" => {
+                    let document = roxmltree::Document::parse(&said).unwrap();
+                    let errors = document.descendants().filter(|node| node.has_tag_name("error"));
+                    assert_eq!(errors.count() > 0, status == 3, "{said}");
+                }
+                _ => {}
+            }
         }
     }
 }

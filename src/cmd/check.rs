@@ -21,6 +21,9 @@ use crate::report::{ExitStatus, Outcome, Report, RuleResult, Verdict, fold_conse
 use crate::text::{Text, sentence};
 
 pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatus> {
+    if args.facts_only {
+        output.only_json("check --facts-only")?;
+    }
     let selected = select(&args.only, &args.skip)?;
     let matrix = load_matrix(args.matrix.as_deref())?;
     let facts = match &args.facts {

@@ -12,10 +12,10 @@ use crate::checks::chip::chip;
 use crate::cli::CompatArgs;
 use crate::collect::{self, Options};
 use crate::data::Matrix;
-use crate::data::matrix::{Machine, Parsed, Wish, base};
+use crate::data::matrix::{Advice, Machine, Parsed, Wish, base};
 use crate::facts::Facts;
 use crate::render::{CompatPage, Format, render_compat};
-use crate::report::{ExitStatus, Report};
+use crate::report::{ExitStatus, Finding, FixStep, Report};
 use crate::text::{Text, sentence, words};
 
 pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStatus> {
@@ -62,6 +62,10 @@ pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStat
             report.no_verdict.push(reason);
         }
     }
+    if matches!(output.format(), Format::Junit | Format::Sarif | Format::Markdown) {
+        report.notes.clear();
+        report.findings.extend(advice.as_ref().ok().map(remark));
+    }
     if output.format() != Format::Text {
         report.extra.insert("matrix".to_owned(), json!(rows));
         return finish(report, output);
@@ -71,6 +75,29 @@ pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStat
         .write(|out, style| render_compat(&page, style, out))
         .context("failed to write the matrix")?;
     Ok(report.exit_status())
+}
+
+/// The advice as a remark, so that its commands are commands in every format.
+fn remark(advice: &Advice) -> Finding {
+    let versions =
+        format!("torch {}, torch_npu {}, CANN {}", advice.torch, advice.torch_npu, advice.cann);
+    let install = words("compat_install");
+    let reasons =
+        |pick: fn(&Text) -> &str| advice.reasons.iter().map(pick).collect::<Vec<_>>().join("; ");
+    Finding {
+        title: Text::new(
+            format!("{}: {versions}", install.en),
+            format!("{}：{versions}", install.zh),
+        ),
+        cause: Text::new(reasons(|text| &text.en), reasons(|text| &text.zh)),
+        fix: advice
+            .commands
+            .iter()
+            .map(|command| FixStep { text: words("compat_run"), run: Some(command.clone()) })
+            .collect(),
+        refs: advice.sources.clone(),
+        ..Finding::remark("compat/advice")
+    }
 }
 
 /// What the advice rests on; options go before what was read.

@@ -3,11 +3,13 @@
 use anyhow::{Context as _, bail};
 use serde::Serialize;
 
+use super::finish;
 use super::output::Output;
 use crate::cli::ExplainArgs;
+use crate::data::Catalog;
 use crate::explain::{Item, Topic, find, list_page};
 use crate::render::{Format, page_markdown, page_text, write_json};
-use crate::report::ExitStatus;
+use crate::report::{ExitStatus, Report};
 use crate::text::escape_line;
 
 const REPORT_SCHEMA: &str = include_str!("../../docs/schema/report-1.schema.json");
@@ -20,6 +22,7 @@ struct Document<'a> {
 
 pub(super) fn run(args: &ExplainArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     if args.schema {
+        output.only_json("explain --schema")?;
         output.write(|out, _| out.write_all(REPORT_SCHEMA.as_bytes()))?;
         return Ok(ExitStatus::Clean);
     }
@@ -32,7 +35,7 @@ pub(super) fn run(args: &ExplainArgs, output: &Output) -> anyhow::Result<ExitSta
         }
     }
     if args.list || !topics.is_empty() {
-        write(args.list, &topics, output).context("failed to write the explanation")?;
+        write(args, &topics, output).context("failed to write the explanation")?;
     }
     if !unknown.is_empty() {
         bail!("{}", unknown.join("; "));
@@ -40,7 +43,8 @@ pub(super) fn run(args: &ExplainArgs, output: &Output) -> anyhow::Result<ExitSta
     Ok(ExitStatus::Clean)
 }
 
-fn write(list: bool, topics: &[Topic], output: &Output) -> anyhow::Result<()> {
+fn write(args: &ExplainArgs, topics: &[Topic], output: &Output) -> anyhow::Result<()> {
+    let list = args.list;
     match output.format() {
         Format::Text => output.write(|out, style| {
             let mut first = true;
@@ -62,22 +66,25 @@ fn write(list: bool, topics: &[Topic], output: &Output) -> anyhow::Result<()> {
             Ok(())
         })?,
         Format::Json => {
-            let mut items: Vec<Item<'_>> = Vec::new();
-            let catalog = crate::data::Catalog::builtin();
-            let all: Vec<Topic> = if list {
-                catalog.families.iter().map(Topic::Family).collect()
-            } else {
-                Vec::new()
-            };
-            items.extend(all.iter().chain(topics).map(Topic::item));
+            let all = if list { all_families() } else { Vec::new() };
+            let items: Vec<Item<'_>> = all.iter().chain(topics).map(Topic::item).collect();
             let document = Document { schema: "ascend-doctor/explain/1", items };
             output.write(|out, _| write_json(&document, out))?;
         }
+        // These have no pages: what was asked for becomes a report of remarks.
         Format::Junit | Format::Sarif => {
-            bail!("`explain` has the formats text, json and markdown")
+            let mut report = Report::new("explain", args.names.join(" "));
+            let all = if list { all_families() } else { Vec::new() };
+            report.findings = all.iter().chain(topics).flat_map(Topic::remarks).collect();
+            finish(report, output)?;
         }
     }
     Ok(())
+}
+
+/// What `--list` lists.
+fn all_families() -> Vec<Topic> {
+    Catalog::builtin().families.iter().map(Topic::Family).collect()
 }
 
 fn complaint(name: &str, near: &[String]) -> String {

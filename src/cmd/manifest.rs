@@ -19,6 +19,7 @@ const ID: &str = "TNPU-MANIFEST";
 
 /// Writes the manifest of a wheel or directory.
 pub(super) fn create(source: &Path, output: &Output) -> anyhow::Result<ExitStatus> {
+    output.only_json("manifest create")?;
     let shown = source.display();
     let meta = source.metadata().with_context(|| format!("cannot read `{shown}`"))?;
     let manifest = if meta.is_dir() {

@@ -16,7 +16,7 @@ use crate::text::Lang;
 #[derive(Debug)]
 pub(super) struct Output {
     file: Option<PathBuf>,
-    format: Format,
+    format: Option<Format>,
     fail_on: FailOn,
     style: Style,
 }
@@ -42,7 +42,19 @@ impl Output {
     }
 
     pub(super) fn format(&self) -> Format {
-        self.format
+        self.format.unwrap_or(Format::Text)
+    }
+
+    /// Refuses `--format` for `what`, which is a document for programs and no report: it is JSON,
+    /// whether that is asked for or not.
+    pub(super) fn only_json(&self, what: &str) -> anyhow::Result<()> {
+        match self.format {
+            None | Some(Format::Json) => Ok(()),
+            Some(other) => anyhow::bail!(
+                "`{what}` writes JSON and cannot be used with `--format {}`; leave `--format` out",
+                other.as_str()
+            ),
+        }
     }
 
     pub(super) fn quiet(&self) -> bool {

@@ -3,6 +3,7 @@
 mod code;
 mod finding;
 mod reference;
+mod remark;
 
 pub use code::{family_page as code_family_page, page as code_page};
 pub use finding::{family_page, list_page, page as finding_page};
@@ -13,6 +14,7 @@ use serde::Serialize;
 use crate::data::{Catalog, Entry, Family};
 use crate::errcodes::{self, Cause, Match, Row};
 use crate::render::Block;
+use crate::report::Finding;
 use crate::text::{Lang, nearest};
 
 /// What a name that was asked for turned out to be.
@@ -77,6 +79,25 @@ impl Topic {
             Self::Family(family) => family_page(family, lang),
             Self::CodeFamily(family) => code::family_page(family, lang),
             Self::Code(asked, matches) => code::page(asked, matches, lang, verbose),
+        }
+    }
+
+    /// The topic as remarks of a report, for the formats that know nothing but findings: each
+    /// finding id and each meaning of a code is an info.
+    pub fn remarks(&self) -> Vec<Finding> {
+        match self {
+            Self::Finding(entry, family) => vec![remark::of_entry(entry, family)],
+            Self::Family(family) => {
+                family.entries.iter().map(|entry| remark::of_entry(entry, family)).collect()
+            }
+            Self::CodeFamily(family) => errcodes::rows(family)
+                .iter()
+                .map(|row| remark::of_code(family, row, None))
+                .collect(),
+            Self::Code(_, matches) => matches
+                .iter()
+                .map(|found| remark::of_code(found.family, &found.row, found.cause))
+                .collect(),
         }
     }
 

@@ -175,12 +175,13 @@ fn folded_under(report: &Report, id: &str, lang: Lang) -> String {
     sentence("explained_by", &[("id", id.to_owned())]).get(lang).to_owned()
 }
 
-/// The family of an id: as the catalogue has it, else what stands before the first hyphen.
+/// The family of an id: as the catalogue has it, else what stands before the first hyphen, or
+/// before the slash of an error code (`dcmi/-8005`).
 fn family(id: &str) -> String {
     if let Some(family) = Catalog::builtin().family_of(id) {
         return family.family.clone();
     }
-    id.split('-').next().unwrap_or(id).to_ascii_lowercase()
+    id.split(['-', '/']).next().unwrap_or(id).to_ascii_lowercase()
 }
 
 fn attribute(text: &str) -> String {

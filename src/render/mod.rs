@@ -40,6 +40,19 @@ pub enum Format {
     Markdown,
 }
 
+impl Format {
+    /// The word that selects it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::Junit => "junit",
+            Self::Sarif => "sarif",
+            Self::Markdown => "markdown",
+        }
+    }
+}
+
 /// How to render.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {

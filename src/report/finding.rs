@@ -118,6 +118,10 @@ impl Evidence {
     }
 }
 
+/// The value of a version that is not known, for [`Found::arg`]: in a sentence it is spelled out
+/// in the language of the sentence.
+pub const UNKNOWN_VERSION: &str = "?";
+
 /// What a rule hands over: which message of which id, with its arguments.
 ///
 /// The words come from the catalogue (`data/findings/`), so that a rule holds no prose and a
@@ -229,4 +233,24 @@ pub struct Finding {
     pub because: Vec<&'static str>,
     /// Findings that this one is the root cause of.
     pub consequences: Vec<Finding>,
+}
+
+impl Finding {
+    /// An info without words yet, for subcommands that do not judge: formats that know nothing
+    /// but findings carry what they say as such remarks. The id has a slash, which no id of the
+    /// catalogue has.
+    pub fn remark(id: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            message: "remark".to_owned(),
+            severity: Severity::Info,
+            title: Text::default(),
+            cause: Text::default(),
+            fix: Vec::new(),
+            evidence: Vec::new(),
+            refs: Vec::new(),
+            because: Vec::new(),
+            consequences: Vec::new(),
+        }
+    }
 }
