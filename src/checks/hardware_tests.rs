@@ -253,7 +253,7 @@ fn a_container_without_the_driver_is_told_the_mounts() {
         .remove("/usr/local/bin/npu-smi");
     let findings = machine.judged(Profile::Container, true);
     assert_eq!(ids(&findings, Severity::Info), ["DRV-MOUNTS"]);
-    let fix = &findings[0].fix[0].text.en;
+    let fix = findings[0].fix[0].run.as_deref().unwrap();
     for path in ["/usr/local/Ascend/driver/lib64", "/usr/local/dcmi", "/usr/local/bin/npu-smi"] {
         assert!(fix.contains(&format!("-v {path}:{path}")), "{fix}");
     }

@@ -55,10 +55,17 @@ fn parse_env_file(bytes: &[u8]) -> anyhow::Result<Vec<(String, String)>> {
         let vars: std::collections::BTreeMap<String, String> = serde_json::from_str(&text)?;
         return Ok(vars.into_iter().collect());
     }
+    let separated = text.contains('\0');
     let lines: Vec<&str> =
-        if text.contains('\0') { text.split('\0').collect() } else { text.lines().collect() };
+        if separated { text.split('\0').collect() } else { text.lines().collect() };
     let mut vars = Vec::new();
-    for (number, line) in (1..).zip(lines) {
+    let mut lines = (1..).zip(lines);
+    while let Some((number, line)) = lines.next() {
+        if !separated && is_function(line) {
+            // bash exports functions; `env` prints them over several lines, up to one `}`.
+            lines.by_ref().find(|(_, line)| *line == "}");
+            continue;
+        }
         let line = line.strip_prefix("export ").unwrap_or(line);
         if line.trim().is_empty() || line.trim_start().starts_with('#') {
             continue;
@@ -82,6 +89,12 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.contains(odd)
 }
 
+/// Whether a line begins an exported function that goes on: `BASH_FUNC_module%%=() {  eval …`.
+fn is_function(line: &str) -> bool {
+    let Some((name, body)) = line.split_once('=') else { return false };
+    name.starts_with("BASH_FUNC_") && body.starts_with("()") && !body.trim_end().ends_with('}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,5 +108,18 @@ mod tests {
         for bad in [&b"nonsense\n"[..], b"=1\n", b"A B=1\n", b"\x01A=1\n", b"\xff\xfe=1\n"] {
             assert!(parse_env_file(bad).is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn exported_functions_of_bash_are_skipped() {
+        let env = b"A=1\nBASH_FUNC_module%%=() {  eval `x $*`\n if y; then\n  z=3\n fi\n}\n\
+            BASH_FUNC_one%%=() { :; }\nB=2\n";
+        let names = |bytes: &[u8]| -> Vec<String> {
+            parse_env_file(bytes).unwrap().into_iter().map(|(name, _)| name).collect()
+        };
+        assert_eq!(names(env), ["A", "BASH_FUNC_one%%", "B"]);
+        let zero = b"A=1\0BASH_FUNC_module%%=() {  eval\n x\n}\0B=2\0";
+        assert_eq!(names(zero), ["A", "BASH_FUNC_module%%", "B"]);
+        assert_eq!(names(b"A=1\nBASH_FUNC_cut%%=() {\n x\n"), ["A"], "cut off");
     }
 }

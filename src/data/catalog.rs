@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::{Finding, FixStep, Found, Reason, Severity};
-use crate::text::{Text, fill, fill_quoted};
+use crate::report::{Finding, FixStep, Found, Reason, Severity, UNKNOWN_VERSION};
+use crate::text::{Lang, Text, fill, fill_quoted, word};
 
 /// The family files, in the order in which they appear in the reference.
 const FAMILIES: &[(&str, &str)] = &[
@@ -174,7 +174,8 @@ impl Catalog {
         let template = entry.and_then(|entry| entry.message.get(found.message));
         debug_assert!(template.is_some(), "no message `{}` of `{}`", found.message, found.id);
         let args = &found.args;
-        let both = |text: &Text| Text { en: fill(&text.en, args), zh: fill(&text.zh, args) };
+        let (en, zh) = (spelled(args, Lang::En), spelled(args, Lang::Zh));
+        let both = |text: &Text| Text { en: fill(&text.en, &en), zh: fill(&text.zh, &zh) };
         let title = template.map_or_else(
             || Text::same(format!("{} {:?}", found.message, args)),
             |t| both(&t.title),
@@ -194,7 +195,7 @@ impl Catalog {
             fix: fix
                 .iter()
                 .map(|step| FixStep {
-                    text: Text { en: fill(&step.en, args), zh: fill(&step.zh, args) },
+                    text: Text { en: fill(&step.en, &en), zh: fill(&step.zh, &zh) },
                     run: step.run.as_deref().map(|run| fill_quoted(run, args)),
                 })
                 .collect(),
@@ -204,6 +205,15 @@ impl Catalog {
             consequences: Vec::new(),
         }
     }
+}
+
+/// The arguments as a sentence of this language says them.
+fn spelled(args: &BTreeMap<&'static str, String>, lang: Lang) -> BTreeMap<&'static str, String> {
+    let mut args = args.clone();
+    for value in args.values_mut().filter(|value| *value == UNKNOWN_VERSION) {
+        *value = word("unknown_version", lang);
+    }
+    args
 }
 
 /// Cuts `text` to about `limit` bytes, between characters.
@@ -220,6 +230,16 @@ mod tests {
 
     use super::*;
     use crate::text::placeholders;
+
+    #[test]
+    fn an_unknown_version_is_spelled_out() {
+        let found = Found::info("CANN-OPS", "absent").arg("version", UNKNOWN_VERSION);
+        let title = Catalog::builtin().resolve(found).title;
+        assert!(
+            title.en.contains("(version unknown)") && title.zh.contains("版本未知"),
+            "{title:?}"
+        );
+    }
 
     fn both_languages(what: &str, text: &Text) {
         assert!(!text.en.trim().is_empty(), "{what} lacks English");

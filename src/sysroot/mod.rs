@@ -51,12 +51,14 @@ pub enum OpenError {
         reason: String,
     },
     /// A sidecar file is malformed.
-    #[error("`{path}` is not what a sidecar file of its name holds: {reason}")]
+    #[error("`{path}`: {reason}; {expected}. Repair the file, or remove it to go on without it")]
     Sidecar {
         /// The file.
         path: String,
         /// Where and how it is malformed.
         reason: String,
+        /// What a file of this name holds.
+        expected: &'static str,
     },
     /// The process that `--pid` names cannot be examined.
     #[error("cannot examine process {pid}: {reason}")]
@@ -519,14 +521,18 @@ fn sidecar_file<T: serde::de::DeserializeOwned>(
     name: &str,
 ) -> Result<Option<T>, OpenError> {
     let path = root.join(name);
-    let fail = |reason: String| OpenError::Sidecar { path: path.display().to_string(), reason };
+    let fail = |reason: String| OpenError::Sidecar {
+        path: path.display().to_string(),
+        reason,
+        expected: sidecar::expected(name),
+    };
     let file = match SysFile::open(&path) {
         Ok(file) => file,
         Err(ReadError::NotFound) => return Ok(None),
         Err(error) => return Err(fail(error.to_string())),
     };
     let bytes = file.read_all(TEXT_LIMIT * 4).map_err(|error| fail(error.to_string()))?;
-    serde_json::from_slice(&bytes).map(Some).map_err(|error| fail(error.to_string()))
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| fail(sidecar::mistake(&error)))
 }
 
 /// Whether a root is a mounted one and no copy: it has device nodes, which a copy cannot have.

@@ -22,6 +22,35 @@ pub const PARTIAL: &str = ".partial.json";
 /// Hashes of files that were hashed while recording, whose content is not kept: `.hashes.json`.
 pub const HASHES: &str = ".hashes.json";
 
+/// What a sidecar file of this name holds, in words.
+pub(super) fn expected(name: &str) -> &'static str {
+    match name {
+        ROOTMETA => {
+            "it holds a JSON object of absolute paths, such as \
+             {\"/dev/davinci0\": {\"type\": \"char\", \"mode\": \"0660\", \"uid\": 0, \"gid\": 1000}}"
+        }
+        ENV => {
+            "it holds a JSON object of environment variables and their values as strings, such as \
+             {\"ASCEND_HOME_PATH\": \"/usr/local/Ascend/ascend-toolkit/latest\"}"
+        }
+        PROCESS => {
+            "it holds a JSON object with any of uid, gid, groups, caps, python, arch, \
+             in_container, such as {\"uid\": 1000, \"gid\": 1000, \"groups\": [1000], \
+             \"caps\": \"none\"}"
+        }
+        _ => "`check --record` writes it; it is not meant to be written by hand",
+    }
+}
+
+/// What is wrong with a JSON text, the place first.
+pub(super) fn mistake(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let (line, column) = (error.line(), error.column());
+    let place = format!(" at line {line} column {column}");
+    let what = text.strip_suffix(&place).unwrap_or(&text);
+    if line == 0 { what.to_owned() } else { format!("line {line}, column {column}: {what}") }
+}
+
 /// One entry of [`ROOTMETA`]. Every field is optional.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeMeta {

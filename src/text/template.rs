@@ -11,23 +11,30 @@ pub fn placeholders(template: &str) -> BTreeSet<&str> {
 
 /// Replaces each `{name}` by its value; a name without a value stays as it is.
 pub fn fill(template: &str, args: &BTreeMap<&'static str, String>) -> String {
-    fill_with(template, args, str::to_owned)
+    fill_with(template, args, |_, value| value.to_owned())
 }
 
-/// As [`fill`], with each value quoted for a shell.
+/// As [`fill`], with each value quoted for a shell. A value whose name ends in `_words` is a list,
+/// one word per line: each is quoted for itself.
 pub fn fill_quoted(template: &str, args: &BTreeMap<&'static str, String>) -> String {
-    fill_with(template, args, |value| shell_quote(value).into_owned())
+    fill_with(template, args, |name, value| {
+        if name.ends_with("_words") {
+            value.lines().map(shell_quote).collect::<Vec<_>>().join(" ")
+        } else {
+            shell_quote(value).into_owned()
+        }
+    })
 }
 
 fn fill_with(
     template: &str,
     args: &BTreeMap<&'static str, String>,
-    show: impl Fn(&str) -> String,
+    show: impl Fn(&str, &str) -> String,
 ) -> String {
     pieces(template)
         .map(|piece| match piece {
             Ok(text) => text.to_owned(),
-            Err(name) => args.get(name).map_or_else(|| format!("{{{name}}}"), |v| show(v)),
+            Err(name) => args.get(name).map_or_else(|| format!("{{{name}}}"), |v| show(name, v)),
         })
         .collect()
 }
@@ -73,6 +80,8 @@ mod tests {
         let args = BTreeMap::from([("path", "/a b".to_owned())]);
         assert_eq!(fill("{path} is {what}, {} {A}", &args), "/a b is {what}, {} {A}");
         assert_eq!(fill_quoted("ls {path}", &args), "ls '/a b'");
+        let list = BTreeMap::from([("all_words", "numpy<2\nabsl-py\na b".to_owned())]);
+        assert_eq!(fill_quoted("pip {all_words}", &list), "pip 'numpy<2' absl-py 'a b'");
     }
 
     #[test]

@@ -208,6 +208,9 @@ fn malformed_sidecars() {
             let (code, _, errors) = run(&["check", "--root", root]);
             assert_eq!(code, 2, "{name} {text:?}: {errors}");
             assert!(errors.contains(name), "{errors}");
+            let place = errors.contains("line 1, column ");
+            assert!(place && errors.contains("it holds a JSON object"), "{errors}");
+            assert!(errors.contains("Repair the file, or remove it"), "{errors}");
         }
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join(name)).unwrap();

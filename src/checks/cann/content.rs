@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{is_active, is_workload, no_install};
 use crate::checks::{Context, Profile};
 use crate::facts::{CannInstall, InfoFile};
-use crate::report::{Evidence, Found, Outcome, Severity};
+use crate::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 use crate::version::{CannVersion, PackageRange};
 
 pub(super) fn arch(ctx: &Context<'_>) -> Outcome {
@@ -71,7 +71,7 @@ fn damage(ctx: &Context<'_>, install: &CannInstall) -> Vec<Found> {
     let start = |message: &'static str, severity: Severity| {
         Found::new("CANN-PARTIAL", message, severity)
             .arg("root", &install.path)
-            .arg("version", install.version.as_deref().unwrap_or("?"))
+            .arg("version", install.version.as_deref().unwrap_or(UNKNOWN_VERSION))
     };
     let wanted = |name: &str| install.kind != "nnrt" || RUNTIME.contains(&name);
     let missing: Vec<&str> = install
@@ -207,7 +207,7 @@ fn refused(install: &CannInstall, severity: Severity) -> Vec<Found> {
         let (by, _, range, _) = own.iter().find(|(_, name, _, _)| *name == odd).unwrap_or(&own[0]);
         let mut found = Found::new("CANN-COMPONENTS", "refused", severity)
             .arg("component", odd)
-            .arg("version", info.get("Version").unwrap_or("?"))
+            .arg("version", info.get("Version").unwrap_or(UNKNOWN_VERSION))
             .arg("by", *by)
             .arg("range", *range)
             .arg("root", &install.path)
@@ -268,7 +268,7 @@ pub(super) fn owner(ctx: &Context<'_>) -> Outcome {
     let mut out = Vec::new();
     for install in ctx.facts.cann.installs.iter().filter(|install| is_active(ctx, install)) {
         if let Some(first) = install.unreadable.first() {
-            let uid = process.uid.map_or_else(|| "?".to_owned(), |uid| uid.to_string());
+            let uid = process.uid.map_or_else(|| "-".to_owned(), |uid| uid.to_string());
             let found = Found::error("CANN-OWNER", "unreadable")
                 .arg("path", first)
                 .arg("uid", uid)

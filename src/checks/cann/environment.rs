@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{is_workload, no_env, no_install};
-use crate::checks::Context;
+use crate::checks::{Context, Profile};
 use crate::facts::{CannInstall, EnvPath};
 use crate::report::{Evidence, Found, Outcome, Severity};
 
@@ -26,6 +26,10 @@ const PARTS: &[Part] = &[
 ];
 
 pub(super) fn complete(ctx: &Context<'_>) -> Outcome {
+    if ctx.profile == Profile::Node {
+        // What a node of a cluster is looked at from is no shell that runs a workload.
+        return Outcome::not_applicable("other_profile");
+    }
     if let Some(outcome) = no_install(ctx).or_else(|| no_env(ctx)) {
         return outcome;
     }

@@ -6,7 +6,7 @@ use super::{has_npu, is_workload, no_install};
 use crate::checks::chip::{self, ChipFamily};
 use crate::checks::{Context, Profile};
 use crate::facts::{CannInstall, InfoFile};
-use crate::report::{Evidence, Found, Outcome, Severity};
+use crate::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 use crate::version::CannVersion;
 
 /// Kernels that were compiled ahead, below the root of an installation.
@@ -31,7 +31,7 @@ pub(super) fn installed(ctx: &Context<'_>) -> Outcome {
         let message = if has_package { "gone" } else { "absent" };
         let found = Found::new("CANN-OPS", message, severity)
             .arg("root", &install.path)
-            .arg("version", install.version.as_deref().unwrap_or("?"))
+            .arg("version", install.version.as_deref().unwrap_or(UNKNOWN_VERSION))
             .arg("dir", &dir)
             .arg("chip", chip_name(ctx))
             .evidence(Evidence::file(&dir).value("no kernels for any SoC"));
@@ -42,8 +42,8 @@ pub(super) fn installed(ctx: &Context<'_>) -> Outcome {
 }
 
 fn package(info: &InfoFile) -> Evidence {
-    let name = info.get("package_name").unwrap_or("?");
-    let version = info.get("version").unwrap_or("?");
+    let name = info.get("package_name").unwrap_or("-");
+    let version = info.get("version").unwrap_or("-");
     info.place("version").value(format!("{name} {version}"))
 }
 
@@ -67,9 +67,9 @@ fn other_version(install: &CannInstall, info: &InfoFile) -> Option<Found> {
         Severity::Error
     };
     let found = Found::new("CANN-OPS", "version", severity)
-        .arg("package", info.get("package_name").unwrap_or("?"))
-        .arg("ops", info.get("version").unwrap_or("?"))
-        .arg("toolkit", install.version.as_deref().unwrap_or("?"))
+        .arg("package", info.get("package_name").unwrap_or("-"))
+        .arg("ops", info.get("version").unwrap_or(UNKNOWN_VERSION))
+        .arg("toolkit", install.version.as_deref().unwrap_or(UNKNOWN_VERSION))
         .arg("root", &install.path)
         .evidence(package(info));
     Some(found.evidence(install.version_place().value(own.to_string())))
@@ -115,7 +115,7 @@ pub(super) fn chip(ctx: &Context<'_>) -> Outcome {
         .arg("chip", chip.family.label())
         .arg("name", chip.family.as_str())
         .arg("root", &install.path)
-        .arg("version", install.version.as_deref().unwrap_or("?"))
+        .arg("version", install.version.as_deref().unwrap_or(UNKNOWN_VERSION))
         .evidence(chip.evidence.clone())
         .evidence(Evidence::file(dir).value(names));
     let found = install.ops.iter().fold(found, |found, info| found.evidence(package(info)));

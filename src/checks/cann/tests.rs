@@ -101,6 +101,15 @@ fn an_unset_environment_is_one_finding() {
 }
 
 #[test]
+fn a_node_has_no_shell_of_a_workload() {
+    let dir = tempfile::tempdir().unwrap();
+    old_layout(dir.path(), BASE, "8.1.RC1");
+    let facts = facts(dir.path(), &[]);
+    let said = |profile| findings(&facts, profile).iter().any(|found| found.id == "CANN-ENV");
+    assert!(said(Profile::Inference) && !said(Profile::Node));
+}
+
+#[test]
 fn what_sudo_leaves_is_incomplete() {
     let dir = tempfile::tempdir().unwrap();
     new_layout(dir.path(), BASE, "8.5.0");

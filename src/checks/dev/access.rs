@@ -136,7 +136,7 @@ pub(super) fn access(ctx: &Context<'_>) -> Outcome {
         Some(_) => "without CAP_DAC_OVERRIDE",
         None => "capabilities unknown",
     };
-    let gid = process.gid.map_or_else(|| "?".to_owned(), |gid| gid.to_string());
+    let gid = process.gid.map_or_else(|| "-".to_owned(), |gid| gid.to_string());
     found = found.evidence(
         Evidence::option("process")
             .value(format!("uid {uid} gid {gid} groups [{}] {held}", groups.join(" "))),

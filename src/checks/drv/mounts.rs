@@ -4,7 +4,6 @@ use crate::checks::chip::{self, ChipFamily};
 use crate::checks::{Context, npu};
 use crate::facts::Facts;
 use crate::report::{Evidence, Found, Outcome};
-use crate::text::shell_quote;
 
 pub(super) fn mounts(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
@@ -26,13 +25,7 @@ pub(super) fn mounts(ctx: &Context<'_>) -> Outcome {
     if missing.is_empty() {
         return Outcome::Passed;
     }
-    let options: Vec<String> = missing
-        .iter()
-        .map(|path| {
-            let path = shell_quote(path);
-            format!("-v {path}:{path}")
-        })
-        .collect();
+    let options: Vec<String> = missing.iter().map(|path| format!("-v\n{path}:{path}")).collect();
     let nodes: Vec<&str> = facts.devices.nodes.iter().map(|node| node.path.as_str()).collect();
     let mut found = if has_hal {
         Found::info("DRV-MOUNTS", "optional")
@@ -42,7 +35,7 @@ pub(super) fn mounts(ctx: &Context<'_>) -> Outcome {
     };
     found = found
         .arg("missing", missing.join(", "))
-        .arg("options", options.join(" "))
+        .arg("options_words", options.join("\n"))
         .arg("lib64", &lib64);
     for path in &missing {
         found = found.evidence(Evidence::file(path).value("missing"));

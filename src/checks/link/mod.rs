@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use super::{Check, Context, npu};
 use crate::facts::{LinkedObject, MissingLibrary};
-use crate::report::{Evidence, Found};
+use crate::report::{Evidence, Found, UNKNOWN_VERSION};
 
 /// The checks of this group, of several families.
 pub(super) const CHECKS: &[Check] = &[
@@ -121,7 +121,10 @@ fn library_path(ctx: &Context<'_>) -> Evidence {
 }
 
 fn version_of(ctx: &Context<'_>, dist: &str) -> String {
-    ctx.facts.python.dist(dist).map_or_else(|| "?".to_owned(), |dist| dist.version.clone())
+    ctx.facts
+        .python
+        .dist(dist)
+        .map_or_else(|| UNKNOWN_VERSION.to_owned(), |dist| dist.version.clone())
 }
 
 /// How an owner is called in sentences.

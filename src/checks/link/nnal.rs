@@ -5,7 +5,7 @@ use super::{
     with_evidence,
 };
 use crate::facts::{LinkedObject, Nnal};
-use crate::report::{Evidence, Found, Outcome, Severity};
+use crate::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 
 const ATB: &str = "libatb.so";
 
@@ -81,7 +81,7 @@ pub(super) fn version(ctx: &Context<'_>) -> Outcome {
             .arg("symbol", *symbol)
             .arg("count", undefined.len().to_string())
             .arg("npu", version_of(ctx, "torch-npu"))
-            .arg("nnal", nnal_version.unwrap_or("?"))
+            .arg("nnal", nnal_version.unwrap_or(UNKNOWN_VERSION))
             .arg("library", path);
         for (object, symbol) in undefined.iter().take(super::SHOWN) {
             found =

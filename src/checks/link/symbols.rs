@@ -2,7 +2,7 @@
 
 use super::{Context, display, extensions, owners, version_of};
 use crate::facts::{LinkedObject, UndefinedSymbol};
-use crate::report::{Evidence, Found, Outcome, Severity};
+use crate::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 
 /// Most symbols that are shown.
 const SHOWN: usize = 8;
@@ -70,7 +70,7 @@ fn of_class(
         .arg("owner", display(owner))
         .arg("version", version_of(ctx, owner))
         .arg("torch", version_of(ctx, "torch"))
-        .arg("cann", cann.unwrap_or_else(|| "?".to_owned()))
+        .arg("cann", cann.unwrap_or_else(|| UNKNOWN_VERSION.to_owned()))
         .arg("count", names.len().to_string())
         .arg("symbol", &symbol.name)
         .because(because);

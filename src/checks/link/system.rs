@@ -2,7 +2,7 @@
 
 use super::{Context, SHOWN, library_path, npu};
 use crate::facts::{LinkedObject, MissingVersion};
-use crate::report::{Evidence, Found, Outcome, Severity};
+use crate::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 use crate::version::DottedVersion;
 
 /// Objects of the Python stack and of CANN that were examined.
@@ -43,7 +43,7 @@ pub(super) fn glibc(ctx: &Context<'_>) -> Outcome {
         let highest = first.highest.as_deref().and_then(|name| name.rsplit_once('_'));
         let mut found = Found::error("HOST-GLIBC", "old")
             .arg("need", first.version.trim_start_matches("GLIBC_"))
-            .arg("have", highest.map_or("?", |(_, number)| number))
+            .arg("have", highest.map_or(UNKNOWN_VERSION, |(_, number)| number))
             .arg("file", &first.needed_by)
             .arg("libc", &first.found)
             .evidence(Evidence::file(&first.found).value(first.highest.as_deref().unwrap_or("-")));

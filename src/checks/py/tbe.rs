@@ -47,6 +47,7 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
         let names: Vec<&str> = missing.iter().map(|(name, ..)| *name).collect();
         let mut one = Found::new("PY-TBEDEPS", "packages", severity)
             .arg("packages", names.join(", "))
+            .arg("install_words", install(&names))
             .arg("interpreter", &interpreter.path);
         for dir in python.site_dirs.iter().take(5) {
             one = one.evidence(Evidence::file(dir).value(format!("no {}", names.join(", "))));
@@ -76,6 +77,12 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
         );
     }
     found.into()
+}
+
+/// What to hand to pip: CANN up to 8.5 needs numpy 1, and later ones take it.
+fn install(names: &[&str]) -> String {
+    let wanted = names.iter().map(|&name| if name == "numpy" { "numpy<2" } else { name });
+    wanted.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -119,6 +126,16 @@ mod tests {
         assert_eq!(run(&facts), ["error PY-TBEDEPS packages"]);
         facts.python.modules.insert("decorator".to_owned(), "/s/decorator.py".to_owned());
         assert_eq!(run(&facts), ["warning PY-TBEDEPS packages"], "a module without metadata");
+    }
+
+    #[test]
+    fn the_fix_installs_what_is_missing_alone() {
+        let mut facts = machine();
+        facts.python.dists.retain(|dist| !["numpy", "attrs"].contains(&dist.name.as_str()));
+        let Outcome::Found(found) = check(&Context::of(&facts, Profile::General)) else { panic!() };
+        let finding = crate::data::Catalog::builtin().resolve(found[0].clone());
+        let run = finding.fix[0].run.as_deref().unwrap();
+        assert!(run.ends_with(" -m pip install attrs 'numpy<2'"), "{run}");
     }
 
     #[test]
