@@ -11,12 +11,14 @@
 //! - [`environment`] knows the values of environment variables by their own grammar.
 //! - [`kind`] tells what a file is.
 //! - [`python`] decides about Python sources; what it asks for stands in [`options`].
-//! - [`shell`] and [`requirements`] plan the files of their kind.
+//! - [`shell`], [`config`], [`container`] and [`requirements`] plan the files of their kind.
 //! - [`value`] tells devices and backends among the values of options and keys.
 //! - [`plan`] reads every file and asks the planner of its kind; [`needle`] spares it most.
 //! - [`site`] is what is decided about one file: its edits, and the places that a person has
 //!   to look at.
 
+pub mod config;
+pub mod container;
 pub mod encoding;
 pub mod environment;
 mod exclude;
@@ -30,5 +32,6 @@ pub mod requirements;
 pub mod rules;
 pub mod shell;
 pub mod site;
+pub mod syntax;
 pub mod value;
 pub mod walk;

@@ -6,18 +6,13 @@
 
 use std::ops::Range;
 
+use crate::convert::syntax::Unreadable;
+
 /// Nesting beyond this is refused.
 const MAX_DEPTH: usize = 64;
 
 /// The placeholder of an expansion in [`Word::text`].
 pub(super) const EXPANSION: char = '\0';
-
-/// Why a script is left alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unclosed {
-    /// Where what is not closed begins, or the nesting goes too deep.
-    pub at: usize,
-}
 
 /// `$NAME` or `${NAME…}`.
 #[derive(Debug, Clone)]
@@ -161,7 +156,7 @@ struct Lexer<'a> {
 }
 
 /// Takes a script apart.
-pub(super) fn read(text: &str) -> Result<Script, Unclosed> {
+pub(super) fn read(text: &str) -> Result<Script, Unreadable> {
     let mut lexer = Lexer { text, at: 0, depth: 0, script: Script::default(), waiting: Vec::new() };
     lexer.commands(End::Text, None)?;
     Ok(lexer.script)
@@ -176,9 +171,9 @@ impl<'a> Lexer<'a> {
         self.rest().chars().next()
     }
 
-    fn deeper(&mut self) -> Result<(), Unclosed> {
+    fn deeper(&mut self) -> Result<(), Unreadable> {
         self.depth += 1;
-        if self.depth > MAX_DEPTH { Err(Unclosed { at: self.at }) } else { Ok(()) }
+        if self.depth > MAX_DEPTH { Err(Unreadable { at: self.at }) } else { Ok(()) }
     }
 
     /// Reserves the place of a command, so that those of its substitutions come after it.
@@ -188,7 +183,7 @@ impl<'a> Lexer<'a> {
         self.script.commands.len() - 1
     }
 
-    fn commands(&mut self, end: End, array: Option<&str>) -> Result<(), Unclosed> {
+    fn commands(&mut self, end: End, array: Option<&str>) -> Result<(), Unreadable> {
         self.deeper()?;
         let opened = self.at;
         let mut current = self.begin(array);
@@ -199,7 +194,7 @@ impl<'a> Lexer<'a> {
                     self.depth -= 1;
                     Ok(())
                 } else {
-                    Err(Unclosed { at: opened })
+                    Err(Unreadable { at: opened })
                 };
             };
             match c {
@@ -270,7 +265,7 @@ impl<'a> Lexer<'a> {
         line.starts_with("((").then(|| line.find("))"))?.map(|at| at + 2)
     }
 
-    fn redirection(&mut self, command: usize) -> Result<(), Unclosed> {
+    fn redirection(&mut self, command: usize) -> Result<(), Unreadable> {
         let rest = self.rest();
         if rest.starts_with("<<<") {
             self.at += 3;
@@ -323,7 +318,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn word(&mut self, end: End) -> Result<Word, Unclosed> {
+    fn word(&mut self, end: End) -> Result<Word, Unreadable> {
         let start = self.at;
         let mut word = Word::default();
         while let Some(c) = self.peek() {
@@ -368,21 +363,21 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn single(&mut self, word: &mut Word) -> Result<(), Unclosed> {
+    fn single(&mut self, word: &mut Word) -> Result<(), Unreadable> {
         let start = self.at + 1;
         let Some(len) = self.text[start..].find('\'') else {
-            return Err(Unclosed { at: self.at });
+            return Err(Unreadable { at: self.at });
         };
         word.push(&self.text[start..start + len], start, true);
         self.at = start + len + 1;
         Ok(())
     }
 
-    fn double(&mut self, word: &mut Word, end: End) -> Result<(), Unclosed> {
+    fn double(&mut self, word: &mut Word, end: End) -> Result<(), Unreadable> {
         let opened = self.at;
         self.at += 1;
         loop {
-            let Some(c) = self.peek() else { return Err(Unclosed { at: opened }) };
+            let Some(c) = self.peek() else { return Err(Unreadable { at: opened }) };
             match c {
                 '"' => {
                     self.at += 1;
@@ -413,10 +408,10 @@ impl<'a> Lexer<'a> {
     }
 
     /// What begins with `$` or a backquote.
-    fn dollar(&mut self, word: &mut Word, quoted: bool, end: End) -> Result<(), Unclosed> {
+    fn dollar(&mut self, word: &mut Word, quoted: bool, end: End) -> Result<(), Unreadable> {
         if self.rest().starts_with('`') {
             if end == End::Backquote {
-                return Err(Unclosed { at: self.at });
+                return Err(Unreadable { at: self.at });
             }
             self.at += 1;
             word.expansion();
@@ -462,13 +457,13 @@ impl<'a> Lexer<'a> {
     }
 
     /// `$'…'`, in which a quote can be escaped; its text counts as unknown.
-    fn ansi(&mut self, word: &mut Word) -> Result<(), Unclosed> {
+    fn ansi(&mut self, word: &mut Word) -> Result<(), Unreadable> {
         let opened = self.at;
         self.at += 1;
         word.expansion();
         loop {
             match self.peek() {
-                None => return Err(Unclosed { at: opened }),
+                None => return Err(Unreadable { at: opened }),
                 Some('\'') => {
                     self.at += 1;
                     return Ok(());
@@ -482,13 +477,13 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn arithmetic(&mut self, word: &mut Word, quoted: bool, end: End) -> Result<(), Unclosed> {
+    fn arithmetic(&mut self, word: &mut Word, quoted: bool, end: End) -> Result<(), Unreadable> {
         let opened = self.at;
         self.deeper()?;
         let mut open = 2usize;
         let mut inside = Word::default();
         while open > 0 {
-            let Some(c) = self.peek() else { return Err(Unclosed { at: opened }) };
+            let Some(c) = self.peek() else { return Err(Unreadable { at: opened }) };
             match c {
                 '$' | '`' => {
                     self.dollar(&mut inside, quoted, end)?;
@@ -506,7 +501,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Behind `${`, up to the `}`.
-    fn braces(&mut self, word: &mut Word, quoted: bool, end: End) -> Result<(), Unclosed> {
+    fn braces(&mut self, word: &mut Word, quoted: bool, end: End) -> Result<(), Unreadable> {
         let opened = self.at;
         self.deeper()?;
         word.expansion();
@@ -531,7 +526,7 @@ impl<'a> Lexer<'a> {
         let start = self.at;
         let mut operand = Word::default();
         loop {
-            let Some(c) = self.peek() else { return Err(Unclosed { at: opened }) };
+            let Some(c) = self.peek() else { return Err(Unreadable { at: opened }) };
             match c {
                 '}' => break,
                 '\\' => match self.continuation() {

@@ -12,9 +12,8 @@ use super::environment;
 use super::requirements;
 use super::rules::{Match, Rules};
 use super::site::{Certainty, Planner};
+use super::syntax::Unreadable;
 use super::value::{self, Outcome};
-
-pub use lexer::Unclosed;
 
 /// Commands that only show their arguments, or look for them in a text.
 const SHOW: &[&str] = &["echo", "printf", "cat", "grep", "egrep", "sed", "awk", "logger", "die"];
@@ -84,13 +83,13 @@ const CUDA_TOOLS: &[&str] = &[
 ];
 
 /// Plans a shell script.
-pub fn plan(planner: &mut Planner<'_>) -> Result<(), Unclosed> {
+pub fn plan(planner: &mut Planner<'_>) -> Result<(), Unreadable> {
     let text = planner.text;
     plan_part(planner, text, 0)
 }
 
 /// Plans a script that is a part of the text, from `offset` on: a `RUN` line, a cell.
-pub fn plan_part(planner: &mut Planner<'_>, text: &str, offset: usize) -> Result<(), Unclosed> {
+pub fn plan_part(planner: &mut Planner<'_>, text: &str, offset: usize) -> Result<(), Unreadable> {
     let script = lexer::read(text)?;
     Reader::new(planner, text, offset, &script).run(&script);
     Ok(())

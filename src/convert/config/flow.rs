@@ -1,0 +1,252 @@
+//! JSON, and the flow collections of YAML: `{a: [b, "c"]}`.
+//!
+//! Read by a tokenizer of our own since every value is needed with its byte range as written:
+//! deserializers give values without ranges, and none reads JSON with comments as well as the
+//! flow style of YAML.
+
+use super::{Entries, Entry};
+use crate::convert::syntax::Unreadable;
+
+/// Nesting beyond this is refused.
+const MAX_DEPTH: usize = 128;
+
+/// Which of the two is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    /// JSON, with the comments and trailing commas that `.jsonc` files have.
+    Json,
+    /// YAML.
+    Yaml,
+}
+
+/// Reads a whole JSON document.
+pub(super) fn json(text: &str, entries: &mut Entries) -> Result<(), Unreadable> {
+    let mut reader = Flow { text, at: 0, style: Style::Json, entries, depth: 0 };
+    let mapping = reader.entries.mapping();
+    reader.blank();
+    // JSON lines are documents one after another.
+    while reader.peek().is_some() {
+        reader.value(mapping, &(0..0), false)?;
+        reader.blank();
+    }
+    Ok(())
+}
+
+/// Reads one flow collection of YAML that begins at `at`; returns where it ends.
+pub(super) fn yaml(
+    text: &str,
+    at: usize,
+    mapping: usize,
+    key: &std::ops::Range<usize>,
+    entries: &mut Entries,
+) -> Result<usize, Unreadable> {
+    let mut reader = Flow { text, at, style: Style::Yaml, entries, depth: 0 };
+    reader.value(mapping, key, false)?;
+    Ok(reader.at)
+}
+
+struct Flow<'a, 'e> {
+    text: &'a str,
+    at: usize,
+    style: Style,
+    entries: &'e mut Entries,
+    depth: usize,
+}
+
+impl Flow<'_, '_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn wrong<T>(&self) -> Result<T, Unreadable> {
+        Err(Unreadable { at: self.at })
+    }
+
+    /// Skips blanks and comments.
+    fn blank(&mut self) {
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
+                Some(b'#') if self.style == Style::Yaml => self.line(),
+                Some(b'/') if self.style == Style::Json => {
+                    let rest = &self.text[self.at..];
+                    if rest.starts_with("//") {
+                        self.line();
+                    } else if let Some(comment) = rest.strip_prefix("/*") {
+                        self.at += comment.find("*/").map_or(rest.len(), |at| at + 4);
+                    } else {
+                        return;
+                    }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn line(&mut self) {
+        let rest = &self.text[self.at..];
+        self.at += rest.find('\n').unwrap_or(rest.len());
+    }
+
+    fn value(
+        &mut self,
+        mapping: usize,
+        key: &std::ops::Range<usize>,
+        list: bool,
+    ) -> Result<(), Unreadable> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return self.wrong();
+        }
+        match self.peek() {
+            Some(b'{') => self.mapping()?,
+            Some(b'[') => self.sequence(mapping, key)?,
+            Some(_) => {
+                let range = self.scalar()?;
+                let entry = Entry { mapping, key: key.clone(), value: range, list };
+                self.entries.push(entry);
+            }
+            None => return self.wrong(),
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn mapping(&mut self) -> Result<(), Unreadable> {
+        self.at += 1;
+        let mapping = self.entries.mapping();
+        loop {
+            self.blank();
+            match self.peek() {
+                Some(b'}') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                Some(b',') => {
+                    self.at += 1;
+                    continue;
+                }
+                Some(b'{' | b'[') if self.style == Style::Yaml => {
+                    // A collection as a key: of no interest.
+                    self.value(mapping, &(0..0), true)?;
+                }
+                Some(_) => {
+                    let key = self.scalar()?;
+                    self.blank();
+                    if self.peek() == Some(b':') {
+                        self.at += 1;
+                        self.blank();
+                        if !matches!(self.peek(), Some(b',' | b'}')) {
+                            self.value(mapping, &key, false)?;
+                        }
+                    } else if self.style == Style::Json {
+                        return self.wrong();
+                    }
+                }
+                None => return self.wrong(),
+            }
+            self.blank();
+            if !matches!(self.peek(), Some(b',' | b'}')) {
+                return self.wrong();
+            }
+        }
+    }
+
+    fn sequence(&mut self, mapping: usize, key: &std::ops::Range<usize>) -> Result<(), Unreadable> {
+        self.at += 1;
+        loop {
+            self.blank();
+            match self.peek() {
+                Some(b']') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                Some(b',') => {
+                    self.at += 1;
+                    continue;
+                }
+                Some(_) => self.value(mapping, key, true)?,
+                None => return self.wrong(),
+            }
+            self.blank();
+            // `[a: b]` of YAML.
+            if self.peek() == Some(b':') && self.style == Style::Yaml {
+                self.at += 1;
+                self.blank();
+                self.value(mapping, &(0..0), true)?;
+                self.blank();
+            }
+            if !matches!(self.peek(), Some(b',' | b']')) {
+                return self.wrong();
+            }
+        }
+    }
+
+    /// A scalar; the range is that of its text without quotes.
+    fn scalar(&mut self) -> Result<std::ops::Range<usize>, Unreadable> {
+        let start = self.at;
+        match self.peek() {
+            Some(quote @ (b'"' | b'\'')) if quote == b'"' || self.style == Style::Yaml => {
+                let end = quoted(self.text, start).ok_or(Unreadable { at: start })?;
+                self.at = end;
+                Ok(start + 1..end - 1)
+            }
+            _ => {
+                let rest = self.text.as_bytes();
+                let mut end = start;
+                while let Some(&byte) = rest.get(end) {
+                    let stops = match byte {
+                        b',' | b'[' | b']' | b'{' | b'}' | b'\n' | b'"' => true,
+                        b':' => {
+                            self.style == Style::Json
+                                || matches!(
+                                    rest.get(end + 1),
+                                    None | Some(b' ' | b'\t' | b'\n' | b'\r' | b',' | b'}' | b']')
+                                )
+                        }
+                        b'#' => {
+                            self.style == Style::Yaml
+                                && end > start
+                                && matches!(rest[end - 1], b' ' | b'\t')
+                        }
+                        b'/' => {
+                            self.style == Style::Json
+                                && matches!(rest.get(end + 1), Some(b'/' | b'*'))
+                        }
+                        _ => false,
+                    };
+                    if stops {
+                        break;
+                    }
+                    end += 1;
+                }
+                if end == start {
+                    return self.wrong();
+                }
+                self.at = end;
+                let len = self.text[start..end].trim_end().len();
+                Ok(start..start + len)
+            }
+        }
+    }
+}
+
+/// End of a quoted scalar that begins at `start`, behind the closing quote.
+pub(super) fn quoted(text: &str, start: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let quote = *bytes.get(start)?;
+    let mut at = start + 1;
+    loop {
+        match *bytes.get(at)? {
+            b'\\' if quote == b'"' => at += 2,
+            byte if byte == quote => {
+                if quote == b'\'' && bytes.get(at + 1) == Some(&b'\'') {
+                    at += 2;
+                } else {
+                    return Some(at + 1);
+                }
+            }
+            _ => at += 1,
+        }
+    }
+}

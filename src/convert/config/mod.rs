@@ -1,0 +1,279 @@
+//! YAML, JSON, TOML and INI configurations: values of keys that are known to name a device or a
+//! backend, and maps of environment variables. Other values, keys, comments and quotes stay.
+
+mod flow;
+mod yaml;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::container;
+use super::environment;
+use super::rules::Rules;
+use super::shell;
+use super::site::{Certainty, Planner};
+use super::syntax::Unreadable;
+use super::value::{self, Outcome};
+
+/// A scalar and the key that it belongs to.
+#[derive(Debug, Clone)]
+struct Entry {
+    /// Which mapping the key is one of.
+    mapping: usize,
+    /// The key without quotes; for an element of a list that of the list; may be empty.
+    key: Range<usize>,
+    /// The value without quotes, as it is written.
+    value: Range<usize>,
+    /// Whether it is an element of a list.
+    list: bool,
+}
+
+/// What was read from a file.
+#[derive(Debug, Default)]
+struct Entries {
+    all: Vec<Entry>,
+    /// Key and lines of block scalars.
+    blocks: Vec<(Range<usize>, Range<usize>)>,
+    mappings: usize,
+}
+
+impl Entries {
+    fn mapping(&mut self) -> usize {
+        self.mappings += 1;
+        self.mappings
+    }
+
+    fn push(&mut self, entry: Entry) {
+        self.all.push(entry);
+    }
+
+    fn block(&mut self, key: Range<usize>, body: Range<usize>) {
+        self.blocks.push((key, body));
+    }
+
+    fn mark(&self) -> usize {
+        self.all.len()
+    }
+
+    fn back_to(&mut self, mark: usize) {
+        self.all.truncate(mark);
+    }
+}
+
+/// Words without which nothing can apply; files of data are often large.
+const NEEDLES: &[&str] = &["cuda", "nccl", "CUDA", "NCCL", "GPU", "gpu", "nvidia", "NVIDIA"];
+
+/// Plans a configuration; its name (without directories) tells the format.
+pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), Unreadable> {
+    let text = planner.text;
+    if !NEEDLES.iter().any(|needle| text.contains(needle)) {
+        return Ok(());
+    }
+    let lower = name.to_ascii_lowercase();
+    let mut entries = Entries::default();
+    match lower.rsplit('.').next().unwrap_or_default() {
+        "json" | "jsonc" => flow::json(text, &mut entries)?,
+        "yaml" | "yml" => yaml::read(text, &mut entries),
+        "toml" => match DeTable::parse(text) {
+            Ok(document) => table(text, document.get_ref(), &mut entries),
+            Err(error) => return Err(Unreadable { at: error.span().map_or(0, |span| span.start) }),
+        },
+        _ => ini(text, &mut entries),
+    }
+    judge(planner, &entries);
+    Ok(())
+}
+
+/// The elements of a JSON list of strings that begins `text`, as ranges.
+pub(super) fn json_list(text: &str) -> Option<Vec<Range<usize>>> {
+    let mut entries = Entries::default();
+    flow::json(text, &mut entries).ok()?;
+    entries.all.iter().map(|entry| entry.list.then(|| entry.value.clone())).collect()
+}
+
+fn table(text: &str, table: &DeTable<'_>, entries: &mut Entries) {
+    let mapping = entries.mapping();
+    for (key, value) in table {
+        let key = unquoted(text, key.span());
+        toml_value(text, value, mapping, &key, false, entries);
+    }
+}
+
+fn toml_value(
+    text: &str,
+    value: &Spanned<DeValue<'_>>,
+    mapping: usize,
+    key: &Range<usize>,
+    list: bool,
+    entries: &mut Entries,
+) {
+    match value.get_ref() {
+        DeValue::Table(inner) => table(text, inner, entries),
+        DeValue::Array(array) => {
+            for item in array {
+                toml_value(text, item, mapping, key, true, entries);
+            }
+        }
+        DeValue::String(_) | DeValue::Integer(_) => {
+            let value = unquoted(text, value.span());
+            entries.push(Entry { mapping, key: key.clone(), value, list });
+        }
+        _ => {}
+    }
+}
+
+/// A span without its quotes.
+fn unquoted(text: &str, span: Range<usize>) -> Range<usize> {
+    let source = &text[span.clone()];
+    let quotes = ["\"\"\"", "'''", "\"", "'"].iter().find(|quote| {
+        source.len() >= 2 * quote.len() && source.starts_with(**quote) && source.ends_with(**quote)
+    });
+    let len = quotes.map_or(0, |quote| quote.len());
+    span.start + len..span.end - len
+}
+
+/// `key = value` and `key: value` lines in sections.
+fn ini(text: &str, entries: &mut Entries) {
+    let mut mapping = entries.mapping();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let body = line.trim_end();
+        let trimmed = body.trim_start();
+        if trimmed.starts_with('[') {
+            mapping = entries.mapping();
+        }
+        // An indented line goes on with the value before.
+        if trimmed.is_empty() || trimmed.len() < body.len() || trimmed.starts_with(['#', ';', '['])
+        {
+            continue;
+        }
+        let Some(sign) = body.find(['=', ':']) else { continue };
+        let key = start..start + body[..sign].trim_end().len();
+        let behind = &body[sign + 1..];
+        let comment = [" #", " ;", "\t#", "\t;"].iter().filter_map(|sign| behind.find(sign)).min();
+        let value = &behind[..comment.unwrap_or(behind.len())];
+        let offset = start + sign + 1 + value.len() - value.trim_start().len();
+        let value = unquoted(text, offset..offset + value.trim().len());
+        entries.push(Entry { mapping, key, value, list: false });
+    }
+}
+
+/// What is known of one mapping.
+#[derive(Default)]
+struct Mapping<'a> {
+    keys: BTreeSet<&'a str>,
+    /// A value or key of it is about NPUs: what is about CUDA beside it is meant.
+    aware: bool,
+    /// The environment variable that the value behind `name` names.
+    named: Option<Range<usize>>,
+}
+
+fn judge(planner: &mut Planner<'_>, entries: &Entries) {
+    let text = planner.text;
+    let mut mappings: BTreeMap<usize, Mapping<'_>> = BTreeMap::new();
+    for entry in &entries.all {
+        let mapping = mappings.entry(entry.mapping).or_default();
+        let (key, value) = (&text[entry.key.clone()], &text[entry.value.clone()]);
+        mapping.keys.insert(key);
+        let word = key.to_ascii_lowercase();
+        let names_npu = word.split(['_', '-', '.']).any(|part| matches!(part, "npu" | "ascend"));
+        mapping.aware |= names_npu && key.chars().any(|c| c.is_ascii_lowercase())
+            || value == "npu"
+            || value == "hccl"
+            || value.starts_with("npu:");
+        if key == "name" && environment::assignment(value, None).is_some() {
+            mapping.named = Some(entry.value.clone());
+        }
+    }
+    for entry in &entries.all {
+        let Some(mapping) = mappings.get(&entry.mapping) else { continue };
+        container::entry(planner, &entry.key, &entry.value);
+        if entry.list {
+            list_item(planner, entry);
+        } else {
+            variable(planner, entry, mapping);
+        }
+        if !mapping.aware {
+            device(planner, entry);
+            accelerate(planner, entry, mapping);
+        }
+    }
+    for (key, body) in &entries.blocks {
+        let scripts = ["run", "script", "command", "before_script", "args"];
+        let body_text = &text[body.clone()];
+        if scripts.contains(&&text[key.clone()]) && value::mentions_cuda(body_text) {
+            // A script that cannot be read stays.
+            let _ = shell::plan_part(planner, body_text, body.start);
+        }
+    }
+}
+
+/// A key that names an environment variable, or the pair `name`, `value`.
+fn variable(planner: &mut Planner<'_>, entry: &Entry, mapping: &Mapping<'_>) {
+    let text = planner.text;
+    let (key, value) = (&text[entry.key.clone()], &text[entry.value.clone()]);
+    let name = match &mapping.named {
+        Some(name) if key == "value" => name.clone(),
+        _ => entry.key.clone(),
+    };
+    let known = (!value.contains(['$', '{', '\\'])).then_some(value);
+    let searched = matches!(&text[name.clone()], "PATH" | "LD_LIBRARY_PATH");
+    let known = if searched { Some(value) } else { known };
+    let Some(decision) = environment::assignment(&text[name.clone()], known) else { return };
+    if decision.new_name.is_some_and(|new| mapping.keys.contains(new)) {
+        return;
+    }
+    if let (Some(_), Some(new)) = (decision.new_name, &decision.new_value) {
+        planner.also(entry.value.clone(), new.clone());
+    }
+    let place = name.start.min(entry.value.start)..entry.value.end.max(name.end);
+    decision.enter(planner, name, &place);
+}
+
+/// `- CUDA_VISIBLE_DEVICES=0`.
+fn list_item(planner: &mut Planner<'_>, entry: &Entry) {
+    let text = &planner.text[entry.value.clone()];
+    let Some((name, value)) = text.split_once('=') else { return };
+    let known = (!value.contains(['$', '{', '\\', '"', '\''])).then_some(value);
+    let Some(decision) = environment::assignment(name, known) else { return };
+    let start = entry.value.start;
+    if let (Some(_), Some(new)) = (decision.new_name, &decision.new_value) {
+        planner.also(start + name.len() + 1..entry.value.end, new.clone());
+    }
+    decision.enter(planner, start..start + name.len(), &entry.value);
+}
+
+fn device(planner: &mut Planner<'_>, entry: &Entry) {
+    let (key, value) = (&planner.text[entry.key.clone()], &planner.text[entry.value.clone()]);
+    let Some(outcome) = value::converted(key, value) else { return };
+    let rule = Rules::builtin().site("config-device");
+    match outcome {
+        Outcome::Write(new) => {
+            planner.change(rule, entry.value.clone(), new, Certainty::Exact);
+        }
+        Outcome::Flag => {
+            let detail = format!("{key}: {value}");
+            planner.flag(rule, entry.value.clone(), Some(detail));
+        }
+    }
+}
+
+/// The configuration that `accelerate config` writes.
+fn accelerate(planner: &mut Planner<'_>, entry: &Entry, mapping: &Mapping<'_>) {
+    let (key, value) = (&planner.text[entry.key.clone()], &planner.text[entry.value.clone()]);
+    if key == "distributed_type"
+        && value == "MULTI_GPU"
+        && mapping.keys.contains("compute_environment")
+    {
+        let rule = Rules::builtin().site("config-accelerate");
+        planner.change(rule, entry.value.clone(), "MULTI_NPU", Certainty::Exact);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,311 @@
+//! Dockerfiles, and what compose files, Kubernetes manifests and CI workflows ask of NVIDIA.
+
+use std::ops::Range;
+
+use super::config;
+use super::environment;
+use super::rules::Rules;
+use super::shell;
+use super::site::{Certainty, Planner};
+use super::syntax::Unreadable;
+use super::value::{self, Outcome};
+
+/// Plans a Dockerfile, or a compose file or manifest (YAML).
+pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), Unreadable> {
+    let lower = name.to_ascii_lowercase();
+    if lower.ends_with(".yml") || lower.ends_with(".yaml") {
+        return config::plan(planner, name);
+    }
+    dockerfile(planner);
+    Ok(())
+}
+
+/// Whether an image is built for CUDA: `nvidia/cuda:12.1.0-base`, `pytorch/pytorch:2.1-cuda12.1`.
+fn of_cuda(image: &str) -> bool {
+    let image = image.to_ascii_lowercase();
+    let (path, tag) = match image.rsplit_once(':') {
+        Some((path, tag)) if !tag.contains('/') => (path, tag),
+        _ => (image.as_str(), ""),
+    };
+    path.split('/').any(|part| part == "nvidia" || part.contains("cuda"))
+        || tag.contains("cuda")
+        || tag.contains("cudnn")
+        || tag.split(['-', '_', '.']).any(|part| {
+            part == "gpu"
+                || part.strip_prefix("cu").is_some_and(|version| {
+                    version.len() >= 2 && version.bytes().all(|byte| byte.is_ascii_digit())
+                })
+        })
+}
+
+/// What a key of a manifest asks of NVIDIA.
+pub(super) fn entry(planner: &mut Planner<'_>, key: &Range<usize>, value: &Range<usize>) {
+    let (name, text) = (&planner.text[key.clone()], &planner.text[value.clone()]);
+    let site = match (name, text) {
+        ("driver" | "runtime" | "runtimeClassName", "nvidia") | ("gpus", "all") => "compose-nvidia",
+        (name, _) if name.starts_with("nvidia.com/") => "k8s-nvidia-gpu",
+        ("image" | "container" | "base_image" | "baseImage", image) if of_cuda(image) => {
+            "ci-cuda-image"
+        }
+        _ => return,
+    };
+    let place = key.start.min(value.start)..value.end.max(key.end);
+    planner.flag(Rules::builtin().site(site), place, Some(format!("{name}: {text}")));
+}
+
+/// One instruction: its name in capitals, and where the rest of it stands.
+struct Instruction {
+    name: String,
+    rest: Range<usize>,
+}
+
+fn dockerfile(planner: &mut Planner<'_>) {
+    let text = planner.text;
+    // With another escape character every line end reads differently.
+    let directive = text.lines().next().unwrap_or_default().to_ascii_lowercase().replace(' ', "");
+    if directive.starts_with("#escape=`") {
+        return;
+    }
+    for instruction in instructions(text) {
+        let rest = instruction.rest;
+        let body = &text[rest.clone()];
+        match instruction.name.as_str() {
+            "FROM" => from(planner, &rest),
+            "ENV" | "ARG" | "LABEL" if !body.contains('=') => legacy(planner, &rest),
+            "ENV" | "ARG" => {
+                argument_image(planner, &rest);
+                let _ = shell::plan_part(planner, body, rest.start);
+            }
+            "RUN" | "CMD" | "ENTRYPOINT" if body.starts_with('[') => {
+                list(planner, &rest);
+            }
+            "RUN" | "CMD" | "ENTRYPOINT" => {
+                let _ = shell::plan_part(planner, body, rest.start);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn instructions(text: &str) -> Vec<Instruction> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let start = at;
+        at = line_after(text, at);
+        let line = &text[start..at];
+        let trimmed = line.trim_start();
+        if trimmed.is_empty() || trimmed.starts_with('#') {
+            continue;
+        }
+        // A backslash at the end of the line goes on; comments in between do not end it.
+        let mut end = at;
+        let mut last = line;
+        while last.trim_end().ends_with('\\') || last.trim_start().starts_with('#') {
+            if end >= text.len() {
+                break;
+            }
+            let next = line_after(text, end);
+            last = &text[end..next];
+            end = next;
+        }
+        at = end;
+        let offset = start + line.len() - trimmed.len();
+        let len = trimmed.find([' ', '\t', '\r', '\n']).unwrap_or(trimmed.len());
+        let name = trimmed[..len].to_ascii_uppercase();
+        let body = text[offset + len..end].trim_start_matches([' ', '\t']);
+        let rest = end - body.len()..end - (body.len() - body.trim_end().len());
+        if rest.start > rest.end {
+            continue;
+        }
+        at = heredoc(text, &text[rest.clone()], &name, at);
+        out.push(Instruction { name, rest });
+    }
+    out
+}
+
+fn line_after(text: &str, at: usize) -> usize {
+    text[at..].find('\n').map_or(text.len(), |len| at + len + 1)
+}
+
+/// Behind the here document of `RUN <<EOF` or `COPY <<EOF /file`.
+fn heredoc(text: &str, body: &str, name: &str, mut at: usize) -> usize {
+    if !matches!(name, "RUN" | "COPY" | "ADD") {
+        return at;
+    }
+    let Some(sign) = body.find("<<") else { return at };
+    let delimiter = body[sign + 2..].trim_start_matches('-').trim_start_matches(['"', '\'']);
+    let len = delimiter
+        .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+        .unwrap_or(delimiter.len());
+    let delimiter = &delimiter[..len];
+    if delimiter.is_empty() {
+        return at;
+    }
+    let from = at;
+    while at < text.len() {
+        let next = line_after(text, at);
+        if text[at..next].trim() == delimiter {
+            return next;
+        }
+        at = next;
+    }
+    from
+}
+
+/// `FROM --platform=… image AS name`.
+fn from(planner: &mut Planner<'_>, rest: &Range<usize>) {
+    let text = &planner.text[rest.clone()];
+    let mut at = 0;
+    for word in text.split([' ', '\t']) {
+        let start = rest.start + at;
+        at += word.len() + 1;
+        if word.is_empty() || word.starts_with("--") {
+            continue;
+        }
+        if of_cuda(word) {
+            let rule = Rules::builtin().site("dockerfile-from");
+            planner.flag(rule, start..start + word.len(), Some(word.to_owned()));
+        }
+        return;
+    }
+}
+
+/// `ARG BASE=nvidia/cuda:12.1.0-base`.
+fn argument_image(planner: &mut Planner<'_>, rest: &Range<usize>) {
+    let text = &planner.text[rest.clone()];
+    let Some((name, value)) = text.split_once('=') else { return };
+    let image = value.trim().trim_matches(['"', '\'']);
+    let says_image = name.to_ascii_lowercase().contains("image") || name.starts_with("BASE");
+    if says_image && !image.contains(char::is_whitespace) && of_cuda(image) {
+        let rule = Rules::builtin().site("dockerfile-from");
+        planner.flag(rule, rest.clone(), Some(image.to_owned()));
+    }
+}
+
+/// `ENV NAME the value`.
+fn legacy(planner: &mut Planner<'_>, rest: &Range<usize>) {
+    let text = &planner.text[rest.clone()];
+    let Some((name, value)) = text.split_once([' ', '\t']) else { return };
+    let trimmed = value.trim_start();
+    let known = (!trimmed.contains(['$', '\\', '"', '\''])).then_some(trimmed);
+    let known = if name.ends_with("PATH") { Some(trimmed) } else { known };
+    let Some(decision) = environment::assignment(name, known) else { return };
+    if let (Some(_), Some(new)) = (decision.new_name, &decision.new_value) {
+        planner.also(rest.end - trimmed.len()..rest.end, new.clone());
+    }
+    decision.enter(planner, rest.start..rest.start + name.len(), rest);
+}
+
+/// `CMD ["python", "train.py", "--device", "cuda"]`.
+fn list(planner: &mut Planner<'_>, rest: &Range<usize>) {
+    let text = planner.text;
+    let Some(items) = config::json_list(&text[rest.clone()]) else { return };
+    let rule = Rules::builtin().site("shell-device-option");
+    let mut option: Option<&str> = None;
+    for item in items {
+        let range = rest.start + item.start..rest.start + item.end;
+        let word = &text[range.clone()];
+        let (key, at) = match word.split_once('=') {
+            Some((key, value)) => (Some(key), range.end - value.len()..range.end),
+            None => (option.take(), range),
+        };
+        let outcome = key.and_then(|key| value::converted(key, &text[at.clone()]));
+        match outcome {
+            Some(Outcome::Write(new)) => planner.change(rule, at, new, Certainty::Exact),
+            Some(Outcome::Flag) => planner.flag(rule, at, Some(word.to_owned())),
+            None => {}
+        }
+        option = word.starts_with('-').then_some(word);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::convert::encoding::apply;
+    use crate::convert::site::{Decision, FilePlan};
+
+    fn planned(text: &str) -> FilePlan {
+        let mut planner = Planner::new(text);
+        plan(&mut planner, "Dockerfile").unwrap();
+        planner.finish()
+    }
+
+    fn flags(text: &str) -> Vec<&'static str> {
+        let sites = planned(text).sites;
+        let flagged = sites.iter().filter(|site| site.decision == Decision::Flagged);
+        flagged.map(|site| site.rule.name.as_str()).collect()
+    }
+
+    fn converted(text: &str) -> String {
+        let after = apply(text, &planned(text).edits);
+        assert_eq!(planned(&after).edits, [], "a second run edits\n{after}");
+        after
+    }
+
+    #[test]
+    fn variables_and_commands_are_rewritten() {
+        for (before, after) in [
+            ("ENV CUDA_VISIBLE_DEVICES=0 A=b\n", "ENV ASCEND_RT_VISIBLE_DEVICES=0 A=b\n"),
+            ("ENV CUDA_VISIBLE_DEVICES 0, 1\n", "ENV ASCEND_RT_VISIBLE_DEVICES 0,1\n"),
+            (
+                "RUN pip install \\\n    # gpu\n    onnxruntime-gpu \\\n  && echo cuda\n",
+                "RUN pip install \\\n    # gpu\n    onnxruntime-gpu \\\n  && echo cuda\n",
+            ),
+            (
+                "RUN pip install x \\\n    onnxruntime-gpu \\\n  && echo cuda\n",
+                "RUN pip install x \\\n    onnxruntime-cann \\\n  && echo cuda\n",
+            ),
+            ("CMD python a.py --device cuda\n", "CMD python a.py --device npu\n"),
+            (
+                "CMD [\"python\", \"a.py\", \"--device\", \"cuda\"]\n",
+                "CMD [\"python\", \"a.py\", \"--device\", \"npu\"]\n",
+            ),
+        ] {
+            assert_eq!(converted(before), after);
+        }
+    }
+
+    #[test]
+    fn what_stays() {
+        for text in [
+            "# ENV CUDA_VISIBLE_DEVICES=0\nFROM ubuntu:22.04\n",
+            "RUN <<EOF\nexport CUDA_VISIBLE_DEVICES=0\nEOF\nCOPY cuda /cuda\n",
+            "# escape=`\nENV CUDA_VISIBLE_DEVICES=0\n",
+            "LABEL cuda=yes\nRUN echo \"CUDA_VISIBLE_DEVICES=0\"\n",
+        ] {
+            assert_eq!(converted(text), text);
+        }
+    }
+
+    #[test]
+    fn what_is_flagged() {
+        for (text, rules) in [
+            ("FROM nvidia/cuda:12.1.0-base AS b\n", vec!["dockerfile-from"]),
+            ("FROM --platform=x pytorch/pytorch:2.1.0-cuda12.1\n", vec!["dockerfile-from"]),
+            ("ARG BASE_IMAGE=nvidia/cuda:12.1.0\nFROM $BASE_IMAGE\n", vec!["dockerfile-from"]),
+            ("FROM ubuntu:22.04\nFROM ascendai/cann:8.0\n", vec![]),
+            ("ENV NVIDIA_VISIBLE_DEVICES all\n", vec!["NVIDIA_VISIBLE_DEVICES"]),
+            ("ENV PATH=/usr/local/cuda/bin:$PATH\n", vec!["ld-library-path-cuda"]),
+        ] {
+            assert_eq!(flags(text), rules, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_planned_once(
+            text in "(FROM |ENV |RUN |CMD |ARG |\\[|\\]|\"|,|CUDA_VISIBLE_DEVICES|=|0, 1| |\n|\\\\|#|<<E|python a.py|--device|cuda|中){0,20}",
+        ) {
+            let plan = planned(&text);
+            for edit in &plan.edits {
+                prop_assert!(text.get(edit.range.clone()).is_some());
+            }
+            let after = apply(&text, &plan.edits);
+            prop_assert_eq!(planned(&after).edits, vec![]);
+        }
+    }
+}
