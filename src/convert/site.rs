@@ -146,6 +146,11 @@ impl<'a> Planner<'a> {
             .any(|edit| edit.range.start < range.end && range.start < edit.range.end)
     }
 
+    /// The places so far.
+    pub fn sites(&self) -> &[Site] {
+        &self.plan.sites
+    }
+
     /// Whether anything is replaced so far.
     pub fn has_edits(&self) -> bool {
         !self.plan.edits.is_empty()

@@ -81,6 +81,18 @@ impl Finder<'_> {
         }
     }
 
+    /// `is_cuda = …` next to `is_npu = …`: the first is about CUDA alone.
+    fn siblings(&mut self, body: &[Stmt]) {
+        for (at, stmt) in body.iter().enumerate() {
+            let near = &body[at.saturating_sub(2)..body.len().min(at + 3)];
+            if target(stmt).is_some_and(|one| self.cuda(one) && !self.npu(one))
+                && near.iter().filter_map(target).any(|one| self.npu(one) && !self.cuda(one))
+            {
+                self.keep(stmt.range());
+            }
+        }
+    }
+
     /// `if npu: return …` makes what follows the branch without NPUs; of neighbouring `if`s,
     /// one that asks for NPUs makes the others branches of the same decision.
     fn neighbours(&mut self, body: &[Stmt]) {
@@ -105,6 +117,15 @@ impl Finder<'_> {
     }
 }
 
+/// What an assignment assigns to.
+fn target(stmt: &Stmt) -> Option<&Expr> {
+    match stmt {
+        Stmt::Assign(assign) => assign.targets.first(),
+        Stmt::AnnAssign(assign) => Some(&assign.target),
+        _ => None,
+    }
+}
+
 /// Whether a body ends the block that it stands in.
 fn leaves(body: &[Stmt]) -> bool {
     matches!(
@@ -121,6 +142,7 @@ fn npu_literal(expr: &Expr) -> bool {
 impl<'a> Visitor<'a> for Finder<'_> {
     fn visit_body(&mut self, body: &'a [Stmt]) {
         self.neighbours(body);
+        self.siblings(body);
         for stmt in body {
             self.visit_stmt(stmt);
         }
@@ -202,6 +224,12 @@ mod tests {
         assert_eq!(texts(source), ["torch.cuda.x()"]);
         let source = "if cuda():\n  a()\nif npu():\n  b()\n";
         assert_eq!(texts(source), ["cuda()", "a()"]);
+    }
+
+    #[test]
+    fn variables_of_both_kinds_stay() {
+        let source = "is_cuda = d.type == 'cuda'\nis_npu = d.type == 'npu'\nx = 'cuda'\n";
+        assert_eq!(texts(source), ["is_cuda = d.type == 'cuda'"]);
     }
 
     #[test]

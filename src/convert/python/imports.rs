@@ -226,7 +226,7 @@ impl<'a> Engine<'a> {
         let Some(module) = import.module.as_ref().filter(|_| import.level == 0) else { return };
         let base = module.as_str();
         for alias in &import.names {
-            self.library(&format!("{base}.{}", alias.name.as_str()), alias.range());
+            self.library(&format!("{base}.{}", alias.name.as_str()), import.range());
         }
         if !base.starts_with("torch") || self.is_kept(&span(import.range())) {
             return;
@@ -372,6 +372,7 @@ impl<'a> Engine<'a> {
         loop {
             if let Some(rule) = self.rule(Match::Library, &path[..end]) {
                 match rule.action {
+                    // One statement is one place, however many names it takes.
                     Action::Flag => self.flag(rule, span(at), Some(path.to_owned())),
                     Action::Note => self.note(rule, span(at), Some(path.to_owned())),
                     _ => {}

@@ -108,10 +108,9 @@ pub(super) fn first_interpolation(expr: &Expr) -> Option<&Expr> {
 /// What to replace in a string that stands where a device is wanted; nothing if it is no CUDA
 /// device.
 pub(super) fn device(text: &str, expr: &Expr) -> Vec<Part> {
-    const PAIRS: &[(&str, &str)] = &[("cuda", "npu"), ("CUDA", "NPU")];
     match leading(expr) {
         Some(Expr::StringLiteral(literal)) if cuda_device(literal.value.to_str()) => {
-            of_literal(text, literal, PAIRS)
+            of_literal(text, literal, &[("cuda", "npu")])
         }
         Some(Expr::FString(fstring)) => match first_text(fstring) {
             Some((range, value, whole))

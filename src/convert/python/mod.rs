@@ -8,6 +8,7 @@
 //! - [`engine`], [`expr`], [`call`], [`api`], [`functions`], [`env`] walk the tree once and
 //!   decide what its place decides; [`flow`] carries roles back to where values come from;
 //!   [`settle`] decides about the strings that are left.
+//! - [`mark`] puts comments where a person has to look.
 //! - [`imports`] and [`insert`] rewrite import statements and add `import torch_npu`.
 //! - [`names`], [`roles`] and [`literal`] are the words: what looks like a device, which
 //!   arguments hold one, what of a string is one.
@@ -23,6 +24,7 @@ mod functions;
 mod imports;
 mod insert;
 mod literal;
+mod mark;
 mod names;
 mod roles;
 mod scope;
@@ -150,6 +152,9 @@ pub fn plan(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError> 
     }
     engine.run(body);
     engine.insert_import(body);
+    if context.options.mark {
+        engine.mark(body);
+    }
     Ok(engine.planner.finish())
 }
 

@@ -52,19 +52,19 @@ pub(super) fn backend_like(name: &str) -> bool {
 /// Whether `text` is a device of another type than CUDA.
 pub(super) fn other_device(text: &str) -> bool {
     let kind = text.split(':').next().unwrap_or(text);
-    DEVICE_WORDS.contains(&kind.to_ascii_lowercase().as_str())
+    DEVICE_WORDS.contains(&kind)
 }
 
 /// Whether `text` is a backend other than NCCL.
 pub(super) fn other_backend(text: &str) -> bool {
-    BACKEND_WORDS.contains(&text.to_ascii_lowercase().as_str())
+    BACKEND_WORDS.contains(&text)
 }
 
 /// Whether `text` is a CUDA device: `cuda`, `cuda:0`, `cuda:%d`, `cuda:`, or a list of them.
 pub(super) fn cuda_device(text: &str) -> bool {
     text.split(',').all(|one| {
         let one = one.trim();
-        match one.strip_prefix("cuda").or_else(|| one.strip_prefix("CUDA")) {
+        match one.strip_prefix("cuda") {
             Some("") => true,
             Some(rest) => rest.strip_prefix(':').is_some_and(|index| {
                 index.bytes().all(|byte| byte.is_ascii_digit())

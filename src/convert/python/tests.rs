@@ -289,3 +289,13 @@ fn libraries_are_reported() {
         [("nvidia-smi-command".to_owned(), 2)]
     );
 }
+
+#[test]
+fn marks_stand_above_the_statement_once() {
+    let options = Options { mark: true, ..Options::default() };
+    let source = "import torch\ndef f():\n    m = torch.nn.DataParallel(\n        m)\n";
+    let out = converted_with(source, &options);
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[2].starts_with("    # ascend-doctor: CV0379 "), "{out}");
+    assert_eq!(lines[3], "    m = torch.nn.DataParallel(");
+}

@@ -1,0 +1,78 @@
+//! `--mark`: a comment above every statement that a person has to look at.
+
+use std::collections::BTreeSet;
+
+use ruff_python_ast::Stmt;
+use ruff_python_ast::statement_visitor::{StatementVisitor, walk_stmt};
+use ruff_text_size::Ranged as _;
+
+use super::engine::Engine;
+use crate::convert::rules::Rule;
+use crate::convert::site::{Decision, Site};
+
+/// What a mark begins with; the rule follows.
+const MARK: &str = "# ascend-doctor: ";
+
+/// The starts of all statements that begin their line, in the order of the text.
+#[derive(Default)]
+struct Starts(Vec<(usize, usize)>);
+
+impl<'a> StatementVisitor<'a> for Starts {
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        self.0.push((stmt.start().to_usize(), stmt.end().to_usize()));
+        walk_stmt(self, stmt);
+    }
+}
+
+impl<'a> Engine<'a> {
+    /// Adds the comments; a statement that has one of a rule gets no second.
+    pub(super) fn mark(&mut self, body: &'a [Stmt]) {
+        let mut starts = Starts::default();
+        starts.visit_body(body);
+        let mut wanted: BTreeSet<(usize, &'static str)> = BTreeSet::new();
+        for site in self.planner.sites().iter().filter(|site| site.decision == Decision::Flagged) {
+            if let Some(line) = self.statement_line(&starts, site) {
+                wanted.insert((line, site.rule.id.as_str()));
+            }
+        }
+        for (line, id) in wanted {
+            let Some(rule) = self.rules.by_id(id) else { continue };
+            if self.marked_above(line, id) {
+                continue;
+            }
+            let indent: String =
+                self.text[line..].chars().take_while(|&c| c == ' ' || c == '\t').collect();
+            let text = format!("{indent}{MARK}{id} {}{}", words(rule), self.newline());
+            self.planner.also(line..line, text);
+        }
+    }
+
+    /// The start of the line of the innermost statement around a place that begins its line.
+    fn statement_line(&self, starts: &Starts, site: &Site) -> Option<usize> {
+        starts
+            .0
+            .iter()
+            .filter(|(start, end)| *start <= site.range.start && site.range.start < *end)
+            .filter_map(|(start, _)| {
+                let line = self.line_start(*start);
+                self.text[line..*start].trim().is_empty().then_some(line)
+            })
+            .next_back()
+    }
+
+    /// Whether the comments right above a line hold a mark of this rule.
+    fn marked_above(&self, line: usize, id: &str) -> bool {
+        self.text[..line]
+            .lines()
+            .rev()
+            .take_while(|above| above.trim_start().starts_with('#'))
+            .any(|above| above.contains(MARK) && above.contains(id))
+    }
+}
+
+/// What a mark says: what to do, on one line.
+fn words(rule: &Rule) -> String {
+    let text = rule.advice.as_ref().or(rule.note.as_ref());
+    let said = text.map_or_else(|| rule.name.clone(), |text| format!("{}: {}", rule.name, text.en));
+    said.replace(['\n', '\r'], " ")
+}
