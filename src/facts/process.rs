@@ -26,6 +26,10 @@ pub struct Process {
     /// The running process under examination (`--pid`).
     #[serde(default)]
     pub pid: Option<u32>,
+    /// The name under which this process was started, where that is a Python: it is the link of
+    /// a virtual environment, of which `/proc/<pid>/exe` says nothing.
+    #[serde(default)]
+    pub argv0: Option<String>,
     /// Shared objects that this process has mapped, from `/proc/<pid>/maps`.
     #[serde(default)]
     pub mapped: Vec<MappedFile>,

@@ -88,6 +88,26 @@ mod tests {
     }
 
     #[test]
+    fn endless_output_is_bounded() {
+        let start = Instant::now();
+        let script = "while :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done";
+        let out = run("/bin/sh", &["-c", script], Duration::from_millis(300)).unwrap();
+        assert!(out.timed_out && out.text.len() as u64 <= 2 * MAX_OUTPUT);
+        let out = run("/bin/sh", &["-c", "exec cat /dev/zero"], Duration::from_millis(300));
+        let text = out.unwrap().text;
+        assert!(text.len() as u64 <= MAX_OUTPUT && start.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn who_stays_behind_is_not_waited_for() {
+        let start = Instant::now();
+        let script = "setsid sleep 5 & echo done";
+        let out = run("/bin/sh", &["-c", script], Duration::from_secs(3)).unwrap();
+        assert_eq!(out.status, Some(0));
+        assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+    }
+
+    #[test]
     fn a_missing_program_is_none() {
         assert!(run("/nonexistent/npu-smi", &[], Duration::from_secs(1)).is_none());
     }

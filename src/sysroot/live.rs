@@ -91,6 +91,7 @@ pub(super) fn attach(pid: u32) -> io::Result<(Process, Vec<(String, String)>)> {
     let exe = link("exe")
         .filter(|exe| exe.rsplit('/').next().is_some_and(|name| name.starts_with("python")));
     let process = Process {
+        argv0: argv0(&std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()),
         uid: effective("Uid:"),
         gid: effective("Gid:"),
         groups: field("Groups:")
@@ -112,6 +113,15 @@ pub(super) fn attach(pid: u32) -> io::Result<(Process, Vec<(String, String)>)> {
         })
         .collect();
     Ok((process, vars))
+}
+
+/// The first argument in `/proc/<pid>/cmdline`, if it names a Python. The others may be secrets,
+/// and a process may have written anything else there.
+fn argv0(cmdline: &[u8]) -> Option<String> {
+    let first = cmdline.split(|&byte| byte == 0).next()?;
+    let first = std::str::from_utf8(first).ok().filter(|first| first.len() < 4096)?;
+    let name = first.rsplit('/').next()?;
+    (name.starts_with("python") && !name.contains(char::is_whitespace)).then(|| first.to_owned())
 }
 
 /// The shared objects in the text of `/proc/<pid>/maps`, each once, in order of path.
@@ -190,6 +200,15 @@ mod tests {
             files,
             [("/a b/libhccl.so".to_owned(), true), ("/usr/lib/libc.so.6".to_owned(), false)]
         );
+    }
+
+    #[test]
+    fn only_the_name_of_a_python_is_kept() {
+        assert_eq!(argv0(b"/v/bin/python3\0-m\0x\0").as_deref(), Some("/v/bin/python3"));
+        assert_eq!(argv0(b"python\0").as_deref(), Some("python"));
+        for other in [&b""[..], b"VLLM::EngineCore\0", b"/bin/sh\0python\0", b"python -c secret"] {
+            assert_eq!(argv0(other), None);
+        }
     }
 
     #[test]

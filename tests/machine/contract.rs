@@ -336,3 +336,33 @@ fn no_placeholder_is_left() {
     }
     assert!(left.is_empty(), "{}", left.join("\n"));
 }
+
+/// A service that a unit file starts by the path of its virtual environment, which no variable
+/// names.
+#[test]
+fn the_environment_of_a_process_is_found_without_variables() {
+    let Some(python) =
+        ["/usr/bin/python3", "/usr/local/bin/python3"].iter().find(|path| Path::new(path).exists())
+    else {
+        eprintln!("skipped: there is no Python here");
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let venv = dir.path().canonicalize().unwrap().join("venv");
+    std::fs::create_dir_all(venv.join("bin")).unwrap();
+    std::fs::write(venv.join("pyvenv.cfg"), "home = /usr/bin\n").unwrap();
+    std::os::unix::fs::symlink(python, venv.join("bin/python3")).unwrap();
+    let mut service = Command::new(venv.join("bin/python3"))
+        .args(["-S", "-c", "import time; print('up', flush=True); time.sleep(60)"])
+        .env_clear()
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = [0; 2];
+    std::io::Read::read_exact(service.stdout.as_mut().unwrap(), &mut line).unwrap();
+    let facts = facts_of(&["--pid", &service.id().to_string()], &[]);
+    service.kill().unwrap();
+    service.wait().unwrap();
+    let interpreter = &facts["python"]["interpreter"];
+    assert_eq!(interpreter["prefix"], venv.to_str().unwrap(), "{interpreter}");
+}

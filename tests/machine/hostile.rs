@@ -374,14 +374,16 @@ fn nothing_steers_the_terminal() {
             tree.set_env(name, &format!("/x{evil}:{evil}"));
         }
         tree.file(&format!("/usr/local/Ascend/ascend-toolkit/{}", evil.replace('/', "")), "x");
+        let smi = format!(
+            "| npu-smi {evil} Version: 25.2.0{evil} |\n| 0     910B4{evil} | OK{evil} | 93.0 39 0 / 0 |\n\
+             | 0 | 0000:C1:00.0{evil} | 0 0 / 0 3394 / 65536 |\nDrvMngGetConsoleLogLevel failed {evil}\n"
+        );
+        tree.commands.insert("/usr/local/bin/npu-smi info".to_owned(), smi);
         let dir = written(&tree);
-        let commands = serde_json::json!({
-            "/usr/local/bin/npu-smi info": { "stdout": format!("| npu-smi {evil} Version: {evil} |\n"), "stderr": evil, "status": 0 },
-        });
-        std::fs::write(dir.path().join(".commands.json"), commands.to_string()).unwrap();
         for format in ["text", "json", "junit", "sarif", "markdown"] {
             let root = dir.path().to_str().unwrap();
-            let (_, text, errors) = run(&["-v", "--format", format, "check", "--root", root]);
+            let (code, text, errors) = run(&["-v", "--format", format, "check", "--root", root]);
+            assert!(code <= 1, "{errors}");
             for (stream, text) in [("output", &text), ("errors", &errors)] {
                 if let Some(found) = text.lines().find(|line| line.contains(bad)) {
                     wrong.push(format!("pass {pass} {format} {stream}: {found:?}"));

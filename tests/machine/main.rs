@@ -5,7 +5,9 @@
 //! - `mutations`: a healthy machine with one file broken at a time;
 //! - `bad_input`: what no machine should look like;
 //! - `hostile`: options, places and moments that are against us;
+//! - `linker`: which library is found, and by which rule;
 //! - `contract`: exit codes, selections, recordings, determinism, secrets;
+//! - `sarif`: what the specification of SARIF 2.1.0 asks of every log;
 //! - `words`: messages and their uses.
 #![allow(
     clippy::disallowed_methods,
@@ -22,5 +24,7 @@ mod contract;
 mod fixtures;
 mod healthy;
 mod hostile;
+mod linker;
 mod mutations;
+mod sarif;
 mod words;

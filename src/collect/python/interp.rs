@@ -95,7 +95,8 @@ fn named_path(sysroot: &Sysroot, named: &str) -> Option<String> {
 }
 
 /// `/proc/<pid>/exe` leads to the base interpreter even of a process in a virtual environment.
-/// Its environment, or a module that it loaded, tells which one it is.
+/// The name under which it was started, its environment, or a module that it loaded tells which
+/// one it is.
 fn venv_of_process(sysroot: &Sysroot, exe: &str) -> Option<String> {
     let process: &Process = sysroot.process();
     process.pid?;
@@ -105,8 +106,16 @@ fn venv_of_process(sysroot: &Sysroot, exe: &str) -> Option<String> {
         let at = file.path.find("/lib/python").or_else(|| file.path.find("/lib64/python"))?;
         Some(file.path[..at].to_owned())
     });
-    activated
+    // As Python itself does: `pyvenv.cfg` in the parent of the directory of the name, before any
+    // link is followed.
+    let started = process.argv0.as_deref().and_then(|name| named_path(sysroot, name));
+    let started = started.and_then(|path| {
+        let (bin, _) = path.rsplit_once('/')?;
+        Some(bin.rsplit_once('/')?.0.to_owned())
+    });
+    started
         .into_iter()
+        .chain(activated)
         .chain(loaded)
         .filter(|prefix| sysroot.is_file(&format!("{prefix}/pyvenv.cfg")))
         .filter_map(|prefix| binary_in(sysroot, &prefix))
