@@ -15,7 +15,7 @@ use crate::checks::{self, Check};
 use crate::cli::CheckArgs;
 use crate::collect::{self, Options, Progress};
 use crate::data::{Catalog, Matrix};
-use crate::facts::{Facts, ProblemKind};
+use crate::facts::{Facts, Problem, ProblemKind};
 use crate::render::write_json;
 use crate::report::{ExitStatus, Outcome, Report, RuleResult, Verdict, fold_consequences};
 use crate::text::{Text, sentence};
@@ -128,7 +128,11 @@ fn judge(facts: &Facts, matrix: &Matrix, selected: &[&'static Check], args: &Che
     }
     // A file that may not be read could hold any fault: without an error elsewhere, the answer
     // is not "clean".
-    for problem in facts.problems.iter().filter(|problem| problem.kind == ProblemKind::Denied) {
+    let concerned = |problem: &&Problem| {
+        problem.kind == ProblemKind::Denied
+            && selected.iter().any(|check| may_rest_on(check.id, &problem.path))
+    };
+    for problem in facts.problems.iter().filter(concerned) {
         let args = [("path", problem.path.clone()), ("detail", problem.detail.clone())];
         report.no_verdict.push(sentence("denied", &args));
     }
@@ -140,6 +144,22 @@ fn judge(facts: &Facts, matrix: &Matrix, selected: &[&'static Check], args: &Che
         }
     }
     report
+}
+
+/// Whether a check may rest on what lies at this path. Only what surely belongs to other checks
+/// says no; in doubt it may.
+fn may_rest_on(id: &str, path: &str) -> bool {
+    let family = id.split('-').next().unwrap_or(id);
+    if path == "/etc/hccn.conf" || path.ends_with("/hccn_tool") {
+        return matches!(family, "NET" | "SCAN");
+    }
+    if path.contains("/site-packages") || path.contains("/dist-packages") {
+        return !matches!(family, "DEV" | "NET");
+    }
+    if path.starts_with("/dev/") || path.starts_with("/sys/bus/pci/") {
+        return !matches!(family, "PY" | "TORCH");
+    }
+    true
 }
 
 /// Why a request of `--only` has no answer. Somebody who names a check wants its verdict; of a
@@ -189,6 +209,50 @@ mod tests {
         assert_eq!(select(&["scan-read".to_owned()], &[]).unwrap().len(), 1);
         assert!(select(&["SCAN".to_owned()], &["SCAN-READ".to_owned()]).unwrap().len() == 1);
         assert!(select(&["NOPE".to_owned()], &[]).is_err());
+    }
+
+    #[test]
+    fn a_denied_file_concerns_the_checks_that_may_rest_on_it() {
+        let site = "/usr/lib/python3/dist-packages/torch_npu/version.py";
+        for (id, path, rests) in [
+            ("NET-HCCN", "/etc/hccn.conf", true),
+            ("DEV-PCI", "/etc/hccn.conf", false),
+            ("SCAN-READ", "/etc/hccn.conf", true),
+            ("TNPU-RECORD", site, true),
+            ("HOST-GLIBC", site, true),
+            ("DEV-ACCESS", site, false),
+            ("PY-DUP", "/dev/davinci0", false),
+            ("VLLM-BUILD", "/sys/bus/pci/devices", true),
+            ("DEV-PCI", "/root", true),
+        ] {
+            assert_eq!(may_rest_on(id, path), rests, "{id} {path}");
+        }
+    }
+
+    #[test]
+    fn a_denied_file_forces_no_verdict_where_it_matters() {
+        let mut facts = Facts::default();
+        facts.problems.push(Problem {
+            path: "/etc/hccn.conf".to_owned(),
+            kind: ProblemKind::Denied,
+            detail: "permission denied".to_owned(),
+            line: None,
+        });
+        let matrix = load_matrix(None).unwrap();
+        let blocked = |only: &[&str]| {
+            use clap::Parser as _;
+            let names = only.join(",");
+            let mut line = vec!["ascend-doctor", "check"];
+            if !only.is_empty() {
+                line.extend(["--only", &names]);
+            }
+            let cli = crate::cli::Cli::parse_from(line);
+            let crate::cli::Command::Check(args) = cli.command else { panic!() };
+            let selected = select(&args.only, &args.skip).unwrap();
+            let report = judge(&facts, &matrix, &selected, &args);
+            report.no_verdict.iter().any(|text| text.en.contains("/etc/hccn.conf"))
+        };
+        assert!(blocked(&[]) && blocked(&["net"]) && !blocked(&["ms"]));
     }
 
     #[test]
