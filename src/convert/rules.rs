@@ -1,9 +1,15 @@
 //! What is known of every CUDA name: `data/convert_rules.toml` and `data/convert/*.toml`.
 
+mod presence;
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
+
+pub use presence::Presence;
 
 use crate::text::Text;
 
@@ -126,6 +132,9 @@ pub struct Rule {
     pub note: Option<Text>,
     /// What to do about what is flagged.
     pub advice: Option<Text>,
+    /// The rule under which places of this one are reported, where its shape is no place of
+    /// its own: `Module.cuda()` looks like `Tensor.cuda()`.
+    pub reported_as: Option<String>,
     /// Where the fact was read.
     pub source: Vec<String>,
     /// A before/after pair.
@@ -248,50 +257,5 @@ impl Rules {
     /// The rule of this id.
     pub fn by_id(&self, id: &str) -> Option<&Rule> {
         self.rules.iter().find(|rule| rule.id.eq_ignore_ascii_case(id))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_table_is_sound() {
-        let rules = Rules::parse(ENTRY, FILES).unwrap();
-        assert!(rules.rules.len() >= 539);
-        for rule in &rules.rules {
-            assert!(!rule.source.is_empty(), "{}: no source", rule.id);
-            assert!(
-                rule.id.len() == 6 && rule.id.starts_with("CV"),
-                "{}: ids are CV and four digits",
-                rule.id
-            );
-            for version in rule.torch_npu.iter().flatten() {
-                assert!(rules.versions.contains(version), "{}: {version}", rule.id);
-            }
-        }
-    }
-
-    #[test]
-    fn finds_by_name_and_prefix() {
-        let rules = Rules::builtin();
-        assert_eq!(rules.find(Match::Api, "torch.cuda.Event").unwrap().id, "CV0017");
-        assert_eq!(rules.find(Match::Api, "torch._C._cuda_init").unwrap().id, "CV0289");
-        assert_eq!(rules.find(Match::Env, "CUDNN_LOGINFO_DBG").unwrap().id, "CV0457");
-        assert!(rules.find(Match::Api, "torch.nn.Linear").is_none());
-        assert_eq!(rules.site("map-location").id, "CV0274");
-    }
-
-    #[test]
-    fn refuses_a_name_that_stands_twice() {
-        let row = |id: &str| {
-            format!(
-                "[[rule]]\nid = \"{id}\"\nmatch = \"env\"\nname = \"A\"\nclass = \"keep\"\n\
-                 action = \"keep\"\nsource = [\"x\"]\n"
-            )
-        };
-        let both = row("CV0001") + &row("CV0002");
-        let error = Rules::parse(ENTRY, &[("x", &both)]).unwrap_err().to_string();
-        assert!(error.contains("CV0001") && error.contains("CV0002"), "{error}");
     }
 }

@@ -39,7 +39,7 @@ use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::{TextRange, TextSize};
 
 use super::options::Options;
-use super::rules::Rule;
+use super::rules::{Presence, Rule, Rules};
 use super::site::FilePlan;
 
 /// What is known of a file besides its text.
@@ -73,15 +73,12 @@ impl<'a> Context<'a> {
         self.project.is_some_and(|project| project.taken.contains(name))
     }
 
-    /// Whether the torch_npu that is aimed at has what a rule writes.
+    /// Whether the torch_npu that is aimed at has what a rule writes, as far as that is known.
     fn has(&self, rule: &Rule) -> bool {
-        let (Some(target), Some(versions)) = (&self.options.target, &rule.torch_npu) else {
-            return true;
-        };
-        versions
-            .iter()
-            .filter_map(|text| text.parse::<pep440_rs::Version>().ok())
-            .any(|known| known <= *target)
+        self.options
+            .target
+            .as_ref()
+            .is_none_or(|target| Rules::builtin().presence(rule, target) == Presence::Yes)
     }
 }
 

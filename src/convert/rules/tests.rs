@@ -1,0 +1,209 @@
+//! The table itself, its words, and every example of it.
+
+use std::collections::HashMap;
+
+use super::*;
+use crate::convert::encoding::apply;
+use crate::convert::kind::FileKind;
+use crate::convert::options::Options;
+use crate::convert::site::{Decision, FilePlan, Planner};
+use crate::convert::{config, container, python, requirements, shell};
+
+#[test]
+fn the_table_is_sound() {
+    let rules = Rules::parse(ENTRY, FILES).unwrap();
+    for rule in &rules.rules {
+        assert!(rule.source.iter().all(|source| source.len() > 1), "{}: no source", rule.id);
+        assert!(!rule.source.is_empty(), "{}: no source", rule.id);
+        assert!(
+            rule.id.len() == 6
+                && rule.id.starts_with("CV")
+                && rule.id[2..].bytes().all(|byte| byte.is_ascii_digit()),
+            "{}: ids are CV and four digits",
+            rule.id
+        );
+        for version in rule.torch_npu.iter().flatten() {
+            assert!(rules.versions.contains(version), "{}: {version}", rule.id);
+        }
+        if let Some(other) = &rule.reported_as {
+            let other = rules.by_id(other).unwrap_or_else(|| panic!("{}: {other}", rule.id));
+            assert!(other.reported_as.is_none(), "{}: a chain of rules", rule.id);
+        }
+    }
+}
+
+#[test]
+fn finds_by_name_and_prefix() {
+    let rules = Rules::builtin();
+    assert_eq!(rules.find(Match::Api, "torch.cuda.Event").unwrap().id, "CV0017");
+    assert_eq!(rules.find(Match::Api, "torch._C._cuda_init").unwrap().id, "CV0289");
+    assert_eq!(rules.find(Match::Env, "CUDNN_LOGINFO_DBG").unwrap().id, "CV0457");
+    assert!(rules.find(Match::Api, "torch.nn.Linear").is_none());
+    assert_eq!(rules.site("map-location").id, "CV0274");
+}
+
+#[test]
+fn refuses_a_name_that_stands_twice() {
+    let row = |id: &str| {
+        format!(
+            "[[rule]]\nid = \"{id}\"\nmatch = \"env\"\nname = \"A\"\nclass = \"keep\"\n\
+             action = \"keep\"\nsource = [\"x\"]\n"
+        )
+    };
+    let both = row("CV0001") + &row("CV0002");
+    let error = Rules::parse(ENTRY, &[("x", &both)]).unwrap_err().to_string();
+    assert!(error.contains("CV0001") && error.contains("CV0002"), "{error}");
+}
+
+#[test]
+fn what_is_reported_says_what_it_means_and_what_to_do() {
+    for rule in &Rules::builtin().rules {
+        let speaks = rule.note.is_some();
+        if rule.action == Action::Flag {
+            assert!(rule.advice.is_some(), "{}: flagged without advice", rule.id);
+        }
+        if matches!(rule.action, Action::Flag | Action::Note) || rule.class == Class::Semantics {
+            assert!(speaks, "{}: reported without a note", rule.id);
+        }
+    }
+}
+
+#[test]
+fn words_are_in_their_language() {
+    let han = |text: &str| text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
+    let full_width = |text: &str| text.contains(['，', '。', '；', '：', '（', '）', '、']);
+    for rule in &Rules::builtin().rules {
+        for text in [&rule.note, &rule.advice].into_iter().flatten() {
+            assert!(han(&text.zh), "{}: no Chinese in {:?}", rule.id, text.zh);
+            assert!(!han(&text.en) && !full_width(&text.en), "{}: {:?}", rule.id, text.en);
+            assert!(text.zh.ends_with('。'), "{}: {:?}", rule.id, text.zh);
+            assert!(text.en.ends_with('.'), "{}: {:?}", rule.id, text.en);
+            // The same commands and names in both.
+            let code = |text: &str| text.split('`').skip(1).step_by(2).count();
+            assert_eq!(code(&text.en), code(&text.zh), "{}: code in one language", rule.id);
+        }
+    }
+}
+
+/// Places that no planner finds yet: their rules only document.
+const OPEN: &[&str] = &["custom-cuda-ops", "provider-options"];
+
+/// What becomes of a file; `None` for a kind that no planner reads.
+fn planned(file: Option<&str>, text: &str) -> Option<FilePlan> {
+    let name = file.unwrap_or("train.py").rsplit('/').next()?;
+    let options = Options::default();
+    let mut planner = Planner::new(text);
+    match FileKind::of_name(name)? {
+        FileKind::Python => Some(
+            python::plan(text, &python::Context::alone(&options))
+                .unwrap_or_else(|error| panic!("{error:?}\n{text}")),
+        ),
+        FileKind::Shell => {
+            shell::plan(&mut planner).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+            Some(planner.finish())
+        }
+        FileKind::Requirements => {
+            requirements::plan(&mut planner, name);
+            Some(planner.finish())
+        }
+        FileKind::Config => {
+            config::plan(&mut planner, name).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+            Some(planner.finish())
+        }
+        FileKind::Container => {
+            container::plan(&mut planner, name).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+            Some(planner.finish())
+        }
+        _ => None,
+    }
+}
+
+const PRELUDE: &str = "import torch\nimport torch_npu\nimport torch.nn as nn\n\
+                       import torch.nn.functional as F\nimport torch.distributed as dist\nimport os\n";
+
+#[test]
+fn every_rule_has_an_example_and_does_what_it_shows() {
+    let mut wrong = Vec::new();
+    for rule in &Rules::builtin().rules {
+        let Some(example) = &rule.example else {
+            wrong.push(format!("{}: no example", rule.id));
+            continue;
+        };
+        let head = if example.prelude && example.file.is_none() { PRELUDE } else { "" };
+        let before = format!("{head}{}", example.before);
+        let after = format!("{head}{}", example.after.as_ref().unwrap_or(&example.before));
+        let file = example.file.as_deref();
+        if OPEN.contains(&rule.name.as_str()) {
+            continue;
+        }
+        let Some(plan) = planned(file, &before) else { continue };
+        let out = apply(&before, &plan.edits);
+        if out != after {
+            wrong.push(format!(
+                "{} {}:\n{}\nwanted\n{}",
+                rule.id,
+                rule.name,
+                &out[..],
+                &after[head.len().min(after.len())..]
+            ));
+            continue;
+        }
+        if planned(file, &out).is_some_and(|again| !again.edits.is_empty()) {
+            wrong.push(format!("{} {}: a second run changes it", rule.id, rule.name));
+        }
+        let reported = rule.reported_as.as_ref().unwrap_or(&rule.id);
+        let decision = match rule.action {
+            Action::Flag => Decision::Flagged,
+            Action::Note => Decision::Noted,
+            Action::Rewrite | Action::Insert => Decision::Changed,
+            Action::Keep => continue,
+        };
+        let told =
+            plan.sites.iter().any(|site| site.rule.id == *reported && site.decision == decision);
+        if !told && rule.name != "message-words" {
+            let sites: Vec<_> =
+                plan.sites.iter().map(|site| (&site.rule.id, site.decision)).collect();
+            wrong.push(format!("{} {}: not reported as {reported}: {sites:?}", rule.id, rule.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of the examples:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "reads the facts beside the project, if there")]
+fn every_fact_has_its_rule() {
+    #[derive(Deserialize)]
+    struct Facts {
+        rows: Vec<Fact>,
+    }
+    #[derive(Deserialize)]
+    struct Fact {
+        id: String,
+        class: String,
+        source: Vec<String>,
+    }
+    let home = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = ["../shared/facts", "../../shared/facts"]
+        .iter()
+        .find_map(|dir| std::fs::read_to_string(home.join(dir).join("convert_mapping.json")).ok());
+    let Some(text) = text else {
+        println!("skipped: ../shared/facts/convert_mapping.json is not here");
+        return;
+    };
+    let facts: Facts = serde_json::from_str(&text).unwrap();
+    let rules: HashMap<&str, &Rule> =
+        Rules::builtin().rules.iter().map(|rule| (rule.id.as_str(), rule)).collect();
+    for fact in facts.rows {
+        let rule = rules.get(fact.id.as_str()).unwrap_or_else(|| panic!("{} is gone", fact.id));
+        let class = format!("{:?}", rule.class).to_ascii_lowercase();
+        assert_eq!(class, fact.class, "{}", fact.id);
+        for source in &fact.source {
+            // What named no place was looked up again, and has another source.
+            let vague = source.len() < 2
+                || source.starts_with("general knowledge")
+                || matches!(source.as_str(), "idem" | "hiascend modelzoo")
+                || source.starts_with("package index");
+            assert!(vague || rule.source.contains(source), "{}: {source}", fact.id);
+        }
+    }
+}
