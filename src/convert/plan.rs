@@ -9,7 +9,6 @@
 )]
 
 use std::io::Read as _;
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
@@ -18,7 +17,7 @@ use super::encoding::{DecodeError, Decoded};
 use super::kind::FileKind;
 use super::needle;
 use super::options::Options;
-use super::python::Project;
+use super::python::{Module, Project};
 use super::site::{self, FilePlan};
 use super::walk::SourceFile;
 use super::{python, requirements, shell};
@@ -109,7 +108,7 @@ pub fn plan(files: &[SourceFile], options: &Options, progress: &Progress) -> Pla
             wanted.map(|bytes| (file, bytes))
         })
         .collect();
-    let project = project(&wanted);
+    let project = project(files, &wanted);
     let planned = wanted
         .into_par_iter()
         .filter_map(|(file, bytes)| match bytes {
@@ -136,36 +135,26 @@ fn worth_planning(file: &SourceFile) -> Option<std::io::Result<Vec<u8>>> {
     }
 }
 
-/// What the Python files know of each other; a single one knows nobody.
-fn project(files: &[(&SourceFile, std::io::Result<Vec<u8>>)]) -> Project {
-    let mut sources = files.iter().filter(|(file, _)| file.kind == FileKind::Python);
-    let mut project = Project::default();
-    if sources.clone().nth(1).is_none() {
-        return project;
-    }
-    for (file, bytes) in sources.by_ref() {
-        let Some(decoded) = bytes.as_ref().ok().and_then(|bytes| Decoded::python(bytes).ok())
-        else {
-            continue;
-        };
-        let (package, module) = dotted(&file.relative);
-        project.add(&module, &package, &decoded.text);
-    }
-    project
+/// What the Python files know of each other, and what the tree holds.
+fn project(all: &[SourceFile], read: &[(&SourceFile, std::io::Result<Vec<u8>>)]) -> Project {
+    let top = all.iter().filter_map(|file| {
+        let first = file.relative.iter().next()?.to_string_lossy();
+        Some(first.strip_suffix(".py").unwrap_or(&first).to_owned())
+    });
+    let sources: Vec<(Module, &str)> = read
+        .iter()
+        .filter(|(file, _)| file.kind == FileKind::Python)
+        .filter_map(|(file, bytes)| {
+            let text = std::str::from_utf8(bytes.as_ref().ok()?).ok()?;
+            Some((module(file), text))
+        })
+        .collect();
+    Project::of(&sources, top)
 }
 
-/// The dotted names of a file's package and of its module, seen from the root.
-fn dotted(relative: &Path) -> (String, String) {
-    let dirs = relative.parent().unwrap_or(Path::new(""));
-    let parts: Vec<_> = dirs.iter().map(|part| part.to_string_lossy().into_owned()).collect();
-    let package = parts.join(".");
-    let stem = relative.file_stem().unwrap_or_default().to_string_lossy();
-    let module = match (stem.as_ref(), package.is_empty()) {
-        ("__init__", _) => package.clone(),
-        (stem, true) => stem.to_owned(),
-        (stem, false) => format!("{package}.{stem}"),
-    };
-    (package, module)
+/// The dotted name of a file, seen from the root.
+fn module(file: &SourceFile) -> Module {
+    Module::of(&file.relative.to_string_lossy())
 }
 
 fn read(file: &SourceFile) -> std::io::Result<Vec<u8>> {
@@ -249,7 +238,7 @@ fn planner(kind: FileKind) -> Option<Planner> {
             Ok(planner.finish())
         }),
         FileKind::Python => Some(|source, options| {
-            let (package, _) = dotted(&source.file.relative);
+            let package = module(source.file).package;
             let context = python::Context {
                 options,
                 package: &package,
@@ -309,13 +298,5 @@ mod tests {
         assert!(matches!(b.problem, Some(FileProblem::Syntax { line: 1, .. })));
         assert!(matches!(c.problem, Some(FileProblem::Undecodable(_))));
         assert!(b.after.is_none() && c.after.is_none());
-    }
-
-    #[test]
-    fn modules_have_the_names_that_imports_use() {
-        let names = |path| dotted(Path::new(path));
-        assert_eq!(names("a.py"), (String::new(), "a".to_owned()));
-        assert_eq!(names("p/q/a.py"), ("p.q".to_owned(), "p.q.a".to_owned()));
-        assert_eq!(names("p/__init__.py"), ("p".to_owned(), "p".to_owned()));
     }
 }

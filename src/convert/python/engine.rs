@@ -350,6 +350,13 @@ impl<'a> Engine<'a> {
             let rule = self.rules.site("module-cuda");
             self.note(rule, span(def.name.range()), Some("def cuda".to_owned()));
         }
+        if name == "to"
+            && !self.classes.is_empty()
+            && let Some(first) = def.parameters.iter_non_variadic_params().nth(1)
+        {
+            let slot = Slot::Name(opened, first.name().to_string());
+            self.flow.mark(slot, Role::device("to-device"));
+        }
         if device_like(name) && !name.contains("count") {
             self.flow.mark(Slot::Returns(opened), Role::device("device-string"));
         } else if backend_like(name) {

@@ -368,6 +368,10 @@ impl<'a> Engine<'a> {
 
     /// A package that is imported: reported if it does not run on NPUs as it is.
     fn library(&mut self, path: &str, at: TextRange) {
+        let root = path.split('.').next().unwrap_or(path);
+        if self.context.is_own_package(root) {
+            return;
+        }
         let mut end = path.len();
         loop {
             if let Some(rule) = self.rule(Match::Library, &path[..end]) {

@@ -10,6 +10,7 @@
 //!   [`settle`] decides about the strings that are left.
 //! - [`mark`] puts comments where a person has to look.
 //! - [`imports`] and [`insert`] rewrite import statements and add `import torch_npu`.
+//! - [`project`] carries names from one file of the tree to another.
 //! - [`names`], [`roles`] and [`literal`] are the words: what looks like a device, which
 //!   arguments hold one, what of a string is one.
 
@@ -26,17 +27,18 @@ mod insert;
 mod literal;
 mod mark;
 mod names;
+mod project;
 mod roles;
 mod scope;
 mod settle;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
-
 use ruff_python_ast::{Mod, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::{TextRange, TextSize};
+
+pub use project::{Module, Project};
 
 use super::options::Options;
 use super::rules::{Presence, Rule, Rules};
@@ -65,12 +67,17 @@ impl<'a> Context<'a> {
 
     /// What the dotted name of another file of the tree stands for.
     fn exports(&self, path: &str) -> Option<String> {
-        self.project?.names.get(path.trim_start_matches('.')).cloned()
+        self.project?.exports(path).cloned()
     }
 
     /// Whether another file of the tree takes this name from this one.
     fn is_exported(&self, name: &str) -> bool {
-        self.project.is_some_and(|project| project.taken.contains(name))
+        self.project.is_some_and(|project| project.takes(name))
+    }
+
+    /// Whether a package is part of the tree that is converted.
+    fn is_own_package(&self, name: &str) -> bool {
+        self.project.is_some_and(|project| project.holds(name))
     }
 
     /// Whether the torch_npu that is aimed at has what a rule writes, as far as that is known.
@@ -79,32 +86,6 @@ impl<'a> Context<'a> {
             .target
             .as_ref()
             .is_none_or(|target| Rules::builtin().presence(rule, target) == Presence::Yes)
-    }
-}
-
-/// What the files of a tree know of each other: names that one binds to something of torch and
-/// another imports from it.
-#[derive(Debug, Default, Clone)]
-pub struct Project {
-    /// Dotted name inside the tree to the dotted name of torch.
-    names: HashMap<String, String>,
-    /// Names that some file imports from another one of the tree.
-    taken: HashSet<String>,
-}
-
-impl Project {
-    /// Adds what the file of the dotted name `module` in `package` binds and imports.
-    pub fn add(&mut self, module: &str, package: &str, text: &str) {
-        let parsed = parse(text, false);
-        let Some(body) = body_of(parsed.syntax()) else { return };
-        let scopes = scope::Scopes::of(body, package, &|_| None);
-        for (name, path) in scopes.exports() {
-            if path.starts_with("torch") {
-                self.names.insert(format!("{module}.{name}"), path);
-            } else {
-                self.taken.insert(name);
-            }
-        }
     }
 }
 

@@ -299,3 +299,38 @@ fn marks_stand_above_the_statement_once() {
     assert!(lines[2].starts_with("    # ascend-doctor: CV0379 "), "{out}");
     assert_eq!(lines[3], "    m = torch.nn.DataParallel(");
 }
+
+#[test]
+fn names_of_other_files_are_followed() {
+    let files = [
+        (Module::of("pkg/compat.py"), "from torch import cuda\n"),
+        (Module::of("pkg/a.py"), "from .compat import cuda\ng = cuda.CUDAGraph()\nimport apex\n"),
+    ];
+    let project = Project::of(&files, ["pkg".to_owned(), "apex".to_owned()]);
+    let options = Options::default();
+    let out = |at: usize| {
+        let (module, text): &(Module, &str) = &files[at];
+        let context = Context {
+            package: &module.package,
+            project: Some(&project),
+            ..Context::alone(&options)
+        };
+        let plan = plan(text, &context).unwrap();
+        assert!(plan.sites.iter().all(|site| site.rule.name != "apex"));
+        apply(text, &plan.edits)
+    };
+    // The name that the other file takes stays.
+    assert_eq!(out(0), "import torch_npu\nfrom torch import npu as cuda\n");
+    assert_eq!(
+        out(1),
+        "import torch_npu\nfrom .compat import cuda\ng = cuda.NPUGraph()\nimport apex\n"
+    );
+}
+
+#[test]
+fn the_argument_of_a_method_to_is_a_device() {
+    becomes(
+        "class M:\n    def to(self, target):\n        assert target == 'cuda'\n",
+        "class M:\n    def to(self, target):\n        assert target == 'npu'\n",
+    );
+}

@@ -1,0 +1,175 @@
+//! What the files of a tree know of each other: names that one binds to something of torch and
+//! another imports from it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::{body_of, parse, scope};
+
+/// Names whose import from another file of the tree may be an import of torch's.
+const CARRIED: &[&str] = &[
+    "torch",
+    "cuda",
+    "amp",
+    "autocast",
+    "GradScaler",
+    "dist",
+    "distributed",
+    "profiler",
+    "nccl",
+    "nn",
+    "th",
+    "DataParallel",
+    "custom_fwd",
+    "custom_bwd",
+];
+
+/// The dotted name of a file of the tree, and of the package that it stands in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Module {
+    /// `utils.compat` for `utils/compat.py`, `utils` for `utils/__init__.py`.
+    pub name: String,
+    /// What a relative import starts from: `utils` for both.
+    pub package: String,
+}
+
+impl Module {
+    /// The module that a path, relative to the root of the tree, is.
+    pub fn of(relative: &str) -> Self {
+        let path = relative.trim_start_matches("./");
+        let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+        let dotted = stem.replace(['/', '\\'], ".");
+        let package = dotted.rsplit_once('.').map_or("", |(package, _)| package).to_owned();
+        if dotted == "__init__" || dotted.ends_with(".__init__") {
+            Self { name: package.clone(), package }
+        } else {
+            Self { name: dotted, package }
+        }
+    }
+}
+
+/// The names that cross the borders of files, and the packages that the tree itself holds.
+#[derive(Debug, Default, Clone)]
+pub struct Project {
+    /// Dotted name inside the tree to the dotted name of torch.
+    names: HashMap<String, String>,
+    /// Names that some file imports from another one of the tree.
+    taken: HashSet<String>,
+    /// What stands at the top of the tree.
+    packages: HashSet<String>,
+}
+
+impl Project {
+    /// Reads what `files` (module and text, those that speak of CUDA at all) take from each
+    /// other; `packages` are the names of all modules and packages at the top of the tree.
+    pub fn of(files: &[(Module, &str)], packages: impl IntoIterator<Item = String>) -> Self {
+        let mut project = Self { packages: packages.into_iter().collect(), ..Self::default() };
+        let by_name: BTreeMap<&str, usize> =
+            files.iter().enumerate().map(|(at, (module, _))| (module.name.as_str(), at)).collect();
+        let mut wanted: BTreeSet<usize> = BTreeSet::new();
+        for (module, text) in files {
+            for (from, name) in carried(text, &module.package) {
+                project.taken.insert(name);
+                // The root of the tree may be the package itself: `from yolov5.utils import x`.
+                let inside = from.split_once('.').map_or("", |(_, rest)| rest);
+                if let Some(&at) = by_name.get(from.as_str()).or_else(|| by_name.get(inside)) {
+                    wanted.insert(at);
+                }
+            }
+        }
+        for at in wanted {
+            let (module, text) = &files[at];
+            project.add(module, text);
+        }
+        project
+    }
+
+    fn add(&mut self, module: &Module, text: &str) {
+        let parsed = parse(text, false);
+        let Some(body) = body_of(parsed.syntax()) else { return };
+        let scopes = scope::Scopes::of(body, &module.package, &|_| None);
+        for (name, path) in scopes.exports() {
+            if path.starts_with("torch") {
+                self.names.insert(format!("{}.{name}", module.name), path);
+            }
+        }
+    }
+
+    /// What the dotted name of another file of the tree stands for.
+    pub(super) fn exports(&self, path: &str) -> Option<&String> {
+        let path = path.trim_start_matches('.');
+        self.names
+            .get(path)
+            .or_else(|| path.split_once('.').and_then(|(_, rest)| self.names.get(rest)))
+    }
+
+    /// Whether another file of the tree takes a name from this one.
+    pub(super) fn takes(&self, name: &str) -> bool {
+        self.taken.contains(name)
+    }
+
+    /// Whether the tree itself holds the package of this name.
+    pub(super) fn holds(&self, package: &str) -> bool {
+        self.packages.contains(package)
+    }
+}
+
+/// The imports of a text that may carry something of torch from another file: the module that
+/// is imported from, and the name.
+fn carried(text: &str, package: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let Some((module, names)) =
+            line.trim_start().strip_prefix("from ").and_then(|rest| rest.split_once(" import "))
+        else {
+            continue;
+        };
+        let module = module.trim();
+        if module.split('.').next().is_some_and(|root| root.starts_with("torch")) {
+            continue;
+        }
+        let level = module.len() - module.trim_start_matches('.').len();
+        let full = if level == 0 {
+            module.to_owned()
+        } else {
+            let level = u32::try_from(level).unwrap_or(1);
+            scope::relative(package, level, module.trim_start_matches('.'))
+                .trim_start_matches('.')
+                .to_owned()
+        };
+        for name in names.trim_matches(|c: char| "() \t".contains(c)).split(',') {
+            let name = name.split_whitespace().next().unwrap_or_default();
+            if CARRIED.contains(&name) {
+                found.push((full.clone(), name.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_and_their_packages() {
+        let module = |path: &str| {
+            let Module { name, package } = Module::of(path);
+            (name, package)
+        };
+        let pair = |name: &str, package: &str| (name.to_owned(), package.to_owned());
+        assert_eq!(module("train.py"), pair("train", ""));
+        assert_eq!(module("utils/compat.py"), pair("utils.compat", "utils"));
+        assert_eq!(module("utils/__init__.py"), pair("utils", "utils"));
+    }
+
+    #[test]
+    fn names_are_followed_across_files() {
+        let files = [
+            (Module::of("pkg/compat.py"), "from torch import cuda\n"),
+            (Module::of("pkg/a.py"), "from .compat import cuda\ncuda.synchronize()\n"),
+        ];
+        let project = Project::of(&files, ["pkg".to_owned()]);
+        assert_eq!(project.exports(".pkg.compat.cuda").map(String::as_str), Some("torch.cuda"));
+        assert!(project.takes("cuda") && project.holds("pkg") && !project.holds("apex"));
+    }
+}
