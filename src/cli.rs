@@ -6,6 +6,8 @@ use clap::{Args, Parser, Subcommand};
 use pep440_rs::Version;
 
 use crate::checks::Profile;
+use crate::convert::kind::FileKind;
+use crate::convert::options::Import;
 use crate::render::Format;
 use crate::report::FailOn;
 use crate::text::Lang;
@@ -33,6 +35,8 @@ pub struct Cli {
 pub enum Command {
     /// Scan this machine, or a copy of one, against the compatibility matrix
     Check(Box<CheckArgs>),
+    /// Rewrite CUDA PyTorch sources for Ascend NPUs, or take that back
+    Convert(Box<ConvertArgs>),
     /// Explain a finding id, a family, or an error code
     Explain(ExplainArgs),
     /// Print which versions fit together, and what to install on this machine
@@ -213,6 +217,96 @@ pub struct CheckArgs {
     /// Judge facts that were read elsewhere (`--facts-only`)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["root", "pid", "record", "env_file", "python"])]
     pub facts: Option<PathBuf>,
+}
+
+/// Options of `convert`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  \
+    ascend-doctor convert -r ./yolov5 -l ./yolov5/train.py --diff\n  \
+    ascend-doctor convert -r ./yolov5 -l ./yolov5/train.py\n  \
+    ascend-doctor convert -r ./yolov5 --undo")]
+pub struct ConvertArgs {
+    /// What to convert: files, directories or patterns
+    #[arg(long, short, value_name = "PATH", required = true)]
+    pub root: Vec<PathBuf>,
+    /// Files that are started: they import torch_npu
+    #[arg(long, short, value_name = "FILE")]
+    pub launch: Vec<PathBuf>,
+    /// Leave out files, directories or patterns, separated by commas
+    #[arg(long, short, value_name = "PATH")]
+    pub exclude: Vec<String>,
+    /// Also what .gitignore and .ignore leave out
+    #[arg(long)]
+    pub no_ignore: bool,
+    /// Only these kinds of files
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_enum)]
+    pub kind: Vec<FileKind>,
+    /// All but these kinds of files
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_enum)]
+    pub no_kind: Vec<FileKind>,
+    /// The largest file that is read, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 32, value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub max_size: u64,
+    /// Use only what this torch_npu has, as `torch_npu==2.6.0`
+    #[arg(long, value_name = "torch_npu==X", value_parser = target_version)]
+    pub target: Option<Version>,
+    /// Rewrite no names: let torch_npu's transfer_to_npu patch them
+    #[arg(long, requires = "launch")]
+    pub transfer: bool,
+    /// Rewrite more than devices: messages that speak of CUDA
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_enum)]
+    pub also: Vec<Also>,
+    /// Put a comment where a person has to act
+    #[arg(long)]
+    pub mark: bool,
+    /// Which files import torch_npu
+    #[arg(long, value_name = "WHERE", value_enum, default_value_t = Import::Need)]
+    pub import: Import,
+    /// Write nothing, report what would be done
+    #[arg(long, group = "instead")]
+    pub dry_run: bool,
+    /// Write nothing, print the changes as a patch
+    #[arg(long, group = "instead")]
+    pub diff: bool,
+    /// Write nothing, exit with 1 if something would change
+    #[arg(long, group = "instead")]
+    pub check: bool,
+    /// Write the converted tree there, and leave the input alone
+    #[arg(long, short = 'o', value_name = "DIR", group = "instead")]
+    pub output: Option<PathBuf>,
+    /// Take the last run on this root back
+    #[arg(
+        long,
+        group = "instead",
+        conflicts_with_all = ["launch", "exclude", "target", "transfer", "also", "mark", "backup"]
+    )]
+    pub undo: bool,
+    /// Keep the originals beside the files as `.bak`
+    #[arg(long, conflicts_with = "instead")]
+    pub backup: bool,
+    /// Overwrite what git does not have, with --undo what changed since
+    #[arg(long)]
+    pub force: bool,
+    /// Write the report to a file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+}
+
+/// What `convert` rewrites besides names and devices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Also {
+    /// Messages and help texts.
+    Messages,
+}
+
+/// `torch_npu==2.6.0`, or the version alone.
+fn target_version(text: &str) -> Result<Version, String> {
+    let version = match text.split_once("==") {
+        Some((name, version)) if matches!(name.trim(), "torch_npu" | "torch-npu") => version,
+        Some(_) => return Err("`torch_npu==` and a version are expected".to_owned()),
+        None => text,
+    };
+    version.trim().parse().map_err(|_| "a version such as torch_npu==2.6.0 is expected".to_owned())
 }
 
 /// Options of `explain`.

@@ -34,6 +34,7 @@ fn help_texts() {
     for (name, args) in [
         ("help", &["--help"][..]),
         ("help-check", &["check", "--help"]),
+        ("help-convert", &["convert", "--help"]),
         ("help-explain", &["explain", "--help"]),
         ("help-manifest", &["manifest", "--help"]),
     ] {

@@ -2,6 +2,7 @@
 
 mod check;
 mod compat;
+mod convert;
 mod explain;
 mod machine;
 mod manifest;
@@ -14,11 +15,17 @@ use anyhow::Context as _;
 use crate::cli::{Cli, Command, CompatArgs, ManifestCommand};
 use crate::render::render;
 use crate::report::{ExitStatus, Report};
+use crate::text::Text;
 use output::Output;
 
 /// Runs the subcommand that `cli` names.
 pub fn run(cli: &Cli) -> anyhow::Result<ExitStatus> {
-    let output = Output::new(&cli.output);
+    let file = match &cli.command {
+        // There `--output` is the place of the converted tree.
+        Command::Convert(args) => args.report.clone(),
+        _ => cli.output.output.clone(),
+    };
+    let output = Output::new(&cli.output, file);
     match &cli.command {
         Command::Check(args) if args.list_compat => {
             let args = CompatArgs {
@@ -37,6 +44,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitStatus> {
             compat::run(&args, &output)
         }
         Command::Check(args) => check::run(args, &output),
+        Command::Convert(args) => convert::run(args, &output),
         Command::Explain(args) => explain::run(args, &output),
         Command::Compat(args) => compat::run(args, &output),
         Command::Manifest(ManifestCommand::Create { source }) => manifest::create(source, &output),
@@ -44,6 +52,11 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitStatus> {
             manifest::wheel_check(sources, &output)
         }
     }
+}
+
+/// Short facts that read the same in both languages.
+fn same(facts: Vec<(Text, String)>) -> Vec<(Text, Text)> {
+    facts.into_iter().map(|(label, value)| (label, Text::same(value))).collect()
 }
 
 /// Writes the report where the options say and returns the exit status that it stands for.

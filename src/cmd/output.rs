@@ -22,13 +22,14 @@ pub(super) struct Output {
 }
 
 impl Output {
-    pub(super) fn new(args: &OutputArgs) -> Self {
+    /// The options with the report going to `file`, or to standard output.
+    pub(super) fn new(args: &OutputArgs, file: Option<PathBuf>) -> Self {
         let variable = |name: &str| std::env::var(name).ok();
-        let terminal = args.output.is_none() && io::stdout().is_terminal();
+        let terminal = file.is_none() && io::stdout().is_terminal();
         let lang = args.lang.unwrap_or_else(|| Lang::from_locale(variable));
         let width = terminal.then(terminal_width).flatten().unwrap_or(80).clamp(40, 120);
         Self {
-            file: args.output.clone(),
+            file,
             format: args.format,
             fail_on: args.fail_on,
             style: Style {
@@ -57,6 +58,16 @@ impl Output {
         }
     }
 
+    /// The language of the words.
+    pub(super) fn lang(&self) -> Lang {
+        self.style.lang
+    }
+
+    /// Whether the report goes to a file.
+    pub(super) fn has_file(&self) -> bool {
+        self.file.is_some()
+    }
+
     pub(super) fn quiet(&self) -> bool {
         self.style.quiet
     }
@@ -81,6 +92,18 @@ impl Output {
             }),
         }
     }
+}
+
+/// Lets `print` write to standard output, whose first argument says whether it is a terminal.
+pub(super) fn print(print: impl FnOnce(bool, &mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    print(io::stdout().is_terminal(), &mut out)?;
+    out.flush()
+}
+
+/// Says something on standard error, where the answer itself is on standard output.
+pub(super) fn say_aside(line: &str) {
+    let _ = writeln!(anstream::stderr(), "{}", crate::text::escape_line(line));
 }
 
 /// Writes a file beside its final place, then moves it there.

@@ -1,4 +1,423 @@
 //! What undoes a run: the original bytes, kept beside the tree.
+//!
+//! `<root>/.ascend-doctor/convert-000001/` holds `journal.json` (which files, their modes, and
+//! SHA-256 before and after), `originals.zip` (the bytes before; entry `0` is the first file)
+//! and, as soon as the run is through, `done.json`. A journal without `done.json` belongs to
+//! a run that was interrupted. Nothing of the tree is touched before the journal is on disk.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "writes beside the tree that is converted; no machine is examined"
+)]
+
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Cursor, Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::FlockOperation;
+use serde::{Deserialize, Serialize};
+
+use super::replace::sync_directory;
+use crate::hash::Sha256;
 
 /// The directory below a root in which journals are kept.
 pub const DIRECTORY: &str = ".ascend-doctor";
+
+const SCHEMA: u32 = 1;
+/// More is no journal of ours.
+const MAX_RECORD: u64 = 256 << 20;
+/// No source is larger.
+const MAX_ORIGINAL: u64 = 1 << 30;
+
+/// The journals of a root, held so that no other run of this tool writes to it meanwhile.
+#[derive(Debug)]
+pub struct Journals {
+    base: PathBuf,
+    dir: PathBuf,
+    _lock: File,
+}
+
+/// One run.
+#[derive(Debug)]
+pub struct Journal {
+    /// Its number; runs stack.
+    pub number: u32,
+    dir: PathBuf,
+    /// The files, as recorded before the first was replaced.
+    pub entries: Vec<Entry>,
+}
+
+/// One file of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Below the root.
+    pub path: Name,
+    /// Permission bits before.
+    pub mode: u32,
+    /// SHA-256 before, hexadecimal.
+    pub before: String,
+    /// SHA-256 after, hexadecimal.
+    pub after: String,
+    /// Length before, in bytes.
+    pub length: u64,
+}
+
+/// A path as JSON can hold it: text, or bytes where it is none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Name {
+    /// UTF-8.
+    Text(String),
+    /// Anything else.
+    Bytes(Vec<u8>),
+}
+
+impl Name {
+    fn of(path: &Path) -> Self {
+        match path.to_str() {
+            Some(text) => Self::Text(text.to_owned()),
+            None => Self::Bytes(path.as_os_str().as_bytes().to_owned()),
+        }
+    }
+
+    /// The path.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Text(text) => Path::new(text),
+            Self::Bytes(bytes) => Path::new(OsStr::from_bytes(bytes)),
+        }
+    }
+}
+
+/// What keeps journals from being used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// Another run writes to the tree.
+    #[error("another `convert` is at work in `{}`", .0.display())]
+    Busy(PathBuf),
+    /// Reading or writing failed.
+    #[error("`{path}`: {error}", path = .0.display(), error = .1)]
+    Io(PathBuf, io::Error),
+    /// Not a journal that this tool wrote.
+    #[error("`{path}` is no journal of this tool: {why}", path = .0.display(), why = .1)]
+    Malformed(PathBuf, String),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Record {
+    schema: u32,
+    tool: String,
+    entries: Vec<Entry>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Done {
+    /// The positions of the entries that were replaced.
+    replaced: Vec<usize>,
+}
+
+/// A file that is about to be replaced.
+#[derive(Debug)]
+pub(super) struct Original<'a> {
+    pub(super) relative: &'a Path,
+    pub(super) mode: u32,
+    pub(super) before: &'a [u8],
+    pub(super) after: &'a [u8],
+}
+
+impl Journals {
+    /// The journals of `base`; makes the place for them.
+    pub fn open(base: &Path) -> Result<Self, JournalError> {
+        let dir = base.join(DIRECTORY);
+        let failed = |error| JournalError::Io(dir.clone(), error);
+        match std::fs::create_dir(&dir) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                if !dir.symlink_metadata().map_err(failed)?.is_dir() {
+                    let why = "not a directory".to_owned();
+                    return Err(JournalError::Malformed(dir, why));
+                }
+            }
+            Err(error) => return Err(failed(error)),
+        }
+        let ignore = dir.join(".gitignore");
+        if ignore.symlink_metadata().is_err() {
+            std::fs::write(&ignore, "*\n").map_err(failed)?;
+        }
+        let lock = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(dir.join("lock"))
+            .map_err(failed)?;
+        // A file system without locks is no reason not to work.
+        let locked = rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive);
+        if locked == Err(rustix::io::Errno::WOULDBLOCK) {
+            return Err(JournalError::Busy(base.to_owned()));
+        }
+        Ok(Self { base: base.to_owned(), dir, _lock: lock })
+    }
+
+    /// The journals of `base`, if there ever was a run.
+    pub fn existing(base: &Path) -> Result<Option<Self>, JournalError> {
+        if base.join(DIRECTORY).symlink_metadata().is_err() {
+            return Ok(None);
+        }
+        Self::open(base).map(Some)
+    }
+
+    /// The root.
+    pub fn base(&self) -> &Path {
+        &self.base
+    }
+
+    /// The numbers of all runs, the latest first.
+    fn numbers(&self) -> Result<Vec<u32>, JournalError> {
+        let failed = |error| JournalError::Io(self.dir.clone(), error);
+        let mut numbers = Vec::new();
+        for entry in self.dir.read_dir().map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let number: Option<u32> = entry.file_name().to_str().and_then(|name| {
+                name.strip_prefix("convert-").filter(|digits| digits.len() == 6)?.parse().ok()
+            });
+            numbers.extend(number);
+        }
+        numbers.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(numbers)
+    }
+
+    /// The latest run, whether it was finished, and which of its files it replaced.
+    /// What a run left that was interrupted before its journal was whole is cleared away.
+    pub fn latest(&self) -> Result<Option<(Journal, State)>, JournalError> {
+        for number in self.numbers()? {
+            let dir = self.dir.join(format!("convert-{number:06}"));
+            if dir.join("journal.json").symlink_metadata().is_err() {
+                std::fs::remove_dir_all(&dir)
+                    .map_err(|error| JournalError::Io(dir.clone(), error))?;
+                continue;
+            }
+            let record: Record = load(&dir.join("journal.json"))?;
+            let malformed =
+                |why: &str| Err(JournalError::Malformed(dir.join("journal.json"), why.to_owned()));
+            if record.schema != SCHEMA {
+                return malformed("written by another version");
+            }
+            if !record.entries.iter().all(|entry| is_inside(entry.path.path())) {
+                return malformed("it names files outside the tree");
+            }
+            let state = if dir.join("done.json").symlink_metadata().is_ok() {
+                let done: Done = load(&dir.join("done.json"))?;
+                State::Done(done.replaced)
+            } else {
+                State::Interrupted
+            };
+            return Ok(Some((Journal { number, dir, entries: record.entries }, state)));
+        }
+        Ok(None)
+    }
+
+    /// Writes down a run that is about to begin, and waits until the disk has it.
+    pub(super) fn begin(&self, originals: &[Original<'_>]) -> Result<Journal, JournalError> {
+        let number = self.numbers()?.first().map_or(1, |latest| latest + 1);
+        let dir = self.dir.join(format!("convert-{number:06}"));
+        let failed = |error| JournalError::Io(dir.clone(), error);
+        let entries: Vec<Entry> = originals
+            .iter()
+            .map(|original| Entry {
+                path: Name::of(original.relative),
+                mode: original.mode,
+                before: Sha256::of(original.before).hex(),
+                after: Sha256::of(original.after).hex(),
+                length: original.before.len() as u64,
+            })
+            .collect();
+        let write = || -> io::Result<()> {
+            std::fs::create_dir(&dir)?;
+            let archive = File::create_new(dir.join("originals.zip"))?;
+            pack(&archive, originals)?;
+            archive.sync_all()?;
+            let record = Record {
+                schema: SCHEMA,
+                tool: env!("CARGO_PKG_VERSION").to_owned(),
+                entries: entries.clone(),
+            };
+            store(&dir, "journal.json", &record)?;
+            sync_directory(&self.dir)
+        };
+        if let Err(error) = write() {
+            let _ = std::fs::remove_dir_all(&dir);
+            return Err(failed(error));
+        }
+        Ok(Journal { number, dir, entries })
+    }
+
+    /// Takes the place of the journals away if nothing is in it: the tree is as it was.
+    pub fn tidy(self) {
+        if self.numbers().is_ok_and(|numbers| numbers.is_empty()) {
+            for name in ["lock", ".gitignore"] {
+                let _ = std::fs::remove_file(self.dir.join(name));
+            }
+            let _ = std::fs::remove_dir(&self.dir);
+        }
+    }
+}
+
+/// How far a run came.
+#[derive(Debug, PartialEq, Eq)]
+pub enum State {
+    /// To its end; the positions of the entries that it replaced.
+    Done(Vec<usize>),
+    /// It was killed.
+    Interrupted,
+}
+
+impl Journal {
+    /// The name under which the new content of a file lies beside it before it takes its place.
+    pub(super) fn temporary(&self, position: usize) -> String {
+        format!(".ascend-doctor-{:06}-{position}.tmp", self.number)
+    }
+
+    /// Notes that the run is through.
+    pub(super) fn finish(&self, replaced: Vec<usize>) -> Result<(), JournalError> {
+        store(&self.dir, "done.json", &Done { replaced })
+            .map_err(|error| JournalError::Io(self.dir.clone(), error))
+    }
+
+    /// Forgets the run.
+    pub(super) fn remove(self) -> Result<(), JournalError> {
+        // Without its record a journal is rubbish, also if this is interrupted.
+        std::fs::remove_file(self.dir.join("journal.json"))
+            .and_then(|()| std::fs::remove_dir_all(&self.dir))
+            .map_err(|error| JournalError::Io(self.dir.clone(), error))
+    }
+
+    /// The bytes that a file held before, proved by their hash.
+    pub(super) fn originals(&self, wanted: &[usize]) -> Result<Vec<Vec<u8>>, JournalError> {
+        let path = self.dir.join("originals.zip");
+        let malformed = |why: String| JournalError::Malformed(path.clone(), why);
+        let file = File::open(&path).map_err(|error| JournalError::Io(path.clone(), error))?;
+        let mut archive =
+            zip::ZipArchive::new(file).map_err(|error| malformed(error.to_string()))?;
+        let mut all = Vec::with_capacity(wanted.len());
+        for &position in wanted {
+            let entry = self
+                .entries
+                .get(position)
+                .filter(|entry| entry.length <= MAX_ORIGINAL)
+                .ok_or_else(|| malformed(format!("no entry {position}")))?;
+            let packed = archive
+                .by_name(&position.to_string())
+                .map_err(|error| malformed(error.to_string()))?;
+            let mut bytes = Vec::new();
+            packed
+                .take(entry.length + 1)
+                .read_to_end(&mut bytes)
+                .map_err(|error| malformed(error.to_string()))?;
+            if Sha256::of(&bytes).hex() != entry.before {
+                return Err(malformed(format!("entry {position} is damaged")));
+            }
+            all.push(bytes);
+        }
+        Ok(all)
+    }
+}
+
+/// Whether a recorded path stays below its root.
+fn is_inside(path: &Path) -> bool {
+    path.components().next().is_some()
+        && path.components().all(|part| matches!(part, Component::Normal(_)))
+}
+
+fn pack(file: &File, originals: &[Original<'_>]) -> io::Result<()> {
+    let options = zip::write::SimpleFileOptions::default()
+        .compression_method(zip::CompressionMethod::Deflated)
+        .compression_level(Some(1));
+    let mut bytes = Cursor::new(Vec::new());
+    let mut archive = zip::ZipWriter::new(&mut bytes);
+    for (position, original) in originals.iter().enumerate() {
+        archive.start_file(position.to_string(), options)?;
+        archive.write_all(original.before)?;
+    }
+    archive.finish()?;
+    let mut file = file;
+    file.write_all(bytes.get_ref())
+}
+
+/// Writes a small file whole or not at all.
+fn store(dir: &Path, name: &str, content: &impl Serialize) -> io::Result<()> {
+    let place = dir.join(format!("{name}.new"));
+    let mut file = File::create(&place)?;
+    file.write_all(&serde_json::to_vec(content)?)?;
+    file.sync_all()?;
+    std::fs::rename(&place, dir.join(name))?;
+    sync_directory(dir)
+}
+
+fn load<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<T, JournalError> {
+    let bytes = super::replace::content(path, MAX_RECORD)
+        .map_err(|error| JournalError::Io(path.to_owned(), error))?
+        .ok_or_else(|| JournalError::Malformed(path.to_owned(), "no regular file".to_owned()))?;
+    serde_json::from_slice(&bytes)
+        .map_err(|error| JournalError::Malformed(path.to_owned(), error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_stack_and_are_forgotten() {
+        let dir = tempfile::tempdir().unwrap();
+        let journals = Journals::open(dir.path()).unwrap();
+        assert!(journals.latest().unwrap().is_none());
+        let odd = Path::new(OsStr::from_bytes(b"caf\xe9.py"));
+        let original = |relative, before| Original { relative, mode: 0o644, before, after: b"n" };
+        let first = journals.begin(&[original(Path::new("a/b.py"), b"one")]).unwrap();
+        first.finish(vec![0]).unwrap();
+        let second = journals.begin(&[original(odd, b"two"), original(odd, b"")]).unwrap();
+        let (latest, state) = journals.latest().unwrap().unwrap();
+        assert_eq!((latest.number, &state), (2, &State::Interrupted));
+        assert_eq!(latest.entries[0].path.path(), odd);
+        assert_eq!(latest.originals(&[1, 0]).unwrap(), [b"".to_vec(), b"two".to_vec()]);
+        second.remove().unwrap();
+        let (latest, state) = journals.latest().unwrap().unwrap();
+        assert_eq!((latest.number, state), (1, State::Done(vec![0])));
+        latest.remove().unwrap();
+        journals.tidy();
+        assert_eq!(dir.path().read_dir().unwrap().count(), 0);
+    }
+
+    #[test]
+    fn one_run_at_a_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let held = Journals::open(dir.path()).unwrap();
+        assert!(matches!(Journals::open(dir.path()), Err(JournalError::Busy(_))));
+        drop(held);
+        assert!(Journals::existing(dir.path()).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_forged_journal_reaches_nothing_outside() {
+        for path in ["../x", "/etc/passwd", "a/../../x", ""] {
+            assert!(!is_inside(Path::new(path)), "{path}");
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let journals = Journals::open(dir.path()).unwrap();
+        let original =
+            Original { relative: Path::new("../x"), mode: 0o644, before: b"1", after: b"2" };
+        journals.begin(&[original]).unwrap();
+        assert!(matches!(journals.latest(), Err(JournalError::Malformed(..))));
+    }
+
+    #[test]
+    fn damage_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let journals = Journals::open(dir.path()).unwrap();
+        let original =
+            |before| Original { relative: Path::new("x"), mode: 0o644, before, after: b"2" };
+        let journal = journals.begin(&[original(b"1")]).unwrap();
+        pack(&File::create(journal.dir.join("originals.zip")).unwrap(), &[original(b"9")]).unwrap();
+        assert!(matches!(journal.originals(&[0]), Err(JournalError::Malformed(..))));
+    }
+}

@@ -14,24 +14,37 @@
 //! - [`shell`], [`config`], [`container`] and [`requirements`] plan the files of their kind.
 //! - [`value`] tells devices and backends among the values of options and keys.
 //! - [`plan`] reads every file and asks the planner of its kind; [`needle`] spares it most.
+//! - [`git`] tells what must not be overwritten unasked; [`commit`] replaces the files, all or
+//!   none, after [`journal`] has what [`undo`] needs; [`copy`] writes elsewhere instead.
+//! - [`diff`] shows it as a patch, [`report`] says it in words ([`effort`]: with an estimate).
 //! - [`site`] is what is decided about one file: its edits, and the places that a person has
 //!   to look at.
 
+mod backup;
+pub mod commit;
 pub mod config;
 pub mod container;
+pub mod copy;
+pub mod diff;
+pub mod effort;
 pub mod encoding;
 pub mod environment;
 mod exclude;
+pub mod git;
 pub mod journal;
 pub mod kind;
 pub mod needle;
 pub mod options;
 pub mod plan;
 pub mod python;
+mod replace;
+pub mod report;
 pub mod requirements;
 pub mod rules;
 pub mod shell;
 pub mod site;
 pub mod syntax;
+pub mod undo;
 pub mod value;
 pub mod walk;
+mod words;

@@ -19,8 +19,9 @@ use super::needle;
 use super::options::Options;
 use super::python::{Module, Project};
 use super::site::{self, FilePlan};
+use super::syntax::Unreadable;
 use super::walk::SourceFile;
-use super::{python, requirements, shell};
+use super::{config, container, python, requirements, shell};
 use crate::collect::Progress;
 
 /// Decides about one text. An error means: this text is not of the kind, it stays as it is.
@@ -223,14 +224,9 @@ fn decode(kind: FileKind, bytes: &[u8]) -> Result<Decoded, DecodeError> {
 /// The planner of a kind of file; `None` while there is none.
 fn planner(kind: FileKind) -> Option<Planner> {
     match kind {
-        FileKind::Shell => Some(|source, _| {
-            let mut planner = site::Planner::new(source.text);
-            shell::plan(&mut planner).map_err(|error| FileProblem::Syntax {
-                line: planner.position(error.at).0,
-                message: "a quote or bracket that is not closed".to_owned(),
-            })?;
-            Ok(planner.finish())
-        }),
+        FileKind::Shell => Some(|source, _| in_syntax(source, |planner, _| shell::plan(planner))),
+        FileKind::Config => Some(|source, _| in_syntax(source, config::plan)),
+        FileKind::Container => Some(|source, _| in_syntax(source, container::plan)),
         FileKind::Requirements => Some(|source, _| {
             let mut planner = site::Planner::new(source.text);
             let name = source.file.path.file_name().unwrap_or_default();
@@ -249,11 +245,23 @@ fn planner(kind: FileKind) -> Option<Planner> {
             python::plan(source.text, &context)
                 .map_err(|error| FileProblem::Syntax { line: error.line, message: error.message })
         }),
-        FileKind::Notebook
-        | FileKind::Config
-        | FileKind::Container
-        | FileKind::Native
-        | FileKind::Rust => None,
+        FileKind::Notebook | FileKind::Native | FileKind::Rust => None,
+    }
+}
+
+/// Plans a text by its name; where the syntax of its kind ends, it is left alone.
+fn in_syntax(
+    source: &Source<'_>,
+    plan: impl FnOnce(&mut site::Planner<'_>, &str) -> Result<(), Unreadable>,
+) -> Result<FilePlan, FileProblem> {
+    let mut planner = site::Planner::new(source.text);
+    let name = source.file.path.file_name().unwrap_or_default().to_string_lossy();
+    match plan(&mut planner, &name) {
+        Ok(()) => Ok(planner.finish()),
+        Err(Unreadable { at }) => Err(FileProblem::Syntax {
+            line: planner.position(at).0,
+            message: "what begins here is not closed, or nests too deep".to_owned(),
+        }),
     }
 }
 

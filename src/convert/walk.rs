@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs::{File, Metadata};
+use std::fs::{File, FileType, Metadata};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,6 +46,8 @@ pub struct Root {
     pub dir: PathBuf,
     /// The same without symbolic links: nothing outside is touched.
     pub real: PathBuf,
+    /// Whether the directory was named, or files in it.
+    pub whole: bool,
 }
 
 /// A file that is read.
@@ -147,6 +149,21 @@ pub fn walk(scope: &Scope) -> Result<Found, WalkError> {
     Ok(walk.found)
 }
 
+/// The directories in which the journals of `roots` are: each directory, and those of files.
+pub fn root_directories(roots: &[PathBuf]) -> Result<Vec<PathBuf>, WalkError> {
+    let mut dirs = Vec::new();
+    for root in roots {
+        for path in super::exclude::resolve_root(root)? {
+            let dir =
+                if path.is_dir() { path } else { super::replace::directory(&path).to_owned() };
+            if !dirs.contains(&dir) {
+                dirs.push(dir);
+            }
+        }
+    }
+    Ok(dirs)
+}
+
 struct Walk<'a> {
     scope: &'a Scope,
     found: Found,
@@ -162,27 +179,9 @@ impl Walk<'_> {
         if !meta.is_dir() {
             return self.single(path, &real, &meta);
         }
-        let root = self.add_root(Root { dir: path.to_owned(), real });
-        let mut builder = WalkBuilder::new(path);
-        builder.standard_filters(false).follow_links(false).sort_by_file_name(OsStr::cmp);
-        if self.scope.ignore_files {
-            let in_git = root.real.ancestors().any(|dir| dir.join(".git").exists());
-            builder
-                .git_ignore(true)
-                .ignore(true)
-                .git_exclude(true)
-                .require_git(false)
-                .parents(in_git);
-        }
-        let filter = excludes.below(path)?;
-        let top = path.to_owned();
-        builder.filter_entry(move |entry| {
-            let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
-            let relative = entry.path().strip_prefix(&top).unwrap_or(entry.path());
-            entry.depth() == 0
-                || !(is_dir && is_foreign(entry) || filter.excludes(relative, is_dir))
-        });
-        for entry in builder.build() {
+        let root = self.add_root(Root { dir: path.to_owned(), real, whole: true });
+        let walk = builder(&root, self.scope, excludes)?.build();
+        for entry in walk {
             match entry {
                 Ok(entry) => {
                     if let Ok(relative) = entry.path().strip_prefix(path)
@@ -216,7 +215,7 @@ impl Walk<'_> {
         };
         let real_dir = real.parent().unwrap_or(Path::new("/")).to_owned();
         let name = path.file_name().unwrap_or_default();
-        let root = self.add_root(Root { dir: dir.to_owned(), real: real_dir });
+        let root = self.add_root(Root { dir: dir.to_owned(), real: real_dir, whole: false });
         if !meta.is_file() {
             self.skip(path, Why::NotRegular);
             return Ok(());
@@ -328,6 +327,50 @@ impl Walk<'_> {
         }
         Ok(())
     }
+}
+
+/// Something of a tree.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// Where it is below the root; empty for the root itself.
+    pub(super) relative: PathBuf,
+    /// What it is.
+    pub(super) kind: FileType,
+}
+
+/// All that is walked below `root`, of whatever kind; directories come before what they hold.
+pub(super) fn everything(root: &Root, scope: &Scope) -> Result<Vec<Entry>, WalkError> {
+    let nothing = Excludes::new(&[]);
+    let mut entries = Vec::new();
+    for entry in builder(root, scope, &nothing)?.build() {
+        let entry = entry.map_err(|error| {
+            WalkError::Unreadable(root.dir.clone(), std::io::Error::other(error.to_string()))
+        })?;
+        if let (Ok(relative), Some(kind)) =
+            (entry.path().strip_prefix(&root.dir), entry.file_type())
+        {
+            entries.push(Entry { relative: relative.to_owned(), kind });
+        }
+    }
+    Ok(entries)
+}
+
+fn builder(root: &Root, scope: &Scope, excludes: &Excludes) -> Result<WalkBuilder, WalkError> {
+    let mut builder = WalkBuilder::new(&root.dir);
+    builder.standard_filters(false).follow_links(false).sort_by_file_name(OsStr::cmp);
+    if scope.ignore_files {
+        // Ignore files above the root count where one repository reaches over both.
+        let in_git = root.real.ancestors().any(|dir| dir.join(".git").symlink_metadata().is_ok());
+        builder.git_ignore(true).ignore(true).git_exclude(true).require_git(false).parents(in_git);
+    }
+    let filter = excludes.below(&root.dir)?;
+    let top = root.dir.clone();
+    builder.filter_entry(move |entry| {
+        let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
+        let relative = entry.path().strip_prefix(&top).unwrap_or(entry.path());
+        entry.depth() == 0 || !(is_dir && is_foreign(entry) || filter.excludes(relative, is_dir))
+    });
+    Ok(builder)
 }
 
 /// Whether a directory below a root holds what others wrote, or what is made.

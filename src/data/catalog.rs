@@ -27,6 +27,7 @@ const FAMILIES: &[(&str, &str)] = &[
     ("ms", include_str!("../../data/findings/ms.toml")),
     ("net", include_str!("../../data/findings/net.toml")),
     ("proc", include_str!("../../data/findings/proc.toml")),
+    ("convert", include_str!("../../data/findings/convert.toml")),
 ];
 /// The most that a sentence takes over of one value of the machine, in bytes: a path at its
 /// longest. A hostile file must not make a report of megabytes.

@@ -33,7 +33,7 @@ pub(crate) fn render_compat(
     for (label, value) in &page.report.overview {
         let label = label.get(style.lang);
         let pad = " ".repeat(widest.unwrap_or(0).saturating_sub(label.width()));
-        writeln!(out, "  {}{pad}  {}", style.paint.dim(label), escape_line(value))?;
+        writeln!(out, "  {}{pad}  {}", style.paint.dim(label), escape_line(value.get(style.lang)))?;
     }
     writeln!(out)?;
     for reason in &page.report.no_verdict {

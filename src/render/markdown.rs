@@ -16,7 +16,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
     if !report.overview.is_empty() {
         writeln!(out, "| {} | {} |\n| --- | --- |", word("item", lang), word("value", lang))?;
         for (label, value) in &report.overview {
-            writeln!(out, "| {} | {} |", prose(label.get(lang)), prose(value))?;
+            writeln!(out, "| {} | {} |", prose(label.get(lang)), prose(value.get(lang)))?;
         }
         writeln!(out)?;
     }
@@ -26,6 +26,16 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
     }
     for found in &report.findings {
         finding(found, lang, out)?;
+    }
+    for list in &report.tables {
+        writeln!(out, "### {}\n", prose(list.title.get(lang)))?;
+        let head: Vec<String> = list.head.iter().map(|cell| prose(cell.get(lang))).collect();
+        writeln!(out, "| {} |\n|{}", head.join(" | "), " --- |".repeat(head.len()))?;
+        for row in &list.rows {
+            let cells: Vec<String> = row.iter().map(|cell| prose(cell)).collect();
+            writeln!(out, "| {} |", cells.join(" | "))?;
+        }
+        writeln!(out)?;
     }
     if !report.no_verdict.is_empty() {
         writeln!(out, "### {}\n", word("no_verdict", lang))?;

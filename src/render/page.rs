@@ -103,7 +103,8 @@ fn beside(label: &str, pad: &str, text: &str, style: Style, out: &mut dyn Write)
     Ok(())
 }
 
-fn table(rows: &[Vec<String>], style: Style, out: &mut dyn Write) -> io::Result<()> {
+/// Rows in columns as wide as their widest cell; the last one wraps.
+pub(super) fn table(rows: &[Vec<String>], style: Style, out: &mut dyn Write) -> io::Result<()> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)
         .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|c| c.width()).max())

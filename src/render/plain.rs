@@ -78,8 +78,10 @@ pub(super) fn summary_line(report: &crate::report::Report, lang: Lang) -> String
         let key = if n == 1 { format!("{key}_one") } else { format!("{key}_many") };
         sentence(&key, &[("n", n.to_string())]).get(lang).to_owned()
     };
+    // A run without checks has no words about them.
+    let key = if report.results.is_empty() { "summary_findings" } else { "summary" };
     let line = sentence(
-        "summary",
+        key,
         &[
             ("errors", count("errors", sum.errors)),
             ("warnings", count("warnings", sum.warnings)),

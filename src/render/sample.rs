@@ -83,8 +83,8 @@ pub(super) fn rich() -> Report {
         result("TWO-MS", Verdict::NotApplicable, Some(Text::new("not installed", "未安装"))),
     ];
     report.overview = vec![
-        (Text::new("driver", "驱动"), "25.2.0".to_owned()),
-        (Text::same("CANN"), "8.2.RC1".to_owned()),
+        (Text::new("driver", "驱动"), Text::same("25.2.0")),
+        (Text::same("CANN"), Text::same("8.2.RC1")),
     ];
     report.notes = vec![Text::new("A remark about the next step.", "关于下一步的说明。")];
     report.provenance = vec![("compat_matrix.toml".to_owned(), "2026-08-01".to_owned())];
@@ -113,7 +113,7 @@ fn hostile() -> Report {
     found.refs = vec![bad.to_owned()];
     report.findings = vec![found];
     report.results = vec![result("ONE-BAD", Verdict::NotChecked, Some(Text::new(bad, bad)))];
-    report.overview = vec![(Text::same("x"), bad.to_owned())];
+    report.overview = vec![(Text::same("x"), Text::same(bad))];
     report.notes = vec![Text::same(bad)];
     report.provenance = vec![(bad.to_owned(), bad.to_owned())];
     report.no_verdict = vec![Text::same(bad)];

@@ -7,11 +7,13 @@ use unicode_width::UnicodeWidthStr as _;
 use super::Style;
 use super::plain::{consequences, sentence_of, show_evidence, summary_line};
 use super::wrap::{hanging, wrap};
-use crate::report::{Finding, Report, RuleResult, Severity, Verdict};
+use crate::report::{Finding, Report, RuleResult, Severity, Table, Verdict};
 use crate::text::{Text, escape_line, sentence, word};
 
 /// As many pieces of evidence as are shown of one finding without `--verbose`.
 const EVIDENCE_SHOWN: usize = 5;
+/// As many rows of a table.
+const ROWS_SHOWN: usize = 20;
 
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let page = Page { style };
@@ -27,6 +29,9 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
         writeln!(out)?;
     }
     if !style.quiet {
+        for table in &report.tables {
+            page.table(table, out)?;
+        }
         page.unanswered(report, out)?;
         if style.verbose {
             page.list(report, Verdict::NotApplicable, "not_applicable_list", out)?;
@@ -52,7 +57,8 @@ impl Page {
         for (label, value) in &report.overview {
             let label = label.get(self.style.lang);
             let pad = " ".repeat(label_width.unwrap_or(0) - label.width());
-            writeln!(out, "  {}{pad}  {}", self.style.paint.dim(label), escape_line(value))?;
+            let value = escape_line(value.get(self.style.lang));
+            writeln!(out, "  {}{pad}  {value}", self.style.paint.dim(label))?;
         }
         writeln!(out)
     }
@@ -147,6 +153,22 @@ impl Page {
         Ok(())
     }
 
+    fn table(&self, table: &Table, out: &mut dyn Write) -> io::Result<()> {
+        let lang = self.style.lang;
+        writeln!(out, "{}", self.style.paint.bold(table.title.get(lang)))?;
+        let head = table.head.iter().map(|cell| cell.get(lang).to_owned()).collect();
+        let shown = if self.style.verbose { usize::MAX } else { ROWS_SHOWN };
+        let rows: Vec<Vec<String>> =
+            std::iter::once(head).chain(table.rows.iter().take(shown).cloned()).collect();
+        let hidden = table.rows.len().saturating_sub(shown);
+        super::page::table(&rows, self.style, out)?;
+        if hidden > 0 {
+            let more = sentence("more", &[("n", hidden.to_string())]);
+            self.paragraph("  ", more.get(lang), out)?;
+        }
+        writeln!(out)
+    }
+
     fn unanswered(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         if !report.no_verdict.is_empty() {
             writeln!(out, "{}", self.style.paint.bold(&word("no_verdict", self.style.lang)))?;
@@ -199,7 +221,8 @@ impl Page {
         }
         if let Some(first) = report.findings.first() {
             let key = if self.style.verbose { "next_explain" } else { "next_explain_or_verbose" };
-            let hint = sentence(key, &[("id", first.id.clone())]);
+            let command = report.command.to_owned();
+            let hint = sentence(key, &[("id", first.id.clone()), ("command", command)]);
             self.paragraph("", hint.get(lang), out)?;
         }
         if self.style.verbose {

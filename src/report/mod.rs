@@ -39,7 +39,9 @@ pub struct Report {
     /// One row for every rule that was selected, in registry order.
     pub results: Vec<RuleResult>,
     /// Short facts for the head of the report: label and value.
-    pub overview: Vec<(Text, String)>,
+    pub overview: Vec<(Text, Text)>,
+    /// Counts and lists that are no findings.
+    pub tables: Vec<Table>,
     /// Remarks that are no findings: next steps, what was left out. One line each.
     pub notes: Vec<Text>,
     /// What the judgement rests on, for example the matrix and its date.
@@ -50,6 +52,17 @@ pub struct Report {
     pub fail_on: FailOn,
     /// Why no verdict is possible, if so: forces exit status 3 unless a finding already fails.
     pub no_verdict: Vec<Text>,
+}
+
+/// A table of a report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// What it lists.
+    pub title: Text,
+    /// The headings of its columns.
+    pub head: Vec<Text>,
+    /// Its rows; the last column may be long.
+    pub rows: Vec<Vec<String>>,
 }
 
 /// The exit status of a run: one meaning in every subcommand.
@@ -103,6 +116,7 @@ impl Report {
             findings: Vec::new(),
             results: Vec::new(),
             overview: Vec::new(),
+            tables: Vec::new(),
             notes: Vec::new(),
             provenance: Vec::new(),
             extra: serde_json::Map::new(),

@@ -1,16 +1,17 @@
-//! The words of `data/findings/` and their uses in `src/checks/`, as far as text can tell.
+//! The words of `data/findings/` and their uses in `src/checks/` and by `convert`, as far as text
+//! can tell.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use ascend_doctor::data::Catalog;
 
-/// All sources of the checks, tests cut off.
+/// All sources that say findings, tests cut off.
 fn sources() -> String {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/checks");
-    walkdir::WalkDir::new(dir)
-        .sort_by_file_name()
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    ["checks", "cmd/convert.rs", "convert/report.rs"]
         .into_iter()
+        .flat_map(|part| walkdir::WalkDir::new(src.join(part)).sort_by_file_name())
         .map(|entry| entry.unwrap().into_path())
         .filter(|path| path.extension().is_some_and(|ext| ext == "rs"))
         .filter(|path| {

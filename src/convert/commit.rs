@@ -1,0 +1,235 @@
+//! Writes what was planned: all of it, or on failure nothing.
+//!
+//! The order makes a killed run harmless: the journal is on disk before anything else, then
+//! all new contents lie beside their files, then they are renamed into place one after the
+//! other. At any moment each file is the old one or the new one; see [`super::undo`].
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::backup;
+use super::journal::{Journal, JournalError, Journals, Original, State};
+use super::plan::FileProblem;
+use super::replace::{self, Holds, Seen, Staged};
+
+/// A file to replace.
+#[derive(Debug, Clone, Copy)]
+pub struct Change<'a> {
+    /// Below the root.
+    pub relative: &'a Path,
+    /// What it holds; if it does not any more, it is left alone.
+    pub before: &'a [u8],
+    /// What it is to hold.
+    pub after: &'a [u8],
+}
+
+/// What was written.
+#[derive(Debug, Default)]
+pub struct Committed {
+    /// How many files were replaced.
+    pub replaced: usize,
+    /// The positions of the changes that were not made, and why.
+    pub left: Vec<(usize, FileProblem)>,
+    /// Copies of the originals, if they were asked for.
+    pub backups: Vec<PathBuf>,
+}
+
+/// Why nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    /// The journal cannot be used.
+    #[error("the journal for `--undo` cannot be written: {0}")]
+    Journal(#[from] JournalError),
+    /// An earlier run was interrupted, and what it left is still there.
+    #[error("an interrupted `convert` left its work in `{}`: run `convert --undo` first", .0.display())]
+    Unfinished(PathBuf),
+    /// Writing failed: everything is as it was.
+    #[error("cannot write `{path}`: {error}; every file is as it was", path = .0.display(), error = .1)]
+    RolledBack(PathBuf, io::Error),
+    /// Writing failed, and so did the way back.
+    #[error(
+        "cannot write `{path}`: {error}; some files are new already, `convert --undo` restores them",
+        path = .0.display(), error = .1
+    )]
+    HalfWay(PathBuf, io::Error),
+}
+
+/// A change that may be made.
+struct Ready<'a> {
+    position: usize,
+    change: Change<'a>,
+    path: PathBuf,
+    seen: Seen,
+}
+
+/// Replaces the files of `changes` below the root of `journals`.
+pub fn commit(
+    journals: &Journals,
+    changes: &[Change<'_>],
+    with_backup: bool,
+) -> Result<Committed, CommitError> {
+    if let Some((_, State::Interrupted)) = journals.latest()? {
+        return Err(CommitError::Unfinished(journals.base().to_owned()));
+    }
+    let mut committed = Committed::default();
+    let mut ready = Vec::with_capacity(changes.len());
+    for (position, change) in changes.iter().enumerate() {
+        match prepare(journals.base(), *change) {
+            Ok((path, seen)) => ready.push(Ready { position, change: *change, path, seen }),
+            Err(problem) => committed.left.push((position, problem)),
+        }
+    }
+    if ready.is_empty() {
+        return Ok(committed);
+    }
+    let originals: Vec<Original<'_>> = ready
+        .iter()
+        .map(|ready| Original {
+            relative: ready.change.relative,
+            mode: replace::mode(&ready.seen),
+            before: ready.change.before,
+            after: ready.change.after,
+        })
+        .collect();
+    let journal = journals.begin(&originals)?;
+    let mut run = Run { journal: &journal, ready: &ready, renamed: Vec::new() };
+    match run.write(with_backup, &mut committed) {
+        Ok(()) => {
+            run.sync_directories();
+            let renamed = run.renamed;
+            committed.replaced = renamed.len();
+            if renamed.is_empty() {
+                journal.remove()?;
+            } else {
+                journal.finish(renamed)?;
+            }
+            Ok(committed)
+        }
+        Err((path, error)) => {
+            for backup in &committed.backups {
+                backup::remove(backup);
+            }
+            if run.roll_back() && journal.remove().is_ok() {
+                Err(CommitError::RolledBack(path, error))
+            } else {
+                Err(CommitError::HalfWay(path, error))
+            }
+        }
+    }
+}
+
+/// Whether a change may be made: the file holds what was read, and may be written.
+fn prepare(base: &Path, change: Change<'_>) -> Result<(PathBuf, Seen), FileProblem> {
+    let path = base.join(change.relative);
+    match replace::holds(&path, change.before) {
+        Ok(Holds::Yes(seen)) if replace::writable(&path, &seen) => Ok((path, seen)),
+        Ok(Holds::Yes(_)) => Err(FileProblem::ReadOnly),
+        Ok(Holds::No) => Err(FileProblem::Changed),
+        Err(error) => Err(FileProblem::Io(error.to_string())),
+    }
+}
+
+/// What concerns one file, or ends the run.
+fn judge(error: io::Error, path: &Path) -> Result<FileProblem, (PathBuf, io::Error)> {
+    if replace::is_denied(&error) {
+        Ok(FileProblem::ReadOnly)
+    } else {
+        Err((path.to_owned(), error))
+    }
+}
+
+struct Run<'a> {
+    journal: &'a Journal,
+    ready: &'a [Ready<'a>],
+    /// Positions in `ready`, which are those in the journal.
+    renamed: Vec<usize>,
+}
+
+impl Run<'_> {
+    fn write(
+        &mut self,
+        with_backup: bool,
+        committed: &mut Committed,
+    ) -> Result<(), (PathBuf, io::Error)> {
+        let staged: Vec<io::Result<Staged>> = self
+            .ready
+            .par_iter()
+            .enumerate()
+            .map(|(position, ready)| {
+                replace::stage(&ready.path, &self.journal.temporary(position), ready.change.after)
+            })
+            .collect();
+        let mut waiting = Vec::with_capacity(staged.len());
+        let mut failed = None;
+        for (ready, staged) in self.ready.iter().zip(staged) {
+            match staged.map_err(|error| judge(error, &ready.path)) {
+                Ok(staged) => waiting.push(Some(staged)),
+                Err(Ok(problem)) => {
+                    committed.left.push((ready.position, problem));
+                    waiting.push(None);
+                }
+                Err(Err(fatal)) => {
+                    failed = failed.or(Some(fatal));
+                    waiting.push(None);
+                }
+            }
+        }
+        if failed.is_none() && with_backup {
+            failed = self.back_up(&waiting, committed).err();
+        }
+        let mut waiting = waiting.into_iter().enumerate();
+        for (position, staged) in waiting.by_ref() {
+            let Some(staged) = staged else { continue };
+            if failed.is_some() {
+                staged.discard();
+                continue;
+            }
+            let ready = &self.ready[position];
+            match staged.commit(&ready.seen).map_err(|error| judge(error, &ready.path)) {
+                Ok(true) => self.renamed.push(position),
+                Ok(false) => committed.left.push((ready.position, FileProblem::Changed)),
+                Err(Ok(problem)) => committed.left.push((ready.position, problem)),
+                Err(Err(fatal)) => failed = Some(fatal),
+            }
+        }
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn back_up(
+        &self,
+        waiting: &[Option<Staged>],
+        committed: &mut Committed,
+    ) -> Result<(), (PathBuf, io::Error)> {
+        for (ready, _) in self.ready.iter().zip(waiting).filter(|(_, staged)| staged.is_some()) {
+            let backup = backup::write(&ready.path, ready.change.before)
+                .map_err(|error| (ready.path.clone(), error))?;
+            committed.backups.push(backup);
+        }
+        Ok(())
+    }
+
+    fn sync_directories(&self) {
+        let dirs: BTreeSet<&Path> = self
+            .renamed
+            .iter()
+            .map(|&position| replace::directory(&self.ready[position].path))
+            .collect();
+        for dir in dirs {
+            // What the disk does not have yet after a power cut is an old file, not a broken one.
+            let _ = replace::sync_directory(dir);
+        }
+    }
+
+    /// Puts the old contents back; whether that worked for all.
+    fn roll_back(&self) -> bool {
+        self.renamed.iter().all(|&position| {
+            let ready = &self.ready[position];
+            replace::stage(&ready.path, &self.journal.temporary(position), ready.change.before)
+                .and_then(Staged::force)
+                .is_ok()
+        })
+    }
+}

@@ -1,0 +1,176 @@
+//! The converted tree as a copy (`--output DIR`): the input is not touched.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads and writes the tree that is converted; no machine is examined"
+)]
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::plan::{Plan, PlannedFile};
+use super::replace;
+use super::walk::{Found, Root, Scope, WalkError, everything};
+
+/// Why no copy was made.
+#[derive(Debug, thiserror::Error)]
+pub enum CopyError {
+    /// There is something already.
+    #[error("`{}` is not empty: name another directory, or use --force", .0.display())]
+    NotEmpty(PathBuf),
+    /// The copy would be made inside what is copied.
+    #[error("`{}` is inside the root: name a directory outside", .0.display())]
+    Inside(PathBuf),
+    /// Two roots would be copied to one place.
+    #[error("two roots are called `{}`: convert them one after the other", .0.display())]
+    SameName(PathBuf),
+    /// Reading or writing failed.
+    #[error("`{path}`: {error}", path = .0.display(), error = .1)]
+    Io(PathBuf, io::Error),
+    /// Walking the tree failed.
+    #[error(transparent)]
+    Walk(#[from] WalkError),
+}
+
+/// Copies everything below the roots of `found` to `output`, with the new contents of `plan`.
+/// Where nothing is yet, the copy appears as a whole or not at all. Returns how many files were
+/// written.
+pub fn copy(
+    scope: &Scope,
+    found: &Found,
+    plan: &Plan,
+    output: &Path,
+    force: bool,
+) -> Result<usize, CopyError> {
+    let io = |path: &Path, error| CopyError::Io(path.to_owned(), error);
+    let parent = replace::directory(output);
+    std::fs::create_dir_all(parent).map_err(|error| io(parent, error))?;
+    let real_parent = parent.canonicalize().map_err(|error| io(parent, error))?;
+    let real = match output.canonicalize() {
+        Ok(real) => real,
+        Err(_) => real_parent.join(output.file_name().unwrap_or_default()),
+    };
+    for root in &found.roots {
+        if real.starts_with(&root.real) {
+            return Err(CopyError::Inside(output.to_owned()));
+        }
+    }
+    let empty = match output.read_dir() {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => true,
+        Err(error) => return Err(io(output, error)),
+    };
+    if !empty && !force {
+        return Err(CopyError::NotEmpty(output.to_owned()));
+    }
+    let places = places(found)?;
+    let changed: HashMap<&Path, &PlannedFile> =
+        plan.files.iter().map(|file| (file.file.path.as_path(), file)).collect();
+    if !empty {
+        return fill(scope, found, &places, &changed, output);
+    }
+    let building = tempfile::Builder::new()
+        .prefix(".ascend-doctor-")
+        .tempdir_in(parent)
+        .map_err(|error| io(parent, error))?;
+    let written = fill(scope, found, &places, &changed, building.path())?;
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(building.path(), mode).map_err(|error| io(output, error))?;
+    // An empty directory is replaced; what came into it meanwhile makes this fail.
+    std::fs::rename(building.path(), output).map_err(|error| io(output, error))?;
+    let _ = building.keep();
+    Ok(written)
+}
+
+/// Where each root goes below the output: one root is the output itself.
+fn places(found: &Found) -> Result<Vec<(Arc<Root>, PathBuf)>, CopyError> {
+    if let [root] = found.roots.as_slice() {
+        return Ok(vec![(Arc::clone(root), PathBuf::new())]);
+    }
+    let mut places: Vec<(Arc<Root>, PathBuf)> = Vec::new();
+    for root in &found.roots {
+        let name = PathBuf::from(root.real.file_name().map_or_else(OsString::new, OsString::from));
+        if places.iter().any(|(_, known)| *known == name) {
+            return Err(CopyError::SameName(name));
+        }
+        places.push((Arc::clone(root), name));
+    }
+    Ok(places)
+}
+
+fn fill(
+    scope: &Scope,
+    found: &Found,
+    places: &[(Arc<Root>, PathBuf)],
+    changed: &HashMap<&Path, &PlannedFile>,
+    output: &Path,
+) -> Result<usize, CopyError> {
+    let mut written = 0;
+    for (root, place) in places {
+        if !root.whole {
+            let named = found.files.iter().filter(|file| file.root == *root);
+            for source in named {
+                let to = output.join(place).join(&source.relative);
+                let planned = changed.get(source.path.as_path()).copied();
+                file(&source.path, &to, planned)
+                    .map_err(|error| CopyError::Io(source.path.clone(), error))?;
+                written += 1;
+            }
+            continue;
+        }
+        // Excludes say what is not converted; a copy without it would not run.
+        for entry in everything(root, scope)? {
+            let to = output.join(place).join(&entry.relative);
+            let from = root.dir.join(&entry.relative);
+            let kind = entry.kind;
+            let done = if kind.is_dir() {
+                std::fs::create_dir_all(&to).and_then(|()| same_mode(&from, &to))
+            } else if kind.is_symlink() {
+                std::fs::read_link(&from).and_then(|target| link(&target, &to))
+            } else if kind.is_file() {
+                written += 1;
+                file(&from, &to, changed.get(from.as_path()).copied())
+            } else {
+                Ok(())
+            };
+            done.map_err(|error| CopyError::Io(from, error))?;
+        }
+    }
+    Ok(written)
+}
+
+fn file(from: &Path, to: &Path, planned: Option<&PlannedFile>) -> io::Result<()> {
+    if let Some(dir) = to.parent() {
+        std::fs::create_dir_all(dir)?;
+    }
+    if to.symlink_metadata().is_ok() {
+        std::fs::remove_file(to)?;
+    }
+    match planned.and_then(|planned| planned.after.as_ref()) {
+        Some(after) => {
+            std::fs::write(to, after)?;
+            same_mode(from, to)
+        }
+        None => std::fs::copy(from, to).map(|_| ()),
+    }
+}
+
+fn link(target: &Path, to: &Path) -> io::Result<()> {
+    if to.symlink_metadata().is_ok() {
+        std::fs::remove_file(to)?;
+    }
+    symlink(target, to)
+}
+
+fn same_mode(from: &Path, to: &Path) -> io::Result<()> {
+    let mut mode = from.metadata()?.permissions();
+    if from.is_dir() {
+        // Otherwise nothing could be put into a copy of a directory that is read-only.
+        use std::os::unix::fs::PermissionsExt as _;
+        mode.set_mode(mode.mode() | 0o700);
+    }
+    std::fs::set_permissions(to, mode)
+}

@@ -1,0 +1,225 @@
+//! Which files have changes that git does not have: those are not overwritten unasked.
+//!
+//! The answer is that of `git status`: only git knows its index, its line ends and its filters
+//! in all their versions, and a second reader of them would be another source of wrong answers
+//! (and some megabytes of program). The repository may be somebody else's, so nothing that its
+//! configuration names is run: hooks, file system monitors and filters are switched off, lazy
+//! fetches and every protocol refused. What is not tracked has no safety in git: its safety,
+//! as that of trees without git, is the journal.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "asks git about the tree that is converted; no machine is examined"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// As much output of git as is read, in bytes.
+const MAX_OUTPUT: u64 = 64 << 20;
+
+/// What git says about some files.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Those with changes that are not committed.
+    pub uncommitted: Vec<PathBuf>,
+    /// Why there is no answer for some, if so.
+    pub trouble: Option<String>,
+}
+
+/// Asks about `files`, which must be absolute and free of symbolic links.
+pub fn uncommitted(files: &[PathBuf]) -> Answer {
+    let mut trees: BTreeMap<PathBuf, BTreeSet<&Path>> = BTreeMap::new();
+    let mut known: BTreeMap<&Path, Option<PathBuf>> = BTreeMap::new();
+    for file in files {
+        let Some(dir) = file.parent() else { continue };
+        let top = known.entry(dir).or_insert_with(|| {
+            let top = dir.ancestors().find(|dir| dir.join(".git").symlink_metadata().is_ok());
+            top.map(Path::to_owned)
+        });
+        if let Some(top) = top {
+            trees.entry(top.clone()).or_default().insert(file);
+        }
+    }
+    let mut answer = Answer::default();
+    for (top, files) in trees {
+        // Without git on the machine the journal is the safety.
+        let Some(git) = find_git(&top) else { return answer };
+        match changed(&git, &top) {
+            Ok(changed) => {
+                let dirty = changed.into_iter().filter(|path| files.contains(path.as_path()));
+                answer.uncommitted.extend(dirty);
+            }
+            Err(why) => answer.trouble = answer.trouble.or(Some(why)),
+        }
+    }
+    answer
+}
+
+/// The tracked files below `top` that differ from the last commit.
+fn changed(git: &Path, top: &Path) -> Result<Vec<PathBuf>, String> {
+    let filters = run(
+        git,
+        top,
+        &[],
+        &["config", "-z", "--name-only", "--get-regexp", r"^filter\..*\.(clean|smudge|process)$"],
+    )
+    .unwrap_or_default();
+    let mut settings: Vec<OsString> = Vec::new();
+    for name in filters.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
+        if name.contains(&b'=') {
+            // It could not be switched off by `-c`.
+            return Err("the configuration of git names a filter in an odd way".to_owned());
+        }
+        let end = name.iter().rposition(|&byte| byte == b'.').unwrap_or(name.len());
+        for (name, value) in [(name, "="), (&name[..end], ".required=false")] {
+            let mut setting = OsStr::from_bytes(name).to_owned();
+            setting.push(value);
+            settings.push(setting);
+        }
+    }
+    let output = run(
+        git,
+        top,
+        &settings,
+        &[
+            "status",
+            "--porcelain=v1",
+            "-z",
+            "--no-renames",
+            "--untracked-files=no",
+            "--ignore-submodules=all",
+        ],
+    )?;
+    // Each entry is two letters, a blank and the path.
+    Ok(output
+        .split(|&byte| byte == 0)
+        .filter_map(|entry| entry.get(3..))
+        .map(|path| top.join(OsStr::from_bytes(path)))
+        .collect())
+}
+
+fn run(git: &Path, top: &Path, settings: &[OsString], args: &[&str]) -> Result<Vec<u8>, String> {
+    let mut command = Command::new(git);
+    command.env_clear();
+    for name in ["HOME", "XDG_CONFIG_HOME", "PATH"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    command
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("LC_ALL", "C")
+        .arg("-C")
+        .arg(top);
+    // A tree that belongs to another user (a container, a mounted directory) is only looked at.
+    for setting in [
+        "safe.directory=*",
+        "core.fsmonitor=false",
+        "core.hooksPath=/dev/null",
+        "core.untrackedCache=false",
+        "core.sshCommand=false",
+        "status.submoduleSummary=false",
+        "protocol.allow=never",
+    ] {
+        command.arg("-c").arg(setting);
+    }
+    for setting in settings {
+        command.arg("-c").arg(setting);
+    }
+    let mut child = command
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    let mut output = Vec::new();
+    let read = match child.stdout.take() {
+        Some(pipe) => pipe.take(MAX_OUTPUT).read_to_end(&mut output),
+        None => Ok(0),
+    };
+    let status = child.wait().map_err(|error| error.to_string())?;
+    read.map_err(|error| error.to_string())?;
+    if status.success() {
+        Ok(output)
+    } else {
+        Err(format!("git {} ended with {status}", args.first().unwrap_or(&"")))
+    }
+}
+
+/// The git of the machine: never one that lies in the tree, nor in a directory of the `PATH`
+/// that depends on where we are.
+fn find_git(top: &Path) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .filter(|dir| dir.is_absolute() && !dir.starts_with(top))
+        .map(|dir| dir.join("git"))
+        .find(|git| git.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A repository with `a.py` and `b.py` committed; `None` without git.
+    fn repository() -> Option<(tempfile::TempDir, PathBuf)> {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        if find_git(&top).is_none() {
+            println!("skipped: no git");
+            return None;
+        }
+        std::fs::write(top.join("a.py"), "1\n").unwrap();
+        std::fs::write(top.join("b.py"), "2\n").unwrap();
+        git(&top, &["init", "-q"]);
+        git(&top, &["add", "."]);
+        git(&top, &["-c", "user.name=n", "-c", "user.email=e@x", "commit", "-qm", "m"]);
+        Some((dir, top))
+    }
+
+    fn git(top: &Path, args: &[&str]) {
+        let status = Command::new("git").arg("-C").arg(top).args(args).status().unwrap();
+        assert!(status.success(), "{args:?}");
+    }
+
+    #[test]
+    fn changes_that_git_does_not_have_are_told() {
+        let Some((_dir, top)) = repository() else { return };
+        let files = ["a.py", "b.py", "new.py"].map(|name| top.join(name));
+        assert_eq!(uncommitted(&files), Answer::default());
+        std::fs::write(top.join("a.py"), "mine\n").unwrap();
+        std::fs::write(top.join("new.py"), "cuda\n").unwrap();
+        assert_eq!(uncommitted(&files).uncommitted, [top.join("a.py")]);
+        // Staged is not committed.
+        git(&top, &["add", "a.py"]);
+        assert_eq!(uncommitted(&files).uncommitted, [top.join("a.py")]);
+        assert_eq!(uncommitted(&files[1..]), Answer::default());
+    }
+
+    /// Nothing that the configuration of the repository names is run.
+    #[test]
+    fn a_hostile_repository_runs_nothing() {
+        let Some((_dir, top)) = repository() else { return };
+        let proof = top.join("proof");
+        let run = format!("touch '{}'; cat", proof.display());
+        std::fs::write(top.join(".gitattributes"), "*.py filter=evil diff=evil\n").unwrap();
+        for name in
+            ["core.fsmonitor", "filter.evil.clean", "filter.evil.process", "diff.evil.textconv"]
+        {
+            git(&top, &["config", name, &run]);
+        }
+        git(&top, &["config", "filter.evil.required", "true"]);
+        git(&top, &["config", "core.hooksPath", "hooks"]);
+        std::fs::create_dir(top.join("hooks")).unwrap();
+        std::fs::write(top.join("a.py"), "3\n").unwrap();
+        let answer = uncommitted(&[top.join("a.py")]);
+        assert!(!proof.exists(), "a program of the repository ran");
+        assert_eq!(answer.uncommitted, [top.join("a.py")]);
+    }
+}

@@ -1,0 +1,257 @@
+//! Replaces the content of one file so that at any moment it is the old one or the new one.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "writes the tree that is converted; no machine is examined"
+)]
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, OFlags, XattrFlags};
+
+/// A file that was looked at: what tells whether somebody wrote to it since.
+#[derive(Debug, Clone)]
+pub(super) struct Seen {
+    meta: Metadata,
+}
+
+/// Content that lies ready beside the file that it will replace.
+#[derive(Debug)]
+pub(super) struct Staged {
+    /// Where it lies.
+    pub(super) temporary: PathBuf,
+    target: PathBuf,
+}
+
+/// Whether a file still holds something.
+#[derive(Debug)]
+pub(super) enum Holds {
+    /// It does; by this it can be told later whether that changed.
+    Yes(Seen),
+    /// It is another content, no regular file any more, or gone.
+    No,
+}
+
+/// Whether the regular file `path` holds `content`.
+pub(super) fn holds(path: &Path, content: &[u8]) -> io::Result<Holds> {
+    let mut file = match open(path) {
+        Ok(file) => file,
+        Err(error) if is_gone(&error) => return Ok(Holds::No),
+        Err(error) => return Err(error),
+    };
+    let meta = file.metadata()?;
+    if !meta.is_file() || meta.len() != content.len() as u64 {
+        return Ok(Holds::No);
+    }
+    let mut bytes = Vec::with_capacity(content.len() + 1);
+    Read::by_ref(&mut file).take(content.len() as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(if bytes == content { Holds::Yes(Seen { meta }) } else { Holds::No })
+}
+
+/// The content of a regular file, up to `limit` bytes; `None` if it is gone, larger, or no
+/// regular file.
+pub(super) fn content(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    let file = match open(path) {
+        Ok(file) => file,
+        Err(error) if is_gone(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !file.metadata()?.is_file() {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= limit).then_some(bytes))
+}
+
+/// Opens what is no symbolic link, and does not wait for the other end of a pipe.
+fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+        || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+}
+
+/// Whether the user may replace the file: it, and its directory, can be written. A file that
+/// nobody may write is protected on purpose, also from a superuser.
+pub(super) fn writable(path: &Path, seen: &Seen) -> bool {
+    let dir = directory(path);
+    seen.meta.permissions().mode() & 0o222 != 0
+        && rustix::fs::access(path, Access::WRITE_OK).is_ok()
+        && rustix::fs::access(dir, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+}
+
+/// The mode of a file that was looked at.
+pub(super) fn mode(seen: &Seen) -> u32 {
+    seen.meta.permissions().mode() & 0o7777
+}
+
+/// The directory of a file.
+pub(super) fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(dir) if !dir.as_os_str().is_empty() => dir,
+        _ => Path::new("."),
+    }
+}
+
+/// Writes `content` beside `target` under the name `temporary`, with the mode, the owner and
+/// the extended attributes of the file that is there, and waits until the disk has it.
+pub(super) fn stage(target: &Path, temporary: &str, content: &[u8]) -> io::Result<Staged> {
+    let place = directory(target).join(temporary);
+    match std::fs::remove_file(&place) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&place)?;
+    let staged = Staged { temporary: place, target: target.to_owned() };
+    let filled = (|| {
+        file.write_all(content)?;
+        if let Ok(old) = open(target) {
+            keep_attributes(&old, &file)?;
+        }
+        file.sync_all()
+    })();
+    match filled {
+        Ok(()) => Ok(staged),
+        Err(error) => {
+            staged.discard();
+            Err(error)
+        }
+    }
+}
+
+/// Gives `new` the owner, the extended attributes (so also access lists) and the mode of `old`.
+fn keep_attributes(old: &File, new: &File) -> io::Result<()> {
+    let meta = old.metadata()?;
+    let own = new.metadata()?;
+    if (own.uid(), own.gid()) != (meta.uid(), meta.gid()) {
+        // Who is neither superuser nor member of the group cannot; the content matters more.
+        let _ = std::os::unix::fs::fchown(new, Some(meta.uid()), Some(meta.gid()));
+    }
+    let mut names = vec![0_u8; 64 << 10];
+    let length = rustix::fs::flistxattr(old, names.as_mut_slice()).unwrap_or(0);
+    for name in names[..length].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
+        let mut value = vec![0_u8; 64 << 10];
+        if let Ok(length) = rustix::fs::fgetxattr(old, name, value.as_mut_slice()) {
+            // Some belong to the kernel or to the superuser alone.
+            let _ = rustix::fs::fsetxattr(new, name, &value[..length], XattrFlags::empty());
+        }
+    }
+    new.set_permissions(meta.permissions())
+}
+
+impl Staged {
+    /// Moves the content to its place, if the file there is still the one that was `seen`.
+    /// `false`: it is not, and stays.
+    pub(super) fn commit(self, seen: &Seen) -> io::Result<bool> {
+        let unchanged = self.target.symlink_metadata().is_ok_and(|now| same(&now, &seen.meta));
+        if !unchanged {
+            self.discard();
+            return Ok(false);
+        }
+        self.force().map(|()| true)
+    }
+
+    /// Moves the content to its place, whatever is there.
+    pub(super) fn force(self) -> io::Result<()> {
+        std::fs::rename(&self.temporary, &self.target).inspect_err(|_| self.discard())
+    }
+
+    /// Takes the content away again.
+    pub(super) fn discard(&self) {
+        let _ = std::fs::remove_file(&self.temporary);
+    }
+}
+
+fn same(a: &Metadata, b: &Metadata) -> bool {
+    let identity = |meta: &Metadata| {
+        (
+            (meta.dev(), meta.ino(), meta.size(), meta.mode()),
+            (meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()),
+        )
+    };
+    identity(a) == identity(b)
+}
+
+/// Waits until the disk has the names in a directory.
+pub(super) fn sync_directory(dir: &Path) -> io::Result<()> {
+    File::open(dir)?.sync_all()
+}
+
+/// Whether an error says that this file must not be written, and nothing about others.
+pub(super) fn is_denied(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(content: &[u8]) -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.py");
+        std::fs::write(&path, content).unwrap();
+        (dir, path)
+    }
+
+    fn seen(path: &Path, content: &[u8]) -> Seen {
+        match holds(path, content).unwrap() {
+            Holds::Yes(seen) => seen,
+            Holds::No => panic!("{} holds something else", path.display()),
+        }
+    }
+
+    #[test]
+    fn the_mode_and_the_attributes_stay() {
+        let (dir, path) = file(b"old");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o750)).unwrap();
+        let named = rustix::fs::setxattr(&path, "user.note", b"kept", XattrFlags::empty()).is_ok();
+        let seen = seen(&path, b"old");
+        let staged = stage(&path, ".t", b"newer").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert!(staged.commit(&seen).unwrap());
+        assert_eq!(std::fs::read(&path).unwrap(), b"newer");
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o7777, 0o750);
+        if named {
+            let mut value = vec![0; 16];
+            let length = rustix::fs::getxattr(&path, "user.note", value.as_mut_slice()).unwrap();
+            assert_eq!(&value[..length], b"kept");
+        }
+        assert_eq!(dir.path().read_dir().unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_changed_stays() {
+        let (dir, path) = file(b"old");
+        let seen = seen(&path, b"old");
+        let staged = stage(&path, ".t", b"new").unwrap();
+        std::fs::write(&path, b"mine").unwrap();
+        assert!(!staged.commit(&seen).unwrap());
+        assert_eq!(std::fs::read(&path).unwrap(), b"mine");
+        assert_eq!(dir.path().read_dir().unwrap().count(), 1);
+    }
+
+    #[test]
+    fn links_and_pipes_are_no_content() {
+        let (dir, path) = file(b"old");
+        let link = dir.path().join("link.py");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(matches!(holds(&link, b"old").unwrap(), Holds::No));
+        assert!(matches!(holds(&dir.path().join("none"), b"old").unwrap(), Holds::No));
+        assert!(matches!(holds(&path, b"Old").unwrap(), Holds::No));
+        assert_eq!(content(&path, 2).unwrap(), None);
+    }
+
+    #[test]
+    fn a_file_that_nobody_may_write_is_protected() {
+        let (_dir, path) = file(b"old");
+        assert!(writable(&path, &seen(&path, b"old")));
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
+        assert!(!writable(&path, &seen(&path, b"old")));
+    }
+}

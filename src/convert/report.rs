@@ -1,0 +1,394 @@
+//! Says what was done, and what is left to a person.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::effort::effort;
+use super::plan::{FileProblem, Plan, PlannedFile};
+use super::rules::{Match, Rule, Rules};
+use super::site::{Certainty, Decision, Site};
+use super::walk::{Found, Why};
+use crate::data::Catalog;
+use crate::report::{Evidence, Finding, FixStep, Found as Statement, Report, Severity, Table};
+use crate::text::{Text, sentence, words};
+
+/// Longer source lines are cut in reports, in characters.
+const MAX_EXCERPT: usize = 200;
+
+/// What became of the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Done {
+    /// The files were replaced, so many.
+    Written(usize),
+    /// A copy was written: so many files, there.
+    Copied(usize, PathBuf),
+    /// Nothing was to be written.
+    Planned,
+    /// Something would change, and that is what was asked (`--check`).
+    Checked,
+    /// Nothing was written, because git does not have these changes.
+    Refused(Vec<PathBuf>),
+}
+
+/// The report of a run.
+pub fn report(found: &Found, plan: &Plan, done: &Done, subject: String) -> Report {
+    let mut report = Report::new("convert", subject);
+    report.findings = rules(plan);
+    report.findings.extend(problems(plan));
+    report.findings.extend(skipped(found));
+    let changed = plan.files.iter().filter(|file| file.after.is_some()).count();
+    match done {
+        Done::Refused(files) => report.findings.push(refused(files)),
+        Done::Checked if changed > 0 => {
+            let mut statement =
+                Statement::error("CONVERT-CHECK", "would_change").arg("n", changed.to_string());
+            for file in plan.files.iter().filter(|file| file.after.is_some()) {
+                statement = statement.evidence(Evidence::file(shown(&file.file.path)));
+            }
+            report.findings.push(Catalog::builtin().resolve(statement));
+        }
+        _ => {}
+    }
+    report.tables.extend(changes(plan));
+    overview(&mut report, plan, done);
+    notes(&mut report, found, plan, done);
+    report.provenance.push(("rules".to_owned(), Rules::builtin().rules.len().to_string()));
+    extra(&mut report, found, plan, done);
+    report
+}
+
+/// A path as people type it.
+pub fn shown(path: &Path) -> String {
+    path.strip_prefix(".").unwrap_or(path).display().to_string()
+}
+
+/// One finding for each rule that flags or notes something.
+fn rules(plan: &Plan) -> Vec<Finding> {
+    let mut groups: BTreeMap<(&str, Decision), (&'static Rule, Vec<Evidence>)> = BTreeMap::new();
+    for file in &plan.files {
+        let text = file.text();
+        let lines: Vec<&str> = text.lines().collect();
+        for site in &file.plan.sites {
+            if site.decision == Decision::Changed {
+                continue;
+            }
+            let place =
+                Evidence::file(shown(&file.file.path)).line(site.line).value(excerpt(&lines, site));
+            let group = groups.entry((&site.rule.id, site.decision));
+            group.or_insert_with(|| (site.rule, Vec::new())).1.push(place);
+        }
+    }
+    groups
+        .into_iter()
+        .map(|((_, decision), (rule, evidence))| {
+            let flagged = decision == Decision::Flagged;
+            let fix = FixStep { text: rule.fix(), run: None };
+            Finding {
+                id: rule.id.clone(),
+                message: if flagged { "flagged" } else { "noted" }.to_owned(),
+                severity: if flagged { Severity::Warning } else { Severity::Info },
+                title: counted(&rule.title(), evidence.len()),
+                cause: rule.cause(),
+                fix: if flagged { vec![fix] } else { Vec::new() },
+                evidence,
+                refs: rule.source.clone(),
+                because: Vec::new(),
+                consequences: Vec::new(),
+            }
+        })
+        .collect()
+}
+
+/// A title with the number of its places, if there are several.
+fn counted(title: &Text, places: usize) -> Text {
+    if places == 1 {
+        return title.clone();
+    }
+    let n = sentence("convert_places", &[("n", places.to_string())]);
+    Text::new(format!("{} ({})", title.en, n.en), format!("{}（{}）", title.zh, n.zh))
+}
+
+fn excerpt(lines: &[&str], site: &Site) -> String {
+    let line = lines.get(site.line.saturating_sub(1) as usize).map_or("", |line| line.trim());
+    let mut text: String = line.chars().take(MAX_EXCERPT).collect();
+    if let Some(detail) = &site.detail
+        && !text.contains(detail.as_str())
+    {
+        text = format!("{text}  ({detail})");
+    }
+    text
+}
+
+/// The files that stay as they are although they should not: one finding for each.
+fn problems(plan: &Plan) -> Vec<Finding> {
+    let problems = plan.files.iter().filter_map(|file| Some((file, file.problem.as_ref()?)));
+    problems.map(|(file, problem)| Catalog::builtin().resolve(problem_of(file, problem))).collect()
+}
+
+fn problem_of(file: &PlannedFile, problem: &FileProblem) -> Statement {
+    let path = shown(&file.file.path);
+    let place = Evidence::file(path.clone());
+    let say = |id, message| Statement::error(id, message).arg("path", path.clone());
+    match problem {
+        FileProblem::Syntax { line, message } => {
+            let text = file.text();
+            let text = text.lines().nth(line.saturating_sub(1) as usize).unwrap_or_default();
+            let text: String = text.trim().chars().take(MAX_EXCERPT).collect();
+            say("CONVERT-PARSE", "syntax")
+                .arg("line", line.to_string())
+                .arg("detail", message.clone())
+                .evidence(place.line(*line).value(text))
+        }
+        FileProblem::Undecodable(error) => {
+            say("CONVERT-TEXT", "undecodable").arg("detail", error.to_string()).evidence(place)
+        }
+        FileProblem::SelfCheck(detail) => {
+            say("CONVERT-SELF", "unsound").arg("detail", detail.clone()).evidence(place)
+        }
+        FileProblem::Changed => say("CONVERT-CHANGED", "during").evidence(place),
+        FileProblem::ReadOnly => say("CONVERT-DENIED", "read_only").evidence(place),
+        FileProblem::Uncommitted => say("CONVERT-GIT", "uncommitted").evidence(place),
+        FileProblem::Io(detail) => {
+            say("CONVERT-IO", "failed").arg("detail", detail.clone()).evidence(place)
+        }
+    }
+}
+
+fn skipped(found: &Found) -> Vec<Finding> {
+    let statements = found.skipped.iter().map(|skipped| {
+        let path = shown(&skipped.path);
+        let (message, detail, severity) = match &skipped.why {
+            Why::LinkLeaves(target) => ("link_leaves", shown(target), Severity::Info),
+            Why::LinkDangles => ("link_dangles", String::new(), Severity::Info),
+            Why::NotRegular => ("not_regular", String::new(), Severity::Info),
+            Why::TooLarge(size) => {
+                ("too_large", format!("{:.1}", mebibytes(*size)), Severity::Warning)
+            }
+            Why::Unreadable(error) => ("unreadable", error.clone(), Severity::Error),
+        };
+        Statement::new("CONVERT-SKIP", message, severity)
+            .arg("path", path.clone())
+            .arg("detail", detail)
+            .evidence(Evidence::file(path))
+    });
+    statements.map(|statement| Catalog::builtin().resolve(statement)).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with one digit after the point")]
+fn mebibytes(size: u64) -> f64 {
+    size as f64 / f64::from(1 << 20)
+}
+
+fn refused(files: &[PathBuf]) -> Finding {
+    let mut statement =
+        Statement::error("CONVERT-GIT", "refused").arg("n", files.len().to_string());
+    for file in files {
+        statement = statement.evidence(Evidence::file(shown(file)));
+    }
+    Catalog::builtin().resolve(statement)
+}
+
+/// What is rewritten, by rule.
+fn changes(plan: &Plan) -> Option<Table> {
+    let mut counts: BTreeMap<&str, (&'static Rule, usize, usize)> = BTreeMap::new();
+    for file in plan.files.iter().filter(|file| file.after.is_some()) {
+        let mut met: Vec<&str> = Vec::new();
+        for site in file.plan.sites.iter().filter(|site| site.decision == Decision::Changed) {
+            let count = counts.entry(&site.rule.id).or_insert((site.rule, 0, 0));
+            count.1 += 1;
+            if !met.contains(&site.rule.id.as_str()) {
+                met.push(&site.rule.id);
+                count.2 += 1;
+            }
+        }
+    }
+    let mut rows: Vec<_> = counts.into_iter().collect();
+    rows.sort_by(|a, b| b.1.1.cmp(&a.1.1).then(a.0.cmp(b.0)));
+    let rows: Vec<Vec<String>> = rows
+        .into_iter()
+        .map(|(id, (rule, places, files))| {
+            let what = match (rule.how, &rule.to) {
+                (Match::Site | Match::File, _) | (_, None) => rule.subject(),
+                (_, Some(to)) => format!("{} -> {to}", rule.subject()),
+            };
+            vec![id.to_owned(), places.to_string(), files.to_string(), what]
+        })
+        .collect();
+    (!rows.is_empty()).then(|| Table {
+        title: words("convert_changes"),
+        head: ["convert_rule", "convert_head_places", "convert_head_files", "convert_what"]
+            .map(words)
+            .to_vec(),
+        rows,
+    })
+}
+
+/// Counts of a plan.
+struct Counts {
+    changed_files: usize,
+    changes: usize,
+    likely: usize,
+    flagged: usize,
+    noted: usize,
+    problems: usize,
+}
+
+fn counts(plan: &Plan) -> Counts {
+    let sites = |decision| {
+        let files = plan.files.iter();
+        // What was planned for a file that is left alone did not become a change.
+        let counted =
+            files.filter(move |file| decision != Decision::Changed || file.after.is_some());
+        counted.flat_map(|file| &file.plan.sites).filter(move |site| site.decision == decision)
+    };
+    Counts {
+        changed_files: plan.files.iter().filter(|file| file.after.is_some()).count(),
+        changes: sites(Decision::Changed).count(),
+        likely: sites(Decision::Changed).filter(|site| site.certainty == Certainty::Likely).count(),
+        flagged: sites(Decision::Flagged).count(),
+        noted: sites(Decision::Noted).count(),
+        problems: plan.files.iter().filter(|file| file.problem.is_some()).count(),
+    }
+}
+
+fn overview(report: &mut Report, plan: &Plan, done: &Done) {
+    let counts = counts(plan);
+    let hours = format!("{:.1}", effort(plan).hours);
+    let files = sentence(
+        "convert_files_line",
+        &[
+            ("read", plan.read.to_string()),
+            ("changed", counts.changed_files.to_string()),
+            ("left", counts.problems.to_string()),
+        ],
+    );
+    let places = sentence(
+        "convert_places_line",
+        &[
+            ("changed", counts.changes.to_string()),
+            ("likely", counts.likely.to_string()),
+            ("flagged", counts.flagged.to_string()),
+        ],
+    );
+    let result = match done {
+        Done::Written(n) => sentence("convert_written", &[("n", n.to_string())]),
+        Done::Copied(n, dir) => {
+            sentence("convert_copied", &[("n", n.to_string()), ("dir", shown(dir))])
+        }
+        Done::Planned | Done::Checked => words("convert_planned"),
+        Done::Refused(_) => words("convert_refused"),
+    };
+    let hours = sentence("convert_hours", &[("hours", hours)]);
+    for (label, value) in [
+        ("convert_label_files", files),
+        ("convert_label_places", places),
+        ("convert_label_result", result),
+        ("convert_label_effort", hours),
+    ] {
+        report.overview.push((words(label), value));
+    }
+}
+
+fn notes(report: &mut Report, found: &Found, plan: &Plan, done: &Done) {
+    if found.files.is_empty() {
+        report.notes.push(words("convert_nothing_here"));
+    } else if plan.files.is_empty() {
+        report.notes.push(words("convert_nothing_to_do"));
+    }
+    for exclude in &found.idle_excludes {
+        report.notes.push(sentence("convert_idle_exclude", &[("exclude", exclude.clone())]));
+    }
+    if matches!(done, Done::Written(n) if *n > 0) {
+        for root in &found.roots {
+            let dir = crate::text::shell_quote(&shown(&root.dir)).into_owned();
+            let dir = if dir.is_empty() { ".".to_owned() } else { dir };
+            report.notes.push(sentence("convert_take_back", &[("dir", dir)]));
+        }
+    }
+}
+
+fn extra(report: &mut Report, found: &Found, plan: &Plan, done: &Done) {
+    let counts = counts(plan);
+    report.extra.insert(
+        "counts".to_owned(),
+        json!({
+            "files_read": plan.read,
+            "bytes_read": plan.bytes,
+            "files_changed": counts.changed_files,
+            "files_left_alone": counts.problems,
+            "changes": counts.changes,
+            "likely_changes": counts.likely,
+            "flagged": counts.flagged,
+            "noted": counts.noted,
+        }),
+    );
+    report.extra.insert("effort".to_owned(), json!(effort(plan)));
+    let result = match done {
+        Done::Written(_) => "written",
+        Done::Copied(..) => "copied",
+        Done::Planned => "planned",
+        Done::Checked => "checked",
+        Done::Refused(_) => "refused",
+    };
+    report.extra.insert("result".to_owned(), json!(result));
+    let files: Vec<Value> = plan.files.iter().map(file_extra).collect();
+    report.extra.insert("files".to_owned(), json!(files));
+    let skipped: Vec<Value> = found
+        .skipped
+        .iter()
+        .map(|skipped| {
+            let (why, detail) = match &skipped.why {
+                Why::LinkLeaves(target) => ("link_leaves", shown(target)),
+                Why::LinkDangles => ("link_dangles", String::new()),
+                Why::NotRegular => ("not_regular", String::new()),
+                Why::TooLarge(size) => ("too_large", size.to_string()),
+                Why::Unreadable(error) => ("unreadable", error.clone()),
+            };
+            json!({ "path": shown(&skipped.path), "why": why, "detail": detail })
+        })
+        .collect();
+    report.extra.insert("skipped".to_owned(), json!(skipped));
+}
+
+fn file_extra(file: &PlannedFile) -> Value {
+    let text = file.text();
+    let edits: HashMap<(usize, usize), &str> = file
+        .plan
+        .edits
+        .iter()
+        .map(|edit| ((edit.range.start, edit.range.end), edit.text.as_str()))
+        .collect();
+    let place = |site: &Site| {
+        json!({
+            "rule": site.rule.id, "line": site.line, "column": site.column,
+            "text": text.get(site.range.clone()), "detail": site.detail,
+        })
+    };
+    let of = |decision| file.plan.sites.iter().filter(move |site| site.decision == decision);
+    let changed: Vec<Value> = of(Decision::Changed)
+        .filter(|_| file.after.is_some())
+        .map(|site| {
+            json!({
+                "rule": site.rule.id, "line": site.line, "column": site.column,
+                "old": text.get(site.range.clone()),
+                "new": edits.get(&(site.range.start, site.range.end)),
+                "certainty": site.certainty,
+            })
+        })
+        .collect();
+    let problem = file.problem.as_ref().map(|problem| {
+        let statement = problem_of(file, problem);
+        json!({ "id": statement.id, "message": statement.message, "detail": statement.args.get("detail") })
+    });
+    json!({
+        "path": shown(&file.file.path),
+        "kind": file.file.kind,
+        "launch": file.file.launch,
+        "changed": changed,
+        "flagged": of(Decision::Flagged).map(place).collect::<Vec<_>>(),
+        "noted": of(Decision::Noted).map(place).collect::<Vec<_>>(),
+        "problem": problem,
+    })
+}

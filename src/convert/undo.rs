@@ -1,0 +1,291 @@
+//! Takes a run back: the last one when asked, an interrupted one before anything else.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "writes the tree that is converted; no machine is examined"
+)]
+
+use std::fs::Permissions;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use super::journal::{Entry, Journal, JournalError, Journals, State};
+use super::replace;
+use crate::hash::Sha256;
+
+/// A converted file is never larger; what is, was changed.
+const MAX_SIZE: u64 = 1 << 30;
+
+/// What became of a run that was to be taken back. Paths are below the root.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Undone {
+    /// The files that hold their original bytes again.
+    pub restored: Vec<PathBuf>,
+    /// The files that were written to since, by somebody else. If there are any, an undo has
+    /// restored nothing; a recovery has left these alone.
+    pub changed: Vec<PathBuf>,
+}
+
+/// Why a run could not be taken back.
+#[derive(Debug, thiserror::Error)]
+pub enum UndoError {
+    /// The journal cannot be used.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A file could not be restored; its journal stays, so that it can be tried again.
+    #[error("cannot restore `{path}`: {error}", path = .0.display(), error = .1)]
+    Failed(PathBuf, io::Error),
+}
+
+/// How a file of a journal is now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Now {
+    Old,
+    New,
+    Other,
+}
+
+/// Takes the last run back; `None` if there is none. A file that is neither as the run left it
+/// nor as it was before makes the undo refuse, unless `force`: then its content is lost.
+pub fn undo(journals: &Journals, force: bool) -> Result<Option<Undone>, UndoError> {
+    let Some((journal, state)) = journals.latest()? else { return Ok(None) };
+    let positions = match state {
+        State::Done(replaced) => replaced,
+        State::Interrupted => return recover(journals),
+    };
+    let mut wanted = Vec::new();
+    let mut changed = Vec::new();
+    for position in positions {
+        let Some(entry) = journal.entries.get(position) else { continue };
+        match now(journals.base(), entry)? {
+            Now::Old => {}
+            Now::New => wanted.push(position),
+            Now::Other if force => wanted.push(position),
+            Now::Other => changed.push(entry.path.path().to_owned()),
+        }
+    }
+    if !changed.is_empty() {
+        return Ok(Some(Undone { restored: Vec::new(), changed }));
+    }
+    let restored = restore(journals.base(), &journal, &wanted)?;
+    journal.remove()?;
+    Ok(Some(Undone { restored, changed }))
+}
+
+/// Restores what an interrupted run replaced; `None` if none was interrupted. What somebody
+/// wrote since then stays, with its journal, so that `undo` with `force` can still take it back.
+pub fn recover(journals: &Journals) -> Result<Option<Undone>, UndoError> {
+    let Some((journal, State::Interrupted)) = journals.latest()? else { return Ok(None) };
+    let mut wanted = Vec::new();
+    let mut changed = Vec::new();
+    let mut left = Vec::new();
+    for (position, entry) in journal.entries.iter().enumerate() {
+        let place = journals.base().join(entry.path.path());
+        let temporary = replace::directory(&place).join(journal.temporary(position));
+        if is_below(journals.base(), &temporary) {
+            let _ = std::fs::remove_file(temporary);
+        }
+        match now(journals.base(), entry)? {
+            Now::Old => {}
+            Now::New => wanted.push(position),
+            Now::Other => {
+                left.push(position);
+                changed.push(entry.path.path().to_owned());
+            }
+        }
+    }
+    let restored = restore(journals.base(), &journal, &wanted)?;
+    if left.is_empty() {
+        journal.remove()?;
+    } else {
+        journal.finish(left)?;
+    }
+    Ok(Some(Undone { restored, changed }))
+}
+
+fn now(base: &Path, entry: &Entry) -> Result<Now, UndoError> {
+    let path = base.join(entry.path.path());
+    let content = match replace::content(&path, MAX_SIZE) {
+        Ok(Some(content)) => content,
+        Ok(None) => return Ok(Now::Other),
+        Err(error) => return Err(UndoError::Failed(path, error)),
+    };
+    let hash = Sha256::of(&content).hex();
+    Ok(if hash == entry.before {
+        Now::Old
+    } else if hash == entry.after {
+        Now::New
+    } else {
+        Now::Other
+    })
+}
+
+fn restore(base: &Path, journal: &Journal, wanted: &[usize]) -> Result<Vec<PathBuf>, UndoError> {
+    let mut restored = Vec::new();
+    // In portions, so that a large tree does not have to fit into memory at once.
+    for portion in wanted.chunks(64) {
+        for (&position, bytes) in portion.iter().zip(journal.originals(portion)?) {
+            let entry = &journal.entries[position];
+            let path = base.join(entry.path.path());
+            put_back(base, &path, &journal.temporary(position), entry.mode, &bytes)
+                .map_err(|error| UndoError::Failed(path.clone(), error))?;
+            restored.push(entry.path.path().to_owned());
+        }
+    }
+    for path in &restored {
+        let _ = replace::sync_directory(replace::directory(&base.join(path)));
+    }
+    Ok(restored)
+}
+
+fn put_back(base: &Path, path: &Path, temporary: &str, mode: u32, bytes: &[u8]) -> io::Result<()> {
+    let dir = replace::directory(path);
+    if dir.symlink_metadata().is_err() {
+        std::fs::create_dir_all(dir)?;
+    }
+    if !is_below(base, path) {
+        return Err(io::Error::other("a symbolic link leads out of the tree"));
+    }
+    let staged = replace::stage(path, temporary, bytes)?;
+    let mode = Permissions::from_mode(mode & 0o7777);
+    if let Err(error) = std::fs::set_permissions(&staged.temporary, mode) {
+        staged.discard();
+        return Err(error);
+    }
+    staged.force()
+}
+
+/// Whether the directory of `path` is really below `base`: the tree may have changed, and a
+/// journal that came with a foreign tree may lie.
+fn is_below(base: &Path, path: &Path) -> bool {
+    match (base.canonicalize(), replace::directory(path).canonicalize()) {
+        (Ok(base), Ok(dir)) => dir.starts_with(base),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::convert::commit::{Change, commit};
+    use crate::convert::journal::Original;
+    use crate::convert::plan::FileProblem;
+
+    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        dir
+    }
+
+    fn change<'a>(name: &'a str, before: &'a str, after: &'a str) -> Change<'a> {
+        Change { relative: Path::new(name), before: before.as_bytes(), after: after.as_bytes() }
+    }
+
+    fn read(dir: &tempfile::TempDir, name: &str) -> String {
+        std::fs::read_to_string(dir.path().join(name)).unwrap()
+    }
+
+    fn entries(dir: &tempfile::TempDir) -> usize {
+        walkdir::WalkDir::new(dir.path()).into_iter().count()
+    }
+
+    #[test]
+    fn a_run_and_its_undo_leave_the_tree_as_it_was() {
+        let dir = tree(&[("a.py", "1"), ("d/b.py", "2"), ("c.py", "3")]);
+        let mode = Permissions::from_mode(0o755);
+        std::fs::set_permissions(dir.path().join("a.py"), mode).unwrap();
+        let before = entries(&dir);
+        let journals = Journals::open(dir.path()).unwrap();
+        let changes = [change("a.py", "1", "one"), change("d/b.py", "2", "two")];
+        assert_eq!(commit(&journals, &changes, false).unwrap().replaced, 2);
+        let more = [change("a.py", "one", "uno")];
+        assert_eq!(commit(&journals, &more, false).unwrap().replaced, 1);
+        assert_eq!((read(&dir, "a.py"), read(&dir, "d/b.py")), ("uno".into(), "two".into()));
+        // Runs stack.
+        assert_eq!(undo(&journals, false).unwrap().unwrap().restored, [Path::new("a.py")]);
+        assert_eq!(read(&dir, "a.py"), "one");
+        assert_eq!(undo(&journals, false).unwrap().unwrap().restored.len(), 2);
+        assert_eq!((read(&dir, "a.py"), read(&dir, "d/b.py")), ("1".into(), "2".into()));
+        assert_eq!(undo(&journals, false).unwrap(), None);
+        let mode = dir.path().join("a.py").metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o7777, 0o755);
+        journals.tidy();
+        assert_eq!(entries(&dir), before);
+    }
+
+    #[test]
+    fn what_changed_since_is_not_lost_without_force() {
+        let dir = tree(&[("a.py", "1"), ("b.py", "2")]);
+        let journals = Journals::open(dir.path()).unwrap();
+        let changes = [change("a.py", "1", "one"), change("b.py", "2", "two")];
+        commit(&journals, &changes, false).unwrap();
+        std::fs::write(dir.path().join("a.py"), "mine").unwrap();
+        std::fs::remove_file(dir.path().join("b.py")).unwrap();
+        let refused = undo(&journals, false).unwrap().unwrap();
+        assert_eq!(refused.changed, [Path::new("a.py"), Path::new("b.py")]);
+        assert_eq!(read(&dir, "a.py"), "mine");
+        undo(&journals, true).unwrap().unwrap();
+        assert_eq!((read(&dir, "a.py"), read(&dir, "b.py")), ("1".into(), "2".into()));
+    }
+
+    #[test]
+    fn what_changed_during_the_run_is_left_alone() {
+        let dir = tree(&[("a.py", "mine"), ("b.py", "2")]);
+        let journals = Journals::open(dir.path()).unwrap();
+        let changes = [change("a.py", "1", "one"), change("b.py", "2", "two")];
+        let committed = commit(&journals, &changes, true).unwrap();
+        assert_eq!(committed.left, [(0, FileProblem::Changed)]);
+        assert_eq!(committed.backups, [dir.path().join("b.py.bak")]);
+        assert_eq!((read(&dir, "a.py"), read(&dir, "b.py")), ("mine".into(), "two".into()));
+        assert_eq!(undo(&journals, false).unwrap().unwrap().restored, [Path::new("b.py")]);
+    }
+
+    /// A run that was killed after its first rename, with the next content lying ready.
+    #[test]
+    fn an_interrupted_run_is_taken_back() {
+        let dir = tree(&[("a.py", "1"), ("b.py", "2"), ("c.py", "3")]);
+        let journals = Journals::open(dir.path()).unwrap();
+        let original = |name, before, after| Original {
+            relative: Path::new(name),
+            mode: 0o644,
+            before,
+            after,
+        };
+        let journal = journals
+            .begin(&[
+                original("a.py", b"1", b"one"),
+                original("b.py", b"2", b"two"),
+                original("c.py", b"3", b"three"),
+            ])
+            .unwrap();
+        std::fs::write(dir.path().join("a.py"), "one").unwrap();
+        std::fs::write(dir.path().join(journal.temporary(1)), "tw").unwrap();
+        std::fs::write(dir.path().join("c.py"), "mine").unwrap();
+        let changes = [change("b.py", "2", "two")];
+        assert!(commit(&journals, &changes, false).is_err());
+        let undone = recover(&journals).unwrap().unwrap();
+        assert_eq!(undone.restored, [Path::new("a.py")]);
+        assert_eq!(undone.changed, [Path::new("c.py")]);
+        assert_eq!((read(&dir, "a.py"), read(&dir, "c.py")), ("1".into(), "mine".into()));
+        assert!(!dir.path().join(journal.temporary(1)).exists());
+        assert_eq!(recover(&journals).unwrap(), None);
+        undo(&journals, true).unwrap().unwrap();
+        assert_eq!(read(&dir, "c.py"), "3");
+    }
+
+    #[test]
+    fn nothing_outside_is_restored_through_a_link() {
+        let outside = tree(&[("b.py", "two")]);
+        let dir = tree(&[("d/b.py", "2")]);
+        let journals = Journals::open(dir.path()).unwrap();
+        commit(&journals, &[change("d/b.py", "2", "two")], false).unwrap();
+        std::fs::remove_dir_all(dir.path().join("d")).unwrap();
+        std::os::unix::fs::symlink(outside.path(), dir.path().join("d")).unwrap();
+        assert!(undo(&journals, true).is_err());
+        assert_eq!(read(&outside, "b.py"), "two");
+    }
+}

@@ -1,0 +1,95 @@
+//! What a rule says: its own note and advice, or what follows from its kind.
+
+use super::rules::{Class, Match, Rule};
+use crate::text::{Text, sentence, words};
+
+impl Rule {
+    /// What is matched, as a reader would write it.
+    pub fn subject(&self) -> String {
+        let names: Vec<&str> = self.names().collect();
+        match self.how {
+            // The code's own names of places.
+            Match::Site | Match::File => self.name.replace('-', " "),
+            _ => names.join(", "),
+        }
+    }
+
+    /// One statement about what was met, without the places.
+    pub fn title(&self) -> Text {
+        if matches!(self.how, Match::Site | Match::File)
+            && let Some(note) = &self.note
+        {
+            return Text::new(first_sentence(&note.en), first_sentence(&note.zh));
+        }
+        let key = match (self.how, self.class) {
+            (Match::Site | Match::File, _) => "convert_title_place",
+            (Match::Library, Class::Missing) => "convert_title_library_missing",
+            (Match::Library, _) => "convert_title_library",
+            (_, Class::Missing) => "convert_title_missing",
+            (_, Class::Semantics) => "convert_title_semantics",
+            (_, Class::Keep) => "convert_title_keep",
+            _ => "convert_title_other",
+        };
+        let to = self.to.clone().unwrap_or_default();
+        sentence(key, &[("name", self.subject()), ("to", to)])
+    }
+
+    /// Why that matters.
+    pub fn cause(&self) -> Text {
+        self.note.clone().unwrap_or_else(|| {
+            words(match self.class {
+                Class::Missing => "convert_cause_missing",
+                Class::Semantics => "convert_cause_semantics",
+                Class::Keep => "convert_cause_keep",
+                Class::Direct | Class::Renamed | Class::Insert => "convert_cause_other",
+            })
+        })
+    }
+
+    /// What a person has to do, where it is flagged.
+    pub fn fix(&self) -> Text {
+        self.advice.clone().unwrap_or_else(|| {
+            let to = self.to.clone().unwrap_or_default();
+            let key = match self.class {
+                _ if !to.is_empty() => "convert_fix_to",
+                Class::Missing => "convert_fix_missing",
+                _ => "convert_fix_look",
+            };
+            sentence(key, &[("to", to)])
+        })
+    }
+}
+
+/// Up to the first full stop that ends a sentence.
+fn first_sentence(text: &str) -> &str {
+    let end = text
+        .char_indices()
+        .find(|&(at, c)| {
+            matches!(c, '。' | ';' | '；') || c == '.' && text[at + 1..].starts_with(' ')
+        })
+        .map_or(text.len(), |(at, _)| at);
+    text[..end].trim_end_matches('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::convert::rules::Rules;
+    use crate::text::placeholders;
+
+    #[test]
+    fn every_rule_has_words_in_both_languages() {
+        for rule in &Rules::builtin().rules {
+            for text in [rule.title(), rule.cause(), rule.fix()] {
+                assert!(!text.en.is_empty() && !text.zh.is_empty(), "{}", rule.id);
+                assert!(!placeholders(&text.en).contains("name"), "{}: {}", rule.id, text.en);
+            }
+        }
+    }
+
+    #[test]
+    fn a_title_is_one_sentence() {
+        assert_eq!(first_sentence("torch.npu has it. But not so."), "torch.npu has it");
+        assert_eq!(first_sentence("不支持。请改用其他接口。"), "不支持");
+    }
+}
