@@ -11,7 +11,8 @@
 //! - [`environment`] knows the values of environment variables by their own grammar.
 //! - [`kind`] tells what a file is.
 //! - [`python`] decides about Python sources; what it asks for stands in [`options`].
-//! - [`shell`], [`config`], [`container`] and [`requirements`] plan the files of their kind.
+//! - [`notebook`], [`shell`], [`config`], [`requirements`], [`container`], [`native`] and [`rust`]
+//!   plan the files of their kind.
 //! - [`value`] tells devices and backends among the values of options and keys.
 //! - [`plan`] reads every file and asks the planner of its kind; [`needle`] spares it most.
 //! - [`git`] tells what must not be overwritten unasked; [`commit`] replaces the files, all or
@@ -33,7 +34,9 @@ mod exclude;
 pub mod git;
 pub mod journal;
 pub mod kind;
+pub mod native;
 pub mod needle;
+pub mod notebook;
 pub mod options;
 pub mod plan;
 pub mod python;
@@ -41,6 +44,7 @@ mod replace;
 pub mod report;
 pub mod requirements;
 pub mod rules;
+pub mod rust;
 pub mod shell;
 pub mod site;
 pub mod syntax;

@@ -1,0 +1,293 @@
+//! Jupyter notebooks: the strings of code cells are changed where they stand in the JSON file;
+//! outputs, metadata, ids, indentation and escapes stay.
+//!
+//! All Python cells are planned as one source, since a cell uses the imports of those before it.
+//! Cells and lines of the shell go through the logic of shell scripts.
+
+mod json;
+mod source;
+
+use std::ops::Range;
+
+use json::Json;
+use source::{Source, escaped};
+
+use super::environment;
+use super::rules::Rules;
+use super::shell;
+use super::site::{FilePlan, Planner};
+use super::syntax::Unreadable;
+
+/// Plans Python text in which `!command` and `%magic` lines may stand; `None` if it does not
+/// parse.
+pub type PlanPython<'a> = dyn Fn(&str) -> Option<FilePlan> + 'a;
+
+/// What a cell is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Language {
+    Python,
+    Shell,
+    /// A Python file that the cell writes.
+    File,
+    Other,
+}
+
+/// Plans a notebook of nbformat 3 or 4.
+pub fn plan(planner: &mut Planner<'_>, python: &PlanPython<'_>) -> Result<(), Unreadable> {
+    let file = planner.text;
+    let document = Json::read(file)?;
+    let mut source = Source::default();
+    for cell in code_cells(&document, file) {
+        let body = cell.get(file, "source").or_else(|| cell.get(file, "input"));
+        let strings: Vec<Range<usize>> = match body {
+            Some(Json::Text(range)) => vec![range.clone()],
+            Some(Json::Array(items)) => items
+                .iter()
+                .filter_map(|item| match item {
+                    Json::Text(range) => Some(range.clone()),
+                    _ => None,
+                })
+                .collect(),
+            _ => continue,
+        };
+        if !source.add(file, &strings) {
+            return Err(Unreadable { at: strings.first().map_or(0, |range| range.start) });
+        }
+    }
+    let kinds: Vec<(Language, usize)> =
+        source.cells.iter().map(|cell| language(&source.text[cell.range.clone()])).collect();
+    let is_python = written_in_python(&document, file);
+    let mut plans = Vec::new();
+    if is_python && let Some(plan) = python_cells(planner, &source, &kinds, python) {
+        plans.push(plan);
+    }
+    for (cell, (kind, first)) in source.cells.iter().zip(&kinds) {
+        let body = cell.range.start + first..cell.range.end;
+        if *kind == Language::File
+            && let Some(mut plan) = python(&source.text[body.clone()])
+        {
+            shift(&mut plan, body.start);
+            plans.push(plan);
+        }
+    }
+    let mut commands = Planner::new(&source.text);
+    for (cell, (kind, first)) in source.cells.iter().zip(&kinds) {
+        let body = cell.range.start + first..cell.range.end;
+        match kind {
+            // A script that cannot be read stays.
+            Language::Shell => {
+                let _ = shell::plan_part(&mut commands, &source.text[body.clone()], body.start);
+            }
+            Language::Python if is_python => lines(&mut commands, &source.text, &body),
+            _ => {}
+        }
+    }
+    plans.push(commands.finish());
+    for plan in &plans {
+        write_back(planner, &source, &kinds, plan);
+    }
+    Ok(())
+}
+
+fn code_cells<'j>(document: &'j Json, file: &str) -> Vec<&'j Json> {
+    let sheets = document.get(file, "worksheets").map_or(&[][..], Json::items);
+    std::iter::once(document)
+        .chain(sheets)
+        .filter_map(|sheet| sheet.get(file, "cells"))
+        .flat_map(Json::items)
+        .filter(|cell| cell.get(file, "cell_type").and_then(|kind| kind.text(file)) == Some("code"))
+        .collect()
+}
+
+/// Whether the notebook says that it is for another language.
+fn written_in_python(document: &Json, file: &str) -> bool {
+    let metadata = document.get(file, "metadata");
+    let named = [("language_info", "name"), ("kernelspec", "language")]
+        .iter()
+        .find_map(|(table, key)| metadata?.get(file, table)?.get(file, key)?.text(file));
+    named.is_none_or(|name| {
+        let name = name.to_ascii_lowercase();
+        name.contains("python") || name.contains("sage")
+    })
+}
+
+/// The language of a cell, and where its text begins behind a cell magic.
+fn language(text: &str) -> (Language, usize) {
+    let start = text.len() - text.trim_start().len();
+    let Some(magic) = text[start..].strip_prefix("%%") else { return (Language::Python, 0) };
+    let line = magic.lines().next().unwrap_or_default();
+    let first = text[start..].find('\n').map_or(text.len(), |at| start + at + 1);
+    let mut words = line.split_ascii_whitespace();
+    let language = match words.next().unwrap_or_default() {
+        "bash" | "sh" | "shell" | "zsh" => Language::Shell,
+        "script" if words.next().is_some_and(|name| name.ends_with("sh")) => Language::Shell,
+        "time" | "timeit" | "capture" | "prun" | "python" | "python3" | "memit" | "pypy"
+        | "debug" | "mprun" | "wandb" => Language::Python,
+        "writefile" | "file" if line.trim_end().ends_with(".py") => Language::File,
+        _ => Language::Other,
+    };
+    (language, first)
+}
+
+/// The plan for all Python cells; those that do not parse are left out and reported.
+fn python_cells(
+    planner: &mut Planner<'_>,
+    source: &Source,
+    kinds: &[(Language, usize)],
+    python: &PlanPython<'_>,
+) -> Option<FilePlan> {
+    let mut text = source.text.clone().into_bytes();
+    let blank = |text: &mut Vec<u8>, range: Range<usize>| {
+        for byte in text[range].iter_mut().filter(|byte| **byte != b'\n') {
+            *byte = b' ';
+        }
+    };
+    for (cell, (kind, first)) in source.cells.iter().zip(kinds) {
+        let end = if *kind == Language::Python { cell.range.start + first } else { cell.range.end };
+        blank(&mut text, cell.range.start..end);
+    }
+    let whole = String::from_utf8(text.clone()).ok()?;
+    if let Some(plan) = python(&whole) {
+        return Some(plan);
+    }
+    for (cell, (kind, first)) in source.cells.iter().zip(kinds) {
+        let body = cell.range.start + first..cell.range.end;
+        if *kind == Language::Python && python(&source.text[body.clone()]).is_none() {
+            blank(&mut text, body.clone());
+            if super::value::mentions_cuda(&source.text[body.clone()])
+                && let Some(place) = source.places(&body).and_then(|mut all| all.drain(..).next())
+            {
+                planner.flag(Rules::builtin().site("notebook-cell"), place, None);
+            }
+        }
+    }
+    python(&String::from_utf8(text).ok()?)
+}
+
+fn shift(plan: &mut FilePlan, offset: usize) {
+    for edit in &mut plan.edits {
+        edit.range = edit.range.start + offset..edit.range.end + offset;
+    }
+    for site in &mut plan.sites {
+        site.range = site.range.start + offset..site.range.end + offset;
+    }
+}
+
+/// The lines of a Python cell that are not Python: `!command`, `x = !command`, `%env A=b`.
+fn lines(planner: &mut Planner<'_>, text: &str, body: &Range<usize>) {
+    let mut at = body.start;
+    while at < body.end {
+        let mut end = line_end(text, at, body.end);
+        let line = &text[at..end];
+        let trimmed = line.trim_start();
+        let start = end - trimmed.len();
+        let command = if trimmed.starts_with('!') {
+            Some(start + 1 + usize::from(trimmed.starts_with("!!")))
+        } else if let Some(equals) = trimmed.find("= !") {
+            let target = trimmed[..equals].trim_end();
+            let is_name = target.chars().all(|c| c.is_alphanumeric() || c == '_');
+            (is_name && !target.is_empty()).then_some(start + equals + 3)
+        } else {
+            None
+        };
+        if let Some(from) = command {
+            // A backslash at the end goes on with the next line.
+            while text[from.min(end)..end].trim_end().ends_with('\\') && end < body.end {
+                end = line_end(text, end + 1, body.end);
+            }
+            if from <= end {
+                let _ = shell::plan_part(planner, &text[from..end], from);
+            }
+        } else if let Some(magic) = trimmed.strip_prefix('%') {
+            line_magic(planner, magic, start + 1);
+        }
+        at = end + 1;
+    }
+}
+
+fn line_end(text: &str, at: usize, limit: usize) -> usize {
+    let at = at.min(limit);
+    text[at..limit].find('\n').map_or(limit, |len| at + len)
+}
+
+fn line_magic(planner: &mut Planner<'_>, magic: &str, offset: usize) {
+    let (name, rest) = magic.split_at(magic.find(' ').unwrap_or(magic.len()));
+    let from = offset + name.len() + (rest.len() - rest.trim_start().len());
+    let rest = rest.trim_start();
+    match name {
+        "env" | "set_env" => {
+            let len = rest.find(['=', ' ']).unwrap_or(rest.len());
+            let (variable, behind) = rest.split_at(len);
+            let value = behind.get(1..).unwrap_or_default();
+            let known = (!value.contains(['$', '{'])).then(|| value.trim());
+            let Some(decision) = environment::assignment(variable, known) else { return };
+            if let (Some(_), Some(new)) = (decision.new_name, &decision.new_value) {
+                let start = from + len + 1;
+                planner.also(start..start + value.len(), new.clone());
+            }
+            decision.enter(planner, from..from + len, &(from..from + rest.len()));
+        }
+        "pip" | "conda" | "mamba" => {
+            let _ = shell::plan_part(planner, magic, offset);
+        }
+        "run" | "sx" | "system" => {
+            let _ = shell::plan_part(planner, rest, from);
+        }
+        _ => {}
+    }
+}
+
+/// Enters what was planned for the text into the plan of the file.
+fn write_back(
+    planner: &mut Planner<'_>,
+    source: &Source,
+    kinds: &[(Language, usize)],
+    plan: &FilePlan,
+) {
+    for site in &plan.sites {
+        let place = source
+            .places(&site.range)
+            .and_then(|mut all| all.drain(..).next())
+            .or_else(|| source.point(site.range.start).map(|at| at..at));
+        if let Some(place) = place {
+            let detail = site.detail.clone();
+            planner.site(site.rule, site.decision, site.certainty, place, detail);
+        }
+    }
+    for edit in &plan.edits {
+        if edit.range.is_empty() {
+            let (offset, text) = moved(source, kinds, edit.range.start, &edit.text);
+            if let Some(at) = source.point(offset) {
+                planner.also(at..at, escaped(&text));
+            }
+            continue;
+        }
+        let Some(places) = source.places(&edit.range) else { continue };
+        // What stands in several strings is written into the first of them.
+        let mut text = escaped(&edit.text);
+        for place in places {
+            planner.also(place, std::mem::take(&mut text));
+        }
+    }
+}
+
+/// A line that is inserted at the beginning of a cell belongs to the end of the Python cell
+/// before it.
+fn moved(
+    source: &Source,
+    kinds: &[(Language, usize)],
+    offset: usize,
+    text: &str,
+) -> (usize, String) {
+    let line = text.strip_suffix('\n');
+    if let (Some(line), Some(cell)) = (line, source.beginning(offset))
+        && let Some(before) = cell.checked_sub(1)
+        && kinds.get(before).is_some_and(|(kind, _)| *kind == Language::Python)
+    {
+        return (source.cells[before].range.end, format!("\n{line}"));
+    }
+    (offset, text.to_owned())
+}
+
+#[cfg(test)]
+mod tests;
