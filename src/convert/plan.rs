@@ -21,7 +21,7 @@ use super::python::{Module, Project};
 use super::site::{self, FilePlan};
 use super::syntax::Unreadable;
 use super::walk::SourceFile;
-use super::{config, container, python, requirements, shell};
+use super::{config, container, native, notebook, python, requirements, rust, shell};
 use crate::collect::Progress;
 
 /// Decides about one text. An error means: this text is not of the kind, it stays as it is.
@@ -128,7 +128,6 @@ pub fn plan(files: &[SourceFile], options: &Options, progress: &Progress) -> Pla
 
 /// The bytes of a file, unless no rule can speak about them.
 fn worth_planning(file: &SourceFile) -> Option<std::io::Result<Vec<u8>>> {
-    planner(file.kind)?;
     match read(file) {
         Ok(bytes) if file.launch || needle::any(file.kind, &bytes) => Some(Ok(bytes)),
         Ok(_) => None,
@@ -172,7 +171,7 @@ pub fn plan_bytes(
     options: &Options,
     project: &Project,
 ) -> Option<PlannedFile> {
-    let planner = planner(file.kind)?;
+    let planner = planner(file.kind);
     let (after, plan, problem) = match decide(planner, file, &bytes, options, project) {
         Ok((after, plan)) => (after, plan, None),
         Err(problem) => (None, FilePlan::default(), Some(problem)),
@@ -221,19 +220,31 @@ fn decode(kind: FileKind, bytes: &[u8]) -> Result<Decoded, DecodeError> {
     }
 }
 
-/// The planner of a kind of file; `None` while there is none.
-fn planner(kind: FileKind) -> Option<Planner> {
+/// The planner of a kind of file.
+fn planner(kind: FileKind) -> Planner {
     match kind {
-        FileKind::Shell => Some(|source, _| in_syntax(source, |planner, _| shell::plan(planner))),
-        FileKind::Config => Some(|source, _| in_syntax(source, config::plan)),
-        FileKind::Container => Some(|source, _| in_syntax(source, container::plan)),
-        FileKind::Requirements => Some(|source, _| {
-            let mut planner = site::Planner::new(source.text);
-            let name = source.file.path.file_name().unwrap_or_default();
-            requirements::plan(&mut planner, &name.to_string_lossy());
-            Ok(planner.finish())
-        }),
-        FileKind::Python => Some(|source, options| {
+        FileKind::Shell => |source, _| in_syntax(source, |planner, _| shell::plan(planner)),
+        FileKind::Requirements => |source, _| {
+            in_syntax(source, |planner, name| {
+                requirements::plan(planner, name);
+                Ok(())
+            })
+        },
+        FileKind::Config => |source, _| in_syntax(source, config::plan),
+        FileKind::Container => |source, _| in_syntax(source, container::plan),
+        FileKind::Rust => |source, _| in_syntax(source, rust::plan),
+        FileKind::Native => |source, _| {
+            in_syntax(source, |planner, name| {
+                native::plan(planner, name);
+                Ok(())
+            })
+        },
+        FileKind::Notebook => |source, options| {
+            let context = python::Context { cell: true, ..python::Context::alone(options) };
+            let cells = |text: &str| python::plan(text, &context).ok();
+            in_syntax(source, |planner, _| notebook::plan(planner, &cells))
+        },
+        FileKind::Python => |source, options| {
             let package = module(source.file).package;
             let context = python::Context {
                 options,
@@ -244,8 +255,7 @@ fn planner(kind: FileKind) -> Option<Planner> {
             };
             python::plan(source.text, &context)
                 .map_err(|error| FileProblem::Syntax { line: error.line, message: error.message })
-        }),
-        FileKind::Notebook | FileKind::Native | FileKind::Rust => None,
+        },
     }
 }
 
