@@ -7,7 +7,7 @@ use crate::convert::encoding::apply;
 use crate::convert::kind::FileKind;
 use crate::convert::options::Options;
 use crate::convert::site::{Decision, FilePlan, Planner};
-use crate::convert::{config, container, python, requirements, shell};
+use crate::convert::{config, container, native, notebook, python, requirements, rust, shell};
 
 #[test]
 fn the_table_is_sound() {
@@ -114,7 +114,21 @@ fn planned(file: Option<&str>, text: &str) -> Option<FilePlan> {
             container::plan(&mut planner, name).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
             Some(planner.finish())
         }
-        _ => None,
+        FileKind::Native => {
+            native::plan(&mut planner, name);
+            Some(planner.finish())
+        }
+        FileKind::Rust => {
+            rust::plan(&mut planner, name).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+            Some(planner.finish())
+        }
+        FileKind::Notebook => {
+            let context = python::Context { cell: true, ..python::Context::alone(&options) };
+            let cells = |text: &str| python::plan(text, &context).ok();
+            notebook::plan(&mut planner, &cells)
+                .unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+            Some(planner.finish())
+        }
     }
 }
 
