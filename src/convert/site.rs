@@ -1,5 +1,7 @@
 //! What `convert` decided about one file: places, with what becomes of each.
 
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use serde::Serialize;
@@ -18,7 +20,7 @@ pub enum Certainty {
 }
 
 /// What happens at a place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
     /// It is rewritten.
@@ -65,6 +67,12 @@ pub struct Planner<'a> {
     /// Byte offsets at which lines begin.
     lines: Vec<usize>,
     plan: FilePlan,
+    /// What was said of which range, so that nothing is said twice.
+    said: HashSet<(usize, usize, &'static str, Decision)>,
+    /// The replaced ranges, by their start.
+    replaced: BTreeMap<usize, usize>,
+    /// The last offset whose column was counted, and that column from 0.
+    counted: Cell<(usize, usize)>,
 }
 
 impl<'a> Planner<'a> {
@@ -75,7 +83,14 @@ impl<'a> Planner<'a> {
                 text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1),
             )
             .collect();
-        Self { text, lines, plan: FilePlan::default() }
+        Self {
+            text,
+            lines,
+            plan: FilePlan::default(),
+            said: HashSet::new(),
+            replaced: BTreeMap::new(),
+            counted: Cell::new((0, 0)),
+        }
     }
 
     /// Replaces `range` by `text`, as `rule` says.
@@ -91,11 +106,14 @@ impl<'a> Planner<'a> {
             return;
         }
         self.site(rule, Decision::Changed, certainty, range.clone(), None);
-        self.plan.edits.push(Edit { range, text });
+        self.also(range, text);
     }
 
     /// Replaces `range` by `text` without a place of its own: part of another change.
     pub fn also(&mut self, range: Range<usize>, text: impl Into<String>) {
+        if !range.is_empty() {
+            self.replaced.entry(range.start).or_insert(range.end);
+        }
         self.plan.edits.push(Edit { range, text: text.into() });
     }
 
@@ -118,12 +136,7 @@ impl<'a> Planner<'a> {
         range: Range<usize>,
         detail: Option<String>,
     ) {
-        if self
-            .plan
-            .sites
-            .iter()
-            .any(|site| site.range == range && site.rule.id == rule.id && site.decision == decision)
-        {
+        if !self.said.insert((range.start, range.end, rule.id.as_str(), decision)) {
             return;
         }
         let (line, column) = self.position(range.start);
@@ -134,16 +147,19 @@ impl<'a> Planner<'a> {
     pub fn position(&self, offset: usize) -> (u32, u32) {
         let line = self.lines.partition_point(|&start| start <= offset) - 1;
         let start = self.lines[line];
-        let column = self.text.get(start..offset).map_or(0, |text| text.chars().count());
+        // Places come in order, mostly: long lines are not counted from their start each time.
+        let (from, before) = match self.counted.get() {
+            (at, column) if (start..=offset).contains(&at) => (at, column),
+            _ => (start, 0),
+        };
+        let column = before + self.text.get(from..offset).map_or(0, |text| text.chars().count());
+        self.counted.set((offset, column));
         (u32::try_from(line + 1).unwrap_or(u32::MAX), u32::try_from(column + 1).unwrap_or(u32::MAX))
     }
 
     /// Whether an edit touches `range`.
     pub fn touched(&self, range: &Range<usize>) -> bool {
-        self.plan
-            .edits
-            .iter()
-            .any(|edit| edit.range.start < range.end && range.start < edit.range.end)
+        self.replaced.range(..range.end).next_back().is_some_and(|(_, &end)| range.start < end)
     }
 
     /// The places so far.

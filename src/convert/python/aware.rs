@@ -195,9 +195,25 @@ impl<'a> Visitor<'a> for Finder<'_> {
     }
 }
 
-/// Whether `range` lies in one of `kept`.
+/// The same ranges in order, without overlap.
+pub(super) fn merged(mut ranges: Vec<TextRange>) -> Vec<TextRange> {
+    ranges.sort_by_key(|range| (range.start(), range.end()));
+    let mut out: Vec<TextRange> = Vec::new();
+    for range in ranges {
+        match out.last_mut() {
+            Some(last) if range.start() < last.end() => {
+                *last = TextRange::new(last.start(), last.end().max(range.end()));
+            }
+            _ => out.push(range),
+        }
+    }
+    out
+}
+
+/// Whether a range lies in one of `kept`, which are in order and do not overlap.
 pub(super) fn covers(kept: &[TextRange], start: TextSize, end: TextSize) -> bool {
-    kept.iter().any(|range| range.start() <= start && end <= range.end())
+    let after = kept.partition_point(|range| range.start() <= start);
+    after.checked_sub(1).is_some_and(|at| end <= kept[at].end())
 }
 
 #[cfg(test)]

@@ -80,6 +80,7 @@ impl<'a> Engine<'a> {
     ) -> Self {
         let mut kept = aware::kept(body, text);
         kept.extend(off);
+        let kept = aware::merged(kept);
         let scopes = Scopes::of(body, context.package, &|path| context.exports(path));
         let imports = Imports::of(body, &scopes, context);
         Self {
@@ -148,6 +149,7 @@ impl<'a> Engine<'a> {
     /// Leaves `range` alone from here on.
     pub(super) fn keep_range(&mut self, range: TextRange) {
         self.kept.push(range);
+        self.kept = aware::merged(std::mem::take(&mut self.kept));
     }
 
     /// Whether an environment variable's name is met for the first time.
@@ -200,10 +202,8 @@ impl<'a> Engine<'a> {
         self.survey(body);
         self.body(body);
         loop {
-            while let Some((role, values)) = self.flow.next() {
-                for (scope, expr) in values {
-                    self.spread_in(scope, expr, role);
-                }
+            while let Some((role, scope, expr)) = self.flow.next() {
+                self.spread_in(scope, expr, role);
             }
             let compared = self.flow.take_compared();
             if compared.is_empty() {

@@ -28,7 +28,7 @@ pub(super) enum Slot {
 pub(super) struct Flow<'a> {
     values: HashMap<Slot, Vec<(ScopeId, &'a Expr)>>,
     roles: HashMap<(Slot, Want), Role>,
-    worklist: Vec<(Slot, Role)>,
+    worklist: Vec<(Role, ScopeId, &'a Expr)>,
     /// Strings that are compared with a slot, or are the keys of one.
     compared: Vec<(Slot, ScopeId, &'a Expr)>,
     spread: HashSet<(usize, Want)>,
@@ -39,7 +39,7 @@ impl<'a> Flow<'a> {
     pub(super) fn give(&mut self, slot: Slot, scope: ScopeId, expr: &'a Expr) {
         for want in [Want::Device, Want::Backend] {
             if let Some(&role) = self.roles.get(&(slot.clone(), want)) {
-                self.worklist.push((slot.clone(), role));
+                self.worklist.push((role, scope, expr));
             }
         }
         self.values.entry(slot).or_default().push((scope, expr));
@@ -47,8 +47,10 @@ impl<'a> Flow<'a> {
 
     /// `slot` is used where `role` is wanted.
     pub(super) fn mark(&mut self, slot: Slot, role: Role) {
-        if self.roles.insert((slot.clone(), role.want), role).is_none() {
-            self.worklist.push((slot, role));
+        if self.roles.insert((slot.clone(), role.want), role).is_none()
+            && let Some(values) = self.values.get(&slot)
+        {
+            self.worklist.extend(values.iter().map(|&(scope, expr)| (role, scope, expr)));
         }
     }
 
@@ -57,10 +59,9 @@ impl<'a> Flow<'a> {
         self.compared.push((slot, scope, expr));
     }
 
-    /// The next slot whose values are to be looked at.
-    pub(super) fn next(&mut self) -> Option<(Role, Vec<(ScopeId, &'a Expr)>)> {
-        let (slot, role) = self.worklist.pop()?;
-        Some((role, self.values.get(&slot).cloned().unwrap_or_default()))
+    /// The next value that reaches a place where a role is wanted.
+    pub(super) fn next(&mut self) -> Option<(Role, ScopeId, &'a Expr)> {
+        self.worklist.pop()
     }
 
     /// Takes the comparisons whose slot turned out to hold a device or backend.

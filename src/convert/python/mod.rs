@@ -17,6 +17,7 @@
 mod api;
 mod aware;
 mod call;
+mod depth;
 mod engine;
 mod env;
 mod expr;
@@ -104,6 +105,26 @@ pub struct SyntaxError {
 ///
 /// With the first place that does not parse.
 pub fn plan(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError> {
+    match depth::of(text) {
+        Ok(depth) if depth <= depth::SHALLOW => plan_here(text, context),
+        // Trees are walked by recursion: deep ones get a stack of their own.
+        Ok(_) => std::thread::scope(|scope| {
+            std::thread::Builder::new()
+                .stack_size(depth::STACK)
+                .spawn_scoped(scope, || plan_here(text, context))
+                .ok()
+                .and_then(|thread| thread.join().ok())
+                .unwrap_or_else(|| Err(too_deep(1)))
+        }),
+        Err(line) => Err(too_deep(line)),
+    }
+}
+
+fn too_deep(line: u32) -> SyntaxError {
+    SyntaxError { line, message: "nested deeper than this tool reads".to_owned() }
+}
+
+fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError> {
     let parsed = parse(text, context.cell);
     if let Some(error) = parsed.errors().first() {
         let offset = error.location.start().to_usize().min(text.len());
