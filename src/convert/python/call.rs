@@ -112,7 +112,7 @@ impl<'a> Engine<'a> {
                 Slot::Key(key.to_owned())
             };
             if let Some(role) = by_name(key) {
-                self.flow.mark(slot.clone(), role);
+                self.flow.mark(&slot, role);
             }
             self.flow.give(slot, self.scope, default);
         }
@@ -265,18 +265,18 @@ impl<'a> Engine<'a> {
             self.scopes.path(kind, self.scope).as_deref() == Some("torch.device")
         });
         if let Some(role) = by_name(&dest) {
-            self.flow.mark(slot.clone(), role);
+            self.flow.mark(&slot, role);
         } else if device_type {
-            self.flow.mark(slot.clone(), Role::device("device-keyword"));
+            self.flow.mark(&slot, Role::device("device-keyword"));
         }
         for keyword in &call.arguments.keywords {
             let name = keyword.arg.as_ref().map_or("", |name| name.as_str());
             match name {
                 "default" | "const" | "choices" => {
                     if self.lists_devices(&keyword.value) {
-                        self.flow.mark(slot.clone(), Role::device("device-keyword"));
+                        self.flow.mark(&slot, Role::device("device-keyword"));
                     } else if self.lists_backends(&keyword.value) {
-                        self.flow.mark(slot.clone(), Role::backend("backend-string"));
+                        self.flow.mark(&slot, Role::backend("backend-string"));
                     }
                     self.flow.give(slot.clone(), self.scope, &keyword.value);
                     self.expr(&keyword.value, Hint::Quiet);
@@ -314,7 +314,7 @@ impl<'a> Engine<'a> {
         let give = |me: &mut Self, parameter: &str, value: &'a Expr| {
             let slot = Slot::Name(opened, parameter.to_owned());
             if let Some(role) = by_name(parameter) {
-                me.flow.mark(slot.clone(), role);
+                me.flow.mark(&slot, role);
             }
             me.flow.give(slot, me.scope, value);
         };
@@ -345,7 +345,7 @@ impl<'a> Engine<'a> {
                     && let [Binding::Function(def)] = all
                     && let Some(opened) = self.scopes.opened_by(def.range())
                 {
-                    self.flow.mark(Slot::Returns(opened), role);
+                    self.flow.mark(&Slot::Returns(opened), role);
                 } else if matches!(name, "str" | "Option" | "Field" | "Argument" | "list" | "tuple")
                 {
                     if let Some(arg) = first {
@@ -370,7 +370,7 @@ impl<'a> Engine<'a> {
                             && role.want == Want::Device
                             && device_like(key)
                         {
-                            self.flow.mark(Slot::Key(key.to_owned()), role);
+                            self.flow.mark(&Slot::Key(key.to_owned()), role);
                         }
                     }
                     "lower" | "upper" | "strip" | "split" | "replace" | "format" | "copy" => {
@@ -380,7 +380,7 @@ impl<'a> Engine<'a> {
                         if let Some([def]) = self.methods.get(name).map(Vec::as_slice)
                             && let Some(opened) = self.scopes.opened_by(def.range())
                         {
-                            self.flow.mark(Slot::Returns(opened), role);
+                            self.flow.mark(&Slot::Returns(opened), role);
                         }
                     }
                 }

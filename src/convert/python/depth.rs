@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn usual_sources_are_shallow() {
-        assert!(of("x = [1.5, 2.5, -3.5]\nif a and b:\n    f(x)[0].y('((((')\n").unwrap() < 12);
+        assert!(of("x = [1.5, 2.5, -3.5]\nif a and b:\n    f(x)[0].y('((((')\n").unwrap() < 20);
         let long = format!("x = [{}]\n", "0.5, ".repeat(100_000));
         assert!(of(&long).unwrap() < 5);
     }

@@ -355,12 +355,12 @@ impl<'a> Engine<'a> {
             && let Some(first) = def.parameters.iter_non_variadic_params().nth(1)
         {
             let slot = Slot::Name(opened, first.name().to_string());
-            self.flow.mark(slot, Role::device("to-device"));
+            self.flow.mark(&slot, Role::device("to-device"));
         }
         if device_like(name) && !name.contains("count") {
-            self.flow.mark(Slot::Returns(opened), Role::device("device-string"));
+            self.flow.mark(&Slot::Returns(opened), Role::device("device-string"));
         } else if backend_like(name) {
-            self.flow.mark(Slot::Returns(opened), Role::backend("backend-string"));
+            self.flow.mark(&Slot::Returns(opened), Role::backend("backend-string"));
         }
         self.functions.push((opened, name));
         self.inside(range, |me| me.body(&def.body));
@@ -374,7 +374,7 @@ impl<'a> Engine<'a> {
             let name = parameter.name().as_str();
             let slot = Slot::Name(opened, name.to_owned());
             if let Some(role) = by_name(name) {
-                self.flow.mark(slot.clone(), role);
+                self.flow.mark(&slot, role);
             }
             self.flow.give(slot, self.scope, default);
             self.expr(default, Hint::Quiet);
@@ -390,7 +390,7 @@ impl<'a> Engine<'a> {
         let Some(&(opened, _)) = self.functions.last() else { return };
         self.flow.give(Slot::Returns(opened), self.scope, value);
         if self.lists_devices(value) {
-            self.flow.mark(Slot::Returns(opened), Role::device("device-string"));
+            self.flow.mark(&Slot::Returns(opened), Role::device("device-string"));
         }
     }
 
@@ -411,11 +411,11 @@ impl<'a> Engine<'a> {
                 Slot::Returns(_) => continue,
             };
             if let Some(role) = by_name(&name) {
-                self.flow.mark(slot.clone(), role);
+                self.flow.mark(&slot, role);
             } else if self.lists_devices(value) {
-                self.flow.mark(slot.clone(), Role::device("device-string"));
+                self.flow.mark(&slot, Role::device("device-string"));
             } else if self.lists_backends(value) {
-                self.flow.mark(slot.clone(), Role::backend("backend-string"));
+                self.flow.mark(&slot, Role::backend("backend-string"));
             }
             // A field of a class is an attribute of its objects.
             if let (Slot::Name(..), true) = (&slot, self.in_class_body()) {
@@ -438,7 +438,7 @@ impl<'a> Engine<'a> {
             if let Slot::Name(_, name) = &slot
                 && let Some(role) = by_name(name)
             {
-                self.flow.mark(slot.clone(), role);
+                self.flow.mark(&slot, role);
             }
             self.flow.give(slot, self.scope, iter);
         }

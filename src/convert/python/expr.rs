@@ -188,7 +188,7 @@ impl<'a> Engine<'a> {
                 if let Some(name) = literal::plain(key) {
                     let slot = Slot::Key(name.to_owned());
                     if let Some(role) = by_name(name) {
-                        self.flow.mark(slot.clone(), role);
+                        self.flow.mark(&slot, role);
                     }
                     self.flow.give(slot, self.scope, &item.value);
                 }
@@ -242,7 +242,7 @@ impl<'a> Engine<'a> {
         if words().any(nccl_backend) || words().any(other_backend) {
             self.spread(text, Role::backend("backend-comparison"));
             for slot in self.roots(other) {
-                self.flow.mark(slot, Role::backend("backend-comparison"));
+                self.flow.mark(&slot, Role::backend("backend-comparison"));
             }
         }
         if self.is_device(other) {
@@ -252,7 +252,7 @@ impl<'a> Engine<'a> {
         let another = words().any(other_device);
         for slot in self.roots(other) {
             if another {
-                self.flow.mark(slot.clone(), role);
+                self.flow.mark(&slot, role);
             }
             for part in parts {
                 self.flow.compare(slot.clone(), self.scope, part);
@@ -370,7 +370,7 @@ impl<'a> Engine<'a> {
         match expr {
             Expr::Name(_) | Expr::Attribute(_) | Expr::Subscript(_) => {
                 for slot in self.slots(expr) {
-                    self.flow.mark(slot, role);
+                    self.flow.mark(&slot, role);
                 }
             }
             Expr::If(one) => {

@@ -46,9 +46,9 @@ impl<'a> Flow<'a> {
     }
 
     /// `slot` is used where `role` is wanted.
-    pub(super) fn mark(&mut self, slot: Slot, role: Role) {
+    pub(super) fn mark(&mut self, slot: &Slot, role: Role) {
         if self.roles.insert((slot.clone(), role.want), role).is_none()
-            && let Some(values) = self.values.get(&slot)
+            && let Some(values) = self.values.get(slot)
         {
             self.worklist.extend(values.iter().map(|&(scope, expr)| (role, scope, expr)));
         }
