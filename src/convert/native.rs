@@ -2,11 +2,39 @@
 //! anew for the NPU; what is reported is which kernels there are, and what stands in for the
 //! headers and calls around them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
 
 use super::rules::Rules;
 use super::site::Planner;
+
+/// Words without which a C++ source has nothing to report.
+static WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build([
+            "cuda",
+            "nccl",
+            "cublas",
+            "cudnn",
+            "cufft",
+            "curand",
+            "cusparse",
+            "cusolver",
+            "thrust/",
+            "cub/",
+            "cutlass",
+            "cute/",
+            "cooperative_groups",
+            "nvtx",
+            "__global__",
+            "__nvcc__",
+        ])
+        .expect("a few words make a small automaton")
+});
 
 /// Plans a native source; its name (without directories) tells the language.
 pub fn plan(planner: &mut Planner<'_>, name: &str) {
@@ -14,7 +42,10 @@ pub fn plan(planner: &mut Planner<'_>, name: &str) {
     if lower == "cmakelists.txt" || lower.ends_with(".cmake") {
         cmake(planner);
     } else {
-        source(planner, lower.ends_with(".cu") || lower.ends_with(".cuh"));
+        let cuda = lower.ends_with(".cu") || lower.ends_with(".cuh");
+        if cuda || WORDS.is_match(planner.text) {
+            source(planner, cuda);
+        }
     }
 }
 
@@ -159,6 +190,7 @@ fn source(planner: &mut Planner<'_>, cuda: bool) {
 /// Names of the functions that `__global__` stands before.
 fn kernels(text: &str, tokens: &[Token]) -> Vec<Range<usize>> {
     let mut out: Vec<Range<usize>> = Vec::new();
+    let mut names = BTreeSet::new();
     let mut at = 0;
     while at < tokens.len() {
         let is_global =
@@ -176,7 +208,7 @@ fn kernels(text: &str, tokens: &[Token]) -> Vec<Range<usize>> {
                 Token::Sign(b'(', _) => {
                     match name.take() {
                         Some(range) if !text[range.clone()].starts_with("__") => {
-                            if !out.iter().any(|known| text[known.clone()] == text[range.clone()]) {
+                            if names.insert(&text[range.clone()]) {
                                 out.push(range);
                             }
                             break;

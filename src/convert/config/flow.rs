@@ -20,7 +20,7 @@ pub(super) enum Style {
 }
 
 /// Reads a whole JSON document.
-pub(super) fn json(text: &str, entries: &mut Entries) -> Result<(), Unreadable> {
+pub(super) fn json<'a>(text: &'a str, entries: &mut Entries<'a>) -> Result<(), Unreadable> {
     let mut reader = Flow { text, at: 0, style: Style::Json, entries, depth: 0 };
     let mapping = reader.entries.mapping();
     reader.blank();
@@ -32,13 +32,34 @@ pub(super) fn json(text: &str, entries: &mut Entries) -> Result<(), Unreadable> 
     Ok(())
 }
 
+/// The elements of a JSON list of strings; `None` if it is something else.
+pub(super) fn strings(text: &str) -> Option<Vec<std::ops::Range<usize>>> {
+    let mut entries = Entries::new(text);
+    let mut reader = Flow { text, at: 0, style: Style::Json, entries: &mut entries, depth: 0 };
+    let mut out = Vec::new();
+    reader.blank();
+    if reader.peek() != Some(b'[') {
+        return None;
+    }
+    reader.at += 1;
+    loop {
+        reader.blank();
+        match reader.peek()? {
+            b']' => return Some(out),
+            b',' => reader.at += 1,
+            b'"' => out.push(reader.scalar().ok()?),
+            _ => return None,
+        }
+    }
+}
+
 /// Reads one flow collection of YAML that begins at `at`; returns where it ends.
-pub(super) fn yaml(
-    text: &str,
+pub(super) fn yaml<'a>(
+    text: &'a str,
     at: usize,
     mapping: usize,
     key: &std::ops::Range<usize>,
-    entries: &mut Entries,
+    entries: &mut Entries<'a>,
 ) -> Result<usize, Unreadable> {
     let mut reader = Flow { text, at, style: Style::Yaml, entries, depth: 0 };
     reader.value(mapping, key, false)?;
@@ -49,7 +70,7 @@ struct Flow<'a, 'e> {
     text: &'a str,
     at: usize,
     style: Style,
-    entries: &'e mut Entries,
+    entries: &'e mut Entries<'a>,
     depth: usize,
 }
 

@@ -6,7 +6,9 @@ mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::LazyLock;
 
+use aho_corasick::AhoCorasick;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -31,23 +33,33 @@ struct Entry {
     list: bool,
 }
 
-/// What was read from a file.
-#[derive(Debug, Default)]
-struct Entries {
+/// What was read from a file, as far as it can matter.
+#[derive(Debug)]
+struct Entries<'a> {
+    text: &'a str,
     all: Vec<Entry>,
     /// Key and lines of block scalars.
     blocks: Vec<(Range<usize>, Range<usize>)>,
     mappings: usize,
 }
 
-impl Entries {
+impl<'a> Entries<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, all: Vec::new(), blocks: Vec::new(), mappings: 0 }
+    }
+
     fn mapping(&mut self) -> usize {
         self.mappings += 1;
         self.mappings
     }
 
+    /// Keeps an entry; of files of data nearly all are of no interest.
     fn push(&mut self, entry: Entry) {
-        self.all.push(entry);
+        let key = &self.text[entry.key.clone()];
+        if key == "value" || WORDS.is_match(key) || WORDS.is_match(&self.text[entry.value.clone()])
+        {
+            self.all.push(entry);
+        }
     }
 
     fn block(&mut self, key: Range<usize>, body: Range<usize>) {
@@ -66,6 +78,26 @@ impl Entries {
 /// Words without which nothing can apply; files of data are often large.
 const NEEDLES: &[&str] = &["cuda", "nccl", "CUDA", "NCCL", "GPU", "gpu", "nvidia", "NVIDIA"];
 
+/// Words of which an entry must hold one in its key or its value.
+static WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build([
+            "cuda",
+            "nccl",
+            "npu",
+            "hccl",
+            "gpu",
+            "nvidia",
+            "ascend",
+            "xla",
+            "cudnn",
+            "cublas",
+            "compute_environment",
+        ])
+        .expect("a few words make a small automaton")
+});
+
 /// Plans a configuration; its name (without directories) tells the format.
 pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), Unreadable> {
     let text = planner.text;
@@ -73,7 +105,7 @@ pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), Unreadable> {
         return Ok(());
     }
     let lower = name.to_ascii_lowercase();
-    let mut entries = Entries::default();
+    let mut entries = Entries::new(text);
     match lower.rsplit('.').next().unwrap_or_default() {
         "json" | "jsonc" => flow::json(text, &mut entries)?,
         "yaml" | "yml" => yaml::read(text, &mut entries),
@@ -89,12 +121,10 @@ pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), Unreadable> {
 
 /// The elements of a JSON list of strings that begins `text`, as ranges.
 pub(super) fn json_list(text: &str) -> Option<Vec<Range<usize>>> {
-    let mut entries = Entries::default();
-    flow::json(text, &mut entries).ok()?;
-    entries.all.iter().map(|entry| entry.list.then(|| entry.value.clone())).collect()
+    flow::strings(text)
 }
 
-fn table(text: &str, table: &DeTable<'_>, entries: &mut Entries) {
+fn table(text: &str, table: &DeTable<'_>, entries: &mut Entries<'_>) {
     let mapping = entries.mapping();
     for (key, value) in table {
         let key = unquoted(text, key.span());
@@ -108,7 +138,7 @@ fn toml_value(
     mapping: usize,
     key: &Range<usize>,
     list: bool,
-    entries: &mut Entries,
+    entries: &mut Entries<'_>,
 ) {
     match value.get_ref() {
         DeValue::Table(inner) => table(text, inner, entries),
@@ -136,7 +166,7 @@ fn unquoted(text: &str, span: Range<usize>) -> Range<usize> {
 }
 
 /// `key = value` and `key: value` lines in sections.
-fn ini(text: &str, entries: &mut Entries) {
+fn ini(text: &str, entries: &mut Entries<'_>) {
     let mut mapping = entries.mapping();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -173,7 +203,11 @@ struct Mapping<'a> {
     named: Option<Range<usize>>,
 }
 
-fn judge(planner: &mut Planner<'_>, entries: &Entries) {
+fn is_npu(value: &str) -> bool {
+    matches!(value, "npu" | "hccl") || value.starts_with("npu:")
+}
+
+fn judge(planner: &mut Planner<'_>, entries: &Entries<'_>) {
     let text = planner.text;
     let mut mappings: BTreeMap<usize, Mapping<'_>> = BTreeMap::new();
     for entry in &entries.all {
@@ -182,14 +216,20 @@ fn judge(planner: &mut Planner<'_>, entries: &Entries) {
         mapping.keys.insert(key);
         let word = key.to_ascii_lowercase();
         let names_npu = word.split(['_', '-', '.']).any(|part| matches!(part, "npu" | "ascend"));
-        mapping.aware |= names_npu && key.chars().any(|c| c.is_ascii_lowercase())
-            || value == "npu"
-            || value == "hccl"
-            || value.starts_with("npu:");
+        mapping.aware |= names_npu && key.chars().any(|c| c.is_ascii_lowercase()) || is_npu(value);
         if key == "name" && environment::assignment(value, None).is_some() {
             mapping.named = Some(entry.value.clone());
         }
     }
+    // Where a key has a value for NPUs elsewhere (profiles, a matrix of builds), its others are
+    // meant; in a workflow of CI `device` chooses jobs, not devices.
+    let of_npus: BTreeSet<&str> = entries
+        .all
+        .iter()
+        .filter(|entry| is_npu(&text[entry.value.clone()]))
+        .map(|entry| &text[entry.key.clone()])
+        .collect();
+    let is_workflow = text.lines().any(|line| line.starts_with("jobs:"));
     for entry in &entries.all {
         let Some(mapping) = mappings.get(&entry.mapping) else { continue };
         container::entry(planner, &entry.key, &entry.value);
@@ -198,7 +238,7 @@ fn judge(planner: &mut Planner<'_>, entries: &Entries) {
         } else {
             variable(planner, entry, mapping);
         }
-        if !mapping.aware {
+        if !mapping.aware && !is_workflow && !of_npus.contains(&text[entry.key.clone()]) {
             device(planner, entry);
             accelerate(planner, entry, mapping);
         }

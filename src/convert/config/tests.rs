@@ -95,6 +95,8 @@ fn what_stays() {
         ("a.yaml", "device: {{ .Values.cuda }}\n"),
         ("a.yaml", "url: https://example.com/cuda\ndevice: $cuda\n# device: cuda\n"),
         ("a.yaml", "env:\n  CUDA_VISIBLE_DEVICES: 0\n  ASCEND_RT_VISIBLE_DEVICES: 0\n"),
+        ("a.yaml", "matrix:\n  - device: cuda\n  - device: npu\n"),
+        ("a.yaml", "jobs:\n  build:\n    device: cuda\n"),
         ("a.json", "{\"device\": \"cuda\""),
         ("a.json", "{\"message\": \"device: cuda\", \"cuda\": true}"),
         ("a.toml", "device = cuda"),
@@ -117,6 +119,13 @@ fn what_is_flagged() {
     ] {
         assert_eq!(flags("a.yaml", text), rules, "{text}");
     }
+}
+
+#[test]
+fn many_places_take_linear_time() {
+    let text = "device: cuda\n".repeat(20_000);
+    let plan = planned("a.yaml", &text);
+    assert_eq!((plan.edits.len(), plan.sites.len()), (20_000, 20_000));
 }
 
 #[test]

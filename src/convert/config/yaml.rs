@@ -18,7 +18,7 @@ struct Level {
     key: Range<usize>,
 }
 
-pub(super) fn read(text: &str, entries: &mut Entries) {
+pub(super) fn read<'a>(text: &'a str, entries: &mut Entries<'a>) {
     let mut levels: Vec<Level> = Vec::new();
     let mut at = 0;
     let root = entries.mapping();
@@ -63,8 +63,8 @@ fn line_end(text: &str, at: usize) -> usize {
 
 /// Reads what stands on a line behind indentation and dashes; returns where to go on, at least.
 #[expect(clippy::too_many_arguments, reason = "the state of one loop, in one place")]
-fn content(
-    text: &str,
+fn content<'a>(
+    text: &'a str,
     line_start: usize,
     line: &str,
     column: usize,
@@ -72,7 +72,7 @@ fn content(
     dash: Option<usize>,
     root: usize,
     levels: &mut Vec<Level>,
-    entries: &mut Entries,
+    entries: &mut Entries<'a>,
 ) -> usize {
     let rest = &line[column..];
     let offset = line_start + column;
@@ -149,12 +149,12 @@ struct Context {
 }
 
 /// Reads the value that begins at `offset`; returns where to go on, at least.
-fn scalar(
-    text: &str,
+fn scalar<'a>(
+    text: &'a str,
     mut offset: usize,
     mut rest: &str,
     context: &Context,
-    entries: &mut Entries,
+    entries: &mut Entries<'a>,
 ) -> usize {
     // Anchors and tags.
     while rest.starts_with(['&', '!']) {

@@ -105,8 +105,10 @@ struct Names {
     /// All that the words say and the names of all variables: a script in which a new name
     /// stands already has a branch for NPUs.
     said: String,
+    /// Whether that holds a new name, by name.
+    held: BTreeMap<&'static str, bool>,
     /// Variables of the script that hold a device or a backend, by the key they are used for.
-    values: Vec<(String, String)>,
+    values: BTreeMap<String, BTreeSet<String>>,
     /// Variables of the script that hold arguments of a program.
     arguments: BTreeSet<String>,
 }
@@ -128,6 +130,12 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
             reader.learn(command);
         }
         reader
+    }
+
+    /// Whether the script speaks of this new name already.
+    fn says(&mut self, new: &'static str) -> bool {
+        let said = &self.names.said;
+        *self.names.held.entry(new).or_insert_with(|| said.contains(new))
     }
 
     fn at(&self, range: &Range<usize>) -> Range<usize> {
@@ -170,7 +178,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
                     _ => None,
                 };
                 if let Some(key) = key.filter(|key| value::role(key).is_some()) {
-                    self.names.values.push((name.to_owned(), key.to_owned()));
+                    self.names.values.entry(name.to_owned()).or_default().insert(key.to_owned());
                 } else if whole && !variable.quoted {
                     self.names.arguments.insert(name.to_owned());
                 }
@@ -185,7 +193,11 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
             .iter()
             .flat_map(|command| &command.words)
             .any(|word| word.text == "npu" || word.text.starts_with("npu:"));
-        for command in &script.commands {
+        let mut documents: BTreeMap<usize, Vec<Range<usize>>> = BTreeMap::new();
+        for document in &script.documents {
+            documents.entry(document.command).or_default().push(document.body.clone());
+        }
+        for (index, command) in script.commands.iter().enumerate() {
             self.variables(command);
             self.assignments(command);
             if command.array.is_some() {
@@ -204,7 +216,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
             self.installs(&command.words[first..]);
             if let Some(at) = program(command) {
                 self.arguments(&command.words[at + 1..]);
-                self.inline(command, at, script);
+                self.inline(command, at, documents.get(&index).map_or(&[], Vec::as_slice));
             }
         }
         for document in script.documents.iter().filter(|document| !document.literal) {
@@ -216,7 +228,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
     }
 
     /// Whether this name of the environment is renamed in this script.
-    fn renamed(&self, name: &str) -> Option<environment::EnvDecision> {
+    fn renamed(&mut self, name: &str) -> Option<environment::EnvDecision> {
         let mut decision = environment::assignment(name, None)?;
         if let Some(Some(new)) = self.names.assigned.get(name) {
             decision.new_name = Some(new);
@@ -225,7 +237,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
         if self.names.kept.contains(name) {
             decision.new_name = None;
         }
-        if decision.new_name.is_some_and(|new| self.names.said.contains(new)) {
+        if decision.new_name.is_some_and(|new| self.says(new)) {
             decision.new_name = None;
             decision.issues.clear();
         }
@@ -291,7 +303,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
                     decision.new_name = None;
                     decision.new_value = None;
                 }
-                if decision.new_name.is_some_and(|new| self.names.said.contains(new)) {
+                if decision.new_name.is_some_and(|new| self.says(new)) {
                     continue;
                 }
                 let place = self.at(&(name_range.start..word.range.end));
@@ -325,14 +337,8 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
     /// variable holds.
     fn script_variable(&mut self, word: &Word, name: &Range<usize>, value: &Range<usize>) {
         let name = &word.text[name.clone()];
-        let keys: BTreeSet<&str> = self
-            .names
-            .values
-            .iter()
-            .filter(|(variable, _)| variable == name)
-            .map(|(_, key)| key.as_str())
-            .collect();
-        if let Some(key) = keys.first().map(|&key| key.to_owned()) {
+        let keys = self.names.values.get(name);
+        if let Some(key) = keys.and_then(|keys| keys.first()).cloned() {
             self.value(&key, word, value.clone());
             for default in word.variables.iter().filter_map(|v| v.default.clone()) {
                 self.value(&key, &default, 0..default.text.len());
@@ -414,8 +420,8 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
                 continue;
             }
             let name = &self.text[variable.name.clone()];
-            let key = self.names.values.iter().find(|(known, _)| known == name);
-            if let Some(key) = key.map(|(_, key)| key.clone()) {
+            let keys = self.names.values.get(name);
+            if let Some(key) = keys.and_then(|keys| keys.first()).cloned() {
                 self.value(&key, right, 0..right.text.len());
             }
         }
@@ -479,7 +485,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
     }
 
     /// Python that stands in the script itself.
-    fn inline(&mut self, command: &Command, at: usize, script: &Script) {
+    fn inline(&mut self, command: &Command, at: usize, documents: &[Range<usize>]) {
         if !base_name(&command.words[at].text).starts_with("python") {
             return;
         }
@@ -490,12 +496,9 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
         {
             self.planner.flag(rule, self.at(&code.range), None);
         }
-        for document in &script.documents {
-            let reads = script.commands.get(document.command);
-            if reads.is_some_and(|other| std::ptr::eq(other, command))
-                && value::mentions_cuda(&self.text[document.body.clone()])
-            {
-                self.planner.flag(rule, self.at(&document.body), None);
+        for body in documents {
+            if value::mentions_cuda(&self.text[body.clone()]) {
+                self.planner.flag(rule, self.at(body), None);
             }
         }
     }

@@ -140,6 +140,14 @@ fn packages_that_are_installed_are_requirements() {
     assert_eq!(flags("conda install cudatoolkit=11.8"), ["requirements-cuda-package"]);
 }
 
+#[test]
+fn many_places_take_linear_time() {
+    let text =
+        "D=cuda\nexport CUDA_VISIBLE_DEVICES=$CUDA_VISIBLE_DEVICES\npython a.py --device $D\n";
+    let plan = planned(&text.repeat(4_000));
+    assert_eq!(plan.edits.len(), 12_000);
+}
+
 proptest! {
     #[test]
     fn any_text_is_planned_once(
