@@ -20,7 +20,8 @@ fn spoiled(tree: &Tree, spoil: impl FnOnce(&Path)) -> Scan {
     spoil(dir.path());
     let start = Instant::now();
     let scan = scan(dir.path(), &[]);
-    assert!(start.elapsed() < Duration::from_secs(20), "took {:?}", start.elapsed());
+    // Seconds of work at most; the rest is for machines that have much else to do.
+    assert!(start.elapsed() < Duration::from_mins(2), "took {:?}", start.elapsed());
     scan
 }
 

@@ -3,6 +3,7 @@
 mod alloc;
 mod names;
 mod paths;
+mod preload;
 mod switches;
 mod visible;
 
@@ -16,6 +17,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check { id: "ENV-UNKNOWN", run: names::unknown },
     Check { id: "ENV-DEBUG", run: switches::debug },
     Check { id: "ENV-PATHSEC", run: paths::paths },
+    Check { id: "ENV-PRELOAD", run: preload::preload },
 ];
 
 /// The value of a variable, or why there is none to judge.
