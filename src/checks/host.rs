@@ -92,7 +92,7 @@ fn shm(ctx: &Context<'_>) -> Outcome {
     vec![
         Found::warning("HOST-SHM", "small")
             .arg("size", size(space.total))
-            .evidence(Evidence::file(PATH).value(format!("{} bytes", space.total))),
+            .evidence(Evidence::file(PATH).says("seen_bytes", &[("n", space.total.to_string())])),
     ]
     .into()
 }

@@ -30,7 +30,8 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
             .arg("mindspore", &mindspore.version)
             .arg("dir", dir)
             .evidence(
-                Evidence::file(format!("{dir}/lib/plugin")).value("no libmindspore_ascend.so.*"),
+                Evidence::file(format!("{dir}/lib/plugin"))
+                    .says("seen_none", &[("name", "libmindspore_ascend.so.*".to_owned())]),
             )
             .evidence(mindspore.version_place()),
     ]

@@ -47,7 +47,8 @@ fn hccn(ctx: &Context<'_>) -> Outcome {
         let found = Found::error("NET-HCCN", if inside { "not_mounted" } else { "absent" });
         // Without an NPU there is nothing to give an address to.
         let found = found.because(&["DEV-PCI"]);
-        return vec![found.evidence(Evidence::file("/etc/hccn.conf").value("missing"))].into();
+        return vec![found.evidence(Evidence::file("/etc/hccn.conf").says("seen_missing", &[]))]
+            .into();
     };
     let mut out = Vec::new();
     let start = |message| Found::new("NET-HCCN", message, severity(ctx)).arg("path", &conf.path);
@@ -84,7 +85,7 @@ fn hccn(ctx: &Context<'_>) -> Outcome {
     if !lacking.is_empty() && wanted && !inside {
         let found = start("lacking").arg("devices", lacking.join(", "));
         let found = found.arg("first", &lacking[0]);
-        out.push(found.evidence(Evidence::file(&conf.path).value("no address for these devices")));
+        out.push(found.evidence(Evidence::file(&conf.path).says("seen_no_address", &[])));
     }
     out.into()
 }
@@ -96,7 +97,7 @@ fn tool(ctx: &Context<'_>) -> Outcome {
         (Some(path), Some(false)) => {
             let severity = severity(ctx).min(Severity::Warning);
             let found = Found::new("NET-TOOL", "not_executable", severity).arg("path", path);
-            vec![found.evidence(Evidence::file(path).value("may not be executed"))].into()
+            vec![found.evidence(Evidence::file(path).says("seen_not_executable", &[]))].into()
         }
         (Some(_), _) => Outcome::Passed,
         (None, _) if !ctx.profile.needs_device_network() => {
@@ -108,7 +109,7 @@ fn tool(ctx: &Context<'_>) -> Outcome {
             let found = Found::warning("NET-TOOL", "absent").arg("path", &path);
             vec![
                 found
-                    .evidence(Evidence::file(&path).value("missing"))
+                    .evidence(Evidence::file(&path).says("seen_missing", &[]))
                     .because(&["DRV-PRESENT", "DEV-PCI"]),
             ]
             .into()

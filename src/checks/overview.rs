@@ -12,15 +12,15 @@ use crate::facts::{Facts, InfoFile};
 use crate::text::{Text, words};
 
 /// The head of the report: label and value. A line of which nothing is known is left out.
-pub fn overview(facts: &Facts) -> Vec<(Text, String)> {
+pub fn overview(facts: &Facts) -> Vec<(Text, Text)> {
     let lines = [
-        ("overview_host", host(facts)),
-        ("overview_container", container(facts)),
-        ("overview_npu", npus(facts)),
-        ("overview_driver", version(facts.driver.version.as_ref()).map(str::to_owned)),
-        ("overview_firmware", version(facts.driver.firmware.as_ref()).map(str::to_owned)),
+        ("overview_host", host(facts).map(Text::same)),
+        ("overview_container", container(facts).map(Text::same)),
+        ("overview_npu", npus(facts).map(Text::same)),
+        ("overview_driver", version(facts.driver.version.as_ref()).map(Text::same)),
+        ("overview_firmware", version(facts.driver.firmware.as_ref()).map(Text::same)),
         ("overview_cann", cann(facts)),
-        ("overview_framework", frameworks(facts)),
+        ("overview_framework", frameworks(facts).map(Text::same)),
         ("overview_python", python(facts)),
     ];
     lines.into_iter().filter_map(|(label, value)| Some((words(label), value?))).collect()
@@ -77,10 +77,9 @@ fn npus(facts: &Facts) -> Option<String> {
     Some(if label.is_empty() { count.to_string() } else { format!("{count} × {label}") })
 }
 
-fn cann(facts: &Facts) -> Option<String> {
+fn cann(facts: &Facts) -> Option<Text> {
     let install = facts.cann.active()?;
-    let version = install.version.as_deref().unwrap_or("?");
-    let mut text = format!("{version} ({})", install.path);
+    let mut text = format!(" ({})", install.path);
     let others = facts.cann.installs.len() - 1;
     if others > 0 {
         text.push_str(&format!(" + {others}"));
@@ -91,7 +90,7 @@ fn cann(facts: &Facts) -> Option<String> {
     if !nnal.is_empty() {
         text.push_str(&format!(", NNAL {}", nnal.join(", ")));
     }
-    Some(text)
+    Some(with_version(install.version.as_deref(), &text))
 }
 
 fn frameworks(facts: &Facts) -> Option<String> {
@@ -102,10 +101,16 @@ fn frameworks(facts: &Facts) -> Option<String> {
     }))
 }
 
-fn python(facts: &Facts) -> Option<String> {
+fn python(facts: &Facts) -> Option<Text> {
     let interpreter = facts.python.interpreter.as_ref()?;
-    let version = interpreter.version.as_deref().unwrap_or("?");
-    Some(format!("{version} ({}, {})", interpreter.path, interpreter.kind))
+    let rest = format!(" ({}, {})", interpreter.path, interpreter.kind);
+    Some(with_version(interpreter.version.as_deref(), &rest))
+}
+
+/// The version, or that it is not known, before the rest of the line.
+fn with_version(version: Option<&str>, rest: &str) -> Text {
+    let version = version.map_or_else(|| words("version_not_known"), Text::same);
+    Text::new(version.en + rest, version.zh + rest)
 }
 
 fn joined(parts: impl Iterator<Item = String>) -> Option<String> {
@@ -265,7 +270,7 @@ mod tests {
     #[test]
     fn known_lines_only() {
         let lines = overview(&machine());
-        let values: Vec<&str> = lines.iter().map(|(_, value)| value.as_str()).collect();
+        let values: Vec<&str> = lines.iter().map(|(_, value)| value.en.as_str()).collect();
         assert_eq!(values, ["1 × Ascend 910B (Atlas A2)", "25.2.0"]);
         assert!(overview(&Facts::default()).is_empty());
     }

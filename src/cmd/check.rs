@@ -10,7 +10,7 @@ use super::machine::{open_machine, read_facts};
 use super::matrix::load_matrix;
 use super::output::Output;
 use super::progress::Bar;
-use super::{finish, manifest, same};
+use super::{finish, manifest};
 use crate::checks::{self, Check};
 use crate::cli::CheckArgs;
 use crate::collect::{self, Options, Progress};
@@ -94,7 +94,7 @@ fn judge(facts: &Facts, matrix: &Matrix, selected: &[&'static Check], args: &Che
     let subject = facts.host.name.clone().unwrap_or_else(|| facts.source.clone());
     let mut report = Report::new("check", subject);
     report.provenance.push(("matrix".to_owned(), matrix.describe()));
-    report.overview = same(checks::overview::overview(facts));
+    report.overview = checks::overview::overview(facts);
     report.extra = checks::overview::extra(facts);
     report.notes.extend(checks::overview::nothing_here(&context));
     let interpreter = facts.python.command();

@@ -4,10 +4,10 @@ use anyhow::Context as _;
 use pep440_rs::Version;
 use serde_json::json;
 
+use super::finish;
 use super::machine::{open_machine, read_facts};
 use super::matrix::load_matrix;
 use super::output::Output;
-use super::{finish, same};
 use crate::checks::chip::chip;
 use crate::cli::CompatArgs;
 use crate::collect::{self, Options};
@@ -42,7 +42,7 @@ pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStat
     let subject = facts.host.name.clone().unwrap_or_else(|| facts.source.clone());
     let mut report = Report::new("compat", subject);
     report.provenance.push(("matrix".to_owned(), matrix.describe()));
-    report.overview = same(overview(&machine));
+    report.overview = overview(&machine);
     report.extra.insert("machine".to_owned(), json!(machine));
     report.extra.insert("wish".to_owned(), json!(wish));
     match &advice {
@@ -132,8 +132,10 @@ fn machine(facts: &Facts, args: &CompatArgs) -> Machine {
     }
 }
 
-fn overview(machine: &Machine) -> Vec<(Text, String)> {
-    let row = |label: Text, value: Option<String>| (label, value.unwrap_or_else(|| "?".to_owned()));
+fn overview(machine: &Machine) -> Vec<(Text, Text)> {
+    let row = |label: Text, value: Option<String>| {
+        (label, value.map_or_else(|| words("unknown_value"), Text::same))
+    };
     vec![
         row(words("compat_arch"), machine.arch.clone()),
         row(Text::same("Python"), machine.python.clone()),

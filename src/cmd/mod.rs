@@ -15,7 +15,6 @@ use anyhow::Context as _;
 use crate::cli::{Cli, Command, CompatArgs, ManifestCommand};
 use crate::render::render;
 use crate::report::{ExitStatus, Report};
-use crate::text::Text;
 use output::Output;
 
 /// Runs the subcommand that `cli` names.
@@ -52,11 +51,6 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitStatus> {
             manifest::wheel_check(sources, &output)
         }
     }
-}
-
-/// Short facts that read the same in both languages.
-fn same(facts: Vec<(Text, String)>) -> Vec<(Text, Text)> {
-    facts.into_iter().map(|(label, value)| (label, Text::same(value))).collect()
 }
 
 /// Writes the report where the options say and returns the exit status that it stands for.

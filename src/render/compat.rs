@@ -93,10 +93,10 @@ fn tables(matrix: &Matrix, style: Style, out: &mut dyn Write) -> io::Result<()> 
             [
                 format!("{}{mark}", row.version),
                 row.torch.to_string(),
-                if cann.is_empty() { "?".to_owned() } else { cann.join(" ") },
+                if cann.is_empty() { say("unknown_value") } else { cann.join(" ") },
                 match (pythons.first(), pythons.last()) {
                     (Some(first), Some(last)) => format!("{first}-{last}"),
-                    _ => "?".to_owned(),
+                    _ => say("unknown_value"),
                 },
             ]
         })
@@ -133,7 +133,8 @@ fn tables(matrix: &Matrix, style: Style, out: &mut dyn Write) -> io::Result<()> 
         .iter()
         .map(|row| {
             let mark = if row.level == Level::Recommended { "" } else { "~" };
-            let npu = row.torch_npu.first().map_or("?".to_owned(), ToString::to_string);
+            let npu =
+                row.torch_npu.first().map_or_else(|| say("unknown_value"), ToString::to_string);
             let triton = row.triton_ascend.first().map(|t| format!(", triton-ascend {t}"));
             [
                 format!("{}{mark}", row.version),

@@ -61,7 +61,8 @@ pub(super) fn show_evidence(evidence: &Evidence, lang: Lang) -> String {
     if let Some(line) = evidence.line {
         text.push_str(&format!(":{line}"));
     }
-    if let Some(value) = &evidence.value {
+    let said = evidence.said.as_ref().map(|said| said.get(lang));
+    if let Some(value) = said.or(evidence.value.as_deref()) {
         let glue = if evidence.kind == EvidenceKind::Env { "=" } else { ": " };
         text.push_str(glue);
         text.push_str(&shorten(&escape_line(value), 160));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::Text;
+use crate::text::{Text, sentence};
 
 /// How grave a finding is. The order is the order of gravity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -55,9 +55,12 @@ pub struct Evidence {
     /// The line in that file, counted from 1, where known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// What was read there.
+    /// What was read there; of [`Self::said`] the English.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
+    /// The same for people, where it is words of ours and not of the machine.
+    #[serde(skip)]
+    pub said: Option<Text>,
 }
 
 impl Evidence {
@@ -87,13 +90,22 @@ impl Evidence {
     }
 
     fn new(kind: EvidenceKind, source: impl Into<String>) -> Self {
-        Self { kind, source: source.into(), line: None, value: None }
+        Self { kind, source: source.into(), line: None, value: None, said: None }
     }
 
     /// Adds what was read.
     #[must_use]
     pub fn value(mut self, value: impl Into<String>) -> Self {
         self.value = Some(value.into());
+        self
+    }
+
+    /// Adds what was seen in our words: the sentence `key` of `data/ui.toml`.
+    #[must_use]
+    pub fn says(mut self, key: &str, args: &[(&'static str, String)]) -> Self {
+        let said = sentence(key, args);
+        self.value = Some(said.en.clone());
+        self.said = Some(said);
         self
     }
 

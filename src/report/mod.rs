@@ -126,12 +126,17 @@ impl Report {
     }
 
     /// Puts findings into the order in which people should read them: severity, then the
-    /// number of consequences, then id, then title. The order never depends on timing.
+    /// number of consequences, then the order of the rules (hardware before what runs on it),
+    /// then id, then title. The order never depends on timing.
     pub fn sort(&mut self) {
+        let results = &self.results;
+        let place =
+            |id: &str| results.iter().position(|result| result.id == id).unwrap_or(results.len());
         self.findings.sort_by(|a, b| {
             b.severity
                 .cmp(&a.severity)
                 .then(b.consequences.len().cmp(&a.consequences.len()))
+                .then(place(&a.id).cmp(&place(&b.id)))
                 .then(a.id.cmp(&b.id))
                 .then(a.title.en.cmp(&b.title.en))
         });

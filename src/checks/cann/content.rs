@@ -87,7 +87,7 @@ fn damage(ctx: &Context<'_>, install: &CannInstall) -> Vec<Found> {
         let found = found.arg("missing", missing.join(", "));
         out.push(missing.iter().fold(found, |found, name| {
             let path = format!("{}/lib64/{name}", install.path);
-            found.evidence(Evidence::file(path).value("missing, or no regular file"))
+            found.evidence(Evidence::file(path).says("seen_no_file", &[]))
         }));
     }
     if install.info.is_none() && missing.is_empty() {
@@ -95,7 +95,7 @@ fn damage(ctx: &Context<'_>, install: &CannInstall) -> Vec<Found> {
         out.push(
             start("no_info", Severity::Warning)
                 .arg("path", &path)
-                .evidence(Evidence::file(&path).value("missing; not below <arch>-linux either")),
+                .evidence(Evidence::file(&path).says("seen_missing_arch", &[])),
         );
     }
     if let Some(info) = &install.info {
@@ -124,7 +124,7 @@ fn damage(ctx: &Context<'_>, install: &CannInstall) -> Vec<Found> {
         let severity = if sourced || !active { Severity::Info } else { Severity::Warning };
         let path = format!("{}/set_env.sh", install.path);
         let found = start("no_script", severity).arg("path", &path);
-        out.push(found.evidence(Evidence::file(&path).value("missing")));
+        out.push(found.evidence(Evidence::file(&path).says("seen_missing", &[])));
     }
     out
 }
@@ -151,7 +151,7 @@ pub(super) fn components(ctx: &Context<'_>) -> Outcome {
                 Found::warning("CANN-COMPONENTS", "no_version_file")
                     .arg("path", &file)
                     .arg("root", &install.path)
-                    .evidence(Evidence::file(&file).value("missing")),
+                    .evidence(Evidence::file(&file).says("seen_missing", &[])),
             );
         }
         for info in install.components.values().filter(|info| !info.fields.is_empty()) {
@@ -242,9 +242,9 @@ pub(super) fn custom_opp(ctx: &Context<'_>) -> Outcome {
                     .evidence(
                         Evidence::file(&config)
                             .line_if(install.custom_opp_line)
-                            .value(format!("load_priority has {name}")),
+                            .value(format!("load_priority … {name}")),
                     )
-                    .evidence(Evidence::file(&dir).value("missing")),
+                    .evidence(Evidence::file(&dir).says("seen_missing", &[])),
             );
         }
     }
@@ -274,7 +274,7 @@ pub(super) fn owner(ctx: &Context<'_>) -> Outcome {
                 .arg("uid", uid)
                 .arg("root", &install.path);
             out.push(install.unreadable.iter().fold(found, |found, path| {
-                found.evidence(Evidence::file(path).value("may not be read or passed"))
+                found.evidence(Evidence::file(path).says("seen_no_access", &[]))
             }));
         } else if process.uid.is_none() {
             return Outcome::not_checked("process_unknown", "");

@@ -34,7 +34,7 @@ pub(super) fn installed(ctx: &Context<'_>) -> Outcome {
             .arg("version", install.version.as_deref().unwrap_or(UNKNOWN_VERSION))
             .arg("dir", &dir)
             .arg("chip", chip_name(ctx))
-            .evidence(Evidence::file(&dir).value("no kernels for any SoC"));
+            .evidence(Evidence::file(&dir).says("seen_no_kernels", &[]));
         let found = install.ops.iter().fold(found, |found, info| found.evidence(package(info)));
         return vec![found].into();
     }

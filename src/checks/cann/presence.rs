@@ -35,7 +35,7 @@ pub(super) fn found(ctx: &Context<'_>) -> Outcome {
         None => return Outcome::not_applicable("no_cann"),
     };
     let found = found.arg("searched", searched.join(", "));
-    let evidence = searched.iter().map(|base| Evidence::file(base).value("no CANN in it"));
+    let evidence = searched.iter().map(|base| Evidence::file(base).says("seen_no_cann", &[]));
     vec![evidence.fold(found, Found::evidence)].into()
 }
 
@@ -136,7 +136,7 @@ fn missing(ctx: &Context<'_>, gone: &[&EnvPath]) -> Option<Found> {
         found.evidence(Evidence::env(&path.variable).value(&path.entry))
     });
     let found = match &first.nearest {
-        Some(dir) => found.evidence(Evidence::file(dir).value("exists, what is below does not")),
+        Some(dir) => found.evidence(Evidence::file(dir).says("seen_exists_so_far", &[])),
         None => found,
     };
     let dangling = cann.links.iter().any(|link| {

@@ -131,16 +131,14 @@ pub(super) fn access(ctx: &Context<'_>) -> Outcome {
         found = found.evidence(show(node, *owner));
     }
     let groups: Vec<String> = process.groups.iter().map(u32::to_string).collect();
-    let held = match &process.caps {
-        Some(_) if process.has_cap("dac_override") => "CAP_DAC_OVERRIDE",
-        Some(_) => "without CAP_DAC_OVERRIDE",
-        None => "capabilities unknown",
+    let key = match &process.caps {
+        Some(_) if process.has_cap("dac_override") => "seen_process_override",
+        Some(_) => "seen_process_plain",
+        None => "seen_process_unknown",
     };
     let gid = process.gid.map_or_else(|| "-".to_owned(), |gid| gid.to_string());
-    found = found.evidence(
-        Evidence::option("process")
-            .value(format!("uid {uid} gid {gid} groups [{}] {held}", groups.join(" "))),
-    );
+    let args = [("uid", uid.to_string()), ("gid", gid), ("groups", groups.join(" "))];
+    found = found.evidence(Evidence::option("process").says(key, &args));
     vec![found.because(&["DEV-TYPE"])].into()
 }
 

@@ -72,7 +72,7 @@ fn absent(facts: &Facts, found: Found) -> Found {
         found
     };
     let found = if facts.devices.dev_listed { found.evidence(no_nodes()) } else { found };
-    found.evidence(Evidence::file(facts.driver.home()).value("missing"))
+    found.evidence(Evidence::file(facts.driver.home()).says("seen_missing", &[]))
 }
 
 /// DEV-COUNT: each NPU on the bus has its `/dev/davinciN`; a container has at least one.

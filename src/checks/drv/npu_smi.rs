@@ -19,8 +19,8 @@ pub(super) fn npu_smi(ctx: &Context<'_>) -> Outcome {
             return Outcome::not_applicable("in_container");
         }
         let found = Found::warning("DRV-NPUSMI", "missing")
-            .evidence(Evidence::file("/usr/local/bin/npu-smi").value("missing"))
-            .evidence(Evidence::file("/usr/local/sbin/npu-smi").value("missing"))
+            .evidence(Evidence::file("/usr/local/bin/npu-smi").says("seen_missing", &[]))
+            .evidence(Evidence::file("/usr/local/sbin/npu-smi").says("seen_missing", &[]))
             .because(&["DRV-PRESENT"]);
         return vec![found].into();
     }

@@ -18,11 +18,10 @@ pub(super) fn present(ctx: &Context<'_>) -> Outcome {
     let home = facts.driver.home();
     let mut found = match &facts.driver.dir {
         Some(dir) => Found::error("DRV-PRESENT", "hollow")
-            .evidence(Evidence::file(format!("{dir}/version.info")).value("missing"))
-            .evidence(Evidence::file(format!("{dir}/lib64")).value("missing")),
-        None => {
-            Found::error("DRV-PRESENT", "missing").evidence(Evidence::file(&home).value("missing"))
-        }
+            .evidence(Evidence::file(format!("{dir}/version.info")).says("seen_missing", &[]))
+            .evidence(Evidence::file(format!("{dir}/lib64")).says("seen_missing", &[])),
+        None => Found::error("DRV-PRESENT", "missing")
+            .evidence(Evidence::file(&home).says("seen_missing", &[])),
     };
     for function in facts.devices.pci.iter().flatten().take(8) {
         let path = format!("/sys/bus/pci/devices/{}/device", function.address);
@@ -42,7 +41,7 @@ fn files(facts: &Facts) -> Vec<Found> {
         None if !inside => found.push(
             Found::warning("DRV-PRESENT", "no_version_file")
                 .arg("path", format!("{home}/version.info"))
-                .evidence(Evidence::file(format!("{home}/version.info")).value("missing")),
+                .evidence(Evidence::file(format!("{home}/version.info")).says("seen_missing", &[])),
         ),
         None => {}
         Some(file) => found.extend(damaged(file, &version_fields(file))),
@@ -51,7 +50,7 @@ fn files(facts: &Facts) -> Vec<Found> {
         None if !inside => found.push(
             Found::warning("DRV-PRESENT", "no_install_info")
                 .arg("path", INSTALL_INFO)
-                .evidence(Evidence::file(INSTALL_INFO).value("missing")),
+                .evidence(Evidence::file(INSTALL_INFO).says("seen_missing", &[])),
         ),
         None => {}
         Some(file) => {

@@ -44,8 +44,9 @@ pub(super) fn visible(ctx: &Context<'_>) -> Outcome {
                 .arg("sorted", sorted(list))
                 .evidence(evidence);
             if known {
-                found = found
-                    .evidence(Evidence::file("/dev").value(format!("{count} davinci devices")));
+                found = found.evidence(
+                    Evidence::file("/dev").says("seen_devices", &[("count", count.to_string())]),
+                );
             }
             if let Some(value) = ctx.facts.env.non_empty("ASCEND_VISIBLE_DEVICES") {
                 found = found.evidence(Evidence::env("ASCEND_VISIBLE_DEVICES").value(value));

@@ -270,13 +270,14 @@ fn python(ctx: &Context<'_>) -> String {
 /// Adds the first files as evidence: what was expected and what was found.
 fn with_files(mut found: Found, files: &[&FileDifference], package: &PackageIntegrity) -> Found {
     for file in files.iter().take(MAX_SHOWN) {
-        let value = match file.kind.as_str() {
-            "missing" => "missing".to_owned(),
-            "size" => format!("{} bytes, expected {}", file.found, file.expected),
-            "hash" => format!("{}, expected {}", file.found, file.expected),
-            _ => file.found.clone(),
-        };
-        found = found.evidence(Evidence::file(&file.path).value(value));
+        let seen = Evidence::file(&file.path);
+        let args = [("found", file.found.clone()), ("expected", file.expected.clone())];
+        found = found.evidence(match file.kind.as_str() {
+            "missing" => seen.says("seen_missing", &[]),
+            "size" => seen.says("seen_size", &args),
+            "hash" => seen.says("seen_hash", &args),
+            _ => seen.value(&file.found),
+        });
         if let Some(line) = file.line {
             let record = Evidence::file(record_path(package)).line(line);
             found =

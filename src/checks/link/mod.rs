@@ -90,10 +90,7 @@ fn with_evidence(mut found: Found, misses: &[Miss<'_>]) -> Found {
             found = found.evidence(Evidence::file(path));
         }
         for path in missing.skipped.iter().take(2) {
-            found = found.evidence(
-                Evidence::file(path)
-                    .value("passed over: another ELF class or machine, or no regular file"),
-            );
+            found = found.evidence(Evidence::file(path).says("seen_passed_over", &[]));
         }
     }
     found

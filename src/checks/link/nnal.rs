@@ -84,10 +84,14 @@ pub(super) fn version(ctx: &Context<'_>) -> Outcome {
             .arg("nnal", nnal_version.unwrap_or(UNKNOWN_VERSION))
             .arg("library", path);
         for (object, symbol) in undefined.iter().take(super::SHOWN) {
-            found =
-                found.evidence(Evidence::file(&object.path).value(format!("undefined: {symbol}")));
+            found = found.evidence(
+                Evidence::file(&object.path)
+                    .says("seen_undefined", &[("symbol", (*symbol).to_owned())]),
+            );
         }
-        found = found.evidence(Evidence::file(path).value(format!("does not define {symbol}")));
+        found = found.evidence(
+            Evidence::file(path).says("seen_undefining", &[("symbol", (*symbol).to_owned())]),
+        );
         return vec![found].into();
     }
     let (Some(nnal), Some(cann), Some(nnal_version), Some(cann_version)) =
@@ -180,8 +184,9 @@ pub(super) fn abi(ctx: &Context<'_>) -> Outcome {
         found = found.evidence(Evidence::env("ATB_HOME_PATH").value(home));
     }
     if let Some((object, symbol)) = open {
-        found = found
-            .evidence(Evidence::file(&object.path).value(format!("undefined: {}", symbol.name)));
+        found = found.evidence(
+            Evidence::file(&object.path).says("seen_undefined", &[("symbol", symbol.name.clone())]),
+        );
     }
     vec![found].into()
 }

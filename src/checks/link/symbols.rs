@@ -83,11 +83,14 @@ fn of_class(
         found = found.because(&["TNPU-RECORD"]);
     }
     for name in names.iter().take(SHOWN) {
-        found = found.evidence(Evidence::file(&first.path).value(format!("undefined: {name}")));
+        found = found.evidence(
+            Evidence::file(&first.path).says("seen_undefined", &[("symbol", (*name).to_owned())]),
+        );
     }
     if let Some(path) = &symbol.expected_in {
-        found =
-            found.evidence(Evidence::file(path).value(format!("does not define {}", symbol.name)));
+        found = found.evidence(
+            Evidence::file(path).says("seen_undefining", &[("symbol", symbol.name.clone())]),
+        );
     }
     Some(found)
 }

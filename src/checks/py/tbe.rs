@@ -50,7 +50,8 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
             .arg("install_words", install(&names))
             .arg("interpreter", &interpreter.path);
         for dir in python.site_dirs.iter().take(5) {
-            one = one.evidence(Evidence::file(dir).value(format!("no {}", names.join(", "))));
+            one =
+                one.evidence(Evidence::file(dir).says("seen_none", &[("name", names.join(", "))]));
         }
         found.push(one);
     }

@@ -8,6 +8,7 @@
 
 mod advice;
 mod driver;
+mod install;
 mod parsed;
 mod rows;
 mod stack;

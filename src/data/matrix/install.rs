@@ -1,0 +1,121 @@
+//! The commands that install what was advised.
+
+use pep440_rs::Version;
+
+use super::{Machine, Matrix, TorchNpu, VllmAscend};
+use crate::text::{Text, sentence, shell_quote};
+use crate::version::CannVersion;
+
+impl Matrix {
+    /// The pip commands for the packages, and why they are as they are, into `reasons`.
+    pub(super) fn pip(
+        &self,
+        npu: &TorchNpu,
+        cann: &CannVersion,
+        plugin: Option<&VllmAscend>,
+        machine: &Machine,
+        reasons: &mut Vec<Text>,
+    ) -> Vec<String> {
+        let pip = format!("{} -m pip install", shell_quote(&machine.interpreter));
+        let mut commands = Vec::new();
+        if let Some(plugin) = plugin {
+            if let Some(vllm) = plugin.vllm.first() {
+                commands.push(format!("{pip} vllm=={vllm}"));
+            }
+            commands.push(format!("{pip} vllm-ascend=={}", plugin.version));
+            reasons.push(sentence("compat_torch_last", &[]));
+        }
+        let index = match machine.arch.as_deref() {
+            Some("x86_64") => {
+                reasons.push(sentence("compat_cpu_index", &[]));
+                " --index-url https://download.pytorch.org/whl/cpu"
+            }
+            _ => "",
+        };
+        commands.push(format!("{pip} torch=={}{index}", npu.torch));
+        let numpy = self
+            .constraint_by_cann("numpy", cann)
+            .filter(|row| row.spec.0.iter().next().is_some())
+            .map(|row| format!("numpy{}", row.spec));
+        if let Some(spec) = &numpy {
+            let args = [("cann", cann.to_string()), ("spec", spec.clone())];
+            reasons.push(sentence("compat_numpy", &args));
+        }
+        let numpy = numpy.unwrap_or_else(|| "numpy".to_owned());
+        commands.push(format!(
+            "{pip} torch_npu=={} pyyaml setuptools {}",
+            npu.version,
+            shell_quote(&numpy)
+        ));
+        commands
+    }
+}
+
+/// Whether it links ATB: wheels do from 2.5.1 on (measured).
+pub(super) fn uses_atb(npu: &TorchNpu) -> bool {
+    npu.torch.0 >= Version::new([2, 5, 1])
+}
+
+/// CANN 8.5 moved to one directory per version and renamed the kernels packages.
+fn new_layout(cann: &CannVersion) -> bool {
+    cann.line() >= (8, 5)
+}
+
+/// The packages of a CANN, as commands. Names as the vendor's download page has them:
+/// `Ascend-cann-kernels-910b` and `Atlas-A3-cann-kernels` up to 8.3, `Ascend-cann-910b-ops` and
+/// `Ascend-cann-A3-ops` from 8.5.
+pub(super) fn cann_packages(cann: &CannVersion, machine: &Machine, atb: bool) -> Vec<String> {
+    let arch = machine.arch.as_deref().unwrap_or("<arch>");
+    let chip = machine.chip.as_deref().unwrap_or("<chip>");
+    let ops = match (new_layout(cann), chip) {
+        (true, "a3") => "Ascend-cann-A3-ops".to_owned(),
+        (true, chip) => format!("Ascend-cann-{chip}-ops"),
+        (false, "a3") => "Atlas-A3-cann-kernels".to_owned(),
+        (false, chip) => format!("Ascend-cann-kernels-{chip}"),
+    };
+    let mut packages = vec!["Ascend-cann-toolkit".to_owned(), ops];
+    if atb {
+        packages.push("Ascend-cann-nnal".to_owned());
+    }
+    let mut commands: Vec<String> = packages
+        .iter()
+        .map(|name| {
+            let file = format!("{name}_{cann}_linux-{arch}.run");
+            format!("bash {} --install", shell_quote(&file))
+        })
+        .collect();
+    if atb {
+        // The installer of NNAL wants the toolkit's environment.
+        commands.insert(2, format!("source {}", default_set_env(cann)));
+    }
+    commands
+}
+
+fn default_set_env(cann: &CannVersion) -> &'static str {
+    if new_layout(cann) {
+        "/usr/local/Ascend/cann/set_env.sh"
+    } else {
+        "/usr/local/Ascend/ascend-toolkit/set_env.sh"
+    }
+}
+
+/// The scripts to source, in order.
+pub(super) fn environment(
+    cann: &CannVersion,
+    machine: &Machine,
+    installed: bool,
+    atb: bool,
+) -> Vec<String> {
+    let toolkit = machine.set_env.as_deref().filter(|_| installed);
+    let nnal = machine.nnal_set_env.as_deref().filter(|_| installed);
+    let mut commands = Vec::new();
+    if installed || !atb {
+        let path = toolkit.unwrap_or_else(|| default_set_env(cann));
+        commands.push(format!("source {}", shell_quote(path)));
+    }
+    if atb {
+        let path = nnal.unwrap_or("/usr/local/Ascend/nnal/atb/set_env.sh");
+        commands.push(format!("source {}", shell_quote(path)));
+    }
+    commands
+}
