@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::Style;
+use super::plain::overview;
 use super::wrap::wrap;
 use crate::data::Matrix;
 use crate::data::matrix::{Advice, Level};
@@ -29,12 +30,7 @@ pub(crate) fn render_compat(
     let say = |key: &str| word(key, style.lang);
     let heading = |key: &str| style.paint.bold(&say(key));
     writeln!(out, "{}", heading("compat_machine"))?;
-    let widest = page.report.overview.iter().map(|(label, _)| label.get(style.lang).width()).max();
-    for (label, value) in &page.report.overview {
-        let label = label.get(style.lang);
-        let pad = " ".repeat(widest.unwrap_or(0).saturating_sub(label.width()));
-        writeln!(out, "  {}{pad}  {}", style.paint.dim(label), escape_line(value.get(style.lang)))?;
-    }
+    overview(page.report, style, out)?;
     writeln!(out)?;
     for reason in &page.report.no_verdict {
         paragraph(&escape_line(reason.get(style.lang)), "", style, out)?;
@@ -191,12 +187,13 @@ fn table(
         for at in 0..parts.len().max(1) {
             let cell = |column: usize| if at == 0 { cells[column] } else { "" };
             let middle = parts.get(at).map_or("", String::as_str);
-            let mut text = format!("  {:first$}", cell(0));
-            if second > 0 {
-                text.push_str(&format!("  {:second$}", cell(1)));
+            let mut text = String::new();
+            let padded = [(cell(0), first), (cell(1), second), (middle, third), (cell(3), last)];
+            for (cell, columns) in padded.into_iter().filter(|&(_, columns)| columns > 0) {
+                // Not by `format!`, which counts a Chinese character as one column.
+                let pad = " ".repeat(columns.saturating_sub(cell.width()));
+                text.push_str(&format!("  {cell}{pad}"));
             }
-            text.push_str(&format!("  {middle:third$}"));
-            text.push_str(&format!("  {}", cell(3)));
             let text = escape_line(text.trim_end()).into_owned();
             writeln!(out, "{}", if dim { style.paint.dim(&text) } else { text })?;
         }

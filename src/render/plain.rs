@@ -1,8 +1,13 @@
 //! A finding as plain lines without layout: for the formats that carry one block of text.
 
 use std::borrow::Cow;
+use std::io::{self, Write};
 
-use crate::report::{Evidence, EvidenceKind, Finding, RuleResult};
+use unicode_width::UnicodeWidthStr as _;
+
+use super::Style;
+use super::wrap::wrap;
+use crate::report::{Evidence, EvidenceKind, Finding, Report, RuleResult};
 use crate::text::{Lang, escape_line, sentence, word};
 
 /// Title, cause, evidence, fix and consequences, one statement a line, harmless on a terminal.
@@ -54,6 +59,25 @@ pub(super) fn reason_of(result: &RuleResult, lang: Lang) -> Cow<'_, str> {
     escape_line(result.reason.as_ref().map_or("", |reason| reason.get(lang)))
 }
 
+/// The head of a report: a line for each fact, wrapped beside its label.
+pub(super) fn overview(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let labels = report.overview.iter().map(|(label, _)| label.get(style.lang).width());
+    let widest = labels.max().unwrap_or(0);
+    let start = widest + 4;
+    let width = if style.width == 0 { 0 } else { style.width.saturating_sub(start).max(20) };
+    for (label, value) in &report.overview {
+        let label = label.get(style.lang);
+        let pad = " ".repeat(widest.saturating_sub(label.width()));
+        for (number, line) in wrap(&escape_line(value.get(style.lang)), width).iter().enumerate() {
+            match number {
+                0 => writeln!(out, "  {}{pad}  {line}", style.paint.dim(label))?,
+                _ => writeln!(out, "{}{line}", " ".repeat(start))?,
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Where it was read and what was there, on one line.
 /// A variable without a value is one that is not set.
 pub(super) fn show_evidence(evidence: &Evidence, lang: Lang) -> String {
@@ -73,7 +97,7 @@ pub(super) fn show_evidence(evidence: &Evidence, lang: Lang) -> String {
 }
 
 /// How many things were found, of which gravity and how many checks did what: one sentence.
-pub(super) fn summary_line(report: &crate::report::Report, lang: Lang) -> String {
+pub(super) fn summary_line(report: &Report, lang: Lang) -> String {
     let sum = report.summary();
     let count = |key: &str, n: usize| {
         let key = if n == 1 { format!("{key}_one") } else { format!("{key}_many") };

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::Style;
-use super::plain::{consequences, sentence_of, show_evidence, summary_line};
+use super::plain::{consequences, overview, sentence_of, show_evidence, summary_line};
 use super::wrap::{hanging, wrap};
 use crate::report::{Finding, Report, RuleResult, Severity, Table, Verdict};
 use crate::text::{Text, escape_line, sentence, word};
@@ -52,14 +52,7 @@ impl Page {
     fn head(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let title = format!("ascend-doctor {}", report.command);
         writeln!(out, "{} {}", self.style.paint.bold(&title), escape_line(&report.subject))?;
-        let label_width =
-            report.overview.iter().map(|(label, _)| label.get(self.style.lang).width()).max();
-        for (label, value) in &report.overview {
-            let label = label.get(self.style.lang);
-            let pad = " ".repeat(label_width.unwrap_or(0) - label.width());
-            let value = escape_line(value.get(self.style.lang));
-            writeln!(out, "  {}{pad}  {value}", self.style.paint.dim(label))?;
-        }
+        overview(report, self.style, out)?;
         writeln!(out)
     }
 
