@@ -1,0 +1,13 @@
+//! `convert` from outside: what it writes, what it refuses, and that nothing is ever lost.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "a test builds trees, runs the program on them, and stops at the first surprise"
+)]
+
+mod kill;
+mod output;
+mod reports;
+mod trees;
+mod troubles;
+mod undo;
