@@ -53,6 +53,8 @@ enum Kind {
 struct Scope<'a> {
     parent: Option<ScopeId>,
     kind: Kind,
+    /// Imports come first: whether a name is one is asked for every use of it, and generated
+    /// files bind one name a hundred thousand times.
     names: HashMap<&'a str, Vec<Binding<'a>>>,
     /// Names declared `global`.
     globals: HashSet<&'a str>,
@@ -136,19 +138,18 @@ impl<'a> Scopes<'a> {
         let (home, bindings) = self.bindings(name, scope)?;
         let mut found: Option<Resolved> = None;
         for binding in bindings {
-            if let Binding::Import { path, at, member } = binding {
-                match &found {
-                    // `try: from a import x … except ImportError: from b import x`.
-                    Some(other) if rank(path) <= rank(&other.path) => continue,
-                    _ => {}
-                }
-                found = Some(Resolved {
-                    path: path.clone(),
-                    base: path.split('.').count(),
-                    import: Some(*at),
-                    member: *member,
-                });
+            let Binding::Import { path, at, member } = binding else { break };
+            match &found {
+                // `try: from a import x … except ImportError: from b import x`.
+                Some(other) if rank(path) <= rank(&other.path) => continue,
+                _ => {}
             }
+            found = Some(Resolved {
+                path: path.clone(),
+                base: path.split('.').count(),
+                import: Some(*at),
+                member: *member,
+            });
         }
         // `try: import torch … except ImportError: torch = None` still means torch.
         if found.is_some() || depth == 0 {
@@ -222,7 +223,14 @@ impl<'a> Collector<'a, '_> {
     fn bind(&mut self, name: &'a str, binding: Binding<'a>) {
         let scope = &mut self.scopes.scopes[self.current];
         let home = if scope.globals.contains(name) { 0 } else { self.current };
-        self.scopes.scopes[home].names.entry(name).or_default().push(binding);
+        let bindings = self.scopes.scopes[home].names.entry(name).or_default();
+        if matches!(binding, Binding::Import { .. }) {
+            let imports =
+                bindings.iter().take_while(|known| matches!(known, Binding::Import { .. })).count();
+            bindings.insert(imports, binding);
+        } else {
+            bindings.push(binding);
+        }
     }
 
     fn inside(&mut self, node: TextRange, kind: Kind, walk: impl FnOnce(&mut Self)) {
