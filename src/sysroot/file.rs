@@ -1,13 +1,14 @@
 //! An open regular file, read by position, optionally copied into a recording as it is read.
 
 use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
-use std::path::Path;
 use std::sync::Arc;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 
-use super::ReadError;
+use super::{FileKind, ReadError, Stat};
 use crate::hash::{Hasher, Sha256};
 
 /// How much is read at a time for hashing: enough that the calls do not matter, and little
@@ -24,19 +25,20 @@ pub struct SysFile {
 }
 
 impl SysFile {
-    /// `path` is free of links: if the last component has become one since, it is not followed.
-    pub(super) fn open(path: &Path) -> Result<Self, ReadError> {
-        let flags =
-            OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
-        let file = match rustix::fs::open(path, flags, Mode::empty()) {
-            Err(rustix::io::Errno::LOOP) => return Err(ReadError::NotRegular("a symbolic link")),
-            other => File::from(other?),
+    /// `open` opens it with these flags. Never waits for a FIFO or a terminal.
+    pub(super) fn open(
+        open: impl FnOnce(OFlags) -> Result<OwnedFd, Errno>,
+    ) -> Result<Self, ReadError> {
+        let file = match open(OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY) {
+            Err(Errno::LOOP) => return Err(ReadError::NotRegular("a symbolic link")),
+            other => other?,
         };
-        let meta = file.metadata()?;
-        if !meta.is_file() {
-            return Err(ReadError::NotRegular("something else"));
+        // It may have been exchanged since its kind was asked.
+        let stat = Stat::from_raw(&rustix::fs::fstat(&file)?);
+        if stat.kind != FileKind::File {
+            return Err(ReadError::NotRegular(stat.kind.describe()));
         }
-        Ok(Self { file, size: meta.len(), sink: None, partial: false })
+        Ok(Self { file: file.into(), size: stat.size, sink: None, partial: false })
     }
 
     pub(super) fn with_recording(mut self, sink: Option<Arc<File>>, partial: bool) -> Self {

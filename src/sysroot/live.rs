@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::os::fd::OwnedFd;
 
 use super::sidecar::{ProcessMeta, Space};
 use crate::facts::{MappedFile, Process};
@@ -156,9 +156,9 @@ fn caps(status: &str) -> Option<BTreeSet<String>> {
     )
 }
 
-/// Size and free space of the file system that holds `path`.
-pub(super) fn space(path: &Path) -> Option<Space> {
-    let stat = rustix::fs::statvfs(path).ok()?;
+/// Size and free space of the file system that holds `file`.
+pub(super) fn space(file: &OwnedFd) -> Option<Space> {
+    let stat = rustix::fs::fstatvfs(file).ok()?;
     Some(Space {
         total: stat.f_blocks.saturating_mul(stat.f_frsize),
         available: stat.f_bavail.saturating_mul(stat.f_frsize),

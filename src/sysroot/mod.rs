@@ -13,6 +13,7 @@ pub mod environ;
 mod error;
 mod file;
 mod live;
+mod nodes;
 mod record;
 mod resolve;
 pub mod sidecar;
@@ -23,16 +24,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
+use rustix::fs::OFlags;
+
 pub use error::ReadError;
 pub use file::SysFile;
-pub use sidecar::{CommandOutput, NodeMeta, Space};
+pub use sidecar::{CommandOutput, Space};
 pub use stat::{FileKind, Stat};
 
 use crate::facts::{Env, Problem, ProblemKind, Process};
 use crate::hash::Sha256;
+use nodes::Nodes;
 use record::Recorder;
-use resolve::Resolver;
-use sidecar::{Caps, CommandMeta, HashMeta, ProcessMeta, RootMeta, SpaceMeta};
+use resolve::{Found, Resolver};
+use sidecar::{Caps, CommandMeta, HashMeta, ProcessMeta, SpaceMeta};
 
 /// The most that is read of a small text file (version files, configuration), in bytes.
 pub const TEXT_LIMIT: u64 = 4 << 20;
@@ -86,7 +90,7 @@ pub struct Sysroot {
     /// Whether device nodes and owners in the root are those of the machine itself.
     faithful: bool,
     resolver: Resolver,
-    nodes: Option<RootMeta>,
+    nodes: Option<Nodes>,
     env: Env,
     process: Process,
     meta: ProcessMeta,
@@ -106,7 +110,9 @@ impl Sysroot {
             Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
         }));
         let (process, meta) = live::process();
-        Self::new(PathBuf::from("/"), true, env, process, meta)
+        let root = PathBuf::from("/");
+        let resolver = Resolver::new(&root);
+        Self::new(root, resolver, true, env, process, meta)
     }
 
     /// A mounted or copied root, with the sidecar files at its top.
@@ -114,9 +120,12 @@ impl Sysroot {
         let fail = |reason: String| OpenError::Root { path: root.display().to_string(), reason };
         let root = root.canonicalize().map_err(|error| fail(error.to_string()))?;
         std::fs::read_dir(&root).map_err(|error| fail(error.to_string()))?;
-        let meta: ProcessMeta = sidecar_file(&root, sidecar::PROCESS)?.unwrap_or_default();
+        let resolver = Resolver::new(&root);
+        let meta: ProcessMeta =
+            sidecar_file(&resolver, &root, sidecar::PROCESS)?.unwrap_or_default();
         let mut env = Env::default();
-        if let Some(vars) = sidecar_file::<BTreeMap<String, String>>(&root, sidecar::ENV)? {
+        let vars: Option<BTreeMap<String, String>> = sidecar_file(&resolver, &root, sidecar::ENV)?;
+        if let Some(vars) = vars {
             let (origin, vars) = (sidecar::ENV.to_owned(), environ::filter(vars));
             env = Env { known: true, origin, vars, ..Env::default() };
         }
@@ -130,19 +139,27 @@ impl Sysroot {
             cwd: meta.cwd.clone().or_else(|| env.get("PWD").map(str::to_owned)),
             ..Process::default()
         };
-        let mut tree = Self::new(root, false, env, process, meta);
-        tree.nodes = sidecar_file(&tree.root, sidecar::ROOTMETA)?;
-        tree.space = sidecar_file(&tree.root, sidecar::SPACE)?.unwrap_or_default();
-        tree.commands = sidecar_file(&tree.root, sidecar::COMMANDS)?.unwrap_or_default();
-        tree.partial = sidecar_file(&tree.root, sidecar::PARTIAL)?.unwrap_or_default();
-        tree.hashes = sidecar_file(&tree.root, sidecar::HASHES)?.unwrap_or_default();
+        let mut tree = Self::new(root, resolver, false, env, process, meta);
+        let (resolver, root) = (&tree.resolver, &tree.root);
+        tree.nodes = sidecar_file(resolver, root, sidecar::ROOTMETA)?;
+        tree.space = sidecar_file(resolver, root, sidecar::SPACE)?.unwrap_or_default();
+        tree.commands = sidecar_file(resolver, root, sidecar::COMMANDS)?.unwrap_or_default();
+        tree.partial = sidecar_file(resolver, root, sidecar::PARTIAL)?.unwrap_or_default();
+        tree.hashes = sidecar_file(resolver, root, sidecar::HASHES)?.unwrap_or_default();
         Ok(tree)
     }
 
-    fn new(root: PathBuf, live: bool, env: Env, process: Process, meta: ProcessMeta) -> Self {
+    fn new(
+        root: PathBuf,
+        resolver: Resolver,
+        live: bool,
+        env: Env,
+        process: Process,
+        meta: ProcessMeta,
+    ) -> Self {
         Self {
-            faithful: live || is_mounted(&root),
-            resolver: Resolver::new(&root),
+            faithful: live || is_mounted(&resolver),
+            resolver,
             root,
             live,
             nodes: None,
@@ -202,7 +219,8 @@ impl Sysroot {
         let mut sysroot = Self::live();
         if (here.st_dev, here.st_ino) != (there.st_dev, there.st_ino) {
             let meta = sysroot.meta;
-            sysroot = Self::new(root, false, Env::default(), Process::default(), meta);
+            let resolver = Resolver::new(&root);
+            sysroot = Self::new(root, resolver, false, Env::default(), Process::default(), meta);
         }
         sysroot.process = process;
         sysroot.set_env(&format!("/proc/{pid}/environ"), vars);
@@ -240,62 +258,64 @@ impl Sysroot {
         &self.meta
     }
 
-    /// The path as it lies on this host, for a reader that needs a real file name.
-    /// Links are resolved inside the root.
-    pub fn host_path(&self, path: &str) -> Result<PathBuf, ReadError> {
-        Ok(self.resolver.host_path(&self.real(path)?))
-    }
-
     /// The logical path with all symbolic links resolved inside the root.
     pub fn real(&self, path: &str) -> Result<String, ReadError> {
-        let real = self.resolver.real(path, true)?;
+        let found = self.resolver.find(path, true)?;
         // That it is there is an answer too, which the recording has to give again.
         if self.recorder.is_some() {
-            let _ = self.stat_real(&real);
+            let _ = self.stat_found(&found);
         }
-        Ok(real)
+        Ok(found.real)
     }
 
     /// Status of a file, links followed; sidecar data overrides what the tree says.
     pub fn stat(&self, path: &str) -> Result<Stat, ReadError> {
-        let real = match self.real(path) {
-            Ok(real) => real,
-            Err(ReadError::NotFound) => self.virtual_path(path).ok_or(ReadError::NotFound)?,
-            Err(error) => return Err(error),
-        };
-        self.stat_real(&real)
+        self.status(path, true)
     }
 
     /// Status of a file itself, even if it is a symbolic link.
     pub fn lstat(&self, path: &str) -> Result<Stat, ReadError> {
-        let real = match self.resolver.real(path, false) {
-            Ok(real) => real,
-            Err(ReadError::NotFound) => self.virtual_path(path).ok_or(ReadError::NotFound)?,
-            Err(error) => return Err(error),
-        };
-        self.stat_real(&real)
+        self.status(path, false)
     }
 
-    /// The logical path, if only the sidecar knows it.
-    fn virtual_path(&self, path: &str) -> Option<String> {
-        let node = self.nodes.as_ref()?.get(path)?;
-        node.kind.is_some().then(|| path.to_owned())
-    }
-
-    fn stat_real(&self, real: &str) -> Result<Stat, ReadError> {
-        let found = rustix::fs::lstat(self.resolver.host_path(real));
-        let meta = self.nodes.as_ref().map(|nodes| nodes.get(real));
-        let stat = match (found, meta) {
-            (Ok(raw), None) if self.faithful => Stat::from_raw(&raw),
-            (Ok(raw), None) => Stat::from_raw(&raw).overlaid(None),
-            (Ok(raw), Some(meta)) => Stat::from_raw(&raw).overlaid(meta),
-            (Err(_), Some(Some(meta))) if meta.kind.is_some() => Stat::virtual_node(meta),
-            (Err(errno), _) => return Err(errno.into()),
-        };
-        if let Some(recorder) = &self.recorder {
-            recorder.node(real, &stat, &self.resolver);
+    fn status(&self, path: &str, follow: bool) -> Result<Stat, ReadError> {
+        match self.resolver.find(path, follow) {
+            Ok(found) => Ok(self.stat_found(&found)),
+            Err(ReadError::NotFound) => self.virtual_stat(path).ok_or(ReadError::NotFound),
+            Err(error) => Err(error),
         }
-        Ok(stat)
+    }
+
+    /// Of what only the sidecar knows.
+    fn virtual_stat(&self, path: &str) -> Option<Stat> {
+        let nodes = self.nodes.as_ref()?;
+        let known = |path: &str| nodes.get(path).filter(|node| node.kind.is_some());
+        let (path, node) = if let Some(node) = known(path) {
+            (path.to_owned(), node)
+        } else {
+            let real = self.resolver.real_of_absent(path)?;
+            let node = known(&real)?;
+            (real, node)
+        };
+        let stat = Stat::virtual_node(node);
+        self.record_node(&path, &stat);
+        Some(stat)
+    }
+
+    fn stat_found(&self, found: &Found) -> Stat {
+        let raw = Stat::from_raw(&found.stat);
+        let stat = match &self.nodes {
+            None if self.faithful => raw,
+            nodes => raw.overlaid(nodes.as_ref().and_then(|nodes| nodes.get(&found.real))),
+        };
+        self.record_node(&found.real, &stat);
+        stat
+    }
+
+    fn record_node(&self, real: &str, stat: &Stat) {
+        if let Some(recorder) = &self.recorder {
+            recorder.node(real, stat, &self.resolver);
+        }
     }
 
     /// Whether there is anything at `path`, links followed.
@@ -315,91 +335,102 @@ impl Sysroot {
 
     /// Where a symbolic link points, as it is written.
     pub fn read_link(&self, path: &str) -> Result<String, ReadError> {
-        let real = self.resolver.real(path, false)?;
-        let target = rustix::fs::readlink(self.resolver.host_path(&real), Vec::new())?;
+        let found = self.resolver.find(path, false)?;
+        let target = found.target()?;
         if let Some(recorder) = &self.recorder {
-            recorder.link(&real, &self.resolver);
+            recorder.link(&found.real, &self.resolver);
         }
-        Ok(String::from_utf8_lossy(target.as_bytes()).into_owned())
+        Ok(target)
     }
 
     /// The names in a directory, sorted. Names that are not UTF-8 are left out and noted as a
     /// [`Problem`]; entries that only the sidecar knows are included.
     pub fn list(&self, dir: &str) -> Result<Vec<String>, ReadError> {
-        let real = match self.real(dir) {
-            Ok(real) => real,
+        Ok(self.entries(dir)?.into_iter().map(|(name, _)| name).collect())
+    }
+
+    /// As [`Sysroot::list`], with what each entry itself is, as [`Sysroot::lstat`] would say.
+    pub fn entries(&self, dir: &str) -> Result<Vec<(String, FileKind)>, ReadError> {
+        let directory = match self.resolver.directory(dir) {
+            Ok(directory) => directory,
             Err(ReadError::NotFound) => {
-                return self.virtual_children(dir).ok_or(ReadError::NotFound);
+                let known: Vec<_> = self.virtual_children(dir).collect();
+                return if known.is_empty() { Err(ReadError::NotFound) } else { Ok(known) };
             }
             Err(error) => return Err(error),
         };
-        let mut names = BTreeSet::new();
-        for (count, entry) in std::fs::read_dir(self.resolver.host_path(&real))?.enumerate() {
-            if count == LIST_LIMIT {
+        let real = directory.real();
+        let mut entries: Vec<(String, FileKind)> = Vec::new();
+        directory.entries(|name, kind| {
+            if entries.len() >= LIST_LIMIT {
                 let detail = format!("it has more than {LIST_LIMIT} entries; the rest is not seen");
-                self.problem(&real, ProblemKind::TooLarge, &detail);
-                break;
+                self.problem(real, ProblemKind::TooLarge, &detail);
+                return false;
             }
-            match entry?.file_name().into_string() {
-                Ok(name) => {
-                    names.insert(name);
-                }
-                Err(name) => self.problem(
-                    &format!("{}/{}", real.trim_end_matches('/'), name.to_string_lossy()),
-                    ProblemKind::Name,
-                    "the name is not valid UTF-8",
-                ),
+            if let Ok(name) = name.to_str() {
+                let status = || Some(Stat::from_raw(&directory.lstat(name).ok()?).kind);
+                let kind = kind.or_else(status).unwrap_or(FileKind::Other);
+                entries.push((name.to_owned(), kind));
+            } else {
+                let path = format!("{}/{}", real.trim_end_matches('/'), name.to_string_lossy());
+                self.problem(&path, ProblemKind::Name, "the name is not valid UTF-8");
             }
-        }
+            true
+        })?;
         if let Some(recorder) = &self.recorder {
-            recorder.directory(&real, &self.resolver);
+            recorder.directory(&directory, &entries, &self.resolver);
         }
-        names.extend(self.virtual_children(&real).into_iter().flatten());
-        Ok(names.into_iter().collect())
+        // What the sidecar says comes after what the tree says, and takes its place.
+        entries.extend(self.virtual_children(real));
+        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+        entries.dedup_by(|later, earlier| {
+            let same = later.0 == earlier.0;
+            if same {
+                earlier.1 = later.1;
+            }
+            same
+        });
+        Ok(entries)
     }
 
-    fn virtual_children(&self, dir: &str) -> Option<Vec<String>> {
-        let prefix = format!("{}/", dir.trim_end_matches('/'));
-        let names: Vec<String> = self
-            .nodes
-            .as_ref()?
-            .iter()
-            .filter(|(_, node)| node.kind.is_some())
-            .filter_map(|(path, _)| path.strip_prefix(&prefix))
-            .filter(|name| !name.is_empty() && !name.contains('/'))
-            .map(str::to_owned)
-            .collect();
-        (!names.is_empty()).then_some(names)
+    fn virtual_children(&self, dir: &str) -> impl Iterator<Item = (String, FileKind)> {
+        let children = self.nodes.as_ref().map(|nodes| nodes.children(dir)).unwrap_or_default();
+        children.into_iter().map(|(name, kind)| (name.to_owned(), kind))
+    }
+
+    /// Finds a regular file. Never opens a device, nor waits for a FIFO.
+    fn find_file(&self, path: &str) -> Result<(Found, Stat), ReadError> {
+        let found = self.resolver.find(path, true)?;
+        let stat = self.stat_found(&found);
+        if stat.kind == FileKind::File {
+            Ok((found, stat))
+        } else {
+            Err(ReadError::NotRegular(stat.kind.describe()))
+        }
     }
 
     /// Opens a regular file for reading. Never blocks on a FIFO and never opens a device.
     pub fn open(&self, path: &str) -> Result<SysFile, ReadError> {
-        let real = self.real(path)?;
-        let stat = self.stat_real(&real)?;
-        if stat.kind != FileKind::File {
-            return Err(ReadError::NotRegular(stat.kind.describe()));
-        }
-        let file = SysFile::open(&self.resolver.host_path(&real))?;
-        let sink = self.recorder.as_ref().and_then(|recorder| recorder.sink(&real, file.len()));
-        Ok(file.with_recording(sink, self.partial.contains(&real)))
+        let (found, _) = self.find_file(path)?;
+        let file = SysFile::open(|flags| found.open(flags))?;
+        let real = &found.real;
+        let sink = self.recorder.as_ref().and_then(|recorder| recorder.sink(real, file.len()));
+        Ok(file.with_recording(sink, self.partial.contains(real)))
     }
 
     /// The SHA-256 of a regular file, read in pieces; `progress` is told the size of each.
     /// A recording keeps the hash instead of the content, and a tree of such a recording gives
     /// it back.
     pub fn sha256(&self, path: &str, progress: &dyn Fn(u64)) -> Result<Sha256, ReadError> {
-        let real = self.real(path)?;
-        let stat = self.stat_real(&real)?;
-        if stat.kind != FileKind::File {
-            return Err(ReadError::NotRegular(stat.kind.describe()));
-        }
-        if self.partial.contains(&real) {
-            let known = self.hashes.get(&real).filter(|meta| meta.size == stat.size);
+        let (found, stat) = self.find_file(path)?;
+        let real = &found.real;
+        if self.partial.contains(real) {
+            let known = self.hashes.get(real).filter(|meta| meta.size == stat.size);
             return known.and_then(HashMeta::hash).ok_or(ReadError::Partial);
         }
-        let hash = SysFile::open(&self.resolver.host_path(&real))?.sha256(progress)?;
+        let hash = SysFile::open(|flags| found.open(flags))?.sha256(progress)?;
         if let Some(recorder) = &self.recorder {
-            recorder.hash(&real, HashMeta::new(stat.size, hash));
+            recorder.hash(real, HashMeta::new(stat.size, hash));
         }
         Ok(hash)
     }
@@ -433,7 +464,8 @@ impl Sysroot {
     /// Size and free space of the file system that holds `path`.
     pub fn space(&self, path: &str) -> Option<Space> {
         let space = if self.live {
-            live::space(&self.host_path(path).ok()?)?
+            let found = self.resolver.find(path, true).ok()?;
+            live::space(&found.open(OFlags::PATH).ok()?)?
         } else {
             *self.space.paths.get(path)?
         };
@@ -517,6 +549,7 @@ fn lies_in(dir: &Path, root: &Path) -> bool {
 
 /// Reads a sidecar file at the top of a tree: `None` if it is absent.
 fn sidecar_file<T: serde::de::DeserializeOwned>(
+    resolver: &Resolver,
     root: &Path,
     name: &str,
 ) -> Result<Option<T>, OpenError> {
@@ -526,7 +559,8 @@ fn sidecar_file<T: serde::de::DeserializeOwned>(
         reason,
         expected: sidecar::expected(name),
     };
-    let file = match SysFile::open(&path) {
+    let found = resolver.find(name, false);
+    let file = match found.and_then(|found| SysFile::open(|flags| found.open(flags))) {
         Ok(file) => file,
         Err(ReadError::NotFound) => return Ok(None),
         Err(error) => return Err(fail(error.to_string())),
@@ -537,13 +571,12 @@ fn sidecar_file<T: serde::de::DeserializeOwned>(
 
 /// Whether a root is a mounted one and no copy: it has device nodes, which a copy cannot have.
 /// Links are not followed: they may lead to the nodes of this machine.
-fn is_mounted(root: &Path) -> bool {
+fn is_mounted(resolver: &Resolver) -> bool {
     let is = |path: &str, kind| {
-        rustix::fs::lstat(root.join(path))
-            .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode) == kind)
+        let found = resolver.find(path, false);
+        found.is_ok_and(|found| Stat::from_raw(&found.stat).kind == kind)
     };
-    is("dev", rustix::fs::FileType::Directory)
-        && is("dev/null", rustix::fs::FileType::CharacterDevice)
+    is("/dev", FileKind::Directory) && is("/dev/null", FileKind::Char)
 }
 
 /// Capability names in lower case without `cap_`.

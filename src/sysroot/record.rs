@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use super::environ::redact_urls;
-use super::resolve::Resolver;
+use super::resolve::{Directory, Resolver};
 use super::sidecar::{
     self, Caps, CommandMeta, CommandOutput, HashMeta, NodeMeta, ProcessMeta, RootMeta, Space,
     SpaceMeta,
@@ -84,22 +84,25 @@ impl Recorder {
     }
 
     /// Makes the directory and, so that a later listing is complete, an entry for each child.
-    pub(super) fn directory(&self, real: &str, resolver: &Resolver) {
+    pub(super) fn directory(
+        &self,
+        directory: &Directory,
+        entries: &[(String, FileKind)],
+        resolver: &Resolver,
+    ) {
         self.with(|state| {
+            let real = directory.real().trim_end_matches('/');
             fs::create_dir_all(self.at(real))?;
-            for entry in fs::read_dir(resolver.host_path(real))?.take(5_000) {
-                let entry = entry?;
-                let Ok(name) = entry.file_name().into_string() else {
-                    continue;
-                };
-                let child = format!("{}/{name}", real.trim_end_matches('/'));
-                let kind = entry.file_type()?;
-                if kind.is_symlink() {
-                    self.copy_link(&child, resolver)?;
-                } else if kind.is_dir() {
-                    fs::create_dir_all(self.at(&child))?;
-                } else if kind.is_file() {
-                    self.touch(&child, entry.metadata()?.len(), state)?;
+            for (name, kind) in entries.iter().take(5_000) {
+                let child = format!("{real}/{name}");
+                match kind {
+                    FileKind::Link => self.copy_link(&child, resolver)?,
+                    FileKind::Directory => fs::create_dir_all(self.at(&child))?,
+                    FileKind::File => {
+                        let stat = directory.lstat(name).map_err(io::Error::other)?;
+                        self.touch(&child, Stat::from_raw(&stat).size, state)?;
+                    }
+                    _ => {}
                 }
             }
             Ok(())
@@ -253,7 +256,8 @@ impl Recorder {
             return Ok(());
         }
         make_parent(&path)?;
-        symlink(fs::read_link(resolver.host_path(real))?, path)
+        let target = resolver.find(real, false).and_then(|found| found.target());
+        symlink(target.map_err(io::Error::other)?, path)
     }
 
     fn with(&self, act: impl FnOnce(&mut State) -> io::Result<()>) {

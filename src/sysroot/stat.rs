@@ -3,7 +3,7 @@
 use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 
-use super::sidecar::NodeMeta;
+use super::nodes::Node;
 
 /// Kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +42,21 @@ impl FileKind {
         }
     }
 
-    fn from_word(word: &str) -> Self {
+    /// `None` where a listing does not say it.
+    pub(super) fn from_type(kind: FileType) -> Option<Self> {
+        Some(match kind {
+            FileType::RegularFile => Self::File,
+            FileType::Directory => Self::Directory,
+            FileType::Symlink => Self::Link,
+            FileType::CharacterDevice => Self::Char,
+            FileType::BlockDevice => Self::Block,
+            FileType::Fifo => Self::Fifo,
+            FileType::Socket => Self::Socket,
+            FileType::Unknown => return None,
+        })
+    }
+
+    pub(super) fn from_word(word: &str) -> Self {
         match word {
             "char" => Self::Char,
             "block" => Self::Block,
@@ -76,16 +90,8 @@ pub struct Stat {
 
 impl Stat {
     pub(super) fn from_raw(raw: &rustix::fs::Stat) -> Self {
-        let kind = match FileType::from_raw_mode(raw.st_mode) {
-            FileType::RegularFile => FileKind::File,
-            FileType::Directory => FileKind::Directory,
-            FileType::Symlink => FileKind::Link,
-            FileType::CharacterDevice => FileKind::Char,
-            FileType::BlockDevice => FileKind::Block,
-            FileType::Fifo => FileKind::Fifo,
-            FileType::Socket => FileKind::Socket,
-            FileType::Unknown => FileKind::Other,
-        };
+        let kind =
+            FileKind::from_type(FileType::from_raw_mode(raw.st_mode)).unwrap_or(FileKind::Other);
         let device = matches!(kind, FileKind::Char | FileKind::Block)
             .then(|| (rustix::fs::major(raw.st_rdev), rustix::fs::minor(raw.st_rdev)));
         Self {
@@ -100,31 +106,25 @@ impl Stat {
     }
 
     /// What a copied tree says, corrected by its sidecar.
-    pub(super) fn overlaid(mut self, meta: Option<&NodeMeta>) -> Self {
+    pub(super) fn overlaid(mut self, node: Option<&Node>) -> Self {
         self.owner_known = false;
-        let Some(meta) = meta else { return self };
-        if let Some(kind) = &meta.kind {
-            self.kind = FileKind::from_word(kind);
-        }
-        if let Some(mode) = meta.mode.as_deref().and_then(octal) {
-            self.mode = mode;
-            self.owner_known = true;
-        }
-        if meta.uid.is_some() || meta.gid.is_some() {
-            self.uid = meta.uid.unwrap_or(0);
-            self.gid = meta.gid.unwrap_or(0);
-            self.owner_known = true;
-        } else if self.owner_known {
+        let Some(node) = node else { return self };
+        self.kind = node.kind.unwrap_or(self.kind);
+        if let Some(mode) = node.mode {
+            self.mode = mode.into();
             (self.uid, self.gid) = (0, 0);
+            self.owner_known = true;
         }
-        if let (Some(major), Some(minor)) = (meta.major, meta.minor) {
-            self.device = Some((major, minor));
+        if let Some(owner) = node.owner {
+            (self.uid, self.gid) = owner;
+            self.owner_known = true;
         }
+        self.device = node.device.or(self.device);
         self
     }
 
     /// A node of which the tree holds nothing but the sidecar entry.
-    pub(super) fn virtual_node(meta: &NodeMeta) -> Self {
+    pub(super) fn virtual_node(node: &Node) -> Self {
         let bare = Self {
             kind: FileKind::Other,
             size: 0,
@@ -134,10 +134,6 @@ impl Stat {
             device: None,
             owner_known: false,
         };
-        bare.overlaid(Some(meta))
+        bare.overlaid(Some(node))
     }
-}
-
-fn octal(text: &str) -> Option<u32> {
-    u32::from_str_radix(text.trim_start_matches("0o"), 8).ok().map(|mode| mode & 0o7777)
 }

@@ -46,17 +46,17 @@ fn walk(sysroot: &Sysroot, dir: &str, depth: usize, left: &mut usize, file: &mut
     if depth == 0 {
         return;
     }
-    for name in sysroot.list(dir).unwrap_or_default() {
+    for (name, kind) in sysroot.entries(dir).unwrap_or_default() {
         if *left == 0 {
             return;
         }
         *left -= 1;
         let path = format!("{dir}/{name}");
-        match sysroot.lstat(&path).map(|stat| stat.kind) {
-            Ok(FileKind::Directory) if name != "__pycache__" => {
+        match kind {
+            FileKind::Directory if name != "__pycache__" => {
                 walk(sysroot, &path, depth - 1, left, file);
             }
-            Ok(FileKind::File | FileKind::Link) => file(&path),
+            FileKind::File | FileKind::Link => file(&path),
             _ => {}
         }
     }

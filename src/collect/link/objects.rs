@@ -134,14 +134,14 @@ fn walk(sysroot: &Sysroot, dir: &str, depth: usize, listed: &mut usize, out: &mu
     if depth > MAX_DEPTH || *listed > MAX_DIRS {
         return;
     }
-    for name in sysroot.list(dir).unwrap_or_default() {
+    for (name, kind) in sysroot.entries(dir).unwrap_or_default() {
         let path = format!("{dir}/{name}");
         if name.ends_with(".so") || name.contains(".so.") {
             out.push(path);
         } else if !name.contains('.')
             && name != "__pycache__"
             && name != "include"
-            && sysroot.lstat(&path).is_ok_and(|stat| stat.kind == FileKind::Directory)
+            && kind == FileKind::Directory
         {
             walk(sysroot, &path, depth + 1, listed, out);
         }
