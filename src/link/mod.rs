@@ -28,7 +28,7 @@ mod symbols;
 mod tests;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 pub use library::Library;
 pub use symbols::{TORCH_CHECK_FAIL, abi_of, library_class, symbol_class};
@@ -55,6 +55,8 @@ pub struct Loader<'a> {
     cwd: Option<String>,
     /// `LD_LIBRARY_PATH`, as written.
     library_path: String,
+    /// Its directories, once somebody asks; anew when what their words stand for changes.
+    library_directories: OnceLock<Vec<String>>,
     /// The directory of the program, for `$ORIGIN` in `LD_LIBRARY_PATH`.
     origin: Option<String>,
     /// Searched after `LD_LIBRARY_PATH`, where the environment is not known.
@@ -156,6 +158,7 @@ impl<'a> Loader<'a> {
             hwcaps: Hwcaps::new(&machine_name(machine), None, None),
             cwd: sysroot.process().cwd.clone(),
             library_path: path.to_owned(),
+            library_directories: OnceLock::new(),
             origin: None,
             assumed,
             system: System::read(sysroot, machine),
@@ -170,6 +173,7 @@ impl<'a> Loader<'a> {
     /// is not known. Both decide which subdirectories are searched.
     pub fn set_processor(&mut self, glibc: Option<&str>, cpu: Option<&Cpu>) {
         self.hwcaps = Hwcaps::new(&machine_name(self.machine), glibc, cpu);
+        self.library_directories = OnceLock::new();
     }
 
     /// The machine code it loads for.
@@ -184,6 +188,7 @@ impl<'a> Loader<'a> {
         let library = self.store.open(path)?;
         let found = resolved(path, &library, "argument");
         self.origin = Some(path::parent(path).to_owned());
+        self.library_directories = OnceLock::new();
         self.program = vec![Member { name: path.to_owned(), found, library, parent: None }];
         Ok(self.preload_environment())
     }

@@ -1,5 +1,7 @@
 //! Search paths: how they are written, and what the words in them stand for.
 
+use std::collections::HashSet;
+
 /// What the words of a search path stand for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Words<'a> {
@@ -21,7 +23,8 @@ pub(super) fn directories(path: &str, separators: &[char], words: Words<'_>) -> 
     if path.is_empty() {
         return out;
     }
-    for entry in path.split(separators) {
+    let (mut entries, mut known) = (HashSet::new(), HashSet::new());
+    for entry in path.split(separators).filter(|entry| entries.insert(*entry)) {
         let entry = entry.trim_end_matches(|c| c == '/' && entry.len() > 1);
         let expanded: Vec<String> = if entry.contains('$') {
             let libs =
@@ -37,7 +40,7 @@ pub(super) fn directories(path: &str, separators: &[char], words: Words<'_>) -> 
                 (false, Some(cwd)) => format!("{}/{dir}", cwd.trim_end_matches('/')),
                 (false, None) => continue,
             };
-            if !out.contains(&dir) {
+            if known.insert(dir.clone()) {
                 out.push(dir);
             }
         }

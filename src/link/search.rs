@@ -1,5 +1,6 @@
 //! The search for one name, over the order that the [module documentation](super) gives.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::hwcaps::Rank;
@@ -196,9 +197,10 @@ impl Loader<'_> {
     /// The directories of the search, but for the cache and the defaults.
     fn order(&self, asker: Asker<'_>) -> Vec<(&'static str, String)> {
         let mut out: Vec<(&'static str, String)> = Vec::new();
+        let mut known = HashSet::new();
         let mut add = |via: &'static str, dirs: Vec<String>| {
             for dir in dirs {
-                if !out.iter().any(|(_, known)| *known == dir) {
+                if known.insert(dir.clone()) {
                     out.push((via, dir));
                 }
             }
@@ -229,14 +231,16 @@ impl Loader<'_> {
                 }
             }
         }
-        add("LD_LIBRARY_PATH", self.library_path());
+        add("LD_LIBRARY_PATH", self.library_path().to_vec());
         add("set_env.sh", self.assumed.clone());
         add("runpath", runpath.unwrap_or_default());
         out
     }
 
-    fn library_path(&self) -> Vec<String> {
-        directories(&self.library_path, &[':', ';'], self.words(self.origin.as_deref()))
+    fn library_path(&self) -> &[String] {
+        self.library_directories.get_or_init(|| {
+            directories(&self.library_path, &[':', ';'], self.words(self.origin.as_deref()))
+        })
     }
 
     pub(super) fn is_foreign(&self, library: &Library) -> bool {
