@@ -48,6 +48,9 @@ pub struct PackageIntegrity {
     pub unlisted_total: u32,
     /// Rows of RECORD that cannot be read, with their line numbers.
     pub bad_rows: Vec<(u32, String)>,
+    /// Whether rows were left out since there are too many of them.
+    #[serde(default)]
+    pub record_cut: bool,
     /// Comparison with the published wheel.
     pub upstream: Upstream,
 }

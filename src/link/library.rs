@@ -1,6 +1,7 @@
 //! A shared object that was opened, and the store that keeps each of them once.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::elf::{Error, Object, Undefined};
@@ -49,11 +50,13 @@ type Slot = Arc<OnceLock<Result<Arc<Library>, ReadError>>>;
 pub(super) struct Store<'a> {
     pub(super) sysroot: &'a Sysroot,
     known: Mutex<HashMap<String, Slot>>,
+    /// How many of them stay open.
+    open: AtomicUsize,
 }
 
 impl<'a> Store<'a> {
     pub(super) fn new(sysroot: &'a Sysroot) -> Self {
-        Self { sysroot, known: Mutex::default() }
+        Self { sysroot, known: Mutex::default(), open: AtomicUsize::new(0) }
     }
 
     /// Opens the file at `path`. `Err` if there is no regular file that may be read.
@@ -69,9 +72,14 @@ impl<'a> Store<'a> {
     }
 
     fn load(&self, real: String) -> Result<Arc<Library>, ReadError> {
-        let file = self.sysroot.open(&real)?;
+        let mut file = self.sysroot.open(&real)?;
         let object = Object::read(&file).map_err(Error::into_defect);
-        // Only what can be asked later stays open.
+        // Only what can be asked later is kept, and of that only so much stays open.
+        if object.is_err()
+            || self.open.fetch_add(1, Ordering::Relaxed) >= self.sysroot.may_keep_open()
+        {
+            file.close();
+        }
         let file = object.is_ok().then_some(file);
         Ok(Arc::new(Library { real, object, file }))
     }

@@ -1,13 +1,12 @@
 //! An open regular file, read by position, optionally copied into a recording as it is read.
 
-use std::fs::File;
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::FileExt as _;
-use std::sync::Arc;
-
 use rustix::fs::OFlags;
 use rustix::io::Errno;
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 
+use super::record::Sink;
+use super::resolve::Found;
 use super::{FileKind, ReadError, Stat};
 use crate::hash::{Hasher, Sha256};
 
@@ -18,30 +17,32 @@ const HASH_CHUNK: usize = 128 << 10;
 /// A regular file of the examined machine.
 #[derive(Debug)]
 pub struct SysFile {
-    file: File,
+    found: Found,
+    /// `None` while it is closed.
+    file: Option<File>,
     size: u64,
-    sink: Option<Arc<File>>,
+    sink: Option<Sink>,
     partial: bool,
 }
 
 impl SysFile {
-    /// `open` opens it with these flags. Never waits for a FIFO or a terminal.
-    pub(super) fn open(
-        open: impl FnOnce(OFlags) -> Result<OwnedFd, Errno>,
-    ) -> Result<Self, ReadError> {
-        let file = match open(OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY) {
-            Err(Errno::LOOP) => return Err(ReadError::NotRegular("a symbolic link")),
-            other => other?,
-        };
-        // It may have been exchanged since its kind was asked.
-        let stat = Stat::from_raw(&rustix::fs::fstat(&file)?);
-        if stat.kind != FileKind::File {
-            return Err(ReadError::NotRegular(stat.kind.describe()));
-        }
-        Ok(Self { file: file.into(), size: stat.size, sink: None, partial: false })
+    /// Opens it. Never waits for a FIFO or a terminal.
+    pub(super) fn open(found: Found) -> Result<Self, ReadError> {
+        let (file, size) = open(&found)?;
+        Ok(Self { found, file: Some(file), size, sink: None, partial: false })
     }
 
-    pub(super) fn with_recording(mut self, sink: Option<Arc<File>>, partial: bool) -> Self {
+    /// Closes it; each further read opens it anew. For files of which many are kept.
+    pub fn close(&mut self) {
+        self.file = None;
+    }
+
+    /// Its logical path without links.
+    pub(super) fn real(&self) -> &str {
+        &self.found.real
+    }
+
+    pub(super) fn with_recording(mut self, sink: Option<Sink>, partial: bool) -> Self {
         self.sink = sink;
         self.partial = partial;
         self
@@ -64,9 +65,16 @@ impl SysFile {
 
     /// Reads up to `buffer.len()` bytes at `offset`; fewer only at the end of the file.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, ReadError> {
+        let opened;
+        let file = if let Some(file) = &self.file {
+            file
+        } else {
+            opened = open(&self.found)?.0;
+            &opened
+        };
         let mut done = 0;
         while done < buffer.len() {
-            match self.file.read_at(&mut buffer[done..], offset + done as u64) {
+            match file.read_at(&mut buffer[done..], offset + done as u64) {
                 Ok(0) => break,
                 Ok(count) => done += count,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
@@ -75,7 +83,7 @@ impl SysFile {
         }
         if let Some(sink) = &self.sink {
             // A recording that cannot be written is reported when it is finished.
-            let _ = sink.write_all_at(&buffer[..done], offset);
+            let _ = sink.write_at(&buffer[..done], offset);
         }
         Ok(done)
     }
@@ -117,5 +125,39 @@ impl SysFile {
                 return Ok(hasher.finish());
             }
         }
+    }
+}
+
+/// The open file and its size in bytes.
+fn open(found: &Found) -> Result<(File, u64), ReadError> {
+    let file = match found.open(OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY) {
+        Err(Errno::LOOP) => return Err(ReadError::NotRegular("a symbolic link")),
+        other => other?,
+    };
+    // It may have been exchanged since its kind was asked.
+    let stat = Stat::from_raw(&rustix::fs::fstat(&file)?);
+    if stat.kind != FileKind::File {
+        return Err(ReadError::NotRegular(stat.kind.describe()));
+    }
+    Ok((file.into(), stat.size))
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the test builds the tree that is examined")]
+mod tests {
+    use super::super::Sysroot;
+
+    #[test]
+    fn a_closed_file_is_read_again_but_no_link_in_its_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        std::fs::write(&path, "abc").unwrap();
+        let sysroot = Sysroot::tree(dir.path()).unwrap();
+        let mut file = sysroot.open("/f").unwrap();
+        file.close();
+        assert_eq!(file.read_all(10).unwrap(), b"abc");
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", &path).unwrap();
+        assert!(file.read_all(1 << 20).is_err());
     }
 }

@@ -412,10 +412,16 @@ impl Sysroot {
     /// Opens a regular file for reading. Never blocks on a FIFO and never opens a device.
     pub fn open(&self, path: &str) -> Result<SysFile, ReadError> {
         let (found, _) = self.find_file(path)?;
-        let file = SysFile::open(|flags| found.open(flags))?;
-        let real = &found.real;
+        let file = SysFile::open(found)?;
+        let real = file.real();
         let sink = self.recorder.as_ref().and_then(|recorder| recorder.sink(real, file.len()));
-        Ok(file.with_recording(sink, self.partial.contains(real)))
+        let partial = self.partial.contains(real);
+        Ok(file.with_recording(sink, partial))
+    }
+
+    /// How many files a caller may keep open: a part of what this process may open at all.
+    pub fn may_keep_open(&self) -> usize {
+        self.resolver.limit()
     }
 
     /// The SHA-256 of a regular file, read in pieces; `progress` is told the size of each.
@@ -428,9 +434,10 @@ impl Sysroot {
             let known = self.hashes.get(real).filter(|meta| meta.size == stat.size);
             return known.and_then(HashMeta::hash).ok_or(ReadError::Partial);
         }
-        let hash = SysFile::open(|flags| found.open(flags))?.sha256(progress)?;
+        let file = SysFile::open(found)?;
+        let hash = file.sha256(progress)?;
         if let Some(recorder) = &self.recorder {
-            recorder.hash(real, HashMeta::new(stat.size, hash));
+            recorder.hash(file.real(), HashMeta::new(stat.size, hash));
         }
         Ok(hash)
     }
@@ -560,7 +567,7 @@ fn sidecar_file<T: serde::de::DeserializeOwned>(
         expected: sidecar::expected(name),
     };
     let found = resolver.find(name, false);
-    let file = match found.and_then(|found| SysFile::open(|flags| found.open(flags))) {
+    let file = match found.and_then(SysFile::open) {
         Ok(file) => file,
         Err(ReadError::NotFound) => return Ok(None),
         Err(error) => return Err(fail(error.to_string())),

@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{FileExt as _, symlink};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use super::environ::redact_urls;
 use super::resolve::{Directory, Resolver};
@@ -33,12 +33,24 @@ pub(super) struct Recorder {
 #[derive(Debug, Default)]
 struct State {
     nodes: RootMeta,
-    sparse: BTreeMap<String, Arc<File>>,
+    /// Files of which something was read.
+    sparse: BTreeSet<String>,
     whole: BTreeSet<String>,
     space: SpaceMeta,
     hashes: BTreeMap<String, HashMeta>,
     commands: CommandMeta,
     error: Option<String>,
+}
+
+/// Where the content of a file goes. It is opened for each write: a recording has more files than
+/// a process may open.
+#[derive(Debug)]
+pub(super) struct Sink(PathBuf);
+
+impl Sink {
+    pub(super) fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        File::options().write(true).open(&self.0)?.write_all_at(bytes, offset)
+    }
 }
 
 impl Recorder {
@@ -110,17 +122,15 @@ impl Recorder {
     }
 
     /// A place for the content of a file, written as it is read.
-    pub(super) fn sink(&self, real: &str, size: u64) -> Option<Arc<File>> {
+    pub(super) fn sink(&self, real: &str, size: u64) -> Option<Sink> {
         let mut sink = None;
         self.with(|state| {
             self.touch(real, size, state)?;
             if size <= WHOLE {
                 state.whole.insert(real.to_owned());
             }
-            let file = File::options().write(true).open(self.at(real))?;
-            let file = Arc::new(file);
-            state.sparse.insert(real.to_owned(), Arc::clone(&file));
-            sink = Some(file);
+            state.sparse.insert(real.to_owned());
+            sink = Some(Sink(self.at(real)));
             Ok(())
         });
         sink
@@ -243,7 +253,7 @@ impl Recorder {
 
     fn touch(&self, real: &str, size: u64, state: &State) -> io::Result<()> {
         let path = self.at(real);
-        if state.sparse.contains_key(real) || fs::symlink_metadata(&path).is_ok() {
+        if state.sparse.contains(real) || fs::symlink_metadata(&path).is_ok() {
             return Ok(());
         }
         make_parent(&path)?;

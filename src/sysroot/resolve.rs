@@ -78,6 +78,11 @@ impl Resolver {
         Self { root, known: RwLock::default(), limit, links: Mutex::default() }
     }
 
+    /// How many directories are kept open.
+    pub(super) fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// What is at `path`. If the last component is a link, it is followed or found itself.
     pub(super) fn find(&self, path: &str, follow: bool) -> Result<Found, ReadError> {
         let (parent, name) = split(path);

@@ -115,7 +115,7 @@ fn record(ctx: &Context<'_>) -> Outcome {
             return outcome;
         }
         // SCAN-FORMAT names the rows; what they should have said was not compared.
-        if !package.bad_rows.is_empty() {
+        if !package.bad_rows.is_empty() || package.record_cut {
             return Outcome::not_checked("unreadable", record_path(package));
         }
     }
@@ -223,6 +223,9 @@ fn unlisted(ctx: &Context<'_>) -> Outcome {
     };
     if package.record.is_none() {
         return Outcome::not_checked("no_file", record_path(package));
+    }
+    if package.record_cut {
+        return Outcome::not_checked("unreadable", record_path(package));
     }
     // What a second dist-info of the same directory lists is PY-DUP's matter.
     let strays: Vec<&String> = package

@@ -175,6 +175,14 @@ fn a_stale_dist_info_beside_a_good_one_is_no_damage() {
 }
 
 #[test]
+fn a_cut_record_is_not_called_fine() {
+    let facts = facts(vec![PackageIntegrity { record_cut: true, ..package() }]);
+    for check in [record, unlisted] {
+        assert!(matches!(run(check, &facts), Outcome::NotChecked(_)));
+    }
+}
+
+#[test]
 fn foreign_files_are_named() {
     let mut strange = package();
     strange.unlisted = vec![format!("{SITE}/torch_npu/x.so"), format!("{SITE}/torch_npu/y.py")];

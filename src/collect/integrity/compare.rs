@@ -1,6 +1,5 @@
 //! One file after the other: is it what RECORD says?
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
@@ -53,8 +52,8 @@ pub(super) enum State {
 /// All files of one RECORD, compared.
 #[derive(Debug, Default)]
 pub(super) struct Compared {
-    /// By path on the machine.
-    pub(super) files: BTreeMap<String, (Target, State)>,
+    /// In the order of their paths on the machine.
+    files: Vec<(Target, State)>,
     /// Files that were hashed.
     pub(super) hashed: u32,
     /// Bytes that were hashed.
@@ -67,7 +66,7 @@ pub(super) struct Compared {
 /// elsewhere. Those are scripts (`../../bin/torch_npu_run`, which pip rewrites), or a RECORD that
 /// wants us to look at files which are none of its business. Byte code is made by the installer.
 pub(super) fn targets(site_dir: &str, rows: Vec<Row>) -> (Vec<Target>, u32) {
-    let mut targets = BTreeMap::new();
+    let mut targets: Vec<Target> = Vec::with_capacity(rows.len());
     let mut outside = 0;
     for row in rows {
         if row.path.ends_with(".pyc") {
@@ -75,18 +74,22 @@ pub(super) fn targets(site_dir: &str, rows: Vec<Row>) -> (Vec<Target>, u32) {
         }
         match below(site_dir, &row.path) {
             Some(path) => {
-                let target = Target {
-                    path: path.clone(),
-                    size: row.size,
-                    hash: row.sha256,
-                    line: Some(row.line),
-                };
-                targets.insert(path, target);
+                let (size, hash, line) = (row.size, row.sha256, Some(row.line));
+                targets.push(Target { path, size, hash, line });
             }
             None => outside += 1,
         }
     }
-    (targets.into_values().collect(), outside)
+    // Of several rows for one file, the last counts.
+    targets.sort_by(|a, b| a.path.cmp(&b.path));
+    targets.dedup_by(|later, kept| {
+        let same = later.path == kept.path;
+        if same {
+            std::mem::swap(later, kept);
+        }
+        same
+    });
+    (targets, outside)
 }
 
 /// The path of a row that stays below the site directory, without `.` and doubled slashes.
@@ -122,11 +125,14 @@ impl Compared {
         if let Some(progress) = hash {
             compared.hash(sysroot, &mut states, progress);
         }
-        compared.files = states
-            .into_iter()
-            .map(|(target, state)| (target.path.clone(), (target, state)))
-            .collect();
+        compared.files = states;
         compared
+    }
+
+    /// What became of the file at `path`, if it was compared.
+    pub(super) fn get(&self, path: &str) -> Option<&State> {
+        let at = self.files.binary_search_by(|(target, _)| target.path.as_str().cmp(path));
+        at.ok().map(|at| &self.files[at].1)
     }
 
     /// Hashes all files whose size is right, on all cores, the largest first, so that no core is
@@ -171,7 +177,7 @@ impl Compared {
     /// The files that are not what they should be: code before metadata, then by path.
     pub(super) fn differences(&self) -> Vec<FileDifference> {
         let mut found: Vec<FileDifference> =
-            self.files.values().filter_map(|(target, state)| difference(target, state)).collect();
+            self.files.iter().filter_map(|(target, state)| difference(target, state)).collect();
         found.sort_by_key(|difference| difference.path.contains(".dist-info/"));
         found
     }

@@ -57,6 +57,11 @@ fn examine(sysroot: &Sysroot, dist: &Dist, options: &Options) -> PackageIntegrit
         sysroot.problem(&path, crate::facts::ProblemKind::Malformed, "it lists no file");
     }
     drop(bytes);
+    facts.record_cut = record.truncated;
+    if record.rows.len() >= record::MAX_ROWS && record.truncated {
+        let detail = format!("only its first {} rows are looked at", record::MAX_ROWS);
+        sysroot.problem(&path, crate::facts::ProblemKind::TooLarge, &detail);
+    }
     let digest = (record.bad.is_empty() && !record.truncated).then(|| {
         let rows = record.rows.iter();
         record_digest(rows.map(|row| (row.path.as_str(), row.sha256, row.size)))
@@ -78,8 +83,11 @@ fn examine(sysroot: &Sysroot, dist: &Dist, options: &Options) -> PackageIntegrit
         (true, false) => None,
     };
     (facts.differing, facts.differing_total) = listed(compared.differences());
-    (facts.unlisted, facts.unlisted_total) =
-        listed(unlisted::unlisted(sysroot, &dist.site_dir, &compared));
+    // A row that was not looked at may list what the others do not.
+    if !facts.record_cut {
+        (facts.unlisted, facts.unlisted_total) =
+            listed(unlisted::unlisted(sysroot, &dist.site_dir, &compared));
+    }
     facts.upstream = upstream::compare(sysroot, dist, options, &compared, digest);
     facts
 }

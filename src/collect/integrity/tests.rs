@@ -358,3 +358,13 @@ fn a_partial_recording_is_not_checked() {
     assert_eq!(facts.upstream.verdict, "not_checked");
     assert_eq!(kinds(&facts), []);
 }
+
+#[test]
+fn what_a_cut_record_may_list_is_not_called_unlisted() {
+    let mut tree = Tree::installed().stray("torch_npu/other.py", b"");
+    assert_eq!(tree.hashed().unlisted_total, 1);
+    tree.record += &"../a,,\n".repeat(record::MAX_ROWS);
+    let facts = tree.hashed();
+    assert!(facts.record_cut);
+    assert_eq!(facts.unlisted_total, 0);
+}

@@ -27,7 +27,7 @@ pub(super) fn unlisted(sysroot: &Sysroot, site_dir: &str, compared: &Compared) -
     for name in OWN_DIRECTORIES {
         let dir = format!("{}/{name}", site_dir.trim_end_matches('/'));
         walk(sysroot, &dir, MAX_DEPTH, &mut left, &mut |path| {
-            if is_loaded(path) && !compared.files.contains_key(path) {
+            if is_loaded(path) && compared.get(path).is_none() {
                 found.push(path.to_owned());
             }
         });

@@ -100,8 +100,8 @@ impl Result {
         for (path, size, hash) in &reference.files {
             let Some(path) = below(&dist.site_dir, path) else { continue };
             let target = Target { path, size: Some(*size), hash: Some(*hash), line: None };
-            let (state, own) = match compared.files.get(&target.path) {
-                Some((_, own)) => (against(&target, own), Some(own)),
+            let (state, own) = match compared.get(&target.path) {
+                Some(own) => (against(&target, own), Some(own)),
                 None => (None, None),
             };
             let state = state.unwrap_or_else(|| compare_one(sysroot, &target));

@@ -159,6 +159,7 @@ fn overwritten(sysroot: &Sysroot, dist: &Dist, hash: bool) -> (u32, Vec<String>)
     let path = format!("{}/RECORD", dist.path);
     let Ok(bytes) = sysroot.read(&path, RECORD_LIMIT) else { return (0, Vec::new()) };
     let rows = record::parse(&bytes).rows;
+    drop(bytes);
     let rows = rows.iter().filter(|row| {
         row.path.starts_with("triton/") && !super::site::has_extension(&row.path, "pyc")
     });

@@ -168,6 +168,7 @@ fn count_files(sysroot: &Sysroot, dist: &mut Dist) {
         Err(error) => return sysroot.read_problem(&path, &error),
     };
     let record = record::parse(&bytes);
+    drop(bytes);
     if let Some((line, reason)) = record.bad.first() {
         let detail = format!("line {line}: {reason}");
         sysroot.problem_at(&path, Some(*line), ProblemKind::Malformed, &detail);

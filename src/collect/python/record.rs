@@ -7,8 +7,8 @@ use crate::hash::Sha256;
 
 /// The most bytes of a RECORD that are read. The largest published `torch_npu` RECORD has 312 kB.
 pub const RECORD_LIMIT: u64 = 64 << 20;
-/// The most rows that are kept.
-const MAX_ROWS: usize = 500_000;
+/// The most rows that are kept. That of torch, the longest that was seen, has 13,000.
+pub const MAX_ROWS: usize = 200_000;
 /// The most malformed rows that are kept; more of them say nothing new.
 const MAX_BAD: usize = 100;
 /// The longest path that is kept, in bytes (`PATH_MAX` of Linux).
