@@ -52,6 +52,21 @@ fn main() -> anyhow::Result<()> {
     seeds.entry("metadata").or_default().push(url.into());
     let texts = ["https://user:secret@host/simple, x", "\u{1b}[31mred\u{202e}\0", "昇腾\r\n"];
     seeds.insert("text", texts.iter().map(|text| text.as_bytes().to_vec()).collect());
+    // The first byte says the kind of file; the examples of the rules are the rest.
+    let examples = ascend_doctor::convert::rules::Rules::builtin().rules.iter();
+    for example in examples.filter_map(|rule| rule.example.as_ref()) {
+        let kind = match example.file.as_deref() {
+            None => 0u8,
+            Some(name) if name.ends_with(".ipynb") => 3,
+            Some(name) if name.ends_with(".sh") => 5,
+            Some(name) if name.ends_with(".txt") => 13,
+            Some(name) if name.ends_with(".rs") => 23,
+            Some(_) => 7,
+        };
+        let text = format!("import torch, os\n{}", example.before);
+        let body = if kind == 0 { text.as_bytes() } else { example.before.as_bytes() };
+        seeds.entry("convert").or_default().push([&[kind], body].concat());
+    }
     for (target, files) in seeds {
         let dir = Path::new(&dir).join(target);
         std::fs::create_dir_all(&dir)?;

@@ -190,7 +190,7 @@ impl<'a> Engine<'a> {
         for alias in &import.names {
             let path = alias.name.as_str();
             self.library(path, alias.range());
-            if !path.starts_with("torch.cuda") && !path.starts_with("torch.profiler") {
+            if !path.starts_with("torch.") {
                 continue;
             }
             let range = span(alias.name.range());

@@ -29,6 +29,8 @@ mod literal;
 mod mark;
 mod names;
 mod project;
+#[cfg(test)]
+mod properties;
 mod roles;
 mod scope;
 mod settle;

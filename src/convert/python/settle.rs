@@ -17,8 +17,7 @@ const MESSAGE_WORDS: &[(&str, &str)] =
 impl<'a> Engine<'a> {
     pub(super) fn settle_candidates(&mut self) {
         for candidate in std::mem::take(&mut self.candidates) {
-            let range = span(candidate.expr.range());
-            if self.planner.touched(&range) || self.is_kept(&range) {
+            if self.is_kept(&span(candidate.expr.range())) {
                 continue;
             }
             if candidate.hint == Hint::Words {
@@ -27,7 +26,11 @@ impl<'a> Engine<'a> {
                 }
                 continue;
             }
-            self.settle(candidate);
+            // What interpolations hold is decided on its own; the texts are not, yet.
+            let texts = literal::leading(candidate.expr).map(literal::texts).unwrap_or_default();
+            if !texts.iter().any(|range| self.planner.touched(range)) {
+                self.settle(candidate);
+            }
         }
     }
 
