@@ -37,7 +37,7 @@ pub enum Command {
     Check(Box<CheckArgs>),
     /// Rewrite CUDA PyTorch sources for Ascend NPUs, or take that back
     Convert(Box<ConvertArgs>),
-    /// Explain a finding id, a family, or an error code
+    /// Explain a finding id, a family, an error code, or a rule of `convert`
     Explain(ExplainArgs),
     /// Print which versions fit together, and what to install on this machine
     Compat(Box<CompatArgs>),
@@ -316,7 +316,8 @@ fn target_version(text: &str) -> Result<Version, String> {
     ascend-doctor explain 507035 EI0006 ERR00100 -8005 0x7110001\n  \
     ascend-doctor explain ACL_ERROR_RT_VECTOR_CORE_EXCEPTION")]
 pub struct ExplainArgs {
-    /// Finding ids, families, error codes (decimal, hexadecimal, negative) or symbols
+    /// Finding ids, families, error codes (decimal, hexadecimal, negative), symbols, or rules of
+    /// `convert` (CV0017)
     #[arg(
         value_name = "ID|CODE",
         required_unless_present_any = ["list", "schema"],

@@ -105,6 +105,7 @@ fn explain_json_keeps_to_its_schema() {
         &["--list"][..],
         &["507035", "EI0006", "ERR00100", "-8005", "7", "0x7110001"],
         &["scan-read", "SCAN", "hccl"],
+        &["CV0017", "cv0403", "CV0266", "CV0520"],
     ] {
         let mut all = vec!["explain", "--format", "json"];
         all.extend_from_slice(args);

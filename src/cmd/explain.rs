@@ -1,4 +1,4 @@
-//! `explain`: what a finding id or an error code means.
+//! `explain`: what a finding id, an error code or a rule of `convert` means.
 
 use anyhow::{Context as _, bail};
 use serde::Serialize;
@@ -91,13 +91,13 @@ fn complaint(name: &str, near: &[String]) -> String {
     let name = escape_line(name);
     if near.is_empty() {
         return format!(
-            "there is no finding, family or error code `{name}`; \
+            "there is no finding, family, error code or rule `{name}`; \
              `ascend-doctor explain --list` lists the findings"
         );
     }
     let near: Vec<String> = near.iter().map(|other| format!("`{other}`")).collect();
     format!(
-        "there is no finding, family or error code `{name}`; did you mean {}?",
+        "there is no finding, family, error code or rule `{name}`; did you mean {}?",
         near.join(" or ")
     )
 }

@@ -7,7 +7,7 @@ mod tests;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 pub use presence::Presence;
 
@@ -31,7 +31,7 @@ static BUILTIN: LazyLock<Rules> =
     LazyLock::new(|| Rules::parse(ENTRY, FILES).expect("the built-in rules are proved by a test"));
 
 /// How a rule is recognised in a source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Match {
     /// A dotted Python name, after imports and aliases are resolved.
@@ -56,8 +56,26 @@ pub enum Match {
     File,
 }
 
+impl Match {
+    /// The key of its name in `data/ui.toml`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Api => "rule_api",
+            Self::Prefix => "rule_prefix",
+            Self::Method => "rule_method",
+            Self::Attribute => "rule_attribute",
+            Self::Env => "rule_env",
+            Self::Library => "rule_library",
+            Self::Package => "rule_package",
+            Self::Provider => "rule_provider",
+            Self::Site => "rule_site",
+            Self::File => "rule_file",
+        }
+    }
+}
+
 /// How what is written relates to what stood there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
     /// The same name with the same meaning.
@@ -74,8 +92,22 @@ pub enum Class {
     Insert,
 }
 
+impl Class {
+    /// The key of its name in `data/ui.toml`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Direct => "rule_direct",
+            Self::Renamed => "rule_renamed",
+            Self::Semantics => "rule_semantics",
+            Self::Keep => "rule_stays",
+            Self::Missing => "rule_missing",
+            Self::Insert => "rule_added",
+        }
+    }
+}
+
 /// What `convert` does about it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
     /// Replace it.
@@ -90,15 +122,30 @@ pub enum Action {
     Keep,
 }
 
+impl Action {
+    /// The key of its name in `data/ui.toml`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Rewrite => "rule_rewrite",
+            Self::Insert => "rule_insert",
+            Self::Flag => "rule_flag",
+            Self::Note => "rule_note",
+            Self::Keep => "rule_keep",
+        }
+    }
+}
+
 /// A before/after pair that shows a rule, and tests it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Example {
     /// The source.
     pub before: String,
     /// What becomes of it; unchanged if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// File name, where it is not a Python source.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Whether the usual imports are put in front.
     #[serde(default = "yes")]
@@ -110,7 +157,7 @@ fn yes() -> bool {
 }
 
 /// One row of the table.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     /// `CVnnnn`, never reused.
@@ -121,23 +168,32 @@ pub struct Rule {
     /// What is matched; alternatives are separated by `|`.
     pub name: String,
     /// What is written instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// How that relates to what stood there.
     pub class: Class,
     /// What is done.
     pub action: Action,
     /// The versions of torch_npu in whose sources `to` was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub torch_npu: Option<Vec<String>>,
     /// What a reader has to know.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<Text>,
     /// What to do about what is flagged.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<Text>,
     /// The rule under which places of this one are reported, where its shape is no place of
     /// its own: `Module.cuda()` looks like `Tensor.cuda()`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reported_as: Option<String>,
     /// Where the fact was read.
     pub source: Vec<String>,
+    /// The field that it belongs to: the stem of its file.
+    #[serde(default, skip_deserializing)]
+    pub field: &'static str,
     /// A before/after pair.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<Example>,
 }
 
@@ -196,14 +252,15 @@ impl Rules {
         &BUILTIN
     }
 
-    fn parse(entry: &str, files: &[(&str, &str)]) -> Result<Self, RulesError> {
+    fn parse(entry: &str, files: &[(&'static str, &str)]) -> Result<Self, RulesError> {
         let toml = |file: &str, error| RulesError::Toml { file: file.to_owned(), error };
         let entry: Entry =
             toml::from_str(entry).map_err(|error| toml("convert_rules.toml", error))?;
         let mut rules = Vec::new();
         for (name, text) in files {
             let file: File = toml::from_str(text).map_err(|error| toml(name, error))?;
-            rules.extend(file.rule);
+            let field = *name;
+            rules.extend(file.rule.into_iter().map(|rule| Rule { field, ..rule }));
         }
         rules.sort_by(|a, b| a.id.cmp(&b.id));
         let mut exact = HashMap::new();
@@ -252,6 +309,13 @@ impl Rules {
         self.find(Match::Site, name)
             .or_else(|| self.find(Match::File, name))
             .unwrap_or_else(|| panic!("no rule for the site `{name}`"))
+    }
+
+    /// The fields, in the order of the files, and their rules.
+    pub fn fields(&self) -> impl Iterator<Item = (&'static str, Vec<&Rule>)> {
+        FILES.iter().map(|(field, _)| {
+            (*field, self.rules.iter().filter(|rule| rule.field == *field).collect())
+        })
     }
 
     /// The rule of this id.

@@ -1,16 +1,19 @@
-//! `explain`: what a finding id, a family or an error code means.
+//! `explain`: what a finding id, a family, an error code or a rule of `convert` means.
 
 mod code;
 mod finding;
 mod reference;
 mod remark;
+mod rule;
 
 pub use code::{family_page as code_family_page, page as code_page};
 pub use finding::{family_page, list_page, page as finding_page};
 pub use reference::pages as reference_pages;
+pub use rule::page as rule_page;
 
 use serde::Serialize;
 
+use crate::convert::rules::{Rule, Rules};
 use crate::data::{Catalog, Entry, Family};
 use crate::errcodes::{self, Cause, Match, Row};
 use crate::render::Block;
@@ -28,6 +31,8 @@ pub enum Topic {
     CodeFamily(&'static errcodes::Family),
     /// An error code: all that it can mean, the most plausible first; never empty.
     Code(String, Vec<Match>),
+    /// A rule of `convert`.
+    Rule(&'static Rule),
 }
 
 /// Finds what `name` is; letter case does not matter.
@@ -42,6 +47,9 @@ pub fn find(name: &str) -> Result<Vec<Topic>, Vec<String>> {
         if let Some(entry) = family.entries.iter().find(|e| e.id.eq_ignore_ascii_case(wanted)) {
             return Ok(vec![Topic::Finding(entry, family)]);
         }
+    }
+    if let Some(rule) = Rules::builtin().by_id(wanted) {
+        return Ok(vec![Topic::Rule(rule)]);
     }
     let mut topics: Vec<Topic> = catalog
         .families
@@ -65,7 +73,8 @@ pub fn find(name: &str) -> Result<Vec<Topic>, Vec<String>> {
     let ids = catalog.families.iter().flat_map(|family| {
         family.entries.iter().map(|entry| entry.id.clone()).chain([family.family.clone()])
     });
-    let mut near = nearest(wanted, ids, 3);
+    let rules = Rules::builtin().rules.iter().map(|rule| rule.id.clone());
+    let mut near = nearest(wanted, ids.chain(rules), 3);
     near.extend(errcodes::similar(wanted, 3));
     near.truncate(4);
     Err(near)
@@ -79,6 +88,7 @@ impl Topic {
             Self::Family(family) => family_page(family, lang),
             Self::CodeFamily(family) => code::family_page(family, lang),
             Self::Code(asked, matches) => code::page(asked, matches, lang, verbose),
+            Self::Rule(rule) => rule::page(rule, lang),
         }
     }
 
@@ -98,6 +108,7 @@ impl Topic {
                 .iter()
                 .map(|found| remark::of_code(found.family, &found.row, found.cause))
                 .collect(),
+            Self::Rule(rule) => vec![remark::of_rule(rule)],
         }
     }
 
@@ -113,6 +124,7 @@ impl Topic {
                 findings: &family.entries,
             },
             Self::CodeFamily(family) => Item::CodeFamily { family, codes: errcodes::rows(family) },
+            Self::Rule(rule) => Item::Rule { rule },
             Self::Code(asked, matches) => Item::Code {
                 asked,
                 meanings: matches
@@ -162,6 +174,11 @@ pub enum Item<'a> {
         /// What it can mean, the most plausible first.
         meanings: Vec<Meaning<'a>>,
     },
+    /// A rule of `convert`.
+    Rule {
+        /// Its row in the table.
+        rule: &'a Rule,
+    },
 }
 
 /// One meaning of a code.
@@ -196,6 +213,25 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn every_rule_of_convert_explains_in_both_languages() {
+        for rule in &Rules::builtin().rules {
+            let topics = find(&rule.id.to_ascii_lowercase()).unwrap();
+            let [topic @ Topic::Rule(found)] = topics.as_slice() else {
+                panic!("{} is no rule", rule.id)
+            };
+            assert_eq!(found.id, rule.id);
+            for lang in [Lang::En, Lang::Zh] {
+                let page = topic.page(lang, false);
+                for text in [&rule.note, &rule.advice].into_iter().flatten() {
+                    let words = Block::Paragraph(text.get(lang).to_owned());
+                    assert!(page.contains(&words), "{}: {words:?}", rule.id);
+                }
+            }
+        }
+        assert!(find("CV9999").unwrap_err().iter().any(|near| near.starts_with("CV")));
     }
 
     #[test]

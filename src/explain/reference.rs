@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{code, finding};
+use super::{code, finding, rule};
 use crate::data::{Catalog, Family};
 use crate::errcodes;
 use crate::render::{Block, page_markdown};
@@ -18,6 +18,7 @@ pub fn pages() -> BTreeMap<String, String> {
         for family in written() {
             pages.insert(format!("{folder}{}.md", family.family), family_file(family, lang));
         }
+        pages.insert(format!("{folder}convert-rules.md"), render(&rule::tables(lang), 1));
         pages.insert(format!("{folder}errors.md"), errors(lang));
         for family in errcodes::families() {
             let title = Block::Title(both(&family.title, lang), String::new());
@@ -50,6 +51,7 @@ fn index(lang: Lang) -> String {
         out.push_str(&format!("- [{title}]({}.md)\n", family.family));
     }
     out.push_str(&format!("- [{}](errors.md)\n", word("code_families", lang)));
+    out.push_str(&format!("- [{}](convert-rules.md)\n", word("rules", lang)));
     out
 }
 

@@ -1,5 +1,6 @@
 //! What is explained, as findings: for formats that have no other words.
 
+use crate::convert::rules::Rule;
 use crate::data::{Entry, Family};
 use crate::errcodes::{self, Cause, Row};
 use crate::report::{Evidence, Finding, FixStep};
@@ -34,5 +35,18 @@ pub(super) fn of_code(family: &errcodes::Family, row: &Row, cause: Option<&Cause
         evidence: vec![Evidence::data(format!("cann_errors/{}", family.id)).value_if(source)],
         refs: cause.map(|cause| cause.sources.clone()).unwrap_or_default(),
         ..Finding::remark(format!("{}/{}", family.id, row.code))
+    }
+}
+
+/// A rule of `convert`: what it finds, what a person has to know and to do.
+pub(super) fn of_rule(rule: &Rule) -> Finding {
+    let step = |text: &Text| FixStep { text: text.clone(), run: None };
+    Finding {
+        title: Text::same(rule.name.replace('|', ", ")),
+        cause: rule.note.clone().unwrap_or_default(),
+        fix: rule.advice.iter().map(step).collect(),
+        evidence: vec![Evidence::data(format!("convert/{}", rule.field)).value(&rule.id)],
+        refs: rule.source.clone(),
+        ..Finding::remark(rule.id.clone())
     }
 }

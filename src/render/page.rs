@@ -24,6 +24,8 @@ pub enum Block {
     Bullets(Vec<String>),
     /// Things to do, in order, with a command line where there is one.
     Steps(Vec<(String, Option<String>)>),
+    /// Lines of code, and the language they are in.
+    Code(&'static str, String),
     /// Rows below a head.
     Table(Vec<String>, Vec<Vec<String>>),
 }
@@ -60,6 +62,11 @@ pub fn text(page: &[Block], style: Style, out: &mut dyn Write) -> io::Result<()>
                         let command = style.paint.command(&format!("$ {}", escape_line(run)));
                         writeln!(out, "{}{command}", " ".repeat(4 + label.len()))?;
                     }
+                }
+            }
+            Block::Code(_, code) => {
+                for line in code.lines() {
+                    writeln!(out, "    {}", escape_line(line))?;
                 }
             }
             Block::Table(_, rows) => table(rows, style, out)?,
@@ -171,6 +178,7 @@ pub fn markdown(page: &[Block], level: usize, out: &mut dyn Write) -> io::Result
                     }
                 }
             }
+            Block::Code(language, code) => block("", language, code, out)?,
             Block::Table(head, rows) => {
                 writeln!(out, "| {} |", cells(head))?;
                 writeln!(out, "|{}", " --- |".repeat(head.len()))?;

@@ -1,0 +1,119 @@
+//! Pages about the rules of `convert`.
+
+use crate::convert::rules::{Example, Match, Rule, Rules};
+use crate::render::Block;
+use crate::text::{Lang, word};
+
+/// What a rule finds, what becomes of it, and what a person has to know and to do.
+pub fn page(rule: &Rule, lang: Lang) -> Vec<Block> {
+    let mut facts = vec![
+        (word("rule_is", lang), word(rule.how.word(), lang)),
+        (word("rule_class", lang), word(rule.class.word(), lang)),
+        (word("rule_action", lang), word(rule.action.word(), lang)),
+    ];
+    if let Some(to) = &rule.to {
+        facts.insert(1, (word("rule_to", lang), to.clone()));
+    }
+    if let Some(versions) = &rule.torch_npu {
+        facts.push((word("rule_versions", lang), in_order(versions)));
+    }
+    if let Some(other) = &rule.reported_as {
+        facts.push((word("rule_reported_as", lang), other.clone()));
+    }
+    let mut page = vec![Block::Title(rule.id.clone(), names(rule)), Block::Facts(facts)];
+    let words = [("rule_note_heading", &rule.note), ("rule_advice_heading", &rule.advice)];
+    for (heading, text) in words {
+        if let Some(text) = text {
+            page.push(Block::Heading(word(heading, lang)));
+            page.push(Block::Paragraph(text.get(lang).to_owned()));
+        }
+    }
+    if let Some(example) = &rule.example {
+        page.extend(shown(example, lang));
+    }
+    page.push(Block::Heading(word("sources", lang)));
+    page.push(Block::Bullets(rule.source.clone()));
+    page
+}
+
+/// An example: one block of code if nothing changes, else two.
+fn shown(example: &Example, lang: Lang) -> Vec<Block> {
+    let language = match example.file.as_deref().map(|file| file.rsplit('.').next()) {
+        None => "python",
+        Some(Some("sh")) => "sh",
+        Some(Some("yml" | "yaml")) => "yaml",
+        Some(Some("json" | "ipynb")) => "json",
+        Some(_) => "text",
+    };
+    let code = |text: &str| Block::Code(language, text.to_owned());
+    match &example.after {
+        Some(after) => vec![
+            Block::Heading(word("rule_before", lang)),
+            code(&example.before),
+            Block::Heading(word("rule_after", lang)),
+            code(after),
+        ],
+        None => vec![Block::Heading(word("rule_unchanged", lang)), code(&example.before)],
+    }
+}
+
+/// The versions, oldest first, as they were looked up.
+fn in_order(found: &[String]) -> String {
+    let all = &Rules::builtin().versions;
+    let found: Vec<&str> =
+        all.iter().filter(|version| found.contains(version)).map(String::as_str).collect();
+    found.join(", ")
+}
+
+/// What the rule matches, for people.
+fn names(rule: &Rule) -> String {
+    let names: Vec<&str> = rule.names().collect();
+    let star = if rule.how == Match::Prefix { "*" } else { "" };
+    format!("{}{star}", names.join(", "))
+}
+
+/// What the rule finds, as it stands in a source: its names, or a line of its example where the
+/// name is only known to the code.
+fn found(rule: &Rule) -> String {
+    const SIGNS: &[&str] = &["cuda", "CUDA", "nccl", "nvidia", "gpu"];
+    let Some(example) = &rule.example else { return names(rule) };
+    if !matches!(rule.how, Match::Site | Match::File) {
+        return names(rule);
+    }
+    let mut after = example.after.as_deref().unwrap_or_default().lines();
+    let line = example.before.lines().find(|line| match &example.after {
+        Some(_) => after.next() != Some(line),
+        None => SIGNS.iter().any(|sign| line.contains(sign)),
+    });
+    line.or_else(|| example.before.lines().last()).unwrap_or_default().trim().to_owned()
+}
+
+/// All rules in tables, one for each field.
+pub(super) fn tables(lang: Lang) -> Vec<Block> {
+    let head = ["rule", "rule_found", "rule_becomes", "rule_done", "rule_note_heading"];
+    let head: Vec<String> = head.iter().map(|key| word(key, lang)).collect();
+    let mut page = vec![
+        Block::Title(word("rules", lang), word("generated", lang)),
+        Block::Paragraph(word("rules_about", lang)),
+    ];
+    for (field, rules) in Rules::builtin().fields() {
+        page.push(Block::Heading(word(&format!("rules_{field}"), lang)));
+        let rows = rules.iter().map(|rule| {
+            let words: Vec<&str> = [&rule.note, &rule.advice]
+                .into_iter()
+                .flatten()
+                .map(|text| text.get(lang))
+                .collect();
+            let joint = if lang == Lang::Zh { "" } else { " " };
+            vec![
+                rule.id.clone(),
+                format!("`{}`", found(rule)),
+                rule.to.as_ref().map_or_else(String::new, |to| format!("`{to}`")),
+                word(rule.action.word(), lang),
+                words.join(joint),
+            ]
+        });
+        page.push(Block::Table(head.clone(), rows.collect()));
+    }
+    page
+}
