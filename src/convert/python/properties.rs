@@ -151,7 +151,7 @@ fn reversed(text: &str, edits: &[Edit]) -> Vec<Edit> {
 }
 
 fn hold(text: &str, options: &Options) -> Result<(), TestCaseError> {
-    let context = Context { launch: text.len() % 3 == 0, ..Context::alone(options) };
+    let context = Context { launch: text.len().is_multiple_of(3), ..Context::alone(options) };
     let Ok(first) = plan(text, &context) else { return Ok(()) };
     for pair in first.edits.windows(2) {
         prop_assert!(pair[0].range.end <= pair[1].range.start, "overlap in\n{text}");
