@@ -1,0 +1,347 @@
+#!/usr/bin/env python3
+"""Converts scripts, and runs them: on a device `npu` that is made of the CPU.
+
+    cargo build
+    python scripts/run_converted.py --fake-npu DIR [--cache DIR] [--only NAME …] [--keep]
+
+The cases stand in tests/fixtures/convert/run/cases.toml. For each of them
+
+1. the script as it is runs on the machine with the fake device: it has to fail there, or to use
+   the CPU only. A case whose script runs on the device unconverted shows nothing, and fails.
+2. `ascend-doctor convert -r DIR -l FILE` converts a copy; a second run must change nothing.
+3. the converted one runs. It has to come to its end, to have computed on the device (the device
+   counts the operators that reached it), and, where the case says so, to the very result of
+   the unconverted script on the CPU.
+
+The environment is built once and kept in the cache directory: torch with the packages that it
+needs (6 GB), and a build of the fake device (--fake-npu: the directory with its build.sh). Packages
+that are converted are fetched by name and version from the package registry; nothing of them
+is kept in the project. Exit status: 1 if a case failed, 2 if the environment could not be made.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+CASES = PROJECT / "tests/fixtures/convert/run"
+SPARE = 8 << 30
+NEEDS = [
+    ["torch==2.7.1", "torchvision==0.22.1", "numpy==1.26.4"],
+    # For the packages of the cases; those themselves are never installed, they run from the tree
+    # that is converted.
+    ["numpy==1.26.4", "opencv-python-headless<4.12", "pandas", "matplotlib", "scipy", "seaborn"]
+    + ["tqdm", "pyyaml", "requests", "psutil", "gitpython", "tensorboard", "setuptools<81"]
+    + ["huggingface-hub<1.0", "safetensors", "tokenizers<0.22", "regex", "packaging", "py-cpuinfo"],
+    ["--no-deps", "thop", "ultralytics==8.3.160"],
+]
+# Read by every interpreter of a run: tells how many operators the fake device has seen.
+WITNESS = """
+import atexit, os, sys
+def _tell():
+    npu = sys.modules.get("torch_npu")
+    ops = len(npu._C.fallback_ops()) if npu is not None and hasattr(npu, "_C") else 0
+    with open(os.path.join(os.environ["WITNESS"], str(os.getpid())), "w") as out:
+        out.write(str(ops))
+if "WITNESS" in os.environ:
+    atexit.register(_tell)
+"""
+
+
+class Unready(Exception):
+    """The environment cannot be made; the message says why."""
+
+
+@dataclass
+class Case:
+    """One script; what it is run with stands in cases.toml."""
+
+    name: str
+    # What is run: the arguments of the interpreter, or of torchrun if there are processes, or of
+    # bash if it is a shell script.
+    run: list[str]
+    what: str = ""
+    # Directory below the fixtures that is copied; by default the one of the same name.
+    source: str = ""
+    # Launch files, for `-l`; by default the first of `run`.
+    launch: list[str] = field(default_factory=list)
+    # Package of the registry, `name==version`, that is unpacked beside.
+    package: str = ""
+    # Python script that makes the data, before.
+    prepare: list[str] = field(default_factory=list)
+    # Number of processes under torchrun; 0: the script is started by itself.
+    processes: int = 0
+    # What makes the unconverted script run on the CPU; nothing, if it does so by itself.
+    reference: list[str] = field(default_factory=list)
+    # `equal`: the lines RESULT are those of the reference; `close`: its numbers are within 1%;
+    # `ends`: it comes to its end.
+    compare: str = "equal"
+    env: dict[str, str] = field(default_factory=dict)
+    # What the unconverted script may do: `fails` or `cpu`.
+    unconverted: str = "fails"
+    seconds: int = 300
+
+
+@dataclass
+class Ran:
+    """What came of one command."""
+
+    status: int
+    seconds: float
+    output: str
+    operators: int
+
+    def result(self):
+        """What a script printed as its results, in order."""
+        return [json.loads(line) for line in re.findall(r"^RESULT (\{.*\})$", self.output, re.MULTILINE)]
+
+    def last_words(self):
+        """The last line that names an error, else the last line at all."""
+        lines = [line.strip() for line in self.output.splitlines() if line.strip()]
+        errors = [line for line in lines if re.match(r"(\[rank\d+\]: )?[\w.]*(Error|Exception)\b", line)]
+        return re.sub(r"^\[rank\d+\]: ", "", (errors or lines or ["no output"])[-1])[:150]
+
+
+class Machine:
+    """The environment in the cache directory."""
+
+    def __init__(self, cache, fake):
+        self.cache, self.fake = cache, fake
+        self.python = cache / "venv/bin/python"
+        self.modules = cache / "fake_npu"
+
+    def make(self):
+        """Builds what is not there yet."""
+        if not (self.fake / "build.sh").is_file():
+            raise Unready(f"no fake device in {self.fake}: give its directory with --fake-npu")
+        if not (self.cache / "venv.complete").exists():
+            # The wheels are unpacked beside what is downloaded.
+            free = shutil.disk_usage(self.cache).free
+            if free < SPARE + (7 << 30):
+                raise Unready(f"{free >> 30} GB free in {self.cache}; the environment takes 7 and leaves 8")
+            if not self.python.exists():
+                self.must([sys.executable, "-m", "venv", self.cache / "venv"])
+            for needs in NEEDS:
+                self.must([self.python, "-m", "pip", "install", "--quiet", "--no-cache-dir", *needs])
+            (self.cache / "venv.complete").touch()
+        if not (self.modules / "complete").exists():
+            shutil.rmtree(self.modules, ignore_errors=True)
+            shutil.copytree(self.fake, self.modules)
+            self.must(["bash", self.modules / "build.sh"], PY=str(self.python))
+            (self.modules / "sitecustomize.py").write_text(WITNESS)
+            (self.modules / "complete").touch()
+
+    def must(self, command, **env):
+        """Runs a step of the building."""
+        try:
+            subprocess.run([str(part) for part in command], check=True, env=os.environ | env)
+        except (subprocess.CalledProcessError, OSError) as problem:
+            raise Unready(f"{problem}") from problem
+
+    def package(self, named):
+        """The wheel of a package, fetched once."""
+        at = self.cache / "packages" / named
+        if not list(at.glob("*.whl")):
+            at.mkdir(parents=True, exist_ok=True)
+            pip = [self.python, "-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir"]
+            self.must([*pip, "--only-binary=:all:", "-d", at, named])
+        return next(at.glob("*.whl"))
+
+    def versions(self):
+        """What the table was made with."""
+        code = "import sys, torch, numpy; print(sys.version.split()[0], torch.__version__, numpy.__version__)"
+        done = subprocess.run([self.python, "-c", code], capture_output=True, text=True, check=True)
+        return "Python {}, torch {}, numpy {}".format(*done.stdout.split())
+
+    def run(self, case, tree, arguments):
+        """Runs the script of a case in a tree, on the machine with two fake devices."""
+        with tempfile.TemporaryDirectory() as witness:
+            env = {
+                key: value
+                for key, value in os.environ.items()
+                if not key.startswith(("CUDA", "NCCL", "ASCEND", "HCCL", "TORCH", "PYTHON"))
+            }
+            env |= {
+                "PATH": f"{self.python.parent}:{env.get('PATH', '')}",
+                "PYTHONPATH": str(self.modules),
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "FAKE_NPU_COUNT": "2",
+                "WITNESS": witness,
+                "OMP_NUM_THREADS": "1",
+                "HF_HUB_OFFLINE": "1",
+                **case.env,
+            }
+            command = [self.python]
+            if case.run[0].endswith(".sh"):
+                command = ["bash"]
+            elif case.processes:
+                command += ["-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={case.processes}"]
+            status, seconds, output = bounded([*command, *arguments], tree, env, case.seconds)
+            seen = [int(one.read_text() or 0) for one in Path(witness).iterdir()]
+        return Ran(status, seconds, output, max(seen, default=0))
+
+
+def bounded(command, tree, env, seconds):
+    """Runs a command with what it starts, and ends all of it when the time is over."""
+    begin = time.perf_counter()
+    child = subprocess.Popen(
+        [str(part) for part in command], cwd=tree, env=env, text=True, errors="replace",
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+    )
+    try:
+        output, _ = child.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        output, _ = child.communicate()
+        output += f"\nTimeoutError: not ended after {seconds} s\n"
+    return child.returncode, time.perf_counter() - begin, output
+
+
+def lay(case, machine, tree):
+    """Puts the sources of a case into a directory."""
+    shutil.copytree(CASES / (case.source or case.name), tree)
+    if case.package:
+        with zipfile.ZipFile(machine.package(case.package)) as wheel:
+            wheel.extractall(tree)
+    if case.prepare:
+        subprocess.run([machine.python, *case.prepare], cwd=tree, check=True, stdout=subprocess.DEVNULL)
+
+
+def convert(doctor, case, tree):
+    """Converts a tree; an error message, or None."""
+    command = [doctor, "convert", "-r", tree]
+    for launch in case.launch or case.run[:1]:
+        command += ["-l", tree / launch] if launch.endswith(".py") else []
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    # 1: there are places that a person has to look at.
+    if done.returncode not in (0, 1):
+        return f"convert: exit status {done.returncode}: {done.stderr.strip()[-300:]}"
+    again = subprocess.run([*command, "--check"], capture_output=True, text=True, check=False)
+    if again.returncode != 0:
+        return f"convert: a second run would change the tree: {again.stdout.strip()[-300:]}"
+    return None
+
+
+def alike(result, expected, compare):
+    """Whether a result is the expected one."""
+    if compare == "equal":
+        return result == expected
+    if isinstance(expected, dict):
+        return result.keys() == expected.keys() and all(alike(result[k], v, compare) for k, v in expected.items())
+    if isinstance(expected, list):
+        return len(result) == len(expected) and all(alike(a, b, compare) for a, b in zip(result, expected))
+    if isinstance(expected, float):
+        return abs(result - expected) <= 0.01 * max(1.0, abs(expected))
+    return result == expected
+
+
+def judge(case, machine, doctor, work):
+    """(unconverted, converted, seconds, problems) of one case."""
+    problems = []
+    before, after = work / "before" / case.name, work / "after" / case.name
+    lay(case, machine, before)
+    lay(case, machine, after)
+
+    plain = machine.run(case, before, case.run)
+    if plain.operators:
+        problems.append(f"the unconverted script used the device ({plain.operators} operators)")
+    if plain.status != 0:
+        unconverted = f"fails: {plain.last_words()}"
+        if case.unconverted != "fails":
+            problems.append("the unconverted script was expected to fall back to the CPU")
+    else:
+        unconverted = "runs on the CPU"
+        if case.unconverted != "cpu":
+            problems.append("the unconverted script was expected to fail")
+
+    problem = convert(doctor, case, after)
+    if problem:
+        return unconverted, "not converted", 0.0, [*problems, problem]
+    ran = machine.run(case, after, case.run)
+    (work / f"{case.name}.log").write_text(ran.output)
+    if ran.status != 0:
+        return unconverted, f"FAILS: {ran.last_words()}", ran.seconds, [*problems, ran.output[-3000:]]
+    converted = f"runs, {ran.operators} operators on npu"
+    if not ran.operators:
+        problems.append("the converted script did not use the device")
+    if case.compare != "ends":
+        lay(case, machine, work / "cpu" / case.name)
+        reference = plain
+        if case.reference:
+            reference = machine.run(case, work / "cpu" / case.name, case.reference)
+        expected, result = reference.result(), ran.result()
+        if reference.status != 0 or reference.operators or not expected:
+            problems.append(f"no reference on the CPU: {reference.last_words()}")
+        elif not alike(result, expected, case.compare):
+            converted += ", OTHER RESULT"
+            problems.append(f"result {result}, on the CPU {expected}")
+        else:
+            converted += ", result equal to the CPU's" if case.compare == "equal" else ", result within 1%"
+    return unconverted, converted, ran.seconds, problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--doctor", type=Path, default=PROJECT / "target/debug/ascend-doctor")
+    parser.add_argument("--fake-npu", type=Path, default=PROJECT.parent / "shared/tools/fake_npu", metavar="DIR")
+    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "run_converted")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="these cases")
+    parser.add_argument("--keep", action="store_true", help="keep the trees, and say where")
+    options = parser.parse_args()
+
+    cases = [Case(**case) for case in tomllib.loads((CASES / "cases.toml").read_text())["case"]]
+    if options.only:
+        unknown = set(options.only) - {case.name for case in cases}
+        if unknown:
+            parser.error(f"no such case: {', '.join(sorted(unknown))}")
+        cases = [case for case in cases if case.name in options.only]
+    options.cache.mkdir(parents=True, exist_ok=True)
+    machine = Machine(options.cache.resolve(), options.fake_npu.resolve())
+    try:
+        machine.make()
+        for case in cases:
+            if case.package:
+                machine.package(case.package)
+    except Unready as problem:
+        print(f"not run: {problem}", file=sys.stderr)
+        return 2
+
+    doctor = options.doctor.resolve()
+    if not doctor.is_file():
+        print(f"not run: no binary {doctor}: build it, or give it with --doctor", file=sys.stderr)
+        return 2
+    print(f"{machine.versions()}\n", flush=True)
+    print("| case | what | unconverted | converted | seconds |\n|---|---|---|---|---:|", flush=True)
+    failed = {}
+    work = Path(tempfile.mkdtemp(prefix="converted-"))
+    try:
+        for case in cases:
+            unconverted, converted, seconds, problems = judge(case, machine, doctor, work)
+            cells = [case.name, case.what, unconverted, converted, f"{seconds:.1f}"]
+            print("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |", flush=True)
+            if problems:
+                failed[case.name] = problems
+    finally:
+        if options.keep:
+            print(f"\nkept: {work}")
+        else:
+            shutil.rmtree(work, ignore_errors=True)
+    for name, problems in failed.items():
+        print(f"\n{name}:\n" + "\n".join(problems))
+    print(f"\n{len(cases) - len(failed)} of {len(cases)} cases hold")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
