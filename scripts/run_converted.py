@@ -84,7 +84,7 @@ class Case:
     processes: int = 0
     # What makes the unconverted script run on the CPU; nothing, if it does so by itself.
     reference: list[str] = field(default_factory=list)
-    # `equal`: the lines RESULT are those of the reference; `close`: its numbers are within 1%;
+    # `equal`: the lines RESULT are those of the reference; `close`: their numbers are within 1e-4;
     # `ends`: it comes to its end.
     compare: str = "equal"
     env: dict[str, str] = field(default_factory=dict)
@@ -107,10 +107,10 @@ class Ran:
         return [json.loads(line) for line in re.findall(r"^RESULT (\{.*\})$", self.output, re.MULTILINE)]
 
     def last_words(self):
-        """The last line that names an error, else the last line at all."""
-        lines = [line.strip() for line in self.output.splitlines() if line.strip()]
-        errors = [line for line in lines if re.match(r"(\[rank\d+\]: )?[\w.]*(Error|Exception)\b", line)]
-        return re.sub(r"^\[rank\d+\]: ", "", (errors or lines or ["no output"])[-1])[:150]
+        """The last line that names an error, but for that of torchrun; else the last line."""
+        lines = [re.sub(r"^\[rank\d+\]: ", "", line.strip()) for line in self.output.splitlines() if line.strip()]
+        errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b(?<!ChildFailedError)", line)]
+        return (errors or lines or ["no output"])[-1][:100]
 
 
 class Machine:
@@ -242,7 +242,7 @@ def alike(result, expected, compare):
     if isinstance(expected, list):
         return len(result) == len(expected) and all(alike(a, b, compare) for a, b in zip(result, expected))
     if isinstance(expected, float):
-        return abs(result - expected) <= 0.01 * max(1.0, abs(expected))
+        return abs(result - expected) <= 1e-4 * max(1.0, abs(expected))
     return result == expected
 
 
@@ -260,6 +260,8 @@ def judge(case, machine, doctor, work):
         unconverted = f"fails: {plain.last_words()}"
         if case.unconverted != "fails":
             problems.append("the unconverted script was expected to fall back to the CPU")
+        if not re.search("NVIDIA|CUDA|GPU|NCCL", plain.last_words()):
+            problems.append("the unconverted script failed for another reason than CUDA")
     else:
         unconverted = "runs on the CPU"
         if case.unconverted != "cpu":
@@ -287,7 +289,7 @@ def judge(case, machine, doctor, work):
             converted += ", OTHER RESULT"
             problems.append(f"result {result}, on the CPU {expected}")
         else:
-            converted += ", result equal to the CPU's" if case.compare == "equal" else ", result within 1%"
+            converted += ", result equal to the CPU's" if case.compare == "equal" else ", result within 1e-4 of the CPU's"
     return unconverted, converted, ran.seconds, problems
 
 
