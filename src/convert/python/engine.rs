@@ -11,6 +11,7 @@ use ruff_text_size::{Ranged as _, TextRange, TextSize};
 use super::aware;
 use super::flow::{Flow, Slot};
 use super::imports::Imports;
+use super::keys::Keys;
 use super::literal;
 use super::names::{backend_like, device_like};
 use super::roles::{Role, Want};
@@ -58,6 +59,8 @@ pub(super) struct Engine<'a> {
     /// Attributes that the file assigns or defines itself (`self.cuda = …`, `def cuda`).
     pub own_attributes: HashMap<&'a str, Own>,
     pub candidates: Vec<Candidate<'a>>,
+    /// Keys that may be devices.
+    pub keys: Keys<'a>,
     kept: Vec<TextRange>,
     environment: HashSet<TextRange>,
 }
@@ -97,6 +100,7 @@ impl<'a> Engine<'a> {
             methods: HashMap::new(),
             own_attributes: HashMap::new(),
             candidates: Vec::new(),
+            keys: Keys::default(),
             kept,
             environment: HashSet::new(),
         }
@@ -201,6 +205,7 @@ impl<'a> Engine<'a> {
     pub(super) fn run(&mut self, body: &'a [Stmt]) {
         self.survey(body);
         self.body(body);
+        self.settle_keys();
         loop {
             while let Some((role, scope, expr)) = self.flow.next() {
                 self.spread_in(scope, expr, role);

@@ -90,6 +90,7 @@ impl<'a> Engine<'a> {
             Expr::Starred(one) => self.expr(&one.value, hint),
             Expr::Subscript(one) => {
                 self.expr(&one.value, Hint::Quiet);
+                self.subscript_key(one);
                 if literal::is_text(&one.slice) {
                     self.key(&one.slice, None);
                 } else {
@@ -178,9 +179,9 @@ impl<'a> Engine<'a> {
                 if literal::is_text(key) {
                     self.key(key, Some(&item.value));
                     if devices {
-                        self.spread(key, Role::device("device-type-membership"));
+                        self.table_key(key, Role::device("device-type-membership"));
                     } else if backends {
-                        self.spread(key, Role::backend("backend-comparison"));
+                        self.table_key(key, Role::backend("backend-comparison"));
                     }
                 } else {
                     self.expr(key, Hint::Quiet);

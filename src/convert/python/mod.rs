@@ -25,6 +25,7 @@ mod flow;
 mod functions;
 mod imports;
 mod insert;
+mod keys;
 mod literal;
 mod mark;
 mod names;

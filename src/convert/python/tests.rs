@@ -334,3 +334,14 @@ fn the_argument_of_a_method_to_is_a_device() {
         "class M:\n    def to(self, target):\n        assert target == 'npu'\n",
     );
 }
+
+#[test]
+fn keys_that_are_read_by_name_stay() {
+    let states = "def states():\n    return {'cpu': torch.get_rng_state(), 'cuda': 1}\nx = states()['cuda']\n";
+    becomes(states, states);
+    becomes(
+        "table = {'cpu': 0, 'cuda': 1}\nx = table[y.device.type]\n",
+        "table = {'cpu': 0, 'npu': 1}\nx = table[y.device.type]\n",
+    );
+    becomes("f({'cpu': 0, 'cuda': 1})\n", "f({'cpu': 0, 'npu': 1})\n");
+}
