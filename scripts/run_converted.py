@@ -47,6 +47,15 @@ NEEDS = [
     + ["huggingface-hub<1.0", "safetensors", "tokenizers<0.22", "regex", "packaging", "py-cpuinfo"],
     ["--no-deps", "thop", "ultralytics==8.3.160"],
 ]
+# Where the fake device is not as torch_npu: file, what it has, what torch_npu has.
+AMENDED = [
+    # torch_npu/npu/utils.py names the parameter as torch does; timm gives it by name.
+    (
+        "torch_npu/npu/__init__.py",
+        "def stream(s): return StreamContext(s)",
+        "def stream(stream): return StreamContext(stream)",
+    ),
+]
 # Read by every interpreter of a run: tells how many operators the fake device has seen.
 WITNESS = """
 import atexit, os, sys
@@ -145,6 +154,9 @@ class Machine:
         if not (self.modules / "complete").exists():
             shutil.rmtree(self.modules, ignore_errors=True)
             shutil.copytree(self.fake, self.modules)
+            for path, has, should in AMENDED:
+                file = self.modules / path
+                file.write_text(file.read_text().replace(has, should))
             self.must(["bash", self.modules / "build.sh"], PY=str(self.python))
             (self.modules / "sitecustomize.py").write_text(WITNESS)
             (self.modules / "complete").touch()
