@@ -44,7 +44,7 @@ NEEDS = [
     # that is converted.
     ["numpy==1.26.4", "opencv-python-headless<4.12", "pandas", "matplotlib", "scipy", "seaborn"]
     + ["tqdm", "pyyaml", "requests", "psutil", "gitpython", "tensorboard", "setuptools<81"]
-    + ["huggingface-hub<1.0", "safetensors", "tokenizers<0.22", "regex", "packaging", "py-cpuinfo"],
+    + ["huggingface-hub<1.0", "safetensors", "tokenizers<0.22", "regex", "packaging", "py-cpuinfo", "einops"],
     ["--no-deps", "thop", "ultralytics==8.3.160"],
 ]
 # Where the fake device is not as torch_npu: file, what it has, what torch_npu has.
