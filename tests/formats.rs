@@ -41,7 +41,7 @@ fn tree() -> tempfile::TempDir {
     dir
 }
 
-const FORMATS: [&str; 5] = ["text", "json", "junit", "sarif", "markdown"];
+const FORMATS: [&str; 6] = ["text", "json", "junit", "sarif", "markdown", "html"];
 
 fn check(root: &tempfile::TempDir, more: &[&str]) -> Output {
     let root = root.path().to_str().unwrap();

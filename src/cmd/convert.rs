@@ -20,11 +20,13 @@ use crate::convert::git;
 use crate::convert::journal::{DIRECTORY, Journals};
 use crate::convert::kind::FileKind;
 use crate::convert::options::Options;
+use crate::convert::page;
 use crate::convert::plan::{FileProblem, Plan, plan};
 use crate::convert::report::{Done, report, shown};
 use crate::convert::undo::{Undone, recover, undo};
 use crate::convert::walk::{Found, Scope, root_directories, walk};
 use crate::data::Catalog;
+use crate::render::{Format, render_page};
 use crate::report::{Evidence, ExitStatus, Found as Statement, Report};
 use crate::text::{Text, sentence, words};
 
@@ -72,7 +74,23 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     if args.diff {
         return show_patch(&planned, report, output);
     }
-    finish(report, output)
+    finish_with(report, &planned, output)
+}
+
+/// Writes the report; as a page with the files side by side.
+fn finish_with(mut report: Report, planned: &Plan, output: &Output) -> anyhow::Result<ExitStatus> {
+    if output.format() != Format::Html {
+        return finish(report, output);
+    }
+    report.fail_on = output.fail_on();
+    report.sort();
+    output
+        .write(|out, style| {
+            let mut files = |out: &mut dyn std::io::Write| page::write(planned, style.lang, out);
+            render_page(&report, style, &mut files, out)
+        })
+        .context("failed to write the report")?;
+    Ok(report.exit_status())
 }
 
 fn subject(args: &ConvertArgs) -> String {
@@ -201,7 +219,7 @@ fn show_patch(planned: &Plan, report: Report, output: &Output) -> anyhow::Result
     })
     .context("failed to write the patch")?;
     if output.has_file() {
-        return finish(report, output);
+        return finish_with(report, planned, output);
     }
     let mut report = report;
     report.fail_on = output.fail_on();

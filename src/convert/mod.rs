@@ -17,7 +17,7 @@
 //! - [`plan`] reads every file and asks the planner of its kind; [`needle`] spares it most.
 //! - [`git`] tells what must not be overwritten unasked; [`commit`] replaces the files, all or
 //!   none, after [`journal`] has what [`undo`] needs; [`copy`] writes elsewhere instead.
-//! - [`diff`] shows it as a patch, [`report`] says it in words ([`effort`]: with an estimate).
+//! - [`diff`] shows it as a patch, [`page`] side by side, [`report`] says it in words ([`effort`]: with an estimate).
 //! - [`site`] is what is decided about one file: its edits, and the places that a person has
 //!   to look at.
 
@@ -38,6 +38,7 @@ pub mod native;
 pub mod needle;
 pub mod notebook;
 pub mod options;
+pub mod page;
 pub mod plan;
 pub mod python;
 mod replace;

@@ -80,8 +80,7 @@ pub struct PlannedFile {
 impl PlannedFile {
     /// The text that the ranges of the plan belong to.
     pub fn text(&self) -> String {
-        decode(self.file.kind, &self.before)
-            .map_or_else(|_| String::from_utf8_lossy(&self.before).into_owned(), |it| it.text)
+        text_of(self.file.kind, &self.before)
     }
 }
 
@@ -211,6 +210,12 @@ fn decide(
         ))),
         Err(_) => Err(FileProblem::SelfCheck("the new text cannot be read again".to_owned())),
     }
+}
+
+/// The text that bytes of this kind of file stand for; for showing, also if they are none.
+pub(super) fn text_of(kind: FileKind, bytes: &[u8]) -> String {
+    decode(kind, bytes)
+        .map_or_else(|_| String::from_utf8_lossy(bytes).into_owned(), |decoded| decoded.text)
 }
 
 fn decode(kind: FileKind, bytes: &[u8]) -> Result<Decoded, DecodeError> {

@@ -35,6 +35,7 @@ pub enum Done {
 /// The report of a run.
 pub fn report(found: &Found, plan: &Plan, done: &Done, subject: String) -> Report {
     let mut report = Report::new("convert", subject);
+    report.about_sources = true;
     report.findings = rules(plan);
     report.findings.extend(problems(plan));
     report.findings.extend(skipped(found));

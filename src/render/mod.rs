@@ -1,6 +1,7 @@
 //! From a [`Report`] to bytes: one file per format, no decisions.
 
 mod compat;
+mod html;
 mod json;
 mod junit;
 mod markdown;
@@ -20,6 +21,7 @@ use crate::report::Report;
 use crate::text::Lang;
 
 pub(crate) use compat::{CompatPage, render_compat};
+pub(crate) use html::escaped;
 pub use markdown::prose as markdown_words;
 pub use page::{Block, markdown as page_markdown, text as page_text};
 pub use paint::Paint;
@@ -38,6 +40,8 @@ pub enum Format {
     Sarif,
     /// For pasting into an issue.
     Markdown,
+    /// One page without scripts, for a browser.
+    Html,
 }
 
 impl Format {
@@ -49,6 +53,7 @@ impl Format {
             Self::Junit => "junit",
             Self::Sarif => "sarif",
             Self::Markdown => "markdown",
+            Self::Html => "html",
         }
     }
 }
@@ -81,5 +86,16 @@ pub fn render(
         Format::Junit => junit::render(report, style, out),
         Format::Sarif => sarif::render(report, style, out),
         Format::Markdown => markdown::render(report, style, out),
+        Format::Html => html::render(report, style, &mut |_| Ok(()), out),
     }
+}
+
+/// Writes `report` as a page, with what `more` adds.
+pub(crate) fn render_page(
+    report: &Report,
+    style: Style,
+    more: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    html::render(report, style, more, out)
 }

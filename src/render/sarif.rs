@@ -26,10 +26,12 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
     let index: BTreeMap<&str, usize> =
         rules.iter().enumerate().map(|(index, id)| (*id, index)).collect();
     let mut seen = BTreeMap::new();
-    let results: Vec<Value> = report
-        .findings
+    let places = if report.about_sources { by_place(report) } else { report.findings.clone() };
+    let results: Vec<Value> = places
         .iter()
-        .map(|finding| result(finding, index[finding.id.as_str()], style.lang, &mut seen))
+        .map(|finding| {
+            result(finding, index[finding.id.as_str()], style.lang, report.about_sources, &mut seen)
+        })
         .collect();
     let status = report.exit_status();
     let log = json!({
@@ -64,6 +66,21 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
         }],
     });
     super::safe_json::write(&log, out)
+}
+
+/// Each place of a finding as a finding: services show one place for each result.
+fn by_place(report: &Report) -> Vec<Finding> {
+    let mut places = Vec::new();
+    for finding in &report.findings {
+        if finding.evidence.len() < 2 {
+            places.push(finding.clone());
+            continue;
+        }
+        for evidence in &finding.evidence {
+            places.push(Finding { evidence: vec![evidence.clone()], ..finding.clone() });
+        }
+    }
+    places
 }
 
 /// The rules that ran and those that have findings, each once, in order.
@@ -114,10 +131,11 @@ fn result(
     finding: &Finding,
     rule_index: usize,
     lang: Lang,
+    sources: bool,
     seen: &mut BTreeMap<String, u32>,
 ) -> Value {
     let (files, others): (Vec<_>, Vec<_>) =
-        finding.evidence.iter().partition(|evidence| is_file(evidence));
+        finding.evidence.iter().partition(|evidence| is_file(evidence, sources));
     // One result location: the first file, else the first other place. The rest is related.
     let mut places = files.into_iter().chain(others);
     let first = places.next();
@@ -135,7 +153,7 @@ fn result(
         "level": level(finding.severity),
         "kind": "fail",
         "message": { "text": message, "markdown": super::markdown::prose(&message.replace('\n', ". ")) },
-        "locations": first.map(|place| location(place, None, lang)).into_iter().collect::<Vec<_>>(),
+        "locations": first.map(|place| location(place, None, lang, sources)).into_iter().collect::<Vec<_>>(),
         "partialFingerprints": { "ascendDoctor/v1": format!("{fingerprint}:{ordinal}") },
         "properties": {
             "message": finding.message,
@@ -149,7 +167,7 @@ fn result(
         },
     });
     let related: Vec<Value> =
-        (1..).zip(places).map(|(id, at)| location(at, Some(id), lang)).collect();
+        (1..).zip(places).map(|(id, at)| location(at, Some(id), lang, sources)).collect();
     if !related.is_empty() {
         result["relatedLocations"] = json!(related);
     }
@@ -164,19 +182,21 @@ fn step(step: &FixStep) -> Value {
     value
 }
 
-fn is_file(evidence: &Evidence) -> bool {
-    evidence.kind == EvidenceKind::File && evidence.source.starts_with('/')
+/// Whether it is a path of the examined machine, or of a source file.
+fn is_file(evidence: &Evidence, sources: bool) -> bool {
+    evidence.kind == EvidenceKind::File && (sources || evidence.source.starts_with('/'))
 }
 
-fn location(evidence: &Evidence, id: Option<u32>, lang: Lang) -> Value {
+fn location(evidence: &Evidence, id: Option<u32>, lang: Lang, sources: bool) -> Value {
     let mut location = json!({ "message": { "text": show_evidence(evidence, lang) } });
     if let Some(id) = id {
         location["id"] = json!(id);
     }
-    if is_file(evidence) {
-        let mut physical = json!({
-            "artifactLocation": { "uri": relative_uri(&evidence.source), "uriBaseId": "ROOT" },
-        });
+    if is_file(evidence, sources) {
+        let mut physical = json!({ "artifactLocation": { "uri": relative_uri(&evidence.source) } });
+        if evidence.source.starts_with('/') {
+            physical["artifactLocation"]["uriBaseId"] = json!("ROOT");
+        }
         if let Some(line) = evidence.line.filter(|&line| line > 0) {
             physical["region"] = json!({ "startLine": line });
         }

@@ -48,6 +48,9 @@ pub struct Report {
     pub provenance: Vec<(String, String)>,
     /// Data of this subcommand alone, put into the JSON report under these keys.
     pub extra: serde_json::Map<String, serde_json::Value>,
+    /// Whether the findings are about source files, named from the working directory, so that
+    /// every place matters by itself.
+    pub about_sources: bool,
     /// The level at which a finding fails the run.
     pub fail_on: FailOn,
     /// Why no verdict is possible, if so: forces exit status 3 unless a finding already fails.
@@ -120,6 +123,7 @@ impl Report {
             notes: Vec::new(),
             provenance: Vec::new(),
             extra: serde_json::Map::new(),
+            about_sources: false,
             fail_on: FailOn::Error,
             no_verdict: Vec::new(),
         }

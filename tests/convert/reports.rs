@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::trees::{BEFORE, Tree};
 
-const FORMATS: [&str; 5] = ["text", "json", "sarif", "markdown", "junit"];
+const FORMATS: [&str; 6] = ["text", "json", "sarif", "markdown", "junit", "html"];
 
 fn tree() -> Tree {
     Tree::new(&[
@@ -70,4 +70,60 @@ fn a_report_goes_to_a_file() {
     let json = std::fs::read(tree.around().join("r.json")).unwrap();
     let json: Value = serde_json::from_slice(&json).unwrap();
     assert_eq!(json["result"], "planned");
+}
+
+/// One page: no script, nothing loaded, nothing from the sources as markup.
+#[test]
+fn the_page_stands_alone() {
+    let run = tree().convert(&["--dry-run", "--format", "html"]).ended(1);
+    let page = run.stdout;
+    for bad in ["<script", "http://", "src=", "<b>\\x1b", "push('<b>", "<i>&\"x"] {
+        assert!(!page.contains(bad), "{bad}");
+    }
+    assert!(page.contains("<del>cuda</del>") && page.contains("<ins>npu</ins>"), "{page}");
+    assert!(page.contains("prefers-color-scheme: dark"));
+    for tag in ["details", "table", "tr", "td", "ul", "ol", "dl"] {
+        let open =
+            page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+        assert_eq!(open, page.matches(&format!("</{tag}>")).count(), "{tag}");
+    }
+    // The flagged place stands inside its file, with what to do.
+    let file = &page[page.find("project/b.py</b>").unwrap()..];
+    assert!(file.contains("class=\"note\""));
+}
+
+/// Every place is a result of its own, by a path that a code-scanning service resolves.
+#[test]
+fn sarif_names_every_place() {
+    let tree = Tree::new(&[(
+        "b.py",
+        "import torch\ntorch.cuda.nvtx.range_push('a')\ntorch.cuda.nvtx.range_push('b')\n",
+    )]);
+    let run = tree.convert(&["--dry-run", "--format", "sarif"]).ended(0);
+    let json: Value = serde_json::from_str(&run.stdout).unwrap();
+    let results = json["runs"][0]["results"].as_array().unwrap();
+    let places: Vec<(&str, i64)> = results
+        .iter()
+        .map(|result| {
+            let place = &result["locations"][0]["physicalLocation"];
+            (
+                place["artifactLocation"]["uri"].as_str().unwrap(),
+                place["region"]["startLine"].as_i64().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(places, [("project/b.py", 2), ("project/b.py", 3)]);
+}
+
+#[test]
+fn a_rule_explains_itself() {
+    let tree = tree();
+    let json = tree.convert(&["--dry-run", "--format", "json"]).ended(1);
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    let flagged = json["findings"].as_array().unwrap();
+    let id = flagged.iter().find(|finding| finding["message"] == "flagged").unwrap()["id"].clone();
+    let mut command = crate::trees::program();
+    let run =
+        crate::trees::Run::of(command.args(["explain", id.as_str().unwrap()]).output().unwrap());
+    run.ended(0).said("torch.cuda.nvtx");
 }

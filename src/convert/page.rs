@@ -1,0 +1,248 @@
+//! The files of a plan for a reviewer: old and new side by side, the changed words marked, and
+//! what a person has to look at in its place.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use super::diff::{lines, operations};
+use super::plan::{Plan, PlannedFile};
+use super::report::shown;
+use super::site::{Decision, Site};
+use crate::render::escaped;
+use crate::text::{Lang, sentence, word};
+
+/// Lines around a change or a flagged place.
+const CONTEXT: usize = 3;
+/// Longer lines are compared as a whole: their words would take long.
+const MAX_WORDS: usize = 4000;
+
+/// Writes a section for each file that changes or has places for a person.
+pub fn write(plan: &Plan, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    for file in &plan.files {
+        if file.after.is_some() || file.plan.sites.iter().any(is_shown) {
+            section(file, lang, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_shown(site: &Site) -> bool {
+    site.decision != Decision::Changed
+}
+
+/// A row of the table: line numbers from 0.
+enum Row {
+    Same(usize, usize),
+    Changed(Option<usize>, Option<usize>),
+    Gap,
+}
+
+fn section(file: &PlannedFile, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    let before = file.text();
+    let after = file
+        .after
+        .as_ref()
+        .map_or_else(|| before.clone(), |after| super::plan::text_of(file.file.kind, after));
+    let (old, new) = (lines(before.as_bytes()), lines(after.as_bytes()));
+    let mut notes: BTreeMap<usize, Vec<&Site>> = BTreeMap::new();
+    for site in file.plan.sites.iter().filter(|site| is_shown(site)) {
+        notes.entry(site.line.saturating_sub(1) as usize).or_default().push(site);
+    }
+    let changed = file.plan.sites.len() - notes.values().map(Vec::len).sum::<usize>();
+    let counts = sentence(
+        "convert_file_counts",
+        &[
+            ("changed", changed.to_string()),
+            ("flagged", (file.plan.sites.len() - changed).to_string()),
+        ],
+    );
+    writeln!(
+        out,
+        "<details open><summary><b>{}</b> {}</summary>\n<table class=\"diff\">\
+         <colgroup><col class=\"n\"><col><col class=\"n\"><col></colgroup>",
+        escaped(&shown(&file.file.path)),
+        escaped(counts.get(lang))
+    )?;
+    for row in rows(&old, &new, &notes) {
+        match row {
+            Row::Gap => writeln!(out, "<tr class=\"gap\"><td colspan=\"4\">⋯</td></tr>")?,
+            Row::Same(left, right) => {
+                let text = shown_line(old[left]);
+                writeln!(
+                    out,
+                    "<tr><td class=\"n\">{}</td><td>{text}</td><td class=\"n\">{}</td><td>{text}</td></tr>",
+                    left + 1,
+                    right + 1
+                )?;
+                annotate(notes.get(&left), lang, out)?;
+            }
+            Row::Changed(left, right) => {
+                let (was, is) = marked(left.map(|at| old[at]), right.map(|at| new[at]));
+                let number =
+                    |at: Option<usize>| at.map_or_else(String::new, |at| (at + 1).to_string());
+                writeln!(
+                    out,
+                    "<tr><td class=\"n\">{}</td><td{}>{was}</td><td class=\"n\">{}</td><td{}>{is}</td></tr>",
+                    number(left),
+                    if left.is_some() { " class=\"old\"" } else { "" },
+                    number(right),
+                    if right.is_some() { " class=\"new\"" } else { "" },
+                )?;
+                annotate(left.and_then(|at| notes.get(&at)), lang, out)?;
+            }
+        }
+    }
+    writeln!(out, "</table></details>")
+}
+
+/// The changes with the lines around them, and the lines around flagged places.
+fn rows(old: &[&[u8]], new: &[&[u8]], notes: &BTreeMap<usize, Vec<&Site>>) -> Vec<Row> {
+    let mut all = Vec::new();
+    let mut wanted = Vec::new();
+    for operation in operations(old, new) {
+        let (left, right) = (operation.old_range(), operation.new_range());
+        if let DiffOp::Equal { .. } = operation {
+            all.extend(left.zip(right).map(|(left, right)| Row::Same(left, right)));
+            continue;
+        }
+        let count = left.len().max(right.len());
+        for at in 0..count {
+            wanted.push(all.len());
+            let place = |range: &std::ops::Range<usize>| {
+                Some(range.start + at).filter(|&line| line < range.end)
+            };
+            all.push(Row::Changed(place(&left), place(&right)));
+        }
+    }
+    for (at, row) in all.iter().enumerate() {
+        if let Row::Same(left, _) = row
+            && notes.contains_key(left)
+        {
+            wanted.push(at);
+        }
+    }
+    wanted.sort_unstable();
+    let mut shown = Vec::new();
+    let mut next = 0;
+    let mut wanted = wanted.into_iter().peekable();
+    for (at, row) in all.into_iter().enumerate() {
+        while wanted.peek().is_some_and(|&line| line + CONTEXT < at) {
+            wanted.next();
+        }
+        if wanted.peek().is_some_and(|&line| line <= at + CONTEXT) {
+            if next != at {
+                shown.push(Row::Gap);
+            }
+            next = at + 1;
+            shown.push(row);
+        }
+    }
+    shown
+}
+
+/// What is said about the places of a line, below it.
+fn annotate(sites: Option<&Vec<&Site>>, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    for site in sites.into_iter().flatten() {
+        let title = site.rule.title();
+        let advice = site.rule.fix();
+        let mut text = format!("<b>{}</b> {}", escaped(&site.rule.id), escaped(title.get(lang)));
+        if let Some(detail) = &site.detail {
+            text.push_str(&format!(" <code>{}</code>", escaped(detail)));
+        }
+        if site.decision == Decision::Flagged {
+            let label = escaped(&word("fix", lang));
+            text.push_str(&format!("<br>{label}: {}", escaped(advice.get(lang))));
+        }
+        writeln!(
+            out,
+            "<tr class=\"note\"><td class=\"n\"></td><td colspan=\"3\">{text}</td></tr>"
+        )?;
+    }
+    Ok(())
+}
+
+/// A line without its end, tabs kept to a width.
+fn shown_line(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    escaped(&text.trim_end_matches(['\n', '\r']).replace('\t', "    "))
+}
+
+/// Two lines with the words that differ marked.
+fn marked(old: Option<&[u8]>, new: Option<&[u8]>) -> (String, String) {
+    let (Some(old), Some(new)) = (old, new) else {
+        let whole = |line: Option<&[u8]>| line.map_or_else(String::new, shown_line);
+        return (whole(old), whole(new));
+    };
+    let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(new));
+    let clean = |text: &str| text.trim_end_matches(['\n', '\r']).replace('\t', "    ");
+    let (old, new) = (clean(&old), clean(&new));
+    let (left, right) = (words(&old), words(&new));
+    if left.len() + right.len() > MAX_WORDS {
+        return (escaped(&old), escaped(&new));
+    }
+    let (mut was, mut is) = (String::new(), String::new());
+    for operation in capture_diff_slices(Algorithm::Myers, &left, &right) {
+        let removed = escaped(&left[operation.old_range()].concat());
+        let added = escaped(&right[operation.new_range()].concat());
+        if let DiffOp::Equal { .. } = operation {
+            was.push_str(&removed);
+            is.push_str(&added);
+            continue;
+        }
+        if !removed.is_empty() {
+            was.push_str(&format!("<del>{removed}</del>"));
+        }
+        if !added.is_empty() {
+            is.push_str(&format!("<ins>{added}</ins>"));
+        }
+    }
+    (was, is)
+}
+
+/// Names and single other characters.
+fn words(text: &str) -> Vec<&str> {
+    let name = |c: char| c.is_alphanumeric() || c == '_';
+    let mut words = Vec::new();
+    let mut start = 0;
+    let mut previous: Option<char> = None;
+    for (at, c) in text.char_indices() {
+        if previous.is_some_and(|before| !(name(before) && name(c))) {
+            words.push(&text[start..at]);
+            start = at;
+        }
+        previous = Some(c);
+    }
+    if start < text.len() {
+        words.push(&text[start..]);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_that_change_are_marked() {
+        let (old, new) =
+            marked(Some(b"x = torch.cuda.Stream()\n"), Some(b"x = torch.npu.Stream()\n"));
+        assert_eq!(old, "x = torch.<del>cuda</del>.Stream()");
+        assert_eq!(new, "x = torch.<ins>npu</ins>.Stream()");
+        assert_eq!(marked(None, Some(b"<a>\r\n")), (String::new(), "&lt;a&gt;".to_owned()));
+        assert_eq!(words("a.b_1 "), ["a", ".", "b_1", " "]);
+    }
+
+    #[test]
+    fn only_what_is_near_a_change_is_shown() {
+        let text: Vec<String> = (0..40).map(|n| format!("{n}\n")).collect();
+        let old: Vec<&[u8]> = text.iter().map(String::as_bytes).collect();
+        let mut new = old.clone();
+        new[20] = b"changed\n";
+        let rows = rows(&old, &new, &BTreeMap::new());
+        assert_eq!(rows.len(), 1 + 2 * CONTEXT + 1);
+        assert!(matches!(rows[0], Row::Gap));
+        assert!(matches!(rows[CONTEXT + 1], Row::Changed(Some(20), Some(20))));
+    }
+}
