@@ -207,6 +207,33 @@ fn a_damaged_description_is_named() {
 }
 
 #[test]
+fn a_driver_that_may_not_be_read_is_not_missing() {
+    let outcome = |path: &str, without: &str| {
+        let machine = Machine::host().remove(without);
+        let mut facts =
+            collect::collect(&Sysroot::tree(machine.dir.path()).unwrap(), &Options::default());
+        facts.host.container.inside = Some(false);
+        facts.problems.push(crate::facts::Problem {
+            path: path.to_owned(),
+            kind: crate::facts::ProblemKind::Denied,
+            detail: String::new(),
+            line: None,
+        });
+        (super::drv::CHECKS[0].run)(&Context::of(&facts, Profile::General))
+    };
+    for (path, without) in [
+        ("/usr/local/Ascend", "/usr/local/Ascend"),
+        ("/usr/local/Ascend/driver/version.info", "/usr/local/Ascend/driver"),
+        ("/usr/local/Ascend/driver/version.info", "/usr/local/Ascend/driver/version.info"),
+        ("/etc/ascend_install.info", "/etc/ascend_install.info"),
+    ] {
+        assert!(matches!(outcome(path, without), Outcome::Blocked(_)), "{path}");
+    }
+    let elsewhere = outcome("/opt/x", "/usr/local/Ascend");
+    assert!(matches!(elsewhere, Outcome::Found(_)));
+}
+
+#[test]
 fn cards_without_a_driver_are_one_finding() {
     let machine = Machine::host()
         .remove("/usr/local/Ascend")

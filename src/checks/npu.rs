@@ -1,7 +1,7 @@
 //! What there is of an NPU and its driver: the questions that several families ask first.
 
 use super::Context;
-use crate::facts::{Facts, Node};
+use crate::facts::{Facts, Node, Problem, ProblemKind, is_below};
 use crate::sysroot::FileKind;
 
 /// Whether the machine has to have a usable NPU (`--require-npu`, or a profile that needs one).
@@ -35,6 +35,27 @@ pub(super) fn visible(facts: &Facts) -> bool {
 pub(super) fn has_driver(facts: &Facts) -> bool {
     facts.driver.dir.is_some()
         && (facts.driver.version.is_some() || facts.driver.libraries.contains_key(HAL))
+}
+
+/// What may not be read of the path, of a directory above it, or of what is below it: nothing
+/// can be said of its absence then.
+pub(super) fn denied<'a>(facts: &'a Facts, path: &str) -> Option<&'a Problem> {
+    facts.problems.iter().find(|problem| {
+        problem.kind == ProblemKind::Denied
+            && (is_below(&problem.path, path) || is_below(path, &problem.path))
+    })
+}
+
+/// What may not be read where CANN may be installed: nothing can be said of its absence then.
+/// Files of the driver and the firmware, which lie beside it, hide none.
+pub(super) fn hidden_cann(facts: &Facts) -> Option<&Problem> {
+    let driver = facts.driver.home();
+    let beside = |path: &str| is_below(path, &driver) || path.contains("/firmware/");
+    facts.problems.iter().find(|problem| {
+        let path = problem.path.as_str();
+        let near = path.contains("/Ascend") || path.contains("/cann");
+        problem.kind == ProblemKind::Denied && near && !beside(path)
+    })
 }
 
 /// The library that everything above the driver loads.

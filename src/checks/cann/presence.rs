@@ -1,8 +1,8 @@
 //! Whether CANN is there, and whether links and variables lead to it.
 
 use super::{no_env, user};
-use crate::checks::{Context, Profile};
-use crate::facts::{EnvPath, ProblemKind, is_below};
+use crate::checks::{Context, Profile, npu};
+use crate::facts::{EnvPath, is_below};
 use crate::report::{Evidence, Found, Outcome};
 
 /// Variables without whose directory nothing works. `TOOLCHAIN_HOME` is not one of them: not
@@ -18,11 +18,7 @@ pub(super) fn found(ctx: &Context<'_>) -> Outcome {
     if ctx.profile == Profile::Node {
         return Outcome::not_applicable("other_profile");
     }
-    let denied = |problem: &&crate::facts::Problem| {
-        problem.kind == ProblemKind::Denied
-            && (problem.path.contains("/Ascend") || problem.path.contains("/cann"))
-    };
-    if let Some(problem) = ctx.facts.problems.iter().find(denied) {
+    if let Some(problem) = npu::hidden_cann(ctx.facts) {
         return Outcome::blocked("unreadable", &problem.path);
     }
     let mut searched = vec!["/usr/local/Ascend".to_owned()];

@@ -9,13 +9,22 @@ const INSTALL_INFO: &str = "/etc/ascend_install.info";
 pub(super) fn present(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     if npu::has_driver(facts) {
-        return files(facts).into();
+        let version = format!("{}/version.info", facts.driver.home());
+        let unknown = [version.as_str(), INSTALL_INFO];
+        let found = files(facts);
+        return match unknown.into_iter().find_map(|path| npu::denied(facts, path)) {
+            Some(problem) if found.is_empty() => Outcome::blocked("unreadable", &problem.path),
+            _ => found.into(),
+        };
     }
     // What a container lacks of the driver is a matter of its mounts.
     if !npu::visible(facts) || npu::in_container(facts) {
         return Outcome::not_applicable("no_npu");
     }
     let home = facts.driver.home();
+    if let Some(problem) = npu::denied(facts, &home) {
+        return Outcome::blocked("unreadable", &problem.path);
+    }
     let mut found = match &facts.driver.dir {
         Some(dir) => Found::error("DRV-PRESENT", "hollow")
             .evidence(Evidence::file(format!("{dir}/version.info")).says("seen_missing", &[]))
@@ -38,6 +47,7 @@ fn files(facts: &Facts) -> Vec<Found> {
     let home = driver.dir.clone().unwrap_or_else(|| driver.home());
     let mut found = Vec::new();
     match &driver.version {
+        None if npu::denied(facts, &format!("{home}/version.info")).is_some() => {}
         None if !inside => found.push(
             Found::warning("DRV-PRESENT", "no_version_file")
                 .arg("path", format!("{home}/version.info"))
@@ -47,6 +57,7 @@ fn files(facts: &Facts) -> Vec<Found> {
         Some(file) => found.extend(damaged(file, &version_fields(file))),
     }
     match &driver.install_info {
+        None if npu::denied(facts, INSTALL_INFO).is_some() => {}
         None if !inside => found.push(
             Found::warning("DRV-PRESENT", "no_install_info")
                 .arg("path", INSTALL_INFO)

@@ -30,7 +30,16 @@ pub(super) fn torch_npu(ctx: &Context<'_>) -> Outcome {
         lazy.into_iter().filter(|(_, missing)| !told.contains(&missing.name.as_str())).collect();
     let mut found = by_class(ctx, &eager, Severity::Error);
     found.extend(by_class(ctx, &lazy, Severity::Warning));
-    found.into()
+    // A CANN that may not be read is not one that is missing.
+    let before = found.len();
+    let denied = npu::hidden_cann(ctx.facts);
+    found.retain(|one| denied.is_none() || one.message != "no_cann");
+    match denied {
+        Some(problem) if found.is_empty() && before > 0 => {
+            Outcome::blocked("unreadable", &problem.path)
+        }
+        _ => found.into(),
+    }
 }
 
 fn by_class(ctx: &Context<'_>, all: &[Miss<'_>], severity: Severity) -> Vec<Found> {
