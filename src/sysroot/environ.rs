@@ -133,8 +133,13 @@ pub fn redact_urls(text: &str) -> String {
 const SECRET_VALUES: &[&str] =
     &["token", "key", "secret", "pass", "pwd", "cred", "auth", "sig", "session", "cookie"];
 
+/// Whether a URL ends before this character. Of those that no URL may hold most are taken as part
+/// of it, since a password that somebody typed may hold them.
+fn ends(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '"' | '\'')
+}
+
 fn redact_queries(text: &str) -> String {
-    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '\0');
     let mut out = String::with_capacity(text.len());
     for word in text.split_inclusive(ends) {
         let Some(url) = word.find("://") else {
@@ -173,9 +178,8 @@ fn redact_user_info(text: &str) -> String {
     while let Some(at) = rest.find("://") {
         let (head, tail) = rest.split_at(at + 3);
         out.push_str(head);
-        let end = tail
-            .find(|c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | ','))
-            .unwrap_or(tail.len());
+        let end =
+            tail.find(|c: char| ends(c) || matches!(c, '/' | '?' | '#')).unwrap_or(tail.len());
         let authority = &tail[..end];
         match authority.rfind('@') {
             Some(user) => {
@@ -207,6 +211,7 @@ mod tests {
             "https://***@host/simple http://***@b, https://plain/x@y"
         );
         assert_eq!(redact_urls("a://b@c@d/e"), "a://***@d/e");
+        assert_eq!(redact_urls("https://joe:p,<w>@host/x"), "https://***@host/x");
     }
 
     #[test]
@@ -224,5 +229,21 @@ mod tests {
         ] {
             assert_eq!(redact_urls(text), wanted);
         }
+    }
+
+    proptest::proptest! {
+        /// Found by fuzzing: the two steps have to agree on where a URL ends.
+        #[test]
+        fn a_second_time_changes_nothing(
+            text in "(://|[a@&?#;/=,<> \"'\\x00:]|sig|token=){0,24}",
+        ) {
+            let once = redact_urls(&text);
+            proptest::prop_assert_eq!(&once, &redact_urls(&once));
+        }
+    }
+
+    #[test]
+    fn a_nul_does_not_divide_a_url() {
+        assert_eq!(redact_urls("x://a\0b@h?sig=1"), "x://***@h?sig=***");
     }
 }
