@@ -5,7 +5,7 @@
 //! ```
 //!
 //! - [`scope`] says what a name means; [`aware`] where NPUs are handled already.
-//! - [`engine`], [`expr`], [`call`], [`api`], [`functions`], [`env`] walk the tree once and
+//! - [`engine`], [`expr`], [`call`], [`api`], [`functions`], [`mod@env`] walk the tree once and
 //!   decide what its place decides; [`flow`] carries roles back to where values come from;
 //!   [`settle`] decides about the strings that are left.
 //! - [`mark`] puts comments where a person has to look.
