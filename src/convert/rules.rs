@@ -11,24 +11,25 @@ use serde::{Deserialize, Serialize};
 
 pub use presence::Presence;
 
+use crate::data::table;
 use crate::text::Text;
 
-const ENTRY: &str = include_str!("../../data/convert_rules.toml");
-
-/// The files of the rules, by field.
-const FILES: &[(&str, &str)] = &[
-    ("torch_cuda", include_str!("../../data/convert/torch_cuda.toml")),
-    ("torch", include_str!("../../data/convert/torch.toml")),
-    ("distributed", include_str!("../../data/convert/distributed.toml")),
-    ("build", include_str!("../../data/convert/build.toml")),
-    ("environment", include_str!("../../data/convert/environment.toml")),
-    ("libraries", include_str!("../../data/convert/libraries.toml")),
-    ("files", include_str!("../../data/convert/files.toml")),
-    ("formats", include_str!("../../data/convert/formats.toml")),
+/// The files of the rules below `data/convert/`, by field.
+const FILES: &[&str] = &[
+    "torch_cuda",
+    "torch",
+    "distributed",
+    "build",
+    "environment",
+    "libraries",
+    "files",
+    "formats",
 ];
 
-static BUILTIN: LazyLock<Rules> =
-    LazyLock::new(|| Rules::parse(ENTRY, FILES).expect("the built-in rules are proved by a test"));
+static BUILTIN: LazyLock<Rules> = LazyLock::new(|| {
+    let files = FILES.iter().map(|field| (*field, table(&format!("convert/{field}"))));
+    Rules::new(table("convert_rules"), files).expect("the built-in rules are proved by a test")
+});
 
 /// How a rule is recognised in a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -216,21 +217,10 @@ pub struct Rules {
     prefixes: Vec<(Match, String, usize)>,
 }
 
-/// What makes a table unusable.
+/// Two rules that cannot both stand in the table.
 #[derive(Debug, thiserror::Error)]
-pub enum RulesError {
-    /// Not TOML of this shape.
-    #[error("{file}: {error}")]
-    Toml {
-        /// The file.
-        file: String,
-        /// What the parser says.
-        error: toml::de::Error,
-    },
-    /// An id or a name that stands twice.
-    #[error("{0} and {1} have the same id or match the same name {2}")]
-    Duplicate(String, String, String),
-}
+#[error("{0} and {1} have the same id or match the same name {2}")]
+struct Duplicate(String, String, String);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -252,14 +242,12 @@ impl Rules {
         &BUILTIN
     }
 
-    fn parse(entry: &str, files: &[(&'static str, &str)]) -> Result<Self, RulesError> {
-        let toml = |file: &str, error| RulesError::Toml { file: file.to_owned(), error };
-        let entry: Entry =
-            toml::from_str(entry).map_err(|error| toml("convert_rules.toml", error))?;
+    fn new(
+        entry: Entry,
+        files: impl IntoIterator<Item = (&'static str, File)>,
+    ) -> Result<Self, Duplicate> {
         let mut rules = Vec::new();
-        for (name, text) in files {
-            let file: File = toml::from_str(text).map_err(|error| toml(name, error))?;
-            let field = *name;
+        for (field, file) in files {
             rules.extend(file.rule.into_iter().map(|rule| Rule { field, ..rule }));
         }
         rules.sort_by(|a, b| a.id.cmp(&b.id));
@@ -267,18 +255,14 @@ impl Rules {
         let mut prefixes = Vec::new();
         for (at, rule) in rules.iter().enumerate() {
             if at > 0 && rules[at - 1].id == rule.id {
-                return Err(RulesError::Duplicate(rule.id.clone(), rule.id.clone(), String::new()));
+                return Err(Duplicate(rule.id.clone(), rule.id.clone(), String::new()));
             }
             for name in rule.names() {
                 if rule.how == Match::Prefix || name.ends_with('*') {
                     prefixes.push((rule.how, name.trim_end_matches('*').to_owned(), at));
                 } else if let Some(other) = exact.insert((rule.how, name.to_owned()), at) {
                     let other: &Rule = &rules[other];
-                    return Err(RulesError::Duplicate(
-                        other.id.clone(),
-                        rule.id.clone(),
-                        name.to_owned(),
-                    ));
+                    return Err(Duplicate(other.id.clone(), rule.id.clone(), name.to_owned()));
                 }
             }
         }
@@ -313,9 +297,9 @@ impl Rules {
 
     /// The fields, in the order of the files, and their rules.
     pub fn fields(&self) -> impl Iterator<Item = (&'static str, Vec<&Rule>)> {
-        FILES.iter().map(|(field, _)| {
-            (*field, self.rules.iter().filter(|rule| rule.field == *field).collect())
-        })
+        FILES
+            .iter()
+            .map(|field| (*field, self.rules.iter().filter(|rule| rule.field == *field).collect()))
     }
 
     /// The rule of this id.

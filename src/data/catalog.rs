@@ -8,26 +8,14 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use super::table;
 use crate::report::{Finding, FixStep, Found, Reason, Severity, UNKNOWN_VERSION};
 use crate::text::{Lang, Text, fill, fill_quoted, word};
 
 /// The family files, in the order in which they appear in the reference.
-const FAMILIES: &[(&str, &str)] = &[
-    ("scan", include_str!("../../data/findings/scan.toml")),
-    ("host", include_str!("../../data/findings/host.toml")),
-    ("dev", include_str!("../../data/findings/dev.toml")),
-    ("drv", include_str!("../../data/findings/drv.toml")),
-    ("cann", include_str!("../../data/findings/cann.toml")),
-    ("nnal", include_str!("../../data/findings/nnal.toml")),
-    ("env", include_str!("../../data/findings/env.toml")),
-    ("py", include_str!("../../data/findings/py.toml")),
-    ("torch", include_str!("../../data/findings/torch.toml")),
-    ("tnpu", include_str!("../../data/findings/tnpu.toml")),
-    ("vllm", include_str!("../../data/findings/vllm.toml")),
-    ("ms", include_str!("../../data/findings/ms.toml")),
-    ("net", include_str!("../../data/findings/net.toml")),
-    ("proc", include_str!("../../data/findings/proc.toml")),
-    ("convert", include_str!("../../data/findings/convert.toml")),
+const FAMILIES: &[&str] = &[
+    "scan", "host", "dev", "drv", "cann", "nnal", "env", "py", "torch", "tnpu", "vllm", "ms",
+    "net", "proc", "convert",
 ];
 /// The most that a sentence takes over of one value of the machine, in bytes: a path at its
 /// longest. A hostile file must not make a report of megabytes.
@@ -35,11 +23,7 @@ const MAX_ARGUMENT: usize = 4 << 10;
 /// The most that is shown of one value as evidence, in bytes: search paths grow long.
 const MAX_VALUE: usize = 64 << 10;
 
-const REASONS: &str = include_str!("../../data/findings/reasons.toml");
-
-static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
-    Catalog::parse(FAMILIES, REASONS).expect("the built-in catalogue is proved by a test")
-});
+static CATALOG: LazyLock<Catalog> = LazyLock::new(Catalog::read);
 
 /// All families of findings.
 #[derive(Debug)]
@@ -128,16 +112,10 @@ impl Catalog {
         &CATALOG
     }
 
-    fn parse(files: &[(&str, &str)], reasons: &str) -> Result<Self, String> {
-        let families = files
-            .iter()
-            .map(|(name, text)| {
-                toml::from_str::<Family>(text).map_err(|error| format!("{name}.toml: {error}"))
-            })
-            .collect::<Result<_, _>>()?;
-        let reasons: Reasons =
-            toml::from_str(reasons).map_err(|error| format!("reasons.toml: {error}"))?;
-        Ok(Self { families, reasons: reasons.reason })
+    fn read() -> Self {
+        let families = FAMILIES.iter().map(|name| table(&format!("findings/{name}"))).collect();
+        let reasons: Reasons = table("findings/reasons");
+        Self { families, reasons: reasons.reason }
     }
 
     /// All entries, in reference order.
@@ -259,7 +237,7 @@ mod tests {
 
     #[test]
     fn every_message_has_both_languages() {
-        let catalog = Catalog::parse(FAMILIES, REASONS).unwrap();
+        let catalog = Catalog::read();
         for entry in catalog.entries() {
             both_languages(&entry.id, &entry.name);
             both_languages(&entry.id, &entry.why);
@@ -312,7 +290,7 @@ mod tests {
     #[test]
     fn ids_are_unique_and_belong_to_their_family() {
         let mut seen = BTreeSet::new();
-        for (family, (file, _)) in Catalog::builtin().families.iter().zip(FAMILIES) {
+        for (family, file) in Catalog::builtin().families.iter().zip(FAMILIES) {
             assert_eq!(family.schema, 1);
             assert_eq!(family.family, *file);
             for entry in &family.entries {

@@ -5,10 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-static TABLE: LazyLock<EnvVars> = LazyLock::new(|| {
-    toml::from_str(include_str!("../../data/env_vars.toml"))
-        .expect("the built-in table is proved by a test")
-});
+static TABLE: LazyLock<EnvVars> = LazyLock::new(|| super::table("env_vars"));
 
 /// What the Ascend stack is known to read.
 #[derive(Debug, Deserialize)]

@@ -16,8 +16,7 @@ struct File {
 }
 
 static WORDS: LazyLock<BTreeMap<String, Text>> = LazyLock::new(|| {
-    let file: File = toml::from_str(include_str!("../../data/ui.toml"))
-        .expect("the built-in words are proved by a test");
+    let file: File = crate::data::table("ui");
     file.word
 });
 

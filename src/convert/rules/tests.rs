@@ -11,7 +11,7 @@ use crate::convert::{config, container, native, notebook, python, requirements, 
 
 #[test]
 fn the_table_is_sound() {
-    let rules = Rules::parse(ENTRY, FILES).unwrap();
+    let rules = Rules::builtin();
     for rule in &rules.rules {
         assert!(rule.source.iter().all(|source| source.len() > 1), "{}: no source", rule.id);
         assert!(!rule.source.is_empty(), "{}: no source", rule.id);
@@ -51,7 +51,8 @@ fn refuses_a_name_that_stands_twice() {
         )
     };
     let both = row("CV0001") + &row("CV0002");
-    let error = Rules::parse(ENTRY, &[("x", &both)]).unwrap_err().to_string();
+    let file: File = toml::from_str(&both).unwrap();
+    let error = Rules::new(table("convert_rules"), [("x", file)]).unwrap_err().to_string();
     assert!(error.contains("CV0001") && error.contains("CV0002"), "{error}");
 }
 

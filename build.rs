@@ -1,0 +1,41 @@
+//! Packs the tables below `data/` for the binary.
+//!
+//! People read and review TOML; a program that starts for a single look-up should not parse a
+//! megabyte of it. Each file becomes the same tree of values in `MessagePack`, which the readers in
+//! `src/` take apart with the same `serde` types, about ten times as fast. A file that is no
+//! TOML stops the build here, with its name and line; what else a table has to satisfy is held
+//! by the tests beside its reader.
+#![expect(clippy::disallowed_methods, reason = "a build script reads and writes files")]
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{env, fs};
+
+use walkdir::WalkDir;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    println!("cargo::rerun-if-changed=data");
+    println!("cargo::rerun-if-changed=build.rs");
+    let data = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("data");
+    let out = env::var("OUT_DIR")?;
+    let mut index = String::from("&[\n");
+    for entry in WalkDir::new(&data).sort_by_file_name() {
+        let entry = entry?;
+        let path = entry.path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let name = path.strip_prefix(&data)?.with_extension("");
+        let name = name.to_str().ok_or("a table has a name that is not UTF-8")?;
+        let text = fs::read_to_string(path)?;
+        let table: toml::Table =
+            toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+        let file = format!("{}.msgpack", name.replace('/', "."));
+        fs::write(Path::new(&out).join(&file), rmp_serde::to_vec(&table)?)?;
+        let include = format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\"))");
+        writeln!(index, "    ({name:?}, {include}),")?;
+    }
+    index.push(']');
+    fs::write(Path::new(&out).join("tables.rs"), index)?;
+    Ok(())
+}
