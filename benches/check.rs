@@ -1,9 +1,12 @@
 //! How long `check` takes, in one process: `cargo bench --bench check [-- DIR]`.
 //!
-//! Without an argument, a small tree is built; with the directory of an environment that
-//! `scripts/fetch_wheels.py` made, the files are those of a published wheel. Prints wall times;
-//! asserts nothing about them, since machines differ. `scripts/bench_peers.py` compares whole
-//! processes with other tools.
+//! Without an argument, two trees are built: one with a library as large as `libtorch_npu.so`,
+//! whose hash no second core can help with, and one with as many bytes in libraries of equal
+//! size. With the directory of an environment that `scripts/fetch_wheels.py` made, the files are
+//! those of a published wheel. Beside the rates of hashing stands that of SHA-256 over memory, on
+//! one core and on all: nothing that reads files can be faster. Prints wall times; asserts nothing
+//! about them, since machines differ. `scripts/bench_peers.py` compares whole processes with
+//! other tools.
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -11,7 +14,7 @@
     reason = "a benchmark builds its tree and prints"
 )]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ascend_doctor::checks::{self, Context, Profile};
@@ -26,22 +29,50 @@ const FILES: usize = 1500;
 /// Bytes of its library, as many as `libtorch_npu.so` of 2.9.0 has.
 const LIBRARY: usize = 64_839_529;
 
+/// Libraries of the second tree.
+const EQUAL: usize = 16;
+
 fn main() {
     // Cargo adds `--bench`.
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
-    let built = tempfile::tempdir().unwrap();
-    let root = if let Some(dir) = args.first() {
-        PathBuf::from(dir)
-    } else {
-        build(built.path());
-        built.path().to_owned()
-    };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    println!("{} ({cores} cores, median of {ROUNDS})", root.display());
+    println!("{cores} cores, median of {ROUNDS}\n");
+    memory(cores);
+    if let Some(dir) = args.first() {
+        tree("the environment", Path::new(dir));
+        return;
+    }
+    for (name, libraries) in [("one library", 1), ("libraries of equal size", EQUAL)] {
+        let built = tempfile::tempdir().unwrap();
+        build(built.path(), libraries);
+        tree(name, built.path());
+    }
+}
 
+/// SHA-256 over bytes that are in memory already.
+fn memory(cores: usize) {
+    let bytes = vec![0x5a_u8; LIBRARY];
+    let one = measure(|| u64::from(Sha256::of(&bytes) == Sha256::of(b"")));
+    report("SHA-256 in memory, one core", one);
+    rate(LIBRARY as u64, one);
+    let all = measure(|| {
+        std::thread::scope(|scope| {
+            for _ in 0..cores {
+                scope.spawn(|| std::hint::black_box(Sha256::of(&bytes)));
+            }
+        });
+        0
+    });
+    report("SHA-256 in memory, all cores", all);
+    rate((LIBRARY * cores) as u64, all);
+}
+
+fn tree(name: &str, root: &Path) {
+    println!("\n{name}");
     let quick = Options::default();
-    report("collect without hashing", measure(|| run(&root, &quick)));
-    let facts = collect(&Sysroot::tree(&root).unwrap(), &quick);
+    let without = measure(|| run(root, &quick));
+    report("collect without hashing", without);
+    let facts = collect(&Sysroot::tree(root).unwrap(), &quick);
     report(
         "all checks over the facts",
         measure(|| {
@@ -50,9 +81,14 @@ fn main() {
         }),
     );
     let full = Options { hash: true, ..Options::default() };
-    let bytes = run(&root, &full);
-    let time = measure(|| run(&root, &full));
-    report("collect with hashing", time);
+    let bytes = run(root, &full);
+    let with = measure(|| run(root, &full));
+    report("collect with hashing", with);
+    report("hashing, the difference", with.saturating_sub(without));
+    rate(bytes, with.saturating_sub(without));
+}
+
+fn rate(bytes: u64, time: Duration) {
     #[expect(clippy::cast_precision_loss, reason = "for people")]
     let rate = bytes as f64 / time.as_secs_f64() / 1e9;
     println!("{:>28}  {bytes} bytes, {rate:.2} GB/s", "");
@@ -80,8 +116,9 @@ fn report(name: &str, time: Duration) {
     println!("{name:>28}  {:.1} ms", time.as_secs_f64() * 1e3);
 }
 
-/// A virtual environment with a torch_npu of the usual size.
-fn build(root: &Path) {
+/// A virtual environment with a torch_npu of the usual size, the bytes of its native code in so
+/// many libraries.
+fn build(root: &Path, libraries: usize) {
     let venv = root.join("opt/venv");
     let site = venv.join("lib/python3.11/site-packages");
     let info = site.join("torch_npu-2.9.0.dist-info");
@@ -94,7 +131,10 @@ fn build(root: &Path) {
         let hash = Sha256::of(content).base64url();
         record += &format!("{name},sha256={hash},{}\n", content.len());
     };
-    file("torch_npu/lib/libtorch_npu.so", &vec![0x5a; LIBRARY]);
+    for number in 0..libraries {
+        let name = format!("torch_npu/lib/libtorch_npu{number}.so");
+        file(&name, &vec![0x5a; LIBRARY / libraries]);
+    }
     for number in 0..FILES {
         file(&format!("torch_npu/m{number}.py"), "value = 1\n".repeat(500).as_bytes());
     }
