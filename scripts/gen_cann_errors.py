@@ -9,7 +9,7 @@ programs themselves print are taken over, each row with the file that it was rea
 With --check nothing is written; the exit status is 1 if a file is not what it would be.
 
 Explanations and remedies are not generated: they are written by hand in
-data/errors/causes.toml.
+data/errors/causes/ (one file per layer of the stack).
 """
 
 import json

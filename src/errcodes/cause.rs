@@ -1,34 +1,64 @@
-//! What codes mean for the user and what to do: `data/errors/causes.toml`, written by hand.
+//! What failures mean for the user and what to do: `data/errors/causes/<layer>.toml`, written by
+//! hand, and what a diagnosis needs to be sure: `data/errors/evidence.toml`.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-use super::Family;
+use crate::report::Severity;
 use crate::text::Text;
 
-const TEXT: &str = include_str!("../../data/errors/causes.toml");
-
-/// An explanation that several codes share.
+/// A cause of failures: a name that codes, texts of logs and rules agree on.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cause {
-    /// A stable key.
+    /// A stable key, `<layer>.<name>`.
     pub id: String,
-    /// The codes, as `<family>:<code>`.
-    #[serde(skip_serializing)]
-    pub codes: Vec<String>,
+    /// How grave it is where it is the cause.
+    #[serde(default = "error")]
+    pub severity: Severity,
+    /// What it is in a chain of failures.
+    #[serde(default)]
+    pub role: Role,
+    /// One line.
+    pub title: Text,
     /// What it means.
     pub text: Text,
     /// Finding ids of `check` that look for the same thing on a machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<String>,
+    /// What is needed to be sure and to go on: ids of [`evidence`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
+    /// Causes that are mistaken for this one, lead to it or come of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub related: Vec<String>,
     /// Where this is known from.
     pub sources: Vec<String>,
     /// What to do, in order.
     #[serde(rename(deserialize = "step"))]
     pub steps: Vec<Step>,
+}
+
+impl Cause {
+    /// The part of the stack: what stands before the point of the id.
+    pub fn layer(&self) -> &str {
+        layer_of(&self.id)
+    }
+}
+
+/// What a cause is in a chain of failures, unless a rule knows better.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// It can be the first cause.
+    #[default]
+    Root,
+    /// Something else failed before, mostly elsewhere.
+    Consequence,
+    /// It says that something failed, not what.
+    Wrapper,
 }
 
 /// One thing to do.
@@ -44,35 +74,114 @@ pub struct Step {
     pub run: Option<String>,
 }
 
+/// Something that a diagnosis needs, and how to get it.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Evidence {
+    /// A stable key.
+    pub id: String,
+    /// What it is.
+    pub text: Text,
+    /// A command line that collects it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+}
+
+fn error() -> Severity {
+    Severity::Error
+}
+
+fn layer_of(id: &str) -> &str {
+    id.split_once('.').map_or("", |(layer, _)| layer)
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct LayerFile {
     #[expect(dead_code, reason = "read so that the file may carry it")]
     schema: u32,
+    #[cfg_attr(not(test), expect(dead_code, reason = "read so that the file may carry it"))]
+    layer: String,
     cause: Vec<Cause>,
 }
 
-static CAUSES: LazyLock<Vec<Cause>> = LazyLock::new(|| {
-    let file: File = toml::from_str(TEXT).expect("the built-in causes are proved by a test");
-    file.cause
-});
-
-static BY_CODE: LazyLock<BTreeMap<&'static str, &'static Cause>> = LazyLock::new(|| {
-    CAUSES
-        .iter()
-        .flat_map(|cause| cause.codes.iter().map(move |code| (code.as_str(), cause)))
-        .collect()
-});
-
-/// All explanations.
-pub fn causes() -> &'static [Cause] {
-    &CAUSES
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EvidenceFile {
+    #[expect(dead_code, reason = "read so that the file may carry it")]
+    schema: u32,
+    evidence: Vec<Evidence>,
 }
 
-/// The explanation of a code. The file is parsed only if it speaks of the code.
-pub(super) fn of(family: &Family, code: &str) -> Option<&'static Cause> {
-    let key = format!("{}:{code}", family.id);
-    TEXT.contains(&format!("\"{key}\"")).then(|| BY_CODE.get(key.as_str()).copied()).flatten()
+/// The causes of one layer, parsed once they are asked for: a look-up needs one layer.
+struct Layer {
+    name: &'static str,
+    text: &'static str,
+    causes: OnceLock<Vec<Cause>>,
+}
+
+macro_rules! layers {
+    ($($name:literal),* $(,)?) => {
+        [$(Layer {
+            name: $name,
+            text: include_str!(concat!("../../data/errors/causes/", $name, ".toml")),
+            causes: OnceLock::new(),
+        }),*]
+    };
+}
+
+static LAYERS: [Layer; 13] = layers![
+    "hw",
+    "driver",
+    "aicore",
+    "aicpu",
+    "memory",
+    "runtime",
+    "op",
+    "hccl",
+    "framework",
+    "env",
+    "model",
+    "tool",
+    "vague",
+];
+
+impl Layer {
+    fn causes(&'static self) -> &'static [Cause] {
+        self.causes.get_or_init(|| {
+            parse(self.text).unwrap_or_else(|error| {
+                debug_assert!(false, "{}.toml: {error}", self.name);
+                Vec::new()
+            })
+        })
+    }
+}
+
+/// The causes of a file of causes.
+fn parse(text: &str) -> Result<Vec<Cause>, toml::de::Error> {
+    toml::from_str::<LayerFile>(text).map(|file| file.cause)
+}
+
+/// All causes, from the hardware upward.
+pub fn causes() -> impl Iterator<Item = &'static Cause> {
+    LAYERS.iter().flat_map(Layer::causes)
+}
+
+/// The cause of that id.
+pub fn cause(id: &str) -> Option<&'static Cause> {
+    let layer = LAYERS.iter().find(|layer| layer.name == layer_of(id))?;
+    layer.causes().iter().find(|cause| cause.id == id)
+}
+
+static EVIDENCE: LazyLock<BTreeMap<String, Evidence>> = LazyLock::new(|| {
+    let file: EvidenceFile = toml::from_str(include_str!("../../data/errors/evidence.toml"))
+        .expect("the built-in kinds of evidence are proved by a test");
+    file.evidence.into_iter().map(|evidence| (evidence.id.clone(), evidence)).collect()
+});
+
+/// What a diagnosis can need, by id.
+pub fn evidence(id: &str) -> Option<&'static Evidence> {
+    EVIDENCE.get(id)
 }
 
 #[cfg(test)]
@@ -80,29 +189,81 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::errcodes::{families, rows};
+    use crate::data::Catalog;
+
+    fn chinese(text: &str) -> bool {
+        text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c))
+    }
 
     #[test]
-    fn every_cause_names_codes_that_exist_and_has_both_languages() {
-        let known: BTreeSet<String> = families()
-            .iter()
-            .flat_map(|family| rows(family).iter().map(|row| format!("{}:{}", family.id, row.code)))
-            .collect();
-        let mut codes = BTreeSet::new();
+    fn every_cause_is_whole_and_in_both_languages() {
         let mut ids = BTreeSet::new();
-        let chinese = |text: &str| text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
-        for cause in causes() {
-            assert!(ids.insert(&cause.id), "{} occurs twice", cause.id);
-            assert!(!cause.sources.is_empty() && !cause.steps.is_empty(), "{}", cause.id);
-            assert!(!cause.text.en.is_empty() && chinese(&cause.text.zh), "{}", cause.id);
-            for step in &cause.steps {
-                assert!(!step.en.is_empty() && chinese(&step.zh), "{}", cause.id);
-            }
-            for code in &cause.codes {
-                assert!(known.contains(code), "{}: there is no code {code}", cause.id);
-                assert!(codes.insert(code), "{code} has two causes");
+        for layer in &LAYERS {
+            let file: LayerFile = toml::from_str(layer.text).unwrap();
+            assert_eq!(file.layer, layer.name);
+            for cause in layer.causes() {
+                let id = &cause.id;
+                assert!(ids.insert(id), "{id} occurs twice");
+                assert_eq!(cause.layer(), layer.name, "{id}");
+                assert!(!cause.sources.is_empty() && !cause.steps.is_empty(), "{id}");
+                for text in [&cause.title, &cause.text] {
+                    assert!(!text.en.is_empty() && chinese(&text.zh), "{id}");
+                    assert!(!chinese(&text.en), "{id}");
+                }
+                assert!(!cause.title.en.ends_with('.') && !cause.title.zh.ends_with('。'), "{id}");
+                for step in &cause.steps {
+                    assert!(!step.en.is_empty() && chinese(&step.zh), "{id}");
+                }
             }
         }
-        assert!(codes.len() >= 60, "only {} codes are explained", codes.len());
+    }
+
+    #[test]
+    fn what_causes_refer_to_exists() {
+        let catalog = Catalog::builtin();
+        let mut used = BTreeSet::new();
+        for cause in causes() {
+            for id in &cause.related {
+                assert!(super::cause(id).is_some(), "{}: there is no cause {id}", cause.id);
+                assert_ne!(id, &cause.id);
+            }
+            for id in &cause.evidence {
+                assert!(evidence(id).is_some(), "{}: there is no evidence {id}", cause.id);
+                used.insert(id);
+            }
+            for id in &cause.checks {
+                assert!(catalog.entry(id).is_some(), "{}: there is no check {id}", cause.id);
+            }
+        }
+        for evidence in EVIDENCE.values() {
+            assert!(used.contains(&evidence.id), "nothing needs {}", evidence.id);
+            assert!(chinese(&evidence.text.zh) && !evidence.text.en.is_empty());
+        }
+    }
+
+    /// The vocabulary that signatures, code maps and logs were labelled with, letter by letter.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "reads the facts where they are present")]
+    fn the_vocabulary_of_the_facts_is_kept() {
+        assert!(causes().count() >= 106);
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../shared/facts/cause_labels.json");
+        let Ok(text) = std::fs::read_to_string(path) else { return };
+        let facts: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let labels = facts["rows"].as_array().unwrap();
+        assert_eq!(labels.len(), 92);
+        for label in labels {
+            let id = label["symbol"].as_str().unwrap();
+            assert!(cause(id).is_some(), "{id} is lost");
+        }
+    }
+
+    #[test]
+    fn a_cause_is_found_by_its_id_alone() {
+        assert_eq!(cause("hccl.socket_timeout").unwrap().layer(), "hccl");
+        assert_eq!(cause("vague.inner").unwrap().role, Role::Wrapper);
+        for id in ["", "hccl", "hccl.", "nothing.at_all", "hccl.socket_timeout.x"] {
+            assert!(cause(id).is_none(), "{id}");
+        }
     }
 }

@@ -5,10 +5,12 @@
 //! without one shows its symbol, its message and its source: nothing is guessed.
 
 mod cause;
+mod link;
 mod query;
 mod table;
 
-pub use cause::{Cause, Step, causes};
+pub use cause::{Cause, Evidence, Role, Step, cause, causes, evidence};
+pub use link::{Link, Note, cause_of, links, note};
 pub use query::{Form, Query};
 pub use table::{Family, Kind, Row, families, rows};
 
@@ -21,6 +23,8 @@ pub struct Match {
     pub row: Row,
     /// What it means and what to do, where that is known.
     pub cause: Option<&'static Cause>,
+    /// What is to be said of this code beside its cause.
+    pub note: Option<&'static Note>,
 }
 
 /// Everything that `text` can mean, the most plausible first: families that write their codes
@@ -34,7 +38,8 @@ pub fn look_up(text: &str) -> Vec<Match> {
         .flat_map(|family| {
             table::find(family, &query).into_iter().map(move |row| Match {
                 family,
-                cause: cause::of(family, &row.code),
+                cause: cause_of(&family.id, &row.code).map(|link| link.cause),
+                note: note(&family.id, &row.code),
                 row,
             })
         })

@@ -53,7 +53,7 @@ fn since(cell: &str, lang: Lang) -> String {
 }
 
 fn meaning(found: &Match, lang: Lang) -> Vec<Block> {
-    let Match { family, row, cause } = found;
+    let Match { family, row, cause, note } = found;
     let mut facts =
         vec![(word("family", lang), format!("{} ({})", family.title.get(lang), family.id))];
     let mut fact = |label: &str, value: &str| {
@@ -74,13 +74,26 @@ fn meaning(found: &Match, lang: Lang) -> Vec<Block> {
     fact("source", &row.source);
     let mut page = vec![Block::Title(row.code.clone(), row.symbol.clone()), Block::Facts(facts)];
     page.push(Block::Paragraph(family.says.get(lang).to_owned()));
+    if let Some(note) = note {
+        page.push(Block::Paragraph(note.text.get(lang).to_owned()));
+    }
     let Some(cause) = cause else {
         page.push(Block::Paragraph(word("no_explanation", lang)));
         return page;
     };
-    page.push(Block::Heading(word("meaning", lang)));
-    page.push(Block::Paragraph(cause.text.get(lang).to_owned()));
-    page.push(Block::Heading(word("what_to_do", lang)));
+    page.push(Block::Heading(format!("{} ({})", word("meaning", lang), cause.id)));
+    page.extend(about_cause(cause, lang));
+    page.push(Block::Heading(word("sources", lang)));
+    page.push(Block::Bullets(cause.sources.clone()));
+    page
+}
+
+/// What a cause means, what to do, and how to look for it.
+pub(super) fn about_cause(cause: &Cause, lang: Lang) -> Vec<Block> {
+    let mut page = vec![
+        Block::Paragraph(cause.text.get(lang).to_owned()),
+        Block::Heading(word("what_to_do", lang)),
+    ];
     let steps = cause.steps.iter().map(|step| {
         let text = if lang == Lang::Zh { &step.zh } else { &step.en };
         (text.clone(), step.run.clone())
@@ -92,8 +105,6 @@ fn meaning(found: &Match, lang: Lang) -> Vec<Block> {
         page.push(Block::Heading(word("look_for_it", lang)));
         page.push(Block::Steps(vec![(word("look_for_it_how", lang), Some(run))]));
     }
-    page.push(Block::Heading(word("sources", lang)));
-    page.push(Block::Bullets(cause.sources.clone()));
     page
 }
 

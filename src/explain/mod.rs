@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::convert::rules::{Rule, Rules};
 use crate::data::{Catalog, Entry, Family};
-use crate::errcodes::{self, Cause, Match, Row};
+use crate::errcodes::{self, Cause, Match, Note, Row};
 use crate::render::Block;
 use crate::report::Finding;
 use crate::text::{Lang, nearest};
@@ -133,6 +133,7 @@ impl Topic {
                         family: found.family,
                         code: &found.row,
                         cause: found.cause,
+                        note: found.note,
                     })
                     .collect(),
             },
@@ -188,6 +189,8 @@ pub struct Meaning<'a> {
     code: &'a Row,
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<&'a Cause>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'a Note>,
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ pub fn pages() -> BTreeMap<String, String> {
         }
         pages.insert(format!("{folder}convert-rules.md"), render(&rule::tables(lang), 1));
         pages.insert(format!("{folder}errors.md"), errors(lang));
+        pages.insert(format!("{folder}causes.md"), causes(lang));
         for family in errcodes::families() {
             let title = Block::Title(both(&family.title, lang), String::new());
             let mut page = code::family_page(family, lang);
@@ -51,6 +52,7 @@ fn index(lang: Lang) -> String {
         out.push_str(&format!("- [{title}]({}.md)\n", family.family));
     }
     out.push_str(&format!("- [{}](errors.md)\n", word("code_families", lang)));
+    out.push_str(&format!("- [{}](causes.md)\n", word("causes", lang)));
     out.push_str(&format!("- [{}](convert-rules.md)\n", word("rules", lang)));
     out
 }
@@ -82,25 +84,28 @@ fn errors(lang: Lang) -> String {
             crate::render::markdown_words(family.says.get(lang))
         ));
     }
-    out.push('\n');
-    let mut page = vec![Block::Heading(word("explained_codes", lang))];
-    for cause in errcodes::causes() {
-        let codes: Vec<String> = cause
-            .codes
-            .iter()
-            .filter_map(|code| code.split_once(':'))
-            .map(|(_, code)| format!("`{code}`"))
-            .collect();
-        page.push(Block::Paragraph(codes.join(", ")));
-        page.push(Block::Paragraph(cause.text.get(lang).to_owned()));
-        let steps = cause.steps.iter().map(|step| {
-            let text = if lang == Lang::Zh { &step.zh } else { &step.en };
-            (text.clone(), step.run.clone())
-        });
-        page.push(Block::Steps(steps.collect()));
-    }
-    out.push_str(&render(&page, 1));
     out
+}
+
+/// All causes, each with the codes that speak for it.
+fn causes(lang: Lang) -> String {
+    let mut codes: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (_, code, link) in errcodes::links() {
+        let known = codes.entry(&link.cause.id).or_default();
+        let code = format!("`{code}`");
+        if !known.contains(&code) {
+            known.push(code);
+        }
+    }
+    let mut page = vec![Block::Title(word("causes", lang), word("generated", lang))];
+    for cause in errcodes::causes() {
+        page.push(Block::Heading(format!("{}: {}", cause.id, both(&cause.title, lang))));
+        if let Some(codes) = codes.get(cause.id.as_str()) {
+            page.push(Block::Facts(vec![(word("codes", lang), codes.join(", "))]));
+        }
+        page.extend(code::about_cause(cause, lang));
+    }
+    render(&page, 1)
 }
 
 fn render(page: &[Block], level: usize) -> String {

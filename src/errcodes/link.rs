@@ -1,0 +1,138 @@
+//! Which cause a code speaks for: `data/errors/code_causes.tsv`; and what is to be said of single
+//! codes: `data/errors/notes.toml`.
+
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use super::cause::{Cause, cause};
+use crate::text::Text;
+
+const LINKS: &str = include_str!("../../data/errors/code_causes.tsv");
+const NOTES: &str = include_str!("../../data/errors/notes.toml");
+
+/// A code speaks for a cause.
+#[derive(Debug, Clone, Copy)]
+pub struct Link {
+    /// The cause.
+    pub cause: &'static Cause,
+    /// How sure, in tenths: 30 names a cause beyond doubt, 20 the kind of failure, 10 leaves
+    /// several causes open, 1 is a wrapper.
+    pub weight: u8,
+}
+
+/// What is to be said of one code beside its cause.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Note {
+    /// The codes, as `<family>:<code>`.
+    #[serde(skip_serializing)]
+    pub codes: Vec<String>,
+    /// The words.
+    pub text: Text,
+    /// Where this is known from.
+    pub sources: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoteFile {
+    #[expect(dead_code, reason = "read so that the file may carry it")]
+    schema: u32,
+    note: Vec<Note>,
+}
+
+static ALL_NOTES: LazyLock<Vec<Note>> = LazyLock::new(|| {
+    let file: NoteFile = toml::from_str(NOTES).expect("the built-in notes are proved by a test");
+    file.note
+});
+
+/// The cause that a code of a family speaks for, where that is sure.
+pub fn cause_of(family: &str, code: &str) -> Option<Link> {
+    // Found in the text as it is: a look-up needs one line of it.
+    let start = format!("\n{family}\t{code}\t");
+    let at = LINKS.find(&start)? + start.len();
+    parse_tail(LINKS[at..].lines().next()?)
+}
+
+/// All codes that speak for a cause: family, code, cause, weight.
+pub fn links() -> impl Iterator<Item = (&'static str, &'static str, Link)> {
+    LINKS.lines().filter_map(|line| {
+        let (family, rest) = line.split_once('\t')?;
+        let (code, rest) = rest.split_once('\t')?;
+        Some((family, code, parse_tail(rest)?))
+    })
+}
+
+fn parse_tail(tail: &str) -> Option<Link> {
+    let (id, weight) = tail.split_once('\t')?;
+    Some(Link { cause: cause(id)?, weight: weight.parse().ok()? })
+}
+
+/// What is to be said of a code.
+pub fn note(family: &str, code: &str) -> Option<&'static Note> {
+    let key = format!("{family}:{code}");
+    let said = NOTES.contains(&format!("\"{key}\""));
+    said.then(|| ALL_NOTES.iter().find(|note| note.codes.contains(&key))).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::errcodes::{families, rows};
+
+    fn known() -> BTreeSet<String> {
+        families()
+            .iter()
+            .flat_map(|family| rows(family).iter().map(|row| format!("{}:{}", family.id, row.code)))
+            .collect()
+    }
+
+    #[test]
+    fn every_link_joins_a_code_and_a_cause_that_exist() {
+        let known = known();
+        let mut seen = BTreeSet::new();
+        let lines = LINKS.lines().filter(|line| !line.starts_with(['#', 'f']));
+        let mut count = 0;
+        for line in lines {
+            let cells: Vec<&str> = line.split('\t').collect();
+            let [family, code, id, weight] = cells[..] else { panic!("{line}") };
+            assert!(cause(id).is_some(), "there is no cause {id}");
+            assert!((1..=30).contains(&weight.parse::<u8>().unwrap()), "{line}");
+            let key = format!("{family}:{code}");
+            assert!(known.contains(&key), "there is no code {key}");
+            assert_eq!(cause_of(family, code).unwrap().cause.id, id);
+            assert!(seen.insert(key), "{line} occurs twice");
+            count += 1;
+        }
+        assert_eq!(links().count(), count);
+        assert!(count > 600, "{count}");
+    }
+
+    #[test]
+    fn a_wrapper_weighs_next_to_nothing() {
+        for (_, code, link) in links() {
+            if link.cause.id.starts_with("vague.") {
+                assert_eq!(link.weight, 1, "{code}");
+            }
+        }
+        assert!(cause_of("acl_rt", "507056").unwrap().weight > 25);
+        assert!(cause_of("acl_rt", "5070").is_none(), "a part of a code is no code");
+    }
+
+    #[test]
+    fn notes_speak_of_codes_that_exist() {
+        let known = known();
+        for note in ALL_NOTES.iter() {
+            assert!(!note.sources.is_empty() && !note.text.en.is_empty());
+            assert!(note.text.zh.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c)));
+            for code in &note.codes {
+                assert!(known.contains(code), "there is no code {code}");
+            }
+        }
+        assert!(note("dcmi", "-8005").is_some());
+        assert!(note("dcmi", "-800").is_none());
+    }
+}
