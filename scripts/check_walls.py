@@ -35,7 +35,7 @@ BESIDE = "clippy::undocumented_unsafe_blocks"
 
 
 def copy(to: Path) -> None:
-    for name in ("Cargo.toml", "Cargo.lock", "clippy.toml"):
+    for name in ("Cargo.toml", "Cargo.lock", "clippy.toml", "build.rs"):
         shutil.copy(PROJECT / name, to / name)
     for name in ("src", "data", "benches", "tests/support", "docs"):
         shutil.copytree(PROJECT / name, to / name)

@@ -97,7 +97,7 @@ macro_rules! matrix {
             $(#[serde(default, rename = $name)] $field: Vec<Spanned<$row>>,)*
         }
 
-        /// The built-in file: a test proves what [`Matrix::parse`] proves of others.
+        /// The built-in file: a test proves of it what is proved of other files.
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct BuiltIn {
