@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::config;
 use super::environment;
-use super::rules::Rules;
+use super::rules::{Place, Rules};
 use super::shell;
 use super::site::{Certainty, Planner};
 use super::syntax::Unreadable;
@@ -42,10 +42,12 @@ fn of_cuda(image: &str) -> bool {
 pub(super) fn entry(planner: &mut Planner<'_>, key: &Range<usize>, value: &Range<usize>) {
     let (name, text) = (&planner.text[key.clone()], &planner.text[value.clone()]);
     let site = match (name, text) {
-        ("driver" | "runtime" | "runtimeClassName", "nvidia") | ("gpus", "all") => "compose-nvidia",
-        (name, _) if name.starts_with("nvidia.com/") => "k8s-nvidia-gpu",
+        ("driver" | "runtime" | "runtimeClassName", "nvidia") | ("gpus", "all") => {
+            Place::ComposeNvidia
+        }
+        (name, _) if name.starts_with("nvidia.com/") => Place::K8sNvidiaGpu,
         ("image" | "container" | "base_image" | "baseImage", image) if of_cuda(image) => {
-            "ci-cuda-image"
+            Place::CiCudaImage
         }
         _ => return,
     };
@@ -80,7 +82,8 @@ fn dockerfile(planner: &mut Planner<'_>) {
                 list(planner, &rest);
             }
             "RUN" | "CMD" | "ENTRYPOINT" => {
-                let _ = shell::plan_part(planner, body, rest.start);
+                let command = options_of_run(body);
+                let _ = shell::plan_part(planner, &body[command..], rest.start + command);
             }
             _ => {}
         }
@@ -118,7 +121,10 @@ fn instructions(text: &str) -> Vec<Instruction> {
         if rest.start > rest.end {
             continue;
         }
-        at = heredoc(text, &text[rest.clone()], &name, at);
+        let behind = heredoc(text, &text[rest.clone()], &name, at);
+        // The shell reads its here documents with the command.
+        let rest = if behind > at && name == "RUN" { rest.start..behind } else { rest };
+        at = behind;
         out.push(Instruction { name, rest });
     }
     out
@@ -126,6 +132,17 @@ fn instructions(text: &str) -> Vec<Instruction> {
 
 fn line_after(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |len| at + len + 1)
+}
+
+/// Where the command begins behind `--mount=type=cache,…` and its like.
+fn options_of_run(body: &str) -> usize {
+    let mut at = 0;
+    while body[at..].starts_with("--") {
+        let len = body[at..].find([' ', '\t', '\\', '\n']).unwrap_or(body.len() - at);
+        let rest = &body[at + len..];
+        at += len + rest.len() - rest.trim_start_matches([' ', '\t', '\\', '\r', '\n']).len();
+    }
+    at
 }
 
 /// Behind the here document of `RUN <<EOF` or `COPY <<EOF /file`.
@@ -164,7 +181,7 @@ fn from(planner: &mut Planner<'_>, rest: &Range<usize>) {
             continue;
         }
         if of_cuda(word) {
-            let rule = Rules::builtin().site("dockerfile-from");
+            let rule = Rules::builtin().site(Place::DockerfileFrom);
             planner.flag(rule, start..start + word.len(), Some(word.to_owned()));
         }
         return;
@@ -178,7 +195,7 @@ fn argument_image(planner: &mut Planner<'_>, rest: &Range<usize>) {
     let image = value.trim().trim_matches(['"', '\'']);
     let says_image = name.to_ascii_lowercase().contains("image") || name.starts_with("BASE");
     if says_image && !image.contains(char::is_whitespace) && of_cuda(image) {
-        let rule = Rules::builtin().site("dockerfile-from");
+        let rule = Rules::builtin().site(Place::DockerfileFrom);
         planner.flag(rule, rest.clone(), Some(image.to_owned()));
     }
 }
@@ -201,7 +218,7 @@ fn legacy(planner: &mut Planner<'_>, rest: &Range<usize>) {
 fn list(planner: &mut Planner<'_>, rest: &Range<usize>) {
     let text = planner.text;
     let Some(items) = config::json_list(&text[rest.clone()]) else { return };
-    let rule = Rules::builtin().site("shell-device-option");
+    let rule = Rules::builtin().site(Place::ShellDeviceOption);
     let mut option: Option<&str> = None;
     for item in items {
         let range = rest.start + item.start..rest.start + item.end;
@@ -261,6 +278,14 @@ mod tests {
             ),
             ("CMD python a.py --device cuda\n", "CMD python a.py --device npu\n"),
             (
+                "RUN <<EOF\nexport CUDA_VISIBLE_DEVICES=0\nEOF\nCOPY a b\n",
+                "RUN <<EOF\nexport ASCEND_RT_VISIBLE_DEVICES=0\nEOF\nCOPY a b\n",
+            ),
+            (
+                "RUN --mount=type=cache,target=/x \\\n  --network=host python a.py --device cuda\n",
+                "RUN --mount=type=cache,target=/x \\\n  --network=host python a.py --device npu\n",
+            ),
+            (
                 "CMD [\"python\", \"a.py\", \"--device\", \"cuda\"]\n",
                 "CMD [\"python\", \"a.py\", \"--device\", \"npu\"]\n",
             ),
@@ -273,7 +298,8 @@ mod tests {
     fn what_stays() {
         for text in [
             "# ENV CUDA_VISIBLE_DEVICES=0\nFROM ubuntu:22.04\n",
-            "RUN <<EOF\nexport CUDA_VISIBLE_DEVICES=0\nEOF\nCOPY cuda /cuda\n",
+            "RUN <<EOF\necho cuda\nEOF\nCOPY cuda /cuda\n",
+            "COPY <<EOF /a.txt\nexport CUDA_VISIBLE_DEVICES=0\nEOF\n",
             "# escape=`\nENV CUDA_VISIBLE_DEVICES=0\n",
             "LABEL cuda=yes\nRUN echo \"CUDA_VISIBLE_DEVICES=0\"\n",
         ] {

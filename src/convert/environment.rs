@@ -1,7 +1,7 @@
 //! Environment variables of CUDA and NCCL: the name that the Ascend stack reads instead, and the
 //! value in that variable's own grammar. Shared by all kinds of files.
 
-use super::rules::{Action, Match, Rule, Rules};
+use super::rules::{Action, Match, Place, Rule, Rules};
 use super::site::{Certainty, Decision, Planner};
 use crate::data::EnvVars;
 
@@ -57,9 +57,9 @@ enum Value {
     /// It has to be written so.
     Written(String),
     /// The same text, with something that a person has to look at.
-    Doubtful(&'static str, String),
+    Doubtful(Place, String),
     /// It cannot be said; the variable stays as it is, and a person has to act.
-    Impossible(&'static str, String),
+    Impossible(Place, String),
 }
 
 /// What becomes of the variable `name` where it is set to `value`, or where it is read, removed
@@ -107,9 +107,9 @@ pub fn assignment(name: &str, value: Option<&str>) -> Option<EnvDecision> {
 /// Search paths and flags: their names stay, what is in them may be of CUDA.
 fn by_content(name: &str, value: &str) -> Option<EnvDecision> {
     let (site, found) = if name == "XLA_FLAGS" {
-        ("xla-flags", value.split_ascii_whitespace().find(|flag| flag.contains("xla_gpu")))
+        (Place::XlaFlags, value.split_ascii_whitespace().find(|flag| flag.contains("xla_gpu")))
     } else {
-        ("ld-library-path-cuda", value.split(':').find(|path| of_cuda(path)))
+        (Place::LdLibraryPathCuda, value.split(':').find(|path| of_cuda(path)))
     };
     let rule = Rules::builtin().site(site);
     let issue = Issue { rule, decision: Decision::Flagged, detail: Some(found?.to_owned()) };
@@ -138,7 +138,7 @@ fn in_new_grammar(name: &str, value: &str) -> Value {
         "NCCL_IB_SL" => number(name, value, |n| n <= 7),
         "NCCL_IB_QPS_PER_CONNECTION" => number(name, value, |n| (1..=32).contains(&n)),
         "NCCL_SOCKET_FAMILY" if !matches!(value, "AF_INET" | "AF_INET6") => {
-            Value::Impossible("env-value", format!("{name}={value}"))
+            Value::Impossible(Place::EnvValue, format!("{name}={value}"))
         }
         "CUDA_LAUNCH_BLOCKING"
         | "TORCH_NCCL_BLOCKING_WAIT"
@@ -156,7 +156,7 @@ fn number(name: &str, value: &str, accepted: impl Fn(u32) -> bool) -> Value {
     match bare.parse::<u32>() {
         Ok(number) if accepted(number) && bare == value => Value::Same,
         Ok(number) if accepted(number) => Value::Written(bare.to_owned()),
-        _ => Value::Impossible("env-value", format!("{name}={value}")),
+        _ => Value::Impossible(Place::EnvValue, format!("{name}={value}")),
     }
 }
 
@@ -165,19 +165,19 @@ fn number(name: &str, value: &str, accepted: impl Fn(u32) -> bool) -> Value {
 fn devices(value: &str) -> Value {
     let tight: String = value.chars().filter(|c| !c.is_ascii_whitespace()).collect();
     if !tight.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b'-')) {
-        return Value::Impossible("env-device-ids", value.to_owned());
+        return Value::Impossible(Place::EnvDeviceIds, value.to_owned());
     }
     let mut last: Option<u32> = None;
     // In both grammars the list ends at what is no number.
     for number in tight.split(',').map_while(|part| part.parse::<u32>().ok()) {
         if last.is_some_and(|last| number <= last) {
-            return Value::Doubtful("env-device-order", tight);
+            return Value::Doubtful(Place::EnvDeviceOrder, tight);
         }
         last = Some(number);
     }
     // A blank inside a number ends it in CUDA's grammar and would glue two here.
     if value.split(',').any(|part| part.trim().contains(|c: char| c.is_ascii_whitespace())) {
-        return Value::Impossible("env-device-ids", value.to_owned());
+        return Value::Impossible(Place::EnvDeviceIds, value.to_owned());
     }
     if tight == value { Value::Same } else { Value::Written(tight) }
 }
@@ -200,7 +200,7 @@ fn allocator(value: &str) -> Value {
             continue;
         }
         if !known.switches.iter().chain(&known.other).any(|name| name == key) {
-            return Value::Impossible("env-alloc-key", option.trim().to_owned());
+            return Value::Impossible(Place::EnvAllocKey, option.trim().to_owned());
         }
         let setting = option.split_once(':').map_or("", |(_, setting)| setting).trim();
         keys.push((key, setting));
@@ -213,7 +213,7 @@ fn allocator(value: &str) -> Value {
         .find(|(key, _)| matches!(*key, "max_split_size_mb" | "garbage_collection_threshold"));
     match split {
         Some((key, _)) if expandable => {
-            Value::Doubtful("env-alloc-clash", format!("expandable_segments, {key}"))
+            Value::Doubtful(Place::EnvAllocClash, format!("expandable_segments, {key}"))
         }
         _ => Value::Same,
     }

@@ -14,6 +14,7 @@
 //! - [`notebook`], [`shell`], [`config`], [`requirements`], [`container`], [`native`] and [`rust`]
 //!   plan the files of their kind.
 //! - [`value`] tells devices and backends among the values of options and keys.
+//! - [`programs`] are those that the tree installs: their options are known.
 //! - [`plan`] reads every file and asks the planner of its kind; [`needle`] spares it most.
 //! - [`git`] tells what must not be overwritten unasked; [`commit`] replaces the files, all or
 //!   none, after [`journal`] has what [`undo`] needs; [`copy`] writes elsewhere instead.
@@ -40,6 +41,7 @@ pub mod notebook;
 pub mod options;
 pub mod page;
 pub mod plan;
+pub mod programs;
 pub mod python;
 mod replace;
 pub mod report;

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::rules::Rules;
+use super::rules::{Place, Rules};
 use super::site::Planner;
 
 /// Words without which a C++ source has nothing to report.
@@ -155,10 +155,14 @@ fn source(planner: &mut Planner<'_>, cuda: bool) {
             0 => String::new(),
             count => format!("{count} × __global__"),
         };
-        planner.flag(rules.site("native-port"), 0..0, Some(count).filter(|text| !text.is_empty()));
+        planner.flag(
+            rules.site(Place::NativePort),
+            0..0,
+            Some(count).filter(|text| !text.is_empty()),
+        );
         for kernel in &kernels {
             let name = text[kernel.clone()].to_owned();
-            planner.flag(rules.site("cuda-source"), kernel.clone(), Some(name));
+            planner.flag(rules.site(Place::CudaSource), kernel.clone(), Some(name));
         }
     }
     if aware {
@@ -183,7 +187,7 @@ fn source(planner: &mut Planner<'_>, cuda: bool) {
     }
     for (name, (count, range)) in calls {
         let detail = format!("{name} × {count}");
-        planner.flag(rules.site("cpp-cuda-runtime"), range, Some(detail));
+        planner.flag(rules.site(Place::CppCudaRuntime), range, Some(detail));
     }
 }
 
@@ -255,9 +259,9 @@ fn directive(planner: &mut Planner<'_>, range: Range<usize>) {
         let header = &header[..header.find(['>', '"']).unwrap_or(header.len())];
         let last = header.rsplit('/').next().unwrap_or(header);
         if last.starts_with("CUDAGuard") {
-            "cpp-cuda-guard"
+            Place::CppCudaGuard
         } else if header.starts_with("ATen/cuda/") || header.starts_with("c10/cuda/") {
-            "cpp-cuda-context"
+            Place::CppCudaContext
         } else if last.starts_with("cuda")
             || ["cublas", "cudnn", "cufft", "curand", "cusparse", "cusolver", "nccl", "nvtx"]
                 .iter()
@@ -266,7 +270,7 @@ fn directive(planner: &mut Planner<'_>, range: Range<usize>) {
                 .iter()
                 .any(|prefix| header.starts_with(prefix))
         {
-            "cpp-cuda-runtime"
+            Place::CppCudaRuntime
         } else {
             return;
         }
@@ -274,7 +278,7 @@ fn directive(planner: &mut Planner<'_>, range: Range<usize>) {
         .iter()
         .any(|name| body.contains(name))
     {
-        "cpp-cuda-version"
+        Place::CppCudaVersion
     } else {
         return;
     };
@@ -282,22 +286,17 @@ fn directive(planner: &mut Planner<'_>, range: Range<usize>) {
 }
 
 /// Names of PyTorch's C++ interface that stand for CUDA.
-fn of_torch(
-    text: &str,
-    word: &str,
-    before: Option<&Token>,
-    tokens: &[Token],
-) -> Option<&'static str> {
+fn of_torch(text: &str, word: &str, before: Option<&Token>, tokens: &[Token]) -> Option<Place> {
     let called = matches!(tokens.get(1), Some(Token::Sign(b'(', _)));
     let after_path = matches!(before, Some(Token::Sign(b':', _)));
     Some(match word {
         "getCurrentCUDAStream" | "getStreamFromPool" | "CUDAStream" | "CUDAStreamGuard" => {
-            "cpp-current-stream"
+            Place::CppCurrentStream
         }
-        "CUDAGuard" | "OptionalCUDAGuard" => "cpp-cuda-guard",
-        "is_cuda" if called => "cpp-is-cuda",
-        "kCUDA" => "cpp-dispatch-key",
-        "CUDA" if after_path => "cpp-dispatch-key",
+        "CUDAGuard" | "OptionalCUDAGuard" => Place::CppCudaGuard,
+        "is_cuda" if called => Place::CppIsCuda,
+        "kCUDA" => Place::CppDispatchKey,
+        "CUDA" if after_path => Place::CppDispatchKey,
         "CUDA" => {
             // `TORCH_LIBRARY_IMPL(name, CUDA, m)`: the comma before and behind.
             let between = matches!(before, Some(Token::Sign(b',', _)))
@@ -305,9 +304,9 @@ fn of_torch(
             if !between || !text.contains("TORCH_LIBRARY_IMPL") {
                 return None;
             }
-            "cpp-dispatch-key"
+            Place::CppDispatchKey
         }
-        "CUDA_VERSION" | "CUDART_VERSION" => "cpp-cuda-version",
+        "CUDA_VERSION" | "CUDART_VERSION" => Place::CppCudaVersion,
         _ => return None,
     })
 }
@@ -326,7 +325,7 @@ fn of_runtime(word: &str) -> bool {
 fn cmake(planner: &mut Planner<'_>) {
     let text = planner.text;
     let bytes = text.as_bytes();
-    let rule = Rules::builtin().site("cmake-cuda");
+    let rule = Rules::builtin().site(Place::CmakeCuda);
     let mut at = 0;
     while at < bytes.len() {
         match bytes[at] {

@@ -39,6 +39,7 @@ const SILENT: &[&str] = &[
     "pin_memory",
     "init_process_group",
     "torch.load",
+    "torch.ops",
     "ProfilerActivity",
     "accelerator",
     "map_location",

@@ -17,6 +17,10 @@ pub enum Import {
     None,
 }
 
+/// What is asked for when nothing is said.
+pub static DEFAULT: Options =
+    Options { target: None, transfer: false, messages: false, mark: false, import: Import::Need };
+
 /// What the planners of all kinds of files are told.
 #[derive(Debug, Clone, Default)]
 pub struct Options {

@@ -21,7 +21,7 @@ use super::python::{Module, Project};
 use super::site::{self, FilePlan};
 use super::syntax::Unreadable;
 use super::walk::SourceFile;
-use super::{config, container, native, notebook, python, requirements, rust, shell};
+use super::{config, container, native, notebook, programs, python, requirements, rust, shell};
 use crate::collect::Progress;
 
 /// Decides about one text. An error means: this text is not of the kind, it stays as it is.
@@ -148,7 +148,16 @@ fn project(all: &[SourceFile], read: &[(&SourceFile, std::io::Result<Vec<u8>>)])
             Some((module(file), text))
         })
         .collect();
-    Project::of(&sources, top)
+    let mut project = Project::of(&sources, top);
+    for file in all {
+        let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+        if programs::may_name(&name)
+            && let Ok(bytes) = self::read(file)
+        {
+            project.add_programs(programs::named(&name, &String::from_utf8_lossy(&bytes)));
+        }
+    }
+    project
 }
 
 /// The dotted name of a file, seen from the root.
@@ -228,18 +237,20 @@ fn decode(kind: FileKind, bytes: &[u8]) -> Result<Decoded, DecodeError> {
 /// The planner of a kind of file.
 fn planner(kind: FileKind) -> Planner {
     match kind {
-        FileKind::Shell => |source, _| in_syntax(source, |planner, _| shell::plan(planner)),
-        FileKind::Requirements => |source, _| {
-            in_syntax(source, |planner, name| {
+        FileKind::Shell => {
+            |source, options| in_syntax(source, options, |planner, _| shell::plan(planner))
+        }
+        FileKind::Requirements => |source, options| {
+            in_syntax(source, options, |planner, name| {
                 requirements::plan(planner, name);
                 Ok(())
             })
         },
-        FileKind::Config => |source, _| in_syntax(source, config::plan),
-        FileKind::Container => |source, _| in_syntax(source, container::plan),
-        FileKind::Rust => |source, _| in_syntax(source, rust::plan),
-        FileKind::Native => |source, _| {
-            in_syntax(source, |planner, name| {
+        FileKind::Config => |source, options| in_syntax(source, options, config::plan),
+        FileKind::Container => |source, options| in_syntax(source, options, container::plan),
+        FileKind::Rust => |source, options| in_syntax(source, options, rust::plan),
+        FileKind::Native => |source, options| {
+            in_syntax(source, options, |planner, name| {
                 native::plan(planner, name);
                 Ok(())
             })
@@ -247,7 +258,7 @@ fn planner(kind: FileKind) -> Planner {
         FileKind::Notebook => |source, options| {
             let context = python::Context { cell: true, ..python::Context::alone(options) };
             let cells = |text: &str| python::plan(text, &context).ok();
-            in_syntax(source, |planner, _| notebook::plan(planner, &cells))
+            in_syntax(source, options, |planner, _| notebook::plan(planner, &cells))
         },
         FileKind::Python => |source, options| {
             let package = module(source.file).package;
@@ -265,11 +276,12 @@ fn planner(kind: FileKind) -> Planner {
 }
 
 /// Plans a text by its name; where the syntax of its kind ends, it is left alone.
-fn in_syntax(
-    source: &Source<'_>,
-    plan: impl FnOnce(&mut site::Planner<'_>, &str) -> Result<(), Unreadable>,
+fn in_syntax<'a>(
+    source: &Source<'a>,
+    options: &'a Options,
+    plan: impl FnOnce(&mut site::Planner<'a>, &str) -> Result<(), Unreadable>,
 ) -> Result<FilePlan, FileProblem> {
-    let mut planner = site::Planner::new(source.text);
+    let mut planner = site::Planner::of(source.text, options, Some(source.project));
     let name = source.file.path.file_name().unwrap_or_default().to_string_lossy();
     match plan(&mut planner, &name) {
         Ok(()) => Ok(planner.finish()),

@@ -1,5 +1,6 @@
 //! What is known of every CUDA name: `data/convert_rules.toml` and `data/convert/*.toml`.
 
+mod place;
 mod presence;
 #[cfg(test)]
 mod tests;
@@ -9,6 +10,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+pub use place::Place;
 pub use presence::Presence;
 
 use crate::data::table;
@@ -213,14 +215,22 @@ pub struct Rules {
     /// The versions in whose sources presence was looked up.
     pub versions: Vec<String>,
     exact: HashMap<(Match, String), usize>,
+    /// The rule of each place, by its number.
+    places: Vec<usize>,
     /// Names that end in `*` or are prefixes by kind, without the star.
     prefixes: Vec<(Match, String, usize)>,
 }
 
-/// Two rules that cannot both stand in the table.
+/// What makes a table unusable.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} and {1} have the same id or match the same name {2}")]
-struct Duplicate(String, String, String);
+enum Unusable {
+    /// An id or a name that stands twice.
+    #[error("{0} and {1} have the same id or match the same name {2}")]
+    Duplicate(String, String, String),
+    /// A place that the code knows has none.
+    #[error("there is no rule for the place `{0}`")]
+    Place(&'static str),
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -245,7 +255,7 @@ impl Rules {
     fn new(
         entry: Entry,
         files: impl IntoIterator<Item = (&'static str, File)>,
-    ) -> Result<Self, Duplicate> {
+    ) -> Result<Self, Unusable> {
         let mut rules = Vec::new();
         for (field, file) in files {
             rules.extend(file.rule.into_iter().map(|rule| Rule { field, ..rule }));
@@ -255,18 +265,27 @@ impl Rules {
         let mut prefixes = Vec::new();
         for (at, rule) in rules.iter().enumerate() {
             if at > 0 && rules[at - 1].id == rule.id {
-                return Err(Duplicate(rule.id.clone(), rule.id.clone(), String::new()));
+                return Err(Unusable::Duplicate(rule.id.clone(), rule.id.clone(), String::new()));
             }
             for name in rule.names() {
                 if rule.how == Match::Prefix || name.ends_with('*') {
                     prefixes.push((rule.how, name.trim_end_matches('*').to_owned(), at));
                 } else if let Some(other) = exact.insert((rule.how, name.to_owned()), at) {
                     let other: &Rule = &rules[other];
-                    return Err(Duplicate(other.id.clone(), rule.id.clone(), name.to_owned()));
+                    return Err(Unusable::Duplicate(
+                        other.id.clone(),
+                        rule.id.clone(),
+                        name.to_owned(),
+                    ));
                 }
             }
         }
-        Ok(Self { rules, versions: entry.torch_npu, exact, prefixes })
+        let places = Place::ALL.iter().map(|place| {
+            let named = |how| exact.get(&(how, place.name().to_owned())).copied();
+            named(Match::Site).or_else(|| named(Match::File)).ok_or(Unusable::Place(place.name()))
+        });
+        let places = places.collect::<Result<_, _>>()?;
+        Ok(Self { rules, versions: entry.torch_npu, exact, places, prefixes })
     }
 
     /// The rule of this kind for exactly `name`, or the one whose prefix it has.
@@ -284,15 +303,9 @@ impl Rules {
             .map(|&(_, _, at)| &self.rules[at])
     }
 
-    /// The rule that the code knows by `name`.
-    ///
-    /// # Panics
-    ///
-    /// If there is none: a test asks for every name that the code uses.
-    pub fn site(&self, name: &str) -> &Rule {
-        self.find(Match::Site, name)
-            .or_else(|| self.find(Match::File, name))
-            .unwrap_or_else(|| panic!("no rule for the site `{name}`"))
+    /// The rule of a place.
+    pub fn site(&self, place: Place) -> &Rule {
+        &self.rules[self.places[place as usize]]
     }
 
     /// The fields, in the order of the files, and their rules.

@@ -13,7 +13,7 @@ use syn::{ItemUse, UseTree};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::rules::Rules;
+use super::rules::{Place, Rules};
 use super::site::{Certainty, Planner};
 use super::syntax::Unreadable;
 
@@ -165,7 +165,7 @@ fn source(planner: &mut Planner<'_>) -> Result<(), Unreadable> {
                 && !COMMON.contains(&name.as_str())
                 && of_cuda.iter().any(|word| name.contains(word))
             {
-                let rule = Rules::builtin().site("rust-ort-option");
+                let rule = Rules::builtin().site(Place::RustOrtOption);
                 planner.flag(rule, range.clone(), Some(name.clone()));
             }
         }
@@ -333,7 +333,7 @@ fn judge(
                 "CUDA" => "CANN",
                 _ => return true,
             };
-            planner.change(rules.site("rust-ort-provider"), range.clone(), new, certainty);
+            planner.change(rules.site(Place::RustOrtProvider), range.clone(), new, certainty);
         }
         return true;
     }
@@ -364,7 +364,7 @@ fn judge(
         _ => false,
     };
     if device {
-        planner.flag(rules.site("rust-cuda"), range.clone(), Some(path.to_owned()));
+        planner.flag(rules.site(Place::RustCuda), range.clone(), Some(path.to_owned()));
     }
     false
 }
@@ -417,7 +417,7 @@ fn dependency(
         list = table.get("features");
     }
     if CUDA_CRATES.contains(&name.replace('-', "_").as_str()) {
-        planner.flag(Rules::builtin().site("rust-cuda"), key.span(), Some(name));
+        planner.flag(Rules::builtin().site(Place::RustCuda), key.span(), Some(name));
         return;
     }
     if let Some(list) = list {
@@ -456,14 +456,18 @@ fn features(planner: &mut Planner<'_>, of: Option<&str>, list: &Spanned<DeValue<
         }
         let end = span.end - 1;
         if name == "ort" && feature == "cuda" && planner.text[..end].ends_with("cuda") {
-            let rule = rules.site("rust-ort-provider");
+            let rule = rules.site(Place::RustOrtProvider);
             planner.change(rule, end - 4..end, "cann", Certainty::Exact);
         } else if name == "ort"
             || ["tch", "candle", "burn", "mistralrs", "llama", "cubecl", "whisper"]
                 .iter()
                 .any(|prefix| name.starts_with(prefix))
         {
-            planner.flag(rules.site("rust-cuda"), span.clone(), Some(format!("{name}/{feature}")));
+            planner.flag(
+                rules.site(Place::RustCuda),
+                span.clone(),
+                Some(format!("{name}/{feature}")),
+            );
         }
     }
 }

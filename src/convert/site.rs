@@ -7,6 +7,8 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::encoding::Edit;
+use super::options::{self, Options};
+use super::python::Project;
 use super::rules::Rule;
 
 /// How sure a decision is.
@@ -64,6 +66,10 @@ pub struct FilePlan {
 pub struct Planner<'a> {
     /// The text that is read.
     pub text: &'a str,
+    /// What the run was asked for.
+    pub options: &'a Options,
+    /// What is known of the tree that the text is from.
+    pub project: Option<&'a Project>,
     /// Byte offsets at which lines begin.
     lines: Vec<usize>,
     plan: FilePlan,
@@ -76,8 +82,13 @@ pub struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    /// Begins with an empty plan.
+    /// Begins with an empty plan, for a text on its own.
     pub fn new(text: &'a str) -> Self {
+        Self::of(text, &options::DEFAULT, None)
+    }
+
+    /// Begins with an empty plan.
+    pub fn of(text: &'a str, options: &'a Options, project: Option<&'a Project>) -> Self {
         let lines = std::iter::once(0)
             .chain(
                 text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1),
@@ -85,6 +96,8 @@ impl<'a> Planner<'a> {
             .collect();
         Self {
             text,
+            options,
+            project,
             lines,
             plan: FilePlan::default(),
             said: HashSet::new(),
@@ -143,6 +156,18 @@ impl<'a> Planner<'a> {
         self.plan.sites.push(Site { rule, decision, certainty, range, line, column, detail });
     }
 
+    /// Takes over the plan of a part of the text that begins at `offset`.
+    pub fn enter(&mut self, part: FilePlan, offset: usize) {
+        let shifted = |range: Range<usize>| range.start + offset..range.end + offset;
+        for site in part.sites {
+            let Site { rule, decision, certainty, range, detail, .. } = site;
+            self.site(rule, decision, certainty, shifted(range), detail);
+        }
+        for edit in part.edits {
+            self.also(shifted(edit.range), edit.text);
+        }
+    }
+
     /// Line and column, from 1, of a byte offset; the column counts characters.
     pub fn position(&self, offset: usize) -> (u32, u32) {
         let line = self.lines.partition_point(|&start| start <= offset) - 1;
@@ -191,7 +216,7 @@ impl<'a> Planner<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::convert::rules::Rules;
+    use crate::convert::rules::{Place, Rules};
 
     #[test]
     fn positions_count_characters_from_one() {
@@ -204,7 +229,7 @@ mod tests {
     #[test]
     fn edits_are_sorted_and_never_overlap() {
         let mut planner = Planner::new("cuda cuda");
-        let rule = Rules::builtin().site("device-string");
+        let rule = Rules::builtin().site(Place::DeviceString);
         planner.change(rule, 5..9, "npu", Certainty::Exact);
         planner.change(rule, 0..4, "npu", Certainty::Exact);
         planner.change(rule, 2..6, "x", Certainty::Likely);
@@ -216,7 +241,7 @@ mod tests {
     #[test]
     fn nothing_is_said_of_what_is_so_already() {
         let mut planner = Planner::new("npu");
-        planner.change(Rules::builtin().site("device-string"), 0..3, "npu", Certainty::Exact);
+        planner.change(Rules::builtin().site(Place::DeviceString), 0..3, "npu", Certainty::Exact);
         assert!(planner.finish().sites.is_empty());
     }
 }

@@ -14,7 +14,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::container;
 use super::environment;
-use super::rules::Rules;
+use super::rules::{Place, Rules};
 use super::shell;
 use super::site::{Certainty, Planner};
 use super::syntax::Unreadable;
@@ -291,7 +291,7 @@ fn list_item(planner: &mut Planner<'_>, entry: &Entry) {
 fn device(planner: &mut Planner<'_>, entry: &Entry) {
     let (key, value) = (&planner.text[entry.key.clone()], &planner.text[entry.value.clone()]);
     let Some(outcome) = value::converted(key, value) else { return };
-    let rule = Rules::builtin().site("config-device");
+    let rule = Rules::builtin().site(Place::ConfigDevice);
     match outcome {
         Outcome::Write(new) => {
             planner.change(rule, entry.value.clone(), new, Certainty::Exact);
@@ -310,7 +310,7 @@ fn accelerate(planner: &mut Planner<'_>, entry: &Entry, mapping: &Mapping<'_>) {
         && value == "MULTI_GPU"
         && mapping.keys.contains("compute_environment")
     {
-        let rule = Rules::builtin().site("config-accelerate");
+        let rule = Rules::builtin().site(Place::ConfigAccelerate);
         planner.change(rule, entry.value.clone(), "MULTI_NPU", Certainty::Exact);
     }
 }

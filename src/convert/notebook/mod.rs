@@ -13,7 +13,7 @@ use json::Json;
 use source::{Source, escaped};
 
 use super::environment;
-use super::rules::Rules;
+use super::rules::{Place, Rules};
 use super::shell;
 use super::site::{FilePlan, Planner};
 use super::syntax::Unreadable;
@@ -70,7 +70,7 @@ pub fn plan(planner: &mut Planner<'_>, python: &PlanPython<'_>) -> Result<(), Un
             plans.push(plan);
         }
     }
-    let mut commands = Planner::new(&source.text);
+    let mut commands = Planner::of(&source.text, planner.options, planner.project);
     for (cell, (kind, first)) in source.cells.iter().zip(&kinds) {
         let body = cell.range.start + first..cell.range.end;
         match kind {
@@ -157,7 +157,7 @@ fn python_cells(
             if super::value::mentions_cuda(&source.text[body.clone()])
                 && let Some(place) = source.places(&body).and_then(|mut all| all.drain(..).next())
             {
-                planner.flag(Rules::builtin().site("notebook-cell"), place, None);
+                planner.flag(Rules::builtin().site(Place::NotebookCell), place, None);
             }
         }
     }

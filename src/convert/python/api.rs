@@ -11,8 +11,42 @@ use super::engine::Engine;
 use super::literal::span;
 use super::names::canonical;
 use super::scope::Resolved;
-use crate::convert::rules::{Action, Class, Match, Rule, Rules};
+use crate::convert::rules::{Action, Class, Match, Place, Rule, Rules};
 use crate::convert::site::Certainty;
+
+/// Libraries of operators that torch, torchvision and torchaudio bring along, or torch_npu.
+const OPERATORS: &[&str] = &[
+    "aten",
+    "prim",
+    "prims",
+    "profiler",
+    "quantized",
+    "quantized_decomposed",
+    "c10d",
+    "c10d_functional",
+    "_c10d_functional",
+    "dtensor",
+    "higher_order",
+    "image",
+    "inductor",
+    "mkldnn",
+    "mkl",
+    "onednn",
+    "rngprims",
+    "sparse",
+    "symm_mem",
+    "fsdp",
+    "streams",
+    "tensorexpr",
+    "torchaudio",
+    "torchvision",
+    "xnnpack",
+    "prepacked",
+    "debugprims",
+    "loaded_libraries",
+    "npu",
+    "npu_inference",
+];
 
 /// What becomes of a dotted name.
 #[derive(Debug, Clone)]
@@ -66,10 +100,10 @@ fn look_up(path: &str, context: &Context<'_>) -> Target {
         if prefix == "torch.cuda" {
             // The module itself, or a name of it that no table knows.
             return if path == prefix {
-                let rule = rules.site("from-torch-import-cuda");
+                let rule = rules.site(Place::FromTorchImportCuda);
                 Target::Rewrite { rule, parts: 2, to: "torch.npu".to_owned() }
             } else {
-                let rule = rules.site("unknown-cuda-name");
+                let rule = rules.site(Place::UnknownCudaName);
                 Target::Flag { rule, parts: path.split('.').count().min(3) }
             };
         }
@@ -146,7 +180,7 @@ impl<'a> Engine<'a> {
         if matches!(name, "major" | "minor" | "multi_processor_count" | "warp_size")
             && self.is_device_properties(&attribute.value)
         {
-            self.flag_site("device-properties-field", attribute.attr.range());
+            self.flag_site(Place::DevicePropertiesField, attribute.attr.range());
         }
     }
 
@@ -175,7 +209,7 @@ impl<'a> Engine<'a> {
         let Some(chain) = Chain::of(expr) else { return };
         if let Some(name) = resolved.import.and_then(|at| self.imports.renamed(at)) {
             let name = name.to_owned();
-            let rule = self.rules.site("from-torch-import-cuda");
+            let rule = self.rules.site(Place::FromTorchImportCuda);
             self.change(rule, chain.base.clone(), name, Certainty::Exact);
         }
         let whole = span(expr.range());
@@ -203,7 +237,29 @@ impl<'a> Engine<'a> {
                     self.note(rule, chain.base.start..end, None);
                 }
             }
-            Target::Keep => {}
+            Target::Keep => self.custom_operator(&chain, resolved),
+        }
+    }
+
+    /// `torch.ops.my_extension.fused_gelu`: an operator that something else than torch registers.
+    fn custom_operator(&mut self, chain: &Chain, resolved: &Resolved) {
+        let mut parts = resolved.path.split('.');
+        let (Some("torch"), Some("ops"), Some(library), Some(operator)) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return;
+        };
+        // What is defined in Python runs where its parts run.
+        let own = [format!("\"{library}::"), format!("'{library}::")]
+            .iter()
+            .any(|text| self.text.contains(text.as_str()));
+        if own || OPERATORS.contains(&library) {
+            return;
+        }
+        if let Some(end) = Self::end_of(chain, resolved, 4) {
+            let rule = self.rules.site(Place::CustomCudaOps);
+            let detail = format!("{library}::{operator}");
+            self.flag(rule, chain.base.start..end, Some(detail));
         }
     }
 

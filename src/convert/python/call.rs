@@ -3,13 +3,13 @@
 use ruff_python_ast::{Arguments, Expr, ExprCall, StmtFunctionDef};
 use ruff_text_size::Ranged as _;
 
-use super::engine::{Engine, Hint, by_name};
+use super::engine::{Engine, Hint};
 use super::flow::Slot;
 use super::literal::{self, span};
 use super::names::{canonical, device_like};
 use super::roles::{self, Role, Want};
 use super::scope::Binding;
-use crate::convert::rules::{Action, Match};
+use crate::convert::rules::{Action, Match, Place};
 use crate::convert::site::Certainty;
 
 impl<'a> Engine<'a> {
@@ -23,7 +23,13 @@ impl<'a> Engine<'a> {
         let is_method = path.is_none() && call.func.is_attribute_expr();
         match &*call.func {
             Expr::Attribute(attribute) if is_method => {
-                self.expr(&attribute.value, if is_join(name) { Hint::Words } else { Hint::Quiet });
+                let of_object = match name {
+                    "join" => Hint::Words,
+                    // What is filled in stands where the whole stands.
+                    "format" if matches!(hint, Hint::Key | Hint::Words) => hint,
+                    _ => Hint::Quiet,
+                };
+                self.expr(&attribute.value, of_object);
                 self.method(call, &attribute.value, name, attribute.attr.range());
             }
             func => self.expr(func, Hint::Quiet),
@@ -75,7 +81,7 @@ impl<'a> Engine<'a> {
                 None => None,
             };
             if let Some(role) = role
-                && !matches!(arg, Expr::Lambda(_) | Expr::Dict(_))
+                && !matches!(arg, Expr::Lambda(_) | Expr::Dict(_) | Expr::DictComp(_))
             {
                 self.spread(arg, role);
             }
@@ -89,8 +95,8 @@ impl<'a> Engine<'a> {
                 self.environment_name(arg, value);
                 continue;
             }
-            if role.is_some_and(|role| role.site == "map-location") {
-                self.map_location(arg);
+            if role.is_some_and(|role| role.site == Place::MapLocation) {
+                self.spread(arg, Role::LOCATION);
             }
             let of_getter = environment || matches!(name, "hasattr" | "getattr");
             let hint = if of_getter && hint == Hint::Any { Hint::Quiet } else { hint };
@@ -111,9 +117,7 @@ impl<'a> Engine<'a> {
             } else {
                 Slot::Key(key.to_owned())
             };
-            if let Some(role) = by_name(key) {
-                self.flow.mark(&slot, role);
-            }
+            self.mark_by_name(&slot, key);
             self.flow.give(slot, self.scope, default);
         }
         for keyword in &call.arguments.keywords {
@@ -127,18 +131,18 @@ impl<'a> Engine<'a> {
             }
             let role = roles::keyword(arg_name);
             if let Some(role) = role
-                && !(role.site == "map-location"
-                    && matches!(keyword.value, Expr::Lambda(_) | Expr::Dict(_)))
+                && !(role.site == Place::MapLocation
+                    && matches!(keyword.value, Expr::Lambda(_) | Expr::Dict(_) | Expr::DictComp(_)))
             {
                 self.spread(&keyword.value, role);
             }
             if arg_name == "map_location" {
-                self.map_location(&keyword.value);
+                self.spread(&keyword.value, Role::LOCATION);
             }
             if arg_name == "sort_by"
                 && literal::plain(&keyword.value).is_some_and(|key| key.contains("cuda_"))
             {
-                self.flag_site("profiler-cuda-sort-key", keyword.value.range());
+                self.flag_site(Place::ProfilerCudaSortKey, keyword.value.range());
             }
             let hint = if role.is_none() && (hint == Hint::Words || roles::word_keyword(arg_name)) {
                 Hint::Words
@@ -146,17 +150,6 @@ impl<'a> Engine<'a> {
                 Hint::Quiet
             };
             self.expr(&keyword.value, hint);
-        }
-    }
-
-    /// `map_location={'cuda:0': 'cuda:1'}`: the keys are devices of the file, the values of
-    /// this host.
-    fn map_location(&mut self, value: &'a Expr) {
-        if let Expr::Dict(dict) = value {
-            self.flag_site("map-location-dict", value.range());
-            for item in &dict.items {
-                self.spread(&item.value, Role::device("map-location"));
-            }
         }
     }
 
@@ -180,9 +173,9 @@ impl<'a> Engine<'a> {
             for arg in &call.arguments.args {
                 self.error_text(arg);
                 let role = Role::device(if name == "startswith" {
-                    "device-startswith"
+                    Place::DeviceStartswith
                 } else {
-                    "device-string-method"
+                    Place::DeviceStringMethod
                 });
                 if self.is_device(object) {
                     self.spread(arg, role);
@@ -194,12 +187,12 @@ impl<'a> Engine<'a> {
             }
         }
         if name == "key_averages" && self.text.contains("profiler") {
-            self.flag_site("profiler-cuda-sort-key", at);
+            self.flag_site(Place::ProfilerCudaSortKey, at);
         }
         if matches!(name, "bind_input" | "bind_output" | "ortvalue_from_numpy")
             && call.arguments.args.iter().any(|arg| literal::plain(arg) == Some("cuda"))
         {
-            self.flag_site("ort-io-binding", call.range());
+            self.flag_site(Place::OrtIoBinding, call.range());
         }
     }
 
@@ -264,19 +257,18 @@ impl<'a> Engine<'a> {
         let device_type = keyword("type").is_some_and(|kind| {
             self.scopes.path(kind, self.scope).as_deref() == Some("torch.device")
         });
-        if let Some(role) = by_name(&dest) {
-            self.flow.mark(&slot, role);
+        if self.mark_by_name(&slot, &dest) {
         } else if device_type {
-            self.flow.mark(&slot, Role::device("device-keyword"));
+            self.flow.mark(&slot, Role::device(Place::DeviceKeyword));
         }
         for keyword in &call.arguments.keywords {
             let name = keyword.arg.as_ref().map_or("", |name| name.as_str());
             match name {
                 "default" | "const" | "choices" => {
                     if self.lists_devices(&keyword.value) {
-                        self.flow.mark(&slot, Role::device("device-keyword"));
+                        self.flow.mark(&slot, Role::device(Place::DeviceKeyword));
                     } else if self.lists_backends(&keyword.value) {
-                        self.flow.mark(&slot, Role::backend("backend-string"));
+                        self.flow.mark(&slot, Role::backend(Place::BackendString));
                     }
                     self.flow.give(slot.clone(), self.scope, &keyword.value);
                     self.expr(&keyword.value, Hint::Quiet);
@@ -313,9 +305,7 @@ impl<'a> Engine<'a> {
             def.parameters.iter_non_variadic_params().map(|one| one.name().as_str()).collect();
         let give = |me: &mut Self, parameter: &str, value: &'a Expr| {
             let slot = Slot::Name(opened, parameter.to_owned());
-            if let Some(role) = by_name(parameter) {
-                me.flow.mark(&slot, role);
-            }
+            me.mark_by_name(&slot, parameter);
             me.flow.give(slot, me.scope, value);
         };
         for (at, arg) in call.arguments.args.iter().enumerate() {
@@ -416,7 +406,7 @@ impl<'a> Engine<'a> {
                     self.flag(rule, span(text.range()), Some(whole.to_owned()));
                 }
             } else if self.text[text.range()].contains("torch.cuda.is_available") {
-                self.flag_site("requirements-cuda-package", text.range());
+                self.flag_site(Place::RequirementsCudaPackage, text.range());
             }
         }
     }
@@ -441,10 +431,6 @@ fn is_installer(name: &str) -> bool {
     lower.contains("requirement")
         || lower.contains("pip") && !lower.contains("pipe")
         || lower == "install"
-}
-
-fn is_join(name: &str) -> bool {
-    name == "join"
 }
 
 fn is_static(def: &StmtFunctionDef) -> bool {

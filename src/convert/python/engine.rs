@@ -17,7 +17,7 @@ use super::names::{backend_like, device_like};
 use super::roles::{Role, Want};
 use super::scope::{ScopeId, Scopes};
 use super::{Context, literal::span};
-use crate::convert::rules::{Match, Rule, Rules};
+use crate::convert::rules::{Match, Place, Rule, Rules};
 use crate::convert::site::{Certainty, Planner};
 
 /// What is known of the strings that stand where the walk is.
@@ -29,6 +29,8 @@ pub(super) enum Hint {
     Any,
     /// Words for people, or the name of something else.
     Words,
+    /// One of several words of a kind that is not known: no word alone is a backend.
+    Among,
     /// A key.
     Key,
 }
@@ -146,7 +148,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    pub(super) fn flag_site(&mut self, site: &str, range: TextRange) {
+    pub(super) fn flag_site(&mut self, site: Place, range: TextRange) {
         self.flag(self.rules.site(site), span(range), None);
     }
 
@@ -205,7 +207,14 @@ impl<'a> Engine<'a> {
     pub(super) fn run(&mut self, body: &'a [Stmt]) {
         self.survey(body);
         self.body(body);
+        self.follow();
         self.settle_keys();
+        self.follow();
+        self.settle_candidates();
+    }
+
+    /// Follows the flow of values to its end.
+    fn follow(&mut self) {
         loop {
             while let Some((role, scope, expr)) = self.flow.next() {
                 self.spread_in(scope, expr, role);
@@ -216,13 +225,24 @@ impl<'a> Engine<'a> {
             }
             for (want, scope, expr) in compared {
                 let role = match want {
-                    Want::Device => Role::device("device-type-comparison"),
-                    Want::Backend => Role::backend("backend-comparison"),
+                    Want::Backend => Role::backend(Place::BackendComparison),
+                    _ => Role::device(Place::DeviceTypeComparison),
                 };
                 self.spread_in(scope, expr, role);
             }
         }
-        self.settle_candidates();
+    }
+
+    /// What the name of a slot says of its values.
+    pub(super) fn mark_by_name(&mut self, slot: &Slot, name: &str) -> bool {
+        let role = by_name(name);
+        if let Some(role) = role {
+            self.flow.mark(slot, role);
+        }
+        if name == "map_location" {
+            self.flow.mark(slot, Role::LOCATION);
+        }
+        role.is_some()
     }
 
     pub(super) fn body(&mut self, body: &'a [Stmt]) {
@@ -352,7 +372,7 @@ impl<'a> Engine<'a> {
         self.parameters(&def.parameters, opened);
         let name = def.name.as_str();
         if name == "cuda" && !self.classes.is_empty() {
-            let rule = self.rules.site("module-cuda");
+            let rule = self.rules.site(Place::ModuleCuda);
             self.note(rule, span(def.name.range()), Some("def cuda".to_owned()));
         }
         if name == "to"
@@ -360,12 +380,12 @@ impl<'a> Engine<'a> {
             && let Some(first) = def.parameters.iter_non_variadic_params().nth(1)
         {
             let slot = Slot::Name(opened, first.name().to_string());
-            self.flow.mark(&slot, Role::device("to-device"));
+            self.flow.mark(&slot, Role::device(Place::ToDevice));
         }
         if device_like(name) && !name.contains("count") {
-            self.flow.mark(&Slot::Returns(opened), Role::device("device-string"));
+            self.flow.mark(&Slot::Returns(opened), Role::device(Place::DeviceString));
         } else if backend_like(name) {
-            self.flow.mark(&Slot::Returns(opened), Role::backend("backend-string"));
+            self.flow.mark(&Slot::Returns(opened), Role::backend(Place::BackendString));
         }
         self.functions.push((opened, name));
         self.inside(range, |me| me.body(&def.body));
@@ -378,9 +398,7 @@ impl<'a> Engine<'a> {
             let Some(default) = parameter.default() else { continue };
             let name = parameter.name().as_str();
             let slot = Slot::Name(opened, name.to_owned());
-            if let Some(role) = by_name(name) {
-                self.flow.mark(&slot, role);
-            }
+            self.mark_by_name(&slot, name);
             self.flow.give(slot, self.scope, default);
             self.expr(default, Hint::Quiet);
         }
@@ -395,7 +413,7 @@ impl<'a> Engine<'a> {
         let Some(&(opened, _)) = self.functions.last() else { return };
         self.flow.give(Slot::Returns(opened), self.scope, value);
         if self.lists_devices(value) {
-            self.flow.mark(&Slot::Returns(opened), Role::device("device-string"));
+            self.flow.mark(&Slot::Returns(opened), Role::device(Place::DeviceString));
         }
     }
 
@@ -415,12 +433,11 @@ impl<'a> Engine<'a> {
                 Slot::Name(_, name) | Slot::Attr(name) | Slot::Key(name) => name.clone(),
                 Slot::Returns(_) => continue,
             };
-            if let Some(role) = by_name(&name) {
-                self.flow.mark(&slot, role);
+            if self.mark_by_name(&slot, &name) {
             } else if self.lists_devices(value) {
-                self.flow.mark(&slot, Role::device("device-string"));
+                self.flow.mark(&slot, Role::device(Place::DeviceString));
             } else if self.lists_backends(value) {
-                self.flow.mark(&slot, Role::backend("backend-string"));
+                self.flow.mark(&slot, Role::backend(Place::BackendString));
             }
             // A field of a class is an attribute of its objects.
             if let (Slot::Name(..), true) = (&slot, self.in_class_body()) {
@@ -440,10 +457,8 @@ impl<'a> Engine<'a> {
     /// `for target in iter`: the target holds the elements.
     pub(super) fn looped(&mut self, target: &'a Expr, iter: &'a Expr) {
         for slot in self.slots(target) {
-            if let Slot::Name(_, name) = &slot
-                && let Some(role) = by_name(name)
-            {
-                self.flow.mark(&slot, role);
+            if let Slot::Name(_, name) = &slot {
+                self.mark_by_name(&slot, name);
             }
             self.flow.give(slot, self.scope, iter);
         }
@@ -491,9 +506,9 @@ impl<'a> Engine<'a> {
 /// The role that the name of a variable, attribute, key or parameter gives to its values.
 pub(super) fn by_name(name: &str) -> Option<Role> {
     if backend_like(name) {
-        Some(Role::backend("backend-string"))
+        Some(Role::backend(Place::BackendString))
     } else if device_like(name) {
-        Some(Role::device("device-string"))
+        Some(Role::device(Place::DeviceString))
     } else {
         None
     }

@@ -11,7 +11,8 @@ use super::flow::Slot;
 use super::literal::{self, span};
 use super::names::{cuda_device, device_like, nccl_backend, other_backend, other_device};
 use super::roles::{Role, Want};
-use crate::convert::rules::Match;
+use crate::convert::rules::{Match, Place};
+use crate::convert::site::Certainty;
 
 /// What a string must hold to be looked at again.
 const NEEDLES: &[&str] =
@@ -66,7 +67,7 @@ impl<'a> Engine<'a> {
             }
             Expr::If(one) => {
                 if self.lists_devices(expr) && hint != Hint::Words {
-                    self.spread(expr, Role::device("device-string"));
+                    self.spread(expr, Role::device(Place::DeviceString));
                 }
                 self.expr(&one.test, Hint::Quiet);
                 self.expr(&one.body, hint);
@@ -76,12 +77,18 @@ impl<'a> Engine<'a> {
             Expr::List(list) => self.elements(expr, &list.elts, hint),
             Expr::Tuple(tuple) => self.elements(expr, &tuple.elts, hint),
             Expr::Set(set) => self.elements(expr, &set.elts, hint),
-            Expr::ListComp(one) => self.comprehension(expr, &one.generators, &[&one.elt]),
-            Expr::SetComp(one) => self.comprehension(expr, &one.generators, &[&one.elt]),
-            Expr::Generator(one) => self.comprehension(expr, &one.generators, &[&one.elt]),
+            Expr::ListComp(one) => {
+                self.comprehension(expr, &one.generators, &[(&one.elt, Hint::Quiet)]);
+            }
+            Expr::SetComp(one) => {
+                self.comprehension(expr, &one.generators, &[(&one.elt, Hint::Quiet)]);
+            }
+            Expr::Generator(one) => {
+                self.comprehension(expr, &one.generators, &[(&one.elt, Hint::Quiet)]);
+            }
             Expr::DictComp(one) => {
-                let mut parts: Vec<&'a Expr> = one.key.iter().map(|key| &**key).collect();
-                parts.push(&one.value);
+                let key = one.key.as_deref().map(|key| (key, Hint::Key));
+                let parts: Vec<_> = key.into_iter().chain([(&*one.value, Hint::Quiet)]).collect();
                 self.comprehension(expr, &one.generators, &parts);
             }
             Expr::Await(one) => self.expr(&one.value, hint),
@@ -91,7 +98,7 @@ impl<'a> Engine<'a> {
             Expr::Subscript(one) => {
                 self.expr(&one.value, Hint::Quiet);
                 self.subscript_key(one);
-                if literal::is_text(&one.slice) {
+                if literal::leading(&one.slice).is_some() {
                     self.key(&one.slice, None);
                 } else {
                     self.expr(&one.slice, Hint::Quiet);
@@ -132,7 +139,7 @@ impl<'a> Engine<'a> {
         &mut self,
         whole: &'a Expr,
         generators: &'a [Comprehension],
-        parts: &[&'a Expr],
+        parts: &[(&'a Expr, Hint)],
     ) {
         self.inside(whole.range(), |me| {
             for generator in generators {
@@ -140,8 +147,8 @@ impl<'a> Engine<'a> {
                 me.expr(&generator.iter, Hint::Quiet);
                 generator.ifs.iter().for_each(|test| me.expr(test, Hint::Quiet));
             }
-            for part in parts {
-                me.expr(part, Hint::Quiet);
+            for &(part, hint) in parts {
+                me.expr(part, hint);
             }
         });
     }
@@ -149,11 +156,22 @@ impl<'a> Engine<'a> {
     /// The elements of a list, tuple or set: devices beside other devices, the value after an
     /// option of a command line.
     fn elements(&mut self, whole: &'a Expr, elements: &'a [Expr], hint: Hint) {
+        let mut alone = if hint == Hint::Words { hint } else { Hint::Quiet };
         if hint != Hint::Words {
             if self.lists_devices(whole) {
-                self.spread(whole, Role::device("device-type-membership"));
+                self.spread(whole, Role::device(Place::DeviceTypeMembership));
             } else if self.lists_backends(whole) {
-                self.spread(whole, Role::backend("backend-string"));
+                self.spread(whole, Role::backend(Place::BackendString));
+            } else if let Expr::Tuple(_) = whole
+                && let [device, backend] = elements
+                && literal::plain(device).is_some_and(cuda_device)
+                && literal::plain(backend).is_some_and(nccl_backend)
+            {
+                self.rewrite_text(device, Role::device(Place::DeviceString), Certainty::Likely);
+                self.rewrite_text(backend, Role::backend(Place::BackendString), Certainty::Likely);
+            } else if elements.iter().filter_map(literal::plain).nth(1).is_some() {
+                // Words of one list are of one kind: which one, only its use tells.
+                alone = Hint::Among;
             }
         }
         for (at, element) in elements.iter().enumerate() {
@@ -165,7 +183,7 @@ impl<'a> Engine<'a> {
             {
                 self.spread(element, role);
             }
-            self.expr(element, if hint == Hint::Words { hint } else { Hint::Quiet });
+            self.expr(element, alone);
         }
     }
 
@@ -176,21 +194,19 @@ impl<'a> Engine<'a> {
         let backends = texts().any(other_backend) && texts().any(nccl_backend);
         for item in &dict.items {
             if let Some(key) = &item.key {
-                if literal::is_text(key) {
+                if literal::leading(key).is_some() {
                     self.key(key, Some(&item.value));
                     if devices {
-                        self.table_key(key, Role::device("device-type-membership"));
+                        self.table_key(key, Role::device(Place::DeviceTypeMembership));
                     } else if backends {
-                        self.table_key(key, Role::backend("backend-comparison"));
+                        self.table_key(key, Role::backend(Place::BackendComparison));
                     }
                 } else {
                     self.expr(key, Hint::Quiet);
                 }
                 if let Some(name) = literal::plain(key) {
                     let slot = Slot::Key(name.to_owned());
-                    if let Some(role) = by_name(name) {
-                        self.flow.mark(&slot, role);
-                    }
+                    self.mark_by_name(&slot, name);
                     self.flow.give(slot, self.scope, &item.value);
                 }
             }
@@ -202,7 +218,7 @@ impl<'a> Engine<'a> {
     pub(super) fn key(&mut self, key: &'a Expr, value: Option<&'a Expr>) {
         if literal::plain(key).is_some_and(|name| self.rule(Match::Env, name).is_some()) {
             self.environment_name(key, value);
-        } else {
+        } else if !self.provider_option(key) {
             self.expr(key, Hint::Key);
         }
     }
@@ -232,7 +248,7 @@ impl<'a> Engine<'a> {
     /// `other == text`, `text in other`, `other in (text, …)`.
     pub(super) fn compared_pair(&mut self, other: &'a Expr, text: &'a Expr) {
         self.error_text(text);
-        let role = Role::device("device-type-comparison");
+        let role = Role::device(Place::DeviceTypeComparison);
         let parts: &[Expr] = match text {
             Expr::Tuple(tuple) => &tuple.elts,
             Expr::List(list) => &list.elts,
@@ -241,9 +257,9 @@ impl<'a> Engine<'a> {
         };
         let words = || parts.iter().filter_map(literal::plain);
         if words().any(nccl_backend) || words().any(other_backend) {
-            self.spread(text, Role::backend("backend-comparison"));
+            self.spread(text, Role::backend(Place::BackendComparison));
             for slot in self.roots(other) {
-                self.flow.mark(&slot, Role::backend("backend-comparison"));
+                self.flow.mark(&slot, Role::backend(Place::BackendComparison));
             }
         }
         if self.is_device(other) {
@@ -361,8 +377,11 @@ impl<'a> Engine<'a> {
         if !self.flow.first_time(expr, role.want) {
             return;
         }
+        if role.want == Want::Location && self.location(expr) {
+            return;
+        }
         if literal::leading(expr).is_some() {
-            self.rewrite_text(expr, role, crate::convert::site::Certainty::Exact);
+            self.rewrite_text(expr, role, Certainty::Exact);
             if let Some(first) = literal::first_interpolation(expr) {
                 self.spread(first, role);
             }
@@ -392,7 +411,10 @@ impl<'a> Engine<'a> {
             Expr::Generator(one) => {
                 self.inside(expr.range(), |me| me.spread(&one.elt, role));
             }
-            Expr::Lambda(one) => self.inside(expr.range(), |me| me.spread(&one.body, role)),
+            Expr::DictComp(one) => self.inside(expr.range(), |me| me.spread(&one.value, role)),
+            Expr::Lambda(one) if role.want != Want::Location => {
+                self.inside(expr.range(), |me| me.spread(&one.body, role));
+            }
             Expr::Dict(dict) => dict.items.iter().for_each(|item| self.spread(&item.value, role)),
             Expr::Call(call) => self.spread_call(call, role),
             _ => {}
@@ -400,20 +422,16 @@ impl<'a> Engine<'a> {
     }
 
     /// Rewrites a string that is a device or backend.
-    pub(super) fn rewrite_text(
-        &mut self,
-        expr: &'a Expr,
-        role: Role,
-        certainty: crate::convert::site::Certainty,
-    ) {
+    pub(super) fn rewrite_text(&mut self, expr: &'a Expr, role: Role, certainty: Certainty) {
         let parts = match role.want {
             Want::Device => literal::device(self.text, expr),
             Want::Backend => literal::backend(self.text, expr),
+            Want::Location => Vec::new(),
         };
         let site = match (role.want, literal::leading(expr)) {
-            (Want::Device, Some(Expr::FString(_))) => "device-fstring",
-            (Want::Device, Some(_)) if !expr.is_string_literal_expr() => "device-concatenation",
-            (Want::Backend, _) if parts.len() > 1 => "backend-per-device",
+            (Want::Device, Some(Expr::FString(_))) => Place::DeviceFstring,
+            (Want::Device, Some(_)) if !expr.is_string_literal_expr() => Place::DeviceConcatenation,
+            (Want::Backend, _) if parts.len() > 1 => Place::BackendPerDevice,
             _ => role.site,
         };
         let rule = self.rules.site(site);
@@ -428,18 +446,18 @@ impl<'a> Engine<'a> {
         for range in literal::texts(expr) {
             let text = &self.text[range.clone()];
             if text.to_ascii_lowercase().contains("cuda out of memory") {
-                let rule = self.rules.site("out-of-memory-text");
+                let rule = self.rules.site(Place::OutOfMemoryText);
                 let both = [("CUDA", "NPU"), ("cuda", "npu")];
                 for (from, to) in both {
                     for (part, to) in literal::words(self.text, range.clone(), from, to) {
-                        self.change(rule, part, to, crate::convert::site::Certainty::Exact);
+                        self.change(rule, part, to, Certainty::Exact);
                     }
                 }
             } else if ["CUDA error", "CUBLAS", "cuDNN error", "CUDNN_"]
                 .iter()
                 .any(|one| text.contains(one))
             {
-                self.flag(self.rules.site("cuda-error-text"), span(expr.range()), None);
+                self.flag(self.rules.site(Place::CudaErrorText), span(expr.range()), None);
             }
         }
     }

@@ -37,7 +37,7 @@ pub(super) struct Flow<'a> {
 impl<'a> Flow<'a> {
     /// `slot` is given the value of `expr`.
     pub(super) fn give(&mut self, slot: Slot, scope: ScopeId, expr: &'a Expr) {
-        for want in [Want::Device, Want::Backend] {
+        for want in Want::ALL {
             if let Some(&role) = self.roles.get(&(slot.clone(), want)) {
                 self.worklist.push((role, scope, expr));
             }

@@ -5,6 +5,7 @@ use ruff_text_size::Ranged as _;
 
 use super::engine::Engine;
 use super::literal::{self, span};
+use crate::convert::rules::Place;
 use crate::convert::site::Certainty;
 
 impl<'a> Engine<'a> {
@@ -18,61 +19,61 @@ impl<'a> Engine<'a> {
         let count = arguments.args.len();
         match path {
             "torch.amp.GradScaler" if count == 0 && !has("device") && !open => {
-                self.first_argument(call, "gradscaler-default", "\"npu\"");
+                self.first_argument(call, Place::GradscalerDefault, "\"npu\"");
             }
             "torch.random.fork_rng" if count < 5 && !has("device_type") && !open => {
-                self.last_argument(call, "fork-rng-default", "device_type=\"npu\"");
+                self.last_argument(call, Place::ForkRngDefault, "device_type=\"npu\"");
             }
             "torch.is_autocast_enabled" if count == 0 && !open => {
-                self.rename_call(call, "autocast-enabled-default", "is_autocast_enabled");
+                self.rename_call(call, Place::AutocastEnabledDefault, "is_autocast_enabled");
             }
             "torch.set_autocast_enabled" if count >= 2 => {}
             "torch.cuda.amp.GradScaler" if count >= 5 && !open => {
-                let rule = self.rules.site("gradscaler-fifth-argument");
+                let rule = self.rules.site(Place::GradscalerFifthArgument);
                 let at = span(arguments.args[4].range()).start;
                 self.change(rule, at..at, "enabled=", Certainty::Exact);
             }
             "torch.load" | "torch.jit.load" if count < 2 && !has("map_location") && !open => {
-                self.flag_site("load-default", expr.range());
+                self.flag_site(Place::LoadDefault, expr.range());
             }
             "torch.nn.DataParallel" | "torch.nn.parallel.data_parallel" => {
-                self.flag_site("data-parallel", expr.range());
+                self.flag_site(Place::DataParallel, expr.range());
             }
             "torch.distributed.init_process_group" if count == 0 && !has("backend") && !open => {
-                self.flag_site("init-process-group-default", expr.range());
+                self.flag_site(Place::InitProcessGroupDefault, expr.range());
             }
-            "torch.compile" => self.flag_site("torch-compile", expr.range()),
+            "torch.compile" => self.flag_site(Place::TorchCompile, expr.range()),
             "torch.set_default_tensor_type" => {
                 let text = arguments.args.first().map_or("", |arg| &self.text[arg.range()]);
                 if text.contains("cuda") {
-                    self.flag_site("default-tensor-type", expr.range());
+                    self.flag_site(Place::DefaultTensorType, expr.range());
                     self.keep_range(expr.range());
                 }
             }
             "torch.autograd.profiler.profile" => {
                 let site = if has("use_cuda") {
-                    "autograd-profiler-use-cuda"
+                    Place::AutogradProfilerUseCuda
                 } else {
-                    "autograd-profiler-default"
+                    Place::AutogradProfilerDefault
                 };
                 if !has("use_device") {
                     self.flag_site(site, expr.range());
                 }
             }
             "torch.profiler.profile" if has("experimental_config") => {
-                self.flag_site("profiler-experimental-config", expr.range());
+                self.flag_site(Place::ProfilerExperimentalConfig, expr.range());
             }
             "torch.utils.cpp_extension.load" if self.text[expr.range()].contains(".cu") => {
-                self.flag_site("extension-load-cu", expr.range());
+                self.flag_site(Place::ExtensionLoadCu, expr.range());
             }
             "torch.utils.cpp_extension.load_inline" if has("cuda_sources") => {
-                self.flag_site("extension-load-inline", expr.range());
+                self.flag_site(Place::ExtensionLoadInline, expr.range());
             }
             "unittest.mock.patch" => self.patched(call),
             _ => {}
         }
         if has("extra_compile_args") && self.text[expr.range()].contains("nvcc") {
-            self.flag_site("nvcc-arguments", expr.range());
+            self.flag_site(Place::NvccArguments, expr.range());
         }
     }
 
@@ -82,7 +83,7 @@ impl<'a> Engine<'a> {
         let Some(word) = literal::plain(attribute) else { return };
         let Some(path) = self.scopes.path(object, self.scope) else { return };
         if path == "torch" && word == "cuda" {
-            let site = if name == "hasattr" { "hasattr-cuda" } else { "getattr-cuda" };
+            let site = if name == "hasattr" { Place::HasattrCuda } else { Place::GetattrCuda };
             let rule = self.rules.site(site);
             for (range, to) in literal::device(self.text, attribute) {
                 self.change(rule, range, to, Certainty::Exact);
@@ -106,7 +107,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Puts `text` in front of the arguments of a call.
-    fn first_argument(&mut self, call: &'a ExprCall, site: &str, text: &str) {
+    fn first_argument(&mut self, call: &'a ExprCall, site: Place, text: &str) {
         let at = span(call.arguments.range()).start + 1;
         let text = if call.arguments.is_empty() { text.to_owned() } else { format!("{text}, ") };
         let rule = self.rules.site(site);
@@ -114,7 +115,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Puts `text` behind the arguments of a call.
-    fn last_argument(&mut self, call: &'a ExprCall, site: &str, text: &str) {
+    fn last_argument(&mut self, call: &'a ExprCall, site: Place, text: &str) {
         let rule = self.rules.site(site);
         let last = call
             .arguments
@@ -132,7 +133,7 @@ impl<'a> Engine<'a> {
 
     /// `torch.is_autocast_enabled()` asks about CUDA: `torch.npu.is_autocast_enabled()` does
     /// not, in any version.
-    fn rename_call(&mut self, call: &'a ExprCall, site: &str, name: &str) {
+    fn rename_call(&mut self, call: &'a ExprCall, site: Place, name: &str) {
         let rule = self.rules.site(site);
         match &*call.func {
             Expr::Attribute(attribute) => {

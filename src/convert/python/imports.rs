@@ -12,7 +12,7 @@ use super::api::{Target, target};
 use super::engine::Engine;
 use super::literal::span;
 use super::scope::Scopes;
-use crate::convert::rules::{Action, Match};
+use crate::convert::rules::{Action, Match, Place};
 use crate::convert::site::Certainty;
 
 /// Other frameworks whose arrays have a method `cuda` too.
@@ -199,7 +199,7 @@ impl<'a> Engine<'a> {
                     if path.starts_with("torch.cuda") {
                         let new = path.replacen("torch.cuda", "torch.npu", 1);
                         self.change(
-                            self.rules.site("import-torch-cuda"),
+                            self.rules.site(Place::ImportTorchCuda),
                             range,
                             new,
                             Certainty::Exact,
@@ -210,7 +210,7 @@ impl<'a> Engine<'a> {
                 }
                 Target::Rewrite { .. } => {
                     if let Some(new) = moved(path, self.context) {
-                        let rule = self.rules.site("import-torch-cuda-as");
+                        let rule = self.rules.site(Place::ImportTorchCudaAs);
                         self.change(rule, range, new, Certainty::Exact);
                         self.imports.needs_torch_npu(import.start().to_usize());
                     }
@@ -287,12 +287,12 @@ impl<'a> Engine<'a> {
         moves: &[(&'a Alias, Option<(String, String)>)],
     ) {
         let site = match (base, new_module) {
-            ("torch", "torch") => "from-torch-import-cuda",
-            ("torch.cuda.amp", _) => "from-torch-cuda-amp-import",
+            ("torch", "torch") => Place::FromTorchImportCuda,
+            ("torch.cuda.amp", _) => Place::FromTorchCudaAmpImport,
             ("torch.cuda", _) if moves.iter().any(|(alias, _)| alias.name.as_str() == "amp") => {
-                "from-torch-cuda-import-module"
+                Place::FromTorchCudaImportModule
             }
-            _ => "from-torch-cuda-import",
+            _ => Place::FromTorchCudaImport,
         };
         let rule = self.rules.site(site);
         if let Some(module) = &import.module
@@ -333,7 +333,7 @@ impl<'a> Engine<'a> {
     ) {
         let range = span(import.range());
         if self.text[range.clone()].contains('#') {
-            let rule = self.rules.site("from-torch-cuda-import");
+            let rule = self.rules.site(Place::FromTorchCudaImport);
             self.flag(rule, range, Some("comments inside the import".to_owned()));
             return;
         }
@@ -362,7 +362,7 @@ impl<'a> Engine<'a> {
             .map(|(module, names)| format!("from {module} import {}", names.join(", ")))
             .collect::<Vec<_>>()
             .join(&separator);
-        let rule = self.rules.site("from-torch-cuda-import");
+        let rule = self.rules.site(Place::FromTorchCudaImport);
         self.change(rule, range, text, Certainty::Exact);
     }
 

@@ -7,6 +7,7 @@ use super::engine::Engine;
 use super::imports::end_of_line;
 use super::literal::span;
 use crate::convert::options::Import;
+use crate::convert::rules::Place;
 use crate::convert::site::Certainty;
 
 const IMPORT: &str = "import torch_npu";
@@ -80,7 +81,7 @@ impl<'a> Engine<'a> {
                 (end, format!("{newline}{indent}{text}"))
             }
         };
-        let rule = self.rules.site("insert-torch-npu");
+        let rule = self.rules.site(Place::InsertTorchNpu);
         self.planner.change(rule, at..at, new, Certainty::Exact);
     }
 
@@ -112,7 +113,7 @@ impl<'a> Engine<'a> {
         let ends = self.text[..at].is_empty() || self.text[..at].ends_with(['\n', '\r']);
         let new =
             if ends { format!("{text}{newline}") } else { format!("{newline}{text}{newline}") };
-        let rule = self.rules.site("insert-torch-npu");
+        let rule = self.rules.site(Place::InsertTorchNpu);
         self.planner.change(rule, at..at, new, Certainty::Exact);
     }
 }

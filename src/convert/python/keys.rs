@@ -4,18 +4,24 @@
 //! to the file or to its checkpoints if they are read as they are written
 //! (`states['cuda']`): then both places keep them.
 
+use std::collections::HashSet;
+
 use ruff_python_ast::{Expr, ExprSubscript};
+use ruff_text_size::{Ranged as _, TextRange};
 
 use super::engine::Engine;
 use super::literal;
 use super::names::{cuda_device, nccl_backend};
 use super::roles::Role;
 use super::scope::ScopeId;
+use crate::convert::rules::Place;
 
 /// What a file does with such keys.
 #[derive(Debug, Default)]
 pub(super) struct Keys<'a> {
     tables: Vec<(ScopeId, &'a Expr, Role)>,
+    /// Keys that name devices of a file: where `map_location` finds what was saved.
+    saved: HashSet<TextRange>,
     /// A key is written out where a value is read: `states['cuda']`.
     named: bool,
     /// A value is found by a device: `table[device]`.
@@ -43,7 +49,30 @@ impl<'a> Engine<'a> {
             return;
         }
         for (scope, key, role) in keys.tables {
-            self.spread_in(scope, key, role);
+            if !keys.saved.contains(&key.range()) {
+                self.spread_in(scope, key, role);
+            }
         }
+    }
+
+    /// `map_location={'cuda:0': 'cuda:1'}`: the keys are devices of the file, the values of
+    /// this host. Whether `expr` is such a dictionary.
+    pub(super) fn location(&mut self, expr: &'a Expr) -> bool {
+        let role = Role::device(Place::MapLocation);
+        match expr {
+            Expr::Dict(dict) => {
+                self.flag_site(Place::MapLocationDict, expr.range());
+                for item in &dict.items {
+                    self.keys.saved.extend(item.key.iter().map(Expr::range));
+                    self.spread(&item.value, role);
+                }
+            }
+            Expr::DictComp(one) => {
+                self.flag_site(Place::MapLocationDict, expr.range());
+                self.inside(expr.range(), |me| me.spread(&one.value, role));
+            }
+            _ => return false,
+        }
+        true
     }
 }

@@ -10,6 +10,7 @@
 //!   [`settle`] decides about the strings that are left.
 //! - [`mark`] puts comments where a person has to look.
 //! - [`imports`] and [`insert`] rewrite import statements and add `import torch_npu`.
+//! - [`onnx`] knows the options of onnxruntime's providers.
 //! - [`project`] carries names from one file of the tree to another.
 //! - [`names`], [`roles`] and [`literal`] are the words: what looks like a device, which
 //!   arguments hold one, what of a string is one.
@@ -29,6 +30,7 @@ mod keys;
 mod literal;
 mod mark;
 mod names;
+mod onnx;
 mod project;
 #[cfg(test)]
 mod properties;

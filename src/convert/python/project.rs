@@ -56,6 +56,8 @@ pub struct Project {
     taken: HashSet<String>,
     /// What stands at the top of the tree.
     packages: HashSet<String>,
+    /// The programs that the tree installs.
+    programs: HashSet<String>,
 }
 
 impl Project {
@@ -81,6 +83,16 @@ impl Project {
             project.add(module, text);
         }
         project
+    }
+
+    /// Adds programs that the tree installs.
+    pub fn add_programs(&mut self, names: impl IntoIterator<Item = String>) {
+        self.programs.extend(names);
+    }
+
+    /// Whether the tree installs a program of this name.
+    pub fn is_program(&self, name: &str) -> bool {
+        self.programs.contains(name)
     }
 
     fn add(&mut self, module: &Module, text: &str) {

@@ -1,5 +1,7 @@
 //! Which arguments hold a device or a backend, and which hold words for people.
 
+use crate::convert::rules::Place;
+
 /// What a string stands for where it is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Want {
@@ -7,6 +9,13 @@ pub(super) enum Want {
     Device,
     /// A backend of torch.distributed.
     Backend,
+    /// Where `torch.load` puts what was saved on each device: a dictionary of devices.
+    Location,
+}
+
+impl Want {
+    /// All of them.
+    pub(super) const ALL: [Self; 3] = [Self::Device, Self::Backend, Self::Location];
 }
 
 /// What a string stands for, and the rule that says so.
@@ -14,44 +23,47 @@ pub(super) enum Want {
 pub(super) struct Role {
     /// What it stands for.
     pub want: Want,
-    /// Name of the rule, see `data/convert/`.
-    pub site: &'static str,
+    /// The place that it is reported as.
+    pub site: Place,
 }
 
 impl Role {
     /// A device, by the rule `site`.
-    pub(super) const fn device(site: &'static str) -> Self {
+    pub(super) const fn device(site: Place) -> Self {
         Self { want: Want::Device, site }
     }
 
     /// A backend, by the rule `site`.
-    pub(super) const fn backend(site: &'static str) -> Self {
+    pub(super) const fn backend(site: Place) -> Self {
         Self { want: Want::Backend, site }
     }
+
+    /// What `map_location` is given, where that is a dictionary.
+    pub(super) const LOCATION: Self = Self { want: Want::Location, site: Place::MapLocationDict };
 }
 
 /// Functions whose positional argument of this number is a device or backend.
 const POSITIONAL: &[(&str, usize, Role)] = &[
-    ("torch.device", 0, Role::device("device-string")),
-    ("torch.set_default_device", 0, Role::device("default-device")),
-    ("torch.get_device_module", 0, Role::device("device-string")),
-    ("torch.Generator", 0, Role::device("generator-device")),
-    ("torch.amp.autocast", 0, Role::device("autocast-device")),
-    ("torch.amp.GradScaler", 0, Role::device("gradscaler-device")),
-    ("torch.amp.is_autocast_available", 0, Role::device("autocast-device")),
-    ("torch.is_autocast_enabled", 0, Role::device("autocast-enabled")),
-    ("torch.get_autocast_dtype", 0, Role::device("autocast-device")),
-    ("torch.set_autocast_enabled", 0, Role::device("autocast-device")),
-    ("torch.set_autocast_dtype", 0, Role::device("autocast-device")),
-    ("torch.load", 1, Role::device("map-location")),
-    ("torch.jit.load", 1, Role::device("map-location")),
-    ("torch.distributed.init_device_mesh", 0, Role::device("init-device-mesh")),
-    ("torch.distributed.DeviceMesh", 0, Role::device("device-mesh")),
-    ("torch.distributed.tensor.DeviceMesh", 0, Role::device("device-mesh")),
-    ("torch.distributed.init_process_group", 0, Role::backend("backend-string")),
-    ("torch.distributed.new_group", 2, Role::backend("new-group-backend")),
-    ("torch.distributed.Backend", 0, Role::backend("backend-string")),
-    ("torch.distributed.is_backend_available", 0, Role::backend("backend-string")),
+    ("torch.device", 0, Role::device(Place::DeviceString)),
+    ("torch.set_default_device", 0, Role::device(Place::DefaultDevice)),
+    ("torch.get_device_module", 0, Role::device(Place::DeviceString)),
+    ("torch.Generator", 0, Role::device(Place::GeneratorDevice)),
+    ("torch.amp.autocast", 0, Role::device(Place::AutocastDevice)),
+    ("torch.amp.GradScaler", 0, Role::device(Place::GradscalerDevice)),
+    ("torch.amp.is_autocast_available", 0, Role::device(Place::AutocastDevice)),
+    ("torch.is_autocast_enabled", 0, Role::device(Place::AutocastEnabled)),
+    ("torch.get_autocast_dtype", 0, Role::device(Place::AutocastDevice)),
+    ("torch.set_autocast_enabled", 0, Role::device(Place::AutocastDevice)),
+    ("torch.set_autocast_dtype", 0, Role::device(Place::AutocastDevice)),
+    ("torch.load", 1, Role::device(Place::MapLocation)),
+    ("torch.jit.load", 1, Role::device(Place::MapLocation)),
+    ("torch.distributed.init_device_mesh", 0, Role::device(Place::InitDeviceMesh)),
+    ("torch.distributed.DeviceMesh", 0, Role::device(Place::DeviceMesh)),
+    ("torch.distributed.tensor.DeviceMesh", 0, Role::device(Place::DeviceMesh)),
+    ("torch.distributed.init_process_group", 0, Role::backend(Place::BackendString)),
+    ("torch.distributed.new_group", 2, Role::backend(Place::NewGroupBackend)),
+    ("torch.distributed.Backend", 0, Role::backend(Place::BackendString)),
+    ("torch.distributed.is_backend_available", 0, Role::backend(Place::BackendString)),
 ];
 
 /// Methods of tensors and modules whose first argument is a device.
@@ -223,27 +235,27 @@ pub(super) fn positional(path: &str, index: usize) -> Option<Role> {
         .or_else(|| {
             // torch.cuda.set_device("cuda:1"), torch.cuda.synchronize(device), …
             (index == 0 && (path.starts_with("torch.cuda.") || path.starts_with("torch.npu.")))
-                .then_some(Role::device("device-string"))
+                .then_some(Role::device(Place::DeviceString))
         })
 }
 
 /// The role of the first argument of a method whose object is not known.
 pub(super) fn of_method(name: &str, index: usize) -> Option<Role> {
-    (index == 0 && DEVICE_METHODS.contains(&name)).then_some(Role::device("to-device"))
+    (index == 0 && DEVICE_METHODS.contains(&name)).then_some(Role::device(Place::ToDevice))
 }
 
 /// The role of a keyword argument, whatever the function.
 pub(super) fn keyword(name: &str) -> Option<Role> {
     Some(match name {
-        "map_location" => Role::device("map-location"),
-        "pin_memory_device" => Role::device("pin-memory-device"),
+        "map_location" => Role::device(Place::MapLocation),
+        "pin_memory_device" => Role::device(Place::PinMemoryDevice),
         "backend"
         | "dist_backend"
         | "process_group_backend"
         | "distributed_backend"
-        | "ddp_backend" => Role::backend("backend-string"),
-        _ if super::names::backend_like(name) => Role::backend("backend-string"),
-        _ if super::names::device_like(name) => Role::device("device-keyword"),
+        | "ddp_backend" => Role::backend(Place::BackendString),
+        _ if super::names::backend_like(name) => Role::backend(Place::BackendString),
+        _ if super::names::device_like(name) => Role::device(Place::DeviceKeyword),
         _ => return None,
     })
 }

@@ -7,7 +7,7 @@ use super::engine::{Candidate, Engine, Hint};
 use super::literal::{self, span};
 use super::names::{cuda_device, nccl_backend};
 use super::roles::Role;
-use crate::convert::rules::{Action, Match};
+use crate::convert::rules::{Action, Match, Place};
 use crate::convert::site::Certainty;
 
 /// The words that `--also messages` changes.
@@ -44,7 +44,7 @@ impl<'a> Engine<'a> {
                 && kind.ends_with("Tensor")
                 && kind.bytes().all(|byte| byte.is_ascii_alphanumeric())
             {
-                let rule = self.rules.site("tensor-type-string");
+                let rule = self.rules.site(Place::TensorTypeString);
                 for range in literal::texts(text) {
                     for (part, to) in literal::words(self.text, range, "cuda", "npu") {
                         self.change(rule, part, to, Certainty::Exact);
@@ -59,24 +59,24 @@ impl<'a> Engine<'a> {
                 text.starts_with("nvidia-smi") || text.contains("nvidia-smi ")
             });
             if command {
-                self.flag_site("nvidia-smi-command", expr.range());
+                self.flag_site(Place::NvidiaSmiCommand, expr.range());
             }
             return;
         }
         let whole = literal::plain(text);
         let device = match hint {
             Hint::Any => whole.map_or_else(|| literal::device_with_index(expr), cuda_device),
-            Hint::Quiet => literal::device_with_index(expr),
+            Hint::Quiet | Hint::Among => literal::device_with_index(expr),
             Hint::Key | Hint::Words => false,
         };
         let sure_word = whole.is_some_and(|word| word != "CUDA" && word != "NCCL");
         if device && (sure_word || whole.is_none()) {
-            self.rewrite_text(expr, Role::device("device-string"), Certainty::Likely);
+            self.rewrite_text(expr, Role::device(Place::DeviceString), Certainty::Likely);
         } else if matches!(hint, Hint::Any | Hint::Quiet)
             && sure_word
             && whole.is_some_and(nccl_backend)
         {
-            self.rewrite_text(expr, Role::backend("backend-string"), Certainty::Likely);
+            self.rewrite_text(expr, Role::backend(Place::BackendString), Certainty::Likely);
         }
     }
 
@@ -101,7 +101,7 @@ impl<'a> Engine<'a> {
 
     /// `--also messages`: the words of a message, but no file names and URLs.
     fn message(&mut self, expr: &'a Expr) {
-        let rule = self.rules.site("message-words");
+        let rule = self.rules.site(Place::MessageWords);
         for range in literal::texts(expr) {
             for (from, to) in MESSAGE_WORDS {
                 for (part, to) in literal::words(self.text, range.clone(), from, to) {

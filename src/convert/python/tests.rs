@@ -345,3 +345,55 @@ fn keys_that_are_read_by_name_stay() {
     );
     becomes("f({'cpu': 0, 'cuda': 1})\n", "f({'cpu': 0, 'npu': 1})\n");
 }
+
+#[test]
+fn keys_that_name_devices_of_a_checkpoint_stay() {
+    for (before, after) in [
+        (
+            "torch.load(f, map_location={'cuda:%d' % 0: 'cuda:%d' % rank})\n",
+            "torch.load(f, map_location={'cuda:%d' % 0: 'npu:%d' % rank})\n",
+        ),
+        (
+            "torch.load(f, map_location={f'cuda:{0}': f'cuda:{rank}'})\n",
+            "torch.load(f, map_location={f'cuda:{0}': f'npu:{rank}'})\n",
+        ),
+        (
+            "torch.load(f, map_location={'cuda:{}'.format(0): 'cuda:{}'.format(rank)})\n",
+            "torch.load(f, map_location={'cuda:{}'.format(0): 'npu:{}'.format(rank)})\n",
+        ),
+        (
+            "torch.load(f, {'cuda:' + str(i): 'cuda:0' for i in range(8)})\n",
+            "torch.load(f, {'cuda:' + str(i): 'npu:0' for i in range(8)})\n",
+        ),
+        (
+            "where = {'cuda:0': 'cuda:1', 'cpu': 'cpu'}\ntorch.load(f, map_location=where)\n",
+            "where = {'cuda:0': 'npu:1', 'cpu': 'cpu'}\ntorch.load(f, map_location=where)\n",
+        ),
+        (
+            "def f(map_location={'cuda:0': 'cuda:1'}):\n    pass\n",
+            "def f(map_location={'cuda:0': 'npu:1'}):\n    pass\n",
+        ),
+    ] {
+        becomes(before, after);
+        let flags = flags(&format!("import torch\n{before}"));
+        assert_eq!(flags, [("map-location-dict".to_owned(), 2)], "{before}");
+    }
+    stays("memory = {'cuda:%d' % i: 1 for i in range(8)}\n");
+    stays("x = memory['cuda:{}'.format(i)]\n");
+    stays("print('cuda:{}'.format(i))\n");
+}
+
+#[test]
+fn words_of_one_list_change_together() {
+    stays("for name in ['cuda', 'nccl']:\n    find(name)\n");
+    stays("extras = {'nccl', 'cudnn', 'cublas'}\n");
+    becomes(
+        "x = [('cuda', 'nccl'), ('cpu', 'gloo')]\n",
+        "x = [('npu', 'hccl'), ('cpu', 'gloo')]\n",
+    );
+    becomes("x = ['cuda:0', 'cuda:1']\n", "x = ['npu:0', 'npu:1']\n");
+    becomes(
+        "for name in ['cuda', 'x']:\n    torch.device(name)\n",
+        "for name in ['npu', 'x']:\n    torch.device(name)\n",
+    );
+}

@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::{Insertion, Requirement, asks_for_torch_npu, requirement, wheel_index};
 use super::{Partner, local_cuda, package_rule, partner};
-use crate::convert::rules::{Action, Rules};
+use crate::convert::rules::{Action, Place, Rules};
 use crate::convert::site::{Certainty, Planner};
 
 /// Nesting of tables that is followed.
@@ -120,7 +120,7 @@ fn poetry(planner: &mut Planner<'_>, table: &DeTable<'_>, aware: bool) {
         let place = key.span().start..value.span().end;
         if name == "torch" {
             let DeValue::String(version) = value.get_ref() else {
-                let rule = rules.site("requirements-cuda-package");
+                let rule = rules.site(Place::RequirementsCudaPackage);
                 if text[value.span()].contains("cu1") {
                     planner.flag(rule, place, Some(name));
                 }
@@ -129,7 +129,12 @@ fn poetry(planner: &mut Planner<'_>, table: &DeTable<'_>, aware: bool) {
             let range = inside(text, value.span());
             if let Some(local) = local_cuda(&text[range.clone()]) {
                 let local = range.start + local.start..range.start + local.end;
-                planner.change(rules.site("requirements-cuda-wheel"), local, "", Certainty::Exact);
+                planner.change(
+                    rules.site(Place::RequirementsCudaWheel),
+                    local,
+                    "",
+                    Certainty::Exact,
+                );
             }
             if aware {
                 continue;
@@ -144,15 +149,15 @@ fn poetry(planner: &mut Planner<'_>, table: &DeTable<'_>, aware: bool) {
                 Partner::Exact(version) => (version, Certainty::Exact),
                 Partner::Any => ("*".to_owned(), Certainty::Likely),
                 Partner::None(version) => {
-                    planner.flag(rules.site("requirements-no-torch-npu"), place, Some(version));
+                    planner.flag(rules.site(Place::RequirementsNoTorchNpu), place, Some(version));
                     continue;
                 }
             };
             if certainty == Certainty::Likely {
-                planner.note(rules.site("requirements-torch-unpinned"), place, None);
+                planner.note(rules.site(Place::RequirementsTorchUnpinned), place, None);
             }
             let line = format!("{eol}torch-npu = \"{written}\"");
-            planner.change(rules.site("requirements-cuda-wheel"), end..end, line, certainty);
+            planner.change(rules.site(Place::RequirementsCudaWheel), end..end, line, certainty);
         } else if let Some(rule) = package_rule(&name) {
             match (rule.action, rule.to.as_deref()) {
                 (Action::Rewrite, Some(to))
@@ -162,7 +167,7 @@ fn poetry(planner: &mut Planner<'_>, table: &DeTable<'_>, aware: bool) {
                     let quoted = usize::from(text[span.clone()].starts_with(['"', '\'']));
                     let at = span.start + quoted..span.end - quoted;
                     planner.change(rule, at, to, Certainty::Exact);
-                    let rule = rules.site("requirements-other-versions");
+                    let rule = rules.site(Place::RequirementsOtherVersions);
                     planner.flag(rule, place, Some(to.to_owned()));
                 }
                 (Action::Flag, _) => planner.flag(rule, place, Some(name)),
@@ -292,7 +297,7 @@ pub(super) fn conda_package(planner: &mut Planner<'_>, range: &Range<usize>) {
             _ => "torch-npu".to_owned(),
         };
         if !asks_for_torch_npu(planner.text) || spec.contains("cuda") {
-            planner.flag(rules.site("requirements-conda-torch"), range.clone(), Some(detail));
+            planner.flag(rules.site(Place::RequirementsCondaTorch), range.clone(), Some(detail));
         }
     } else if let Some(rule) = package_rule(&name)
         && matches!(rule.action, Action::Flag | Action::Rewrite)

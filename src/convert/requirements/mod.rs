@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use pep440_rs::Version;
 
-use super::rules::{Action, Match, Rule, Rules};
+use super::rules::{Action, Match, Place, Rule, Rules};
 use super::site::{Certainty, Planner};
 use crate::data::Matrix;
 
@@ -172,7 +172,7 @@ fn package_rule(name: &str) -> Option<&'static Rule> {
         ]
         .iter()
         .any(|prefix| name.starts_with(prefix));
-    of_cuda.then(|| rules.site("requirements-cuda-package"))
+    of_cuda.then(|| rules.site(Place::RequirementsCudaPackage))
 }
 
 /// `cupy` for `cupy-cuda12x`, `nvidia-nccl` for `nvidia-nccl-cu12`.
@@ -208,11 +208,11 @@ fn requirement(planner: &mut Planner<'_>, range: &Range<usize>, torch: Option<In
         ..range.start + requirement.versions.end.max(requirement.at.end);
     let name = requirement.normalized();
     let versions = &text[requirement.versions.clone()];
-    let wheel = rules.site("requirements-cuda-wheel");
+    let wheel = rules.site(Place::RequirementsCudaWheel);
     if matches!(name.as_str(), "torch" | "torchvision" | "torchaudio" | "torchtext") {
         if requirement.url {
             if versions.contains("cu1") {
-                planner.flag(rules.site("requirements-cuda-package"), place, None);
+                planner.flag(rules.site(Place::RequirementsCudaPackage), place, None);
             }
             return;
         }
@@ -235,7 +235,7 @@ fn requirement(planner: &mut Planner<'_>, range: &Range<usize>, torch: Option<In
             planner.change(rule, at, to, Certainty::Exact);
             // The namesake has releases of its own.
             if !versions.is_empty() {
-                let rule = rules.site("requirements-other-versions");
+                let rule = rules.site(Place::RequirementsOtherVersions);
                 planner.flag(rule, place, Some(format!("{to}{versions}")));
             }
         }
@@ -246,7 +246,7 @@ fn requirement(planner: &mut Planner<'_>, range: &Range<usize>, torch: Option<In
 
 fn insert(planner: &mut Planner<'_>, place: &Range<usize>, versions: &str, insertion: &Insertion) {
     let rules = Rules::builtin();
-    let wheel = rules.site("requirements-cuda-wheel");
+    let wheel = rules.site(Place::RequirementsCudaWheel);
     let Insertion { at, before, after } = insertion;
     match partner(versions) {
         Partner::Exact(version) => {
@@ -256,10 +256,10 @@ fn insert(planner: &mut Planner<'_>, place: &Range<usize>, versions: &str, inser
         Partner::Any => {
             let text = format!("{before}torch-npu{after}");
             planner.change(wheel, *at..*at, text, Certainty::Likely);
-            planner.note(rules.site("requirements-torch-unpinned"), place.clone(), None);
+            planner.note(rules.site(Place::RequirementsTorchUnpinned), place.clone(), None);
         }
         Partner::None(version) => {
-            let rule = rules.site("requirements-no-torch-npu");
+            let rule = rules.site(Place::RequirementsNoTorchNpu);
             planner.flag(rule, place.clone(), Some(version));
         }
     }
@@ -281,7 +281,7 @@ fn wheel_index(planner: &mut Planner<'_>, range: &Range<usize>) {
         if behind_whl
             && digits.is_some_and(|d| d.len() >= 2 && d.bytes().all(|b| b.is_ascii_digit()))
         {
-            let rule = rules.site("requirements-cuda-wheel");
+            let rule = rules.site(Place::RequirementsCudaWheel);
             planner.change(rule, at..at + part.len(), "cpu", Certainty::Exact);
             return;
         }
@@ -289,7 +289,7 @@ fn wheel_index(planner: &mut Planner<'_>, range: &Range<usize>) {
         at += part.len() + 1;
     }
     if text.contains("+cu1") || text.contains("%2Bcu1") || text.contains("/cu1") {
-        planner.flag(rules.site("requirements-cuda-package"), range.clone(), None);
+        planner.flag(rules.site(Place::RequirementsCudaPackage), range.clone(), None);
     }
 }
 
@@ -387,7 +387,7 @@ fn hashed(planner: &mut Planner<'_>, range: &Range<usize>) {
     let name = requirement.normalized();
     if name == "torch" || package_rule(&name).is_some_and(|rule| rule.action != Action::Keep) {
         let place = range.start + requirement.at.start..range.start + requirement.at.end;
-        planner.flag(Rules::builtin().site("requirements-hash"), place, Some(name));
+        planner.flag(Rules::builtin().site(Place::RequirementsHash), place, Some(name));
     }
 }
 

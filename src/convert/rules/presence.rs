@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn what_depends_on_no_version_is_always_there() {
         let rules = Rules::builtin();
-        let rule = rules.site("device-string");
+        let rule = rules.site(super::super::Place::DeviceString);
         assert_eq!(rules.presence(rule, &"2.1.0".parse().unwrap()), Presence::Yes);
     }
 }

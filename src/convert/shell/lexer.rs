@@ -136,6 +136,8 @@ pub(super) struct Script {
     pub(super) comments: Vec<Range<usize>>,
     /// Here documents.
     pub(super) documents: Vec<HereDoc>,
+    /// Functions, with the index of the command that their body begins in.
+    pub(super) functions: Vec<(String, usize)>,
 }
 
 /// Where a list of commands ends.
@@ -234,8 +236,13 @@ impl<'a> Lexer<'a> {
                         ')' => inner.saturating_sub(1),
                         _ => inner,
                     };
+                    let defines = c == '(' && self.rest()[1..].trim_start().starts_with(')');
+                    let name = defines.then(|| self.script.commands[current].words.last());
+                    let name = name.flatten().and_then(Word::plain).map(str::to_owned);
                     self.at += 1;
                     current = self.begin(None);
+                    // The body begins behind the `)`, which ends a command too.
+                    self.script.functions.extend(name.map(|name| (name, current + 1)));
                 }
                 '<' | '>' => self.redirection(current)?,
                 _ => {
@@ -438,15 +445,16 @@ impl<'a> Lexer<'a> {
                 .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
                 .unwrap_or(after.len());
             self.at += 1;
-            if len > 0 && is_name(&after[..len]) {
+            // `$12` is `$1` with a 2 behind it.
+            let digit = after.starts_with(|c: char| c.is_ascii_digit());
+            let len = if digit { 1 } else { len };
+            if digit || len > 0 && is_name(&after[..len]) {
                 let name = self.at..self.at + len;
                 word.variables.push(Variable { name, quoted, default: None });
                 word.expansion();
                 self.at += len;
-            } else if matches!(
-                after.chars().next(),
-                Some('@' | '*' | '#' | '?' | '-' | '$' | '!' | '0'..='9')
-            ) {
+            } else if matches!(after.chars().next(), Some('@' | '*' | '#' | '?' | '-' | '$' | '!'))
+            {
                 word.expansion();
                 self.at += 1;
             } else if !after.starts_with('"') {
@@ -545,7 +553,9 @@ impl<'a> Lexer<'a> {
         operand.range = start..self.at;
         self.at += 1;
         self.depth -= 1;
-        if defaults || is_name(&self.text[name.clone()]) {
+        let text = &self.text[name.clone()];
+        let positional = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if defaults || positional || is_name(text) {
             let default = defaults.then(|| Box::new(operand.clone()));
             word.variables.push(Variable { name, quoted, default });
         }

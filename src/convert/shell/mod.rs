@@ -1,16 +1,24 @@
 //! Shell scripts: variables of the environment, options of programs, packages that are
 //! installed, and the programs of NVIDIA.
 
+mod branches;
+mod embedded;
+mod functions;
 mod lexer;
+mod programs;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use functions::Owners;
 use lexer::{Command, EXPANSION, Script, Word};
+use programs::{
+    CUDA_TOOLS, KEYWORDS, base_name, first_word, is_program, is_script, name_at, program,
+};
 
 use super::environment;
 use super::requirements;
-use super::rules::{Match, Rules};
+use super::rules::{Match, Place, Rules};
 use super::site::{Certainty, Planner};
 use super::syntax::Unreadable;
 use super::value::{self, Outcome};
@@ -18,69 +26,9 @@ use super::value::{self, Outcome};
 /// Commands that only show their arguments, or look for them in a text.
 const SHOW: &[&str] = &["echo", "printf", "cat", "grep", "egrep", "sed", "awk", "logger", "die"];
 
-/// Words before the name of a command.
-const KEYWORDS: &[&str] =
-    &["if", "then", "else", "elif", "while", "until", "do", "!", "{", "time", "exec", "command"];
-
-/// Programs that run the program that their arguments name.
-const WRAPPERS: &[&str] = &[
-    "env",
-    "nohup",
-    "sudo",
-    "srun",
-    "mpirun",
-    "mpiexec",
-    "numactl",
-    "taskset",
-    "nice",
-    "timeout",
-    "stdbuf",
-    "xargs",
-    "docker",
-    "podman",
-    "singularity",
-    "apptainer",
-    "uv",
-    "poetry",
-    "pipenv",
-    "pdm",
-    "hatch",
-    "conda",
-    "mamba",
-    "micromamba",
-    "coverage",
-    "kernprof",
-    "eval",
-    "bash",
-    "sh",
-    "gdb",
-    "strace",
-    "horovodrun",
-    "pdsh",
-    "kubectl",
-    "flock",
-    "setsid",
-    "CMD",
-    "ENTRYPOINT",
-];
-
-/// Programs of the CUDA toolkit and their like.
-const CUDA_TOOLS: &[&str] = &[
-    "nvcc",
-    "nvprof",
-    "nsys",
-    "ncu",
-    "cuda-gdb",
-    "cuda-memcheck",
-    "compute-sanitizer",
-    "nvitop",
-    "gpustat",
-    "nvidia-docker",
-    "nvidia-ctk",
-    "nvidia-container-cli",
-    "dcgmi",
-    "trtexec",
-];
+/// Commands whose options are known to mean something else.
+const NOT_ASKED: &[&str] =
+    &["[", "[[", "test", "git", "find", "wget", "curl", "rsync", "scp", "mount", "case", "for"];
 
 /// Plans a shell script.
 pub fn plan(planner: &mut Planner<'_>) -> Result<(), Unreadable> {
@@ -111,6 +59,10 @@ struct Names {
     values: BTreeMap<String, BTreeSet<String>>,
     /// Variables of the script that hold arguments of a program.
     arguments: BTreeSet<String>,
+    /// Variables that are named after a device or a backend and given to a program on its own.
+    given: BTreeSet<String>,
+    /// Variables that take their value from another, by that one's name.
+    from: Vec<(String, String)>,
 }
 
 struct Reader<'p, 'a, 's> {
@@ -118,17 +70,21 @@ struct Reader<'p, 'a, 's> {
     text: &'s str,
     offset: usize,
     names: Names,
+    /// The function that each command stands in.
+    owners: Owners,
     /// Reported reads of variables without equivalent.
     read: BTreeSet<String>,
 }
 
 impl<'p, 'a, 's> Reader<'p, 'a, 's> {
     fn new(planner: &'p mut Planner<'a>, text: &'s str, offset: usize, script: &Script) -> Self {
+        let owners = Owners::of(script);
         let mut reader =
-            Self { planner, text, offset, names: Names::default(), read: BTreeSet::new() };
-        for command in &script.commands {
-            reader.learn(command);
+            Self { planner, text, offset, names: Names::default(), owners, read: BTreeSet::new() };
+        for (index, command) in script.commands.iter().enumerate() {
+            reader.learn(index, command);
         }
+        reader.carry();
         reader
     }
 
@@ -143,7 +99,8 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
     }
 
     /// First pass: what the uses say of the variables.
-    fn learn(&mut self, command: &Command) {
+    fn learn(&mut self, index: usize, command: &Command) {
+        self.learn_sources(index, command);
         for word in &command.words {
             self.names.said.push_str(&word.text);
             self.names.said.push('\n');
@@ -162,7 +119,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
         }
         let arguments = match command.array {
             Some(_) => command.words.as_slice(),
-            None => match program(command) {
+            None => match program(command, self.planner.project) {
                 Some(at) => &command.words[at + 1..],
                 None => return,
             },
@@ -170,7 +127,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
         let mut option: Option<&str> = None;
         for word in arguments {
             for variable in &word.variables {
-                let name = &self.text[variable.name.clone()];
+                let name = self.owners.qualified(index, &self.text[variable.name.clone()]);
                 let whole = word.text.chars().eq([EXPANSION]);
                 let key = match word.text.split_once('=') {
                     Some((key, rest)) if rest.chars().eq([EXPANSION]) => Some(key),
@@ -178,9 +135,11 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
                     _ => None,
                 };
                 if let Some(key) = key.filter(|key| value::role(key).is_some()) {
-                    self.names.values.entry(name.to_owned()).or_default().insert(key.to_owned());
+                    self.names.values.entry(name).or_default().insert(key.to_owned());
+                } else if whole && value::role(&name).is_some() {
+                    self.names.given.insert(name);
                 } else if whole && !variable.quoted {
-                    self.names.arguments.insert(name.to_owned());
+                    self.names.arguments.insert(name);
                 }
             }
             option = word.text.starts_with('-').then_some(word.text.as_str());
@@ -193,13 +152,9 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
             .iter()
             .flat_map(|command| &command.words)
             .any(|word| word.text == "npu" || word.text.starts_with("npu:"));
-        let mut documents: BTreeMap<usize, Vec<Range<usize>>> = BTreeMap::new();
-        for document in &script.documents {
-            documents.entry(document.command).or_default().push(document.body.clone());
-        }
         for (index, command) in script.commands.iter().enumerate() {
             self.variables(command);
-            self.assignments(command);
+            self.assignments(index, command);
             if command.array.is_some() {
                 self.arguments(&command.words);
                 continue;
@@ -210,18 +165,24 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
                 continue;
             }
             if !aware && matches!(name, "[" | "[[" | "test") {
-                self.comparison(&command.words[first..]);
+                self.comparison(index, &command.words[first..]);
             }
             self.nvidia(&command.words[first..], name);
             self.installs(&command.words[first..]);
-            if let Some(at) = program(command) {
+            if self.owners.defines(name) {
+                self.call(name, &command.words[first + 1..]);
+            } else if let Some(at) = program(command, self.planner.project) {
                 self.arguments(&command.words[at + 1..]);
-                self.inline(command, at, documents.get(&index).map_or(&[], Vec::as_slice));
+                self.positional(&command.words[at..]);
+                self.inline(&command.words[at..]);
+            } else {
+                self.unknown_program(&command.words[first..], name);
             }
         }
-        for document in script.documents.iter().filter(|document| !document.literal) {
-            self.document(&document.body);
+        if !aware {
+            self.cases(script);
         }
+        self.documents(script);
         for comment in &script.comments {
             self.directive(comment);
         }
@@ -258,7 +219,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
         }
     }
 
-    fn assignments(&mut self, command: &Command) {
+    fn assignments(&mut self, index: usize, command: &Command) {
         let heads = first_word(command);
         let takes_names = matches!(
             heads,
@@ -315,7 +276,9 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
                 }
                 decision.enter(self.planner, self.at(&name_range), &place);
             } else if leading || takes_names {
-                self.script_variable(word, &name, &value);
+                let runs = name_at(command).is_some_and(|first| first > at);
+                let environment = runs && !takes_names || heads == Some("export");
+                self.script_variable(index, word, &name, &value, environment);
             }
         }
     }
@@ -335,10 +298,16 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
 
     /// `DEVICE=cuda`, `BACKEND=${1:-nccl}`, `ARGS="--device cuda"` where the uses say what the
     /// variable holds.
-    fn script_variable(&mut self, word: &Word, name: &Range<usize>, value: &Range<usize>) {
+    fn script_variable(
+        &mut self,
+        index: usize,
+        word: &Word,
+        name: &Range<usize>,
+        value: &Range<usize>,
+        environment: bool,
+    ) {
         let name = &word.text[name.clone()];
-        let keys = self.names.values.get(name);
-        if let Some(key) = keys.and_then(|keys| keys.first()).cloned() {
+        if let Some(key) = self.key_of(index, name, environment) {
             self.value(&key, word, value.clone());
             for default in word.variables.iter().filter_map(|v| v.default.clone()) {
                 self.value(&key, &default, 0..default.text.len());
@@ -346,8 +315,71 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
         }
         let text = &word.text[value.clone()];
         let first = text.split_ascii_whitespace().next().unwrap_or_default();
-        if self.names.arguments.contains(name) || is_program(first) {
+        if self.names.arguments.contains(name) || is_program(first, self.planner.project) {
             self.split_arguments(word, value);
+        }
+    }
+
+    /// The key that says what a variable holds: the option it is given to, or its own name, if
+    /// a program reads it from the environment or as an argument of its own.
+    fn key_of(&self, index: usize, name: &str, environment: bool) -> Option<String> {
+        let qualified = self.owners.qualified(index, name);
+        let used = self.names.values.get(&qualified).and_then(|keys| keys.first()).cloned();
+        let own = environment && value::role(name).is_some() || self.names.given.contains(name);
+        used.or_else(|| own.then(|| name.to_owned()))
+    }
+
+    /// `python train.py cuda`: an argument on its own.
+    fn positional(&mut self, words: &[Word]) {
+        let Some(script) = words.iter().position(|word| is_script(&word.text)) else { return };
+        let mut after_option = false;
+        for word in &words[script + 1..] {
+            let alone = !std::mem::replace(&mut after_option, word.text.starts_with('-'));
+            if !alone || word.text.contains('=') {
+                continue;
+            }
+            self.alone(word, &words[script].text);
+            for default in word.variables.iter().filter_map(|v| v.default.clone()) {
+                if word.text.chars().eq([EXPANSION]) {
+                    self.alone(&default, &words[script].text);
+                }
+            }
+        }
+    }
+
+    /// A word that is a device or a backend from end to end. Other scripts of the shell may
+    /// mean something else with it.
+    fn alone(&mut self, word: &Word, script: &str) {
+        let new = value::device(&word.text).or_else(|| value::backend(&word.text));
+        let Some((new, range)) = new.zip(word.source(&(0..word.text.len()))) else { return };
+        let rule = Rules::builtin().site(Place::ShellDeviceOption);
+        let range = self.at(&range);
+        if script.ends_with(".py") {
+            self.planner.change(rule, range, new, Certainty::Likely);
+        } else {
+            self.planner.flag(rule, range, Some(format!("{} {}", base_name(script), word.text)));
+        }
+    }
+
+    /// `whisper a.mp3 --device cuda`: whether that program has NPUs is not known.
+    fn unknown_program(&mut self, words: &[Word], name: &str) {
+        if NOT_ASKED.contains(&name) {
+            return;
+        }
+        let mut option: Option<&str> = None;
+        for word in &words[1..] {
+            let pair = match word.text.split_once('=') {
+                Some((key, value)) if key.starts_with('-') => Some((key, value)),
+                _ => option.map(|option| (option, word.text.as_str())),
+            };
+            if let Some((key, value)) = pair
+                && matches!(value::converted(key, value), Some(Outcome::Write(_)))
+            {
+                let rule = Rules::builtin().site(Place::ShellDeviceOption);
+                let place = self.at(&word.range);
+                self.planner.flag(rule, place, Some(format!("{name} {key} {value}")));
+            }
+            option = word.text.starts_with('-').then_some(word.text.as_str());
         }
     }
 
@@ -401,7 +433,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
         let Some(text) = word.text.get(part.clone()) else { return };
         let Some(outcome) = value::converted(key, text) else { return };
         let Some(range) = word.source(&part) else { return };
-        let rule = Rules::builtin().site("shell-device-option");
+        let rule = Rules::builtin().site(Place::ShellDeviceOption);
         let range = self.at(&range);
         match outcome {
             Outcome::Write(new) => self.planner.change(rule, range, new, Certainty::Exact),
@@ -410,7 +442,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
     }
 
     /// `[ "$DEVICE" = cuda ]` of a variable that holds a device.
-    fn comparison(&mut self, words: &[Word]) {
+    fn comparison(&mut self, index: usize, words: &[Word]) {
         for three in words.windows(3) {
             let [left, operator, right] = three else { continue };
             let Some(variable) = left.variables.first() else { continue };
@@ -420,8 +452,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
                 continue;
             }
             let name = &self.text[variable.name.clone()];
-            let keys = self.names.values.get(name);
-            if let Some(key) = keys.and_then(|keys| keys.first()).cloned() {
+            if let Some(key) = self.key_of(index, name, false) {
                 self.value(&key, right, 0..right.text.len());
             }
         }
@@ -434,23 +465,31 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
         {
             if base_name(&word.text) == "nvidia-smi" {
                 let place = self.at(&word.range);
-                self.planner.flag(rules.site("shell-nvidia-smi"), place, None);
+                self.planner.flag(rules.site(Place::ShellNvidiaSmi), place, None);
             }
         }
         let first = self.at(&words[0].range);
         if name == "nvidia-smi" {
-            self.planner.flag(rules.site("shell-nvidia-smi"), first.clone(), None);
+            self.planner.flag(rules.site(Place::ShellNvidiaSmi), first.clone(), None);
         } else if CUDA_TOOLS.contains(&name) {
-            self.planner.flag(rules.site("shell-cuda-tool"), first.clone(), Some(name.to_owned()));
+            self.planner.flag(
+                rules.site(Place::ShellCudaTool),
+                first.clone(),
+                Some(name.to_owned()),
+            );
         }
         for (at, word) in words.iter().enumerate().skip(1) {
             let option = word.text.split('=').next().unwrap_or_default();
             let value = word.text.split_once('=').map(|(_, value)| value);
             let value = value.or_else(|| words.get(at + 1).map(|word| word.text.as_str()));
             let site = match (name, option) {
-                ("docker" | "podman" | "nvidia-docker", "--gpus") => "docker-run-gpus",
-                ("docker" | "podman", "--runtime") if value == Some("nvidia") => "docker-run-gpus",
-                ("srun" | "sbatch" | "salloc", option) if of_slurm(option, value) => "slurm-gres",
+                ("docker" | "podman" | "nvidia-docker", "--gpus") => Place::DockerRunGpus,
+                ("docker" | "podman", "--runtime") if value == Some("nvidia") => {
+                    Place::DockerRunGpus
+                }
+                ("srun" | "sbatch" | "salloc", option) if of_slurm(option, value) => {
+                    Place::SlurmGres
+                }
                 _ => continue,
             };
             let place = self.at(&word.range);
@@ -484,46 +523,6 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
         requirements::arguments(self.planner, &arguments, conda);
     }
 
-    /// Python that stands in the script itself.
-    fn inline(&mut self, command: &Command, at: usize, documents: &[Range<usize>]) {
-        if !base_name(&command.words[at].text).starts_with("python") {
-            return;
-        }
-        let rule = Rules::builtin().site("shell-inline-python");
-        let code = command.words[at..].windows(2).find(|pair| pair[0].text == "-c");
-        if let Some([_, code]) = code
-            && value::mentions_cuda(&code.text)
-        {
-            self.planner.flag(rule, self.at(&code.range), None);
-        }
-        for body in documents {
-            if value::mentions_cuda(&self.text[body.clone()]) {
-                self.planner.flag(rule, self.at(body), None);
-            }
-        }
-    }
-
-    /// A here document that is expanded: a variable of it may have got another name.
-    fn document(&mut self, body: &Range<usize>) {
-        let text = &self.text[body.clone()];
-        let mut from = 0;
-        while let Some(dollar) = text[from..].find('$').map(|at| from + at) {
-            let start = dollar + 1 + usize::from(text[dollar + 1..].starts_with('{'));
-            let len = text[start..]
-                .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-                .unwrap_or(text.len() - start);
-            let name = &text[start..start + len];
-            if self.names.assigned.contains_key(name)
-                && self.renamed(name).is_some_and(|decision| decision.new_name.is_some())
-            {
-                let place = self.at(&(body.start + start..body.start + start + len));
-                let rule = Rules::builtin().site("shell-document");
-                self.planner.flag(rule, place, Some(name.to_owned()));
-            }
-            from = start.max(dollar + 1);
-        }
-    }
-
     /// `#SBATCH --gres=gpu:8`.
     fn directive(&mut self, comment: &Range<usize>) {
         let text = &self.text[comment.clone()];
@@ -538,7 +537,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
                 None => (word, words.clone().next()),
             };
             if of_slurm(option, value) {
-                let rule = Rules::builtin().site("slurm-gres");
+                let rule = Rules::builtin().site(Place::SlurmGres);
                 let place = self.at(&(comment.start..comment.start + text.trim_end().len()));
                 self.planner.flag(rule, place, Some(rest.trim().to_owned()));
                 break;
@@ -589,54 +588,6 @@ fn environment_assignments(command: &Command, source: &str) -> Vec<(String, Opti
             Some((name.to_owned(), known_value(word, &value, name, adds, source)))
         })
         .collect()
-}
-
-/// Index of the word that names the command.
-fn name_at(command: &Command) -> Option<usize> {
-    command
-        .words
-        .iter()
-        .position(|word| !KEYWORDS.contains(&word.text.as_str()) && word.assignment().is_none())
-}
-
-fn first_word(command: &Command) -> Option<&str> {
-    name_at(command).map(|at| command.words[at].text.as_str())
-}
-
-fn base_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
-/// Whether a word is a program whose options this module knows: Python, its launchers, and
-/// scripts.
-fn is_program(word: &str) -> bool {
-    let name = base_name(word);
-    let python = name
-        .strip_prefix("python")
-        .is_some_and(|version| version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'));
-    python
-        || matches!(name, "torchrun" | "accelerate" | "deepspeed" | "ipython" | "pytest" | "hydra")
-        || [".py", ".sh"].iter().any(|ending| name.len() > ending.len() && name.ends_with(ending))
-}
-
-/// Index of the word that is the program whose arguments follow.
-fn program(command: &Command) -> Option<usize> {
-    let first = name_at(command)?;
-    let word = &command.words[first];
-    let name = base_name(&word.text);
-    if is_program(&word.text) {
-        return Some(first);
-    }
-    let variable = word.text.contains(EXPANSION);
-    if !WRAPPERS.contains(&name) && !variable {
-        return None;
-    }
-    let found = command.words[first..].iter().position(|word| is_program(&word.text));
-    if let Some(at) = found {
-        return Some(first + at);
-    }
-    // `$PYTHON main.py` is met above; `$LAUNCHER "$@" --device cuda` has no other sign.
-    variable.then_some(first)
 }
 
 #[cfg(test)]

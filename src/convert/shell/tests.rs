@@ -117,8 +117,15 @@ fn what_a_person_has_to_do_is_flagged() {
         ("export NCCL_DEBUG=INFO\n", vec!["NCCL_DEBUG"]),
         ("export PATH=/usr/local/cuda/bin:$PATH\n", vec!["ld-library-path-cuda"]),
         ("export CUDA_VISIBLE_DEVICES=GPU-1\necho $CUDA_VISIBLE_DEVICES\n", vec!["env-device-ids"]),
-        ("python -c 'import torch; torch.cuda.init()'\n", vec!["shell-inline-python"]),
-        ("python - <<EOF\nx.cuda()\nEOF\n", vec!["shell-inline-python"]),
+        ("python -c \"import torch; torch.cuda.set_device($N)\"\n", vec!["shell-inline-python"]),
+        (
+            "python -c \"import torch; torch.amp.GradScaler('cuda', torch.cuda.x)\"\n",
+            vec!["unknown-cuda-name"],
+        ),
+        ("python - <<EOF\nx.cuda($N)\nEOF\n", vec!["shell-inline-python"]),
+        ("python -c 'if cuda'\n", vec!["shell-inline-python"]),
+        ("whisper a.mp3 --device cuda\n", vec!["shell-device-option"]),
+        ("bash install.sh cuda\n", vec!["shell-device-option"]),
         ("nvcc --version\n", vec!["shell-cuda-tool"]),
         (
             "export CUDA_VISIBLE_DEVICES=0\ncat <<E\n$CUDA_VISIBLE_DEVICES\nE\n",
@@ -126,6 +133,60 @@ fn what_a_person_has_to_do_is_flagged() {
         ),
     ] {
         assert_eq!(flags(text), rules, "{text}");
+    }
+}
+
+#[test]
+fn arguments_follow_what_they_are_used_for() {
+    for (before, after) in [
+        ("python a.py cuda --name cuda\n", "python a.py npu --name cuda\n"),
+        ("python a.py ${1:-cuda}\n", "python a.py ${1:-npu}\n"),
+        ("python -m pip install cuda\n", "python -m pip install cuda\n"),
+        ("DEVICE=cuda\npython a.py $DEVICE\n", "DEVICE=npu\npython a.py $DEVICE\n"),
+        ("export DEVICE=cuda\n./a.py\n", "export DEVICE=npu\n./a.py\n"),
+        ("DEVICE=cuda python a.py\n", "DEVICE=npu python a.py\n"),
+        (
+            "run() {\n  python a.py --device $1 --dist-backend \"${2:-nccl}\"\n}\nrun cuda nccl\nother cuda\n",
+            "run() {\n  python a.py --device $1 --dist-backend \"${2:-hccl}\"\n}\nrun npu hccl\nother cuda\n",
+        ),
+        (
+            "function run {\n  local d=$1\n  python a.py --device $d\n}\nrun cuda\n",
+            "function run {\n  local d=$1\n  python a.py --device $d\n}\nrun npu\n",
+        ),
+        (
+            "D=$1\ncase \"$D\" in\n  cuda|cuda:0) echo cuda ;;\n  cpu) ;;\nesac\npython a.py --device $D\n",
+            "D=$1\ncase \"$D\" in\n  npu|npu:0) echo cuda ;;\n  cpu) ;;\nesac\npython a.py --device $D\n",
+        ),
+    ] {
+        assert_eq!(converted(before), after);
+    }
+}
+
+#[test]
+fn scripts_in_scripts_are_planned_as_what_they_are() {
+    for (before, after) in [
+        (
+            "python -c 'import torch; print(torch.cuda.device_count())'\n",
+            "python -c 'import torch; import torch_npu; print(torch.npu.device_count())'\n",
+        ),
+        (
+            "python - <<'EOF'\nimport torch\nx = torch.zeros(1, device=\"cuda\")\nEOF\n",
+            "python - <<'EOF'\nimport torch\nx = torch.zeros(1, device=\"npu\")\nEOF\n",
+        ),
+        (
+            "cat > run.sh <<'EOF'\nexport CUDA_VISIBLE_DEVICES=0\nEOF\n",
+            "cat > run.sh <<'EOF'\nexport ASCEND_RT_VISIBLE_DEVICES=0\nEOF\n",
+        ),
+        (
+            "ssh host <<EOF\npython a.py --device cuda\nEOF\n",
+            "ssh host <<EOF\npython a.py --device npu\nEOF\n",
+        ),
+        (
+            "cat > notes.md <<EOF\n--device cuda\nEOF\n",
+            "cat > notes.md <<EOF\n--device cuda\nEOF\n",
+        ),
+    ] {
+        assert_eq!(converted(before), after);
     }
 }
 

@@ -1,0 +1,62 @@
+//! Options of the execution providers of onnxruntime.
+
+use std::ops::Range;
+
+use ruff_python_ast::Expr;
+use ruff_text_size::Ranged as _;
+
+use super::engine::Engine;
+use super::literal::{self, span};
+use crate::convert::rules::Place;
+use crate::convert::site::Certainty;
+
+/// Options of the CUDA provider that the CANN provider has under another name.
+const RENAMED: &[(&str, &str)] = &[("gpu_mem_limit", "npu_mem_limit")];
+
+/// Options of the CUDA provider without a counterpart: the CANN provider refuses what it does
+/// not know.
+const MISSING: &[&str] = &[
+    "cudnn_conv_algo_search",
+    "cudnn_conv_use_max_workspace",
+    "cudnn_conv1d_pad_to_nc1d",
+    "do_copy_in_default_stream",
+    "user_compute_stream",
+    "has_user_compute_stream",
+    "enable_cuda_graph",
+    "gpu_external_alloc",
+    "gpu_external_free",
+    "gpu_external_empty_cache",
+    "prefer_nhwc",
+    "use_ep_level_unified_stream",
+    "use_tf32",
+    "tunable_op_enable",
+    "tunable_op_tuning_enable",
+    "tunable_op_max_tuning_duration_ms",
+];
+
+impl<'a> Engine<'a> {
+    /// A key that names an option of the CUDA provider; whether it does.
+    pub(super) fn provider_option(&mut self, key: &'a Expr) -> bool {
+        let Some(name) = literal::plain(key) else { return false };
+        let known = RENAMED.iter().any(|(old, _)| *old == name) || MISSING.contains(&name);
+        if !known || !self.uses_onnxruntime() {
+            return false;
+        }
+        let places: Vec<Range<usize>> = literal::texts(key)
+            .into_iter()
+            .filter(|range| &self.text[range.clone()] == name)
+            .collect();
+        let rule = self.rules.site(Place::ProviderOptions);
+        let renamed = RENAMED.iter().find(|(old, _)| *old == name);
+        if let (Some((_, new)), [range]) = (renamed, places.as_slice()) {
+            self.change(rule, range.clone(), *new, Certainty::Exact);
+        } else {
+            self.flag(rule, span(key.range()), Some(name.to_owned()));
+        }
+        true
+    }
+
+    fn uses_onnxruntime(&self) -> bool {
+        self.text.contains("onnxruntime") || self.text.contains("ExecutionProvider")
+    }
+}
