@@ -64,6 +64,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     } else {
         Done::Planned
     };
+    let written = matches!(done, Done::Written(n) if n > 0);
     let mut report = report(&found, &planned, &done, subject(args));
     for undone in recovered {
         let n = undone.restored.len().to_string();
@@ -74,7 +75,13 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     if args.diff {
         return show_patch(&planned, report, output);
     }
-    finish_with(report, &planned, output)
+    let finished = finish_with(report, &planned, output);
+    if written {
+        return finished.context(
+            "the files were converted (`--undo` takes that back), only the report is missing",
+        );
+    }
+    finished
 }
 
 /// Writes the report; as a page with the files side by side.

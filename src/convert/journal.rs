@@ -130,16 +130,23 @@ impl Journals {
     /// The journals of `base`; makes the place for them.
     pub fn open(base: &Path) -> Result<Self, JournalError> {
         let dir = base.join(DIRECTORY);
-        let failed = |error| JournalError::Io(dir.clone(), error);
-        match std::fs::create_dir(&dir) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                if !dir.symlink_metadata().map_err(failed)?.is_dir() {
-                    let why = "not a directory".to_owned();
-                    return Err(JournalError::Malformed(dir, why));
-                }
-            }
-            Err(error) => return Err(failed(error)),
+        let made = match std::fs::create_dir(&dir) {
+            Ok(()) => true,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
+            Err(error) => return Err(JournalError::Io(dir, error)),
+        };
+        let journals = Self::lock(base, &dir);
+        if made && matches!(journals, Err(JournalError::Io(..))) {
+            // On a full disk nothing is left behind.
+            clear(&dir);
+        }
+        journals
+    }
+
+    fn lock(base: &Path, dir: &Path) -> Result<Self, JournalError> {
+        let failed = |error| JournalError::Io(dir.to_owned(), error);
+        if !dir.symlink_metadata().map_err(failed)?.is_dir() {
+            return Err(JournalError::Malformed(dir.to_owned(), "not a directory".to_owned()));
         }
         let ignore = dir.join(".gitignore");
         if ignore.symlink_metadata().is_err() {
@@ -156,7 +163,7 @@ impl Journals {
         if locked == Err(rustix::io::Errno::WOULDBLOCK) {
             return Err(JournalError::Busy(base.to_owned()));
         }
-        Ok(Self { base: base.to_owned(), dir, _lock: lock })
+        Ok(Self { base: base.to_owned(), dir: dir.to_owned(), _lock: lock })
     }
 
     /// The journals of `base`, if there ever was a run.
@@ -255,12 +262,17 @@ impl Journals {
     /// Takes the place of the journals away if nothing is in it: the tree is as it was.
     pub fn tidy(self) {
         if self.numbers().is_ok_and(|numbers| numbers.is_empty()) {
-            for name in ["lock", ".gitignore"] {
-                let _ = std::fs::remove_file(self.dir.join(name));
-            }
-            let _ = std::fs::remove_dir(&self.dir);
+            clear(&self.dir);
         }
     }
+}
+
+/// Takes the place of the journals away, unless there is one in it.
+fn clear(dir: &Path) {
+    for name in ["lock", ".gitignore"] {
+        let _ = std::fs::remove_file(dir.join(name));
+    }
+    let _ = std::fs::remove_dir(dir);
 }
 
 /// How far a run came.

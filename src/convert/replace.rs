@@ -172,10 +172,13 @@ fn same(a: &Metadata, b: &Metadata) -> bool {
     let identity = |meta: &Metadata| {
         (
             (meta.dev(), meta.ino(), meta.size(), meta.mode()),
-            (meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()),
+            (meta.mtime(), meta.mtime_nsec(), meta.uid(), meta.gid()),
         )
     };
-    identity(a) == identity(b)
+    // A name that was taken away changes this time too: the same file may stand in the tree twice,
+    // and the other name of it holds its new content already.
+    let touched = |meta: &Metadata| (meta.ctime(), meta.ctime_nsec());
+    identity(a) == identity(b) && (touched(a) == touched(b) || a.nlink() < b.nlink())
 }
 
 /// Waits until the disk has the names in a directory.
@@ -234,6 +237,21 @@ mod tests {
         assert!(!staged.commit(&seen).unwrap());
         assert_eq!(std::fs::read(&path).unwrap(), b"mine");
         assert_eq!(dir.path().read_dir().unwrap().count(), 1);
+    }
+
+    #[test]
+    fn each_name_of_a_file_with_two_is_replaced() {
+        let (dir, path) = file(b"old");
+        let other = dir.path().join("b.py");
+        std::fs::hard_link(&path, &other).unwrap();
+        let seen = [seen(&path, b"old"), seen(&other, b"old")];
+        assert!(stage(&path, ".t", b"new").unwrap().commit(&seen[0]).unwrap());
+        assert_eq!(std::fs::read(&other).unwrap(), b"old");
+        assert!(stage(&other, ".t", b"new").unwrap().commit(&seen[1]).unwrap());
+        assert_eq!(std::fs::read(&other).unwrap(), b"new");
+        std::fs::write(&other, b"NEW").unwrap();
+        std::fs::hard_link(&other, dir.path().join("c.py")).unwrap();
+        assert!(!stage(&other, ".t", b"x").unwrap().commit(&seen[1]).unwrap());
     }
 
     #[test]

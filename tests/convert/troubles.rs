@@ -78,6 +78,28 @@ fn a_generated_file_of_ten_megabytes_works() {
     assert!(tree.read("gen.py").starts_with(AFTER));
 }
 
+/// A report that cannot be written does not hide that the files were.
+#[test]
+fn a_report_that_cannot_be_written_is_told_beside_what_was() {
+    let tree = Tree::new(&[("a.py", BEFORE)]);
+    tree.convert(&["--report", "/dev/full"]).ended(2).said("the files were converted");
+    assert_eq!(tree.read("a.py"), AFTER);
+    tree.convert(&["--undo"]).ended(0);
+    assert_eq!(tree.read("a.py"), BEFORE);
+}
+
+/// A file with two names in the tree is converted under both, and one outside keeps its content.
+#[test]
+fn hard_links_are_replaced_one_by_one() {
+    let tree = Tree::new(&[("a.py", BEFORE)]);
+    let outside = tree.around().join("outside.py");
+    std::fs::hard_link(tree.path("a.py"), tree.path("b.py")).unwrap();
+    std::fs::hard_link(tree.path("a.py"), &outside).unwrap();
+    tree.convert(&[]).ended(0).said("2 files written");
+    assert_eq!((tree.read("a.py"), tree.read("b.py")), (AFTER.to_owned(), AFTER.to_owned()));
+    assert_eq!(std::fs::read_to_string(&outside).unwrap(), BEFORE);
+}
+
 #[test]
 fn excludes_take_the_forms_of_musa_converter() {
     let tree =
