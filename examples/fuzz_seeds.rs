@@ -2,6 +2,8 @@
 //! Used by `scripts/fuzz.sh`.
 #![expect(clippy::disallowed_methods, reason = "a tool for developers")]
 
+#[path = "../fuzz/kinds.rs"]
+mod kinds;
 #[path = "../tests/support/mod.rs"]
 mod support;
 
@@ -21,6 +23,69 @@ const NPU_SMI: &str = "\
 Compatibility                  : OK
 dcmi module initialize failed. ret is -8005
 ";
+
+/// Files of the kinds that the examples of the rules show little of.
+const FILES: &[(&str, &str)] = &[
+    (
+        "a.ipynb",
+        r#"{"cells": [{"cell_type": "code", "metadata": {}, "outputs": [{"text": ["cuda"]}],
+ "source": ["import torch\n", "%env CUDA_VISIBLE_DEVICES=0\n", "!nvidia-smi\n", "x = torch.ones(1, device='cuda')"]}],
+ "metadata": {}, "nbformat": 4, "nbformat_minor": 5}"#,
+    ),
+    (
+        "a.sh",
+        "#!/bin/bash\nexport CUDA_VISIBLE_DEVICES=0,1 # cuda\nNCCL_DEBUG=INFO python train.py \\\n  --device \"${1:-cuda}\" --backend=nccl <<'E'\ncuda\nE\n",
+    ),
+    (
+        "a.yaml",
+        "a: &x\n  device: cuda:0 # cuda\n  env: {CUDA_VISIBLE_DEVICES: '0, 1'}\n  s: |\n    cuda\nb: [cpu, \"cuda\"]\n",
+    ),
+    (
+        "a.json",
+        r#"{"device": "cuda:0", "backend": "nccl", "env": {"NCCL_IB_TIMEOUT": "22"}, "x": [1, {"device_type": "gpu"}]}"#,
+    ),
+    (
+        "a.toml",
+        "[train]\ndevice = 'cuda' # x\nbackend = \"nccl\"\n[env]\nCUDA_VISIBLE_DEVICES = \"0\"\n",
+    ),
+    (
+        "requirements.txt",
+        "--extra-index-url https://example.org/whl/cu121\ntorch==2.1.0+cu121 ; python_version > '3.8' # x\nonnxruntime-gpu>=1.16\ncupy-cuda12x\\\n  ==13.0\n",
+    ),
+    (
+        "pyproject.toml",
+        "[project]\ndependencies = [\"torch==2.7.1\", 'onnxruntime-gpu']\n[project.optional-dependencies]\ngpu = [\"xformers\"]\n",
+    ),
+    (
+        "environment.yml",
+        "channels: [pytorch, nvidia]\ndependencies:\n  - pytorch=2.1\n  - pytorch-cuda=12.1\n  - pip:\n    - onnxruntime-gpu\n",
+    ),
+    ("setup.cfg", "[options]\ninstall_requires =\n    torch==2.1.0\n    onnxruntime-gpu\n"),
+    (
+        "Dockerfile",
+        "FROM nvidia/cuda:12.1.0-devel AS b\nENV CUDA_VISIBLE_DEVICES=0 \\\n    NCCL_DEBUG=INFO\nRUN pip install torch==2.1.0+cu121 && \\\n  export X='cuda'\nCMD [\"python\", \"t.py\", \"--device\", \"cuda\"]\n",
+    ),
+    (
+        "docker-compose.yml",
+        "services:\n  a:\n    image: nvidia/cuda\n    runtime: nvidia\n    environment:\n      - NVIDIA_VISIBLE_DEVICES=all\n",
+    ),
+    (
+        "a.cu",
+        "#include <cuda_runtime.h>\n__global__ void add(float* a) { a[threadIdx.x] += 1; }\nvoid f() { add<<<1, 2>>>(0); /* cuda */ }\n",
+    ),
+    (
+        "CMakeLists.txt",
+        "project(x LANGUAGES CXX CUDA)\nfind_package(CUDAToolkit REQUIRED) # x\ntarget_link_libraries(x PRIVATE CUDA::cudart)\n",
+    ),
+    (
+        "a.rs",
+        "use ort::{CUDAExecutionProvider, Session};\nfn f() { let _ = [CUDAExecutionProvider::default().build()]; let d = tch::Device::Cuda(0); }\n",
+    ),
+    (
+        "Cargo.toml",
+        "[dependencies]\nort = { version = \"2\", features = [\"cuda\"] }\ncandle-core = { version = \"0.6\", features = ['cuda'] }\n",
+    ),
+];
 
 fn main() -> anyhow::Result<()> {
     let dir = std::env::args().nth(1).unwrap_or_else(|| "fuzz/corpus".to_owned());
@@ -52,20 +117,26 @@ fn main() -> anyhow::Result<()> {
     seeds.entry("metadata").or_default().push(url.into());
     let texts = ["https://user:secret@host/simple, x", "\u{1b}[31mred\u{202e}\0", "昇腾\r\n"];
     seeds.insert("text", texts.iter().map(|text| text.as_bytes().to_vec()).collect());
-    // The first byte says the kind of file; the examples of the rules are the rest.
+    // The examples of the rules, each as the file that it is of.
     let examples = ascend_doctor::convert::rules::Rules::builtin().rules.iter();
     for example in examples.filter_map(|rule| rule.example.as_ref()) {
-        let kind = match example.file.as_deref() {
-            None => 0u8,
-            Some(name) if name.ends_with(".ipynb") => 3,
-            Some(name) if name.ends_with(".sh") => 5,
-            Some(name) if name.ends_with(".txt") => 13,
-            Some(name) if name.ends_with(".rs") => 23,
-            Some(_) => 7,
-        };
-        let text = format!("import torch, os\n{}", example.before);
-        let body = if kind == 0 { text.as_bytes() } else { example.before.as_bytes() };
-        seeds.entry("convert").or_default().push([&[kind], body].concat());
+        let file = example.file.as_deref().unwrap_or("a.py");
+        let prelude = if example.file.is_none() { "import torch, os\n" } else { "" };
+        let body = format!("{prelude}{}", example.before);
+        seeds.entry("convert").or_default().push([&[kinds::first(file)], body.as_bytes()].concat());
+    }
+    // Scripts as they are written, and what each kind of file looks like.
+    for entry in walkdir::WalkDir::new("tests/fixtures/convert") {
+        let path = entry?.into_path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if path.is_file() {
+            let body = std::fs::read(&path)?;
+            seeds.entry("convert").or_default().push([&[kinds::first(&name)], &body[..]].concat());
+        }
+    }
+    for (name, body) in FILES {
+        let seed = [&[kinds::first(name)], body.as_bytes()].concat();
+        seeds.entry("convert").or_default().push(seed);
     }
     for (target, files) in seeds {
         let dir = Path::new(&dir).join(target);

@@ -15,7 +15,11 @@ fi
 cargo run --quiet --example fuzz_seeds fuzz/corpus
 for target in "${targets[@]}"; do
     printf '== %s, %s s\n' "$target" "$seconds"
-    cargo +nightly fuzz run --release "$target" -- \
+    dictionary=()
+    if [[ -f "fuzz/$target.dict" ]]; then
+        dictionary=("-dict=fuzz/$target.dict")
+    fi
+    cargo +nightly fuzz run --release "$target" -- "${dictionary[@]}" \
         -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=10 \
         -max_len=65536 -print_final_stats=1
 done

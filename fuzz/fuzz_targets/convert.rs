@@ -4,53 +4,57 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ascend_doctor::convert::encoding::{Decoded, differs_only_in};
 use ascend_doctor::convert::kind::FileKind;
-use ascend_doctor::convert::options::Options;
+use ascend_doctor::convert::options::{Import, Options};
 use ascend_doctor::convert::plan::{FileProblem, plan_bytes};
 use ascend_doctor::convert::python::Project;
 use ascend_doctor::convert::walk::{Root, SourceFile};
 use libfuzzer_sys::fuzz_target;
 
-/// A file name of each kind.
-const NAMES: &[(FileKind, &str)] = &[
-    (FileKind::Python, "a.py"),
-    (FileKind::Notebook, "a.ipynb"),
-    (FileKind::Shell, "a.sh"),
-    (FileKind::Config, "a.yaml"),
-    (FileKind::Config, "a.json"),
-    (FileKind::Config, "a.toml"),
-    (FileKind::Requirements, "requirements.txt"),
-    (FileKind::Requirements, "pyproject.toml"),
-    (FileKind::Container, "Dockerfile"),
-    (FileKind::Native, "a.cu"),
-    (FileKind::Native, "CMakeLists.txt"),
-    (FileKind::Rust, "a.rs"),
-];
+#[path = "../kinds.rs"]
+mod kinds;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&first, body)) = bytes.split_first() else { return };
-    // Every other input is Python: that is what there is most of.
-    let (kind, name) = NAMES[if first & 1 == 0 { 0 } else { usize::from(first >> 1) % NAMES.len() }];
+    let name = kinds::name(first);
     let root = Root { dir: PathBuf::from("."), real: PathBuf::from("/"), whole: true };
     let file = SourceFile {
         path: PathBuf::from(name),
         relative: PathBuf::from(name),
         root: Arc::new(root),
-        kind,
+        kind: FileKind::of_name(name).expect("every name of the list has a kind"),
         size: body.len() as u64,
         launch: first & 0x40 != 0,
     };
     let options = Options {
         messages: first & 0x10 != 0,
         mark: first & 0x20 != 0,
+        transfer: first & 0x88 == 0x88,
+        import: [Import::Need, Import::Each, Import::Entry, Import::None][usize::from(first >> 1 & 3)],
         ..Options::default()
     };
-    let planned = plan_bytes(&file, body.to_vec(), &options, &Project::default());
-    if let Some(planned) = planned {
-        // The planner's own check of its output never finds anything.
-        if let Some(FileProblem::SelfCheck(why)) = &planned.problem {
-            panic!("{name}: {why}\n{}", String::from_utf8_lossy(body));
-        }
-        assert!(planned.after.as_ref() != Some(&planned.before));
+    let Some(planned) = plan_bytes(&file, body.to_vec(), &options, &Project::default()) else {
+        return;
+    };
+    let shown = || format!("{name}, {first:#x}:\n{}", String::from_utf8_lossy(body));
+    // The planner proves its output itself: it parses, and a second run has nothing to do.
+    if let Some(FileProblem::SelfCheck(why)) = &planned.problem {
+        panic!("{why}\n{}", shown());
     }
+    assert_eq!(planned.before, body);
+    let before = planned.text();
+    for site in &planned.plan.sites {
+        assert!(before.get(site.range.clone()).is_some(), "{:?}\n{}", site.range, shown());
+    }
+    let Some(after) = &planned.after else { return };
+    assert!(*after != planned.before, "{}", shown());
+    let decoded = match file.kind {
+        FileKind::Python => Decoded::python(after),
+        _ => Decoded::utf8(after),
+    };
+    let decoded = decoded.unwrap_or_else(|error| panic!("{error}\n{}", shown()));
+    assert!(differs_only_in(&before, &decoded.text, &planned.plan.edits), "{}", shown());
+    let again = plan_bytes(&file, after.clone(), &options, &Project::default());
+    assert!(again.is_none_or(|again| again.after.is_none() && again.problem.is_none()), "{}", shown());
 });

@@ -125,6 +125,23 @@ pub fn apply(text: &str, edits: &[Edit]) -> String {
     out
 }
 
+/// Whether `after` is `before` with exactly these edits: what stands outside their ranges is the
+/// same, in the same order.
+pub fn differs_only_in(before: &str, after: &str, edits: &[Edit]) -> bool {
+    let (mut before, mut after, mut at) = (before, after, 0);
+    for edit in edits {
+        let Some(length) = edit.range.start.checked_sub(at) else { return false };
+        let Some((same, rest)) = before.split_at_checked(length) else { return false };
+        let Some(new) = after.strip_prefix(same).and_then(|new| new.strip_prefix(&*edit.text))
+        else {
+            return false;
+        };
+        let Some((_, rest)) = rest.split_at_checked(edit.range.len()) else { return false };
+        (before, after, at) = (rest, new, edit.range.end);
+    }
+    before == after
+}
+
 /// The encoding that a coding line in the first two lines names (PEP 263).
 fn coding_line(body: &[u8]) -> Option<String> {
     for (number, line) in body.split(|&byte| byte == b'\n').take(2).enumerate() {
@@ -210,6 +227,18 @@ mod tests {
         );
         let latin = b"#!/usr/bin/python\n# vim: set fileencoding=latin-1 :\n# caf\xe9\n";
         assert_eq!(Decoded::python(latin).unwrap().edited(&[]).unwrap(), latin);
+    }
+
+    #[test]
+    fn what_changed_outside_the_edits_is_noticed() {
+        let edit = |range, text: &str| Edit { range, text: text.to_owned() };
+        let edits = [edit(2..4, "xyz"), edit(6..6, "+")];
+        assert!(differs_only_in("abcdef", "abxyzef+", &edits));
+        assert!(!differs_only_in("abcdef", "abxyzef", &edits));
+        assert!(!differs_only_in("abcdef", "aBxyzef+", &edits));
+        assert!(!differs_only_in("abcdef", "abxyzeF+", &edits));
+        assert!(!differs_only_in("abcdef", "abcdef", &[edit(4..9, "")]));
+        assert!(!differs_only_in("abcdef", "abcdef", &[edit(4..5, "e"), edit(3..4, "d")]));
     }
 
     #[test]

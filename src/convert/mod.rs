@@ -42,6 +42,8 @@ pub mod options;
 pub mod page;
 pub mod plan;
 pub mod programs;
+#[cfg(test)]
+mod properties;
 pub mod python;
 mod replace;
 pub mod report;

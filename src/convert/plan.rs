@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::encoding::{DecodeError, Decoded};
+use super::encoding::{DecodeError, Decoded, differs_only_in};
 use super::kind::FileKind;
 use super::needle;
 use super::options::Options;
@@ -205,6 +205,10 @@ fn decide(
         .ok_or_else(|| FileProblem::SelfCheck("the new text cannot be encoded".to_owned()))?;
     let again = decode(file.kind, &after)
         .map_err(|error| FileProblem::SelfCheck(format!("the new text is {error}")))?;
+    if !differs_only_in(&decoded.text, &again.text, &plan.edits) {
+        let why = "more would change than what was planned".to_owned();
+        return Err(FileProblem::SelfCheck(why));
+    }
     match planner(&Source { file, text: &again.text, project }, options) {
         Ok(second) if second.edits.is_empty() => Ok((Some(after), plan)),
         Ok(second) => {

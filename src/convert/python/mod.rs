@@ -33,7 +33,7 @@ mod names;
 mod onnx;
 mod project;
 #[cfg(test)]
-mod properties;
+pub(super) mod properties;
 mod roles;
 mod scope;
 mod settle;

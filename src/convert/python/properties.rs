@@ -4,7 +4,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::convert::encoding::{Edit, apply};
+use crate::convert::encoding::{Edit, apply, differs_only_in};
+use crate::convert::properties::reversed;
+use crate::convert::site::Decision;
 
 const IMPORTS: &[&str] = &[
     "import torch",
@@ -100,7 +102,7 @@ const STATEMENTS: &[&str] = &[
     "async def g(device: 'torch.device' = @): await x.cuda()",
 ];
 
-fn program() -> impl Strategy<Value = String> {
+pub(in crate::convert) fn program() -> impl Strategy<Value = String> {
     let expression = prop::sample::select(EXPRESSIONS);
     let statement = (prop::sample::select(STATEMENTS), prop::collection::vec(expression, 4))
         .prop_map(|(statement, expressions)| {
@@ -134,20 +136,22 @@ fn program() -> impl Strategy<Value = String> {
         })
 }
 
-/// The edits that take `edits` back.
-fn reversed(text: &str, edits: &[Edit]) -> Vec<Edit> {
-    let mut shift = 0isize;
-    edits
-        .iter()
-        .map(|edit| {
-            let start = edit.range.start.checked_add_signed(shift).unwrap();
-            shift += edit.text.len().cast_signed() - edit.range.len().cast_signed();
-            Edit {
-                range: start..start + edit.text.len(),
-                text: text[edit.range.clone()].to_owned(),
-            }
-        })
-        .collect()
+/// Whether an edit belongs to a place that is reported: it stands in the lines of one that
+/// changes, or marks one that a person has to look at.
+fn is_planned(text: &str, edit: &Edit, plan: &FilePlan) -> bool {
+    let lines = |range: &std::ops::Range<usize>| {
+        let start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
+        start..text[range.end..].find('\n').map_or(text.len(), |at| range.end + at)
+    };
+    let here = lines(&edit.range);
+    if edit.range.is_empty() && edit.text.trim_start().starts_with("# ascend-doctor: ") {
+        return plan.sites.iter().any(|site| site.decision == Decision::Flagged);
+    }
+    let mut changed = plan.sites.iter().filter(|site| site.decision == Decision::Changed);
+    changed.any(|site| {
+        let there = lines(&site.range);
+        here.start <= there.end && there.start <= here.end
+    })
 }
 
 fn hold(text: &str, options: &Options) -> Result<(), TestCaseError> {
@@ -157,6 +161,10 @@ fn hold(text: &str, options: &Options) -> Result<(), TestCaseError> {
         prop_assert!(pair[0].range.end <= pair[1].range.start, "overlap in\n{text}");
     }
     let out = apply(text, &first.edits);
+    prop_assert!(differs_only_in(text, &out, &first.edits), "{text}\n=>\n{out}");
+    for edit in &first.edits {
+        prop_assert!(is_planned(text, edit, &first), "{:?} is no place in\n{text}", edit);
+    }
     match plan(&out, &context) {
         Ok(second) => prop_assert_eq!(&second.edits, &[], "changes again:\n{}\n=>\n{}", text, out),
         Err(error) => prop_assert!(false, "{error:?}\n{text}\n=>\n{out}"),
