@@ -214,7 +214,8 @@ pub struct Rules {
     pub rules: Vec<Rule>,
     /// The versions in whose sources presence was looked up.
     pub versions: Vec<String>,
-    exact: HashMap<(Match, String), usize>,
+    /// What matches exactly this name: few kinds each.
+    exact: HashMap<String, Vec<(Match, usize)>>,
     /// The rule of each place, by its number.
     places: Vec<usize>,
     /// Names that end in `*` or are prefixes by kind, without the star.
@@ -261,7 +262,7 @@ impl Rules {
             rules.extend(file.rule.into_iter().map(|rule| Rule { field, ..rule }));
         }
         rules.sort_by(|a, b| a.id.cmp(&b.id));
-        let mut exact = HashMap::new();
+        let mut exact: HashMap<String, Vec<(Match, usize)>> = HashMap::new();
         let mut prefixes = Vec::new();
         for (at, rule) in rules.iter().enumerate() {
             if at > 0 && rules[at - 1].id == rule.id {
@@ -270,18 +271,25 @@ impl Rules {
             for name in rule.names() {
                 if rule.how == Match::Prefix || name.ends_with('*') {
                     prefixes.push((rule.how, name.trim_end_matches('*').to_owned(), at));
-                } else if let Some(other) = exact.insert((rule.how, name.to_owned()), at) {
-                    let other: &Rule = &rules[other];
+                    continue;
+                }
+                let kinds = exact.entry(name.to_owned()).or_default();
+                if let Some((_, other)) = kinds.iter().find(|(how, _)| *how == rule.how) {
+                    let other: &Rule = &rules[*other];
                     return Err(Unusable::Duplicate(
                         other.id.clone(),
                         rule.id.clone(),
                         name.to_owned(),
                     ));
                 }
+                kinds.push((rule.how, at));
             }
         }
         let places = Place::ALL.iter().map(|place| {
-            let named = |how| exact.get(&(how, place.name().to_owned())).copied();
+            let named = |how| {
+                let kinds: &Vec<_> = exact.get(place.name())?;
+                kinds.iter().find(|(kind, _)| *kind == how).map(|&(_, at)| at)
+            };
             named(Match::Site).or_else(|| named(Match::File)).ok_or(Unusable::Place(place.name()))
         });
         let places = places.collect::<Result<_, _>>()?;
@@ -290,7 +298,8 @@ impl Rules {
 
     /// The rule of this kind for exactly `name`, or the one whose prefix it has.
     pub fn find(&self, how: Match, name: &str) -> Option<&Rule> {
-        if let Some(&at) = self.exact.get(&(how, name.to_owned())) {
+        let kinds = self.exact.get(name).map_or(&[][..], Vec::as_slice);
+        if let Some(&(_, at)) = kinds.iter().find(|(kind, _)| *kind == how) {
             return Some(&self.rules[at]);
         }
         self.prefixes

@@ -1,0 +1,153 @@
+//! How long planning a conversion takes, in one process: `cargo bench --bench convert [-- DIR…]`.
+//!
+//! Each directory is measured by itself, read only: finding its files, reading and sifting them,
+//! only parsing those Python files that are worth it, and all that `convert` does before it writes.
+//! The last is to take no more than 1.5 times as long as only parsing, with the same parser, the
+//! same files and the same threads (`RAYON_NUM_THREADS`). Without an argument a tree is made of the
+//! scripts of the tests. Prints wall times; asserts nothing about them, since machines differ.
+//! `scripts/bench_convert.py` measures whole processes, and other tools.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark builds its tree and prints"
+)]
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use ascend_doctor::collect::Progress;
+use ascend_doctor::convert::encoding::Decoded;
+use ascend_doctor::convert::kind::FileKind;
+use ascend_doctor::convert::needle;
+use ascend_doctor::convert::options::Options;
+use ascend_doctor::convert::plan::plan;
+use ascend_doctor::convert::rules::Rules;
+use ascend_doctor::convert::walk::{Scope, SourceFile, walk};
+use rayon::prelude::*;
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+
+const ROUNDS: usize = 11;
+/// Copies of the scripts of the tests in the tree that is built.
+const COPIES: usize = 40;
+
+fn main() {
+    // Cargo adds `--bench`.
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let begin = Instant::now();
+    std::hint::black_box(Rules::builtin().rules.len());
+    report("reading the rules", begin.elapsed(), "once in a process");
+    let begin = Instant::now();
+    std::hint::black_box(needle::any(FileKind::Python, b"x = 1\n"));
+    report("making the sieve", begin.elapsed(), "once in a process");
+    let built = tempfile::tempdir().unwrap();
+    let mut roots: Vec<PathBuf> = args.iter().map(PathBuf::from).collect();
+    if roots.is_empty() {
+        build(built.path());
+        roots.push(built.path().to_owned());
+    }
+    for root in roots {
+        measure_tree(&root);
+    }
+}
+
+fn measure_tree(root: &Path) {
+    let scope = Scope {
+        roots: vec![root.to_owned()],
+        launch: Vec::new(),
+        exclude: Vec::new(),
+        kinds: vec![FileKind::Python],
+        ignore_files: true,
+        max_size: 32 << 20,
+    };
+    let options = Options::default();
+    let files = walk(&scope).unwrap().files;
+    let texts: Vec<String> = files.par_iter().filter_map(worth_parsing).collect();
+    let planned = plan(&files, &options, &Progress::default());
+    let changed = planned.files.iter().filter(|file| file.after.is_some());
+    let changed_bytes: usize = changed.clone().map(|file| file.before.len()).sum();
+    println!(
+        "\n{}: {} Python files of {:.1} MB, {} of {:.1} MB worth parsing, {} of {:.1} MB change; \
+         {} threads, median (least) of {ROUNDS}",
+        root.display(),
+        files.len(),
+        mega(planned.bytes),
+        texts.len(),
+        mega(texts.iter().map(|text| text.len() as u64).sum()),
+        changed.count(),
+        mega(changed_bytes as u64),
+        rayon::current_num_threads(),
+    );
+
+    // In turn, so that a busy moment hits all of them.
+    let mut times: [Vec<Duration>; 4] = Default::default();
+    for _ in 0..ROUNDS {
+        times[0].push(time(|| walk(&scope).unwrap().files.len()));
+        times[1]
+            .push(time(|| files.par_iter().filter(|file| worth_parsing(file).is_some()).count()));
+        times[2].push(time(|| texts.par_iter().map(|text| parsed(text)).sum()));
+        times[3].push(time(|| plan(&files, &options, &Progress::default()).files.len()));
+    }
+    for list in &mut times {
+        list.sort_unstable();
+    }
+    let median = |at: usize| times[at][ROUNDS / 2];
+    let names = ["finding the files", "reading and sifting", "only parsing", "planning all"];
+    for (at, name) in names.iter().enumerate() {
+        report(name, median(at), &format!("({:.1})", milliseconds(times[at][0])));
+    }
+    let ratio = median(3).as_secs_f64() / median(2).as_secs_f64();
+    let least = times[3][0].as_secs_f64() / times[2][0].as_secs_f64();
+    println!("{:>24}  {ratio:.2} ({least:.2})", "planning / only parsing");
+}
+
+/// The text of a file that a rule may speak about.
+fn worth_parsing(file: &SourceFile) -> Option<String> {
+    let bytes = std::fs::read(&file.path).ok()?;
+    if !needle::any(file.kind, &bytes) {
+        return None;
+    }
+    Some(Decoded::python(&bytes).ok()?.text)
+}
+
+/// Parses, and says how many statements the module has.
+fn parsed(text: &str) -> usize {
+    let parsed = parse_unchecked(text, ParseOptions::from(Mode::Module));
+    std::hint::black_box(parsed.errors().len() + parsed.tokens().len())
+}
+
+fn time(work: impl FnOnce() -> usize) -> Duration {
+    let begin = Instant::now();
+    std::hint::black_box(work());
+    begin.elapsed()
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+fn mega(bytes: u64) -> f64 {
+    bytes as f64 / 1e6
+}
+
+fn report(name: &str, time: Duration, remark: &str) {
+    println!("{name:>24}  {:.1} ms {remark}", milliseconds(time));
+}
+
+/// The scripts of the tests, many times.
+fn build(root: &Path) {
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/convert");
+    for entry in walkdir::WalkDir::new(scripts) {
+        let entry = entry.unwrap();
+        if entry.path().extension().is_some_and(|extension| extension == "py") {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let number = std::fs::read_dir(root).unwrap().count();
+            let dir = root.join(number.to_string());
+            std::fs::create_dir(&dir).unwrap();
+            for copy in 0..COPIES {
+                std::fs::copy(entry.path(), dir.join(format!("{copy}_{name}"))).unwrap();
+            }
+        }
+    }
+}
