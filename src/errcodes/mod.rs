@@ -6,6 +6,7 @@
 
 mod cause;
 mod link;
+pub mod log;
 mod query;
 mod table;
 

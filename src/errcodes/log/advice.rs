@@ -1,0 +1,62 @@
+//! Where a message stops stating and starts advising.
+//!
+//! CANN prints, behind an error, lists of possible causes. They name everything that ever leads
+//! to the error: nothing that they say was found.
+
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+const MARKERS: [&str; 14] = [
+    "Solution:",
+    "Solution :",
+    "Possible Cause",
+    "ossible cause",
+    "Possible Reason",
+    "ossible reason",
+    "Suggestion:",
+    "or example",
+    "Reason: 1.",
+    "1. If ",
+    "Check the ",
+    "check the ",
+    "Continue to analyze",
+    "hint: ",
+];
+
+static FINDER: LazyLock<AhoCorasick> =
+    LazyLock::new(|| AhoCorasick::new(MARKERS).expect("the markers are few"));
+
+/// The length of the part of `line` that states something.
+pub(super) fn start(line: &[u8]) -> usize {
+    if is_item(line) {
+        return 0;
+    }
+    FINDER.find(line).map_or(line.len(), |found| found.start())
+}
+
+/// `        2. Check …`: a later line of such a list. Lines of logs begin with no number and dot.
+fn is_item(line: &[u8]) -> bool {
+    let text = line.trim_ascii_start();
+    let indented = text.len() < line.len();
+    indented
+        && text.len() > 3
+        && text[0].is_ascii_digit()
+        && text[1] == b'.'
+        && !text[2].is_ascii_digit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_begins_where_it_is_announced() {
+        let line = b"Getting socket times out. Reason: 1. The TLS configurations are inconsistent";
+        assert_eq!(&line[..start(line)], b"Getting socket times out. ");
+        assert_eq!(start(b"        2. The TLS configurations are inconsistent"), 0);
+        let stated = b"Value 1000 for environment variable HCCL_RDMA_SL is invalid.";
+        assert_eq!(start(stated), stated.len());
+        assert_eq!(start(b" 1.5 GiB out of memory"), 22);
+    }
+}

@@ -1,0 +1,342 @@
+//! What several ranks say together, and none alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::diagnosis::Culprit;
+use super::process::Who;
+use super::rank::{Candidate, Context, Item};
+use super::time::{SECOND, Time};
+
+/// From how far apart on failures of one operation are due to a rank that came late, in seconds,
+/// where the time-out itself is not known.
+const SPREAD: i64 = 120;
+/// Longer than any time-out that is configured, in seconds.
+const NO_TIMEOUT: i64 = 7_200;
+
+/// A culprit that follows from comparing ranks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Verdict<'a> {
+    /// The cause that it is about.
+    pub cause: &'a str,
+    /// Who.
+    pub culprit: Culprit,
+    /// What a cause without a text of its own weighs.
+    pub weight: i32,
+}
+
+/// A collective operation that a rank did not finish.
+#[derive(Debug, Clone)]
+struct Task<'a> {
+    operation: &'a str,
+    group: &'a str,
+    index: Option<u64>,
+    count: Option<u64>,
+    began: Option<Time>,
+    failed: Option<Time>,
+    rank: Option<u32>,
+    item: Item<'a>,
+}
+
+fn capture<'a>(item: &Item<'a>, name: &str) -> Option<&'a str> {
+    item.record.hit.captures.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str())
+}
+
+fn number<T: std::str::FromStr>(item: &Item<'_>, name: &str) -> Option<T> {
+    capture(item, name)?.parse().ok()
+}
+
+/// Candidates that only the comparison of ranks shows, and who is to blame for those and others.
+pub(super) fn compare<'a>(
+    candidates: &mut Vec<Candidate<'a>>,
+    context: &Context<'a>,
+) -> Vec<Verdict<'a>> {
+    let tasks = tasks(candidates, context);
+    let mut verdicts = Vec::new();
+    if let Some((verdict, items)) = mismatch(&tasks).or_else(|| slow(&tasks)) {
+        add(candidates, verdict.cause, items, verdict.weight);
+        verdicts.push(verdict);
+    }
+    verdicts.extend(located(context));
+    verdicts.extend(unconnected(context));
+    verdicts.extend(link_chain(candidates, context));
+    verdicts.extend(silent(candidates, context));
+    verdicts
+}
+
+/// Adds a candidate, or evidence to it.
+fn add<'a>(candidates: &mut Vec<Candidate<'a>>, cause: &'a str, items: Vec<Item<'a>>, weight: i32) {
+    if let Some(known) = candidates.iter_mut().find(|candidate| candidate.cause == cause) {
+        known.score = known.score.max(weight);
+        known.items.extend(items);
+        return;
+    }
+    let mut candidate = Candidate::new(cause, items);
+    candidate.score = weight;
+    candidate.role = super::Role::Root;
+    candidates.push(candidate);
+}
+
+/// The first unfinished operation of every process.
+fn tasks<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> BTreeMap<Who, Task<'a>> {
+    let mut tasks: BTreeMap<Who, Task<'a>> = BTreeMap::new();
+    let waiting = candidates.iter().find(|one| one.cause == "hccl.notify_wait_timeout");
+    let mut runs: Vec<&Item<'a>> = waiting
+        .into_iter()
+        .flat_map(|waiting| &waiting.items)
+        .filter(|item| item.record.hit.rule == "hccl.taskrun")
+        .collect();
+    runs.sort_by_key(|item| (item.file, item.record.line));
+    for item in runs {
+        let Some((operation, group)) = capture(item, "tag").and_then(|tag| tag.split_once('_'))
+        else {
+            continue;
+        };
+        tasks.entry(item.who.clone()).or_insert_with(|| Task {
+            operation,
+            group,
+            index: None,
+            count: None,
+            began: None,
+            failed: item.time(),
+            rank: item.process.rank,
+            item: item.clone(),
+        });
+    }
+    for item in context.get("hccl.opdata").into_iter().flatten() {
+        if let Some(task) = tasks.get_mut(&item.who)
+            && task.index.is_none()
+        {
+            task.index = number(item, "index");
+            task.count = number(item, "count");
+            task.began = capture(item, "ts").and_then(|time| Time::find(time.as_bytes()));
+        }
+    }
+    tasks
+}
+
+/// The largest set of tasks of one communicator.
+fn together<'t, 'a>(tasks: &'t BTreeMap<Who, Task<'a>>) -> Vec<&'t Task<'a>> {
+    let mut groups: BTreeMap<&str, Vec<&Task<'a>>> = BTreeMap::new();
+    for task in tasks.values() {
+        groups.entry(task.group).or_default().push(task);
+    }
+    groups.into_values().max_by_key(Vec::len).unwrap_or_default()
+}
+
+/// Ranks of one communicator that are in different operations, or in one with different counts.
+fn mismatch<'a>(tasks: &BTreeMap<Who, Task<'a>>) -> Option<(Verdict<'a>, Vec<Item<'a>>)> {
+    let together = together(tasks);
+    if together.len() < 2 {
+        return None;
+    }
+    let what = |task: &Task<'a>| (task.operation, task.index);
+    let (cause, odd) = match minority(&together, what) {
+        Some(odd) => ("hccl.op_sequence_mismatch", odd),
+        None => ("hccl.param_mismatch", minority(&together, |task| task.count)?),
+    };
+    let culprit = Culprit {
+        ranks: odd.iter().filter_map(|task| task.rank).collect(),
+        by: "other_operation",
+        ..Culprit::default()
+    };
+    let items = together.iter().map(|task| task.item.clone()).collect();
+    Some((Verdict { cause, culprit, weight: 78 }, items))
+}
+
+/// Those that differ from the most; `None` if all agree.
+fn minority<'t, 'a, K: Ord>(
+    tasks: &[&'t Task<'a>],
+    key: impl Fn(&Task<'a>) -> K,
+) -> Option<Vec<&'t Task<'a>>> {
+    let mut by: BTreeMap<K, Vec<&'t Task<'a>>> = BTreeMap::new();
+    for task in tasks {
+        by.entry(key(task)).or_default().push(task);
+    }
+    if by.len() < 2 {
+        return None;
+    }
+    let most = by.values().map(Vec::len).max()?;
+    // Of several that are as many, the first is as good as any.
+    let mut skipped = false;
+    let odd = by.into_values().filter(|group| {
+        let skip = !skipped && group.len() == most;
+        skipped |= skip;
+        !skip
+    });
+    Some(odd.flatten().collect())
+}
+
+/// One operation on all ranks whose time-outs ended so far apart that one rank came too late.
+fn slow<'a>(tasks: &BTreeMap<Who, Task<'a>>) -> Option<(Verdict<'a>, Vec<Item<'a>>)> {
+    let together = together(tasks);
+    let times = || together.iter().filter_map(|task| Some((task.failed?, task)));
+    let (first, early) = times().min_by_key(|(time, _)| *time)?;
+    let (last, late) = times().max_by_key(|(time, _)| *time)?;
+    let timeout = early.began.map(|began| (first.0 - began.0) / SECOND);
+    let timeout = timeout.filter(|seconds| (1..NO_TIMEOUT).contains(seconds)).unwrap_or(SPREAD);
+    if (last.0 - first.0) / SECOND < timeout.max(SPREAD) {
+        return None;
+    }
+    let culprit = Culprit {
+        ranks: late.rank.into_iter().collect(),
+        devices: late.item.process.device.into_iter().collect(),
+        pid: late.item.process.pid,
+        by: "latest_rank",
+        ..Culprit::default()
+    };
+    let items = together.iter().map(|task| task.item.clone()).collect();
+    Some((Verdict { cause: "hccl.slow_rank", culprit, weight: 78 }, items))
+}
+
+/// `Cluster Exception Location[IP/ID]:[90.90.92.240/1]`.
+fn located<'a>(context: &Context<'a>) -> Vec<Verdict<'a>> {
+    let items = context.get("hccl.where").into_iter().flatten();
+    let places: BTreeSet<(&str, u32)> =
+        items.filter_map(|item| Some((capture(item, "ip")?, number(item, "device")?))).collect();
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let culprit = Culprit {
+        hosts: places
+            .iter()
+            .map(|(ip, _)| (*ip).to_owned())
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect(),
+        devices: places.iter().map(|(_, device)| *device).collect(),
+        by: "cluster_exception_location",
+        ..Culprit::default()
+    };
+    ["hccl.peer_lost", "hccl.peer_stuck", "hccl.notify_wait_timeout", "hccl.error_cqe"]
+        .map(|cause| Verdict { cause, culprit: culprit.clone(), weight: 0 })
+        .into()
+}
+
+/// The ranks that the root did not hear of: all but those that it lists as connected.
+fn unconnected<'a>(context: &Context<'a>) -> Option<Verdict<'a>> {
+    let of = |rule: &str| context.get(rule).into_iter().flatten();
+    let size: u32 = of("hccl.nego.need").find_map(|item| number(item, "size"))?;
+    let connected: BTreeSet<u32> = of("hccl.nego.connected")
+        .filter_map(|item| capture(item, "ranks"))
+        .flat_map(|ranks| ranks.split(['[', ']', ',', ' ', ';']))
+        .filter_map(|rank| rank.parse().ok())
+        .collect();
+    let ranks: Vec<u32> = (0..size.min(100_000)).filter(|rank| !connected.contains(rank)).collect();
+    (!connected.is_empty() && !ranks.is_empty()).then(|| Verdict {
+        cause: "hccl.cluster_negotiation_timeout",
+        culprit: Culprit { ranks, by: "unconnected_ranks", ..Culprit::default() },
+        weight: 0,
+    })
+}
+
+/// A machine's address and the number of its device.
+type Place<'a> = (&'a str, u32);
+
+/// Follows who cannot connect to whom to the end.
+fn link_chain<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> Vec<Verdict<'a>> {
+    let mut links: BTreeSet<(u32, u32)> = BTreeSet::new();
+    for item in context.get("hccl.linktable").into_iter().flatten() {
+        // The row of a server names the client that did not come as its source.
+        links.extend(number(item, "src").zip(number(item, "dest")));
+    }
+    let transports = candidates.iter().filter(|one| one.cause == "hccl.transport_init_error");
+    for item in transports.flat_map(|one| &one.items) {
+        links.extend(number(item, "src").zip(number(item, "peer")));
+    }
+    let mut places: BTreeSet<(Place<'_>, Place<'_>)> = BTreeSet::new();
+    for item in context.get("hccl.detect").into_iter().flatten() {
+        let side = |ip: &str, device: &str| Some((capture(item, ip)?, number(item, device)?));
+        places.extend(side("src_ip", "src_device").zip(side("dest_ip", "dest_device")));
+    }
+    let ranks = sinks(&links);
+    let ends = sinks(&places);
+    if ranks.is_empty() && ends.is_empty() {
+        return Vec::new();
+    }
+    let culprit = Culprit {
+        ranks,
+        devices: ends.iter().map(|(_, device)| *device).collect(),
+        hosts: ends
+            .iter()
+            .map(|(ip, _)| (*ip).to_owned())
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect(),
+        by: "link_chain",
+        ..Culprit::default()
+    };
+    ["hccl.socket_timeout", "hccl.transport_init_error"]
+        .map(|cause| Verdict { cause, culprit: culprit.clone(), weight: 0 })
+        .into()
+}
+
+/// What is waited for and waits for nobody; where all wait, what most wait for.
+fn sinks<T: Ord + Copy>(links: &BTreeSet<(T, T)>) -> Vec<T> {
+    let links: Vec<&(T, T)> = links.iter().filter(|(from, to)| from != to).collect();
+    let sources: BTreeSet<T> = links.iter().map(|(from, _)| *from).collect();
+    let targets: BTreeSet<T> = links.iter().map(|(_, to)| *to).collect();
+    let ends: Vec<T> = targets.difference(&sources).copied().collect();
+    if !ends.is_empty() {
+        return ends;
+    }
+    let wanted = |target: &T| links.iter().filter(|(_, to)| to == target).count();
+    let most = targets.iter().map(wanted).max().unwrap_or(0);
+    let mut top = targets.iter().filter(|target| wanted(target) == most);
+    match (top.next(), top.next()) {
+        (Some(only), None) => vec![*only],
+        _ => Vec::new(),
+    }
+}
+
+/// Where the others wait in vain: the ranks whose logs show no waiting, or that have no log.
+fn silent<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> Vec<Verdict<'a>> {
+    let known = ranks(candidates, context);
+    let waiting: BTreeSet<u32> = candidates
+        .iter()
+        .filter(|one| one.waits)
+        .flat_map(|one| one.items.iter().filter_map(|item| item.process.rank))
+        .collect();
+    let quiet: Vec<u32> = known.seen.difference(&waiting).copied().collect();
+    let absent = known.absent();
+    let (ranks, by) = if quiet.is_empty() { (absent, "no_log") } else { (quiet, "does_not_wait") };
+    // That most ranks are quiet says only that the logs are not complete.
+    if ranks.is_empty() || waiting.len() < 2 || ranks.len() > waiting.len() {
+        return Vec::new();
+    }
+    let culprit = Culprit { ranks, by, ..Culprit::default() };
+    candidates
+        .iter()
+        .filter(|one| one.waits)
+        .map(|one| Verdict { cause: one.cause, culprit: culprit.clone(), weight: 0 })
+        .collect()
+}
+
+/// Which ranks the logs are of, and how many there are.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Ranks {
+    pub seen: BTreeSet<u32>,
+    pub size: Option<u32>,
+}
+
+impl Ranks {
+    /// The ranks without a log, where it is known how many there are.
+    pub(super) fn absent(&self) -> Vec<u32> {
+        let size = self.size.unwrap_or(0).min(100_000);
+        (0..size).filter(|rank| !self.seen.contains(rank)).collect()
+    }
+}
+
+pub(super) fn ranks(candidates: &[Candidate<'_>], context: &Context<'_>) -> Ranks {
+    let items = || candidates.iter().flat_map(|one| &one.items).chain(context.values().flatten());
+    Ranks {
+        seen: items().filter_map(|item| item.process.rank).collect(),
+        size: context
+            .values()
+            .flatten()
+            .filter(|item| {
+                item.record.hit.cause == "hccl.identity" || item.record.hit.rule == "hccl.nego.need"
+            })
+            .filter_map(|item| number(item, "size"))
+            .max(),
+    }
+}

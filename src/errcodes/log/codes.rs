@@ -1,0 +1,381 @@
+//! Codes in a line: numbers behind a context key, E-codes in all their prints, register words.
+//!
+//! A bare number is no code: process ids, thread ids and addresses have the same shape.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
+use super::Role;
+use crate::errcodes::{self, Link, cause_of, families, rows};
+
+/// A code that a line states.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stated {
+    /// The family, an id of `data/cann_errors.toml`, or `aicore` for register words.
+    pub family: &'static str,
+    /// The code as its family spells it.
+    pub spelled: String,
+    /// What it is due to, where it says so.
+    pub cause: Option<&'static str>,
+    /// What it is in the course of a failure.
+    pub role: Role,
+    /// How specific it is, as of signatures.
+    pub weight: u8,
+    /// Where in the line it stands.
+    pub at: usize,
+}
+
+/// Literals, one of which every line with such a number holds. Where the key alone is short, the
+/// first digits of ACL codes belong to the literal.
+pub(super) const LITERALS: [&str; 40] = [
+    "[PID: ",
+    "coreId(",
+    "error exception",
+    "there is an exception of",
+    "error code is",
+    "error code:",
+    "error code =",
+    "error code ",
+    "error_code",
+    "errorcode",
+    "errorCode",
+    "runtime result",
+    "ErrCode=",
+    "errCode",
+    "InnerCode=",
+    "retCode=",
+    "rtCode=",
+    "retcode:",
+    "retcode=",
+    "drvRetCode",
+    "hcclRet ->",
+    "errNo[0x",
+    "tdt error",
+    "errcode:(",
+    "ret[107",
+    "ret[207",
+    "ret[507",
+    "ret: 107",
+    "ret: 207",
+    "ret: 507",
+    "ret is 107",
+    "ret is 207",
+    "ret is 507",
+    "ret = 107",
+    "ret = 207",
+    "ret = 507",
+    "ret=507",
+    "result[507",
+    "failed: 507",
+    "failed, code",
+];
+
+const E_CODE: &str = r#"(?-u)(?:(?:^|[\s('":|])([EW][1-9A-Z][0-9]{4})(?:: ?|\[PID|\)|['"]| \[PID)|^([EW][1-9A-Z][0-9]{4})  |\[([EW][1-9A-Z][0-9]{4})\])"#;
+
+/// An ACL code is six digits, and listed. `ret` alone is the most common word of plogs.
+const DECIMAL: &str = r"(?-u)(?:\b[eE]rror[ _]?[cC]ode(?: is|:| =|=)?|\bruntime result(?: =|=|:)|\b[eE]rrCode[:=]|\bret(?:urn)?[cC]?o?d?e?(?: is|:| =|=|\[)|\bresult(?:\[| =|=)|\bfailed, code|\bfailed:)[ \[(]{0,3}([1-9]\d{5})\b";
+
+const INNER: &str = r"(?-u)\b(InnerCode|retCode|rtCode|retcode|drvRetCode|tdt error|hcclRet) ?(?:=|:|->) ?(0x[0-9a-fA-F]{1,8}|\d{1,9})\b";
+const ERRNO: &str = r"(?-u)errNo\[0x([0-9a-fA-F]{16})\]";
+const REGISTERS: &str =
+    r"(?-u)errcode:\((0x[0-9a-fA-F]{1,16}|0), ?(0x[0-9a-fA-F]{1,16}|0), ?(0x[0-9a-fA-F]{1,16}|0)\)";
+
+/// The one word that older chips and versions print: of each core, or of the exception.
+const REGISTER: &str = r"(?-u)\bcoreId\( ?\d+\):\s+0x([0-9a-fA-F]{1,16})\b|(?:exception|error)\b[^\n]{0,60}error code = 0x([0-9a-fA-F]{1,16})\b";
+
+macro_rules! regex {
+    ($name:ident, $pattern:expr) => {
+        static $name: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new($pattern).expect("the expression is proved by a test"));
+    };
+}
+regex!(E_CODES, E_CODE);
+regex!(DECIMALS, DECIMAL);
+regex!(INNERS, INNER);
+regex!(ERRNOS, ERRNO);
+regex!(REGISTER_WORDS, REGISTERS);
+regex!(REGISTER_WORD, REGISTER);
+
+/// All codes of `line`.
+pub(super) fn find(line: &[u8]) -> Vec<Stated> {
+    let mut codes = Vec::new();
+    for found in E_CODES.captures_iter(line) {
+        let group = (1..=3).find(|group| found.get(*group).is_some()).unwrap_or(1);
+        let (at, code) = part(&found, group);
+        let known = ["ecode", "ecode_inner"].iter().find_map(|family| named(family, code, at));
+        codes.extend(known.or_else(|| relative(code, at)));
+    }
+    for found in DECIMALS.captures_iter(line) {
+        let (at, code) = part(&found, 1);
+        let found = ["acl_rt", "acl_api", "acl_ge", "aclnn"]
+            .iter()
+            .find_map(|family| named(family, code, at));
+        codes.extend(found);
+    }
+    for found in INNERS.captures_iter(line) {
+        let ((_, key), (at, value)) = (part(&found, 1), part(&found, 2));
+        codes.extend(inner(key, value, at));
+    }
+    for found in ERRNOS.captures_iter(line) {
+        let (at, value) = part(&found, 1);
+        let value = u64::from_str_radix(value, 16).unwrap_or(0) & 0xff;
+        codes.extend(named("hccl", &value.to_string(), at));
+    }
+    for found in REGISTER_WORDS.captures_iter(line) {
+        let words = [1, 2, 3].map(|group| {
+            let (_, word) = part(&found, group);
+            u64::from_str_radix(word.trim_start_matches("0x"), 16).unwrap_or(0)
+        });
+        codes.push(registers(words, part(&found, 0).0));
+    }
+    for found in REGISTER_WORD.captures_iter(line) {
+        let group = if found.get(1).is_some() { 1 } else { 2 };
+        let (at, word) = part(&found, group);
+        let word = u64::from_str_radix(word, 16).unwrap_or(0);
+        codes.extend((word != 0).then(|| registers([word, 0, 0], at)));
+    }
+    codes
+}
+
+/// Whether a rule is a code and no signature.
+pub(super) fn is_code(rule: &str) -> bool {
+    rule.contains(':')
+}
+
+/// Group `index`, which takes part in every match of its expression, and is ASCII.
+fn part<'a>(found: &regex::bytes::Captures<'a>, index: usize) -> (usize, &'a str) {
+    found.get(index).map_or((0, ""), |group| {
+        (group.start(), std::str::from_utf8(group.as_bytes()).unwrap_or_default())
+    })
+}
+
+/// `retCode=` may print a code of the task scheduler, of the runtime, or the latter in decimal.
+fn inner(key: &str, value: &str, at: usize) -> Option<Stated> {
+    let number = match value.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok()?,
+        None => value.parse().ok()?,
+    };
+    if number == 0 {
+        return None;
+    }
+    match key {
+        "drvRetCode" => named("drv", &number.to_string(), at),
+        "hcclRet" => named("hccl", &number.to_string(), at),
+        "tdt error" => None,
+        _ if (0x0700_0000..0x0800_0000).contains(&number) => {
+            named("runtime", &format!("{number:#x}"), at)
+        }
+        _ if (100_000..600_000).contains(&number) => ["acl_rt", "acl_api", "acl_ge", "aclnn"]
+            .iter()
+            .find_map(|family| named(family, &number.to_string(), at)),
+        "retCode" | "retcode" if number < 0x1000 => named("ts", &format!("{number:#x}"), at),
+        _ => None,
+    }
+}
+
+/// The code of a family, if it is listed.
+fn named(family: &str, code: &str, at: usize) -> Option<Stated> {
+    let family = families().iter().find(|known| known.id == family)?;
+    let row = rows(family).iter().find(|row| row.code.eq_ignore_ascii_case(code))?;
+    let link = cause_of(&family.id, &row.code).or_else(|| {
+        // What it becomes on its way to the user says it less exactly.
+        let becomes = row.becomes.iter().find_map(|code| cause_of("acl_rt", code))?;
+        Some(Link { weight: becomes.weight.saturating_sub(2).max(1), ..becomes })
+    });
+    let (role, weight) = link.map_or((Role::Wrapper, 1), |link| standing(&family.id, &link));
+    Some(Stated {
+        family: &family.id,
+        spelled: row.code.clone(),
+        cause: link.map(|link| link.cause.id.as_str()),
+        role,
+        weight,
+        at,
+    })
+}
+
+/// An E-code that no registry has: TBE and AscendC operators make some up. Its first letters say
+/// which module prints it, and where most codes of the module speak for one cause, so does it.
+fn relative(code: &str, at: usize) -> Option<Stated> {
+    let family = families().iter().find(|family| family.id == "ecode")?;
+    let mut votes: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut relatives = 0;
+    for row in rows(family).iter().filter(|row| row.code.get(..2) == code.get(..2)) {
+        relatives += 1;
+        if let Some(link) = cause_of("ecode", &row.code) {
+            *votes.entry(&link.cause.id).or_default() += 1;
+        }
+    }
+    let (cause, most) = votes.into_iter().max_by_key(|(_, count)| *count)?;
+    let clear = most * 3 >= relatives * 2;
+    clear.then(|| Stated {
+        family: "ecode",
+        spelled: code.to_owned(),
+        cause: Some(cause),
+        role: Role::Symptom,
+        weight: 34,
+        at,
+    })
+}
+
+/// What a code is in a failure, and its weight as of signatures. The layer nearest to the failure
+/// has the most specific codes: an E-code states more than the return code of the same call.
+fn standing(family: &str, link: &Link) -> (Role, u8) {
+    let cause = link.cause;
+    if link.weight <= 1 || cause.role == errcodes::Role::Wrapper {
+        return (Role::Wrapper, 2 * link.weight.min(5));
+    }
+    let weight = link.weight + if family == "ecode" { 24 } else { 10 };
+    let role = match cause.role {
+        errcodes::Role::Consequence => Role::Consequence,
+        _ if link.weight < 15 => Role::Symptom,
+        _ => Role::Root,
+    };
+    (role, weight)
+}
+
+/// The register words of an AI Core: which bits are set says what went wrong.
+fn registers(words: [u64; 3], at: usize) -> Stated {
+    let text = format!("({:#x}, {:#x}, {:#x})", words[0], words[1], words[2]);
+    let cause = BITS
+        .iter()
+        .find(|(_, masks)| words.iter().zip(masks).any(|(word, mask)| word & mask != 0))
+        .map(|(cause, _)| *cause);
+    let (cause, role, weight) = match cause {
+        Some(cause) => (cause, Role::Root, 76),
+        None if words == [0; 3] => ("aicore.timeout_or_trap", Role::Root, 56),
+        None => ("aicore.kernel_exception", Role::Symptom, 45),
+    };
+    Stated { family: "aicore", spelled: text, cause: Some(cause), role, weight, at }
+}
+
+const fn bits(list: &[u32]) -> u64 {
+    let mut mask = 0;
+    let mut index = 0;
+    while index < list.len() {
+        mask |= 1 << list[index];
+        index += 1;
+    }
+    mask
+}
+
+/// Which bits of the three words mean which cause, the most telling cause first. The numbers of
+/// the bits are those of `device_error_core_proc.cc` of hicann/runtime.
+const BITS: [(&str, [u64; 3]); 8] = [
+    (
+        "aicore.ecc",
+        [
+            bits(&[8, 10, 13, 16, 40, 43, 44, 45, 55, 60]),
+            bits(&[0, 30, 31, 32, 46, 48, 49, 59]),
+            bits(&[9, 10, 15, 42, 57, 59]),
+        ],
+    ),
+    ("aicore.illegal_gm_access", [bits(&[0, 1, 20, 23]), bits(&[14]), bits(&[13, 58])]),
+    (
+        "aicore.onchip_buffer_oob",
+        [
+            bits(&[12, 15, 19, 22, 24, 28, 32, 33, 42, 47, 48, 62]),
+            bits(&[19, 20, 29, 38, 39, 40, 41, 42, 43, 44, 57, 60, 61]),
+            bits(&[3, 4, 7, 14, 41]),
+        ],
+    ),
+    ("aicore.ccu_bus_error", [0, bits(&[15]), 0]),
+    ("aicore.vec_illegal_mask", [bits(&[53]), 0, bits(&[39])]),
+    ("aicore.illegal_instruction", [bits(&[4]), bits(&[10, 11, 13, 16, 36]), bits(&[36, 38])]),
+    ("aicore.vec_illegal_instr_cfg", [0, bits(&[12, 37, 52, 62]), bits(&[37])]),
+    ("aicore.timeout_or_trap", [0, 0, bits(&[0, 35])]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(line: &str) -> Vec<String> {
+        find(line.as_bytes())
+            .iter()
+            .map(|code| format!("{}:{}", code.family, code.spelled))
+            .collect()
+    }
+
+    #[test]
+    fn all_prints_of_an_e_code() {
+        for line in [
+            "EI0006: [PID: 7277] 2024-11-28-11:59:30.645.648 Getting socket times out.",
+            "EI0006: 2024-08-05-18:15:21.270.506 Getting socket times out.",
+            "EI0006[PID: 10180] 2026-06-10-17:20:44.486.049 (EI0006):  text",
+            "[PID: 749] 2025-12-29-03:16:15.787.356 Get_Socket_Timeout(EI0006): Getting",
+            "[EI0006] text",
+            "RuntimeError: ({'errCode': 'EI0006', 'op_name': 'x'}",
+            "RuntimeError: call aclnnArange failed, detail:EI0006: Inner",
+        ] {
+            let codes = found(line);
+            assert!(!codes.is_empty(), "{line}");
+            assert!(codes.iter().all(|code| code == "ecode:EI0006"), "{line}: {codes:?}");
+        }
+        assert_eq!(found("EE9999  Task execute failed, base info"), ["ecode_inner:EE9999"]);
+    }
+
+    #[test]
+    fn a_number_counts_only_behind_a_key() {
+        for (line, code) in [
+            ("NPU function error: c10_npu::SetDevice(d), error code is 507033", "acl_rt:507033"),
+            ("synchronize stream failed, runtime result = 507035.", "acl_rt:507035"),
+            ("RuntimeError: ACL stream synchronize failed, error code:507035", "acl_rt:507035"),
+            ("Call rt api rtStreamSynchronize failed, ret: 507011", "acl_rt:507011"),
+            ("Malloc device memory failed, size[32212254720], ret[207001]", "acl_rt:207001"),
+            ("model execute error, retCode=0x91, [x]", "ts:0x91"),
+            ("DevMemAlloc failed: size=1, retCode=117571606![FUNC:", "runtime:0x7020016"),
+            ("halMemAlloc failed: size=1, drvRetCode=6![FUNC:", "drv:6"),
+            ("[AllReduce]call trace: hcclRet -> 9", "hccl:9"),
+            ("[Result]errNo[0x0000000005010009] hcclComm", "hccl:9"),
+        ] {
+            assert_eq!(found(line), [code], "{line}");
+        }
+        for line in [
+            "[INFO] GE(507035,python):2025-05-12-20:55:44.705.025 [a.cc:507]507015 x",
+            "pid 507035 exited",
+            "size=507035",
+            "stream_id=507035, task_id=107002",
+            "loss 0.507035 step 207001",
+            "src[0x12c0c0013000] 0x507035",
+            "ret: 5070351",
+            "retCode=0",
+            "ret[0]",
+            "E10001 steps",
+            "step E10001x:",
+            "model_E10001: ok",
+            "3E10001: x",
+        ] {
+            assert_eq!(found(line), [""; 0], "{line}");
+        }
+        let line = "rtStreamSynchronize:ErrCode=507011, desc=[x], InnerCode=0x7150050";
+        assert_eq!(found(line), ["acl_rt:507011", "runtime:0x7150050"]);
+    }
+
+    #[test]
+    fn an_unlisted_e_code_is_of_its_module() {
+        let line = b"RuntimeError: ({'errCode': 'E80012', 'op_name': 'reduce_sum_d'}";
+        assert_eq!(find(line)[0].cause, Some("op.unsupported_attr_or_shape"));
+        assert_eq!(found("E80012 steps done"), [""; 0]);
+    }
+
+    #[test]
+    fn register_words_become_causes() {
+        let old = find(b"        coreId( 0):        0x800000    [FUNC:x]");
+        assert_eq!(old[0].cause, Some("aicore.illegal_gm_access"));
+        for (words, cause) in [
+            ("(0x800000, 0x4000, 0)", "aicore.illegal_gm_access"),
+            ("(0, 0x1000, 0)", "aicore.vec_illegal_instr_cfg"),
+            ("(0x200000000, 0, 0)", "aicore.onchip_buffer_oob"),
+            ("(0,0,0)", "aicore.timeout_or_trap"),
+            ("(0, 0x8000, 0)", "aicore.ccu_bus_error"),
+            ("(0x10, 0, 0)", "aicore.illegal_instruction"),
+            ("(0x100, 0x4000, 0)", "aicore.ecc"),
+            ("(0x8, 0, 0)", "aicore.kernel_exception"),
+        ] {
+            let line = format!("The extend info: errcode:{words} errorStr: x");
+            assert_eq!(find(line.as_bytes())[0].cause, Some(cause), "{words}");
+        }
+    }
+}

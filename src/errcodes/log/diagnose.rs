@@ -1,0 +1,294 @@
+//! Puts the stages together: from what was read to what is said.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::cluster::{self, Verdict};
+use super::diagnosis::{
+    Culprit, Diagnosis, Folded, Line, Missing, Ranked, Read, Rejected, Suspect, Why,
+};
+use super::matcher::Role;
+use super::process::Processes;
+use super::rank::{self, Candidate, Context, Item};
+use super::scan::FileReport;
+use super::time::Time;
+use super::{Reading, codes};
+use crate::errcodes::cause;
+
+/// How many lines of evidence a cause shows.
+const EVIDENCE: usize = 6;
+/// A cause with fewer points is a guess.
+const GUESS: i32 = 14;
+
+/// Which hits count.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only of these ranks.
+    pub ranks: Vec<u32>,
+    /// Only of these devices.
+    pub devices: Vec<u32>,
+    /// Not before.
+    pub since: Option<Time>,
+    /// Not after.
+    pub until: Option<Time>,
+    /// Signatures and codes that a good run shows too.
+    pub baseline: BTreeSet<String>,
+}
+
+impl Filter {
+    fn wants(&self, item: &Item<'_>) -> bool {
+        let among = |wanted: &[u32], value: Option<u32>| {
+            wanted.is_empty() || value.is_some_and(|value| wanted.contains(&value))
+        };
+        // What has no time is not left out: nothing says that it was at another time.
+        let time = item.time();
+        among(&self.ranks, item.process.rank)
+            && among(&self.devices, item.process.device)
+            && self.since.is_none_or(|since| time.is_none_or(|time| time >= since))
+            && self.until.is_none_or(|until| time.is_none_or(|time| time <= until))
+    }
+}
+
+/// Finds the first cause.
+pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
+    let Reading { files, problems, left_out } = reading;
+    let processes = Processes::new(&files);
+    let (mut candidates, context) = rank::gather(&files, &processes, &|item| filter.wants(item));
+    for candidate in &mut candidates {
+        let known = |item: &Item<'_>| filter.baseline.contains(&item.record.hit.rule);
+        if candidate.items.iter().all(known) {
+            candidate.in_baseline = true;
+            candidate.score /= 3;
+        }
+    }
+    let verdicts = cluster::compare(&mut candidates, &context);
+    rank::judge(&mut candidates);
+    let ranks = cluster::ranks(&candidates, &context);
+    let silent_ranks = if ranks.seen.len() > 1 { ranks.absent() } else { Vec::new() };
+    let (causes, rejected) = results(&files, &candidates, &verdicts, &context);
+    let missing = causes.first().map(|first| missing(first, &files, &silent_ranks));
+    let mut fallbacks = BTreeMap::new();
+    for file in &files {
+        for (operator, count) in &file.fallbacks {
+            *fallbacks.entry(operator.clone()).or_default() += count;
+        }
+    }
+    let ranking = candidates.iter().map(|candidate| Ranked {
+        cause: candidate.cause.to_owned(),
+        points: candidate.score,
+        explained_by: candidate.explained.map(|parent| candidates[parent].cause.to_owned()),
+    });
+    Diagnosis {
+        ranking: ranking.collect(),
+        rejected,
+        codes: codes(&files),
+        fallbacks,
+        missing: missing.unwrap_or_default(),
+        silent_ranks,
+        problems,
+        read: Read {
+            files: files.len() as u64,
+            lines: files.iter().map(|file| file.lines).sum(),
+            bytes: files.iter().map(|file| file.bytes).sum(),
+            cut_lines: files.iter().map(|file| file.cut).sum(),
+            left_out: left_out as u64,
+        },
+        causes,
+    }
+}
+
+/// All codes that were read, with how often.
+fn codes(files: &[FileReport]) -> BTreeMap<String, u64> {
+    let mut all = BTreeMap::new();
+    for record in files.iter().flat_map(|file| &file.records) {
+        if codes::is_code(&record.hit.rule) {
+            *all.entry(record.hit.rule.clone()).or_default() += record.count;
+        }
+    }
+    all
+}
+
+fn results(
+    files: &[FileReport],
+    candidates: &[Candidate<'_>],
+    verdicts: &[Verdict<'_>],
+    context: &Context<'_>,
+) -> (Vec<Suspect>, Vec<Rejected>) {
+    let line = |item: &Item<'_>| to_line(files, item);
+    let top = candidates.first().map(|one| one.cause.to_owned());
+    let (mut causes, mut rejected) = (Vec::new(), Vec::new());
+    for (index, candidate) in candidates.iter().enumerate() {
+        // The best stays, whatever speaks against it.
+        if index > 0 {
+            let why = reason(candidate, &candidates[0]);
+            let by = candidate.explained.map(|parent| candidates[parent].cause.to_owned());
+            rejected.push(Rejected {
+                cause: candidate.cause.to_owned(),
+                why,
+                by: by.or_else(|| top.clone()),
+                line: line(candidate.first()),
+            });
+        }
+        if candidate.explained.is_none() || index == 0 {
+            let next = candidates.iter().enumerate().filter(|(other, one)| {
+                *other != index && one.explained != Some(index) && one.score <= candidate.score
+            });
+            let next = next.map(|(_, one)| one.score).max().unwrap_or(0);
+            let folded = candidates
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != index && root_of(candidates, *other) == index);
+            causes.push(Suspect {
+                cause: candidate.cause.to_owned(),
+                role: candidate.role,
+                confidence: confidence(candidate.score, next),
+                culprit: culprit(candidate, verdicts, context),
+                evidence: candidate.items.iter().take(EVIDENCE).map(line).collect(),
+                values: values(candidate),
+                first: candidate.first().time(),
+                count: candidate.count(),
+                consequences: folded
+                    .map(|(_, one)| Folded {
+                        cause: one.cause.to_owned(),
+                        count: one.count(),
+                        line: line(one.first()),
+                    })
+                    .collect(),
+                score: candidate.score,
+            });
+        }
+    }
+    (causes, rejected)
+}
+
+/// The cause at the end of the chain of explanations.
+fn root_of(candidates: &[Candidate<'_>], start: usize) -> usize {
+    let mut at = start;
+    for _ in 0..candidates.len() {
+        match candidates[at].explained {
+            Some(parent) if at != 0 => at = parent,
+            _ => break,
+        }
+    }
+    at
+}
+
+fn reason(candidate: &Candidate<'_>, best: &Candidate<'_>) -> Why {
+    let weight = |one: &Candidate<'_>| one.items[0].record.hit.weight;
+    if candidate.explained.is_some() {
+        if candidate.waits { Why::Waits } else { Why::Consequence }
+    } else if candidate.stale {
+        Why::Stale
+    } else if candidate.in_baseline {
+        Why::InBaseline
+    } else if weight(candidate) + 10 < weight(best) || candidate.score + 20 < best.score {
+        Why::LessSpecific
+    } else {
+        Why::Later
+    }
+}
+
+/// How sure a cause is: by what it rests on, and by how far the next one is behind.
+fn confidence(score: i32, next: i32) -> f32 {
+    let part = |value: i32, of: i32| {
+        f32::from(i16::try_from(value.clamp(0, of)).unwrap_or(0))
+            / f32::from(i16::try_from(of).unwrap_or(1))
+    };
+    let sure = 0.15 + 0.6 * part(score, 85) + 0.25 * part(score - next, 25);
+    let sure = if score < GUESS { sure.min(0.2) } else { sure };
+    (sure * 100.0).round() / 100.0
+}
+
+fn to_line(files: &[FileReport], item: &Item<'_>) -> Line {
+    Line {
+        file: files[item.file].name.clone(),
+        line: item.record.line,
+        text: item.record.hit.text.clone(),
+        time: item.time(),
+        rank: item.process.rank,
+        device: item.process.device,
+        rule: item.record.hit.rule.clone(),
+        count: item.record.count,
+    }
+}
+
+fn values(candidate: &Candidate<'_>) -> BTreeMap<String, String> {
+    let mut values = BTreeMap::new();
+    for item in &candidate.items {
+        for (name, value) in &item.record.hit.captures {
+            // `need` and `need2` are the same value in two wordings.
+            let name = name.trim_end_matches(|c: char| c.is_ascii_digit());
+            if !value.is_empty() {
+                values.entry(name.to_owned()).or_insert_with(|| value.clone());
+            }
+        }
+    }
+    values
+}
+
+/// Where a cause happened: by comparing ranks, or by what its most telling line says.
+fn culprit(candidate: &Candidate<'_>, verdicts: &[Verdict<'_>], context: &Context<'_>) -> Culprit {
+    let first = candidate.first();
+    let operator = operator(candidate, context);
+    if let Some(verdict) = verdicts.iter().find(|verdict| verdict.cause == candidate.cause) {
+        return Culprit { operator, ..verdict.culprit.clone() };
+    }
+    let process = &first.process;
+    Culprit {
+        ranks: process.rank.into_iter().collect(),
+        devices: process.device.into_iter().collect(),
+        hosts: (!process.host.is_empty()).then(|| process.host.clone()).into_iter().collect(),
+        pid: process.pid,
+        worker: process.name.clone(),
+        operator,
+        by: "line",
+    }
+}
+
+/// The operator that lines of the cause name, or else lines of the same kind of failure.
+fn operator(candidate: &Candidate<'_>, context: &Context<'_>) -> Option<String> {
+    let layer = candidate.cause.split('.').next().unwrap_or_default();
+    if !matches!(layer, "aicore" | "aicpu" | "op" | "env" | "vague") {
+        return None;
+    }
+    let named = |item: &Item<'_>| {
+        let known = ["op", "op2", "api"];
+        let of = |key: &str| item.record.hit.captures.iter().find(|(name, _)| *name == key);
+        known.iter().find_map(|key| of(key)).map(|(_, value)| value.clone())
+    };
+    let own = candidate.items.iter().find_map(named);
+    own.or_else(|| context.values().flatten().find_map(named)).filter(|name| !name.is_empty())
+}
+
+/// What the cause would need to be sure of, as far as it is not there.
+fn missing(first: &Suspect, files: &[FileReport], silent: &[u32]) -> Vec<Missing> {
+    let Some(cause) = cause(&first.cause) else { return Vec::new() };
+    let records = || files.iter().flat_map(|file| &file.records);
+    let named = |part: &str| files.iter().any(|file| file.name.contains(part));
+    let plog = records().any(|record| record.hit.text.starts_with("[ERROR]")) || named("plog");
+    let has = |evidence: &str| match evidence {
+        "plog" => plog,
+        "plog_all_ranks" => plog && silent.is_empty() && files.len() > 1,
+        "device_log" => named("device-"),
+        "traceback" => records()
+            .any(|record| record.hit.rule == "py.error" || record.hit.text.contains("Error: ")),
+        "all_ranks_stdout" => files.len() > 1 && silent.is_empty(),
+        "dmesg" => named("dmesg") || named("messages"),
+        _ => false,
+    };
+    cause
+        .evidence
+        .iter()
+        .filter(|evidence| !has(evidence))
+        .map(|evidence| Missing {
+            evidence: evidence.clone(),
+            ranks: if evidence.contains("all_ranks") { silent.to_vec() } else { Vec::new() },
+        })
+        .collect()
+}
+
+impl Diagnosis {
+    /// The most probable cause, unless all there is are wrappers.
+    pub fn first(&self) -> Option<&Suspect> {
+        self.causes.first().filter(|first| first.role > Role::Context)
+    }
+}

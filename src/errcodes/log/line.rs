@@ -1,0 +1,167 @@
+//! What a line says of itself: level, time, process, rank and device.
+
+use super::prefix::{self, Writer};
+use super::time::Time;
+
+/// How grave the writer of a line held it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// DEBUG, INFO, EVENT or TRACE of a plog: such lines list codes that did not occur.
+    Noise,
+    /// INFO of another logger.
+    Info,
+    /// A line that says nothing of its level.
+    Unknown,
+    /// WARNING.
+    Warning,
+    /// ERROR and worse.
+    Error,
+}
+
+/// What a line says of itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fields {
+    /// When it was written.
+    pub time: Option<Time>,
+    /// The process.
+    pub pid: Option<u32>,
+    /// The rank.
+    pub rank: Option<u32>,
+    /// The device, by the number that the process uses.
+    pub device: Option<u32>,
+    /// The name that a launcher or container engine gave the process.
+    pub writer: Option<String>,
+}
+
+/// Words that stand before the number of a device.
+const DEVICE_KEYS: [&[u8]; 14] = [
+    b"Device:",
+    b"device_id=",
+    b"device_id:",
+    b"deviceId[",
+    b"deviceId=",
+    b"dev_id=",
+    b"devid[",
+    b"deviceLogicId[",
+    b"logicDevid:",
+    b"(NPU ",
+    b"chipId:",
+    b"drv devId=",
+    b"comm error, device[",
+    b"Device ",
+];
+/// Words that stand before the number of the rank that writes.
+const RANK_KEYS: [&[u8]; 6] =
+    [b"RankID:", b"rankId[", b"localUserrank[", b"local_rank=", b"rank_id=", b"RANK_ID="];
+const PID_KEYS: [&[u8]; 3] = [b"(PID:", b"[PID: ", b"[PID:"];
+
+/// The level of a line from which prefixes were taken.
+pub(super) fn level(line: &[u8]) -> Level {
+    if let Some(rest) = line.strip_prefix(b"[") {
+        let word = upper(rest);
+        if rest.get(word.len()) == Some(&b']') {
+            let plog = || is_plog(&rest[word.len() + 1..]);
+            return match word {
+                b"ERROR" | b"CRITICAL" | b"EXCEPTION" | b"FATAL" => Level::Error,
+                b"WARNING" | b"WARN" => Level::Warning,
+                b"INFO" | b"DEBUG" | b"EVENT" | b"TRACE" | b"NULL" if plog() => Level::Noise,
+                b"INFO" | b"DEBUG" => Level::Info,
+                _ => Level::Unknown,
+            };
+        }
+        return Level::Unknown;
+    }
+    match upper(line) {
+        b"ERROR" | b"CRITICAL" => Level::Error,
+        b"WARNING" => Level::Warning,
+        b"INFO" | b"DEBUG" => Level::Info,
+        _ => Level::Unknown,
+    }
+}
+
+/// ` MODULE(pid,name):` with or without the blank.
+fn is_plog(rest: &[u8]) -> bool {
+    let rest = rest.strip_prefix(b" ").unwrap_or(rest);
+    let module =
+        rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    module > 0
+        && rest.get(module) == Some(&b'(')
+        && rest.get(module + 1).is_some_and(u8::is_ascii_digit)
+}
+
+fn upper(text: &[u8]) -> &[u8] {
+    &text[..text.iter().take(12).take_while(|byte| byte.is_ascii_uppercase()).count()]
+}
+
+/// Reads the rest; `writer` is what the prefixes said.
+pub(super) fn fields(line: &[u8], writer: Writer) -> Fields {
+    let first = |keys: &[&[u8]]| keys.iter().find_map(|key| prefix::value(line, key));
+    let number = |keys: &[&[u8]]| first(keys).map(|(_, number)| number);
+    Fields {
+        time: Time::find(line),
+        pid: plog_pid(line).or_else(|| number(&PID_KEYS)).or(writer.pid),
+        rank: number(&RANK_KEYS).or(writer.rank),
+        // 64 devices are the most that one host has; larger numbers are something else.
+        device: number(&DEVICE_KEYS).filter(|device| *device < 64),
+        writer: writer.name,
+    }
+}
+
+/// `[ERROR] HCCL(17528,python3):` and `[ERROR]HCCL(`.
+fn plog_pid(line: &[u8]) -> Option<u32> {
+    let rest = line.strip_prefix(b"[")?;
+    let rest = rest[upper(rest).len()..].strip_prefix(b"]")?;
+    if !is_plog(rest) {
+        return None;
+    }
+    let open = memchr::memchr(b'(', rest)?;
+    prefix::digits(&rest[open + 1..]).map(|(pid, _)| pid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Fields {
+        let (rest, writer) = prefix::strip(line.as_bytes());
+        fields(rest, writer)
+    }
+
+    #[test]
+    fn a_plog_line_names_process_and_time() {
+        let line = "[ERROR] HCCL(17528,python3):2026-03-18-10:33:52.113.403 [a.cc:797] [18744]text";
+        let fields = read(line);
+        assert_eq!(fields.pid, Some(17_528));
+        assert_eq!(fields.time.map(|time| time.to_string()).unwrap(), "2026-03-18 10:33:52.113");
+        assert_eq!(read("[ERROR]RUNTIME(7,):2026-03-18-10:33:52.113.403 x").pid, Some(7));
+    }
+
+    #[test]
+    fn torch_npu_names_process_device_and_rank() {
+        let fields =
+            read("[rank5]: [ERROR] 2024-08-18-22:15:47 (PID:23232, Device:3, RankID:5) ERR02002 x");
+        assert_eq!((fields.pid, fields.device, fields.rank), (Some(23_232), Some(3), Some(5)));
+        // -1 is no rank.
+        let fields = read("[ERROR] 2024-08-18-22:15:47 (PID:1, Device:-1, RankID:-1) ERR00100 x");
+        assert_eq!((fields.device, fields.rank), (None, None));
+    }
+
+    #[test]
+    fn levels_of_all_loggers() {
+        for (line, expected) in [
+            ("[ERROR] HCCL(1,p):x", Level::Error),
+            ("[ERROR]HCCL(1,p):x", Level::Error),
+            ("[EVENT] GE(1,p):x", Level::Noise),
+            ("[INFO] GE(1,):x", Level::Noise),
+            ("[INFO] start", Level::Info),
+            ("[WARNING] TDT(1,p):x", Level::Warning),
+            ("ERROR 09-04 10:00:00 [core.py:702] x", Level::Error),
+            ("INFO 09-04 10:00:00 [core.py:702] x", Level::Info),
+            ("EI0006: [PID: 1] x", Level::Unknown),
+            ("[W compiler_depend.ts:487] Warning: x", Level::Unknown),
+            ("", Level::Unknown),
+        ] {
+            assert_eq!(level(line.as_bytes()), expected, "{line}");
+        }
+    }
+}

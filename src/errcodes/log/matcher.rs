@@ -1,0 +1,298 @@
+//! From a candidate line to hits.
+//!
+//! One automaton over all literals decides which lines are looked at. On such a line the literals
+//! say which signatures are tried; the expressions never see any other line.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+use serde::{Deserialize, Serialize};
+
+use super::codes::{self, Stated};
+use super::line::{self, Fields, Level};
+use super::signature::{Signature, signatures};
+use super::{advice, fallback, prefix, text};
+use crate::errcodes::{families, rows};
+
+/// What a text or code is in the course of a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Tells of ranks, peers or operators; no finding by itself.
+    Context,
+    /// Repeats what another layer said.
+    Wrapper,
+    /// Follows from something that happened elsewhere.
+    Consequence,
+    /// Shows a cause without saying which.
+    Symptom,
+    /// States a cause.
+    Root,
+}
+
+/// What was recognised in one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hit {
+    /// The signature's id, or `<family>:<code>`.
+    pub rule: String,
+    /// The cause, or the kind of context; empty for a code of which none is known.
+    pub cause: String,
+    /// What it is in the course of the failure.
+    pub role: Role,
+    /// How specific it is, 1 to 100.
+    pub weight: u8,
+    /// Named parts of the text.
+    pub captures: Vec<(&'static str, String)>,
+    /// What the line says of itself.
+    pub fields: Fields,
+    /// The line, for people.
+    pub text: String,
+}
+
+/// What is in a line.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    /// Signatures and codes.
+    pub hits: Vec<Hit>,
+    /// An operator that is computed on the CPU.
+    pub fallback: Option<String>,
+}
+
+/// What a literal leads to.
+#[derive(Debug, Clone, Copy)]
+enum Target {
+    Signature(usize),
+    Codes,
+    Fallback,
+}
+
+struct Prefilter {
+    automaton: AhoCorasick,
+    /// By pattern of the automaton.
+    targets: Vec<Vec<Target>>,
+}
+
+static PREFILTER: LazyLock<Prefilter> = LazyLock::new(|| {
+    let mut literals: std::collections::BTreeMap<&'static str, Vec<Target>> =
+        std::collections::BTreeMap::new();
+    for (index, signature) in signatures().iter().enumerate() {
+        for literal in &signature.literals {
+            literals.entry(literal).or_default().push(Target::Signature(index));
+        }
+    }
+    for literal in codes::LITERALS {
+        literals.entry(literal).or_default().push(Target::Codes);
+    }
+    for family in families().iter().filter(|family| family.id.starts_with("ecode")) {
+        for row in rows(family) {
+            literals.entry(&row.code).or_default().push(Target::Codes);
+        }
+    }
+    for literal in fallback::LITERALS {
+        literals.entry(literal).or_default().push(Target::Fallback);
+    }
+    let automaton = AhoCorasick::builder()
+        .match_kind(MatchKind::Standard)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(literals.keys())
+        .expect("the literals are few and short");
+    Prefilter { automaton, targets: literals.into_values().collect() }
+});
+
+/// The literals of the prefilter, to measure other programs with the same ones.
+pub fn literals() -> Vec<&'static str> {
+    let mut all: Vec<&'static str> = signatures()
+        .iter()
+        .flat_map(|signature| signature.literals.iter().map(String::as_str))
+        .chain(codes::LITERALS)
+        .chain(fallback::LITERALS)
+        .collect();
+    for family in families().iter().filter(|family| family.id.starts_with("ecode")) {
+        all.extend(rows(family).iter().map(|row| row.code.as_str()));
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Where in `text`, from `start`, the next literal ends.
+pub(super) fn next_candidate(text: &[u8], start: usize) -> Option<usize> {
+    PREFILTER.automaton.find(Input::new(text).range(start..)).map(|found| found.end())
+}
+
+/// Everything that a line holds.
+pub(super) fn examine(raw: &[u8]) -> Findings {
+    let clean = text::without_escapes(raw);
+    let (line, writer) = prefix::strip(&clean);
+    let level = line::level(line);
+    let (wanted, with_codes, with_fallback) = targets(line);
+    let mut found = Findings::default();
+    if with_fallback {
+        found.fallback = fallback::operator(line);
+    }
+    let stated = advice::start(line);
+    let mut matches: Vec<Match<'_>> = Vec::new();
+    for index in wanted {
+        matches.extend(match_signature(&signatures()[index], line, stated, level));
+    }
+    keep_most_specific(&mut matches);
+    let codes =
+        if with_codes && level > Level::Noise { codes::find(&line[..stated]) } else { Vec::new() };
+    if matches.is_empty() && codes.is_empty() {
+        return found;
+    }
+    let fields = line::fields(line, writer);
+    let shown = text::evidence(&clean);
+    found.hits.extend(matches.into_iter().map(|matched| matched.into_hit(&fields, &shown)));
+    for code in codes {
+        let hit = of_code(code, &fields, &shown);
+        if !found.hits.iter().any(|other| other.rule == hit.rule) {
+            found.hits.push(hit);
+        }
+    }
+    found
+}
+
+/// Which signatures to try, and whether to look for codes and fallbacks.
+fn targets(line: &[u8]) -> (Vec<usize>, bool, bool) {
+    let (mut wanted, mut with_codes, mut with_fallback) = (Vec::new(), false, false);
+    for found in PREFILTER.automaton.find_overlapping_iter(line) {
+        for target in &PREFILTER.targets[found.pattern()] {
+            match target {
+                Target::Signature(index) if !wanted.contains(index) => wanted.push(*index),
+                Target::Signature(_) => {}
+                Target::Codes => with_codes = true,
+                Target::Fallback => with_fallback = true,
+            }
+        }
+    }
+    (wanted, with_codes, with_fallback)
+}
+
+struct Match<'a> {
+    signature: &'static Signature,
+    weight: u8,
+    start: usize,
+    end: usize,
+    captures: Vec<(&'static str, &'a [u8])>,
+}
+
+impl Match<'_> {
+    fn into_hit(self, fields: &Fields, shown: &str) -> Hit {
+        Hit {
+            rule: self.signature.id.clone(),
+            cause: self.signature.cause.clone(),
+            role: self.signature.role,
+            weight: self.weight,
+            captures: self
+                .captures
+                .into_iter()
+                .map(|(name, value)| (name, text::evidence(value)))
+                .collect(),
+            fields: fields.clone(),
+            text: shown.to_owned(),
+        }
+    }
+}
+
+/// Tries a signature. Advice states nothing, and lines that only inform state no failure.
+fn match_signature<'a>(
+    signature: &'static Signature,
+    line: &'a [u8],
+    stated: usize,
+    level: Level,
+) -> Option<Match<'a>> {
+    let context = signature.role == Role::Context;
+    if level == Level::Noise && !context {
+        return None;
+    }
+    let part = if context { line } else { &line[..stated] };
+    let regex = signature.regex()?;
+    let range = regex.find(part)?;
+    let mut captures = Vec::new();
+    if regex.captures_len() > 1
+        && let Some(found) = regex.captures(part)
+    {
+        for name in regex.capture_names().flatten() {
+            if let Some(group) = found.name(name) {
+                captures.push((name, group.as_bytes()));
+            }
+        }
+    }
+    // A line that its own writer holds to be harmless is less of a cause.
+    let less = match level {
+        Level::Info => 20,
+        Level::Warning => 10,
+        _ => 0,
+    };
+    let weight = signature.weight.saturating_sub(less).max(1);
+    Some(Match { signature, weight, start: range.start(), end: range.end(), captures })
+}
+
+/// Of several readings of the same words only the most specific one stays.
+fn keep_most_specific(matches: &mut Vec<Match<'_>>) {
+    matches.sort_by_key(|matched| std::cmp::Reverse(matched.weight));
+    let mut kept: Vec<(usize, usize)> = Vec::new();
+    matches.retain(|matched| {
+        if matched.signature.role == Role::Context {
+            return true;
+        }
+        let free = kept.iter().all(|(start, end)| matched.end <= *start || matched.start >= *end);
+        if free {
+            kept.push((matched.start, matched.end));
+        }
+        free
+    });
+}
+
+fn of_code(code: Stated, fields: &Fields, shown: &str) -> Hit {
+    Hit {
+        rule: format!("{}:{}", code.family, code.spelled),
+        cause: code.cause.unwrap_or_default().to_owned(),
+        role: code.role,
+        weight: code.weight,
+        captures: vec![("code", code.spelled)],
+        fields: fields.clone(),
+        text: shown.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn causes(line: &str) -> Vec<String> {
+        examine(line.as_bytes()).hits.into_iter().map(|hit| hit.cause).collect()
+    }
+
+    #[test]
+    fn the_most_specific_reading_of_words_wins() {
+        assert_eq!(
+            causes("ImportError: libascend_hal.so: cannot open shared object file: No such file"),
+            ["env.driver_lib_missing"]
+        );
+        assert_eq!(
+            causes("ImportError: libfoo.so.3: cannot open shared object file: No such file"),
+            ["env.lib_path_missing"]
+        );
+    }
+
+    #[test]
+    fn advice_and_information_state_nothing() {
+        let advice = "        Solution: 1. Check whether the TLS config \"tls\" is invalid.";
+        assert_eq!(causes(advice), [""; 0]);
+        let event = "[EVENT] GE(1,py):2025-05-12-20:55:44.705.025 [a.cc:1]1 F:EI0006: EE9999: x";
+        assert_eq!(causes(event), [""; 0]);
+        let info = "[INFO] HCCL(1,py):2025-05-12-20:55:44.705.025 [a.cc:1]1 HcclCommInit \
+            ranks[8], rank[3], deviceLogicId[3]";
+        assert_eq!(causes(info), ["hccl.identity"]);
+    }
+
+    #[test]
+    fn values_of_a_text_are_kept() {
+        let line = "HCCL_BUFFSIZE is too SMALL, maxBs = 512, NEEDED_HCCL_BUFFSIZE = 609MB, \
+            HCCL_BUFFSIZE=200MB.";
+        let hits = examine(line.as_bytes()).hits;
+        assert_eq!(hits[0].cause, "hccl.buffsize_too_small");
+    }
+}

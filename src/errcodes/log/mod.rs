@@ -1,0 +1,90 @@
+//! Logs: from lines to the first cause.
+//!
+//! ```text
+//! inputs -> source (files, archives) -> scan (candidate lines) -> line (fields) -> matcher (hits)
+//!        -> rank (causes, consequences), cluster (ranks against each other) -> Diagnosis
+//! ```
+//!
+//! Every stage is a function of what the stage before gives. Input is streamed: what is kept are
+//! hits, of which each file has a bounded number. A line is looked at only if it holds one of the
+//! literals of `data/errors/signatures.toml` or a code (see [`matcher`]).
+
+mod advice;
+mod cluster;
+mod codes;
+mod diagnose;
+mod diagnosis;
+mod fallback;
+mod line;
+mod matcher;
+mod prefix;
+mod process;
+mod rank;
+mod scan;
+mod signature;
+mod source;
+mod text;
+mod time;
+
+pub use diagnose::{Filter, diagnose};
+pub use diagnosis::{
+    Culprit, Diagnosis, Folded, Line, Missing, Ranked, Read, Rejected, Suspect, Why,
+};
+pub use line::{Fields, Level};
+pub use matcher::{Hit, Role, literals};
+pub use scan::{FileReport, Limits, Record, scan};
+pub use signature::{Edge, Scope, Signature, edges, signatures};
+pub use source::{Input, Opened, Problem, ProblemKind, Stream, open};
+pub use time::Time;
+
+use std::io;
+use std::sync::Mutex;
+
+use rayon::prelude::*;
+
+use crate::sysroot::Sysroot;
+
+/// How many hits are kept of all logs together: about a kilobyte each.
+const RECORDS: usize = 16_000;
+
+/// All that was read.
+#[derive(Debug, Default)]
+pub struct Reading {
+    /// One for each log, members of archives included.
+    pub files: Vec<FileReport>,
+    /// What could not be read.
+    pub problems: Vec<Problem>,
+    /// How many files of directories were left out by their names.
+    pub left_out: usize,
+}
+
+/// Reads all inputs, several at a time.
+pub fn read(inputs: Vec<Input>, sysroot: &Sysroot) -> Reading {
+    let opened = open(inputs, sysroot);
+    let share = RECORDS / opened.streams.len().max(1);
+    let limits = Limits {
+        records: share.clamp(24, Limits::default().records),
+        variants: (share / 40).clamp(3, Limits::default().variants),
+    };
+    let problems = Mutex::new(opened.problems);
+    let files: Vec<Vec<FileReport>> = opened
+        .streams
+        .par_iter()
+        .map(|stream| {
+            let mut reports = Vec::new();
+            let failed = stream.read(sysroot, &mut |name, reader| {
+                let report = scan(name, reader, limits);
+                let ended = report.ended.clone();
+                reports.push(report);
+                ended.map_or(Ok(()), |reason| Err(io::Error::other(reason)))
+            });
+            if let Ok(mut problems) = problems.lock() {
+                problems.extend(failed);
+            }
+            reports
+        })
+        .collect();
+    let mut problems = problems.into_inner().unwrap_or_default();
+    problems.sort();
+    Reading { files: files.into_iter().flatten().collect(), problems, left_out: opened.left_out }
+}

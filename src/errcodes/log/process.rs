@@ -1,0 +1,215 @@
+//! Which process a hit is of: ranks and devices from lines, and from the names of files.
+
+use std::collections::BTreeMap;
+
+use super::scan::FileReport;
+
+/// A process of the job, as far as it is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Process {
+    /// The machine or worker: what is alike in the paths of its files.
+    pub host: String,
+    /// The rank.
+    pub rank: Option<u32>,
+    /// The process id.
+    pub pid: Option<u32>,
+    /// The device.
+    pub device: Option<u32>,
+    /// The name that a launcher gave it.
+    pub name: Option<String>,
+}
+
+/// What tells two processes apart: the rank; without one the process id, with the machine; else
+/// the device or the name with the machine.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Who {
+    Rank(u32),
+    Pid(String, u32),
+    Device(String, u32),
+    Name(String),
+    File(String),
+}
+
+impl Process {
+    pub(super) fn who(&self, file: &str) -> Who {
+        match (self.rank, self.pid, self.device, &self.name) {
+            (Some(rank), ..) => Who::Rank(rank),
+            (None, Some(pid), ..) => Who::Pid(self.host.clone(), pid),
+            (None, None, Some(device), _) => Who::Device(self.host.clone(), device),
+            (None, None, None, Some(name)) => Who::Name(name.clone()),
+            _ => Who::File(file.to_owned()),
+        }
+    }
+}
+
+/// What the path of a file says: `worker-3/`, `rank_3.log`, `device-3/`, `plog-17528_2025….log`.
+pub(super) fn of_path(path: &str) -> Process {
+    let mut process = Process::default();
+    let parts: Vec<&str> = path.split(['/', '!']).filter(|part| !part.is_empty()).collect();
+    let mut host_end = 0;
+    for (index, part) in parts.iter().enumerate() {
+        let lower = part.to_ascii_lowercase();
+        let last = index + 1 == parts.len();
+        if let Some(rank) = numbered(&lower, &["rank"]) {
+            process.rank = Some(rank);
+        } else if let Some(rank) = numbered(&lower, &["worker"]) {
+            // A folder of a worker may hold many ranks: it names a machine. A file is one process.
+            if last {
+                process.rank = Some(rank);
+            }
+            process.name = Some((*part).to_owned());
+            host_end = index + 1;
+        } else if let Some(device) = numbered(&lower, &["device"]) {
+            process.device = Some(device).filter(|device| *device < 64);
+        } else if last && let Some(pid) = numbered(&lower, &["plog"]) {
+            process.pid = Some(pid);
+        } else if !last && is_machine(&lower) {
+            host_end = index + 1;
+        }
+    }
+    // Everything above the usual folders of a plog tree is the machine's.
+    if host_end == 0 {
+        let usual = |part: &&str| {
+            matches!(
+                *part,
+                "plog"
+                    | "debug"
+                    | "run"
+                    | "security"
+                    | "ascend"
+                    | "log"
+                    | "process_log"
+                    | "device_log"
+            )
+        };
+        host_end = parts.iter().position(usual).unwrap_or(0);
+    }
+    process.host = parts[..host_end].join("/");
+    process
+}
+
+/// `rank3`, `rank-3`, `rank_3`, `rank-3_2025.log`: the number behind one of the keys.
+fn numbered(name: &str, keys: &[&str]) -> Option<u32> {
+    keys.iter().find_map(|key| {
+        let at = name.find(key)?;
+        let before = name[..at].chars().next_back();
+        if before.is_some_and(|c| c.is_ascii_alphabetic()) {
+            return None;
+        }
+        let rest = name[at + key.len()..].trim_start_matches(['-', '_']);
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        rest[..digits].parse().ok()
+    })
+}
+
+/// `node1`, `server-2`, `10.0.0.7`.
+fn is_machine(part: &str) -> bool {
+    ["node", "host", "server"].iter().any(|key| part.starts_with(key)) || is_address(part)
+}
+
+fn is_address(part: &str) -> bool {
+    part.split(['.', '_', '-']).filter_map(|number| number.parse::<u8>().ok()).count() >= 4
+}
+
+/// What is known of the processes by the lines of all files together.
+pub(super) struct Processes {
+    paths: Vec<Process>,
+    /// What any line of a process said, by machine and process id.
+    known: BTreeMap<(String, u32), (Option<u32>, Option<u32>)>,
+    /// The one rank and process that a file is of, where its lines name one only.
+    single: Vec<(Option<u32>, Option<u32>)>,
+}
+
+impl Processes {
+    pub(super) fn new(files: &[FileReport]) -> Self {
+        let paths: Vec<Process> = files.iter().map(|file| of_path(&file.name)).collect();
+        let mut known: BTreeMap<(String, u32), (Option<u32>, Option<u32>)> = BTreeMap::new();
+        let mut single = Vec::new();
+        for (file, path) in files.iter().zip(&paths) {
+            let (mut ranks, mut pids) = (Distinct::default(), Distinct::default());
+            for record in &file.records {
+                let fields = &record.hit.fields;
+                let captured = identity(&record.hit.captures, &record.hit.cause);
+                let rank = captured.0.or(fields.rank);
+                ranks.add(rank);
+                pids.add(fields.pid);
+                if let Some(pid) = fields.pid.or(path.pid) {
+                    let entry = known.entry((path.host.clone(), pid)).or_default();
+                    entry.0 = entry.0.or(rank).or(path.rank);
+                    entry.1 = entry.1.or(captured.1).or(fields.device).or(path.device);
+                }
+            }
+            single.push((ranks.one(), pids.one()));
+        }
+        Self { paths, known, single }
+    }
+
+    /// The process that wrote a line of file `index`.
+    pub(super) fn of(&self, index: usize, fields: &super::Fields) -> Process {
+        let path = &self.paths[index];
+        let (one_rank, one_pid) = self.single[index];
+        let pid = fields.pid.or(path.pid).or(one_pid);
+        let known = pid.and_then(|pid| self.known.get(&(path.host.clone(), pid)));
+        let (known_rank, known_device) = known.copied().unwrap_or_default();
+        Process {
+            host: path.host.clone(),
+            rank: fields.rank.or(path.rank).or(known_rank).or(one_rank),
+            pid,
+            device: fields.device.or(path.device).or(known_device),
+            name: fields.writer.clone().or_else(|| path.name.clone()),
+        }
+    }
+}
+
+/// Rank and device from a line that tells who it is of.
+fn identity(captures: &[(&'static str, String)], cause: &str) -> (Option<u32>, Option<u32>) {
+    let number = |name: &str| {
+        captures.iter().find(|(key, _)| *key == name).and_then(|(_, value)| value.parse().ok())
+    };
+    match cause {
+        "hccl.identity" => (number("rank"), number("device")),
+        "hccl.op_data" => (None, number("device")),
+        _ => (None, None),
+    }
+}
+
+/// Whether all values are one.
+#[derive(Default)]
+struct Distinct {
+    value: Option<u32>,
+    several: bool,
+}
+
+impl Distinct {
+    fn add(&mut self, value: Option<u32>) {
+        match (self.value, value) {
+            (None, Some(value)) => self.value = Some(value),
+            (Some(known), Some(value)) if known != value => self.several = true,
+            _ => {}
+        }
+    }
+
+    fn one(&self) -> Option<u32> {
+        self.value.filter(|_| !self.several)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_name_ranks_devices_processes_and_machines() {
+        let process = of_path("logs/worker-3/plog/plog-17528_20250512205544.log");
+        assert_eq!((process.pid, process.host.as_str()), (Some(17_528), "logs/worker-3"));
+        assert_eq!(process.rank, None, "a worker's folder may hold many ranks");
+        assert_eq!(of_path("logs/rank_7/train.log").rank, Some(7));
+        assert_eq!(of_path("logs/worker_7.log").rank, Some(7));
+        assert_eq!(of_path("out/train_rank-12.log").rank, Some(12));
+        let device = of_path("10.0.0.7/debug/device-5/device-1_2025.log");
+        assert_eq!((device.device, device.host.as_str()), (Some(1), "10.0.0.7"));
+        assert_eq!(of_path("frankfurt1/x.log").rank, None);
+        assert_eq!(of_path("node1/debug/plog/plog-1.log").host, "node1");
+        assert_eq!(of_path("a/debug/plog/plog-1.log").host, "a");
+    }
+}

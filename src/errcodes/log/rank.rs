@@ -1,0 +1,316 @@
+//! From hits to causes: which is the first, and what follows from it.
+//!
+//! Causes are compared by points. Their evidence gives as many as it is specific; what follows
+//! from another cause, is long past, or only waits for others, loses some. Among about equals the
+//! earliest is taken.
+
+use std::collections::BTreeMap;
+
+use super::matcher::Role;
+use super::process::{Process, Processes, Who};
+use super::scan::{FileReport, Record};
+use super::signature::{Edge, Scope, edges};
+use super::time::{SECOND, Time};
+
+/// What another kind of evidence for the same cause adds, and at most.
+const AGREEMENT: (i32, i32) = (2, 6);
+/// Points within which causes are told equally exactly.
+const ABOUT_EQUAL: i32 = 10;
+/// What the earliest among equals gains.
+const EARLIEST: i32 = 11;
+/// What a consequence loses.
+const FOLDED: i32 = 40;
+/// What a cause loses that is long past when the failure comes.
+const STALE: i32 = 35;
+/// How long before the failure an error is of another time, in seconds.
+const LONG_AGO: i64 = 3_600;
+/// How far the clocks of machines may differ, in seconds.
+const SKEW: i64 = 120;
+/// How much less exactly a cause may be told that explains another, in points.
+const WEAKER: i32 = 24;
+/// The weight from which on a cause explains why others wait.
+const EXPLAINS_WAITING: i32 = 44;
+/// How long after a failure its peers stop waiting at most, in seconds.
+const PATIENCE: i64 = 7_500;
+
+/// Causes that say no more than that a peer did not come.
+const WAITS: [&str; 10] = [
+    "hccl.notify_wait_timeout",
+    "hccl.socket_timeout",
+    "hccl.cluster_negotiation_timeout",
+    "hccl.p2p_timeout",
+    "hccl.transport_init_error",
+    "hccl.peer_lost",
+    "hccl.error_cqe",
+    "framework.store_timeout",
+    "framework.collective_watchdog",
+    "runtime.stream_sync_timeout",
+];
+
+/// A hit with the process that it is of.
+#[derive(Debug, Clone)]
+pub(super) struct Item<'a> {
+    pub file: usize,
+    pub record: &'a Record,
+    pub process: Process,
+    pub who: Who,
+}
+
+impl Item<'_> {
+    pub(super) fn time(&self) -> Option<Time> {
+        self.record.hit.fields.time
+    }
+}
+
+/// A cause with all that speaks for it.
+#[derive(Debug)]
+pub(super) struct Candidate<'a> {
+    pub cause: &'a str,
+    /// The most telling first.
+    pub items: Vec<Item<'a>>,
+    pub score: i32,
+    pub role: Role,
+    pub stale: bool,
+    pub waits: bool,
+    pub in_baseline: bool,
+    /// The index of the cause that explains it.
+    pub explained: Option<usize>,
+}
+
+impl<'a> Candidate<'a> {
+    pub(super) fn new(cause: &'a str, mut items: Vec<Item<'a>>) -> Self {
+        items.sort_by(|a, b| {
+            let telling = |item: &Item<'_>| (item.record.hit.weight, item.record.hit.role);
+            telling(b)
+                .cmp(&telling(a))
+                .then(a.time().cmp(&b.time()))
+                .then((a.file, a.record.line).cmp(&(b.file, b.record.line)))
+        });
+        let best = &items[0].record.hit;
+        let mut rules: Vec<&str> = items.iter().map(|item| item.record.hit.rule.as_str()).collect();
+        rules.sort_unstable();
+        rules.dedup();
+        let others = i32::try_from(rules.len() - 1).unwrap_or(0);
+        let role = best.role;
+        Self {
+            cause,
+            score: i32::from(best.weight) + (others * AGREEMENT.0).min(AGREEMENT.1),
+            role,
+            stale: false,
+            waits: WAITS.contains(&cause),
+            in_baseline: false,
+            explained: None,
+            items,
+        }
+    }
+
+    /// The first of its lines, by time where all have one.
+    pub(super) fn first(&self) -> &Item<'a> {
+        let by =
+            |item: &&Item<'_>| (item.time().is_none(), item.time(), item.file, item.record.line);
+        self.items.iter().min_by_key(by).unwrap_or(&self.items[0])
+    }
+
+    fn last(&self) -> Option<Time> {
+        self.items.iter().filter_map(|item| item.record.last.max(item.time())).max()
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.items.iter().map(|item| item.record.count).sum()
+    }
+}
+
+/// Hits of a kind of context, by process.
+pub(super) type Context<'a> = BTreeMap<&'a str, Vec<Item<'a>>>;
+
+/// Sorts the hits of all files into candidates and context.
+pub(super) fn gather<'a>(
+    files: &'a [FileReport],
+    processes: &Processes,
+    wanted: &dyn Fn(&Item<'_>) -> bool,
+) -> (Vec<Candidate<'a>>, Context<'a>) {
+    let mut by_cause: BTreeMap<&str, Vec<Item<'_>>> = BTreeMap::new();
+    let mut context: Context<'_> = BTreeMap::new();
+    for (index, file) in files.iter().enumerate() {
+        for record in &file.records {
+            let process = processes.of(index, &record.hit.fields);
+            let who = process.who(&file.name);
+            let item = Item { file: index, record, process, who };
+            if !wanted(&item) {
+                continue;
+            }
+            if record.hit.role == Role::Context {
+                context.entry(&record.hit.rule).or_default().push(item);
+            } else if !record.hit.cause.is_empty() {
+                by_cause.entry(&record.hit.cause).or_default().push(item);
+            }
+        }
+    }
+    let candidates = by_cause.into_iter().map(|(cause, items)| Candidate::new(cause, items));
+    (candidates.collect(), context)
+}
+
+/// Decides what each candidate is, and puts them in order.
+pub(super) fn judge(candidates: &mut Vec<Candidate<'_>>) {
+    mark_stale(candidates);
+    fold(candidates);
+    fold_waiting(candidates);
+    prefer_earliest(candidates);
+    sort(candidates);
+}
+
+/// Errors of another time: unless they explain something of the failure or come again in it.
+fn mark_stale(candidates: &mut [Candidate<'_>]) {
+    let Some(failure) = candidates.iter().filter_map(Candidate::last).max() else { return };
+    for candidate in candidates {
+        let old = candidate.last().is_some_and(|last| failure.0 - last.0 > LONG_AGO * SECOND);
+        // What is waited for may be long ago: time-outs are long.
+        if old && !explains_late(candidate.cause) {
+            candidate.stale = true;
+            candidate.score -= STALE;
+        }
+    }
+}
+
+/// Whether a cause has consequences that come more than an hour later.
+fn explains_late(cause: &str) -> bool {
+    edges().iter().any(|edge| edge.from == cause && i64::from(edge.window_s) > LONG_AGO)
+}
+
+/// Whether `a` came no later than `b`, as far as that is known; clocks may differ by `slack`.
+fn not_later(a: &Item<'_>, b: &Item<'_>, slack: i64) -> Option<bool> {
+    if a.file == b.file {
+        if let (Some(a), Some(b)) = (a.time(), b.time())
+            && a != b
+        {
+            return Some(a.0 <= b.0 + SECOND * slack.min(5));
+        }
+        return Some(a.record.line <= b.record.line);
+    }
+    let (a, b) = (a.time()?, b.time()?);
+    Some(a.0 <= b.0 + slack * SECOND)
+}
+
+fn within(a: &Item<'_>, b: &Item<'_>, seconds: i64) -> bool {
+    match (a.time(), b.time()) {
+        (Some(a), Some(b)) => b.0 - a.0 <= seconds * SECOND,
+        _ => true,
+    }
+}
+
+fn same_place(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
+    a.items
+        .iter()
+        .any(|one| b.items.iter().any(|other| one.who == other.who || one.file == other.file))
+}
+
+/// Folds what the edges explain.
+fn fold(candidates: &mut [Candidate<'_>]) {
+    let mut parents: Vec<Option<(usize, i32)>> = vec![None; candidates.len()];
+    for edge in edges() {
+        let find = |cause: &str| candidates.iter().position(|candidate| candidate.cause == cause);
+        let Some(from) = find(&edge.from).filter(|from| !candidates[*from].stale) else { continue };
+        for to in edge.to.iter().filter_map(|to| find(to)) {
+            let strength = candidates[from].score;
+            let sound = strength >= candidates[to].score - WEAKER
+                && explains(edge, &candidates[from], &candidates[to]);
+            if sound && parents[to].is_none_or(|(_, known)| known < strength) {
+                parents[to] = Some((from, strength));
+            }
+        }
+    }
+    for (index, parent) in parents.into_iter().enumerate() {
+        if let Some((parent, _)) = parent {
+            candidates[index].explained = Some(parent);
+            candidates[index].score -= FOLDED;
+        }
+    }
+}
+
+fn explains(edge: &Edge, from: &Candidate<'_>, to: &Candidate<'_>) -> bool {
+    if edge.scope == Scope::Rank && !same_place(from, to) {
+        return false;
+    }
+    let (first, then) = (from.first(), to.first());
+    // Within one process the order of lines says little: the innermost message is often printed
+    // last.
+    let ordered = same_place(from, to) && within(then, first, SKEW)
+        || not_later(first, then, SKEW).unwrap_or(true);
+    ordered && within(first, then, i64::from(edge.window_s))
+}
+
+/// Peers that wait are no cause where something else failed before.
+fn fold_waiting(candidates: &mut [Candidate<'_>]) {
+    let strongest = candidates
+        .iter()
+        .enumerate()
+        .filter(|(_, candidate)| {
+            !candidate.waits
+                && !candidate.stale
+                && !candidate.in_baseline
+                && candidate.explained.is_none()
+                && candidate.role == Role::Root
+                && candidate.score >= EXPLAINS_WAITING
+        })
+        .max_by_key(|(index, candidate)| (candidate.score, std::cmp::Reverse(*index)))
+        .map(|(index, _)| index);
+    let Some(cause) = strongest else { return };
+    for index in 0..candidates.len() {
+        let waiting = &candidates[index];
+        if !waiting.waits || waiting.explained.is_some() {
+            continue;
+        }
+        let (first, then) = (candidates[cause].first(), waiting.first());
+        let before = not_later(first, then, SKEW).unwrap_or(true) && within(first, then, PATIENCE);
+        if before {
+            candidates[index].explained = Some(cause);
+            candidates[index].score -= FOLDED - 10;
+        }
+    }
+}
+
+/// The earliest among about equals gains.
+fn prefer_earliest(candidates: &mut [Candidate<'_>]) {
+    let open = |candidate: &Candidate<'_>| !candidate.stale && candidate.explained.is_none();
+    let Some(best) = candidates.iter().filter(|one| open(one)).map(|one| one.score).max() else {
+        return;
+    };
+    let equals: Vec<usize> = (0..candidates.len())
+        .filter(|index| open(&candidates[*index]) && candidates[*index].score + ABOUT_EQUAL >= best)
+        .collect();
+    let earliest = equals.iter().copied().find(|one| {
+        equals.iter().all(|other| {
+            one == other
+                || not_later(candidates[*one].first(), candidates[*other].first(), 0) == Some(true)
+        })
+    });
+    if let Some(earliest) = earliest
+        && equals.len() > 1
+    {
+        candidates[earliest].score += EARLIEST;
+    }
+}
+
+/// Puts candidates in order, and renumbers what explains what.
+pub(super) fn sort(candidates: &mut Vec<Candidate<'_>>) {
+    let mut order: Vec<usize> = (0..candidates.len()).collect();
+    order.sort_by(|a, b| {
+        let (a, b) = (&candidates[*a], &candidates[*b]);
+        let first = |one: &Candidate<'_>| {
+            let first = one.first();
+            (first.time().is_none(), first.time(), first.file, first.record.line)
+        };
+        b.score.cmp(&a.score).then(first(a).cmp(&first(b))).then(a.cause.cmp(b.cause))
+    });
+    let mut place = vec![0; order.len()];
+    for (new, old) in order.iter().enumerate() {
+        place[*old] = new;
+    }
+    let mut slots: Vec<Option<Candidate<'_>>> = candidates.drain(..).map(Some).collect();
+    for old in order {
+        if let Some(mut candidate) = slots[old].take() {
+            candidate.explained = candidate.explained.map(|parent| place[parent]);
+            candidates.push(candidate);
+        }
+    }
+}

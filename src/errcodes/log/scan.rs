@@ -1,0 +1,341 @@
+//! One log, from its first byte to its last, in bounded memory.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+
+use super::matcher::{self, Hit};
+use super::time::Time;
+
+/// How much is read at a time, in bytes.
+const CHUNK: usize = 256 << 10;
+/// The most that is looked at on either side of a literal, in bytes: longer lines are cut.
+const REACH: usize = 8 << 10;
+/// How far back the time of a line without one is looked for, in bytes.
+const LOOK_BACK: usize = 4 << 10;
+/// The largest log whose lines are joined in case that a terminal wrapped them, in bytes.
+const WRAPPED: usize = 192 << 10;
+
+/// The most that is kept of one log.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Different hits.
+    pub records: usize,
+    /// Hits of one rule that differ in nothing but their captures.
+    pub variants: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { records: 2_000, variants: 24 }
+    }
+}
+
+/// A hit and how often it occurred.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// The first one.
+    pub hit: Hit,
+    /// Its line, counted from 1.
+    pub line: u64,
+    /// How many there are.
+    pub count: u64,
+    /// When the last one was written.
+    pub last: Option<Time>,
+}
+
+/// What one log holds.
+#[derive(Debug, Clone, Default)]
+pub struct FileReport {
+    /// How the log is named in reports.
+    pub name: String,
+    /// Its lines.
+    pub lines: u64,
+    /// Its bytes, unpacked.
+    pub bytes: u64,
+    /// What was recognised, in the order of the first lines.
+    pub records: Vec<Record>,
+    /// How many hits were not kept.
+    pub dropped: u64,
+    /// Lines that were cut.
+    pub cut: u64,
+    /// How often each operator was computed on the CPU.
+    pub fallbacks: BTreeMap<String, u64>,
+    /// The first moment near its start.
+    pub first: Option<Time>,
+    /// The last moment near its end.
+    pub last: Option<Time>,
+    /// Why it was not read to its end.
+    pub ended: Option<String>,
+}
+
+/// Reads a log. What was found before a failure of `reader` is in the report, with its reason.
+pub fn scan(name: &str, reader: &mut dyn Read, limits: Limits) -> FileReport {
+    let mut scanner = Scanner {
+        report: FileReport { name: name.to_owned(), ..FileReport::default() },
+        seen: BTreeMap::new(),
+        variants: BTreeMap::new(),
+        limits,
+    };
+    if let Err(error) = scanner.run(reader) {
+        scanner.report.ended = Some(error.to_string());
+    }
+    scanner.report
+}
+
+/// What makes two hits the same.
+type Key = (String, Option<u32>, Option<u32>, Option<u32>);
+
+struct Scanner {
+    report: FileReport,
+    /// Records by what makes hits the same, captures included.
+    seen: BTreeMap<(Key, String), usize>,
+    variants: BTreeMap<Key, usize>,
+    limits: Limits,
+}
+
+impl Scanner {
+    fn run(&mut self, reader: &mut dyn Read) -> io::Result<()> {
+        let mut buffer: Vec<u8> = Vec::with_capacity(CHUNK);
+        let mut small = true;
+        let mut decoder = None;
+        loop {
+            let kept = buffer.len();
+            let more = fill(reader, &mut buffer, &mut decoder, self.report.bytes == 0 && kept == 0);
+            self.report.bytes += (buffer.len() - kept) as u64;
+            let ended = !matches!(more, Ok(true));
+            if self.report.first.is_none() && kept == 0 {
+                self.report.first = first_time(&buffer[..buffer.len().min(LOOK_BACK)]);
+            }
+            small &= ended && kept == 0 && buffer.len() <= WRAPPED;
+            let whole = if ended {
+                buffer.len()
+            } else if let Some(at) = memchr::memrchr(b'\n', &buffer) {
+                at + 1
+            } else {
+                // A line without an end: what is left is enough to know its kind.
+                self.report.cut += 1;
+                buffer.len().saturating_sub(REACH)
+            };
+            let first_line = self.report.lines;
+            self.region(&buffer[..whole]);
+            if small {
+                self.wrapped(&buffer[..whole], first_line);
+            }
+            if ended {
+                let tail = &buffer[buffer.len().saturating_sub(LOOK_BACK)..];
+                self.report.last = last_time(tail).or(self.report.last);
+                if buffer.last().is_some_and(|byte| *byte != b'\n') {
+                    self.report.lines += 1;
+                }
+                return more.map(|_| ());
+            }
+            self.report.last = last_time(&buffer[whole.saturating_sub(LOOK_BACK)..whole]);
+            buffer.drain(..whole);
+        }
+    }
+
+    /// Examines the candidate lines of whole lines.
+    fn region(&mut self, text: &[u8]) {
+        let (mut at, mut counted) = (0, 0);
+        while let Some(end) = matcher::next_candidate(text, at) {
+            let (start, stop) = logical_line(text, at, end);
+            self.report.lines += newlines(&text[counted..start]);
+            counted = start;
+            let line = self.report.lines + 1;
+            self.line(text, start, stop, line);
+            at = stop.max(end);
+        }
+        self.report.lines += newlines(&text[counted..]);
+    }
+
+    fn line(&mut self, text: &[u8], start: usize, stop: usize, line: u64) {
+        if stop - start >= 2 * REACH {
+            self.report.cut += 1;
+        }
+        let found = matcher::examine(&text[start..stop]);
+        if let Some(operator) = found.fallback {
+            let known = self.report.fallbacks.len();
+            if known < self.limits.records || self.report.fallbacks.contains_key(&operator) {
+                *self.report.fallbacks.entry(operator).or_default() += 1;
+            }
+        }
+        for hit in found.hits {
+            self.keep(hit, line, || last_time(&text[start.saturating_sub(LOOK_BACK)..start]));
+        }
+    }
+
+    /// Keeps a hit, or counts it to the same one before.
+    fn keep(&mut self, mut hit: Hit, line: u64, time: impl Fn() -> Option<Time>) {
+        let fields = &hit.fields;
+        let key = (hit.rule.clone(), fields.rank, fields.device, fields.pid);
+        let captures: String = hit.captures.iter().flat_map(|(_, value)| [value, "\0"]).collect();
+        if let Some(index) = self.seen.get(&(key.clone(), captures.clone())) {
+            let record = &mut self.report.records[*index];
+            record.count += 1;
+            record.last = hit.fields.time.or(record.last);
+            return;
+        }
+        let variants = self.variants.entry(key.clone()).or_default();
+        if *variants >= self.limits.variants || !self.has_room(hit.weight) {
+            self.report.dropped += 1;
+            return;
+        }
+        *self.variants.entry(key.clone()).or_default() += 1;
+        hit.fields.time = hit.fields.time.or_else(time).or(self.report.last);
+        self.seen.insert((key, captures), self.report.records.len());
+        let last = hit.fields.time;
+        self.report.records.push(Record { hit, line, count: 1, last });
+    }
+
+    /// Whether a hit of that weight is kept: if there are too many, the least telling one goes.
+    fn has_room(&mut self, weight: u8) -> bool {
+        if self.report.records.len() < self.limits.records {
+            return true;
+        }
+        let weights = self.report.records.iter().map(|record| record.hit.weight).enumerate();
+        let Some((index, least)) = weights.min_by_key(|(_, weight)| *weight) else { return false };
+        if least >= weight {
+            return false;
+        }
+        self.report.records.remove(index);
+        self.seen.retain(|_, place| *place != index);
+        for place in self.seen.values_mut() {
+            *place -= usize::from(*place > index);
+        }
+        self.report.dropped += 1;
+        true
+    }
+
+    /// Lines that a terminal or a form wrapped within a word: a literal over the end of a line.
+    fn wrapped(&mut self, text: &[u8], first_line: u64) {
+        const NEAR: usize = 48;
+        let mut start = 0;
+        for (line, end) in (first_line + 1..).zip(memchr::memchr_iter(b'\n', text)) {
+            let next = end + 1;
+            if end - start >= 40 && next < text.len() {
+                let before = &text[end - NEAR.min(end - start)..end];
+                let after = &text[next..text.len().min(next + NEAR)];
+                let joined = [before, after].concat();
+                if crosses(&joined, before.len()) {
+                    let stop =
+                        memchr::memchr(b'\n', &text[next..]).map_or(text.len(), |at| next + at);
+                    let stop = stop.min(next + REACH);
+                    let begin = start.max(end.saturating_sub(REACH));
+                    let whole = [&text[begin..end], &text[next..stop]].concat();
+                    for hit in matcher::examine(&whole).hits {
+                        if !self.report.records.iter().any(|record| record.hit.rule == hit.rule) {
+                            self.keep(hit, line, || {
+                                last_time(&text[start.saturating_sub(LOOK_BACK)..start])
+                            });
+                        }
+                    }
+                }
+            }
+            start = next;
+        }
+    }
+}
+
+/// Whether a literal begins before `at` and ends after it.
+fn crosses(joined: &[u8], at: usize) -> bool {
+    let mut from = 0;
+    while let Some(end) = matcher::next_candidate(joined, from) {
+        if end > at {
+            // It may lie behind `at` as a whole; then the text up to `at` plays no part.
+            return matcher::next_candidate(&joined[at..], 0).is_none_or(|alone| at + alone != end);
+        }
+        from = end;
+    }
+    false
+}
+
+/// The line around a literal that ends at `end`, not before `from`. Lines end with a line feed, a
+/// carriage return, or the two characters `\n` of a text in JSON.
+fn logical_line(text: &[u8], from: usize, end: usize) -> (usize, usize) {
+    let lowest = from.max(end.saturating_sub(REACH));
+    let mut start = lowest;
+    let mut upper = end;
+    while let Some(at) = memchr::memrchr3(b'\n', b'\r', b'\\', &text[lowest..upper]) {
+        let at = lowest + at;
+        if let Some(length) = line_end(text, at) {
+            start = at + length;
+            break;
+        }
+        upper = at;
+    }
+    let highest = text.len().min(end + REACH);
+    let mut lower = end;
+    while let Some(at) = memchr::memchr3(b'\n', b'\r', b'\\', &text[lower..highest]) {
+        let at = lower + at;
+        if line_end(text, at).is_some() {
+            return (start, at);
+        }
+        lower = at + 1;
+    }
+    (start, highest)
+}
+
+/// The length of the end of a line at `at`, if it is one.
+fn line_end(text: &[u8], at: usize) -> Option<usize> {
+    match text[at] {
+        b'\\' => matches!(text.get(at + 1), Some(b'n' | b'r')).then_some(2),
+        _ => Some(1),
+    }
+}
+
+fn newlines(text: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', text).count() as u64
+}
+
+fn first_time(text: &[u8]) -> Option<Time> {
+    text.split(|byte| *byte == b'\n').find_map(Time::find)
+}
+
+fn last_time(text: &[u8]) -> Option<Time> {
+    text.rsplit(|byte| *byte == b'\n').find_map(Time::find)
+}
+
+/// Fills the buffer up to its size; whether there may be more. Text in UTF-16, by its byte order
+/// mark, comes as UTF-8.
+fn fill(
+    reader: &mut dyn Read,
+    buffer: &mut Vec<u8>,
+    decoder: &mut Option<encoding_rs::Decoder>,
+    at_start: bool,
+) -> io::Result<bool> {
+    // A carried line may fill the buffer nearly: there is always some room for more.
+    let goal = CHUNK.max(buffer.len() + CHUNK / 4);
+    while buffer.len() < goal {
+        let old = buffer.len();
+        buffer.resize(goal, 0);
+        let count = match reader.read(&mut buffer[old..]) {
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+            Err(error) => {
+                buffer.truncate(old);
+                return Err(error);
+            }
+        };
+        buffer.truncate(old + count);
+        if at_start && old == 0 && count >= 2 {
+            *decoder = match buffer[..2] {
+                [0xff, 0xfe] => Some(encoding_rs::UTF_16LE.new_decoder()),
+                [0xfe, 0xff] => Some(encoding_rs::UTF_16BE.new_decoder()),
+                _ => None,
+            };
+        }
+        if let Some(decoder) = decoder {
+            let raw = buffer.split_off(old);
+            let mut text = String::with_capacity(raw.len() * 2 + 8);
+            let _ = decoder.decode_to_string(&raw, &mut text, count == 0);
+            buffer.extend_from_slice(text.as_bytes());
+        }
+        if count == 0 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests;

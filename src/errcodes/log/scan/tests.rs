@@ -1,0 +1,169 @@
+use std::io::Write as _;
+
+use super::*;
+use crate::errcodes::log::source::{Input, open};
+use crate::sysroot::Sysroot;
+
+fn scanned(text: &[u8]) -> FileReport {
+    scan("log", &mut &*text, Limits::default())
+}
+
+fn rules(report: &FileReport) -> Vec<(&str, u64, u64)> {
+    report
+        .records
+        .iter()
+        .map(|record| (record.hit.rule.as_str(), record.line, record.count))
+        .collect()
+}
+
+#[test]
+fn lines_are_counted_over_the_pieces_in_which_a_log_is_read() {
+    let filler = "[INFO] GE(1,py):2025-05-12-20:55:44.705.025 [a.cc:1]1 F:nothing happens here\n";
+    let mut text = filler.repeat(2 * CHUNK / filler.len());
+    let lines = text.lines().count() as u64;
+    text.push_str("RuntimeError: NPU out of memory. Tried\nlast");
+    let report = scanned(text.as_bytes());
+    assert_eq!(rules(&report), [("oom.torch", lines + 1, 1)]);
+    assert_eq!(report.lines, lines + 2);
+    // The line itself names no time: the last one before it counts.
+    let time = report.records[0].hit.fields.time.unwrap().to_string();
+    assert_eq!(time, "2025-05-12 20:55:44.705");
+}
+
+#[test]
+fn what_is_repeated_is_counted_not_kept() {
+    let line =
+        "[ERROR] HCCL(9,py):2025-05-12-20:55:44.705.025 [a.cc:1] [9]call trace: hcclRet -> 9\n";
+    let report = scanned(line.repeat(10_000).as_bytes());
+    assert_eq!(rules(&report), [("hccl:9", 1, 10_000)]);
+}
+
+#[test]
+fn hostile_lines_are_survived() {
+    for text in [
+        &b"\0\0\0\0NPU out of memory\0\xff\xfe\n"[..],
+        b"\xff\xfeN\0P\0U\0 \0o\0u\0t\0 \0o\0f\0 \0m\0e\0m\0o\0r\0y\0\n\0",
+        b"\"log\": \"a\\nRuntimeError: NPU out of memory\\nb\"",
+        b"loading: 10%\rloading: 20%\rRuntimeError: NPU out of memory\r",
+        b"\x1b[31mRuntimeError\x1b[0m: NPU out of memory",
+    ] {
+        let report = scanned(text);
+        assert_eq!(report.records.len(), 1, "{}", String::from_utf8_lossy(text));
+        assert_eq!(report.records[0].hit.cause, "memory.device_oom");
+    }
+    let json = scanned(b"\"log\": \"a\\nRuntimeError: NPU out of memory\\nb\"");
+    assert_eq!(json.records[0].hit.text, "RuntimeError: NPU out of memory");
+}
+
+#[test]
+fn long_lines_are_cut() {
+    let mut text = vec![b'x'; 10 << 20];
+    text.extend_from_slice(b" NPU out of memory ");
+    text.extend(vec![b'y'; 10 << 20]);
+    let report = scanned(&text);
+    assert_eq!(report.records.len(), 1);
+    assert!(report.records[0].hit.text.len() < 700);
+    assert!(report.cut > 0);
+}
+
+#[test]
+fn words_that_a_terminal_wrapped_are_joined() {
+    let text = "(EngineCore_0 pid=12) RuntimeError: the operator says that HCCL_BUFF\n\
+        SIZE is too SMALL, maxBs = 512\nnext\n";
+    let report = scanned(text.as_bytes());
+    let causes: Vec<&str> = report.records.iter().map(|record| record.hit.cause.as_str()).collect();
+    assert!(causes.contains(&"hccl.buffsize_too_small"), "{causes:?}");
+}
+
+#[test]
+fn fallbacks_are_counted_by_operator() {
+    let line = "[W VariableFallbackKernel.cpp:51] Warning: CAUTION: The operator \
+        'aten::isin.Tensor_Tensor_out' is not currently supported on the NPU backend and will fall \
+        back to run on the CPU.\n";
+    let report = scanned(line.repeat(3).as_bytes());
+    assert_eq!(report.fallbacks["aten::isin.Tensor_Tensor_out"], 3);
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    writer.write_all(text).unwrap();
+    writer.finish().unwrap()
+}
+
+const OOM: &[u8] = b"RuntimeError: NPU out of memory\n";
+
+/// Files of a directory, each with what was found in it, and the problems.
+#[expect(clippy::disallowed_methods, reason = "the test builds the tree that is examined")]
+fn directory(files: &[(&str, &[u8])]) -> (Vec<(String, usize)>, Vec<String>) {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        let path = dir.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+    let sysroot = Sysroot::tree(dir.path()).unwrap();
+    let opened =
+        open(vec![Input::Path { shown: "logs".to_owned(), path: "/".to_owned() }], &sysroot);
+    let mut reports = Vec::new();
+    let mut problems = opened.problems;
+    for stream in &opened.streams {
+        problems.extend(stream.read(&sysroot, &mut |name, reader| {
+            let report = scan(name, reader, Limits::default());
+            reports.push((report.name, report.records.len()));
+            report.ended.map_or(Ok(()), |reason| Err(io::Error::other(reason)))
+        }));
+    }
+    (reports, problems.into_iter().map(|problem| format!("{problem:?}")).collect())
+}
+
+#[test]
+fn directories_archives_and_damaged_files() {
+    let mut tar = tar::Builder::new(Vec::new());
+    let mut member = |name: &str, kind: tar::EntryType, content: &[u8]| {
+        let mut header = tar::Header::new_ustar();
+        // Names that the library would refuse to write.
+        header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_entry_type(kind);
+        header.set_size(content.len() as u64);
+        header.set_cksum();
+        tar.append(&header, content).unwrap();
+    };
+    member("../../etc/cron.d/x", tar::EntryType::Regular, OOM);
+    member("link", tar::EntryType::Symlink, b"");
+    member("/abs/plog.log.gz", tar::EntryType::Regular, &gzip(OOM));
+    member("weights.safetensors", tar::EntryType::Regular, OOM);
+    let tar = tar.into_inner().unwrap();
+    let half = gzip(&OOM.repeat(5_000));
+    let files: [(&str, &[u8]); 6] = [
+        ("all.tar.gz", &gzip(&tar)),
+        ("cut.log.gz", &half[..half.len() / 2]),
+        ("debug/plog/plog-1.log", OOM),
+        ("empty.log", b""),
+        ("lib.so", OOM),
+        ("old.log.xz", b"\xfd7zXZ\0\0\0"),
+    ];
+    let (reports, problems) = directory(&files);
+    let names: Vec<(&str, usize)> =
+        reports.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+    assert_eq!(
+        names,
+        [
+            ("logs/all.tar!../../etc/cron.d/x", 1),
+            ("logs/all.tar!/abs/plog.log", 1),
+            ("logs/cut.log", 1),
+            ("logs/debug/plog/plog-1.log", 1),
+            ("logs/empty.log", 0),
+        ]
+    );
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(problems[0].contains("cut.log") && problems[0].contains("Damaged"), "{problems:?}");
+    assert!(problems[1].contains("old.log.xz") && problems[1].contains("xz"), "{problems:?}");
+}
+
+#[test]
+fn a_bomb_is_read_to_a_limit() {
+    let (reports, problems) = directory(&[("bomb.gz", &gzip(&vec![b'\n'; 1 << 20]))]);
+    assert_eq!((reports.len(), problems.len()), (1, 0));
+    let (_, problems) = directory(&[]);
+    assert!(problems[0].contains("Empty"), "{problems:?}");
+}

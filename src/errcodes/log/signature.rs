@@ -1,0 +1,165 @@
+//! Texts that name a cause, and which cause explains which: `data/errors/signatures.toml` and
+//! `data/errors/edges.toml`.
+
+use std::sync::{LazyLock, OnceLock};
+
+use regex::bytes::Regex;
+use serde::Deserialize;
+
+use super::Role;
+
+/// A text by which a cause is known.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Signature {
+    /// A stable key.
+    pub id: String,
+    /// The cause, or what kind of context it is.
+    pub cause: String,
+    /// What the text is in the course of a failure.
+    pub role: Role,
+    /// How specific it is, 1 to 100.
+    pub weight: u8,
+    /// Literals, one of which every line that it matches holds.
+    pub literals: Vec<String>,
+    /// The expression; bytes, without Unicode.
+    pub regex: String,
+    /// A line that it matches.
+    pub example: String,
+    /// A line that it must not match.
+    pub counter: String,
+    /// Where the text is known from.
+    pub source: String,
+    #[serde(skip)]
+    compiled: OnceLock<Option<Regex>>,
+}
+
+impl Signature {
+    /// The expression, compiled on first use: a log needs few of them.
+    pub(super) fn regex(&self) -> Option<&Regex> {
+        let compiled = self.compiled.get_or_init(|| {
+            let regex = Regex::new(&format!("(?-u){}", self.regex));
+            debug_assert!(regex.is_ok(), "{}: {regex:?}", self.id);
+            regex.ok()
+        });
+        compiled.as_ref()
+    }
+}
+
+/// A cause that explains others.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Edge {
+    /// The cause that comes first.
+    pub from: String,
+    /// What follows from it.
+    pub to: Vec<String>,
+    /// How long after it, in seconds.
+    pub window_s: u32,
+    /// Where.
+    pub scope: Scope,
+}
+
+/// Where one cause explains another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// On every rank of the job.
+    Job,
+    /// On the same rank, device or process only.
+    Rank,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SignatureFile {
+    #[expect(dead_code, reason = "read so that the file may carry it")]
+    schema: u32,
+    signature: Vec<Signature>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EdgeFile {
+    #[expect(dead_code, reason = "read so that the file may carry it")]
+    schema: u32,
+    edge: Vec<Edge>,
+}
+
+static SIGNATURES: LazyLock<Vec<Signature>> = LazyLock::new(|| {
+    let file: SignatureFile = toml::from_str(include_str!("../../../data/errors/signatures.toml"))
+        .expect("the built-in signatures are proved by a test");
+    file.signature
+});
+
+static EDGES: LazyLock<Vec<Edge>> = LazyLock::new(|| {
+    let file: EdgeFile = toml::from_str(include_str!("../../../data/errors/edges.toml"))
+        .expect("the built-in edges are proved by a test");
+    file.edge
+});
+
+/// All signatures, in the order of their file.
+pub fn signatures() -> &'static [Signature] {
+    &SIGNATURES
+}
+
+/// Which cause explains which.
+pub fn edges() -> &'static [Edge] {
+    &EDGES
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+    use crate::errcodes::cause;
+
+    #[test]
+    fn every_signature_matches_its_example_and_not_its_counter_example() {
+        let mut ids = BTreeSet::new();
+        for signature in signatures() {
+            let id = &signature.id;
+            assert!(ids.insert(id), "{id} occurs twice");
+            assert!((1..=100).contains(&signature.weight), "{id}");
+            assert!(!signature.source.is_empty(), "{id}");
+            let regex = signature.regex().unwrap_or_else(|| panic!("{id} does not compile"));
+            assert!(regex.is_match(signature.example.as_bytes()), "{id}: the example");
+            assert!(!regex.is_match(signature.counter.as_bytes()), "{id}: the counter-example");
+            assert!(
+                signature.literals.iter().any(|literal| signature.example.contains(literal)),
+                "{id}: the example holds no literal"
+            );
+            let context = signature.role == Role::Context;
+            assert!(context || cause(&signature.cause).is_some(), "{id}: {}", signature.cause);
+            for literal in &signature.literals {
+                assert!(literal.len() >= 6, "{id}: `{literal}` is on too many lines");
+            }
+        }
+        assert!(ids.len() >= 130, "{}", ids.len());
+    }
+
+    #[test]
+    fn no_cause_explains_itself_in_the_end() {
+        let mut explains: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for edge in edges() {
+            assert!(cause(&edge.from).is_some(), "there is no cause {}", edge.from);
+            let targets = explains.entry(&edge.from).or_default();
+            for to in &edge.to {
+                assert!(cause(to).is_some(), "there is no cause {to}");
+                assert!(!targets.contains(&to.as_str()), "{} -> {to} occurs twice", edge.from);
+                targets.push(to);
+            }
+        }
+        // Takes away, as often as possible, what explains nothing that is left.
+        loop {
+            let before = explains.len();
+            let left: BTreeSet<&str> = explains.keys().copied().collect();
+            explains.retain(|_, targets| targets.iter().any(|target| left.contains(target)));
+            if explains.len() == before {
+                break;
+            }
+        }
+        assert!(explains.is_empty(), "a cycle among {:?}", explains.keys());
+    }
+}

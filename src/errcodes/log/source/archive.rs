@@ -1,0 +1,226 @@
+//! Compressed files and archives, by what they begin with and not by their names.
+
+use std::io::{self, BufReader, Chain, Cursor, Read};
+
+use flate2::read::MultiGzDecoder;
+
+use super::{FileReader, Problem, ProblemKind};
+use crate::sysroot::SysFile;
+
+/// The most members that are read of one archive.
+const MEMBERS: usize = 100_000;
+/// How much a compressed file may unpack to: this, or so many times its size.
+const UNPACKED: u64 = 1 << 30;
+const RATIO: u64 = 200;
+const BLOCK: usize = 512;
+
+type Visit<'a> = &'a mut dyn FnMut(&str, &mut dyn Read) -> io::Result<()>;
+
+/// What a file is, by its first bytes.
+#[derive(Debug, PartialEq, Eq)]
+enum Form {
+    Gzip,
+    Tar,
+    Zip,
+    Program,
+    Unsupported(&'static str),
+    Plain,
+}
+
+fn form(head: &[u8]) -> Form {
+    if head.starts_with(&[0x1f, 0x8b]) {
+        Form::Gzip
+    } else if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
+        Form::Zip
+    } else if head.get(257..262) == Some(b"ustar") {
+        Form::Tar
+    } else if head.starts_with(b"\x7fELF") {
+        Form::Program
+    } else if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        Form::Unsupported("zstd")
+    } else if head.starts_with(b"\xfd7zXZ\0") {
+        Form::Unsupported("xz")
+    } else if head.starts_with(b"BZh") && head.get(4..10) == Some(b"1AY&SY") {
+        Form::Unsupported("bzip2")
+    } else if head.starts_with(b"7z\xbc\xaf\x27\x1c") {
+        Form::Unsupported("7z")
+    } else {
+        Form::Plain
+    }
+}
+
+/// Shows every log in `file` to `visit`.
+pub(super) fn read(name: &str, file: SysFile, visit: Visit<'_>) -> Vec<Problem> {
+    let limit = UNPACKED.max(file.len().saturating_mul(RATIO));
+    let mut head = [0_u8; BLOCK];
+    let known = file.read_at(&mut head, 0).unwrap_or(0);
+    let mut reader = Reader { problems: Vec::new(), budget: limit, members: 0 };
+    let source = FileReader { file, offset: 0 };
+    if form(&head[..known]) == Form::Zip {
+        reader.zip(name, source, visit);
+    } else if form(&head[..known]) == Form::Plain {
+        reader.plain(name, source, visit);
+    } else {
+        reader.any(name, BufReader::with_capacity(64 << 10, source), 0, visit);
+    }
+    reader.problems
+}
+
+struct Reader {
+    problems: Vec<Problem>,
+    /// How much may still be unpacked.
+    budget: u64,
+    members: usize,
+}
+
+impl Reader {
+    fn problem(&mut self, name: &str, kind: ProblemKind, detail: &str) {
+        self.problems.push(Problem { name: name.to_owned(), kind, detail: detail.to_owned() });
+    }
+
+    fn plain(&mut self, name: &str, mut source: impl Read, visit: Visit<'_>) {
+        if let Err(error) = visit(name, &mut source) {
+            self.damaged(name, &error);
+        }
+    }
+
+    fn damaged(&mut self, name: &str, error: &io::Error) {
+        let kind = match error.get_ref() {
+            Some(inner) if inner.is::<Exceeded>() => ProblemKind::TooLarge,
+            _ => ProblemKind::Damaged,
+        };
+        self.problem(name, kind, &error.to_string());
+    }
+
+    /// Reads what may be packed once more: `depth` counts the layers around it.
+    fn any(&mut self, name: &str, source: impl Read, depth: usize, visit: Visit<'_>) {
+        let (head, source) = match peek(source) {
+            Ok(peeked) => peeked,
+            Err(error) => return self.damaged(name, &error),
+        };
+        match form(&head) {
+            Form::Gzip if depth < 3 => {
+                let inner = name.strip_suffix(".gz").unwrap_or(name);
+                let inner = inner.strip_suffix(".tgz").unwrap_or(inner).to_owned();
+                let unpacked = MultiGzDecoder::new(BufReader::new(source));
+                // Boxed: the type would otherwise contain itself.
+                let mut limited =
+                    Limited { source: Box::new(unpacked), left: self.budget, used: 0 };
+                self.any(&inner, &mut limited as &mut dyn Read, depth + 1, visit);
+                self.budget = self.budget.saturating_sub(limited.used);
+            }
+            Form::Tar if depth < 3 => self.tar(name, source, depth, visit),
+            Form::Program => {}
+            Form::Gzip | Form::Tar => {
+                self.problem(name, ProblemKind::Unsupported, "too many layers");
+            }
+            Form::Zip => self.problem(name, ProblemKind::Unsupported, "zip within an archive"),
+            Form::Unsupported(what) => self.problem(name, ProblemKind::Unsupported, what),
+            Form::Plain => self.plain(name, source, visit),
+        }
+    }
+
+    fn tar(&mut self, name: &str, source: impl Read, depth: usize, visit: Visit<'_>) {
+        let mut archive = tar::Archive::new(source);
+        let entries = match archive.entries() {
+            Ok(entries) => entries,
+            Err(error) => return self.damaged(name, &error),
+        };
+        for entry in entries {
+            let entry = match entry {
+                Ok(entry) => entry,
+                // What follows a damaged header cannot be found.
+                Err(error) => return self.damaged(name, &error),
+            };
+            // Links, devices and directories have no content of their own.
+            if !entry.header().entry_type().is_file() {
+                continue;
+            }
+            if !self.member(name) {
+                return;
+            }
+            let member = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+            if !super::is_no_log(&member) {
+                let inside = format!("{name}!{member}");
+                self.any(&inside, &mut Box::new(entry) as &mut dyn Read, depth + 1, visit);
+            }
+        }
+    }
+
+    fn zip(&mut self, name: &str, source: FileReader, visit: Visit<'_>) {
+        let mut archive = match zip::ZipArchive::new(BufReader::new(source)) {
+            Ok(archive) => archive,
+            Err(error) => return self.problem(name, ProblemKind::Damaged, &error.to_string()),
+        };
+        for index in 0..archive.len() {
+            if !self.member(name) {
+                return;
+            }
+            match archive.by_index(index) {
+                Ok(member) if member.is_file() => {
+                    let own = String::from_utf8_lossy(member.name_raw()).into_owned();
+                    if super::is_no_log(&own) {
+                        continue;
+                    }
+                    let inside = format!("{name}!{own}");
+                    let mut limited =
+                        Limited { source: Box::new(member), left: self.budget, used: 0 };
+                    self.any(&inside, &mut limited as &mut dyn Read, 1, visit);
+                    self.budget = self.budget.saturating_sub(limited.used);
+                }
+                Ok(_) => {}
+                Err(error) => self.problem(name, ProblemKind::Damaged, &error.to_string()),
+            }
+        }
+    }
+
+    /// Counts a member of an archive; whether it may be read.
+    fn member(&mut self, name: &str) -> bool {
+        self.members += 1;
+        let may = self.members <= MEMBERS && self.budget > 0;
+        if !may {
+            self.problem(name, ProblemKind::TooLarge, "");
+        }
+        may
+    }
+}
+
+/// A stream of which the first block was read before.
+type Peeked<R> = Chain<Cursor<Vec<u8>>, R>;
+
+/// The first block of a stream, and the stream as it was.
+fn peek<R: Read>(mut source: R) -> io::Result<(Vec<u8>, Peeked<R>)> {
+    let mut head = Vec::with_capacity(BLOCK);
+    source.by_ref().take(BLOCK as u64).read_to_end(&mut head)?;
+    Ok((head.clone(), Cursor::new(head).chain(source)))
+}
+
+/// That a limit was reached.
+#[derive(Debug, thiserror::Error)]
+#[error("it unpacks to more than is read")]
+struct Exceeded;
+
+/// A stream that fails where it becomes too long.
+struct Limited<'a> {
+    source: Box<dyn Read + 'a>,
+    left: u64,
+    used: u64,
+}
+
+impl Read for Limited<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.used >= self.left {
+            // Not an error where there is nothing more.
+            let mut one = [0_u8; 1];
+            return if self.source.read(&mut one)? == 0 {
+                Ok(0)
+            } else {
+                Err(io::Error::other(Exceeded))
+            };
+        }
+        let most = usize::try_from(self.left - self.used).unwrap_or(usize::MAX).min(buffer.len());
+        let count = self.source.read(&mut buffer[..most])?;
+        self.used += count as u64;
+        Ok(count)
+    }
+}

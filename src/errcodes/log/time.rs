@@ -1,0 +1,214 @@
+//! The moments that logs print.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// A moment of the clock of the machine that wrote the line, in microseconds of the proleptic
+/// Gregorian calendar since 1970 without a time zone: logs name none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(pub i64);
+
+/// Microseconds of a second.
+pub(super) const SECOND: i64 = 1_000_000;
+
+impl Time {
+    /// From the parts of a date and a time; `None` if there is no such moment.
+    pub fn new(date: (i64, u32, u32), clock: (u32, u32, u32), micros: u32) -> Option<Self> {
+        let (year, month, day) = date;
+        let (hour, minute, second) = clock;
+        let sound = (1970..=2999).contains(&year)
+            && (1..=12).contains(&month)
+            && (1..=31).contains(&day)
+            && hour < 24
+            && minute < 60
+            && second < 61
+            && micros < 1_000_000;
+        sound.then(|| {
+            let seconds = days(year, month, day) * 86_400
+                + i64::from(hour) * 3_600
+                + i64::from(minute) * 60
+                + i64::from(second);
+            Self(seconds * SECOND + i64::from(micros))
+        })
+    }
+
+    /// Finds the first date with a time in `line`: `2024-11-28-11:59:30.645.648`,
+    /// `2023-01-10 09:25:45,123`, `2023-01-10T09:25:45.123`, `2023/01/10 09:25:45`,
+    /// `Thu Nov 28 11:56:34 2024`.
+    pub fn find(line: &[u8]) -> Option<Self> {
+        let mut at = 0;
+        while let Some(colon) = memchr::memchr(b':', &line[at..]) {
+            let colon = at + colon;
+            if let Some(time) = Self::around(line, colon) {
+                return Some(time);
+            }
+            at = colon + 1;
+        }
+        None
+    }
+
+    /// Reads the moment whose hour ends before the colon at `colon`.
+    fn around(line: &[u8], colon: usize) -> Option<Self> {
+        let hour = number(line.get(colon.checked_sub(2)?..colon)?)?;
+        let minute = number(line.get(colon + 1..colon + 3)?)?;
+        if line.get(colon + 3) != Some(&b':') {
+            return None;
+        }
+        let second = number(line.get(colon + 4..colon + 6)?)?;
+        let clock = (hour, minute, second);
+        let rest = &line[colon + 6..];
+        let separator = colon.checked_sub(3)?;
+        if !matches!(line[separator], b'-' | b' ' | b'T' | b'_') {
+            return None;
+        }
+        let date = line[..separator].trim_ascii_end();
+        if let Some(date) = iso(date) {
+            return Self::new(date, clock, fraction(rest));
+        }
+        // `Nov 28 11:56:34 2024`
+        let day_at = date.iter().rposition(|byte| *byte == b' ')?;
+        let day = number(date[day_at + 1..].trim_ascii())?;
+        let month = month(date[..day_at].trim_ascii())?;
+        let year = rest.strip_prefix(b" ").and_then(|rest| number(rest.get(..4)?))?;
+        Self::new((i64::from(year), month, day), clock, 0)
+    }
+}
+
+/// `2024-11-28` or `2024/11/28` at the end.
+fn iso(date: &[u8]) -> Option<(i64, u32, u32)> {
+    let date = date.get(date.len().checked_sub(10)?..)?;
+    let separated = matches!(date[4], b'-' | b'/') && date[4] == date[7];
+    if !separated {
+        return None;
+    }
+    Some((i64::from(number(&date[..4])?), number(&date[5..7])?, number(&date[8..])?))
+}
+
+/// `.645.648`, `.645648`, `,645`: microseconds.
+fn fraction(rest: &[u8]) -> u32 {
+    if !matches!(rest.first(), Some(b'.' | b',')) {
+        return 0;
+    }
+    let mut micros = 0;
+    let mut count = 0;
+    for (index, byte) in rest[1..].iter().enumerate() {
+        match byte {
+            b'0'..=b'9' if count < 6 => {
+                micros = micros * 10 + u32::from(byte - b'0');
+                count += 1;
+            }
+            b'.' if index == 3 => {}
+            _ => break,
+        }
+    }
+    micros * 10_u32.pow(6 - count)
+}
+
+fn number(digits: &[u8]) -> Option<u32> {
+    if digits.is_empty() || digits.len() > 4 || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    Some(digits.iter().fold(0, |sum, digit| sum * 10 + u32::from(digit - b'0')))
+}
+
+fn month(name: &[u8]) -> Option<u32> {
+    const NAMES: &[u8; 36] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
+    let name = name.get(name.len().checked_sub(3)?..)?;
+    let at = NAMES.chunks(3).position(|month| month == name)?;
+    u32::try_from(at + 1).ok()
+}
+
+/// Days since 1970-01-01, by the well-known arithmetic on years that begin in March.
+fn days(year: i64, month: u32, day: u32) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let month = i64::from((month + 9) % 12);
+    let of_year = (153 * month + 2) / 5 + i64::from(day) - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0.div_euclid(SECOND);
+        let micros = self.0.rem_euclid(SECOND);
+        let (day, clock) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+        // The inverse of `days`.
+        let shifted = day + 719_468;
+        let era = shifted.div_euclid(146_097);
+        let of_era = shifted.rem_euclid(146_097);
+        let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+        let of_year = of_era - (365 * year + year / 4 - year / 100);
+        let shifted_month = (5 * of_year + 2) / 153;
+        let day = of_year - (153 * shifted_month + 2) / 5 + 1;
+        let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+        let year = year + era * 400 + i64::from(month <= 2);
+        write!(
+            out,
+            "{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}.{:03}",
+            clock / 3_600,
+            clock / 60 % 60,
+            clock % 60,
+            micros / 1_000
+        )
+    }
+}
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(line: &str) -> Option<String> {
+        Time::find(line.as_bytes()).map(|time| time.to_string())
+    }
+
+    #[test]
+    fn every_form_of_a_moment_is_read() {
+        for (line, time) in [
+            (
+                "[ERROR] HCCL(1,p):2025-10-24-11:18:29.499.235 [a.cc:1] text",
+                "2025-10-24 11:18:29.499",
+            ),
+            ("2023-01-10 09:25:45,123 - root", "2023-01-10 09:25:45.123"),
+            ("2023-01-10T09:25:45.5Z", "2023-01-10 09:25:45.500"),
+            ("at 2023/01/10 09:25:45 it", "2023-01-10 09:25:45.000"),
+            (
+                "Arrival Time:[Thu Nov 28 11:56:34 2024], Discoverer:[1/0]",
+                "2024-11-28 11:56:34.000",
+            ),
+            ("EI0002: [PID: 7277] 2024-02-29-00:00:00.000.001 x", "2024-02-29 00:00:00.000"),
+        ] {
+            assert_eq!(shown(line).as_deref(), Some(time), "{line}");
+        }
+    }
+
+    #[test]
+    fn other_numbers_with_colons_are_no_moments() {
+        for line in [
+            "a.cc:12:30",
+            "AlgType(level 0-1-2):[x]",
+            "12:30:61",
+            "2024-13-01 10:00:00",
+            "fe80::1:22:33",
+            ":",
+            "::::::::",
+            "9:9:9",
+        ] {
+            assert_eq!(shown(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn moments_are_ordered_and_subtract() {
+        let early = Time::find(b"2025-12-31-23:59:59.000.000").unwrap();
+        let late = Time::find(b"2026-01-01-00:00:01.000.000").unwrap();
+        assert_eq!(late.0 - early.0, 2 * SECOND);
+    }
+}

@@ -1,0 +1,19 @@
+//! The log engine of `translate-error` as a library: accuracy, clean logs, trees of many ranks.
+#![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+#![expect(clippy::disallowed_methods, reason = "tests build the logs that are examined")]
+
+mod accuracy;
+mod clean;
+
+use std::path::Path;
+
+use ascend_doctor::errcodes::log::{Diagnosis, Filter, Input, diagnose, read};
+use ascend_doctor::sysroot::Sysroot;
+
+/// What is said of the logs below `path`.
+fn examined(path: &Path) -> Diagnosis {
+    let path = path.canonicalize().unwrap().display().to_string();
+    let shown = path.rsplit('/').next().unwrap().to_owned();
+    let reading = read(vec![Input::Path { shown, path }], &Sysroot::live());
+    diagnose(reading, &Filter::default())
+}
