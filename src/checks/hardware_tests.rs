@@ -217,6 +217,7 @@ fn a_driver_that_may_not_be_read_is_not_missing() {
             path: path.to_owned(),
             kind: crate::facts::ProblemKind::Denied,
             detail: String::new(),
+            barrier: None,
             line: None,
         });
         (super::drv::CHECKS[0].run)(&Context::of(&facts, Profile::General))

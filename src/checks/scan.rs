@@ -1,27 +1,41 @@
 //! What the scan itself met: files that could not be read or understood.
 
+use std::collections::BTreeMap;
+
 use super::{Check, Context};
-use crate::facts::ProblemKind;
+use crate::facts::{Problem, ProblemKind};
 use crate::report::{Evidence, Found, Outcome};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] =
     &[Check { id: "SCAN-READ", run: read }, Check { id: "SCAN-FORMAT", run: format }];
 
+/// What a closed directory hides is one finding, however much it is.
 fn read(ctx: &Context<'_>) -> Outcome {
-    let found = ctx.facts.problems.iter().filter(|problem| problem.kind != ProblemKind::Malformed);
-    found
-        .map(|problem| {
-            let message = if problem.kind == ProblemKind::Denied { "denied" } else { "unreadable" };
-            Found::warning("SCAN-READ", message)
-                .arg("path", &problem.path)
-                .arg("detail", &problem.detail)
-                .evidence(
-                    Evidence::file(&problem.path).line_if(problem.line).value(&problem.detail),
-                )
+    let mut places: BTreeMap<&str, Vec<&Problem>> = BTreeMap::new();
+    for problem in &ctx.facts.problems {
+        if problem.kind != ProblemKind::Malformed {
+            places.entry(problem.place()).or_default().push(problem);
+        }
+    }
+    let found = places.into_iter().map(|(place, problems)| {
+        let first = problems[0];
+        let message = if problems.iter().any(|problem| problem.barrier.is_some()) {
+            "closed"
+        } else if first.kind == ProblemKind::Denied {
+            "denied"
+        } else {
+            "unreadable"
+        };
+        let found =
+            Found::warning("SCAN-READ", message).arg("path", place).arg("detail", &first.detail);
+        problems.into_iter().fold(found, |found, problem| {
+            found.evidence(
+                Evidence::file(&problem.path).line_if(problem.line).value(&problem.detail),
+            )
         })
-        .collect::<Vec<_>>()
-        .into()
+    });
+    found.collect::<Vec<_>>().into()
 }
 
 fn format(ctx: &Context<'_>) -> Outcome {
@@ -37,4 +51,34 @@ fn format(ctx: &Context<'_>) -> Outcome {
         })
         .collect::<Vec<_>>()
         .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks::Profile;
+    use crate::facts::Facts;
+
+    #[test]
+    fn what_a_closed_directory_hides_is_one_finding() {
+        let problem = |path: &str, barrier: Option<&str>| Problem {
+            path: path.to_owned(),
+            kind: ProblemKind::Denied,
+            detail: "permission denied".to_owned(),
+            barrier: barrier.map(str::to_owned),
+            line: None,
+        };
+        let facts = Facts {
+            problems: vec![
+                problem("/etc/hccn.conf", None),
+                problem("/usr/local/Ascend/driver/version.info", Some("/usr/local/Ascend")),
+                problem("/usr/local/Ascend/nnal/atb", Some("/usr/local/Ascend")),
+            ],
+            ..Facts::default()
+        };
+        let Outcome::Found(found) = read(&Context::of(&facts, Profile::General)) else { panic!() };
+        let shown: Vec<(&str, usize)> =
+            found.iter().map(|found| (found.message, found.evidence.len())).collect();
+        assert_eq!(shown, [("denied", 1), ("closed", 2)]);
+    }
 }

@@ -17,7 +17,7 @@ use crate::collect::{self, Options, Progress};
 use crate::data::{Catalog, Matrix};
 use crate::facts::{Facts, Problem, ProblemKind};
 use crate::render::write_json;
-use crate::report::{ExitStatus, Outcome, Report, RuleResult, Verdict, fold_consequences};
+use crate::report::{ExitStatus, Outcome, Reason, Report, RuleResult, Verdict, fold_consequences};
 use crate::text::{Text, sentence};
 
 pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatus> {
@@ -109,7 +109,9 @@ fn judge(facts: &Facts, matrix: &Matrix, selected: &[&'static Check], args: &Che
             Outcome::NotChecked(reason) => (Verdict::NotChecked, Some(catalog.reason(&reason))),
             Outcome::Blocked(reason) => {
                 let text = catalog.reason(&reason);
-                report.no_verdict.push(text.clone());
+                if !report.no_verdict.contains(&text) {
+                    report.no_verdict.push(text.clone());
+                }
                 (Verdict::NotChecked, Some(text))
             }
             Outcome::Found(found) => {
@@ -132,9 +134,14 @@ fn judge(facts: &Facts, matrix: &Matrix, selected: &[&'static Check], args: &Che
         problem.kind == ProblemKind::Denied
             && selected.iter().any(|check| may_rest_on(check.id, &problem.path))
     };
+    // Places, not paths: what one closed directory hides is said once, and a check that gave
+    // no verdict for the same reason has said it already.
     for problem in facts.problems.iter().filter(concerned) {
-        let args = [("path", problem.path.clone()), ("detail", problem.detail.clone())];
-        report.no_verdict.push(sentence("denied", &args));
+        let text = Catalog::builtin()
+            .reason(&Reason { key: "unreadable", what: problem.place().to_owned() });
+        if !report.no_verdict.contains(&text) {
+            report.no_verdict.push(text);
+        }
     }
     report.findings = fold_consequences(findings);
     for result in &mut report.results {
@@ -236,6 +243,7 @@ mod tests {
             path: "/etc/hccn.conf".to_owned(),
             kind: ProblemKind::Denied,
             detail: "permission denied".to_owned(),
+            barrier: None,
             line: None,
         });
         let matrix = load_matrix(None).unwrap();

@@ -116,7 +116,7 @@ pub(super) fn replace(
         // A device such as /dev/null or a pipe is written to, not replaced.
         return fill(&mut std::fs::OpenOptions::new().write(true).open(path)?);
     }
-    let mut file = tempfile::NamedTempFile::new_in(dir)?;
+    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(without_path)?;
     {
         let mut out = BufWriter::new(file.as_file_mut());
         fill(&mut out)?;
@@ -126,6 +126,19 @@ pub(super) fn replace(
     file.as_file().set_permissions(mode)?;
     file.persist(path)?;
     Ok(())
+}
+
+/// What the system said, without the name that `tempfile` made up and that nobody knows.
+fn without_path(error: io::Error) -> io::Error {
+    use rustix::io::Errno;
+    match error.kind() {
+        io::ErrorKind::NotFound => Errno::NOENT.into(),
+        io::ErrorKind::NotADirectory => Errno::NOTDIR.into(),
+        io::ErrorKind::PermissionDenied => Errno::ACCESS.into(),
+        io::ErrorKind::ReadOnlyFilesystem => Errno::ROFS.into(),
+        io::ErrorKind::StorageFull => Errno::NOSPC.into(),
+        _ => error,
+    }
 }
 
 /// Opens a file without waiting for the other end of a pipe that nobody writes to: that one is

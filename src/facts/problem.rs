@@ -31,7 +31,18 @@ pub struct Problem {
     pub kind: ProblemKind,
     /// In words of the operating system or of the parser.
     pub detail: String,
+    /// The directory that may not be searched, where that hides the path.
+    #[serde(default)]
+    pub barrier: Option<String>,
     /// The line in the file, counted from 1, where known.
     #[serde(default)]
     pub line: Option<u32>,
+}
+
+impl Problem {
+    /// What has to be opened so that the problem goes away: the directory that hides the path,
+    /// or the path itself.
+    pub fn place(&self) -> &str {
+        self.barrier.as_deref().unwrap_or(&self.path)
+    }
 }

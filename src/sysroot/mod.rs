@@ -515,14 +515,30 @@ impl Sysroot {
 
     /// The same of a certain line, counted from 1.
     pub fn problem_at(&self, path: &str, line: Option<u32>, kind: ProblemKind, detail: &str) {
+        let barrier = (kind == ProblemKind::Denied).then(|| self.barrier(path)).flatten();
         if let Ok(mut problems) = self.problems.lock() {
             problems.entry((path.to_owned(), kind)).or_insert_with(|| Problem {
                 path: path.to_owned(),
                 kind,
                 detail: detail.to_owned(),
+                barrier,
                 line,
             });
         }
+    }
+
+    /// The directory that may not be searched, so that nothing is known of `path`.
+    fn barrier(&self, path: &str) -> Option<String> {
+        let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
+        let mut above = "/";
+        for end in ends {
+            let part = &path[..end];
+            if matches!(self.lstat(part), Err(ReadError::Denied)) {
+                return Some(above.to_owned());
+            }
+            above = part;
+        }
+        None
     }
 
     /// Notes a [`ReadError`] as a problem.

@@ -19,7 +19,7 @@ pub(super) fn found(ctx: &Context<'_>) -> Outcome {
         return Outcome::not_applicable("other_profile");
     }
     if let Some(problem) = npu::hidden_cann(ctx.facts) {
-        return Outcome::blocked("unreadable", &problem.path);
+        return Outcome::blocked("unreadable", problem.place());
     }
     let mut searched = vec!["/usr/local/Ascend".to_owned()];
     searched.extend(cann.bases.iter().filter(|base| *base != "/usr/local/Ascend").cloned());

@@ -13,7 +13,7 @@ pub(super) fn present(ctx: &Context<'_>) -> Outcome {
         let unknown = [version.as_str(), INSTALL_INFO];
         let found = files(facts);
         return match unknown.into_iter().find_map(|path| npu::denied(facts, path)) {
-            Some(problem) if found.is_empty() => Outcome::blocked("unreadable", &problem.path),
+            Some(problem) if found.is_empty() => Outcome::blocked("unreadable", problem.place()),
             _ => found.into(),
         };
     }
@@ -23,7 +23,7 @@ pub(super) fn present(ctx: &Context<'_>) -> Outcome {
     }
     let home = facts.driver.home();
     if let Some(problem) = npu::denied(facts, &home) {
-        return Outcome::blocked("unreadable", &problem.path);
+        return Outcome::blocked("unreadable", problem.place());
     }
     let mut found = match &facts.driver.dir {
         Some(dir) => Found::error("DRV-PRESENT", "hollow")

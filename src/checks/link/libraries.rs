@@ -36,7 +36,7 @@ pub(super) fn torch_npu(ctx: &Context<'_>) -> Outcome {
     found.retain(|one| denied.is_none() || one.message != "no_cann");
     match denied {
         Some(problem) if found.is_empty() && before > 0 => {
-            Outcome::blocked("unreadable", &problem.path)
+            Outcome::blocked("unreadable", problem.place())
         }
         _ => found.into(),
     }

@@ -4,6 +4,7 @@ use super::{
     Context, NOT_SOURCED, cann_not_sourced, extensions, library_path, misses, sound, version_of,
     with_evidence,
 };
+use crate::checks::npu;
 use crate::facts::{LinkedObject, Nnal};
 use crate::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 
@@ -48,6 +49,8 @@ pub(super) fn present(ctx: &Context<'_>) -> Outcome {
             .arg("set_env", set_env)
             .evidence(Evidence::file(&nnal.path).value(nnal.version.as_deref().unwrap_or("-")));
         if cann_not_sourced(ctx) { found.because(NOT_SOURCED) } else { found }
+    } else if let Some(hidden) = npu::hidden_cann(ctx.facts) {
+        return Outcome::blocked("unreadable", hidden.place());
     } else {
         Found::new("NNAL-PRESENT", "missing", severity)
             .arg("user", &users[0].path)
