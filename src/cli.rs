@@ -263,7 +263,7 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "WHERE", value_enum, default_value_t = Import::Need)]
     pub import: Import,
     /// Write nothing, report what would be done
-    #[arg(long, group = "instead")]
+    #[arg(long, conflicts_with_all = ["output", "undo", "backup"])]
     pub dry_run: bool,
     /// Write nothing, print the changes as a patch
     #[arg(long, group = "instead")]

@@ -1,7 +1,8 @@
 //! How long people will need for what is left: an estimate, by a formula that is written down.
 //!
 //! Hours = 0.05 for each change that is only likely (somebody looks at it)
-//!       + for each flagged rule its weight once, and a quarter of it for each further place
+//!       + for each flagged rule its weight once, and a quarter of it for each further place;
+//!         of a library an eightieth, since what replaces it is found once
 //!       + 0.5 for each file that was left alone.
 //! The weight of a rule is 16 for a CUDA kernel or a C++ extension, 4 for a library, 1 for
 //! something without equivalent, 0.5 for something with another meaning.
@@ -32,7 +33,7 @@ pub struct Effort {
 pub fn effort(plan: &Plan) -> Effort {
     let mut likely = 0_u32;
     let mut left = 0_u32;
-    let mut flagged: BTreeMap<&str, (f64, u32)> = BTreeMap::new();
+    let mut flagged: BTreeMap<&str, (f64, f64, u32)> = BTreeMap::new();
     for file in &plan.files {
         left += u32::from(file.problem.is_some());
         for site in &file.plan.sites {
@@ -40,7 +41,8 @@ pub fn effort(plan: &Plan) -> Effort {
                 Decision::Changed => likely += u32::from(site.certainty == Certainty::Likely),
                 Decision::Flagged => {
                     let weight = weight(site.rule, file.file.kind);
-                    flagged.entry(&site.rule.id).or_insert((weight, 0)).1 += 1;
+                    let further = weight / if site.rule.how == Match::Library { 80. } else { 4. };
+                    flagged.entry(&site.rule.id).or_insert((weight - further, further, 0)).2 += 1;
                 }
                 Decision::Noted => {}
             }
@@ -49,7 +51,7 @@ pub fn effort(plan: &Plan) -> Effort {
     let review = f64::from(likely) * 0.05;
     let files = f64::from(left) * 0.5;
     let flagged =
-        flagged.values().map(|&(weight, places)| weight * (0.75 + 0.25 * f64::from(places))).sum();
+        flagged.values().map(|&(first, further, places)| first + further * f64::from(places)).sum();
     Effort { hours: review + flagged + files, review, flagged, files }
 }
 

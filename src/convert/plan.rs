@@ -332,7 +332,7 @@ mod tests {
         let [a, b, c] = plan.files.as_slice() else { panic!("{:?}", plan.files) };
         assert_eq!(
             a.after.as_deref(),
-            Some(&b"import torch\nx = torch.zeros(1, device='npu')\r\n"[..])
+            Some(&b"import torch\nimport torch_npu\nx = torch.zeros(1, device='npu')\r\n"[..])
         );
         assert!(matches!(b.problem, Some(FileProblem::Syntax { line: 1, .. })));
         assert!(matches!(c.problem, Some(FileProblem::Undecodable(_))));

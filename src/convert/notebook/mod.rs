@@ -258,7 +258,8 @@ fn write_back(
         if edit.range.is_empty() {
             let (offset, text) = moved(source, kinds, edit.range.start, &edit.text);
             if let Some(at) = source.point(offset) {
-                planner.also(at..at, escaped(&text));
+                let text = in_lines(planner.text, at, &escaped(&text));
+                planner.also(at..at, text);
             }
             continue;
         }
@@ -269,6 +270,27 @@ fn write_back(
             planner.also(place, std::mem::take(&mut text));
         }
     }
+}
+
+/// What is inserted at `at`, a string for each line where the file has it so.
+fn in_lines(file: &str, at: usize, inserted: &str) -> String {
+    let start = file[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let line = &file[start..at];
+    let content = line.trim_start();
+    let indent = &line[..line.len() - content.len()];
+    let mut escape = false;
+    let inside = content.strip_prefix('"').is_some_and(|content| {
+        content.bytes().all(|byte| {
+            let ends = byte == b'"' && !escape;
+            escape = byte == b'\\' && !escape;
+            !ends
+        })
+    });
+    if !inside {
+        return inserted.to_owned();
+    }
+    let newline = if file[..start].ends_with("\r\n") { "\r\n" } else { "\n" };
+    inserted.replace("\\n", &format!("\\n\",{newline}{indent}\""))
 }
 
 /// A line that is inserted at the beginning of a cell belongs to the end of the Python cell

@@ -45,6 +45,8 @@ fn cells_know_the_imports_of_those_before() {
     let after = converted(&before);
     assert!(after.contains("x = torch.zeros(1).npu()  # cuda\\n"), "{after}");
     assert!(after.contains("torch.npu.synchronize()"), "{after}");
+    let lines = "\"import torch\\n\",\n    \"import torch_npu\\n\",\n    \"import os\"";
+    assert!(after.contains(lines), "a string for each line: {after}");
     assert!(after.contains("\"text\": [\"cuda:0\"]") && after.contains("[\"x.cuda()\"]"));
     assert!(serde_json::from_str::<serde_json::Value>(&after).is_ok());
 }

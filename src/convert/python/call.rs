@@ -76,7 +76,11 @@ impl<'a> Engine<'a> {
         );
         for (index, arg) in call.arguments.args.iter().enumerate() {
             let role = match path {
-                Some(path) => roles::positional(path, index),
+                // `from m import model` gives a path to an object as well.
+                Some(path) => roles::positional(path, index).or_else(|| {
+                    let foreign = call.func.is_attribute_expr() && !path.starts_with("torch.");
+                    foreign.then(|| roles::of_method(name, index)).flatten()
+                }),
                 None if is_method => roles::of_method(name, index),
                 None => None,
             };

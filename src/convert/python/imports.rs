@@ -300,7 +300,13 @@ impl<'a> Engine<'a> {
         {
             self.change(rule, span(module.range()), new_module, Certainty::Exact);
         }
-        if base == "torch" && new_module == "torch" {
+        // What torch_npu adds to torch is there only after its import.
+        let added = |new: &Option<(String, String)>, old: &str| {
+            new.as_ref().is_some_and(|(module, name)| {
+                !module.starts_with("torch_npu") && name.as_str() != old
+            })
+        };
+        if moves.iter().any(|(alias, new)| added(new, alias.name.as_str())) {
             self.imports.before.push(import.range());
         }
         for (alias, new) in moves {

@@ -1,5 +1,7 @@
 //! `import torch_npu`, once, where Python and the file allow it.
 
+use std::ops::Range;
+
 use ruff_python_ast::Stmt;
 use ruff_text_size::{Ranged as _, TextRange};
 
@@ -7,8 +9,8 @@ use super::engine::Engine;
 use super::imports::end_of_line;
 use super::literal::span;
 use crate::convert::options::Import;
-use crate::convert::rules::Place;
-use crate::convert::site::Certainty;
+use crate::convert::rules::{Match, Place};
+use crate::convert::site::{Certainty, Decision};
 
 const IMPORT: &str = "import torch_npu";
 const TRANSFER: &str = "from torch_npu.contrib import transfer_to_npu";
@@ -25,11 +27,27 @@ impl<'a> Engine<'a> {
                 launch
                     || self.imports.needed()
                     || self.imports.has_torch() && self.planner.has_edits() && is_script(body)
+                    || self.uses_npu(|range| is_script(body) || runs_on_import(body, range))
             }
         };
         if wanted {
             self.insert(body, IMPORT, launch);
         }
+    }
+
+    /// Whether the file itself puts something onto an NPU, where `counts` says so: a name like
+    /// `DEVICE = "npu"` is harmless without torch_npu, `model.npu()` is not.
+    fn uses_npu(&self, counts: impl Fn(&Range<usize>) -> bool) -> bool {
+        self.planner.sites().iter().any(|site| {
+            let puts = match site.rule.how {
+                Match::Api | Match::Method => true,
+                Match::Site => [Place::ToDevice, Place::DeviceKeyword]
+                    .iter()
+                    .any(|place| self.rules.site(*place).id == site.rule.id),
+                _ => false,
+            };
+            puts && site.decision == Decision::Changed && counts(&site.range)
+        })
     }
 
     /// `--transfer`: torch_npu's own replacement at run time.
@@ -116,6 +134,16 @@ impl<'a> Engine<'a> {
         let rule = self.rules.site(Place::InsertTorchNpu);
         self.planner.change(rule, at..at, new, Certainty::Exact);
     }
+}
+
+/// Whether what stands at `range` runs when the module is imported or started: it is in no
+/// function.
+fn runs_on_import(body: &[Stmt], range: &Range<usize>) -> bool {
+    let statement = body.iter().find(|stmt| {
+        let stmt = span(stmt.range());
+        stmt.start <= range.start && range.end <= stmt.end
+    });
+    statement.is_some_and(|stmt| !stmt.is_function_def_stmt() && !stmt.is_class_def_stmt())
 }
 
 /// Whether a module is run as a program: it asks for `__main__`.

@@ -227,7 +227,7 @@ fn imports() {
         ),
         (
             "from torch.distributed import is_nccl_available\nis_nccl_available()\n",
-            "from torch.distributed import is_hccl_available\nimport torch_npu\nis_hccl_available()\n",
+            "import torch_npu\nfrom torch.distributed import is_hccl_available\nis_hccl_available()\n",
         ),
         (
             "from torch.profiler import profile, record_function, ProfilerActivity\nProfilerActivity.CUDA\n",
@@ -236,6 +236,36 @@ fn imports() {
         (
             "import torch\r\ntorch.cuda.synchronize()\r\n",
             "import torch\r\nimport torch_npu\r\ntorch.npu.synchronize()\r\n",
+        ),
+    ] {
+        assert_eq!(converted(before), after);
+    }
+}
+
+/// Where nothing imports torch, and where nothing asks for `__main__`.
+#[test]
+fn what_puts_something_onto_an_npu_when_it_is_started_imports_torch_npu() {
+    for (before, after) in [
+        (
+            "from transformers import AutoModel\nmodel = AutoModel.from_pretrained('x').cuda()\n",
+            "import torch_npu\nfrom transformers import AutoModel\nmodel = AutoModel.from_pretrained('x').npu()\n",
+        ),
+        (
+            "import torch\nfrom m import model\nmodel.to('cuda')\n",
+            "import torch\nimport torch_npu\nfrom m import model\nmodel.to('npu')\n",
+        ),
+        (
+            "from m import f\ndef main():\n    f().cuda()\nif __name__ == '__main__':\n    main()\n",
+            "import torch_npu\nfrom m import f\ndef main():\n    f().npu()\nif __name__ == '__main__':\n    main()\n",
+        ),
+        // A module of a library is imported by what is started.
+        (
+            "def load(model):\n    return model.cuda()\n",
+            "def load(model):\n    return model.npu()\n",
+        ),
+        (
+            "import torch\ndevice = 'cuda'\ndef load(model):\n    return model.to(device)\n",
+            "import torch\ndevice = 'npu'\ndef load(model):\n    return model.to(device)\n",
         ),
     ] {
         assert_eq!(converted(before), after);

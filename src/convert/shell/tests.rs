@@ -171,7 +171,7 @@ fn scripts_in_scripts_are_planned_as_what_they_are() {
         ),
         (
             "python - <<'EOF'\nimport torch\nx = torch.zeros(1, device=\"cuda\")\nEOF\n",
-            "python - <<'EOF'\nimport torch\nx = torch.zeros(1, device=\"npu\")\nEOF\n",
+            "python - <<'EOF'\nimport torch\nimport torch_npu\nx = torch.zeros(1, device=\"npu\")\nEOF\n",
         ),
         (
             "cat > run.sh <<'EOF'\nexport CUDA_VISIBLE_DEVICES=0\nEOF\n",
