@@ -1,5 +1,7 @@
 //! The command line: types and help texts, nothing else.
 
+mod translate_error;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -12,6 +14,8 @@ use crate::render::Format;
 use crate::report::FailOn;
 use crate::text::Lang;
 use crate::version::CannVersion;
+
+pub use translate_error::TranslateErrorArgs;
 
 /// Diagnose Huawei Ascend NPU machines: offline, in one binary.
 #[derive(Debug, Parser)]
@@ -37,6 +41,8 @@ pub enum Command {
     Check(Box<CheckArgs>),
     /// Rewrite CUDA PyTorch sources for Ascend NPUs, or take that back
     Convert(Box<ConvertArgs>),
+    /// Say what an error code means, where it comes from and what to do
+    TranslateError(TranslateErrorArgs),
     /// Explain a finding id, a family, an error code, or a rule of `convert`
     Explain(ExplainArgs),
     /// Print which versions fit together, and what to install on this machine

@@ -36,6 +36,7 @@ fn help_texts() {
         ("help-check", &["check", "--help"]),
         ("help-convert", &["convert", "--help"]),
         ("help-explain", &["explain", "--help"]),
+        ("help-translate-error", &["translate-error", "--help"]),
         ("help-manifest", &["manifest", "--help"]),
     ] {
         let mut program = Command::cargo_bin("ascend-doctor").unwrap();

@@ -9,11 +9,12 @@ mod manifest;
 mod matrix;
 mod output;
 mod progress;
+mod translate_error;
 
 use anyhow::Context as _;
 
 use crate::cli::{Cli, Command, CompatArgs, ManifestCommand};
-use crate::render::render;
+use crate::render::{Format, render};
 use crate::report::{ExitStatus, Report};
 use output::Output;
 
@@ -24,7 +25,12 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitStatus> {
         Command::Convert(args) => args.report.clone(),
         _ => cli.output.output.clone(),
     };
-    let output = Output::new(&cli.output, file);
+    let mut output = Output::new(&cli.output, file);
+    if let Command::TranslateError(args) = &cli.command
+        && args.json
+    {
+        output.set_format(Format::Json);
+    }
     match &cli.command {
         Command::Check(args) if args.list_compat => {
             let args = CompatArgs {
@@ -44,6 +50,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitStatus> {
         }
         Command::Check(args) => check::run(args, &output),
         Command::Convert(args) => convert::run(args, &output),
+        Command::TranslateError(args) => translate_error::run(args, &output),
         Command::Explain(args) => explain::run(args, &output),
         Command::Compat(args) => compat::run(args, &output),
         Command::Manifest(ManifestCommand::Create { source }) => manifest::create(source, &output),

@@ -46,6 +46,11 @@ impl Output {
         self.format.unwrap_or(Format::Text)
     }
 
+    /// The format, where another option than `--format` names it.
+    pub(super) fn set_format(&mut self, format: Format) {
+        self.format = Some(format);
+    }
+
     /// Refuses `--format` for `what`, which is a document for programs and no report: it is JSON,
     /// whether that is asked for or not.
     pub(super) fn only_json(&self, what: &str) -> anyhow::Result<()> {

@@ -61,6 +61,17 @@ pub enum Role {
     Wrapper,
 }
 
+impl Role {
+    /// The key of its words in `data/ui.toml`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Root => "role_root",
+            Self::Consequence => "role_consequence",
+            Self::Wrapper => "role_wrapper",
+        }
+    }
+}
+
 /// One thing to do.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -116,7 +127,6 @@ struct EvidenceFile {
 /// The causes of one layer, parsed once they are asked for: a look-up needs one layer.
 struct Layer {
     name: &'static str,
-    text: &'static str,
     causes: OnceLock<Vec<Cause>>,
 }
 
@@ -124,7 +134,6 @@ macro_rules! layers {
     ($($name:literal),* $(,)?) => {
         [$(Layer {
             name: $name,
-            text: include_str!(concat!("../../data/errors/causes/", $name, ".toml")),
             causes: OnceLock::new(),
         }),*]
     };
@@ -148,18 +157,12 @@ static LAYERS: [Layer; 13] = layers![
 
 impl Layer {
     fn causes(&'static self) -> &'static [Cause] {
-        self.causes.get_or_init(|| {
-            parse(self.text).unwrap_or_else(|error| {
-                debug_assert!(false, "{}.toml: {error}", self.name);
-                Vec::new()
-            })
-        })
+        self.causes.get_or_init(|| self.file().cause)
     }
-}
 
-/// The causes of a file of causes.
-fn parse(text: &str) -> Result<Vec<Cause>, toml::de::Error> {
-    toml::from_str::<LayerFile>(text).map(|file| file.cause)
+    fn file(&self) -> LayerFile {
+        crate::data::table(&format!("errors/causes/{}", self.name))
+    }
 }
 
 /// All causes, from the hardware upward.
@@ -174,8 +177,7 @@ pub fn cause(id: &str) -> Option<&'static Cause> {
 }
 
 static EVIDENCE: LazyLock<BTreeMap<String, Evidence>> = LazyLock::new(|| {
-    let file: EvidenceFile = toml::from_str(include_str!("../../data/errors/evidence.toml"))
-        .expect("the built-in kinds of evidence are proved by a test");
+    let file: EvidenceFile = crate::data::table("errors/evidence");
     file.evidence.into_iter().map(|evidence| (evidence.id.clone(), evidence)).collect()
 });
 
@@ -199,8 +201,7 @@ mod tests {
     fn every_cause_is_whole_and_in_both_languages() {
         let mut ids = BTreeSet::new();
         for layer in &LAYERS {
-            let file: LayerFile = toml::from_str(layer.text).unwrap();
-            assert_eq!(file.layer, layer.name);
+            assert_eq!(layer.file().layer, layer.name);
             for cause in layer.causes() {
                 let id = &cause.id;
                 assert!(ids.insert(id), "{id} occurs twice");

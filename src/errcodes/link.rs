@@ -9,7 +9,9 @@ use super::cause::{Cause, cause};
 use crate::text::Text;
 
 const LINKS: &str = include_str!("../../data/errors/code_causes.tsv");
-const NOTES: &str = include_str!("../../data/errors/notes.toml");
+
+/// The weight of what all codes of a family speak for.
+const BY_FAMILY: u8 = 12;
 
 /// A code speaks for a cause.
 #[derive(Debug, Clone, Copy)]
@@ -42,17 +44,18 @@ struct NoteFile {
     note: Vec<Note>,
 }
 
-static ALL_NOTES: LazyLock<Vec<Note>> = LazyLock::new(|| {
-    let file: NoteFile = toml::from_str(NOTES).expect("the built-in notes are proved by a test");
-    file.note
-});
+static NOTES: LazyLock<Vec<Note>> =
+    LazyLock::new(|| crate::data::table::<NoteFile>("errors/notes").note);
 
 /// The cause that a code of a family speaks for, where that is sure.
 pub fn cause_of(family: &str, code: &str) -> Option<Link> {
     // Found in the text as it is: a look-up needs one line of it.
     let start = format!("\n{family}\t{code}\t");
-    let at = LINKS.find(&start)? + start.len();
-    parse_tail(LINKS[at..].lines().next()?)
+    if let Some(at) = LINKS.find(&start) {
+        return parse_tail(LINKS[at + start.len()..].lines().next()?);
+    }
+    let family = super::family(family)?;
+    Some(Link { cause: cause(family.cause.as_deref()?)?, weight: BY_FAMILY })
 }
 
 /// All codes that speak for a cause: family, code, cause, weight.
@@ -72,8 +75,7 @@ fn parse_tail(tail: &str) -> Option<Link> {
 /// What is to be said of a code.
 pub fn note(family: &str, code: &str) -> Option<&'static Note> {
     let key = format!("{family}:{code}");
-    let said = NOTES.contains(&format!("\"{key}\""));
-    said.then(|| ALL_NOTES.iter().find(|note| note.codes.contains(&key))).flatten()
+    NOTES.iter().find(|note| note.codes.contains(&key))
 }
 
 #[cfg(test)]
@@ -123,9 +125,21 @@ mod tests {
     }
 
     #[test]
+    fn a_family_speaks_for_its_codes_where_nothing_else_does() {
+        assert_eq!(cause_of("chip", "0x80E01801").unwrap().cause.id, "hw.hbm_uce");
+        assert_eq!(cause_of("chip", "0x40F84E00").unwrap().cause.id, "hw.device_event");
+        assert_eq!(cause_of("aicore_bit", "w2.61").unwrap().cause.id, "aicore.kernel_exception");
+        for family in families() {
+            if let Some(id) = &family.cause {
+                assert!(cause(id).is_some(), "{}: there is no cause {id}", family.id);
+            }
+        }
+    }
+
+    #[test]
     fn notes_speak_of_codes_that_exist() {
         let known = known();
-        for note in ALL_NOTES.iter() {
+        for note in NOTES.iter() {
             assert!(!note.sources.is_empty() && !note.text.en.is_empty());
             assert!(note.text.zh.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c)));
             for code in &note.codes {

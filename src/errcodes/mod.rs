@@ -5,15 +5,18 @@
 //! without one shows its symbol, its message and its source: nothing is guessed.
 
 mod cause;
+pub mod decode;
 mod link;
 pub mod log;
 mod query;
+mod search;
 mod table;
 
 pub use cause::{Cause, Evidence, Role, Step, cause, causes, evidence};
 pub use link::{Link, Note, cause_of, links, note};
 pub use query::{Form, Query};
-pub use table::{Family, Kind, Row, families, rows};
+pub use search::{Hit, search};
+pub use table::{Family, Kind, Row, families, family, rows};
 
 /// A code of one family that a query fits.
 #[derive(Debug)]
@@ -24,8 +27,76 @@ pub struct Match {
     pub row: Row,
     /// What it means and what to do, where that is known.
     pub cause: Option<&'static Cause>,
+    /// The code that speaks for the cause, where it is not this one but one that it becomes.
+    pub through: Option<String>,
     /// What is to be said of this code beside its cause.
     pub note: Option<&'static Note>,
+    /// Other words for it.
+    pub also: Vec<(&'static Family, Row)>,
+}
+
+impl Match {
+    /// A row with what is known of it.
+    pub fn new(family: &'static Family, row: Row) -> Self {
+        let own = cause_of(&family.id, &row.code);
+        let (cause, through) = match own {
+            Some(link) => (Some(link.cause), None),
+            None => match through(&row) {
+                Some((code, link)) => (Some(link.cause), Some(code.to_owned())),
+                None => (None, None),
+            },
+        };
+        let also = families()
+            .iter()
+            .filter(|other| other.annotates.contains(&family.id))
+            .flat_map(|other| {
+                let rows = table::with_code(other, &row.code).into_iter();
+                rows.filter(|other| {
+                    row.symbol.is_empty() || other.symbol.is_empty() || row.symbol == other.symbol
+                })
+                .map(move |row| (other, row))
+                .collect::<Vec<_>>()
+            })
+            .collect();
+        Self { note: note(&family.id, &row.code), family, row, cause, through, also }
+    }
+
+    /// The codes that this one turns into on its way to the user.
+    pub fn becomes(&self) -> Vec<(&'static Family, Row)> {
+        self.row.becomes.iter().filter_map(|code| known(code)).collect()
+    }
+
+    /// The codes of lower layers that turn into this one.
+    pub fn comes_of(&self) -> Vec<(&'static Family, Row)> {
+        families()
+            .iter()
+            .flat_map(|family| {
+                table::turning_into(family, &self.row.code)
+                    .into_iter()
+                    .map(move |row| (family, row))
+            })
+            .collect()
+    }
+}
+
+/// A code that one of another family becomes: that of the first family which has it.
+fn known(code: &str) -> Option<(&'static Family, Row)> {
+    let query = Query::parse(code);
+    let mut found: Vec<_> = families()
+        .iter()
+        .filter(|family| !family.part && family.annotates.is_empty())
+        .flat_map(|family| table::find(family, &query).into_iter().map(move |row| (family, row)))
+        .collect();
+    found.sort_by_key(|(family, _)| !query.is_written_like(family.kind));
+    (!found.is_empty()).then(|| found.swap_remove(0))
+}
+
+/// The cause that the codes speak for which a row becomes.
+fn through(row: &Row) -> Option<(&str, Link)> {
+    row.becomes.iter().find_map(|code| {
+        let (family, row) = known(code)?;
+        Some((code.as_str(), cause_of(&family.id, &row.code)?))
+    })
 }
 
 /// Everything that `text` can mean, the most plausible first: families that write their codes
@@ -36,18 +107,59 @@ pub fn look_up(text: &str) -> Vec<Match> {
     let query = Query::parse(text);
     let mut matches: Vec<Match> = families()
         .iter()
+        .filter(|family| !family.part && family.annotates.is_empty())
         .flat_map(|family| {
-            table::find(family, &query).into_iter().map(move |row| Match {
-                family,
-                cause: cause_of(&family.id, &row.code).map(|link| link.cause),
-                note: note(&family.id, &row.code),
-                row,
-            })
+            table::find(family, &query).into_iter().map(move |row| Match::new(family, row))
         })
         .collect();
+    // Other words for a code stand alone only where the code itself is in no table.
+    for family in families().iter().filter(|family| !family.annotates.is_empty()) {
+        for row in table::find(family, &query) {
+            let known = matches.iter().any(|found| found.row.code == row.code);
+            if !known {
+                matches.push(Match::new(family, row));
+            }
+        }
+    }
     // A stable sort: the order of the families decides among equals.
     matches.sort_by_key(|found| !query.is_written_like(found.family.kind));
     matches
+}
+
+/// What is known of something that was asked for.
+#[derive(Debug)]
+pub struct Answer {
+    /// As it was asked for.
+    pub asked: String,
+    /// What it can mean, the most plausible first.
+    pub matches: Vec<Match>,
+    /// What its parts say.
+    pub decodings: Vec<decode::Decoding>,
+}
+
+impl Answer {
+    /// Whether anything is known.
+    pub fn is_known(&self) -> bool {
+        !self.matches.is_empty() || !self.decodings.is_empty()
+    }
+
+    /// The cause that is the surest: of the most plausible meaning, else of the parts.
+    pub fn cause(&self) -> Option<&'static Cause> {
+        let of_parts = || self.decodings.iter().flat_map(|decoding| &decoding.links);
+        self.matches
+            .first()
+            .and_then(|found| found.cause)
+            .or_else(|| of_parts().next().map(|link| link.cause))
+    }
+}
+
+/// Everything that is known of a code.
+pub fn answer(text: &str) -> Answer {
+    Answer {
+        asked: text.trim().to_owned(),
+        matches: look_up(text),
+        decodings: decode::decode(text),
+    }
 }
 
 /// The codes and symbols that are written most like `text`, for "did you mean".

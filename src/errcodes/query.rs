@@ -28,9 +28,7 @@ pub enum Query {
 impl Query {
     /// Reads `text`; blanks and the punctuation that logs put around a code do not matter.
     pub fn parse(text: &str) -> Self {
-        let text = text.trim_matches(|c: char| {
-            c.is_whitespace() || matches!(c, ':' | ',' | ';' | '[' | ']' | '(' | ')' | '"' | '\'')
-        });
+        let text = bare(text);
         let (sign, digits) = match text.strip_prefix('-') {
             Some(rest) => (-1, rest),
             None => (1, text),
@@ -42,6 +40,13 @@ impl Query {
         };
         match parsed {
             Some(value) => Self::Number { value: sign * value, form },
+            // Events of chips are printed without `0x`, too.
+            None if text.len() == 8 && text.starts_with(|c: char| c.is_ascii_digit()) => {
+                match parse(text, 16) {
+                    Some(value) => Self::Number { value, form: Form::Hex },
+                    None => Self::Name(text.to_ascii_uppercase()),
+                }
+            }
             None => Self::Name(text.to_ascii_uppercase()),
         }
     }
@@ -50,7 +55,12 @@ impl Query {
     pub fn is_written_like(&self, kind: Kind) -> bool {
         match self {
             Self::Number { form: Form::Decimal, .. } => kind == Kind::Decimal,
-            Self::Number { form: Form::Hex, .. } => kind == Kind::Hex,
+            Self::Number { value, form: Form::Hex } => match kind {
+                Kind::Hex => true,
+                // Eight digits; the inner codes of the runtime have seven.
+                Kind::Event => *value >= 0x1000_0000,
+                Kind::Decimal | Kind::Name => false,
+            },
             Self::Name(_) => true,
         }
     }
@@ -71,12 +81,32 @@ impl Query {
         [Some(value), twin.filter(|twin| (-0x8000_0000..SPAN).contains(twin))]
             .into_iter()
             .flatten()
-            .filter_map(|value| match kind {
-                Kind::Decimal | Kind::Name => Some(value.to_string()),
-                Kind::Hex => (value >= 0).then(|| format!("{value:#x}")),
+            .flat_map(|value| match kind {
+                Kind::Decimal | Kind::Name => vec![value.to_string()],
+                Kind::Hex if value >= 0 => vec![format!("{value:#x}")],
+                Kind::Event if value >= 0 => self.events(value),
+                Kind::Hex | Kind::Event => Vec::new(),
             })
             .collect()
     }
+
+    /// The spellings of an event: eight hexadecimal digits; digits that were written without `0x`
+    /// can be those, and some systems have nine decimal ones.
+    fn events(&self, value: i64) -> Vec<String> {
+        let mut spellings = vec![format!("0x{value:08X}")];
+        if let Self::Number { form: Form::Decimal, .. } = self {
+            spellings.push(format!("0x{value:08}"));
+            spellings.push(format!("{value:09}"));
+        }
+        spellings
+    }
+}
+
+/// A text without the blanks and punctuation that logs put around a code.
+pub(super) fn bare(text: &str) -> &str {
+    text.trim_matches(|c: char| {
+        c.is_whitespace() || matches!(c, ':' | ',' | ';' | '[' | ']' | '(' | ')' | '"' | '\'')
+    })
 }
 
 /// Digits only: `from_str_radix` would take another sign.
@@ -108,9 +138,22 @@ mod tests {
     }
 
     #[test]
+    fn events_are_written_with_and_without_0x() {
+        let event = "0x80E01801".to_owned();
+        for text in ["0x80E01801", "0x80e01801", "80E01801", "2162169857", "-2132797439"] {
+            assert!(Query::parse(text).spellings(Kind::Event).contains(&event), "{text}");
+        }
+        let digits = Query::parse("81078603").spellings(Kind::Event);
+        assert!(digits.contains(&"0x81078603".to_owned()), "{digits:?}");
+        assert_eq!(Query::parse("ABCDEF12"), Query::Name("ABCDEF12".to_owned()), "a name");
+    }
+
+    #[test]
     fn no_number_overflows() {
         for text in ["9223372036854775807", "-9223372036854775807", "0x7fffffffffffffff"] {
-            let _ = Query::parse(text).spellings(Kind::Hex);
+            for kind in [Kind::Decimal, Kind::Hex, Kind::Event, Kind::Name] {
+                let _ = Query::parse(text).spellings(kind);
+            }
         }
     }
 }

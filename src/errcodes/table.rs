@@ -1,13 +1,15 @@
 //! The tables: `data/cann_errors.toml` and one file per family below `data/errors/`.
 //!
-//! A look-up must be quick from start to end, so that a family is parsed only if its text
-//! contains the code in the spelling in which the family writes it.
+//! A look-up must be quick from start to end, so that a table is text with one line per code, and
+//! only the lines that are asked for are taken apart.
 
+use std::borrow::Cow;
 use std::sync::{LazyLock, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
 use super::Query;
+use super::query::bare;
 use crate::text::Text;
 
 /// How a family writes its codes.
@@ -18,6 +20,8 @@ pub enum Kind {
     Decimal,
     /// A hexadecimal number with `0x`.
     Hex,
+    /// 32 bits as eight hexadecimal digits, with `0x` or without.
+    Event,
     /// Letters and digits, such as `EI0006`.
     Name,
 }
@@ -36,6 +40,15 @@ pub struct Family {
     pub says: Text,
     /// What stands before such a code in a log.
     pub context: Vec<String>,
+    /// Families whose codes this one has other words for: it stands beside them, not alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub annotates: Vec<String>,
+    /// What its codes speak for where nothing is said of a single one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+    /// Its values are parts of other codes: no number by itself means one of them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub part: bool,
 }
 
 /// A code and what its source says about it.
@@ -47,6 +60,8 @@ pub struct Row {
     pub symbol: String,
     /// The short official message.
     pub message: String,
+    /// The same in Chinese, where the source has it.
+    pub zh: String,
     /// The part of the stack, where one family serves several.
     pub component: String,
     /// The names of the arguments of the message.
@@ -55,10 +70,12 @@ pub struct Row {
     pub becomes: Vec<String>,
     /// In which versions of CANN it was seen.
     pub since: String,
-    /// Titles that other versions of CANN give it.
+    /// Titles or messages that other versions of CANN give it.
     pub formerly: String,
     /// The official page about it.
     pub doc: String,
+    /// How the management of a cluster, or the driver, rates it.
+    pub level: String,
     /// The file that it was read from.
     pub source: String,
 }
@@ -71,46 +88,60 @@ struct Index {
     family: Vec<Family>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    schema: u32,
-    family: String,
-    columns: Vec<String>,
-    sources: Vec<String>,
-    rows: Vec<Vec<String>>,
-}
-
-/// A table: its text, and its rows once they were asked for.
+/// A table: its text, and its rows once all were asked for.
 struct Table {
     id: &'static str,
     text: &'static str,
+    head: OnceLock<Head>,
     rows: OnceLock<Vec<Row>>,
+}
+
+/// What stands above the rows.
+struct Head {
+    columns: Vec<&'static str>,
+    sources: Vec<&'static str>,
+    /// The rows, one per line, from the line break before the first.
+    body: &'static str,
 }
 
 macro_rules! tables {
     ($($id:literal),* $(,)?) => {
         [$(Table {
             id: $id,
-            text: include_str!(concat!("../../data/errors/", $id, ".toml")),
+            text: include_str!(concat!("../../data/errors/", $id, ".tsv")),
+            head: OnceLock::new(),
             rows: OnceLock::new(),
         }),*]
     };
 }
 
-static TABLES: [Table; 19] = tables![
+static TABLES: [Table; 37] = tables![
     "acl_rt",
     "acl_api",
     "acl_ge",
     "aclnn",
+    "acl_doc",
+    "torch_npu_text",
     "ecode",
     "ecode_inner",
+    "ecode_changes",
+    "ecode_hcomm",
+    "mindspore",
+    "module_prefix",
     "torch_npu",
+    "torch_npu_fault",
     "dcmi",
     "hccl",
+    "hccl_stage",
     "drv",
     "ts",
     "runtime",
+    "aicore_bit",
+    "aicore_tuple",
+    "chip",
+    "mcu",
+    "bbox",
+    "switch",
     "aicpu",
     "atb",
     "hixl",
@@ -118,186 +149,181 @@ static TABLES: [Table; 19] = tables![
     "ge_inner",
     "ge_graph",
     "misc",
+    "device_map",
+    "dms_node",
+    "dms_sensor",
+    "dms_state",
 ];
 
-static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
-    let index: Index = toml::from_str(include_str!("../../data/cann_errors.toml"))
-        .expect("the built-in index is proved by a test");
-    index.family
-});
+static FAMILIES: LazyLock<Vec<Family>> =
+    LazyLock::new(|| crate::data::table::<Index>("cann_errors").family);
 
 /// All families, the most plausible first.
 pub fn families() -> &'static [Family] {
     &FAMILIES
 }
 
+/// The family of that id.
+pub fn family(id: &str) -> Option<&'static Family> {
+    FAMILIES.iter().find(|family| family.id == id)
+}
+
 /// All codes of a family, in the order of its file.
 pub fn rows(family: &Family) -> &'static [Row] {
-    let Some(table) = TABLES.iter().find(|table| table.id == family.id) else {
-        return &[];
-    };
+    let Some(table) = table(&family.id) else { return &[] };
     table.rows.get_or_init(|| {
-        parse(table.text).unwrap_or_else(|error| {
-            debug_assert!(false, "{}.toml: {error}", table.id);
-            Vec::new()
-        })
+        let head = table.head();
+        head.body.lines().filter(|line| !line.is_empty()).map(|line| head.row(line)).collect()
     })
+}
+
+/// The rows of a family with that code, in the spelling of the family.
+pub(super) fn with_code(family: &Family, code: &str) -> Vec<Row> {
+    let Some(table) = table(&family.id) else { return Vec::new() };
+    let head = table.head();
+    head.lines_with_code(code).map(|line| head.row(line)).collect()
 }
 
 /// The rows of a family that a query names, by code or by symbol.
 pub(super) fn find(family: &Family, query: &Query) -> Vec<Row> {
+    let Some(table) = table(&family.id) else { return Vec::new() };
+    let head = table.head();
     let spellings = query.spellings(family.kind);
-    let Some(table) = TABLES.iter().find(|table| table.id == family.id) else {
-        return Vec::new();
-    };
-    let numbers = matches!(query, Query::Number { .. });
-    let contained = |spelling: &String| {
-        // Symbols are not all upper case; codes and numbers have one spelling.
-        let quoted = format!("\"{spelling}\"");
-        table.text.contains(&quoted) || (!numbers && contains_ignoring_case(table.text, &quoted))
-    };
-    if !spellings.iter().any(|spelling| !spelling.is_empty() && contained(spelling)) {
+    if let Query::Number { .. } = query {
+        // A number has one spelling, under which the text is searched.
+        let lines = spellings.iter().flat_map(|spelling| head.lines_with_code(spelling));
+        return lines.map(|line| head.row(line)).collect();
+    }
+    if spellings.iter().all(String::is_empty) {
         return Vec::new();
     }
     // The titles of E-codes are shared by many of them: they name no code.
-    let by_symbol = !numbers && !family.id.starts_with("ecode");
-    rows(family)
-        .iter()
-        .filter(|row| {
-            spellings.iter().any(|spelling| {
-                row.code.eq_ignore_ascii_case(spelling)
-                    || (by_symbol && row.symbol.eq_ignore_ascii_case(spelling))
-            })
+    let by_symbol = !family.id.starts_with("ecode");
+    let named = |cell: Option<&str>| {
+        cell.map(|cell| unescape(bare(cell)))
+            .is_some_and(|cell| spellings.iter().any(|name| cell.eq_ignore_ascii_case(name)))
+    };
+    head.body
+        .lines()
+        .filter(|line| {
+            let mut cells = line.split('\t');
+            let (code, symbol) = (cells.next(), cells.next());
+            !line.is_empty() && (named(code) || (by_symbol && named(symbol)))
         })
-        .cloned()
+        .map(|line| head.row(line))
         .collect()
 }
 
-fn contains_ignoring_case(text: &str, part: &str) -> bool {
-    text.as_bytes().windows(part.len()).any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
+/// The rows of a family that turn into `code` on their way to the user.
+pub(super) fn turning_into(family: &Family, code: &str) -> Vec<Row> {
+    let Some(table) = table(&family.id) else { return Vec::new() };
+    let head = table.head();
+    if !head.columns.contains(&"becomes") {
+        return Vec::new();
+    }
+    head.body
+        .lines()
+        .filter(|line| line.contains(code))
+        .map(|line| head.row(line))
+        .filter(|row| row.becomes.iter().any(|becomes| becomes.eq_ignore_ascii_case(code)))
+        .collect()
 }
 
-fn parse(text: &str) -> Result<Vec<Row>, String> {
-    let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
-    if file.schema != 1 {
-        return Err(format!("schema {} of family {} is unknown", file.schema, file.family));
-    }
-    file.rows.into_iter().map(|cells| row(&file.columns, &file.sources, cells)).collect()
+fn table(id: &str) -> Option<&'static Table> {
+    TABLES.iter().find(|table| table.id == id)
 }
 
-fn row(columns: &[String], sources: &[String], cells: Vec<String>) -> Result<Row, String> {
-    if cells.len() != columns.len() {
-        return Err(format!("a row has {} cells: {cells:?}", cells.len()));
+impl Table {
+    fn head(&'static self) -> &'static Head {
+        self.head.get_or_init(|| Head::of(self.text))
     }
-    // A family with one source does not repeat it in every row.
-    let mut row = Row { source: sources.first().cloned().unwrap_or_default(), ..Row::default() };
-    for (column, cell) in columns.iter().zip(cells) {
-        match column.as_str() {
-            "code" => row.code = cell,
-            "symbol" => row.symbol = cell,
-            "message" => row.message = cell,
-            "component" => row.component = cell,
-            "arguments" => row.arguments = cell,
-            "becomes" => row.becomes = cell.split_whitespace().map(str::to_owned).collect(),
-            "since" => row.since = cell,
-            "formerly" => row.formerly = cell,
-            "doc" => row.doc = cell,
-            "source" => row.source = source(sources, &cell)?,
-            other => return Err(format!("the column `{other}` is unknown")),
+}
+
+impl Head {
+    fn of(text: &'static str) -> Self {
+        let mut sources = Vec::new();
+        let mut rest = text;
+        while let Some((line, after)) = rest.split_once('\n') {
+            let Some(remark) = line.strip_prefix('#') else {
+                let body = &text[text.len() - after.len() - 1..];
+                return Self { columns: line.split('\t').collect(), sources, body };
+            };
+            if let Some((_, source)) =
+                remark.strip_prefix(" source ").and_then(|source| source.split_once(": "))
+            {
+                sources.push(source);
+            }
+            rest = after;
+        }
+        Self { columns: Vec::new(), sources, body: "" }
+    }
+
+    /// The lines that begin with that code. Codes hold no tab and no line break.
+    fn lines_with_code<'a>(&'a self, code: &str) -> impl Iterator<Item = &'a str> + use<'a> {
+        let start = format!("\n{}\t", code.replace('\\', "\\\\"));
+        let mut rest = self.body;
+        std::iter::from_fn(move || {
+            let at = rest.find(&start)? + 1;
+            let line = rest[at..].lines().next()?;
+            rest = &rest[at + line.len()..];
+            Some(line)
+        })
+    }
+
+    fn row(&self, line: &str) -> Row {
+        // A family with one source does not repeat it in every row.
+        let source = self.sources.first().copied().unwrap_or_default().to_owned();
+        let mut row = Row { source, ..Row::default() };
+        for (&column, cell) in self.columns.iter().zip(line.split('\t')) {
+            let cell = unescape(cell).into_owned();
+            match column {
+                "code" => row.code = cell,
+                "symbol" => row.symbol = cell,
+                "message" => row.message = cell,
+                "zh" => row.zh = cell,
+                "component" => row.component = cell,
+                "arguments" => row.arguments = cell,
+                "becomes" => row.becomes = cell.split_whitespace().map(str::to_owned).collect(),
+                "since" => row.since = cell,
+                "formerly" => row.formerly = cell,
+                "doc" => row.doc = cell,
+                "level" => row.level = cell,
+                "source" => row.source = self.source(&cell),
+                other => debug_assert!(false, "the column `{other}` is unknown"),
+            }
+        }
+        row
+    }
+
+    /// `2#L33`: the third source, line 33.
+    fn source(&self, cell: &str) -> String {
+        let (index, line) = cell.split_once('#').unwrap_or((cell, ""));
+        let source = index.parse::<usize>().ok().and_then(|index| self.sources.get(index));
+        debug_assert!(source.is_some(), "there is no source `{cell}`");
+        let source = source.copied().unwrap_or_default();
+        if line.is_empty() { source.to_owned() } else { format!("{source}#{line}") }
+    }
+}
+
+/// What a cell says: `\t`, `\n` and `\\` stand for themselves.
+fn unescape(cell: &str) -> Cow<'_, str> {
+    if !cell.contains('\\') {
+        return Cow::Borrowed(cell);
+    }
+    let mut text = String::with_capacity(cell.len());
+    let mut chars = cell.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some('t') => text.push('\t'),
+                Some('n') => text.push('\n'),
+                other => text.extend(other),
+            },
+            c => text.push(c),
         }
     }
-    Ok(row)
-}
-
-/// `2#L33`: the third source, line 33.
-fn source(sources: &[String], cell: &str) -> Result<String, String> {
-    let (index, line) = cell.split_once('#').unwrap_or((cell, ""));
-    let source = index.parse::<usize>().ok().and_then(|index| sources.get(index));
-    let source = source.ok_or_else(|| format!("there is no source `{cell}`"))?;
-    Ok(if line.is_empty() { source.clone() } else { format!("{source}#{line}") })
+    Cow::Owned(text)
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn every_table_parses_and_is_in_the_index() {
-        let index: Vec<&str> = families().iter().map(|family| family.id.as_str()).collect();
-        let tables: Vec<&str> = TABLES.iter().map(|table| table.id).collect();
-        assert_eq!(index, tables);
-        for table in &TABLES {
-            let file: File = toml::from_str(table.text).unwrap();
-            assert_eq!(file.family, table.id);
-            assert!(!parse(table.text).unwrap().is_empty(), "{}", table.id);
-        }
-    }
-
-    #[test]
-    fn codes_have_one_spelling_and_rows_a_source() {
-        for family in families() {
-            let mut seen = BTreeSet::new();
-            for row in rows(family) {
-                assert!(!row.source.is_empty(), "{} {}", family.id, row.code);
-                assert!(
-                    seen.insert((&row.code, &row.symbol, &row.component)),
-                    "{} {} occurs twice",
-                    family.id,
-                    row.code
-                );
-                let query = Query::parse(&row.code);
-                if matches!(query, Query::Number { .. }) {
-                    let spelled = query.spellings(family.kind);
-                    assert_eq!(spelled[0], row.code, "{}", family.id);
-                } else {
-                    assert!(find(family, &query).contains(row), "{} {}", family.id, row.code);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn what_a_code_becomes_exists() {
-        let codes: BTreeSet<&String> =
-            families().iter().flat_map(rows).flat_map(|row| &row.becomes).collect();
-        assert!(codes.len() > 50);
-        for code in codes {
-            assert!(!super::super::look_up(code).is_empty(), "nothing is {code}");
-        }
-    }
-
-    /// The generated tables against the facts that they were made from.
-    #[test]
-    #[expect(clippy::disallowed_methods, reason = "reads the facts where they are present")]
-    fn tables_have_all_rows_of_the_facts() {
-        let facts = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/facts");
-        let mut checked = 0;
-        for table in &TABLES {
-            let name = table.text.lines().next().unwrap();
-            let name = name.split(" from ").nth(1).unwrap().split(';').next().unwrap();
-            let Ok(text) = std::fs::read_to_string(facts.join(format!("{name}.json"))) else {
-                continue;
-            };
-            let json: serde_json::Value = serde_json::from_str(&text).unwrap();
-            let expected = json["rows"].as_array().unwrap();
-            let rows = parse(table.text).unwrap();
-            assert_eq!(rows.len(), expected.len(), "{name}");
-            for (row, fact) in rows.iter().zip(expected) {
-                assert_eq!(row.symbol, fact["symbol"].as_str().unwrap_or_default(), "{name}");
-                let code = Query::parse(fact["code"].as_str().unwrap());
-                assert_eq!(
-                    Query::parse(&row.code).spellings(Kind::Decimal),
-                    code.spellings(Kind::Decimal)
-                );
-            }
-            checked += 1;
-        }
-        if checked == 0 {
-            println!("skipped: there are no facts at {}", facts.display());
-        } else {
-            assert_eq!(checked, TABLES.len());
-        }
-    }
-}
+mod tests;

@@ -1,19 +1,32 @@
 //! Pages about error codes.
 
 use crate::data::Catalog;
-use crate::errcodes::{self, Cause, Family, Match};
+use crate::errcodes::{self, Answer, Cause, Family, Match, Row};
 use crate::render::Block;
 use crate::text::{Lang, sentence, word};
 
 /// As many meanings of one code as are shown in full without `--verbose`.
 const IN_FULL: usize = 2;
 
-/// Everything that a code can mean; `matches` is not empty.
-pub fn page(asked: &str, matches: &[Match], lang: Lang, verbose: bool) -> Vec<Block> {
+/// As many codes of lower layers as are named without `--verbose`.
+const FEW: usize = 6;
+
+/// How much is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// What it is and what to do.
+    Short,
+    /// Also what is needed to be sure, and what is related.
+    Long,
+}
+
+/// Everything that is known of a code; the answer knows something.
+pub fn page(answer: &Answer, lang: Lang, detail: Detail, verbose: bool) -> Vec<Block> {
     let mut page = Vec::new();
+    let matches = &answer.matches;
     if matches.len() > 1 {
         let n = matches.len().to_string();
-        let text = sentence("ambiguous", &[("code", asked.to_owned()), ("n", n)]);
+        let text = sentence("ambiguous", &[("code", answer.asked.clone()), ("n", n)]);
         page.push(Block::Paragraph(text.get(lang).to_owned()));
     }
     let full = match matches.len() {
@@ -23,8 +36,9 @@ pub fn page(asked: &str, matches: &[Match], lang: Lang, verbose: bool) -> Vec<Bl
         _ => 1,
     };
     for found in matches.iter().take(full) {
-        page.extend(meaning(found, lang));
+        page.extend(meaning(found, lang, detail, verbose));
     }
+    page.extend(parts(answer, lang, detail));
     let rest: Vec<Vec<String>> =
         matches.iter().skip(full).map(|found| brief(found, lang)).collect();
     if !rest.is_empty() {
@@ -42,6 +56,81 @@ pub fn page(asked: &str, matches: &[Match], lang: Lang, verbose: bool) -> Vec<Bl
     page
 }
 
+/// What the parts of a code say, and what to do where no table has the whole.
+fn parts(answer: &Answer, lang: Lang, detail: Detail) -> Vec<Block> {
+    let mut page = Vec::new();
+    for decoding in &answer.decodings {
+        // Of a known code the digits say nothing new, unless everything is to be told.
+        let whole = answer.matches.is_empty();
+        if !whole && detail == Detail::Short && decoding.scheme != "scheme_event" {
+            continue;
+        }
+        let title = word(decoding.scheme, lang);
+        if whole {
+            page.push(Block::Title(answer.asked.clone(), title));
+        } else {
+            page.push(Block::Heading(title));
+        }
+        let facts = decoding.parts.iter().map(|part| {
+            let meaning = part
+                .meaning
+                .as_ref()
+                .map_or_else(|| word("part_unknown", lang), |meaning| meaning.get(lang).to_owned());
+            (format!("{} {}", word(part.name, lang), part.value), meaning)
+        });
+        page.push(Block::Facts(facts.collect()));
+        if whole {
+            if decoding.scheme != "scheme_registers" {
+                page.push(Block::Paragraph(word("not_in_tables", lang)));
+            }
+            for link in &decoding.links {
+                page.push(Block::Heading(format!(
+                    "{} ({})",
+                    link.cause.title.get(lang),
+                    link.cause.id
+                )));
+                page.extend(about_cause(link.cause, lang));
+                page.extend(more_about(link.cause, lang, detail));
+            }
+        }
+    }
+    page
+}
+
+/// What a row says, in Chinese where that is wanted and there.
+fn message(row: &Row, lang: Lang) -> &str {
+    match lang {
+        Lang::Zh if !row.zh.is_empty() => &row.zh,
+        _ if row.message.is_empty() && row.symbol.is_empty() => &row.zh,
+        _ => &row.message,
+    }
+}
+
+/// How the management of a cluster deals with a fault: words for the names of the source.
+const LEVELS: [&str; 9] = [
+    "NotHandle",
+    "SubHealth",
+    "RestartRequest",
+    "RestartBusiness",
+    "FreeRestartNPU",
+    "RestartNPU",
+    "PreSeparateNPU",
+    "SeparateNPU",
+    "SeparateDPU",
+];
+
+/// In words how a fault is handled; the name in the source follows.
+pub(super) fn level(level: &str, lang: Lang) -> String {
+    let levels = level.split_whitespace().map(|name| {
+        let short = name.trim_end_matches("Codes").trim_end_matches("Fault");
+        match LEVELS.iter().find(|known| **known == short) {
+            Some(known) => format!("{} ({name})", word(&format!("level_{known}"), lang)),
+            None => name.to_owned(),
+        }
+    });
+    levels.collect::<Vec<_>>().join(", ")
+}
+
 /// In words what two extractions of the headers tell: that of CANN 8.1.RC1 and that of 2026-08.
 fn since(cell: &str, lang: Lang) -> String {
     match cell {
@@ -52,8 +141,8 @@ fn since(cell: &str, lang: Lang) -> String {
     }
 }
 
-fn meaning(found: &Match, lang: Lang) -> Vec<Block> {
-    let Match { family, row, cause, note } = found;
+fn meaning(found: &Match, lang: Lang, detail: Detail, verbose: bool) -> Vec<Block> {
+    let Match { family, row, cause, through, note, also } = found;
     let mut facts =
         vec![(word("family", lang), format!("{} ({})", family.title.get(lang), family.id))];
     let mut fact = |label: &str, value: &str| {
@@ -62,16 +151,26 @@ fn meaning(found: &Match, lang: Lang) -> Vec<Block> {
         }
     };
     fact("message", &row.message);
+    fact("message", if lang == Lang::Zh { &row.zh } else { "" });
     fact("component", &row.component);
+    fact("handling", &level(&row.level, lang));
     fact("formerly", &row.formerly);
     fact("stands_after", &context(family));
-    fact(
-        "becomes",
-        &row.becomes.iter().map(|code| with_symbol(code)).collect::<Vec<_>>().join(", "),
-    );
+    fact("becomes", &codes(&found.becomes(), usize::MAX));
+    let few = if verbose || detail == Detail::Long { usize::MAX } else { FEW };
+    fact("comes_of", &codes(&found.comes_of(), few));
     fact("cann_versions", &since(&row.since, lang));
     fact("document", &row.doc);
     fact("source", &row.source);
+    for (other, row) in also {
+        let said = [message(row, lang), &row.formerly];
+        let own = message(&found.row, lang);
+        let new: Vec<&str> =
+            said.into_iter().filter(|words| !words.is_empty() && *words != own).collect();
+        if !new.is_empty() {
+            facts.push((other.title.get(lang).to_owned(), new.join(" / ")));
+        }
+    }
     let mut page = vec![Block::Title(row.code.clone(), row.symbol.clone()), Block::Facts(facts)];
     page.push(Block::Paragraph(family.says.get(lang).to_owned()));
     if let Some(note) = note {
@@ -81,8 +180,63 @@ fn meaning(found: &Match, lang: Lang) -> Vec<Block> {
         page.push(Block::Paragraph(word("no_explanation", lang)));
         return page;
     };
-    page.push(Block::Heading(format!("{} ({})", word("meaning", lang), cause.id)));
+    let about = match through {
+        None => cause.id.clone(),
+        Some(code) => format!("{}, {} {code}", cause.id, word("through", lang)),
+    };
+    page.push(Block::Heading(format!("{} ({about})", cause.title.get(lang))));
     page.extend(about_cause(cause, lang));
+    page.extend(more_about(cause, lang, detail));
+    page.push(Block::Heading(word("sources", lang)));
+    page.push(Block::Bullets(cause.sources.clone()));
+    page
+}
+
+/// What is needed to be sure, and what is related: for those who want to know everything.
+fn more_about(cause: &Cause, lang: Lang, detail: Detail) -> Vec<Block> {
+    if detail == Detail::Short {
+        return Vec::new();
+    }
+    let mut page = Vec::new();
+    let mut facts = vec![
+        (word("layer", lang), cause.layer().to_owned()),
+        (word("role", lang), word(cause.role.word(), lang)),
+        (word("level", lang), word(cause.severity.as_str(), lang)),
+    ];
+    facts.retain(|(_, value)| !value.is_empty());
+    page.push(Block::Facts(facts));
+    let needed = cause.evidence.iter().filter_map(|id| errcodes::evidence(id));
+    let needed: Vec<_> =
+        needed.map(|needed| (needed.text.get(lang).to_owned(), needed.run.clone())).collect();
+    if !needed.is_empty() {
+        page.push(Block::Heading(word("to_be_sure", lang)));
+        page.push(Block::Steps(needed));
+    }
+    let related: Vec<String> = cause
+        .related
+        .iter()
+        .filter_map(|id| errcodes::cause(id))
+        .map(|related| format!("{}: {}", related.id, related.title.get(lang)))
+        .collect();
+    if !related.is_empty() {
+        page.push(Block::Heading(word("related", lang)));
+        page.push(Block::Bullets(related));
+    }
+    page
+}
+
+/// A cause as a page of its own, with the codes that speak for it.
+pub fn cause_page(cause: &Cause, lang: Lang) -> Vec<Block> {
+    let mut page = vec![Block::Title(cause.id.clone(), cause.title.get(lang).to_owned())];
+    let spoken: Vec<&str> = errcodes::links()
+        .filter(|(_, _, link)| link.cause.id == cause.id)
+        .map(|(_, code, _)| code)
+        .collect();
+    if !spoken.is_empty() {
+        page.push(Block::Facts(vec![(word("code", lang), spoken.join(", "))]));
+    }
+    page.extend(about_cause(cause, lang));
+    page.extend(more_about(cause, lang, Detail::Long));
     page.push(Block::Heading(word("sources", lang)));
     page.push(Block::Bullets(cause.sources.clone()));
     page
@@ -116,7 +270,7 @@ fn known_checks(cause: &Cause) -> Vec<&str> {
 
 fn brief(found: &Match, lang: Lang) -> Vec<String> {
     let Match { family, row, .. } = found;
-    let mut message = row.message.clone();
+    let mut message = message(row, lang).to_owned();
     let context = context(family);
     if !context.is_empty() {
         message = format!("{message} ({}: {context})", word("stands_after", lang));
@@ -128,12 +282,17 @@ fn context(family: &Family) -> String {
     family.context.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// A code with the name that its own family gives it.
-fn with_symbol(code: &str) -> String {
-    match errcodes::look_up(code).first() {
-        Some(found) if !found.row.symbol.is_empty() => format!("{code} {}", found.row.symbol),
-        _ => code.to_owned(),
+/// Codes with their names, at most `limit` of them.
+fn codes(rows: &[(&Family, Row)], limit: usize) -> String {
+    let mut named: Vec<String> = rows
+        .iter()
+        .take(limit)
+        .map(|(_, row)| format!("{} {}", row.code, row.symbol).trim().to_owned())
+        .collect();
+    if rows.len() > limit {
+        named.push(format!("… (+{})", rows.len() - limit));
     }
+    named.join(", ")
 }
 
 /// All codes of a family.
@@ -146,7 +305,7 @@ pub fn family_page(family: &Family, lang: Lang) -> Vec<Block> {
     }
     let table = rows.iter().map(|row| {
         let code = format!("`{}`", row.code);
-        let mut cells = vec![code, row.symbol.clone(), row.message.clone()];
+        let mut cells = vec![code, row.symbol.clone(), message(row, lang).to_owned()];
         if explained {
             cells.insert(2, row.becomes.join(", "));
         }

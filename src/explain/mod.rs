@@ -6,16 +6,17 @@ mod reference;
 mod remark;
 mod rule;
 
-pub use code::{family_page as code_family_page, page as code_page};
+pub use code::{Detail, cause_page, family_page as code_family_page, page as code_page};
 pub use finding::{family_page, list_page, page as finding_page};
 pub use reference::pages as reference_pages;
+pub(crate) use remark::{of_cause, of_code};
 pub use rule::page as rule_page;
 
 use serde::Serialize;
 
 use crate::convert::rules::{Rule, Rules};
 use crate::data::{Catalog, Entry, Family};
-use crate::errcodes::{self, Cause, Match, Note, Row};
+use crate::errcodes::{self, Answer, Cause, Note, Row};
 use crate::render::Block;
 use crate::report::Finding;
 use crate::text::{Lang, nearest};
@@ -29,8 +30,10 @@ pub enum Topic {
     Family(&'static Family),
     /// A family of error codes.
     CodeFamily(&'static errcodes::Family),
-    /// An error code: all that it can mean, the most plausible first; never empty.
-    Code(String, Vec<Match>),
+    /// An error code of which something is known.
+    Code(Answer),
+    /// A cause of failures.
+    Cause(&'static Cause),
     /// A rule of `convert`.
     Rule(&'static Rule),
 }
@@ -66,9 +69,12 @@ pub fn find(name: &str) -> Result<Vec<Topic>, Vec<String>> {
     if !topics.is_empty() {
         return Ok(topics);
     }
-    let matches = errcodes::look_up(wanted);
-    if !matches.is_empty() {
-        return Ok(vec![Topic::Code(wanted.to_owned(), matches)]);
+    if let Some(cause) = errcodes::cause(&wanted.to_ascii_lowercase()) {
+        return Ok(vec![Topic::Cause(cause)]);
+    }
+    let answer = errcodes::answer(wanted);
+    if answer.is_known() {
+        return Ok(vec![Topic::Code(answer)]);
     }
     let ids = catalog.families.iter().flat_map(|family| {
         family.entries.iter().map(|entry| entry.id.clone()).chain([family.family.clone()])
@@ -87,7 +93,8 @@ impl Topic {
             Self::Finding(entry, family) => finding::page(entry, family, lang),
             Self::Family(family) => family_page(family, lang),
             Self::CodeFamily(family) => code::family_page(family, lang),
-            Self::Code(asked, matches) => code::page(asked, matches, lang, verbose),
+            Self::Code(answer) => code::page(answer, lang, Detail::Short, verbose),
+            Self::Cause(cause) => cause_page(cause, lang),
             Self::Rule(rule) => rule::page(rule, lang),
         }
     }
@@ -100,14 +107,11 @@ impl Topic {
             Self::Family(family) => {
                 family.entries.iter().map(|entry| remark::of_entry(entry, family)).collect()
             }
-            Self::CodeFamily(family) => errcodes::rows(family)
-                .iter()
-                .map(|row| remark::of_code(family, row, None))
-                .collect(),
-            Self::Code(_, matches) => matches
-                .iter()
-                .map(|found| remark::of_code(found.family, &found.row, found.cause))
-                .collect(),
+            Self::CodeFamily(family) => {
+                errcodes::rows(family).iter().map(|row| of_code(family, row, None)).collect()
+            }
+            Self::Code(answer) => remark::of_answer(answer),
+            Self::Cause(cause) => vec![of_cause(cause)],
             Self::Rule(rule) => vec![remark::of_rule(rule)],
         }
     }
@@ -125,18 +129,36 @@ impl Topic {
             },
             Self::CodeFamily(family) => Item::CodeFamily { family, codes: errcodes::rows(family) },
             Self::Rule(rule) => Item::Rule { rule },
-            Self::Code(asked, matches) => Item::Code {
-                asked,
-                meanings: matches
+            Self::Code(answer) => Item::Code {
+                asked: &answer.asked,
+                meanings: answer
+                    .matches
                     .iter()
                     .map(|found| Meaning {
                         family: found.family,
                         code: &found.row,
                         cause: found.cause,
+                        through: found.through.as_deref(),
                         note: found.note,
+                        also: found
+                            .also
+                            .iter()
+                            .map(|(family, row)| Named::new(family, row))
+                            .collect(),
+                        becomes: codes(&found.becomes()),
+                        comes_of: codes(&found.comes_of()),
+                    })
+                    .collect(),
+                decodings: answer
+                    .decodings
+                    .iter()
+                    .map(|decoding| Decoded {
+                        decoding,
+                        causes: decoding.links.iter().map(|link| link.cause).collect(),
                     })
                     .collect(),
             },
+            Self::Cause(cause) => Item::Cause { cause },
         }
     }
 }
@@ -174,11 +196,32 @@ pub enum Item<'a> {
         asked: &'a str,
         /// What it can mean, the most plausible first.
         meanings: Vec<Meaning<'a>>,
+        /// What its parts say.
+        decodings: Vec<Decoded<'a>>,
+    },
+    /// A cause of failures.
+    Cause {
+        /// The cause.
+        cause: &'a Cause,
     },
     /// A rule of `convert`.
     Rule {
         /// Its row in the table.
         rule: &'a Rule,
+    },
+    /// A code by itself: what a search found.
+    Row {
+        /// The id of its family.
+        family: &'a str,
+        /// Its row in the table.
+        code: &'a Row,
+    },
+    /// Something of which nothing is known.
+    Unknown {
+        /// What was asked for.
+        asked: &'a str,
+        /// Codes and names that are written like it.
+        similar: Vec<String>,
     },
 }
 
@@ -190,7 +233,41 @@ pub struct Meaning<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<&'a Cause>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    through: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a Note>,
+    also: Vec<Named>,
+    becomes: Vec<Named>,
+    comes_of: Vec<Named>,
+}
+
+/// A code of another family.
+#[derive(Debug, Serialize)]
+pub struct Named {
+    family: &'static str,
+    code: String,
+    symbol: String,
+    message: String,
+    zh: String,
+}
+
+impl Named {
+    fn new(family: &'static errcodes::Family, row: &Row) -> Self {
+        let Row { code, symbol, message, zh, .. } = row.clone();
+        Self { family: &family.id, code, symbol, message, zh }
+    }
+}
+
+fn codes(rows: &[(&'static errcodes::Family, Row)]) -> Vec<Named> {
+    rows.iter().map(|(family, row)| Named::new(family, row)).collect()
+}
+
+/// What the parts of a code say.
+#[derive(Debug, Serialize)]
+pub struct Decoded<'a> {
+    #[serde(flatten)]
+    decoding: &'a errcodes::decode::Decoding,
+    causes: Vec<&'a Cause>,
 }
 
 #[cfg(test)]
@@ -241,7 +318,9 @@ mod tests {
     fn families_and_codes_are_found() {
         assert!(matches!(find("Scan").unwrap()[..], [Topic::Family(_)]));
         assert!(matches!(find("hccl").unwrap()[..], [Topic::CodeFamily(_)]));
-        assert!(matches!(find("507035").unwrap()[..], [Topic::Code(..)]));
+        assert!(matches!(find("507035").unwrap()[..], [Topic::Code(_)]));
+        assert!(matches!(find("hccl.peer_lost").unwrap()[..], [Topic::Cause(_)]));
+        assert!(matches!(find("EI0777").unwrap()[..], [Topic::Code(_)]), "it has parts");
     }
 
     #[test]

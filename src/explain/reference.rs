@@ -97,15 +97,17 @@ fn causes(lang: Lang) -> String {
             known.push(code);
         }
     }
-    let mut page = vec![Block::Title(word("causes", lang), word("generated", lang))];
+    let mut out = render(&[Block::Title(word("causes", lang), word("generated", lang))], 1);
     for cause in errcodes::causes() {
-        page.push(Block::Heading(format!("{}: {}", cause.id, both(&cause.title, lang))));
+        let mut page = vec![Block::Title(cause.id.clone(), both(&cause.title, lang))];
         if let Some(codes) = codes.get(cause.id.as_str()) {
-            page.push(Block::Facts(vec![(word("codes", lang), codes.join(", "))]));
+            page.push(Block::Facts(vec![(word("code", lang), codes.join(", "))]));
         }
         page.extend(code::about_cause(cause, lang));
+        out.push('\n');
+        out.push_str(&render(&page, 2));
     }
-    render(&page, 1)
+    out
 }
 
 fn render(page: &[Block], level: usize) -> String {

@@ -2,9 +2,9 @@
 
 use crate::convert::rules::Rule;
 use crate::data::{Entry, Family};
-use crate::errcodes::{self, Cause, Row};
+use crate::errcodes::{self, Answer, Cause, Row};
 use crate::report::{Evidence, Finding, FixStep};
-use crate::text::Text;
+use crate::text::{Lang, Text, word};
 
 /// A finding id: what it means. Its remedies depend on what is found and are left out.
 pub(super) fn of_entry(entry: &Entry, family: &Family) -> Finding {
@@ -18,24 +18,63 @@ pub(super) fn of_entry(entry: &Entry, family: &Family) -> Finding {
 }
 
 /// One meaning of an error code; its id is the family and the code.
-pub(super) fn of_code(family: &errcodes::Family, row: &Row, cause: Option<&Cause>) -> Finding {
+pub(crate) fn of_code(family: &errcodes::Family, row: &Row, cause: Option<&Cause>) -> Finding {
     let words: Vec<&str> = [row.code.as_str(), &row.symbol, &row.message]
         .into_iter()
         .filter(|word| !word.is_empty())
         .collect();
     let source = Some(&row.source).filter(|source| !source.is_empty());
-    let steps = cause.map(|cause| cause.steps.as_slice()).unwrap_or_default();
     Finding {
         title: Text::same(words.join(" ")),
         cause: cause.map_or_else(|| family.says.clone(), |cause| cause.text.clone()),
-        fix: steps
-            .iter()
-            .map(|step| FixStep { text: Text::new(&step.en, &step.zh), run: step.run.clone() })
-            .collect(),
+        fix: cause.map(steps).unwrap_or_default(),
         evidence: vec![Evidence::data(format!("cann_errors/{}", family.id)).value_if(source)],
         refs: cause.map(|cause| cause.sources.clone()).unwrap_or_default(),
         ..Finding::remark(format!("{}/{}", family.id, row.code))
     }
+}
+
+/// Each meaning of a code; of a code without, what its parts say.
+pub(super) fn of_answer(answer: &Answer) -> Vec<Finding> {
+    if !answer.matches.is_empty() {
+        let matches = answer.matches.iter();
+        return matches.map(|found| of_code(found.family, &found.row, found.cause)).collect();
+    }
+    let decodings = answer.decodings.iter().map(|decoding| {
+        let said = |lang: Lang| {
+            let parts = decoding.parts.iter().map(|part| {
+                let meaning = part.meaning.as_ref().map_or("?", |meaning| meaning.get(lang));
+                format!("{} {}: {meaning}", word(part.name, lang), part.value)
+            });
+            let parts = parts.collect::<Vec<_>>().join("; ");
+            format!("{} {}: {parts}", word(decoding.scheme, lang), answer.asked)
+        };
+        let title = Text::new(said(Lang::En), said(Lang::Zh));
+        let id = format!("{}/{}", decoding.scheme, answer.asked);
+        let about = decoding.links.first().map(|link| of_cause(link.cause));
+        Finding { id, title, ..about.unwrap_or_else(|| Finding::remark("")) }
+    });
+    decodings.collect()
+}
+
+/// A cause: what it means and what to do.
+pub(crate) fn of_cause(cause: &Cause) -> Finding {
+    Finding {
+        title: cause.title.clone(),
+        cause: cause.text.clone(),
+        fix: steps(cause),
+        evidence: vec![Evidence::data("errors/causes").value(&cause.id)],
+        refs: cause.sources.clone(),
+        ..Finding::remark(cause.id.clone())
+    }
+}
+
+fn steps(cause: &Cause) -> Vec<FixStep> {
+    cause
+        .steps
+        .iter()
+        .map(|step| FixStep { text: Text::new(&step.en, &step.zh), run: step.run.clone() })
+        .collect()
 }
 
 /// A rule of `convert`: what it finds, what a person has to know and to do.

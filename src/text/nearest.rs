@@ -22,7 +22,7 @@ pub fn nearest(name: &str, names: impl IntoIterator<Item = String>, limit: usize
 
 /// How many insertions, deletions, replacements and swaps of neighbours lead from one to the
 /// other (optimal string alignment).
-fn distance(a: &[char], b: &[char]) -> usize {
+pub fn distance(a: &[char], b: &[char]) -> usize {
     let mut before = vec![0; b.len() + 1];
     let mut last: Vec<usize> = (0..=b.len()).collect();
     for i in 1..=a.len() {

@@ -1,0 +1,251 @@
+//! Codes: looked up, listed, searched.
+
+use anyhow::{Context as _, bail};
+use serde::Serialize;
+
+use crate::cmd::finish;
+use crate::cmd::output::Output;
+use crate::errcodes::{self, Answer, Hit};
+use crate::explain::{Detail, Item, Topic, code_page, of_cause, of_code};
+use crate::render::{Block, Format, page_markdown, page_text, write_json};
+use crate::report::{ExitStatus, Finding, Report};
+use crate::text::{Lang, nearest, sentence, word};
+
+/// As many hits of a search as are shown without `--verbose`.
+const SHOWN: usize = 20;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    items: Vec<Item<'a>>,
+}
+
+/// What is written: pages for people, items for programs, remarks for reports.
+struct Content<'a> {
+    pages: Box<dyn Fn(Lang, bool) -> Vec<Vec<Block>> + 'a>,
+    items: Vec<Item<'a>>,
+    remarks: Vec<Finding>,
+    /// What was asked for.
+    subject: String,
+    /// Of what nothing is known.
+    unknown: Vec<String>,
+}
+
+/// Looks codes up: 0 if all are known, 3 if one is not.
+pub(super) fn run(inputs: &[String], explain: bool, output: &Output) -> anyhow::Result<ExitStatus> {
+    let answers: Vec<Answer> = inputs.iter().map(|input| errcodes::answer(input)).collect();
+    let detail = if explain { Detail::Long } else { Detail::Short };
+    let topics: Vec<Result<Topic, Answer>> = answers
+        .into_iter()
+        .map(|answer| if answer.is_known() { Ok(Topic::Code(answer)) } else { Err(answer) })
+        .collect();
+    let items = topics.iter().map(|topic| match topic {
+        Ok(topic) => topic.item(),
+        Err(answer) => {
+            Item::Unknown { asked: &answer.asked, similar: errcodes::similar(&answer.asked, 3) }
+        }
+    });
+    let content = Content {
+        pages: Box::new(|lang, verbose| {
+            let pages = topics.iter().map(|topic| match topic {
+                Ok(Topic::Code(answer)) => code_page(answer, lang, detail, verbose || explain),
+                Ok(other) => other.page(lang, verbose),
+                Err(answer) => unknown_page(&answer.asked, lang),
+            });
+            pages.collect()
+        }),
+        items: items.collect(),
+        remarks: topics.iter().flatten().flat_map(Topic::remarks).collect(),
+        subject: inputs.join(" "),
+        unknown: topics
+            .iter()
+            .filter_map(|topic| topic.as_ref().err().map(|answer| answer.asked.clone()))
+            .collect(),
+    };
+    write(content, output)
+}
+
+/// What is said of something unknown: what it could have been meant to be.
+fn unknown_page(asked: &str, lang: Lang) -> Vec<Block> {
+    let mut page = vec![Block::Title(asked.to_owned(), word("unknown_code", lang))];
+    let similar = errcodes::similar(asked, 3);
+    if !similar.is_empty() {
+        page.push(Block::Facts(vec![(word("did_you_mean", lang), similar.join(", "))]));
+    }
+    page
+}
+
+/// Lists families, the codes of one, or the causes.
+pub(super) fn list(family: &str, output: &Output) -> anyhow::Result<ExitStatus> {
+    let content = match family {
+        "" => families(),
+        "causes" => causes(),
+        id => {
+            let Some(family) = errcodes::family(&id.to_ascii_lowercase()) else {
+                let ids = errcodes::families().iter().map(|family| family.id.clone());
+                let near = nearest(id, ids.chain(["causes".to_owned()]), 2);
+                let hint = match near.as_slice() {
+                    [] => "`--list` alone lists the families".to_owned(),
+                    near => format!("did you mean `{}`?", near.join("` or `")),
+                };
+                bail!("there is no family `{}`; {hint}", crate::text::escape_line(id));
+            };
+            Content {
+                pages: Box::new(|lang, _| vec![Topic::CodeFamily(family).page(lang, false)]),
+                items: vec![Item::CodeFamily { family, codes: errcodes::rows(family) }],
+                remarks: Topic::CodeFamily(family).remarks(),
+                subject: family.id.clone(),
+                unknown: Vec::new(),
+            }
+        }
+    };
+    write(content, output)
+}
+
+fn families() -> Content<'static> {
+    let rows = |lang: Lang| {
+        errcodes::families()
+            .iter()
+            .map(|family| {
+                vec![
+                    family.id.clone(),
+                    errcodes::rows(family).len().to_string(),
+                    family.title.get(lang).to_owned(),
+                ]
+            })
+            .collect()
+    };
+    let remark = |family: &'static errcodes::Family| Finding {
+        title: family.title.clone(),
+        cause: family.says.clone(),
+        ..Finding::remark(format!("family/{}", family.id))
+    };
+    Content {
+        pages: Box::new(move |lang, _| {
+            let head = ["family", "codes", "name"].map(|key| word(key, lang)).to_vec();
+            vec![vec![
+                Block::Title(word("code_families", lang), String::new()),
+                Block::Table(head, rows(lang)),
+            ]]
+        }),
+        items: errcodes::families()
+            .iter()
+            .map(|family| Item::CodeFamily { family, codes: errcodes::rows(family) })
+            .collect(),
+        remarks: errcodes::families().iter().map(remark).collect(),
+        subject: "families".to_owned(),
+        unknown: Vec::new(),
+    }
+}
+
+fn causes() -> Content<'static> {
+    Content {
+        pages: Box::new(|lang, _| {
+            let rows = errcodes::causes()
+                .map(|cause| vec![cause.id.clone(), cause.title.get(lang).to_owned()]);
+            let head = ["code", "name"].map(|key| word(key, lang)).to_vec();
+            vec![vec![
+                Block::Title(word("causes", lang), String::new()),
+                Block::Table(head, rows.collect()),
+            ]]
+        }),
+        items: errcodes::causes().map(|cause| Item::Cause { cause }).collect(),
+        remarks: errcodes::causes().map(of_cause).collect(),
+        subject: "causes".to_owned(),
+        unknown: Vec::new(),
+    }
+}
+
+/// Finds codes and causes by words: 0 if something fits, 3 if nothing does.
+pub(super) fn search(words: &str, output: &Output) -> anyhow::Result<ExitStatus> {
+    let hits = errcodes::search(words);
+    let row = |hit: &Hit, lang: Lang| match hit {
+        Hit::Cause(cause) => {
+            vec![word("meaning", lang), cause.id.clone(), cause.title.get(lang).to_owned()]
+        }
+        Hit::Code(family, row) => {
+            let said = match lang {
+                Lang::Zh if !row.zh.is_empty() => &row.zh,
+                _ => &row.message,
+            };
+            let words = format!("{} {said}", row.symbol);
+            vec![family.id.clone(), row.code.clone(), words.trim().to_owned()]
+        }
+    };
+    let unknown = if hits.is_empty() { vec![words.to_owned()] } else { Vec::new() };
+    let content = Content {
+        pages: Box::new(|lang, verbose| {
+            if hits.is_empty() {
+                let text = sentence("search_nothing", &[("words", words.to_owned())]);
+                return vec![vec![Block::Paragraph(text.get(lang).to_owned())]];
+            }
+            let shown = if verbose { hits.len() } else { SHOWN.min(hits.len()) };
+            let rows = hits[..shown].iter().map(|hit| row(hit, lang)).collect();
+            let head = ["family", "code", "message"].map(|key| word(key, lang)).to_vec();
+            let mut page = vec![Block::Table(head, rows)];
+            if shown < hits.len() {
+                let more = (hits.len() - shown).to_string();
+                let text = sentence("more_hits", &[("n", more)]);
+                page.push(Block::Paragraph(text.get(lang).to_owned()));
+            }
+            vec![page]
+        }),
+        items: hits
+            .iter()
+            .map(|hit| match *hit {
+                Hit::Cause(cause) => Item::Cause { cause },
+                Hit::Code(family, code) => Item::Row { family: &family.id, code },
+            })
+            .collect(),
+        remarks: hits
+            .iter()
+            .map(|hit| match *hit {
+                Hit::Cause(cause) => of_cause(cause),
+                Hit::Code(family, row) => of_code(family, row, None),
+            })
+            .collect(),
+        subject: words.to_owned(),
+        unknown,
+    };
+    write(content, output)
+}
+
+fn write(content: Content<'_>, output: &Output) -> anyhow::Result<ExitStatus> {
+    let status = if content.unknown.is_empty() { ExitStatus::Clean } else { ExitStatus::NoVerdict };
+    match output.format() {
+        Format::Text => output.write(|out, style| {
+            for (number, page) in (content.pages)(style.lang, style.verbose).iter().enumerate() {
+                if number > 0 {
+                    writeln!(out)?;
+                }
+                page_text(page, style, out)?;
+            }
+            Ok(())
+        }),
+        Format::Markdown => output.write(|out, style| {
+            for page in &(content.pages)(style.lang, style.verbose) {
+                page_markdown(page, 2, out)?;
+                writeln!(out)?;
+            }
+            Ok(())
+        }),
+        Format::Json => {
+            let document =
+                Document { schema: "ascend-doctor/translate-error/1", items: content.items };
+            output.write(|out, _| write_json(&document, out))
+        }
+        // These have no pages: what was asked for becomes a report of remarks.
+        Format::Junit | Format::Sarif | Format::Html => {
+            let mut report = Report::new("translate-error", content.subject);
+            report.findings = content.remarks;
+            report.no_verdict = content
+                .unknown
+                .into_iter()
+                .map(|asked| sentence("nothing_known", &[("code", asked)]))
+                .collect();
+            return finish(report, output);
+        }
+    }
+    .context("failed to write the answer")?;
+    Ok(status)
+}

@@ -1,0 +1,81 @@
+//! Events of a chip: `0x80E01801`.
+//!
+//! Environment 31:30, black box 29:28, node 27:17, sensor 16:9, state 8:0.
+
+use super::{Decoding, Part, row};
+use crate::errcodes::{Link, cause_of};
+use crate::text::Text;
+
+/// An event, taken apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChipEvent {
+    /// The whole.
+    pub id: u32,
+    /// Who saw it: 1 the host, 2 the device.
+    pub environment: u32,
+    /// Not 0 for the codes of the black box, whose other parts are unknown.
+    pub black_box: u32,
+    /// The part of the chip.
+    pub node: u32,
+    /// The kind of sensor.
+    pub sensor: u32,
+    /// What the sensor says.
+    pub state: u32,
+}
+
+/// Takes an event apart.
+pub fn chip_event(id: u32) -> ChipEvent {
+    let bits = |from: u32, count: u32| id >> from & ((1 << count) - 1);
+    ChipEvent {
+        id,
+        environment: bits(30, 2),
+        black_box: bits(28, 2),
+        node: bits(17, 11),
+        sensor: bits(9, 8),
+        state: bits(0, 9),
+    }
+}
+
+impl ChipEvent {
+    /// Whether the value can be an event of the driver: of the host or a device, and its sensor
+    /// or its node is known. Anything else of 32 bits is an address or a checksum.
+    pub fn is_plausible(self) -> bool {
+        matches!(self.environment, 1 | 2)
+            && self.black_box == 0
+            && (self.row("dms_sensor").is_some() || self.row("dms_node").is_some())
+    }
+
+    fn row(self, family: &str) -> Option<crate::errcodes::Row> {
+        match family {
+            "dms_node" => row(family, &format!("{:#x}", self.node)),
+            "dms_sensor" => row(family, &format!("{:#x}", self.sensor)),
+            _ => row(family, &format!("{:#x}+{:#04x}", self.sensor, self.state)),
+        }
+    }
+
+    fn links(self) -> Vec<Link> {
+        cause_of("chip", &format!("0x{:08X}", self.id)).into_iter().collect()
+    }
+
+    pub(super) fn decoding(self) -> Decoding {
+        let environment = match self.environment {
+            1 => Some("part_host"),
+            2 => Some("part_device"),
+            _ => None,
+        };
+        let symbol = |family| self.row(family).map(|row| Text::same(row.symbol));
+        let level = self.row("dms_state").map(|row| match row.level.as_str() {
+            "0" => "part_level_0",
+            "1" => "part_level_1",
+            "2" => "part_level_2",
+            _ => "part_level_3",
+        });
+        let parts = vec![
+            Part::said("part_environment", self.environment.to_string(), environment),
+            Part::new("part_node", format!("{:#x}", self.node), symbol("dms_node")),
+            Part::new("part_sensor", format!("{:#x}", self.sensor), symbol("dms_sensor")),
+            Part::said("part_state", self.state.to_string(), level),
+        ];
+        Decoding { scheme: "scheme_event", parts, links: self.links() }
+    }
+}

@@ -1,0 +1,219 @@
+//! Numbers and names whose digits mean something: return codes of ACL, inner codes of the
+//! runtime, HCCL's `errNo[0x…]`, E-codes, `ERRssiii`, DCMI.
+
+use super::event::{ChipEvent, chip_event};
+use super::{Decoding, Part, row};
+use crate::errcodes::query::Form;
+use crate::errcodes::{Link, cause_of, family, rows};
+use crate::text::Text;
+
+/// An inner code of the runtime: `0x07mmnnnn`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RuntimeInner {
+    /// The module, `mm`.
+    pub module: u8,
+    /// The number, `nnnn`.
+    pub number: u16,
+}
+
+/// Takes an inner code of the runtime apart. Logs print it in hexadecimal and in decimal.
+pub fn runtime_inner(value: i64) -> Option<RuntimeInner> {
+    let value = u32::try_from(value).ok().filter(|value| value >> 24 == 7)?;
+    let [_, module, high, low] = value.to_be_bytes();
+    Some(RuntimeInner { module, number: u16::from_be_bytes([high, low]) })
+}
+
+impl RuntimeInner {
+    /// The name of the module: what the first constant of it is called.
+    pub fn module_name(self) -> Option<String> {
+        let base = row("runtime", &format!("{:#x}", 0x0700_0000 | u32::from(self.module) << 16))?;
+        let name = base.symbol.strip_prefix("RT_ERROR_")?;
+        Some(name.strip_suffix("_BASE").unwrap_or(name).to_owned())
+    }
+}
+
+/// A return code of ACL: `cmmnnn`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AclClass {
+    /// The class: 1 the caller, 2 a resource, 3 another component, 5 inside.
+    pub class: u32,
+    /// The component.
+    pub component: u32,
+    /// The number.
+    pub number: u32,
+}
+
+/// Takes a return code of ACL apart.
+pub fn acl_class(value: i64) -> Option<AclClass> {
+    let value = u32::try_from(value).ok().filter(|value| (100_000..600_000).contains(value))?;
+    let class =
+        AclClass { class: value / 100_000, component: value / 1000 % 100, number: value % 1000 };
+    let known = matches!(class.class, 1 | 2 | 3 | 5) && class.component_key().is_some();
+    known.then_some(class)
+}
+
+impl AclClass {
+    fn component_key(self) -> Option<&'static str> {
+        match self.component {
+            0 => Some("part_acl"),
+            7 => Some("part_runtime"),
+            45 => Some("part_ge"),
+            61 => Some("part_aclnn"),
+            _ => None,
+        }
+    }
+
+    fn class_key(self) -> &'static str {
+        match self.class {
+            1 => "part_class_1",
+            2 => "part_class_2",
+            3 => "part_class_3",
+            _ => "part_class_5",
+        }
+    }
+}
+
+/// The result of HCCL in its `errNo[0x000000000500000b]`: the lowest byte. What stands above it
+/// is not documented.
+pub fn hccl_errno(value: u64) -> u8 {
+    value.to_le_bytes()[0]
+}
+
+/// The modules that print messages with the first two characters of `code`.
+pub fn e_code_module(code: &str) -> Option<String> {
+    let prefix = code.get(..2)?;
+    let row = row("module_prefix", &prefix.to_ascii_uppercase())?;
+    (!row.message.starts_with('?')).then_some(row.message)
+}
+
+/// `errNo[0x…]`.
+pub(super) fn hccl_errno_decoding(text: &str) -> Option<Decoding> {
+    let inner = text.strip_prefix("errNo[0x")?;
+    let digits = inner.trim_end_matches(']');
+    let value = u64::from_str_radix(digits, 16).ok()?;
+    Some(of_errno(value))
+}
+
+fn of_errno(value: u64) -> Decoding {
+    let result = hccl_errno(value);
+    let found = row("hccl", &result.to_string());
+    let links = cause_of("hccl", &result.to_string()).into_iter().collect();
+    let meaning = found.map(|row| Text::same(format!("{}: {}", row.symbol, row.message)));
+    let parts = vec![
+        Part::new("part_result", result.to_string(), meaning),
+        Part::new("part_above", format!("{:#x}", value >> 8), None),
+    ];
+    Decoding { scheme: "scheme_errno", parts, links }
+}
+
+/// Numbers, as they are written: a value means nothing where it would be written otherwise.
+pub(super) fn decode(value: i64, form: Form) -> Vec<Decoding> {
+    let mut found = Vec::new();
+    if let Some(inner) = runtime_inner(value) {
+        let name = inner.module_name();
+        let code = format!("{value:#x}");
+        let parts = vec![
+            Part::new("part_module", format!("{:#04x}", inner.module), name.map(Text::same)),
+            Part::new("part_number", inner.number.to_string(), symbol("runtime", &code)),
+        ];
+        found.push(Decoding { scheme: "scheme_runtime", parts, links: link("runtime", &code) });
+    }
+    match (form, value) {
+        (Form::Decimal, -8999..=-8001 | -9999..=-9001) => {
+            let key = if value > -9000 { "part_dcmi" } else { "part_npu_smi" };
+            let code = value.to_string();
+            let parts = vec![
+                Part::said("part_module", (value / 1000).to_string(), Some(key)),
+                Part::new("part_number", (-value % 1000).to_string(), symbol("dcmi", &code)),
+            ];
+            found.push(Decoding { scheme: "scheme_dcmi", parts, links: link("dcmi", &code) });
+        }
+        (Form::Decimal, _) => found.extend(acl_class(value).map(|class| class.decoding(value))),
+        (Form::Hex, 0x1000_0000..=0xffff_ffff) => {
+            let event = u32::try_from(value).ok().map(chip_event);
+            found.extend(event.filter(|event| event.is_plausible()).map(ChipEvent::decoding));
+        }
+        (Form::Hex, 0x1_0000_0000..) => {
+            found.extend(u64::try_from(value).ok().map(of_errno));
+        }
+        (Form::Hex, _) => {}
+    }
+    found
+}
+
+impl AclClass {
+    fn decoding(self, value: i64) -> Decoding {
+        let code = value.to_string();
+        let families = ["acl_rt", "acl_api", "acl_ge", "aclnn"];
+        let meaning = families.iter().find_map(|family| symbol(family, &code));
+        let parts = vec![
+            Part::said("part_class", self.class.to_string(), Some(self.class_key())),
+            Part::said("part_component", format!("{:02}", self.component), self.component_key()),
+            Part::new("part_number", format!("{:03}", self.number), meaning),
+        ];
+        let links = families.iter().find_map(|family| cause_of(family, &code));
+        Decoding { scheme: "scheme_acl", parts, links: links.into_iter().collect() }
+    }
+}
+
+/// E-codes and `ERRssiii`; `name` is in upper case.
+pub(super) fn name_decoding(name: &str) -> Option<Decoding> {
+    if let Some(digits) = name.strip_prefix("ERR") {
+        return torch_npu(name, digits);
+    }
+    let rest = name.strip_prefix(['E', 'W'])?;
+    let mut chars = rest.chars();
+    let letter = chars.next()?;
+    let digits = chars.as_str();
+    let shaped = digits.len() == 4 && digits.bytes().all(|b| b.is_ascii_digit());
+    if !shaped || !letter.is_ascii_alphanumeric() {
+        return None;
+    }
+    let module = e_code_module(name).map(Text::same);
+    if module.is_none() && row("module_prefix", &name[..2]).is_none() {
+        return None;
+    }
+    let kind = match digits {
+        "9999" => Some("part_inner"),
+        "8888" => Some("part_call"),
+        _ => None,
+    };
+    let meaning = kind.map(crate::text::words).or_else(|| symbol("ecode", name));
+    let warns = if name.starts_with('W') { "part_warning" } else { "part_error" };
+    let parts = vec![
+        Part::said("part_gravity", &name[..1], Some(warns)),
+        Part::new("part_module", &name[..2], module),
+        Part::new("part_number", digits, meaning),
+    ];
+    let links = cause_of("ecode", name).or_else(|| cause_of("ecode_inner", name));
+    Some(Decoding { scheme: "scheme_ecode", parts, links: links.into_iter().collect() })
+}
+
+/// `ERRssiii`: two digits for the part of torch_npu, three for the kind of error. What they mean
+/// is in the names of the codes that are known: `ERR01007` is `OPS.NOT_SUPPORT`.
+fn torch_npu(name: &str, digits: &str) -> Option<Decoding> {
+    if digits.len() != 5 || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let (module, kind) = digits.split_at(2);
+    let known = rows(family("torch_npu")?);
+    let half = |at: std::ops::Range<usize>, digits: &str, first: bool| {
+        let row = known.iter().find(|row| row.code.get(at.clone()) == Some(digits))?;
+        let (part, kind) = row.symbol.split_once('.')?;
+        Some(Text::same(if first { part } else { kind }))
+    };
+    let parts = vec![
+        Part::new("part_module", module, half(3..5, module, true)),
+        Part::new("part_kind", kind, half(5..8, kind, false)),
+    ];
+    let known = parts.iter().any(|part| part.meaning.is_some());
+    known.then(|| Decoding { scheme: "scheme_torch_npu", parts, links: link("torch_npu", name) })
+}
+
+fn symbol(family: &str, code: &str) -> Option<Text> {
+    row(family, code).map(|row| Text::same(row.symbol)).filter(|text| !text.en.is_empty())
+}
+
+fn link(family: &str, code: &str) -> Vec<Link> {
+    cause_of(family, code).into_iter().collect()
+}

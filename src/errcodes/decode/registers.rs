@@ -1,0 +1,104 @@
+//! The error words of an AI Core: `errcode:(0x800000, 0x4000, 0)`.
+//!
+//! Three words of 64 bits, in each of which a bit stands for one fault; several can be set.
+//! The third has bits 0 to 16 and 32 and above (`ProcessStarsCoreErrorMapInfo` of the runtime).
+
+use super::{Decoding, Part, row};
+use crate::errcodes::{Link, Row, cause, cause_of};
+use crate::text::Text;
+
+/// The three error words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Registers(pub [u64; 3]);
+
+/// A bit that is set.
+#[derive(Debug, Clone)]
+pub struct Bit {
+    /// Which word, from 0.
+    pub word: usize,
+    /// Which bit of it, from 0.
+    pub bit: u32,
+    /// What it stands for, where that is known.
+    pub row: Option<Row>,
+    /// What it speaks for.
+    pub link: Option<Link>,
+}
+
+/// The words in a text: in brackets, with or without `errcode:` before them, or a single word
+/// after `errcode`.
+pub fn registers(text: &str) -> Option<Registers> {
+    let text = text.trim();
+    let text = text.strip_prefix("errcode").map_or(text, str::trim_start);
+    let text = text.trim_start_matches([':', '=']).trim();
+    let inner = text.strip_prefix('(')?;
+    let inner = inner.split_once(')').map_or(inner, |(inner, _)| inner);
+    let words: Vec<u64> =
+        inner.split(',').map(|word| number(word.trim())).collect::<Option<_>>()?;
+    words.try_into().ok().map(Registers)
+}
+
+fn number(word: &str) -> Option<u64> {
+    let digits = word.strip_prefix("0x").or_else(|| word.strip_prefix("0X"));
+    let (digits, radix) = digits.map_or((word, 10), |digits| (digits, 16));
+    if !digits.chars().all(|c| c.is_digit(radix)) {
+        return None;
+    }
+    u64::from_str_radix(digits, radix).ok()
+}
+
+impl Registers {
+    /// The bits that are set.
+    pub fn bits(self) -> Vec<Bit> {
+        let mut bits = Vec::new();
+        for (word, value) in self.0.into_iter().enumerate() {
+            for bit in (0..u64::BITS).filter(|bit| value >> bit & 1 == 1) {
+                let code = format!("w{word}.{bit}");
+                let row = row("aicore_bit", &code);
+                let link = row.as_ref().and_then(|_| cause_of("aicore_bit", &code));
+                bits.push(Bit { word, bit, row, link });
+            }
+        }
+        bits
+    }
+
+    /// What the words speak for, the surest first, each cause once. No bit at all is the way of a
+    /// time-out or a trap.
+    pub fn links(self) -> Vec<Link> {
+        if self.0 == [0; 3] {
+            let cause = cause("aicore.timeout_or_trap");
+            return cause.map(|cause| Link { cause, weight: 20 }).into_iter().collect();
+        }
+        let mut links: Vec<Link> = self.bits().into_iter().filter_map(|bit| bit.link).collect();
+        // Stable: of equals, the lower bit.
+        links.sort_by_key(|link| std::cmp::Reverse(link.weight));
+        let mut seen = Vec::new();
+        links.retain(|link| {
+            let new = !seen.contains(&&link.cause.id);
+            seen.push(&link.cause.id);
+            new
+        });
+        links
+    }
+
+    pub(super) fn decoding(self) -> Decoding {
+        let mut parts: Vec<Part> = self
+            .bits()
+            .into_iter()
+            .map(|bit| {
+                let value = format!("w{}.{}", bit.word, bit.bit);
+                let meaning = bit.row.map(|row| {
+                    let zh = if row.zh.is_empty() { &row.message } else { &row.zh };
+                    Text::new(
+                        format!("{}: {}", row.symbol, row.message),
+                        format!("{}: {zh}", row.symbol),
+                    )
+                });
+                Part::new("part_bit", value, meaning)
+            })
+            .collect();
+        if parts.is_empty() {
+            parts.push(Part::said("part_bit", "0", Some("part_no_bit")));
+        }
+        Decoding { scheme: "scheme_registers", parts, links: self.links() }
+    }
+}

@@ -1,0 +1,148 @@
+//! Words, in English or Chinese and with slips, to codes and causes.
+
+use super::{Cause, Family, Row, causes, families, rows};
+use crate::text::distance;
+
+/// Something that a search found.
+#[derive(Debug, Clone, Copy)]
+pub enum Hit {
+    /// A cause.
+    Cause(&'static Cause),
+    /// A code of a family.
+    Code(&'static Family, &'static Row),
+}
+
+/// What fits `words`, the best first. Every word has to be there, if need be with a slip: one in
+/// four to seven letters, two in longer words. Chinese text is compared by pairs of characters.
+pub fn search(words: &str) -> Vec<Hit> {
+    let wanted: Vec<Token> = words.split_whitespace().flat_map(tokens).collect();
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    let mut hits = Vec::new();
+    for cause in causes() {
+        let title = [&cause.id, &cause.title.en, &cause.title.zh];
+        let all = [&cause.text.en, &cause.text.zh];
+        if let Some(score) = score(&wanted, &title, &all) {
+            // A cause says more than a code of which only the name is known.
+            hits.push((score + 1, cause.title.en.len(), Hit::Cause(cause)));
+        }
+    }
+    for family in families() {
+        for row in rows(family) {
+            let title = [&row.code, &row.symbol];
+            let all = [&row.message, &row.zh, &row.formerly];
+            if let Some(score) = score(&wanted, &title, &all) {
+                hits.push((score, row.message.len(), Hit::Code(family, row)));
+            }
+        }
+    }
+    // Of equals, what is said shortest is said most directly.
+    hits.sort_by_key(|(score, length, _)| (std::cmp::Reverse(*score), *length));
+    hits.into_iter().map(|(_, _, hit)| hit).collect()
+}
+
+/// A word that is looked for.
+struct Token {
+    text: String,
+    letters: Vec<char>,
+    /// How many slips are forgiven.
+    slips: usize,
+}
+
+/// Words of letters and digits; of Chinese text each pair of neighbours.
+fn tokens(word: &str) -> Vec<Token> {
+    let word = word.to_lowercase();
+    let mut found = Vec::new();
+    for part in word.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()) {
+        let letters: Vec<char> = part.chars().collect();
+        if letters.iter().all(char::is_ascii) {
+            let slips = match letters.len() {
+                _ if letters.iter().any(char::is_ascii_digit) => 0,
+                0..4 => 0,
+                4..8 => 1,
+                _ => 2,
+            };
+            found.push(Token { text: part.to_owned(), letters, slips });
+        } else if letters.len() < 2 {
+            found.push(Token { text: part.to_owned(), letters, slips: 0 });
+        } else {
+            found.extend(letters.windows(2).map(|pair| Token {
+                text: pair.iter().collect(),
+                letters: pair.to_vec(),
+                slips: 0,
+            }));
+        }
+    }
+    found
+}
+
+/// How well a text fits, if every word is there; the title counts double.
+fn score(wanted: &[Token], title: &[&String], rest: &[&String]) -> Option<usize> {
+    let lower = |texts: &[&String]| -> Vec<String> {
+        texts.iter().filter(|text| !text.is_empty()).map(|text| text.to_lowercase()).collect()
+    };
+    let (title, rest) = (lower(title), lower(rest));
+    let mut score = 0;
+    for token in wanted {
+        score += if title.iter().any(|text| text.contains(&token.text)) {
+            8
+        } else if rest.iter().any(|text| text.contains(&token.text)) {
+            4
+        } else if title.iter().any(|text| nearly(token, text)) {
+            3
+        } else if rest.iter().any(|text| nearly(token, text)) {
+            1
+        } else {
+            return None;
+        };
+    }
+    Some(score)
+}
+
+/// Whether a word of the text is the token but for the slips that are forgiven.
+fn nearly(token: &Token, text: &str) -> bool {
+    token.slips > 0
+        && text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
+            word.len().abs_diff(token.letters.len()) <= token.slips
+                && distance(&token.letters, &word.chars().collect::<Vec<_>>()) <= token.slips
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(words: &str) -> String {
+        match search(words).first() {
+            Some(Hit::Cause(cause)) => cause.id.clone(),
+            Some(Hit::Code(family, row)) => format!("{}:{}", family.id, row.code),
+            None => String::new(),
+        }
+    }
+
+    #[test]
+    fn words_lead_to_causes_in_both_languages_and_with_slips() {
+        assert_eq!(first("HCCL_BUFFSIZE"), "hccl.buffsize_too_small");
+        assert_eq!(first("kv cache"), "memory.kv_cache_too_small");
+        assert_eq!(first("设备内存不足"), "memory.device_oom");
+        assert_eq!(first("心跳丢失"), "hccl.peer_lost");
+        assert_eq!(first("hartbeat lost"), "hccl.peer_lost");
+        assert_eq!(first("heartbeet  LOST"), "hccl.peer_lost");
+    }
+
+    #[test]
+    fn names_of_constants_are_words_too() {
+        let found = search("vector core exception");
+        let is = |hit: &Hit| matches!(hit, Hit::Code(_, row) if row.code == "507035");
+        assert!(found.iter().take(5).any(is), "{found:?}");
+    }
+
+    #[test]
+    fn every_word_has_to_be_there() {
+        assert!(search("heartbeat zzzzzzzz").is_empty());
+        for nothing in ["", "  ", "…", "zzzzzzzz", "二二二"] {
+            assert!(search(nothing).is_empty(), "{nothing}");
+        }
+    }
+}
