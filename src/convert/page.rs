@@ -15,6 +15,8 @@ use crate::text::{Lang, sentence, word};
 
 /// Lines around a change or a flagged place.
 const CONTEXT: usize = 3;
+/// Pairs of lines of one change that are compared to find those that are alike.
+const MAX_PAIRS: usize = 10_000;
 /// Longer lines are compared as a whole: their words would take long.
 const MAX_WORDS: usize = 4000;
 
@@ -107,13 +109,9 @@ fn rows(old: &[&[u8]], new: &[&[u8]], notes: &BTreeMap<usize, Vec<&Site>>) -> Ve
             all.extend(left.zip(right).map(|(left, right)| Row::Same(left, right)));
             continue;
         }
-        let count = left.len().max(right.len());
-        for at in 0..count {
+        for (was, is) in beside(&old[left.clone()], &new[right.clone()]) {
             wanted.push(all.len());
-            let place = |range: &std::ops::Range<usize>| {
-                Some(range.start + at).filter(|&line| line < range.end)
-            };
-            all.push(Row::Changed(place(&left), place(&right)));
+            all.push(Row::Changed(was.map(|at| left.start + at), is.map(|at| right.start + at)));
         }
     }
     for (at, row) in all.iter().enumerate() {
@@ -140,6 +138,53 @@ fn rows(old: &[&[u8]], new: &[&[u8]], notes: &BTreeMap<usize, Vec<&Site>>) -> Ve
         }
     }
     shown
+}
+
+/// Which lines of a change stand beside each other: in order where it is line for line, else (a
+/// line was inserted) those that are most alike.
+fn beside(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Option<usize>, Option<usize>)> {
+    let (height, width) = (old.len(), new.len());
+    if height == width || height * width > MAX_PAIRS {
+        let within = |at: usize, len: usize| (at < len).then_some(at);
+        return (0..height.max(width)).map(|at| (within(at, height), within(at, width))).collect();
+    }
+    // The best sum over pairs that do not cross, from each corner to the end.
+    let mut best = vec![vec![0; width + 1]; height + 1];
+    for at in (0..height).rev() {
+        for to in (0..width).rev() {
+            let paired = likeness(old[at], new[to]) + best[at + 1][to + 1];
+            best[at][to] = paired.max(best[at + 1][to]).max(best[at][to + 1]);
+        }
+    }
+    let (mut at, mut to) = (0, 0);
+    let mut rows = Vec::new();
+    while at < height || to < width {
+        let alike = at < height && to < width && {
+            let likeness = likeness(old[at], new[to]);
+            likeness > 0 && best[at][to] == likeness + best[at + 1][to + 1]
+        };
+        if alike {
+            rows.push((Some(at), Some(to)));
+            (at, to) = (at + 1, to + 1);
+        } else if to == width || at < height && best[at][to] == best[at + 1][to] {
+            rows.push((Some(at), None));
+            at += 1;
+        } else {
+            rows.push((None, Some(to)));
+            to += 1;
+        }
+    }
+    rows
+}
+
+/// How many bytes two lines have in common at their ends; 0 if that is less than half of them.
+fn likeness(old: &[u8], new: &[u8]) -> usize {
+    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let rest = old.len().min(new.len()) - head;
+    let tail =
+        old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
+    let common = head + tail;
+    if 2 * common < old.len().max(new.len()) { 0 } else { common }
 }
 
 /// What is said about the places of a line, below it.
@@ -232,6 +277,15 @@ mod tests {
         assert_eq!(new, "x = torch.<ins>npu</ins>.Stream()");
         assert_eq!(marked(None, Some(b"<a>\r\n")), (String::new(), "&lt;a&gt;".to_owned()));
         assert_eq!(words("a.b_1 "), ["a", ".", "b_1", " "]);
+    }
+
+    #[test]
+    fn an_inserted_line_does_not_part_a_changed_one_from_what_it_was() {
+        let old: [&[u8]; 1] = [b"x = torch.zeros(1, device='cuda')"];
+        let new: [&[u8]; 2] = [b"import torch_npu", b"x = torch.zeros(1, device='npu')"];
+        assert_eq!(beside(&old, &new), [(None, Some(0)), (Some(0), Some(1))]);
+        assert_eq!(beside(&new, &old), [(Some(0), None), (Some(1), Some(0))]);
+        assert_eq!(beside(&[b"a"], &[b"b", b"c"]).len(), 3);
     }
 
     #[test]

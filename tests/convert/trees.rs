@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 /// A source with one place to change, and what becomes of it.
 pub(crate) const BEFORE: &str = "import torch\nx = torch.zeros(1, device='cuda')\n";
-pub(crate) const AFTER: &str = "import torch\nx = torch.zeros(1, device='npu')\n";
+pub(crate) const AFTER: &str = "import torch\nimport torch_npu\nx = torch.zeros(1, device='npu')\n";
 
 /// A directory with files in it.
 pub(crate) struct Tree {
