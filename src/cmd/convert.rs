@@ -19,6 +19,7 @@ use crate::convert::diff::unified;
 use crate::convert::git;
 use crate::convert::journal::{DIRECTORY, Journals};
 use crate::convert::kind::FileKind;
+use crate::convert::needle;
 use crate::convert::options::Options;
 use crate::convert::page;
 use crate::convert::plan::{FileProblem, Plan, plan};
@@ -44,7 +45,8 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     };
     let in_place = !(args.dry_run || args.diff || args.check || args.output.is_some());
     let mut remarks = Vec::new();
-    let mut found = walk(&scope)?;
+    let (found, ()) = rayon::join(|| walk(&scope), needle::prepare);
+    let mut found = found?;
     let recovered = if in_place { restore_interrupted(&found)? } else { Vec::new() };
     if in_place && !recovered.is_empty() {
         found = walk(&scope)?;

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use encoding_rs::Encoding;
+use memchr::memchr;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -52,7 +53,7 @@ impl Decoded {
     /// Decodes a Python source file as the interpreter does: UTF-8 unless a byte order mark or
     /// a coding line in the first two lines says otherwise (PEP 263).
     pub fn python(bytes: &[u8]) -> Result<Self, DecodeError> {
-        if let Some(nul) = bytes.iter().position(|&byte| byte == 0) {
+        if let Some(nul) = memchr(0, bytes) {
             return Err(DecodeError::Nul(nul));
         }
         let (bom, body) = match bytes.strip_prefix(BOM) {

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::kind::FileKind;
 use super::rules::{Match, Rules};
@@ -48,6 +48,7 @@ const SILENT: &[&str] = &[
 static PLAIN_WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
+        .kind(Some(AhoCorasickKind::DFA))
         .build(PLAIN)
         .expect("a few words make a small automaton")
 });
@@ -77,8 +78,17 @@ static NAMES: LazyLock<AhoCorasick> = LazyLock::new(|| {
     }
     names.sort();
     names.dedup();
-    AhoCorasick::new(&names).expect("the names of the rules make a small automaton")
+    AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(&names)
+        .expect("the names of the rules make a small automaton")
 });
+
+/// Makes what the search needs, which takes some milliseconds: while files are looked for.
+pub fn prepare() {
+    LazyLock::force(&PLAIN_WORDS);
+    LazyLock::force(&NAMES);
+}
 
 /// Whether a file of this kind may have something to convert.
 pub fn any(kind: FileKind, bytes: &[u8]) -> bool {

@@ -5,9 +5,9 @@ mod presence;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use foldhash::HashMap;
 use serde::{Deserialize, Serialize};
 
 pub use place::Place;
@@ -262,7 +262,7 @@ impl Rules {
             rules.extend(file.rule.into_iter().map(|rule| Rule { field, ..rule }));
         }
         rules.sort_by(|a, b| a.id.cmp(&b.id));
-        let mut exact: HashMap<String, Vec<(Match, usize)>> = HashMap::new();
+        let mut exact: HashMap<String, Vec<(Match, usize)>> = HashMap::default();
         let mut prefixes = Vec::new();
         for (at, rule) in rules.iter().enumerate() {
             if at > 0 && rules[at - 1].id == rule.id {

@@ -1,9 +1,10 @@
 //! What `convert` decided about one file: places, with what becomes of each.
 
-use std::cell::Cell;
-use std::collections::{BTreeMap, HashSet};
+use std::cell::{Cell, OnceCell};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
+use foldhash::HashSet;
 use serde::Serialize;
 
 use super::encoding::Edit;
@@ -70,8 +71,8 @@ pub struct Planner<'a> {
     pub options: &'a Options,
     /// What is known of the tree that the text is from.
     pub project: Option<&'a Project>,
-    /// Byte offsets at which lines begin.
-    lines: Vec<usize>,
+    /// Byte offsets at which lines begin, as soon as a position is asked for.
+    lines: OnceCell<Vec<usize>>,
     plan: FilePlan,
     /// What was said of which range, so that nothing is said twice.
     said: HashSet<(usize, usize, &'static str, Decision)>,
@@ -89,18 +90,13 @@ impl<'a> Planner<'a> {
 
     /// Begins with an empty plan.
     pub fn of(text: &'a str, options: &'a Options, project: Option<&'a Project>) -> Self {
-        let lines = std::iter::once(0)
-            .chain(
-                text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1),
-            )
-            .collect();
         Self {
             text,
             options,
             project,
-            lines,
+            lines: OnceCell::new(),
             plan: FilePlan::default(),
-            said: HashSet::new(),
+            said: HashSet::default(),
             replaced: BTreeMap::new(),
             counted: Cell::new((0, 0)),
         }
@@ -170,8 +166,13 @@ impl<'a> Planner<'a> {
 
     /// Line and column, from 1, of a byte offset; the column counts characters.
     pub fn position(&self, offset: usize) -> (u32, u32) {
-        let line = self.lines.partition_point(|&start| start <= offset) - 1;
-        let start = self.lines[line];
+        let lines = self.lines.get_or_init(|| {
+            std::iter::once(0)
+                .chain(memchr::memchr_iter(b'\n', self.text.as_bytes()).map(|at| at + 1))
+                .collect()
+        });
+        let line = lines.partition_point(|&start| start <= offset) - 1;
+        let start = lines[line];
         // Places come in order, mostly: long lines are not counted from their start each time.
         let (from, before) = match self.counted.get() {
             (at, column) if (start..=offset).contains(&at) => (at, column),

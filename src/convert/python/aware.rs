@@ -6,7 +6,7 @@ use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Expr, Pattern, Stmt, StmtIf};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 
-use super::names::mentions_npu;
+use super::names::{mentions_npu, says};
 
 /// As many bytes of a branch as are searched for NPUs when its test does not mention them.
 const SHORT_BRANCH: usize = 300;
@@ -32,8 +32,8 @@ impl Finder<'_> {
     }
 
     fn cuda(&self, node: &impl Ranged) -> bool {
-        let text = self.text[node.range()].to_ascii_lowercase();
-        text.contains("cuda") || text.contains("nccl")
+        let text = &self.text[node.range()];
+        says(text, "cuda") || says(text, "nccl")
     }
 
     fn keep(&mut self, range: TextRange) {

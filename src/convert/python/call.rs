@@ -1,12 +1,14 @@
 //! Calls: which arguments hold devices, and the methods that move things to a device.
 
+use std::borrow::Cow;
+
 use ruff_python_ast::{Arguments, Expr, ExprCall, StmtFunctionDef};
 use ruff_text_size::Ranged as _;
 
 use super::engine::{Engine, Hint};
 use super::flow::Slot;
 use super::literal::{self, span};
-use super::names::{canonical, device_like};
+use super::names::{canonical, device_like, says};
 use super::roles::{self, Role, Want};
 use super::scope::Binding;
 use crate::convert::rules::{Action, Match, Place};
@@ -116,11 +118,8 @@ impl<'a> Engine<'a> {
             && let Some(key) = call.arguments.args.get(key).and_then(literal::plain)
             && let Some(default) = call.arguments.args.get(default)
         {
-            let slot = if name == "getattr" {
-                Slot::Attr(key.to_owned())
-            } else {
-                Slot::Key(key.to_owned())
-            };
+            let slot =
+                if name == "getattr" { Slot::Attr(Cow::Borrowed(key)) } else { Slot::Key(key) };
             self.mark_by_name(&slot, key);
             self.flow.give(slot, self.scope, default);
         }
@@ -183,10 +182,8 @@ impl<'a> Engine<'a> {
                 });
                 if self.is_device(object) {
                     self.spread(arg, role);
-                } else {
-                    for slot in self.roots(object) {
-                        self.flow.compare(slot, self.scope, arg);
-                    }
+                } else if let Some(slot) = self.root(object) {
+                    self.flow.compare(slot, self.scope, arg);
                 }
             }
         }
@@ -257,7 +254,7 @@ impl<'a> Engine<'a> {
             .unwrap_or_default()
             .trim_start_matches('-')
             .replace('-', "_");
-        let slot = Slot::Attr(dest.clone());
+        let slot = Slot::Attr(Cow::Owned(dest.clone()));
         let device_type = keyword("type").is_some_and(|kind| {
             self.scopes.path(kind, self.scope).as_deref() == Some("torch.device")
         });
@@ -305,10 +302,10 @@ impl<'a> Engine<'a> {
             }
         };
         let Some(opened) = self.scopes.opened_by(def.range()) else { return };
-        let names: Vec<&str> =
+        let names: Vec<&'a str> =
             def.parameters.iter_non_variadic_params().map(|one| one.name().as_str()).collect();
-        let give = |me: &mut Self, parameter: &str, value: &'a Expr| {
-            let slot = Slot::Name(opened, parameter.to_owned());
+        let give = |me: &mut Self, parameter: &'a str, value: &'a Expr| {
+            let slot = Slot::Name(opened, parameter);
             me.mark_by_name(&slot, parameter);
             me.flow.give(slot, me.scope, value);
         };
@@ -364,7 +361,7 @@ impl<'a> Engine<'a> {
                             && role.want == Want::Device
                             && device_like(key)
                         {
-                            self.flow.mark(&Slot::Key(key.to_owned()), role);
+                            self.flow.mark(&Slot::Key(key), role);
                         }
                     }
                     "lower" | "upper" | "strip" | "split" | "replace" | "format" | "copy" => {
@@ -431,10 +428,9 @@ fn collect_texts<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
 
 /// Whether a function of this name installs packages, or checks that they are installed.
 fn is_installer(name: &str) -> bool {
-    let lower = name.to_ascii_lowercase();
-    lower.contains("requirement")
-        || lower.contains("pip") && !lower.contains("pipe")
-        || lower == "install"
+    says(name, "requirement")
+        || says(name, "pip") && !says(name, "pipe")
+        || name.eq_ignore_ascii_case("install")
 }
 
 fn is_static(def: &StmtFunctionDef) -> bool {

@@ -4,6 +4,8 @@
 //! (`a.b.b.b…`, `not not not …`, `((((…`) would take more than there is. So the operators and
 //! brackets that can stand inside each other are counted first, roughly, and never too few.
 
+use memchr::memchr;
+
 /// What the stack of any thread carries.
 pub(super) const SHALLOW: usize = 150;
 /// The deepest nesting that is read. The interpreter itself stops far below (200 brackets).
@@ -19,7 +21,11 @@ pub(super) const STACK: usize = 512 << 20;
 pub(super) fn of(text: &str) -> Result<usize, u32> {
     let bytes = text.as_bytes();
     let mut scan = Scan { bytes, at: 0, open: Vec::new(), here: 0, total: 0, deepest: 0, line: 1 };
-    while scan.at < bytes.len() {
+    while let Some(&byte) = bytes.get(scan.at) {
+        if !COUNTS[usize::from(byte)] {
+            scan.at += 1;
+            continue;
+        }
         scan.step();
         if scan.deepest > LIMIT {
             return Err(scan.line);
@@ -27,6 +33,41 @@ pub(super) fn of(text: &str) -> Result<usize, u32> {
     }
     Ok(scan.deepest)
 }
+
+/// Whether a byte may begin something that counts: most do not.
+const COUNTS: [bool; 256] = {
+    let mut counts = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        counts[byte as usize] = !matches!(byte, b' ' | b'\t' | b'\r' | b'0'..=b'9' | b'=' | b'!');
+        byte += 1;
+    }
+    counts
+};
+
+/// Whether a byte goes on with a word.
+const IN_WORD: [bool; 256] = {
+    let mut word = [false; 256];
+    let mut byte = 0u8;
+    while byte < 128 {
+        word[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
+        word[byte as usize + 128] = true;
+        byte += 1;
+    }
+    word
+};
+
+/// Whether a byte in a string is more than text.
+const IN_STRING: [bool; 256] = {
+    let mut counts = [false; 256];
+    let bytes = b"\\\n{([}])\"'";
+    let mut at = 0;
+    while at < bytes.len() {
+        counts[bytes[at] as usize] = true;
+        at += 1;
+    }
+    counts
+};
 
 struct Scan<'t> {
     bytes: &'t [u8],
@@ -103,12 +144,12 @@ impl Scan<'_> {
 
     fn word(&mut self) {
         let start = self.at;
-        while self
-            .bytes
-            .get(self.at)
-            .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80)
-        {
+        while self.bytes.get(self.at).is_some_and(|byte| IN_WORD[usize::from(*byte)]) {
             self.at += 1;
+        }
+        // The longest of these has six letters.
+        if self.at - start > 6 {
+            return;
         }
         if let b"not" | b"and" | b"or" | b"if" | b"else" | b"lambda" | b"await" | b"for" | b"in"
         | b"is" | b"yield" = &self.bytes[start..self.at]
@@ -118,9 +159,8 @@ impl Scan<'_> {
     }
 
     fn skip_to_line_end(&mut self) {
-        while self.bytes.get(self.at).is_some_and(|byte| *byte != b'\n') {
-            self.at += 1;
-        }
+        let rest = &self.bytes[self.at..];
+        self.at += memchr(b'\n', rest).unwrap_or(rest.len());
     }
 
     /// Skips a string. What f-strings hold is counted by the brackets of the string, which
@@ -130,6 +170,10 @@ impl Scan<'_> {
         self.at += if triple { 3 } else { 1 };
         let mut braces = 0usize;
         while let Some(&byte) = self.bytes.get(self.at) {
+            if !IN_STRING[usize::from(byte)] {
+                self.at += 1;
+                continue;
+            }
             match byte {
                 b'\\' => self.at += 1,
                 b'\n' if !triple => return,

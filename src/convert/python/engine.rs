@@ -1,8 +1,9 @@
 //! Walks a module once, in Python's order, and decides what becomes of every place.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
 use std::ops::Range;
 
+use foldhash::{HashMap, HashSet};
 use ruff_python_ast::{
     ExceptHandler, Expr, Parameters, Pattern, Stmt, StmtClassDef, StmtFunctionDef,
 };
@@ -99,12 +100,12 @@ impl<'a> Engine<'a> {
             scope: 0,
             functions: Vec::new(),
             classes: Vec::new(),
-            methods: HashMap::new(),
-            own_attributes: HashMap::new(),
+            methods: HashMap::default(),
+            own_attributes: HashMap::default(),
             candidates: Vec::new(),
             keys: Keys::default(),
             kept,
-            environment: HashSet::new(),
+            environment: HashSet::default(),
         }
     }
 
@@ -234,7 +235,7 @@ impl<'a> Engine<'a> {
     }
 
     /// What the name of a slot says of its values.
-    pub(super) fn mark_by_name(&mut self, slot: &Slot, name: &str) -> bool {
+    pub(super) fn mark_by_name(&mut self, slot: &Slot<'a>, name: &str) -> bool {
         let role = by_name(name);
         if let Some(role) = role {
             self.flow.mark(slot, role);
@@ -379,7 +380,7 @@ impl<'a> Engine<'a> {
             && !self.classes.is_empty()
             && let Some(first) = def.parameters.iter_non_variadic_params().nth(1)
         {
-            let slot = Slot::Name(opened, first.name().to_string());
+            let slot = Slot::Name(opened, first.name().as_str());
             self.flow.mark(&slot, Role::device(Place::ToDevice));
         }
         if device_like(name) && !name.contains("count") {
@@ -397,7 +398,7 @@ impl<'a> Engine<'a> {
             parameter.annotation().iter().for_each(|annotation| self.annotation(annotation));
             let Some(default) = parameter.default() else { continue };
             let name = parameter.name().as_str();
-            let slot = Slot::Name(opened, name.to_owned());
+            let slot = Slot::Name(opened, name);
             self.mark_by_name(&slot, name);
             self.flow.give(slot, self.scope, default);
             self.expr(default, Hint::Quiet);
@@ -428,10 +429,11 @@ impl<'a> Engine<'a> {
             return;
         }
         self.environment_assignment(target, value);
-        for slot in self.slots(target) {
-            let name = match &slot {
-                Slot::Name(_, name) | Slot::Attr(name) | Slot::Key(name) => name.clone(),
-                Slot::Returns(_) => continue,
+        if let Some(slot) = self.slot(target) {
+            let name: Cow<'a, str> = match &slot {
+                Slot::Name(_, name) | Slot::Key(name) => Cow::Borrowed(name),
+                Slot::Attr(name) => name.clone(),
+                Slot::Returns(_) => return,
             };
             if self.mark_by_name(&slot, &name) {
             } else if self.lists_devices(value) {
@@ -456,7 +458,7 @@ impl<'a> Engine<'a> {
 
     /// `for target in iter`: the target holds the elements.
     pub(super) fn looped(&mut self, target: &'a Expr, iter: &'a Expr) {
-        for slot in self.slots(target) {
+        if let Some(slot) = self.slot(target) {
             if let Slot::Name(_, name) = &slot {
                 self.mark_by_name(&slot, name);
             }
@@ -478,22 +480,22 @@ impl<'a> Engine<'a> {
     }
 
     /// What of `expr` can hold a value that is given or used.
-    pub(super) fn slots(&self, expr: &Expr) -> Vec<Slot> {
+    pub(super) fn slot(&self, expr: &'a Expr) -> Option<Slot<'a>> {
         match expr {
             Expr::Name(name) => {
                 let home = self.scopes.home(name.id.as_str(), self.scope).unwrap_or(self.scope);
-                vec![Slot::Name(home, name.id.to_string())]
+                Some(Slot::Name(home, name.id.as_str()))
             }
             Expr::Attribute(attribute) if self.scopes.resolve(expr, self.scope).is_none() => {
-                vec![Slot::Attr(attribute.attr.to_string())]
+                Some(Slot::Attr(Cow::Borrowed(attribute.attr.as_str())))
             }
             Expr::Subscript(subscript) => match literal::plain(&subscript.slice) {
-                Some(key) => vec![Slot::Key(key.to_owned())],
+                Some(key) => Some(Slot::Key(key)),
                 // An element of a list.
-                None => self.slots(&subscript.value),
+                None => self.slot(&subscript.value),
             },
-            Expr::Starred(starred) => self.slots(&starred.value),
-            _ => Vec::new(),
+            Expr::Starred(starred) => self.slot(&starred.value),
+            _ => None,
         }
     }
 

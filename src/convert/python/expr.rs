@@ -205,7 +205,7 @@ impl<'a> Engine<'a> {
                     self.expr(key, Hint::Quiet);
                 }
                 if let Some(name) = literal::plain(key) {
-                    let slot = Slot::Key(name.to_owned());
+                    let slot = Slot::Key(name);
                     self.mark_by_name(&slot, name);
                     self.flow.give(slot, self.scope, &item.value);
                 }
@@ -258,7 +258,7 @@ impl<'a> Engine<'a> {
         let words = || parts.iter().filter_map(literal::plain);
         if words().any(nccl_backend) || words().any(other_backend) {
             self.spread(text, Role::backend(Place::BackendComparison));
-            for slot in self.roots(other) {
+            if let Some(slot) = self.root(other) {
                 self.flow.mark(&slot, Role::backend(Place::BackendComparison));
             }
         }
@@ -267,7 +267,7 @@ impl<'a> Engine<'a> {
             return;
         }
         let another = words().any(other_device);
-        for slot in self.roots(other) {
+        if let Some(slot) = self.root(other) {
             if another {
                 self.flow.mark(&slot, role);
             }
@@ -312,22 +312,22 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// The slots that an expression takes its value from, through `str()` and methods of
+    /// The slot that an expression takes its value from, through `str()` and methods of
     /// strings.
-    pub(super) fn roots(&self, expr: &Expr) -> Vec<Slot> {
+    pub(super) fn root(&self, expr: &'a Expr) -> Option<Slot<'a>> {
         match expr {
             Expr::Call(call) => match &*call.func {
                 Expr::Attribute(method)
                     if self.scopes.resolve(&call.func, self.scope).is_none() =>
                 {
-                    self.roots(&method.value)
+                    self.root(&method.value)
                 }
                 Expr::Name(name) if name.id.as_str() == "str" => {
-                    call.arguments.args.first().map(|arg| self.roots(arg)).unwrap_or_default()
+                    call.arguments.args.first().and_then(|arg| self.root(arg))
                 }
-                _ => Vec::new(),
+                _ => None,
             },
-            _ => self.slots(expr),
+            _ => self.slot(expr),
         }
     }
 
@@ -389,7 +389,7 @@ impl<'a> Engine<'a> {
         }
         match expr {
             Expr::Name(_) | Expr::Attribute(_) | Expr::Subscript(_) => {
-                for slot in self.slots(expr) {
+                if let Some(slot) = self.slot(expr) {
                     self.flow.mark(&slot, role);
                 }
             }

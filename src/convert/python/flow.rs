@@ -3,59 +3,94 @@
 //! `arg = 'cuda:0'` is a device since `torch.device(arg)` stands further down. What can hold a
 //! value is a [`Slot`]; a slot that is used as a device makes devices of all that it is given.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
 
+use foldhash::{HashMap, HashSet};
 use ruff_python_ast::Expr;
+use ruff_text_size::{Ranged as _, TextRange};
 
 use super::roles::{Role, Want};
 use super::scope::ScopeId;
 
 /// Something that holds a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Slot {
+pub(super) enum Slot<'a> {
     /// A variable or parameter, by the scope that binds it.
-    Name(ScopeId, String),
+    Name(ScopeId, &'a str),
     /// An attribute of any object of the file: fields of options and of `self`.
-    Attr(String),
+    Attr(Cow<'a, str>),
     /// A key of any dictionary of the file.
-    Key(String),
+    Key(&'a str),
     /// What a function returns, by the scope that it opens.
     Returns(ScopeId),
+}
+
+/// A value that a slot was given; the next one by its number.
+#[derive(Debug)]
+struct Value<'a> {
+    scope: ScopeId,
+    expr: &'a Expr,
+    next: Option<usize>,
+}
+
+/// What is known of a slot.
+#[derive(Debug, Default)]
+struct Known {
+    /// By the number of what is wanted.
+    roles: [Option<Role>; Want::ALL.len()],
+    /// The numbers of the first and the last value that it was given.
+    values: Option<(usize, usize)>,
 }
 
 /// What is known of the values of a file.
 #[derive(Debug, Default)]
 pub(super) struct Flow<'a> {
-    values: HashMap<Slot, Vec<(ScopeId, &'a Expr)>>,
-    roles: HashMap<(Slot, Want), Role>,
+    slots: HashMap<Slot<'a>, Known>,
+    /// The values of all slots: most are given one or two.
+    values: Vec<Value<'a>>,
     worklist: Vec<(Role, ScopeId, &'a Expr)>,
     /// Strings that are compared with a slot, or are the keys of one.
-    compared: Vec<(Slot, ScopeId, &'a Expr)>,
-    spread: HashSet<(usize, Want)>,
+    compared: Vec<(Slot<'a>, ScopeId, &'a Expr)>,
+    spread: HashSet<(TextRange, Want)>,
 }
 
 impl<'a> Flow<'a> {
     /// `slot` is given the value of `expr`.
-    pub(super) fn give(&mut self, slot: Slot, scope: ScopeId, expr: &'a Expr) {
-        for want in Want::ALL {
-            if let Some(&role) = self.roles.get(&(slot.clone(), want)) {
-                self.worklist.push((role, scope, expr));
-            }
+    pub(super) fn give(&mut self, slot: Slot<'a>, scope: ScopeId, expr: &'a Expr) {
+        let known = self.slots.entry(slot).or_default();
+        for role in known.roles.iter().flatten() {
+            self.worklist.push((*role, scope, expr));
         }
-        self.values.entry(slot).or_default().push((scope, expr));
+        let number = self.values.len();
+        self.values.push(Value { scope, expr, next: None });
+        known.values = match known.values {
+            None => Some((number, number)),
+            Some((first, last)) => {
+                self.values[last].next = Some(number);
+                Some((first, number))
+            }
+        };
     }
 
     /// `slot` is used where `role` is wanted.
-    pub(super) fn mark(&mut self, slot: &Slot, role: Role) {
-        if self.roles.insert((slot.clone(), role.want), role).is_none()
-            && let Some(values) = self.values.get(slot)
-        {
-            self.worklist.extend(values.iter().map(|&(scope, expr)| (role, scope, expr)));
+    pub(super) fn mark(&mut self, slot: &Slot<'a>, role: Role) {
+        let known = match self.slots.get_mut(slot) {
+            Some(known) => known,
+            None => self.slots.entry(slot.clone()).or_default(),
+        };
+        if known.roles[role.want as usize].replace(role).is_some() {
+            return;
+        }
+        let mut at = known.values.map(|(first, _)| first);
+        while let Some(number) = at {
+            let Value { scope, expr, next } = self.values[number];
+            self.worklist.push((role, scope, expr));
+            at = next;
         }
     }
 
     /// `slot` is compared with `expr`.
-    pub(super) fn compare(&mut self, slot: Slot, scope: ScopeId, expr: &'a Expr) {
+    pub(super) fn compare(&mut self, slot: Slot<'a>, scope: ScopeId, expr: &'a Expr) {
         self.compared.push((slot, scope, expr));
     }
 
@@ -66,27 +101,22 @@ impl<'a> Flow<'a> {
 
     /// Takes the comparisons whose slot turned out to hold a device or backend.
     pub(super) fn take_compared(&mut self) -> Vec<(Want, ScopeId, &'a Expr)> {
-        let mut known = Vec::new();
-        let roles = &self.roles;
+        let mut found = Vec::new();
+        let slots = &self.slots;
         self.compared.retain(|(slot, scope, expr)| {
-            let mut found = false;
-            for want in [Want::Device, Want::Backend] {
-                if roles.contains_key(&(slot.clone(), want)) {
-                    known.push((want, *scope, *expr));
-                    found = true;
-                }
+            let before = found.len();
+            if let Some(known) = slots.get(slot) {
+                let wants = [Want::Device, Want::Backend].into_iter();
+                let wants = wants.filter(|want| known.roles[*want as usize].is_some());
+                found.extend(wants.map(|want| (want, *scope, *expr)));
             }
-            !found
+            found.len() == before
         });
-        known
+        found
     }
 
-    /// Whether an expression (by the offset where it starts) is met for the first time in this
-    /// role.
+    /// Whether an expression (by its range) is met for the first time in this role.
     pub(super) fn first_time(&mut self, expr: &Expr, want: Want) -> bool {
-        use ruff_text_size::Ranged as _;
-        let range = expr.range();
-        let key = range.start().to_usize() ^ range.end().to_usize().rotate_left(32);
-        self.spread.insert((key, want))
+        self.spread.insert((expr.range(), want))
     }
 }

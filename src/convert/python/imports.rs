@@ -1,6 +1,6 @@
 //! Import statements: what becomes of each, and where `import torch_npu` goes.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 use std::ops::Range;
 
 use ruff_python_ast::statement_visitor::{StatementVisitor, walk_stmt};
@@ -80,7 +80,7 @@ impl<'a> Imports<'a> {
     pub(super) fn of(body: &'a [Stmt], scopes: &Scopes<'a>, context: &Context<'_>) -> Self {
         let mut imports = Self::default();
         Finder { imports: &mut imports, functions: 0 }.visit_body(body);
-        let mut renames = Renames { scopes, context, found: HashMap::new() };
+        let mut renames = Renames { scopes, context, found: HashMap::default() };
         renames.visit_body(body);
         imports.renames = renames.found;
         imports

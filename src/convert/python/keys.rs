@@ -4,7 +4,7 @@
 //! to the file or to its checkpoints if they are read as they are written
 //! (`states['cuda']`): then both places keep them.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use ruff_python_ast::{Expr, ExprSubscript};
 use ruff_text_size::{Ranged as _, TextRange};

@@ -1,5 +1,9 @@
 //! Words: which names look like a device, which strings are one, what mentions an NPU.
 
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
 /// Device types of PyTorch other than CUDA's: where one of these stands beside `'cuda'`, that
 /// is a device too.
 const DEVICE_WORDS: &[&str] = &["cpu", "mps", "xpu", "hpu", "tpu", "xla", "meta", "mlu", "musa"];
@@ -38,15 +42,22 @@ pub(super) fn canonical(path: &str) -> String {
 
 /// Whether a variable, attribute, key or parameter of this name holds a device.
 pub(super) fn device_like(name: &str) -> bool {
-    let lower = name.to_ascii_lowercase();
-    lower.contains("device") || matches!(lower.as_str(), "dev" | "map_location" | "accelerator")
+    let is = |word: &str| name.eq_ignore_ascii_case(word);
+    says(name, "device") || is("dev") || is("map_location") || is("accelerator")
+}
+
+/// Whether `word`, which is in lower case, stands anywhere in `text`, in any case.
+pub(super) fn says(text: &str, word: &str) -> bool {
+    let (text, word) = (text.as_bytes(), word.as_bytes());
+    text.windows(word.len()).any(|window| {
+        window[0].to_ascii_lowercase() == word[0] && window.eq_ignore_ascii_case(word)
+    })
 }
 
 /// Whether a variable, attribute, key or parameter of this name holds a backend of
 /// torch.distributed.
 pub(super) fn backend_like(name: &str) -> bool {
-    let lower = name.to_ascii_lowercase();
-    lower.contains("backend") || lower == "dist_url_backend"
+    says(name, "backend")
 }
 
 /// Whether `text` is a device of another type than CUDA.
@@ -95,22 +106,40 @@ pub(super) fn nccl_backend(text: &str) -> bool {
             && lower.split(',').any(|one| one.trim() == "cuda:nccl"))
 }
 
+/// The first three letters of each word for NPUs, in every case: so many are found in one search.
+static NPU_WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let cases = NPU.iter().flat_map(|word| {
+        (0..8u8).map(|upper| {
+            let letters = word.bytes().take(3).enumerate();
+            letters
+                .map(|(at, letter)| letter - if upper >> at & 1 == 1 { b'a' - b'A' } else { 0 })
+                .collect::<Vec<u8>>()
+        })
+    });
+    // Leftmost matches are searched many bytes at a time.
+    let builder = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(cases);
+    builder.expect("a few letters make a small automaton")
+});
+
+/// Words for NPUs; none begins with an end of another.
+const NPU: &[&str] = &["npu", "hccl", "ascend"];
+
 /// Whether source text already speaks of NPUs. `input` does not.
 pub(super) fn mentions_npu(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let word = |needle: &[u8]| {
-        bytes.windows(needle.len()).enumerate().any(|(at, window)| {
-            if !window.eq_ignore_ascii_case(needle) {
-                return false;
-            }
-            let before = at.checked_sub(1).map(|at| bytes[at]);
-            let after = bytes.get(at + needle.len());
-            let camel = window[0].is_ascii_uppercase() && window[1].is_ascii_lowercase();
-            (camel || !before.is_some_and(|byte| byte.is_ascii_alphabetic()))
-                && !after.is_some_and(|byte| byte.is_ascii_lowercase() && *byte != b's')
-        })
-    };
-    word(b"npu") || word(b"hccl") || word(b"ascend")
+    NPU_WORDS.find_iter(bytes).any(|found| {
+        let at = found.start();
+        let begins = |word: &&&str| {
+            let here = bytes.get(at..at + word.len());
+            here.is_some_and(|here| here.eq_ignore_ascii_case(word.as_bytes()))
+        };
+        let Some(word) = NPU.iter().find(begins) else { return false };
+        let before = at.checked_sub(1).map(|at| bytes[at]);
+        let after = bytes.get(at + word.len());
+        let camel = bytes[at].is_ascii_uppercase() && bytes[at + 1].is_ascii_lowercase();
+        (camel || !before.is_some_and(|byte| byte.is_ascii_alphabetic()))
+            && !after.is_some_and(|byte| byte.is_ascii_lowercase() && *byte != b's')
+    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! What the files of a tree know of each other: names that one binds to something of torch and
 //! another imports from it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+use foldhash::{HashMap, HashSet};
 
 use super::{body_of, parse, scope};
 

@@ -1,5 +1,9 @@
 //! Which arguments hold a device or a backend, and which hold words for people.
 
+use std::sync::LazyLock;
+
+use foldhash::HashSet;
+
 use crate::convert::rules::Place;
 
 /// What a string stands for where it is wanted.
@@ -265,9 +269,12 @@ pub(super) fn string_method(name: &str) -> bool {
     STRING_METHODS.contains(&name)
 }
 
+/// The same, to be asked for every call of a file.
+static WORD_FUNCTIONS: LazyLock<HashSet<&str>> = LazyLock::new(|| WORDS.iter().copied().collect());
+
 /// Whether the strings that a function or method of this name takes are words.
 pub(super) fn takes_words(name: &str) -> bool {
-    WORDS.contains(&name)
+    WORD_FUNCTIONS.contains(name)
         || name.starts_with("log_")
         || name.starts_with("print_")
         || name.starts_with("assert")

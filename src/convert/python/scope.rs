@@ -5,8 +5,9 @@
 //! dotted paths (`torch.cuda.amp.autocast`), through `import torch as th`,
 //! `from torch import cuda as C`, `t = torch` and the like.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
+use foldhash::{HashMap, HashSet};
 use ruff_python_ast::visitor::{Visitor, walk_comprehension, walk_expr, walk_pattern, walk_stmt};
 use ruff_python_ast::{
     ExceptHandler, Expr, ExprContext, Parameters, Pattern, Stmt, StmtClassDef, StmtFunctionDef,
@@ -90,7 +91,7 @@ impl<'a> Scopes<'a> {
         exports: &dyn Fn(&str) -> Option<String>,
     ) -> Self {
         let mut collector = Collector {
-            scopes: Self { scopes: Vec::new(), by_node: HashMap::new() },
+            scopes: Self { scopes: Vec::new(), by_node: HashMap::default() },
             current: 0,
             package: package.to_owned(),
             exports,
@@ -101,7 +102,12 @@ impl<'a> Scopes<'a> {
     }
 
     fn add(&mut self, parent: Option<ScopeId>, kind: Kind) -> ScopeId {
-        self.scopes.push(Scope { parent, kind, names: HashMap::new(), globals: HashSet::new() });
+        self.scopes.push(Scope {
+            parent,
+            kind,
+            names: HashMap::default(),
+            globals: HashSet::default(),
+        });
         self.scopes.len() - 1
     }
 
