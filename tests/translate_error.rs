@@ -1,5 +1,6 @@
 //! `translate-error` from outside: codes in, meanings and exit statuses out.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+#![expect(clippy::disallowed_methods, reason = "writes a data file")]
 
 use std::process::Output;
 
@@ -155,4 +156,61 @@ fn explain_says_the_same() {
         let explained = explain.env_clear().args(["explain", code]).output().unwrap();
         assert_eq!(stdout(&explained), text(&[code]).1, "{code}");
     }
+}
+
+const OWN: &str = r#"
+schema = 1
+[[family]]
+id = "house"
+kind = "decimal"
+title = { en = "House", zh = "自有" }
+says = { en = "Printed by our launcher", zh = "由启动器打印" }
+context = ["launcher says"]
+[[cause]]
+id = "house.disk_full"
+title = { en = "The scratch disk is full", zh = "临时盘已满" }
+text = { en = "The scratch disk of the node is full.", zh = "节点的临时盘已满。" }
+sources = ["our wiki"]
+[[cause.step]]
+en = "Clean it"
+zh = "清理"
+[[code]]
+family = "house"
+code = "4711"
+symbol = "NO_SPACE"
+cause = "house.disk_full"
+becomes = ["507015"]
+source = "our wiki"
+[[code]]
+family = "acl_rt"
+code = "507015"
+symbol = "ACL_ERROR_RT_AICORE_EXCEPTION"
+message = "seen here when the disk was full"
+cause = "house.disk_full"
+source = "our wiki"
+"#;
+
+#[test]
+fn data_of_ones_own_lies_over_the_tables() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("own.toml");
+    let path = file.to_str().unwrap();
+    std::fs::write(&file, OWN).unwrap();
+    let (status, own) = text(&["--data", path, "4711"]);
+    assert!(status == 0 && own.contains("NO_SPACE") && own.contains("Clean it"), "{own}");
+    let (_, over) = text(&["--data", path, "507015"]);
+    assert!(over.contains("disk was full") && over.contains("house.disk_full"), "{over}");
+    assert!(over.contains("4711 NO_SPACE"), "what becomes of it is known, too: {over}");
+    assert_eq!(text(&["4711"]).0, 3, "without the file");
+    let (_, listed) = text(&["--data", path, "--list", "house"]);
+    assert!(listed.contains("4711"), "{listed}");
+    let (_, found) = text(&["--data", path, "--search", "scratch"]);
+    assert!(found.contains("house.disk_full"), "{found}");
+
+    std::fs::write(&file, OWN.replace("family = \"house\"", "family = \"hous\"")).unwrap();
+    let bad = run(&["--data", path, "4711"]);
+    let said = String::from_utf8(bad.stderr).unwrap();
+    assert_eq!(bad.status.code(), Some(2));
+    assert!(said.contains(&format!("{path}:17: there is no family `hous`")), "{said}");
+    assert_eq!(text(&["--data", "/nowhere.toml", "4711"]).0, 2);
 }

@@ -1,5 +1,7 @@
 //! Options of `translate-error`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 /// Options of `translate-error`.
@@ -35,6 +37,9 @@ pub struct TranslateErrorArgs {
     /// Find codes and causes by words, in English or Chinese
     #[arg(long, value_name = "WORDS", num_args = 1.., conflicts_with_all = ["inputs", "list"])]
     pub search: Vec<String>,
+    /// Lay families, codes, causes and notes of your own over the built-in ones (TOML)
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
     /// The same as `--format json`
     #[arg(long, conflicts_with = "format")]
     pub json: bool,

@@ -6,6 +6,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
+use super::overlay::overlay;
 use crate::report::Severity;
 use crate::text::Text;
 
@@ -165,13 +166,23 @@ impl Layer {
     }
 }
 
-/// All causes, from the hardware upward.
+/// All causes, from the hardware upward, then the user's own.
 pub fn causes() -> impl Iterator<Item = &'static Cause> {
-    LAYERS.iter().flat_map(Layer::causes)
+    let own = &overlay().causes;
+    LAYERS
+        .iter()
+        .flat_map(Layer::causes)
+        .filter(|cause| own.iter().all(|own| own.id != cause.id))
+        .chain(own)
 }
 
 /// The cause of that id.
 pub fn cause(id: &str) -> Option<&'static Cause> {
+    overlay().causes.iter().find(|cause| cause.id == id).or_else(|| built_in(id))
+}
+
+/// The cause of that id of the program itself.
+pub(super) fn built_in(id: &str) -> Option<&'static Cause> {
     let layer = LAYERS.iter().find(|layer| layer.name == layer_of(id))?;
     layer.causes().iter().find(|cause| cause.id == id)
 }

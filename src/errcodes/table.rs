@@ -4,11 +4,13 @@
 //! only the lines that are asked for are taken apart.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::{LazyLock, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
 use super::Query;
+use super::overlay::overlay;
 use super::query::bare;
 use crate::text::Text;
 
@@ -27,7 +29,7 @@ pub enum Kind {
 }
 
 /// A family of codes.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Family {
     /// The id, also the name of its file.
@@ -155,8 +157,16 @@ static TABLES: [Table; 37] = tables![
     "dms_state",
 ];
 
-static FAMILIES: LazyLock<Vec<Family>> =
-    LazyLock::new(|| crate::data::table::<Index>("cann_errors").family);
+static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
+    let mut families = built_in();
+    families.extend(overlay().families.iter().cloned());
+    families
+});
+
+/// The families of the program itself.
+pub(super) fn built_in() -> Vec<Family> {
+    crate::data::table::<Index>("cann_errors").family
+}
 
 /// All families, the most plausible first.
 pub fn families() -> &'static [Family] {
@@ -170,63 +180,74 @@ pub fn family(id: &str) -> Option<&'static Family> {
 
 /// All codes of a family, in the order of its file.
 pub fn rows(family: &Family) -> &'static [Row] {
-    let Some(table) = table(&family.id) else { return &[] };
+    let Some(table) = table(&family.id) else {
+        return OWN.get(&family.id).map(Vec::as_slice).unwrap_or_default();
+    };
     table.rows.get_or_init(|| {
         let head = table.head();
-        head.body.lines().filter(|line| !line.is_empty()).map(|line| head.row(line)).collect()
+        let lines = head.body.lines().filter(|line| !line.is_empty());
+        overlay().laid_over(&family.id, lines.map(|line| head.row(line)).collect(), |_| true)
     })
 }
 
+/// The rows of the families that are the user's own.
+static OWN: LazyLock<BTreeMap<String, Vec<Row>>> = LazyLock::new(|| {
+    let families = overlay().families.iter();
+    families
+        .map(|family| (family.id.clone(), overlay().laid_over(&family.id, Vec::new(), |_| true)))
+        .collect()
+});
+
 /// The rows of a family with that code, in the spelling of the family.
 pub(super) fn with_code(family: &Family, code: &str) -> Vec<Row> {
-    let Some(table) = table(&family.id) else { return Vec::new() };
-    let head = table.head();
-    head.lines_with_code(code).map(|line| head.row(line)).collect()
+    let rows = table(&family.id).map(|table| {
+        let head = table.head();
+        head.lines_with_code(code).map(|line| head.row(line)).collect()
+    });
+    overlay().laid_over(&family.id, rows.unwrap_or_default(), |row| row.code == code)
 }
 
 /// The rows of a family that a query names, by code or by symbol.
 pub(super) fn find(family: &Family, query: &Query) -> Vec<Row> {
-    let Some(table) = table(&family.id) else { return Vec::new() };
-    let head = table.head();
     let spellings = query.spellings(family.kind);
-    if let Query::Number { .. } = query {
-        // A number has one spelling, under which the text is searched.
-        let lines = spellings.iter().flat_map(|spelling| head.lines_with_code(spelling));
-        return lines.map(|line| head.row(line)).collect();
-    }
+    let numbers = matches!(query, Query::Number { .. });
     if spellings.iter().all(String::is_empty) {
         return Vec::new();
     }
     // The titles of E-codes are shared by many of them: they name no code.
-    let by_symbol = !family.id.starts_with("ecode");
-    let named = |cell: Option<&str>| {
-        cell.map(|cell| unescape(bare(cell)))
-            .is_some_and(|cell| spellings.iter().any(|name| cell.eq_ignore_ascii_case(name)))
+    let by_symbol = !numbers && !family.id.starts_with("ecode");
+    let named = |cell: &str| {
+        let cell = unescape(bare(cell));
+        spellings.iter().any(|name| cell.eq_ignore_ascii_case(name))
     };
-    head.body
-        .lines()
-        .filter(|line| {
+    let rows = table(&family.id).map(|table| {
+        let head = table.head();
+        if numbers {
+            // A number has one spelling, under which the text is searched.
+            let lines = spellings.iter().flat_map(|spelling| head.lines_with_code(spelling));
+            return lines.map(|line| head.row(line)).collect();
+        }
+        let lines = head.body.lines().filter(|line| {
             let mut cells = line.split('\t');
             let (code, symbol) = (cells.next(), cells.next());
-            !line.is_empty() && (named(code) || (by_symbol && named(symbol)))
-        })
-        .map(|line| head.row(line))
-        .collect()
+            !line.is_empty() && (code.is_some_and(named) || by_symbol && symbol.is_some_and(named))
+        });
+        lines.map(|line| head.row(line)).collect()
+    });
+    overlay().laid_over(&family.id, rows.unwrap_or_default(), |row| {
+        named(&row.code) || by_symbol && named(&row.symbol)
+    })
 }
 
 /// The rows of a family that turn into `code` on their way to the user.
 pub(super) fn turning_into(family: &Family, code: &str) -> Vec<Row> {
-    let Some(table) = table(&family.id) else { return Vec::new() };
-    let head = table.head();
-    if !head.columns.contains(&"becomes") {
-        return Vec::new();
-    }
-    head.body
-        .lines()
-        .filter(|line| line.contains(code))
-        .map(|line| head.row(line))
-        .filter(|row| row.becomes.iter().any(|becomes| becomes.eq_ignore_ascii_case(code)))
-        .collect()
+    let turns = |row: &Row| row.becomes.iter().any(|becomes| becomes.eq_ignore_ascii_case(code));
+    let head = table(&family.id).map(Table::head);
+    let rows = head.filter(|head| head.columns.contains(&"becomes")).map(|head| {
+        let lines = head.body.lines().filter(|line| line.contains(code));
+        lines.map(|line| head.row(line)).filter(turns).collect()
+    });
+    overlay().laid_over(&family.id, rows.unwrap_or_default(), turns)
 }
 
 fn table(id: &str) -> Option<&'static Table> {

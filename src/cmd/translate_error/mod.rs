@@ -2,10 +2,17 @@
 
 mod codes;
 
-use super::output::Output;
+use std::path::Path;
+
+use anyhow::{Context as _, anyhow};
+
+use super::output::{Output, read_argument};
 use crate::cli::TranslateErrorArgs;
+use crate::errcodes;
 use crate::report::ExitStatus;
 
+/// The most that is read of a file of `--data`, in bytes.
+const DATA_LIMIT: u64 = 16 << 20;
 const SCHEMA: &str = include_str!("../../../docs/schema/translate-error-1.schema.json");
 
 pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<ExitStatus> {
@@ -14,6 +21,9 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
         output.write(|out, _| out.write_all(SCHEMA.as_bytes()))?;
         return Ok(ExitStatus::Clean);
     }
+    if let Some(file) = &args.data {
+        lay_over(file)?;
+    }
     if let Some(family) = &args.list {
         return codes::list(family, output);
     }
@@ -21,4 +31,16 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
         return codes::search(&args.search.join(" "), output);
     }
     codes::run(&args.inputs, args.explain, output)
+}
+
+/// Lays the file of `--data` over the tables. A file that cannot be used is an error with its
+/// line.
+fn lay_over(file: &Path) -> anyhow::Result<()> {
+    let shown = file.display().to_string();
+    let bytes = read_argument(file, DATA_LIMIT)?;
+    let text = std::str::from_utf8(&bytes)
+        .with_context(|| format!("`{shown}` is no data file: it is not UTF-8"))?;
+    errcodes::install(text).map_err(|error| {
+        anyhow!("{shown}:{}: {}", error.line, crate::text::escape_line(&error.what))
+    })
 }

@@ -1,0 +1,286 @@
+//! A user's own families, codes, causes and notes, laid over what is built in: `--data FILE`.
+//!
+//! The file is TOML of the shape of our own: `[[family]]` as in `data/cann_errors.toml`, `[[cause]]`
+//! as in `data/errors/causes/`, `[[note]]` as in `data/errors/notes.toml`, and `[[code]]` for
+//! codes. What it says of a code, a cause or a note that is built in replaces that.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::table;
+use super::{Cause, Family, Link, Note, Query, Row, cause, evidence};
+
+/// Why a file cannot be laid over the tables.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {what}")]
+pub struct OverlayError {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub what: String,
+}
+
+/// What lies over the tables.
+#[derive(Debug, Default)]
+pub(super) struct Overlay {
+    pub(super) families: Vec<Family>,
+    /// Rows, with the id of their family.
+    pub(super) rows: Vec<(String, Row)>,
+    pub(super) causes: Vec<Cause>,
+    /// Family, code, id of the cause, weight.
+    pub(super) links: Vec<(String, String, String, u8)>,
+    pub(super) notes: Vec<Note>,
+}
+
+static OVERLAY: OnceLock<Overlay> = OnceLock::new();
+
+/// What was laid over the tables; nothing, if nothing was before they were first used.
+pub(super) fn overlay() -> &'static Overlay {
+    OVERLAY.get_or_init(Overlay::default)
+}
+
+/// Lays a file over the tables, before they are used for the first time.
+///
+/// # Errors
+///
+/// With the line, if the file does not parse, names what does not exist or lacks something.
+///
+/// # Panics
+///
+/// If the tables were in use already: what was read of them would not agree with what comes.
+pub fn install(text: &str) -> Result<(), OverlayError> {
+    let overlay = parse(text)?;
+    assert!(OVERLAY.set(overlay).is_ok(), "the tables are in use");
+    Ok(())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    schema: Spanned<u32>,
+    #[serde(default)]
+    family: Vec<Spanned<Family>>,
+    #[serde(default)]
+    code: Vec<Spanned<OwnCode>>,
+    #[serde(default)]
+    cause: Vec<Spanned<Cause>>,
+    #[serde(default)]
+    note: Vec<Spanned<Note>>,
+}
+
+/// A code of the user's.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OwnCode {
+    family: String,
+    code: String,
+    #[serde(default)]
+    symbol: String,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    zh: String,
+    #[serde(default)]
+    component: String,
+    #[serde(default)]
+    becomes: Vec<String>,
+    #[serde(default)]
+    doc: String,
+    /// The cause that it speaks for.
+    cause: Option<String>,
+    /// How surely, in tenths.
+    #[serde(default = "usual_weight")]
+    weight: u8,
+    /// Where it is known from.
+    source: String,
+}
+
+fn usual_weight() -> u8 {
+    20
+}
+
+fn parse(text: &str) -> Result<Overlay, OverlayError> {
+    let line = |at: usize| 1 + text.bytes().take(at).filter(|&byte| byte == b'\n').count();
+    let fail = |at: usize, what: String| OverlayError { line: line(at), what };
+    let file: File = toml::from_str(text).map_err(|error| {
+        fail(error.span().map_or(0, |span| span.start), error.message().to_owned())
+    })?;
+    if *file.schema.get_ref() != 1 {
+        return Err(fail(file.schema.span().start, "the schema has to be 1".to_owned()));
+    }
+    let mut overlay = Overlay::default();
+    let built_in = table::built_in();
+    for family in file.family {
+        let at = family.span().start;
+        let family = family.into_inner();
+        let taken = built_in.iter().chain(&overlay.families).any(|known| known.id == family.id);
+        if taken {
+            return Err(fail(at, format!("there is a family `{}` already", family.id)));
+        }
+        overlay.families.push(family);
+    }
+    let mut own = BTreeSet::new();
+    for cause in &file.cause {
+        let id = &cause.get_ref().id;
+        if !id.contains('.') {
+            return Err(fail(cause.span().start, format!("`{id}` is no `<layer>.<name>`")));
+        }
+        if !own.insert(id.clone()) {
+            return Err(fail(cause.span().start, format!("the cause `{id}` is here twice")));
+        }
+    }
+    let is_cause = |id: &str| own.contains(id) || cause::built_in(id).is_some();
+    for cause in &file.cause {
+        let at = cause.span().start;
+        let cause = cause.get_ref();
+        if let Some(id) = cause.related.iter().find(|id| !is_cause(id)) {
+            return Err(fail(at, format!("there is no cause `{id}`")));
+        }
+        if let Some(id) = cause.evidence.iter().find(|id| evidence(id).is_none()) {
+            return Err(fail(at, format!("there is no kind of evidence `{id}`")));
+        }
+        if cause.steps.is_empty() {
+            return Err(fail(at, format!("the cause `{}` says nothing to do", cause.id)));
+        }
+    }
+    for family in &overlay.families {
+        if let Some(id) = family.cause.as_ref().filter(|id| !is_cause(id)) {
+            return Err(fail(0, format!("family `{}`: there is no cause `{id}`", family.id)));
+        }
+    }
+    let mut seen = BTreeSet::new();
+    for code in file.code {
+        let at = code.span().start;
+        let code = code.into_inner();
+        let known = built_in.iter().chain(&overlay.families).find(|known| known.id == code.family);
+        let Some(family) = known else {
+            return Err(fail(at, format!("there is no family `{}`", code.family)));
+        };
+        if let Some(id) = code.cause.as_ref().filter(|id| !is_cause(id)) {
+            return Err(fail(at, format!("there is no cause `{id}`")));
+        }
+        if !(1..=30).contains(&code.weight) {
+            return Err(fail(at, "a weight is 1 to 30".to_owned()));
+        }
+        // As the family writes it, so that a look-up finds it.
+        let spelled = match Query::parse(&code.code) {
+            Query::Name(_) => code.code.clone(),
+            number @ Query::Number { .. } => {
+                number.spellings(family.kind).into_iter().next().unwrap_or_default()
+            }
+        };
+        if spelled.is_empty() || spelled.contains(['\t', '\n']) {
+            return Err(fail(at, format!("`{}` is no code of `{}`", code.code, code.family)));
+        }
+        if !seen.insert((code.family.clone(), spelled.clone())) {
+            return Err(fail(at, format!("`{}` is here twice", code.code)));
+        }
+        if let Some(id) = code.cause {
+            overlay.links.push((code.family.clone(), spelled.clone(), id, code.weight));
+        }
+        let row = Row {
+            code: spelled,
+            symbol: code.symbol,
+            message: code.message,
+            zh: code.zh,
+            component: code.component,
+            becomes: code.becomes,
+            doc: code.doc,
+            source: code.source,
+            ..Row::default()
+        };
+        overlay.rows.push((code.family, row));
+    }
+    overlay.causes = file.cause.into_iter().map(Spanned::into_inner).collect();
+    overlay.notes = file.note.into_iter().map(Spanned::into_inner).collect();
+    Ok(overlay)
+}
+
+impl Overlay {
+    /// What it says of a code's cause.
+    pub(super) fn link(&'static self, family: &str, code: &str) -> Option<Link> {
+        let (.., id, weight) =
+            self.links.iter().find(|(of, known, ..)| of == family && known == code)?;
+        Some(Link { cause: cause(id)?, weight: *weight })
+    }
+
+    /// Rows of a family as they are with what lies over them: `rows`, without those that are
+    /// replaced, then those that are `wanted`.
+    pub(super) fn laid_over(
+        &self,
+        family: &str,
+        mut rows: Vec<Row>,
+        wanted: impl Fn(&Row) -> bool,
+    ) -> Vec<Row> {
+        let own: Vec<&Row> =
+            self.rows.iter().filter(|(of, _)| of == family).map(|(_, row)| row).collect();
+        if own.is_empty() {
+            return rows;
+        }
+        rows.retain(|row| own.iter().all(|own| own.code != row.code));
+        rows.extend(own.into_iter().filter(|row| wanted(row)).cloned());
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"
+schema = 1
+
+[[family]]
+id = "house"
+kind = "decimal"
+title = { en = "House", zh = "自有" }
+says = { en = "Printed by our launcher", zh = "由启动器打印" }
+context = ["launcher says"]
+
+[[cause]]
+id = "house.disk_full"
+title = { en = "The scratch disk is full", zh = "临时盘已满" }
+text = { en = "…", zh = "……" }
+sources = ["our wiki"]
+[[cause.step]]
+en = "Clean it"
+zh = "清理"
+
+[[code]]
+family = "house"
+code = "0x10"
+symbol = "NO_SPACE"
+cause = "house.disk_full"
+source = "our wiki"
+"#;
+
+    #[test]
+    fn a_good_file_is_read_and_its_codes_are_spelled_as_their_family_does() {
+        let overlay = parse(GOOD).unwrap();
+        assert_eq!(overlay.rows[0].1.code, "16");
+        assert_eq!(overlay.links[0].2, "house.disk_full");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        let bad = |from: &str, to: &str| {
+            let error = parse(&GOOD.replacen(from, to, 1)).unwrap_err();
+            (error.line, error.what)
+        };
+        assert_eq!(bad("schema = 1", "schema = 2").0, 2);
+        assert_eq!(
+            bad("family = \"house\"", "family = \"hous\""),
+            (20, "there is no family `hous`".to_owned())
+        );
+        assert_eq!(bad("cause = \"house.disk_full\"", "cause = \"house.disk\"").0, 20);
+        assert_eq!(bad("id = \"house\"", "id = \"acl_rt\"").0, 4);
+        assert_eq!(bad("id = \"house.disk_full\"", "id = \"disk_full\"").0, 11);
+        assert_eq!(bad("code = \"0x10\"", "code = \"\"").0, 20);
+        assert_eq!(bad("symbol = \"NO_SPACE\"", "symbl = \"NO_SPACE\"").0, 23);
+        assert_eq!(bad("schema = 1", "schema = ").0, 2);
+        assert_eq!(parse("").unwrap_err().line, 1);
+    }
+}
