@@ -8,11 +8,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use pep440_rs::Version;
 
 use super::finish;
+use super::machine::open_machine;
 use super::output::{Output, print, say_aside};
 use super::progress::Bar;
 use crate::cli::{Also, ConvertArgs};
+use crate::collect::installed;
 use crate::convert::commit::{Change, Committed, commit};
 use crate::convert::copy::copy;
 use crate::convert::diff::unified;
@@ -36,8 +39,9 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
         return finish(take_back(args)?, output);
     }
     let scope = scope(args)?;
+    let target = Target::of(args)?;
     let options = Options {
-        target: args.target.clone(),
+        target: target.version.clone(),
         transfer: args.transfer,
         messages: args.also.contains(&Also::Messages),
         mark: args.mark,
@@ -68,6 +72,10 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     };
     let written = matches!(done, Done::Written(n) if n > 0);
     let mut report = report(&found, &planned, &done, subject(args));
+    target.tell(&mut report);
+    if args.transfer {
+        report.notes.push(words("convert_transfer"));
+    }
     for undone in recovered {
         let n = undone.restored.len().to_string();
         report.notes.push(sentence("convert_recovered", &[("n", n)]));
@@ -100,6 +108,50 @@ fn finish_with(mut report: Report, planned: &Plan, output: &Output) -> anyhow::R
         })
         .context("failed to write the report")?;
     Ok(report.exit_status())
+}
+
+/// The torch_npu that the result has to run with.
+struct Target {
+    version: Option<Version>,
+    /// The directory that it was found in, unless it was asked for.
+    found: Option<String>,
+}
+
+impl Target {
+    /// What `--target` names, else what the Python of this machine would import.
+    fn of(args: &ConvertArgs) -> anyhow::Result<Self> {
+        if args.target.is_some() {
+            return Ok(Self { version: args.target.clone(), found: None });
+        }
+        let machine = open_machine(None, None, None)?;
+        let found = installed(&machine, "torch-npu");
+        let found = found.and_then(|(version, dir)| Some((version.parse().ok()?, dir)));
+        let (version, found) = found.unzip();
+        Ok(Self { version, found })
+    }
+
+    fn tell(&self, report: &mut Report) {
+        let version = self.version.as_ref().map(ToString::to_string);
+        let said = match (&version, &self.found) {
+            (Some(version), Some(dir)) => sentence(
+                "convert_target_found",
+                &[("version", version.clone()), ("dir", dir.clone())],
+            ),
+            (Some(version), None) => {
+                sentence("convert_target_asked", &[("version", version.clone())])
+            }
+            (None, _) => words("convert_target_any"),
+        };
+        report.overview.push((words("convert_label_target"), said));
+        let from = match (&version, &self.found) {
+            (_, Some(dir)) => Some(dir.as_str()),
+            (Some(_), None) => Some("--target"),
+            (None, None) => None,
+        };
+        report
+            .extra
+            .insert("target".to_owned(), serde_json::json!({ "torch_npu": version, "from": from }));
+    }
 }
 
 fn subject(args: &ConvertArgs) -> String {

@@ -39,6 +39,12 @@ pub struct Options {
     pub npu_smi: bool,
 }
 
+/// A distribution that the machine's Python would import, by the names of metadata alone: its
+/// version, and the directory that it stands in. Neither runs nor reads anything else.
+pub fn installed(sysroot: &Sysroot, name: &str) -> Option<(String, String)> {
+    python::installed(sysroot, name)
+}
+
 /// Reads everything that the checks need.
 pub fn collect(sysroot: &Sysroot, options: &Options) -> Facts {
     let mut facts = Facts {

@@ -49,10 +49,21 @@ pub(super) fn entry(planner: &mut Planner<'_>, key: &Range<usize>, value: &Range
         ("image" | "container" | "base_image" | "baseImage", image) if of_cuda(image) => {
             Place::CiCudaImage
         }
+        ("options", text) if text.contains("--gpus") => Place::DockerRunGpus,
         _ => return,
     };
     let place = key.start.min(value.start)..value.end.max(key.end);
     planner.flag(Rules::builtin().site(site), place, Some(format!("{name}: {text}")));
+}
+
+/// The instructions that go over lines: no comment stands in their scripts.
+pub fn spans(text: &str) -> Vec<Range<usize>> {
+    let mut out = Vec::new();
+    for instruction in instructions(text) {
+        let line = text[..instruction.rest.start].rfind('\n').map_or(0, |at| at + 1);
+        out.push(line..instruction.rest.end);
+    }
+    out
 }
 
 /// One instruction: its name in capitals, and where the rest of it stands.
@@ -77,6 +88,12 @@ fn dockerfile(planner: &mut Planner<'_>) {
             "ENV" | "ARG" => {
                 argument_image(planner, &rest);
                 let _ = shell::plan_part(planner, body, rest.start);
+            }
+            "HEALTHCHECK" => {
+                if let Some(at) = body.find("CMD ") {
+                    let from = at + "CMD ".len();
+                    let _ = shell::plan_part(planner, &body[from..], rest.start + from);
+                }
             }
             "RUN" | "CMD" | "ENTRYPOINT" if body.starts_with('[') => {
                 list(planner, &rest);
@@ -316,6 +333,8 @@ mod tests {
             ("FROM ubuntu:22.04\nFROM ascendai/cann:8.0\n", vec![]),
             ("ENV NVIDIA_VISIBLE_DEVICES all\n", vec!["NVIDIA_VISIBLE_DEVICES"]),
             ("ENV PATH=/usr/local/cuda/bin:$PATH\n", vec!["ld-library-path-cuda"]),
+            ("HEALTHCHECK --interval=5s CMD nvidia-smi\n", vec!["shell-nvidia-smi"]),
+            ("RUN apt-get install -y cuda-toolkit-12-1 curl\n", vec!["requirements-cuda-package"]),
         ] {
             assert_eq!(flags(text), rules, "{text}");
         }

@@ -18,6 +18,7 @@
 //! - [`plan`] reads every file and asks the planner of its kind; [`needle`] spares it most.
 //! - [`git`] tells what must not be overwritten unasked; [`commit`] replaces the files, all or
 //!   none, after [`journal`] has what [`undo`] needs; [`copy`] writes elsewhere instead.
+//! - [`mark`] puts comments where a person has to look, [`messages`] rewrites what people read.
 //! - [`diff`] shows it as a patch, [`page`] side by side, [`report`] says it in words ([`effort`]: with an estimate).
 //! - [`site`] is what is decided about one file: its edits, and the places that a person has
 //!   to look at.
@@ -35,6 +36,8 @@ mod exclude;
 pub mod git;
 pub mod journal;
 pub mod kind;
+mod mark;
+mod messages;
 pub mod native;
 pub mod needle;
 pub mod notebook;

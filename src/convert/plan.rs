@@ -21,7 +21,9 @@ use super::python::{Module, Project};
 use super::site::{self, FilePlan};
 use super::syntax::Unreadable;
 use super::walk::SourceFile;
-use super::{config, container, native, notebook, programs, python, requirements, rust, shell};
+use super::{
+    config, container, mark, native, notebook, programs, python, requirements, rust, shell, value,
+};
 use crate::collect::Progress;
 
 /// Decides about one text. An error means: this text is not of the kind, it stays as it is.
@@ -49,6 +51,13 @@ pub enum FileProblem {
         line: u32,
         /// What the parser says.
         message: String,
+    },
+    /// It is a template: what is made of it is in the syntax of its kind, it is not.
+    Template {
+        /// The first line that does not parse, from 1.
+        line: u32,
+        /// Whether it speaks of CUDA.
+        speaks: bool,
     },
     /// What would have been written is not sound: a defect of this tool.
     SelfCheck(String),
@@ -136,10 +145,10 @@ fn worth_planning(file: &SourceFile) -> Option<std::io::Result<Vec<u8>>> {
 
 /// What the Python files know of each other, and what the tree holds.
 fn project(all: &[SourceFile], read: &[(&SourceFile, std::io::Result<Vec<u8>>)]) -> Project {
-    let top = all.iter().filter_map(|file| {
-        let first = file.relative.iter().next()?.to_string_lossy();
-        Some(first.strip_suffix(".py").unwrap_or(&first).to_owned())
-    });
+    let modules = all
+        .iter()
+        .filter(|file| file.kind == FileKind::Python)
+        .map(|file| file.relative.with_extension("").to_string_lossy().replace(['/', '\\'], "."));
     let sources: Vec<(Module, &str)> = read
         .iter()
         .filter(|(file, _)| file.kind == FileKind::Python)
@@ -148,13 +157,15 @@ fn project(all: &[SourceFile], read: &[(&SourceFile, std::io::Result<Vec<u8>>)])
             Some((module(file), text))
         })
         .collect();
-    let mut project = Project::of(&sources, top);
+    let mut project = Project::of(&sources, modules);
     for file in all {
         let name = file.path.file_name().unwrap_or_default().to_string_lossy();
         if programs::may_name(&name)
             && let Ok(bytes) = self::read(file)
         {
-            project.add_programs(programs::named(&name, &String::from_utf8_lossy(&bytes)));
+            let text = String::from_utf8_lossy(&bytes);
+            project.add_programs(programs::named(&name, &text));
+            project.add_extensions(programs::extensions(&text));
         }
     }
     project
@@ -196,7 +207,8 @@ fn decide(
     project: &Project,
 ) -> Result<(Option<Vec<u8>>, FilePlan), FileProblem> {
     let decoded = decode(file.kind, bytes).map_err(FileProblem::Undecodable)?;
-    let plan = planner(&Source { file, text: &decoded.text, project }, options)?;
+    let plan = planner(&Source { file, text: &decoded.text, project }, options)
+        .map_err(|problem| template(problem, &decoded.text))?;
     if plan.edits.is_empty() {
         return Ok((None, plan));
     }
@@ -222,6 +234,24 @@ fn decide(
             "the new text would not parse: line {line}: {message}"
         ))),
         Err(_) => Err(FileProblem::SelfCheck("the new text cannot be read again".to_owned())),
+    }
+}
+
+/// A file that does not parse since it is a template (Jinja, Helm, cookiecutter) is none to
+/// complain about.
+fn template(problem: FileProblem, text: &str) -> FileProblem {
+    let FileProblem::Syntax { line, .. } = problem else { return problem };
+    let wrong = text.lines().nth(line.saturating_sub(1) as usize).unwrap_or_default();
+    let near = ["{{", "{%", "<%", "{#"].iter().any(|sign| wrong.contains(sign));
+    let block = text.contains("{%") && text.contains("%}")
+        || text.contains("{{")
+            && text.contains("}}")
+            && !text.contains("f\"")
+            && !text.contains("f'");
+    if near || block {
+        FileProblem::Template { line, speaks: value::mentions_cuda(text) }
+    } else {
+        problem
     }
 }
 
@@ -265,10 +295,11 @@ fn planner(kind: FileKind) -> Planner {
             in_syntax(source, options, |planner, _| notebook::plan(planner, &cells))
         },
         FileKind::Python => |source, options| {
-            let package = module(source.file).package;
+            let module = module(source.file);
             let context = python::Context {
                 options,
-                package: &package,
+                package: &module.package,
+                name: &module.name,
                 launch: source.file.launch,
                 project: Some(source.project),
                 cell: false,
@@ -288,7 +319,12 @@ fn in_syntax<'a>(
     let mut planner = site::Planner::of(source.text, options, Some(source.project));
     let name = source.file.path.file_name().unwrap_or_default().to_string_lossy();
     match plan(&mut planner, &name) {
-        Ok(()) => Ok(planner.finish()),
+        Ok(()) => {
+            if options.mark {
+                mark::mark(&mut planner, source.file.kind, &name);
+            }
+            Ok(planner.finish())
+        }
         Err(Unreadable { at }) => Err(FileProblem::Syntax {
             line: planner.position(at).0,
             message: "what begins here is not closed, or nests too deep".to_owned(),
@@ -317,6 +353,20 @@ mod tests {
             max_size: 1 << 20,
         };
         plan(&walk(&scope).unwrap().files, options, &Progress::default())
+    }
+
+    #[test]
+    fn a_template_is_no_broken_file() {
+        let files: [(&str, &[u8]); 3] = [
+            ("{{x}}.py", b"import {{ cookiecutter.name }}\nx = 'cuda'\n"),
+            ("a.toml", b"[a]\n{% if gpu %}\ndevice = 'cuda'\n{% endif %}\n"),
+            ("b.py", b"print 'cuda'\n"),
+        ];
+        let plan = planned(&files, &Options::default());
+        let problems: Vec<_> = plan.files.iter().filter_map(|file| file.problem.clone()).collect();
+        assert_eq!(problems.len(), 3, "{problems:?}");
+        let templates = problems.iter().filter(|one| matches!(one, FileProblem::Template { .. }));
+        assert_eq!(templates.count(), 2, "{problems:?}");
     }
 
     #[test]

@@ -30,6 +30,36 @@ pub fn named(file: &str, text: &str) -> Vec<String> {
     found
 }
 
+/// The modules that a setup.py builds from CUDA sources: `CUDAExtension('name', …)`, and
+/// `CppExtension('name', ['kernel.cu'])`.
+pub fn extensions(text: &str) -> Vec<String> {
+    const CALL: &str = "Extension(";
+    let starts: Vec<usize> = text.match_indices(CALL).map(|(at, _)| at).collect();
+    let mut found = Vec::new();
+    for (index, &start) in starts.iter().enumerate() {
+        let end = starts.get(index + 1).copied().unwrap_or(text.len());
+        let arguments = &text[start + CALL.len()..end];
+        let of_cuda = text[..start].ends_with("CUDA")
+            || [".cu'", ".cu\""].iter().any(|ending| arguments.contains(ending));
+        if of_cuda && let Some(name) = first_name(arguments) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// The last part of the name that the arguments of an extension begin with.
+fn first_name(arguments: &str) -> Option<String> {
+    let rest = arguments.trim_start();
+    let rest = rest.strip_prefix("name").map_or(rest, str::trim_start);
+    let rest = rest.strip_prefix('=').unwrap_or(rest).trim_start();
+    let quote = rest.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    let name = rest[1..].split(quote).next()?;
+    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+    let last = name.rsplit('.').next().unwrap_or(name);
+    (name.chars().all(word) && !last.is_empty()).then(|| last.to_owned())
+}
+
 fn of_pyproject(text: &str) -> Vec<String> {
     let Ok(document) = text.parse::<toml::Table>() else { return Vec::new() };
     let tables: [&[&str]; 3] =
@@ -48,6 +78,13 @@ fn of_pyproject(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn extensions_by_their_last_name() {
+        let text = "CUDAExtension('a_cuda', [\n'x.cu'])\nCUDAExtension(\n name=\"p.q._C\", sources=s)\n\
+                    CUDAExtension(name, s)\nCppExtension('c', ['x.cpp'])\nCppExtension('d', ['x.cu'])";
+        assert_eq!(extensions(text), ["a_cuda", "_C", "d"]);
+    }
 
     #[test]
     fn programs_of_all_three_files() {

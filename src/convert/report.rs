@@ -142,6 +142,13 @@ fn problem_of(file: &PlannedFile, problem: &FileProblem) -> Statement {
                 .arg("detail", message.clone())
                 .evidence(place.line(*line).value(text))
         }
+        FileProblem::Template { line, speaks } => {
+            let severity = if *speaks { Severity::Warning } else { Severity::Info };
+            Statement::new("CONVERT-SKIP", "template", severity)
+                .arg("path", path.clone())
+                .arg("detail", line.to_string())
+                .evidence(place.line(*line))
+        }
         FileProblem::Undecodable(error) => {
             say("CONVERT-TEXT", "undecodable").arg("detail", error.to_string()).evidence(place)
         }

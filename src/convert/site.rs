@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::encoding::Edit;
 use super::options::{self, Options};
 use super::python::Project;
-use super::rules::Rule;
+use super::rules::{Place, Rule, Rules};
 
 /// How sure a decision is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -111,11 +111,19 @@ impl<'a> Planner<'a> {
         certainty: Certainty,
     ) {
         let text = text.into();
-        if self.text.get(range.clone()) == Some(text.as_str()) {
+        if self.text.get(range.clone()) == Some(text.as_str()) || self.is_patched(rule) {
             return;
         }
         self.site(rule, Decision::Changed, certainty, range.clone(), None);
         self.also(range, text);
+    }
+
+    /// Whether torch_npu's replacement at run time takes a device by its old name, so that
+    /// scripts and configurations may go on to say `cuda`.
+    fn is_patched(&self, rule: &Rule) -> bool {
+        let places = [Place::ShellDeviceOption, Place::ConfigDevice];
+        self.options.transfer
+            && places.iter().any(|place| Rules::builtin().site(*place).id == rule.id)
     }
 
     /// Replaces `range` by `text` without a place of its own: part of another change.

@@ -44,21 +44,8 @@ pub fn role(key: &str) -> Option<Role> {
     {
         return Some(Role::Device);
     }
-    (last == "backend"
-        || matches!(
-            last.as_str(),
-            "dist_backend"
-                | "distributed_backend"
-                | "ddp_backend"
-                | "process_group_backend"
-                | "pg_backend"
-                | "comm_backend"
-                | "communication_backend"
-                | "communication_backend_name"
-                | "nccl_backend"
-                | "init_backend"
-        ))
-    .then_some(Role::Backend)
+    // Only values that are NCCL are changed: which backend a key means, they say.
+    last.contains("backend").then_some(Role::Backend)
 }
 
 /// What becomes of `value` behind `key`; `None`: it stays.
@@ -66,7 +53,8 @@ pub fn converted(key: &str, value: &str) -> Option<Outcome> {
     match role(key)? {
         Role::Device => device(value).map(Outcome::Write).or_else(|| {
             let doubtful = matches!(value, "gpu" | "CUDA" | "GPU") && says_accelerator(key)
-                || value.starts_with("cuda:");
+                || value.starts_with("cuda:")
+                || value.starts_with("${") && value.contains("cuda");
             doubtful.then_some(Outcome::Flag)
         }),
         Role::Backend => backend(value).map(Outcome::Write),
@@ -138,9 +126,11 @@ mod tests {
             ("backend", "cpu:gloo,cuda:nccl", write("cpu:gloo,npu:hccl")),
             ("accelerator", "gpu", Some(Outcome::Flag)),
             ("device", "cuda:auto", Some(Outcome::Flag)),
+            ("device", "${oc.env:DEVICE,cuda}", Some(Outcome::Flag)),
             ("device", "gpu", None),
             ("device", "cpu", None),
             ("device", "barracuda", None),
+            ("comm_backend_name", "nccl", write("hccl")),
             ("backend", "gloo", None),
             ("backend", "cuda", None),
             ("name", "cuda", None),

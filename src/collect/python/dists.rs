@@ -65,6 +65,18 @@ pub(super) fn read(sysroot: &Sysroot, site_dirs: &[String]) -> Vec<Dist> {
     places.par_iter().filter_map(|(dir, name)| dist(sysroot, dir, name)).collect()
 }
 
+/// The version that the metadata directory of a distribution is named with.
+pub(super) fn version(sysroot: &Sysroot, site_dir: &str, name: &str) -> Option<String> {
+    let names = sysroot.list(site_dir).ok()?;
+    names.iter().find_map(|file| {
+        let is_info =
+            site::has_extension(file, "dist-info") || site::has_extension(file, "egg-info");
+        let (found, version) = parts_of_name(file);
+        (is_info && normalize_name(found) == name && !version.is_empty())
+            .then(|| version.to_owned())
+    })
+}
+
 fn dist(sysroot: &Sysroot, site_dir: &str, name: &str) -> Option<Dist> {
     let path = format!("{site_dir}/{name}");
     let mut dist = Dist { path: path.clone(), site_dir: site_dir.to_owned(), ..Dist::default() };

@@ -33,6 +33,14 @@ pub(super) fn collect(sysroot: &Sysroot, options: &Options) -> Python {
     python
 }
 
+/// Version and directory of a distribution, in the order of `sys.path`.
+pub(super) fn installed(sysroot: &Sysroot, name: &str) -> Option<(String, String)> {
+    let mut python = Python::default();
+    (python.interpreter, _) = interp::choose(sysroot, &Options::default());
+    site::read(sysroot, &mut python);
+    python.site_dirs.iter().find_map(|dir| Some((dists::version(sysroot, dir, name)?, dir.clone())))
+}
+
 /// The package indexes that pip would ask: where each is named, and its address.
 pub(super) fn pip_indexes(sysroot: &Sysroot, python: &Python) -> Vec<crate::facts::PipIndex> {
     index::read(sysroot, python.interpreter.as_ref())

@@ -14,6 +14,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::container;
 use super::environment;
+use super::messages;
 use super::rules::{Place, Rules};
 use super::shell;
 use super::site::{Certainty, Planner};
@@ -56,8 +57,9 @@ impl<'a> Entries<'a> {
     /// Keeps an entry; of files of data nearly all are of no interest.
     fn push(&mut self, entry: Entry) {
         let key = &self.text[entry.key.clone()];
-        if key == "value" || WORDS.is_match(key) || WORDS.is_match(&self.text[entry.value.clone()])
-        {
+        let value = &self.text[entry.value.clone()];
+        let option = entry.list && value.starts_with("--");
+        if key == "value" || option || WORDS.is_match(key) || WORDS.is_match(value) {
             self.all.push(entry);
         }
     }
@@ -117,6 +119,15 @@ pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), Unreadable> {
     }
     judge(planner, &entries);
     Ok(())
+}
+
+/// The scalars of a YAML file that go over lines, with their keys.
+pub fn spans(text: &str) -> Vec<Range<usize>> {
+    let mut entries = Entries::new(text);
+    yaml::read(text, &mut entries);
+    let blocks = entries.blocks.iter().map(|(key, body)| key.start..body.end);
+    let values = entries.all.iter().map(|entry| entry.value.clone());
+    blocks.chain(values).filter(|range| text[range.clone()].contains('\n')).collect()
 }
 
 /// The elements of a JSON list of strings that begins `text`, as ranges.
@@ -230,9 +241,17 @@ fn judge(planner: &mut Planner<'_>, entries: &Entries<'_>) {
         .map(|entry| &text[entry.key.clone()])
         .collect();
     let is_workflow = text.lines().any(|line| line.starts_with("jobs:"));
-    for entry in &entries.all {
+    for (at, entry) in entries.all.iter().enumerate() {
         let Some(mapping) = mappings.get(&entry.mapping) else { continue };
+        if !mapping.aware {
+            argument(planner, entry, at.checked_sub(1).map(|before| &entries.all[before]));
+            command(planner, entry);
+        }
         container::entry(planner, &entry.key, &entry.value);
+        let key = text[entry.key.clone()].to_ascii_lowercase();
+        if matches!(key.as_str(), "description" | "help" | "message" | "title" | "summary") {
+            messages::message(planner, &entry.value);
+        }
         if entry.list {
             list_item(planner, entry);
         } else {
@@ -278,6 +297,11 @@ fn variable(planner: &mut Planner<'_>, entry: &Entry, mapping: &Mapping<'_>) {
 /// `- CUDA_VISIBLE_DEVICES=0`.
 fn list_item(planner: &mut Planner<'_>, entry: &Entry) {
     let text = &planner.text[entry.value.clone()];
+    if matches!(text, "--gpus" | "--runtime=nvidia") || text.starts_with("--gpus=") {
+        let rule = Rules::builtin().site(Place::DockerRunGpus);
+        planner.flag(rule, entry.value.clone(), Some(text.to_owned()));
+        return;
+    }
     let Some((name, value)) = text.split_once('=') else { return };
     let known = (!value.contains(['$', '{', '\\', '"', '\''])).then_some(value);
     let Some(decision) = environment::assignment(name, known) else { return };
@@ -286,6 +310,53 @@ fn list_item(planner: &mut Planner<'_>, entry: &Entry) {
         planner.also(start + name.len() + 1..entry.value.end, new.clone());
     }
     decision.enter(planner, start..start + name.len(), &entry.value);
+}
+
+/// `command: [python, train.py, --device, cuda]`: an element is what the option before it takes.
+fn argument(planner: &mut Planner<'_>, entry: &Entry, before: Option<&Entry>) {
+    let text = planner.text;
+    let value = &text[entry.value.clone()];
+    if !entry.list {
+        return;
+    }
+    let pair = match value.split_once('=') {
+        Some((option, rest)) => Some((option, entry.value.end - rest.len()..entry.value.end)),
+        None => before
+            .filter(|before| before.list && before.key == entry.key)
+            .filter(|before| before.value.end <= entry.value.start)
+            .filter(|before| {
+                // Right before: elements of no interest are not kept.
+                let between = &text[before.value.end..entry.value.start];
+                between
+                    .bytes()
+                    .all(|b| b.is_ascii_whitespace() || matches!(b, b',' | b'"' | b'\'' | b'-'))
+                    && between.matches(',').count() <= 1
+                    && between.matches('-').count() <= 1
+            })
+            .map(|before| (&text[before.value.clone()], entry.value.clone())),
+    };
+    let Some((option, range)) = pair.filter(|(option, _)| option.starts_with("--")) else { return };
+    if let Some(Outcome::Write(new)) = value::converted(option, &text[range.clone()]) {
+        let rule = Rules::builtin().site(Place::ConfigDevice);
+        planner.change(rule, range, new, Certainty::Exact);
+    }
+}
+
+/// `cmd: python train.py --device cuda`: a command on one line.
+fn command(planner: &mut Planner<'_>, entry: &Entry) {
+    let text = &planner.text[entry.value.clone()];
+    if text.contains(['\n', '\\']) || !shell::is_command(text, planner.project) {
+        return;
+    }
+    let mut part = Planner::of(text, planner.options, planner.project);
+    if shell::plan_part(&mut part, text, 0).is_err() {
+        return;
+    }
+    let plan = part.finish();
+    // What is written must not end the quotes around it.
+    if plan.edits.iter().all(|edit| !edit.text.contains(['"', '\'', '#', ':'])) {
+        planner.enter(plan, entry.value.start);
+    }
 }
 
 fn device(planner: &mut Planner<'_>, entry: &Entry) {

@@ -151,3 +151,22 @@ proptest! {
         prop_assert_eq!(planned(name, &after).edits, vec![]);
     }
 }
+
+#[test]
+fn commands_and_their_arguments_in_configurations() {
+    for (name, before, after) in [
+        (
+            "a.yaml",
+            "command: [\"python\", \"a.py\", \"--device\", \"cuda\"]\nargs:\n- --backend\n- nccl\n- --name\n- cuda\n",
+            "command: [\"python\", \"a.py\", \"--device\", \"npu\"]\nargs:\n- --backend\n- hccl\n- --name\n- cuda\n",
+        ),
+        ("a.yaml", "cmd: python a.py --device cuda\n", "cmd: python a.py --device npu\n"),
+        (
+            "a.json",
+            "{\"args\": [\"--device=cuda\", \"--device\", \"x\", \"cuda\"]}",
+            "{\"args\": [\"--device=npu\", \"--device\", \"x\", \"cuda\"]}",
+        ),
+    ] {
+        assert_eq!(converted(name, before), after);
+    }
+}

@@ -78,7 +78,7 @@ pub fn plan(planner: &mut Planner<'_>, python: &PlanPython<'_>) -> Result<(), Un
             Language::Shell => {
                 let _ = shell::plan_part(&mut commands, &source.text[body.clone()], body.start);
             }
-            Language::Python if is_python => lines(&mut commands, &source.text, &body),
+            Language::Python if is_python => lines(&mut commands, &source.text, &body, python),
             _ => {}
         }
     }
@@ -174,7 +174,7 @@ fn shift(plan: &mut FilePlan, offset: usize) {
 }
 
 /// The lines of a Python cell that are not Python: `!command`, `x = !command`, `%env A=b`.
-fn lines(planner: &mut Planner<'_>, text: &str, body: &Range<usize>) {
+fn lines(planner: &mut Planner<'_>, text: &str, body: &Range<usize>, python: &PlanPython<'_>) {
     let mut at = body.start;
     while at < body.end {
         let mut end = line_end(text, at, body.end);
@@ -199,7 +199,7 @@ fn lines(planner: &mut Planner<'_>, text: &str, body: &Range<usize>) {
                 let _ = shell::plan_part(planner, &text[from..end], from);
             }
         } else if let Some(magic) = trimmed.strip_prefix('%') {
-            line_magic(planner, magic, start + 1);
+            line_magic(planner, magic, start + 1, python);
         }
         at = end + 1;
     }
@@ -210,7 +210,7 @@ fn line_end(text: &str, at: usize, limit: usize) -> usize {
     text[at..limit].find('\n').map_or(limit, |len| at + len)
 }
 
-fn line_magic(planner: &mut Planner<'_>, magic: &str, offset: usize) {
+fn line_magic(planner: &mut Planner<'_>, magic: &str, offset: usize, python: &PlanPython<'_>) {
     let (name, rest) = magic.split_at(magic.find(' ').unwrap_or(magic.len()));
     let from = offset + name.len() + (rest.len() - rest.trim_start().len());
     let rest = rest.trim_start();
@@ -227,6 +227,16 @@ fn line_magic(planner: &mut Planner<'_>, magic: &str, offset: usize) {
             }
             decision.enter(planner, from..from + len, &(from..from + rest.len()));
         }
+        // `%timeit -n 10 x.cuda()`
+        "time" | "timeit" | "prun" | "memit" => {
+            let code = behind_options(rest);
+            if let Some(mut plan) = python(code) {
+                // An import belongs to the cells around.
+                plan.edits.retain(|edit| !edit.range.is_empty());
+                plan.sites.retain(|site| !site.range.is_empty());
+                planner.enter(plan, from + rest.len() - code.len());
+            }
+        }
         "pip" | "conda" | "mamba" => {
             let _ = shell::plan_part(planner, magic, offset);
         }
@@ -234,6 +244,18 @@ fn line_magic(planner: &mut Planner<'_>, magic: &str, offset: usize) {
             let _ = shell::plan_part(planner, rest, from);
         }
         _ => {}
+    }
+}
+
+/// What stands behind the options of a magic.
+fn behind_options(mut rest: &str) -> &str {
+    loop {
+        let word = rest.split(' ').next().unwrap_or(rest);
+        let number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+        if !(word.starts_with('-') || number) {
+            return rest;
+        }
+        rest = rest[word.len()..].trim_start();
     }
 }
 
@@ -302,7 +324,9 @@ fn moved(
     text: &str,
 ) -> (usize, String) {
     let line = text.strip_suffix('\n');
-    if let (Some(line), Some(cell)) = (line, source.beginning(offset))
+    let is_comment = text.trim_start().starts_with('#');
+    if !is_comment
+        && let (Some(line), Some(cell)) = (line, source.beginning(offset))
         && let Some(before) = cell.checked_sub(1)
         && kinds.get(before).is_some_and(|(kind, _)| *kind == Language::Python)
     {

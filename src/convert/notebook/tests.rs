@@ -145,3 +145,13 @@ proptest! {
         let _ = planned(&text);
     }
 }
+
+#[test]
+fn magics_that_run_python_are_python() {
+    let before = notebook(&[
+        "[\"import torch\\n\", \"%time x = x.cuda()\\n\", \"%timeit -n 10 torch.cuda.synchronize()\"]",
+    ]);
+    let after = converted(&before);
+    assert!(after.contains("%time x = x.npu()\\n"), "{after}");
+    assert!(after.contains("%timeit -n 10 torch.npu.synchronize()"), "{after}");
+}

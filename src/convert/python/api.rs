@@ -152,6 +152,9 @@ impl<'a> Engine<'a> {
     /// A name, or a chain of attributes: one of torch's, or an attribute of some object.
     pub(super) fn name_or_attribute(&mut self, expr: &'a Expr) {
         if let Some(resolved) = self.scopes.resolve(expr, self.scope) {
+            if self.is_of_imported_object(expr) {
+                self.object_attribute(expr);
+            }
             self.dotted(expr, &resolved);
             return;
         }
@@ -166,10 +169,13 @@ impl<'a> Engine<'a> {
         let Some(attribute) = expr.as_attribute_expr() else { return };
         let name = attribute.attr.as_str();
         if let Some(rule) = self.rule(Match::Attribute, name) {
-            let own = self.own_attributes.get(name).copied().unwrap_or_default();
+            let mut own = self.own_attributes.get(name).copied().unwrap_or_default();
+            // The property itself asks its parts, which are tensors and modules.
+            let inside = self.functions.last().is_some_and(|(_, function)| *function == name);
+            own.property &= !(inside && attribute.value.is_attribute_expr());
             if attribute.ctx.is_load()
                 && !own.assigned
-                && !own.method
+                && !own.property
                 && let Some(to) = &rule.to
             {
                 let new = to.rsplit('.').next().unwrap_or(to);
@@ -244,9 +250,18 @@ impl<'a> Engine<'a> {
     /// `torch.ops.my_extension.fused_gelu`: an operator that something else than torch registers.
     fn custom_operator(&mut self, chain: &Chain, resolved: &Resolved) {
         let mut parts = resolved.path.split('.');
-        let (Some("torch"), Some("ops"), Some(library), Some(operator)) =
+        let (Some("torch"), Some("ops" | "classes"), Some(library), operator) =
             (parts.next(), parts.next(), parts.next(), parts.next())
         else {
+            return;
+        };
+        let rule = self.rules.site(Place::CustomCudaOps);
+        let Some(operator) = operator else {
+            if library == "load_library"
+                && let Some(end) = Self::end_of(chain, resolved, 3)
+            {
+                self.flag(rule, chain.base.start..end, None);
+            }
             return;
         };
         // What is defined in Python runs where its parts run.
@@ -257,7 +272,6 @@ impl<'a> Engine<'a> {
             return;
         }
         if let Some(end) = Self::end_of(chain, resolved, 4) {
-            let rule = self.rules.site(Place::CustomCudaOps);
             let detail = format!("{library}::{operator}");
             self.flag(rule, chain.base.start..end, Some(detail));
         }

@@ -13,7 +13,8 @@ const SHORT_BRANCH: usize = 300;
 
 /// The ranges of `body` that stay as they are since NPUs are handled beside them.
 pub(super) fn kept(body: &[Stmt], text: &str) -> Vec<TextRange> {
-    if !mentions_npu(text) {
+    let builds = text.contains("CUDAExtension");
+    if !builds && !mentions_npu(text) {
         return Vec::new();
     }
     let mut finder = Finder { text, kept: Vec::new() };
@@ -81,6 +82,17 @@ impl Finder<'_> {
         }
     }
 
+    /// `if torch.cuda.is_available(): … CUDAExtension(…)`: asks for the compiler of CUDA.
+    fn build(&mut self, stmt: &StmtIf) {
+        let says =
+            |body: &[Stmt]| body.iter().any(|one| self.text[one.range()].contains("CUDAExtension"));
+        if says(&stmt.body) {
+            let mut asks = Asks { found: Vec::new(), text: self.text };
+            asks.visit_expr(&stmt.test);
+            asks.found.into_iter().for_each(|range| self.keep(range));
+        }
+    }
+
     /// `is_cuda = …` next to `is_npu = …`: the first is about CUDA alone.
     fn siblings(&mut self, body: &[Stmt]) {
         for (at, stmt) in body.iter().enumerate() {
@@ -117,6 +129,23 @@ impl Finder<'_> {
     }
 }
 
+/// Finds the calls that ask whether there is CUDA.
+struct Asks<'t> {
+    found: Vec<TextRange>,
+    text: &'t str,
+}
+
+impl<'a> Visitor<'a> for Asks<'_> {
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        if let Expr::Call(call) = expr
+            && self.text[call.func.range()].contains("cuda")
+        {
+            self.found.push(expr.range());
+        }
+        walk_expr(self, expr);
+    }
+}
+
 /// What an assignment assigns to.
 fn target(stmt: &Stmt) -> Option<&Expr> {
     match stmt {
@@ -150,7 +179,10 @@ impl<'a> Visitor<'a> for Finder<'_> {
 
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
         match stmt {
-            Stmt::If(one) => self.chain(one),
+            Stmt::If(one) => {
+                self.chain(one);
+                self.build(one);
+            }
             Stmt::Match(one) => {
                 let npu = |case: &ruff_python_ast::MatchCase| match &case.pattern {
                     Pattern::MatchValue(value) => npu_literal(&value.value),
@@ -232,6 +264,12 @@ mod tests {
         let source = "if d == 'cuda':\n  a()\nelif d == 'npu':\n  b()\nelse:\n  c()\n";
         assert_eq!(texts(source), ["d == 'cuda'", "a()", "c()"]);
         assert!(texts("if d == 'cuda':\n  a()\nelse:\n  inputs()\n").is_empty());
+    }
+
+    #[test]
+    fn what_asks_for_the_compiler_stays() {
+        let source = "if torch.cuda.is_available() or F == '1':\n  e = CUDAExtension\n";
+        assert_eq!(texts(source), ["torch.cuda.is_available()"]);
     }
 
     #[test]

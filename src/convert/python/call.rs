@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use ruff_python_ast::{Arguments, Expr, ExprCall, StmtFunctionDef};
 use ruff_text_size::Ranged as _;
 
-use super::engine::{Engine, Hint};
+use super::engine::{Engine, Hint, by_name};
 use super::flow::Slot;
 use super::literal::{self, span};
 use super::names::{canonical, device_like, says};
@@ -17,6 +17,7 @@ use crate::convert::site::Certainty;
 impl<'a> Engine<'a> {
     pub(super) fn call(&mut self, expr: &'a Expr, call: &'a ExprCall, hint: Hint) {
         let path = self.scopes.path(&call.func, self.scope).map(|path| canonical(&path));
+        let path = path.filter(|_| !self.is_of_imported_object(&call.func));
         let name = match &*call.func {
             Expr::Attribute(attribute) => attribute.attr.as_str(),
             Expr::Name(name) => name.id.as_str(),
@@ -51,6 +52,42 @@ impl<'a> Engine<'a> {
         }
         if is_installer(name) {
             self.packages(&call.arguments);
+        }
+        let of_cuda = name.ends_with("Extension") && name != "CUDAExtension"
+            || call.arguments.find_keyword("extra_cuda_cflags").is_some();
+        let source = &self.text[expr.range()];
+        if of_cuda
+            && !path
+                .as_deref()
+                .is_some_and(|path| path.starts_with("torch.utils.cpp_extension.load"))
+            && (source.contains(".cu'") || source.contains(".cu\""))
+        {
+            self.flag_site(Place::ExtensionLoadCu, expr.range());
+        }
+        self.pattern_of_device(call, name);
+        self.chosen(call);
+        if name == "parametrize" {
+            self.parametrized(call);
+        }
+        if path.as_deref().is_some_and(is_of_another_framework) {
+            let all = call.arguments.args.iter();
+            all.for_each(|arg| self.expr(arg, Hint::Words));
+            let keywords = call.arguments.keywords.iter();
+            keywords.for_each(|keyword| self.expr(&keyword.value, Hint::Words));
+            return;
+        }
+        if matches!(name, "import_module" | "__import__")
+            && let Some(module) = call.arguments.args.first().and_then(literal::plain)
+            && !self.context.is_own_package(module)
+        {
+            self.extension(module, expr.range());
+        }
+        if let [left, right, ..] = &*call.arguments.args
+            && is_comparison(name)
+        {
+            let (other, text) =
+                if literal::leading(left).is_some() { (right, left) } else { (left, right) };
+            self.compared_pair(other, text);
         }
         self.arguments(call, path.as_deref(), name, is_method, rest);
         self.flow_into(call, name, is_method);
@@ -175,6 +212,7 @@ impl<'a> Engine<'a> {
         if roles::string_method(name) {
             for arg in &call.arguments.args {
                 self.error_text(arg);
+                self.tensor_type(arg);
                 let role = Role::device(if name == "startswith" {
                     Place::DeviceStartswith
                 } else {
@@ -194,6 +232,55 @@ impl<'a> Engine<'a> {
             && call.arguments.args.iter().any(|arg| literal::plain(arg) == Some("cuda"))
         {
             self.flag_site(Place::OrtIoBinding, call.range());
+        }
+    }
+
+    /// `x.type().startswith('torch.cuda.')`
+    fn tensor_type(&mut self, text: &'a Expr) {
+        if literal::plain(text).is_none_or(|text| !matches!(text, "torch.cuda" | "torch.cuda.")) {
+            return;
+        }
+        let rule = self.rules.site(Place::TensorTypeString);
+        for range in literal::texts(text) {
+            for (part, to) in literal::words(self.text, range, "cuda", "npu") {
+                self.change(rule, part, to, Certainty::Exact);
+            }
+        }
+    }
+
+    /// `re.match('cuda:(.*)', device)`
+    fn pattern_of_device(&mut self, call: &'a ExprCall, name: &str) {
+        let [pattern, text, ..] = &*call.arguments.args else { return };
+        if !matches!(name, "match" | "search" | "fullmatch" | "findall") || !self.is_device(text) {
+            return;
+        }
+        let begins = literal::plain(pattern)
+            .is_some_and(|text| text.trim_start_matches(['^', '(']).starts_with("cuda"));
+        if let ([range], true) = (literal::texts(pattern).as_slice(), begins) {
+            let rule = self.rules.site(Place::DeviceStringMethod);
+            for (part, to) in literal::words(self.text, range.clone(), "cuda", "npu") {
+                self.change(rule, part, to, Certainty::Likely);
+            }
+        }
+    }
+
+    /// `Dropdown(choices=['cuda', 'cpu'], value='cuda')`: one of several devices.
+    fn chosen(&mut self, call: &'a ExprCall) {
+        let all = || {
+            let keywords = call.arguments.keywords.iter().map(|keyword| &keyword.value);
+            call.arguments.args.iter().chain(keywords)
+        };
+        let is_list = |arg: &&Expr| matches!(arg, Expr::List(_) | Expr::Tuple(_));
+        if !all().filter(is_list).any(|list| self.lists_devices(list)) {
+            return;
+        }
+        for keyword in &call.arguments.keywords {
+            let named = keyword.arg.as_ref().is_some_and(|name| {
+                matches!(name.as_str(), "value" | "default" | "selected" | "initial" | "const")
+            });
+            if named {
+                self.spread(&keyword.value, Role::device(Place::DeviceKeyword));
+            }
         }
     }
 
@@ -274,8 +361,46 @@ impl<'a> Engine<'a> {
                     self.flow.give(slot.clone(), self.scope, &keyword.value);
                     self.expr(&keyword.value, Hint::Quiet);
                 }
-                "type" | "action" | "nargs" => self.expr(&keyword.value, Hint::Quiet),
+                "type" | "action" | "nargs" => {
+                    // `type=click.Choice(['cpu', 'cuda'])`
+                    if let Expr::Call(of) = &keyword.value
+                        && let Some(list) = of.arguments.args.first()
+                    {
+                        if self.lists_devices(list) {
+                            self.flow.mark(&slot, Role::device(Place::DeviceKeyword));
+                        } else if self.lists_backends(list) {
+                            self.flow.mark(&slot, Role::backend(Place::BackendString));
+                        }
+                        self.flow.give(slot.clone(), self.scope, list);
+                    }
+                    self.expr(&keyword.value, Hint::Quiet);
+                }
                 _ => self.expr(&keyword.value, Hint::Words),
+            }
+        }
+    }
+
+    /// `pytest.mark.parametrize('device', ['cuda'])`: values by the name that they get.
+    fn parametrized(&mut self, call: &'a ExprCall) {
+        let [names, values, ..] = &*call.arguments.args else { return };
+        let names: Vec<&str> = match names {
+            Expr::List(list) => list.elts.iter().filter_map(literal::plain).collect(),
+            Expr::Tuple(tuple) => tuple.elts.iter().filter_map(literal::plain).collect(),
+            other => {
+                literal::plain(other).map_or_else(Vec::new, |names| names.split(',').collect())
+            }
+        };
+        let Expr::List(list) = values else { return };
+        for (at, name) in names.iter().enumerate() {
+            let Some(role) = by_name(name.trim()) else { continue };
+            for value in &list.elts {
+                match value {
+                    Expr::Tuple(tuple) if names.len() > 1 => {
+                        tuple.elts.get(at).iter().for_each(|one| self.spread(one, role));
+                    }
+                    value if names.len() == 1 => self.spread(value, role),
+                    _ => {}
+                }
             }
         }
     }
@@ -411,6 +536,47 @@ impl<'a> Engine<'a> {
             }
         }
     }
+}
+
+/// Whether a dotted name is one of a framework whose devices are not torch's.
+fn is_of_another_framework(path: &str) -> bool {
+    let root = path.split('.').next().unwrap_or(path);
+    matches!(
+        root,
+        "jax"
+            | "jaxlib"
+            | "tensorflow"
+            | "xgboost"
+            | "lightgbm"
+            | "catboost"
+            | "paddle"
+            | "mxnet"
+            | "numba"
+            | "cupy"
+            | "cudf"
+            | "cuml"
+            | "tvm"
+            | "jittor"
+            | "oneflow"
+            | "mindspore"
+            | "taichi"
+            | "warp"
+    )
+}
+
+/// Whether a function of this name compares its first two arguments.
+fn is_comparison(name: &str) -> bool {
+    matches!(
+        name,
+        "assertEqual"
+            | "assertEquals"
+            | "assertNotEqual"
+            | "assertIn"
+            | "assertNotIn"
+            | "assertIs"
+            | "assert_equal"
+            | "eq_"
+    )
 }
 
 fn collect_texts<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {

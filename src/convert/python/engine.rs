@@ -73,8 +73,8 @@ pub(super) struct Engine<'a> {
 pub(super) struct Own {
     /// `self.x = …`
     pub assigned: bool,
-    /// `def x(self)`
-    pub method: bool,
+    /// `@property def x(self)`
+    pub property: bool,
 }
 
 impl<'a> Engine<'a> {
@@ -173,8 +173,8 @@ impl<'a> Engine<'a> {
                         match inner {
                             Stmt::FunctionDef(def) => {
                                 self.methods.entry(def.name.as_str()).or_default().push(def);
-                                self.own_attributes.entry(def.name.as_str()).or_default().method =
-                                    true;
+                                let own = self.own_attributes.entry(def.name.as_str());
+                                own.or_default().property |= is_property(def);
                             }
                             Stmt::AnnAssign(assign) => self.own_target(&assign.target),
                             Stmt::Assign(assign) => {
@@ -486,7 +486,7 @@ impl<'a> Engine<'a> {
                 let home = self.scopes.home(name.id.as_str(), self.scope).unwrap_or(self.scope);
                 Some(Slot::Name(home, name.id.as_str()))
             }
-            Expr::Attribute(attribute) if self.scopes.resolve(expr, self.scope).is_none() => {
+            Expr::Attribute(attribute) if !self.is_of_torch(expr) => {
                 Some(Slot::Attr(Cow::Borrowed(attribute.attr.as_str())))
             }
             Expr::Subscript(subscript) => match literal::plain(&subscript.slice) {
@@ -497,6 +497,27 @@ impl<'a> Engine<'a> {
             Expr::Starred(starred) => self.slot(&starred.value),
             _ => None,
         }
+    }
+
+    /// Whether a chain of attributes starts at an import of torch.
+    fn is_of_torch(&self, expr: &Expr) -> bool {
+        self.scopes.path(expr, self.scope).is_some_and(|path| path.starts_with("torch"))
+    }
+
+    /// Whether `object.name` is an attribute of an object that another file defines, and not
+    /// a name of a module: `from models import net`, `net.cuda()`.
+    pub(super) fn is_of_imported_object(&self, expr: &Expr) -> bool {
+        let Some(resolved) = self.scopes.resolve(expr, self.scope) else { return false };
+        let parts = resolved.path.trim_start_matches('.').split('.').count();
+        let attributes = parts.saturating_sub(resolved.base);
+        let root = resolved.path.split('.').next().unwrap_or_default();
+        // `numba.cuda` and its like.
+        let of_cuda = resolved.path.split('.').rev().skip(1).any(|part| part == "cuda");
+        attributes > 0
+            && !of_cuda
+            && (resolved.member || attributes > 1)
+            && !root.starts_with("torch")
+            && self.rule(Match::Library, root).is_none()
     }
 
     /// The rule of this kind for a name, if `convert` knows it.
@@ -514,6 +535,17 @@ pub(super) fn by_name(name: &str) -> Option<Role> {
     } else {
         None
     }
+}
+
+fn is_property(def: &StmtFunctionDef) -> bool {
+    def.decorator_list.iter().any(|decorator| {
+        let name = match &decorator.expression {
+            Expr::Name(name) => name.id.as_str(),
+            Expr::Attribute(attribute) => attribute.attr.as_str(),
+            _ => "",
+        };
+        name.contains("property")
+    })
 }
 
 /// The bodies that a compound statement holds, but for those of functions' scopes.

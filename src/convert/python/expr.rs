@@ -16,7 +16,7 @@ use crate::convert::site::Certainty;
 
 /// What a string must hold to be looked at again.
 const NEEDLES: &[&str] =
-    &["cuda", "CUDA", "nccl", "NCCL", "nvidia-smi", "onnxruntime-gpu", "Tensorrt"];
+    &["cuda", "CUDA", "nccl", "NCCL", "nvidia-smi", "nvcc", "onnxruntime-gpu", "Tensorrt"];
 
 impl<'a> Engine<'a> {
     pub(super) fn expr(&mut self, expr: &'a Expr, hint: Hint) {
@@ -192,6 +192,14 @@ impl<'a> Engine<'a> {
         let texts = || keys().filter_map(literal::plain);
         let devices = texts().any(other_device) && texts().any(cuda_device);
         let backends = texts().any(other_backend) && texts().any(nccl_backend);
+        // `{'gpu': 'cuda', 'cpu': 'cpu'}`: devices by names of the file's own.
+        let values = || dict.items.iter().map(|item| literal::plain(&item.value));
+        let is_device = |text: &str| cuda_device(text) || other_device(text);
+        if values().all(|text| text.is_some_and(is_device)) && values().flatten().any(other_device)
+        {
+            let role = Role::device(Place::DeviceTypeMembership);
+            dict.items.iter().for_each(|item| self.spread(&item.value, role));
+        }
         for item in &dict.items {
             if let Some(key) = &item.key {
                 if literal::leading(key).is_some() {
@@ -262,6 +270,11 @@ impl<'a> Engine<'a> {
                 self.flow.mark(&slot, Role::backend(Place::BackendComparison));
             }
         }
+        if asks_device_name(other) && words().any(cuda_device) {
+            // Another library says what runs here: which branch is meant for NPUs is open.
+            self.flag_site(Place::DeviceTypeComparison, text.range());
+            return;
+        }
         if self.is_device(other) {
             self.spread(text, role);
             return;
@@ -298,7 +311,11 @@ impl<'a> Engine<'a> {
                 match &*call.func {
                     Expr::Attribute(method) => {
                         let name = method.attr.as_str();
-                        device_like(name) && !name.contains("count") && !name.contains("name")
+                        // `x.type()` is `'torch.npu.FloatTensor'`.
+                        name == "type" && call.arguments.is_empty()
+                            || device_like(name)
+                                && !name.contains("count")
+                                && !name.contains("name")
                             || self.is_device(&method.value)
                     }
                     Expr::Name(name) if matches!(name.id.as_str(), "str" | "repr") => {
@@ -308,6 +325,10 @@ impl<'a> Engine<'a> {
                     _ => false,
                 }
             }
+            // `'cuda' in [d.type for d in devices]`
+            Expr::ListComp(one) => self.is_device(&one.elt),
+            Expr::SetComp(one) => self.is_device(&one.elt),
+            Expr::Generator(one) => self.is_device(&one.elt),
             _ => false,
         }
     }
@@ -461,4 +482,17 @@ impl<'a> Engine<'a> {
             }
         }
     }
+}
+
+/// `get_accelerator().device_name()`: DeepSpeed's own answer for each kind of device.
+fn asks_device_name(expr: &Expr) -> bool {
+    let Expr::Call(call) = expr else { return false };
+    call.func.as_attribute_expr().is_some_and(|method| {
+        method.attr.as_str() == "device_name"
+            && method.value.as_call_expr().is_some_and(|of| match &*of.func {
+                Expr::Name(name) => name.id.as_str() == "get_accelerator",
+                Expr::Attribute(name) => name.attr.as_str() == "get_accelerator",
+                _ => false,
+            })
+    })
 }

@@ -42,6 +42,9 @@ impl<'a> Engine<'a> {
             "torch.distributed.init_process_group" if count == 0 && !has("backend") && !open => {
                 self.flag_site(Place::InitProcessGroupDefault, expr.range());
             }
+            "torch.jit.script" if self.context.options.transfer => {
+                self.flag_site(Place::TorchJit, expr.range());
+            }
             "torch.compile" => self.flag_site(Place::TorchCompile, expr.range()),
             "torch.set_default_tensor_type" => {
                 let text = arguments.args.first().map_or("", |arg| &self.text[arg.range()]);
@@ -63,7 +66,9 @@ impl<'a> Engine<'a> {
             "torch.profiler.profile" if has("experimental_config") => {
                 self.flag_site(Place::ProfilerExperimentalConfig, expr.range());
             }
-            "torch.utils.cpp_extension.load" if self.text[expr.range()].contains(".cu") => {
+            "torch.utils.cpp_extension.load"
+                if has("extra_cuda_cflags") || self.text[expr.range()].contains(".cu") =>
+            {
                 self.flag_site(Place::ExtensionLoadCu, expr.range());
             }
             "torch.utils.cpp_extension.load_inline" if has("cuda_sources") => {

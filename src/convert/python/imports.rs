@@ -223,7 +223,12 @@ impl<'a> Engine<'a> {
     }
 
     pub(super) fn import_from(&mut self, import: &'a StmtImportFrom) {
-        let Some(module) = import.module.as_ref().filter(|_| import.level == 0) else { return };
+        let Some(module) = import.module.as_ref().filter(|_| import.level == 0) else {
+            for alias in &import.names {
+                self.extension(&format!(".{}", alias.name.as_str()), import.range());
+            }
+            return;
+        };
         let base = module.as_str();
         for alias in &import.names {
             self.library(&format!("{base}.{}", alias.name.as_str()), import.range());
@@ -376,6 +381,9 @@ impl<'a> Engine<'a> {
     fn library(&mut self, path: &str, at: TextRange) {
         let root = path.split('.').next().unwrap_or(path);
         if self.context.is_own_package(root) {
+            if path.contains('.') {
+                self.extension(path, at);
+            }
             return;
         }
         let mut end = path.len();
@@ -391,8 +399,28 @@ impl<'a> Engine<'a> {
             }
             match path[..end].rfind('.') {
                 Some(dot) => end = dot,
-                None => return,
+                None => break,
             }
+        }
+        if !root.starts_with("torch") {
+            self.extension(path, at);
+        }
+    }
+
+    /// A module that is built from CUDA sources: setup.py says so, or its name.
+    pub(super) fn extension(&mut self, path: &str, at: TextRange) {
+        let built = |name: &str| {
+            ["_cuda", "_cuda_ext", "_cuda_kernel", "_cuda_kernels"]
+                .iter()
+                .any(|end| name.len() > end.len() && name.ends_with(end))
+        };
+        let known = self
+            .context
+            .project
+            .is_some_and(|project| path.split('.').any(|part| project.is_extension(part)));
+        if known || !path.contains('.') && built(path) {
+            let rule = self.rules.site(Place::CustomCudaOps);
+            self.flag(rule, span(at), Some(path.to_owned()));
         }
     }
 

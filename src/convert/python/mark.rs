@@ -7,11 +7,8 @@ use ruff_python_ast::statement_visitor::{StatementVisitor, walk_stmt};
 use ruff_text_size::Ranged as _;
 
 use super::engine::Engine;
-use crate::convert::rules::Rule;
+use crate::convert::mark::{is_marked, words};
 use crate::convert::site::{Decision, Site};
-
-/// What a mark begins with; the rule follows.
-const MARK: &str = "# ascend-doctor: ";
 
 /// The starts of all statements that begin their line, in the order of the text.
 #[derive(Default)]
@@ -37,12 +34,12 @@ impl<'a> Engine<'a> {
         }
         for (line, id) in wanted {
             let Some(rule) = self.rules.by_id(id) else { continue };
-            if self.marked_above(line, id) {
+            if is_marked(self.text, line, "#", id) {
                 continue;
             }
             let indent: String =
                 self.text[line..].chars().take_while(|&c| c == ' ' || c == '\t').collect();
-            let text = format!("{indent}{MARK}{id} {}{}", words(rule), self.newline());
+            let text = format!("{indent}# {}{}", words(rule), self.newline());
             self.planner.also(line..line, text);
         }
     }
@@ -59,20 +56,4 @@ impl<'a> Engine<'a> {
             })
             .next_back()
     }
-
-    /// Whether the comments right above a line hold a mark of this rule.
-    fn marked_above(&self, line: usize, id: &str) -> bool {
-        self.text[..line]
-            .lines()
-            .rev()
-            .take_while(|above| above.trim_start().starts_with('#'))
-            .any(|above| above.contains(MARK) && above.contains(id))
-    }
-}
-
-/// What a mark says: what to do, on one line.
-fn words(rule: &Rule) -> String {
-    let text = rule.advice.as_ref().or(rule.note.as_ref());
-    let said = text.map_or_else(|| rule.name.clone(), |text| format!("{}: {}", rule.name, text.en));
-    said.replace(['\n', '\r'], " ")
 }

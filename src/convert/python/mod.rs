@@ -8,6 +8,7 @@
 //! - [`engine`], [`expr`], [`call`], [`api`], [`functions`], [`mod@env`] walk the tree once and
 //!   decide what its place decides; [`flow`] carries roles back to where values come from;
 //!   [`settle`] decides about the strings that are left.
+//! - [`transfer`] says what torch_npu's own replacement at run time does not reach.
 //! - [`mark`] puts comments where a person has to look.
 //! - [`imports`] and [`insert`] rewrite import statements and add `import torch_npu`.
 //! - [`onnx`] knows the options of onnxruntime's providers.
@@ -39,6 +40,7 @@ mod scope;
 mod settle;
 #[cfg(test)]
 mod tests;
+mod transfer;
 
 use ruff_python_ast::{Mod, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
@@ -57,6 +59,8 @@ pub struct Context<'a> {
     pub options: &'a Options,
     /// The dotted package of the file inside the converted tree, for relative imports.
     pub package: &'a str,
+    /// The dotted name of the file itself.
+    pub name: &'a str,
     /// Whether a person starts this file (`-l`).
     pub launch: bool,
     /// What other files of the tree bind, and what they import of each other.
@@ -68,7 +72,7 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     /// A file on its own.
     pub fn alone(options: &'a Options) -> Self {
-        Self { options, package: "", launch: false, project: None, cell: false }
+        Self { options, package: "", name: "", launch: false, project: None, cell: false }
     }
 
     /// What the dotted name of another file of the tree stands for.
@@ -83,7 +87,10 @@ impl<'a> Context<'a> {
 
     /// Whether a package is part of the tree that is converted.
     fn is_own_package(&self, name: &str) -> bool {
-        self.project.is_some_and(|project| project.holds(name))
+        self.project.is_some_and(|project| {
+            let from = Module { name: self.name.to_owned(), package: self.package.to_owned() };
+            project.holds(name, &from)
+        })
     }
 
     /// Whether the torch_npu that is aimed at has what a rule writes, as far as that is known.
@@ -148,13 +155,11 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
         .collect();
     let off = switched_off(text, &comments);
     let mut engine = engine::Engine::new(text, body, off, context);
+    engine.run(body);
     if context.options.transfer {
-        if context.launch {
-            engine.insert_transfer(body);
-        }
+        engine.transfer(body);
         return Ok(engine.planner.finish());
     }
-    engine.run(body);
     engine.insert_import(body);
     if context.options.mark {
         engine.mark(body);

@@ -56,17 +56,37 @@ pub struct Project {
     names: HashMap<String, String>,
     /// Names that some file imports from another one of the tree.
     taken: HashSet<String>,
-    /// What stands at the top of the tree.
+    /// The dotted names of all modules and packages of the tree, seen from its root.
     packages: HashSet<String>,
+    /// Those that are packages (`__init__.py`): nothing is imported from inside by its own name.
+    inits: HashSet<String>,
+    /// Those that are files.
+    files: HashSet<String>,
+    /// Modules that setup.py builds from CUDA sources.
+    extensions: HashSet<String>,
     /// The programs that the tree installs.
     programs: HashSet<String>,
 }
 
 impl Project {
     /// Reads what `files` (module and text, those that speak of CUDA at all) take from each
-    /// other; `packages` are the names of all modules and packages at the top of the tree.
-    pub fn of(files: &[(Module, &str)], packages: impl IntoIterator<Item = String>) -> Self {
-        let mut project = Self { packages: packages.into_iter().collect(), ..Self::default() };
+    /// other; `modules` are the dotted paths of all modules of the tree, `a.b.__init__` among
+    /// them.
+    pub fn of(files: &[(Module, &str)], modules: impl IntoIterator<Item = String>) -> Self {
+        let mut project = Self::default();
+        for path in modules {
+            let mut name = path.as_str();
+            if let Some(package) = name.strip_suffix(".__init__") {
+                project.inits.insert(package.to_owned());
+                name = package;
+            } else {
+                project.files.insert(name.to_owned());
+            }
+            while project.packages.insert(name.to_owned()) {
+                let Some((parent, _)) = name.rsplit_once('.') else { break };
+                name = parent;
+            }
+        }
         let by_name: BTreeMap<&str, usize> =
             files.iter().enumerate().map(|(at, (module, _))| (module.name.as_str(), at)).collect();
         let mut wanted: BTreeSet<usize> = BTreeSet::new();
@@ -97,6 +117,16 @@ impl Project {
         self.programs.contains(name)
     }
 
+    /// Adds modules that setup.py builds from CUDA sources.
+    pub fn add_extensions(&mut self, names: impl IntoIterator<Item = String>) {
+        self.extensions.extend(names);
+    }
+
+    /// Whether setup.py builds a module of this name from CUDA sources.
+    pub(super) fn is_extension(&self, name: &str) -> bool {
+        self.extensions.contains(name)
+    }
+
     fn add(&mut self, module: &Module, text: &str) {
         let parsed = parse(text, false);
         let Some(body) = body_of(parsed.syntax()) else { return };
@@ -121,9 +151,32 @@ impl Project {
         self.taken.contains(name)
     }
 
-    /// Whether the tree itself holds the package of this name.
-    pub(super) fn holds(&self, package: &str) -> bool {
-        self.packages.contains(package)
+    /// Whether the module `from` finds the package `name` in the tree: beside itself, at the root,
+    /// or beside one of the directories above it that are no packages.
+    pub(super) fn holds(&self, name: &str, from: &Module) -> bool {
+        let mut at = from.package.as_str();
+        loop {
+            let beside = |dir: &str| {
+                let path = match at {
+                    "" => format!("{dir}{name}"),
+                    at => format!("{at}.{dir}{name}"),
+                };
+                // A directory is a package by its `__init__.py`; without, only where Python
+                // looks for sure.
+                let looks = at.is_empty() || at == from.package;
+                path != from.name
+                    && (looks && self.packages.contains(&path)
+                        || self.inits.contains(&path)
+                        || self.files.contains(&path))
+            };
+            if !self.inits.contains(at) && (beside("") || beside("src.")) {
+                return true;
+            }
+            if at.is_empty() {
+                return false;
+            }
+            at = at.rsplit_once('.').map_or("", |(parent, _)| parent);
+        }
     }
 }
 
@@ -177,6 +230,24 @@ mod tests {
     }
 
     #[test]
+    fn packages_are_found_above_a_file() {
+        let modules = [
+            "a.b.megatron.core.__init__",
+            "a.b.megatron.__init__",
+            "a.b.t",
+            "u.triton",
+            "e.lightning.x",
+        ];
+        let project = Project::of(&[], modules.map(str::to_owned));
+        let holds = |name: &str, file: &str| project.holds(name, &Module::of(file));
+        assert!(holds("megatron", "a/b/t.py") && holds("megatron", "a/b/megatron/core/x.py"));
+        assert!(!holds("megatron", "x.py") && !holds("core", "a/b/megatron/x.py"));
+        assert!(!holds("triton", "x.py") && holds("triton", "u/x.py"));
+        // Neither a module itself nor the directory of a script is the library of its name.
+        assert!(!holds("triton", "u/triton.py") && !holds("lightning", "e/lightning/x.py"));
+    }
+
+    #[test]
     fn names_are_followed_across_files() {
         let files = [
             (Module::of("pkg/compat.py"), "from torch import cuda\n"),
@@ -184,6 +255,9 @@ mod tests {
         ];
         let project = Project::of(&files, ["pkg".to_owned()]);
         assert_eq!(project.exports(".pkg.compat.cuda").map(String::as_str), Some("torch.cuda"));
-        assert!(project.takes("cuda") && project.holds("pkg") && !project.holds("apex"));
+        let top = Module::of("x.py");
+        assert!(
+            project.takes("cuda") && project.holds("pkg", &top) && !project.holds("apex", &top)
+        );
     }
 }

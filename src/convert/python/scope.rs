@@ -141,7 +141,15 @@ impl<'a> Scopes<'a> {
     }
 
     fn name_within(&self, name: &str, scope: ScopeId, depth: usize) -> Option<Resolved> {
-        let (home, bindings) = self.bindings(name, scope)?;
+        let Some((home, bindings)) = self.bindings(name, scope) else {
+            // What `from common import *` brings along.
+            return (name == "torch").then(|| Resolved {
+                path: name.to_owned(),
+                base: 1,
+                import: None,
+                member: false,
+            });
+        };
         let mut found: Option<Resolved> = None;
         for binding in bindings {
             let Binding::Import { path, at, member } = binding else { break };

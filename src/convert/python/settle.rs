@@ -7,12 +7,10 @@ use super::engine::{Candidate, Engine, Hint};
 use super::literal::{self, span};
 use super::names::{cuda_device, nccl_backend};
 use super::roles::Role;
+use crate::convert::messages;
 use crate::convert::rules::{Action, Match, Place};
-use crate::convert::site::Certainty;
-
-/// The words that `--also messages` changes.
-const MESSAGE_WORDS: &[(&str, &str)] =
-    &[("cuda", "npu"), ("CUDA", "NPU"), ("Cuda", "Npu"), ("nccl", "hccl"), ("NCCL", "HCCL")];
+use crate::convert::shell;
+use crate::convert::site::{Certainty, Planner};
 
 impl<'a> Engine<'a> {
     pub(super) fn settle_candidates(&mut self) {
@@ -63,6 +61,9 @@ impl<'a> Engine<'a> {
             }
             return;
         }
+        if self.command(expr, hint) {
+            return;
+        }
         let whole = literal::plain(text);
         let device = match hint {
             Hint::Any => whole.map_or_else(|| literal::device_with_index(expr), cuda_device),
@@ -78,6 +79,29 @@ impl<'a> Engine<'a> {
         {
             self.rewrite_text(expr, Role::backend(Place::BackendString), Certainty::Likely);
         }
+    }
+
+    /// `'CUDA_VISIBLE_DEVICES=0 python train.py --device cuda'`: a command of the shell.
+    fn command(&mut self, expr: &'a Expr, hint: Hint) -> bool {
+        if !matches!(hint, Hint::Any | Hint::Quiet | Hint::Among) {
+            return false;
+        }
+        let mut is_one = false;
+        for range in literal::leading(expr).map(literal::texts).unwrap_or_default() {
+            let text = &self.text[range.clone()];
+            let command = text.trim_start();
+            if command == "nvcc" || command.ends_with("/nvcc") || command.starts_with("nvcc ") {
+                self.flag_site(Place::ShellCudaTool, expr.range());
+                is_one = true;
+            } else if shell::is_command(text, self.context.project) {
+                let mut part = Planner::of(text, self.context.options, self.context.project);
+                if shell::plan_part(&mut part, text, 0).is_ok() {
+                    self.planner.enter(part.finish(), range.start);
+                    is_one = true;
+                }
+            }
+        }
+        is_one
     }
 
     /// Providers of onnxruntime and names of packages are what they are wherever they stand.
@@ -99,22 +123,12 @@ impl<'a> Engine<'a> {
         true
     }
 
-    /// `--also messages`: the words of a message, but no file names and URLs.
+    /// `--also messages`.
     fn message(&mut self, expr: &'a Expr) {
         let rule = self.rules.site(Place::MessageWords);
         for range in literal::texts(expr) {
-            for (from, to) in MESSAGE_WORDS {
-                for (part, to) in literal::words(self.text, range.clone(), from, to) {
-                    let before = self.text[..part.start].bytes().last();
-                    let after = self.text.as_bytes().get(part.end).copied();
-                    let path = |byte: Option<u8>| matches!(byte, Some(b'/' | b'.' | b'-' | b'_'));
-                    let ends = after == Some(b'.')
-                        && !self.text[part.end + 1..]
-                            .starts_with(|next: char| next.is_alphanumeric());
-                    if !path(before) && (ends || !path(after)) {
-                        self.change(rule, part, to, Certainty::Likely);
-                    }
-                }
+            for (part, to) in messages::parts(self.text, &range) {
+                self.change(rule, part, to, Certainty::Likely);
             }
         }
     }

@@ -427,3 +427,137 @@ fn words_of_one_list_change_together() {
         "for name in ['npu', 'x']:\n    torch.device(name)\n",
     );
 }
+
+#[test]
+fn objects_of_other_files_are_objects() {
+    becomes(
+        "from models import net\nimport zoo\nnet.cuda()\nzoo.a.cuda(0)\nok = net.x.is_cuda\n",
+        "from models import net\nimport zoo\nnet.npu()\nzoo.a.npu(0)\nok = net.x.is_npu\n",
+    );
+    becomes(
+        "from config import cfg\ncfg.device = 'cuda' if x else 'cpu'\ncfg.accelerator = 'cuda'\n",
+        "from config import cfg\ncfg.device = 'npu' if x else 'cpu'\ncfg.accelerator = 'npu'\n",
+    );
+    stays("import tvm2\ntvm2.cuda(0)\n");
+    stays("from numba import cuda as c\nc.cuda()\n");
+    becomes(
+        "class A:\n    def is_cuda(self):\n        return x.is_cuda\n",
+        "class A:\n    def is_cuda(self):\n        return x.is_npu\n",
+    );
+    stays("class A:\n    @property\n    def is_cuda(self):\n        return self.is_cuda\n");
+}
+
+#[test]
+fn torch_may_come_with_a_star() {
+    assert_eq!(
+        converted("from common import *\nx = torch.cuda.device_count()\n"),
+        "import torch_npu\nfrom common import *\nx = torch.npu.device_count()\n"
+    );
+}
+
+#[test]
+fn commands_in_strings_are_commands() {
+    becomes(
+        "os.system('CUDA_VISIBLE_DEVICES=0 python a.py --device cuda')\n",
+        "os.system('ASCEND_RT_VISIBLE_DEVICES=0 python a.py --device npu')\n",
+    );
+    becomes(
+        "c = f'env CUDA_VISIBLE_DEVICES={i} python a.py'\n",
+        "c = f'env ASCEND_RT_VISIBLE_DEVICES={i} python a.py'\n",
+    );
+    stays("print('CUDA_VISIBLE_DEVICES=0 python a.py')\n");
+    stays("x = 'python is not cuda'\n");
+}
+
+#[test]
+fn comparisons_of_tests_are_comparisons() {
+    becomes(
+        "self.assertEqual(x.device.type, 'cuda')\n",
+        "self.assertEqual(x.device.type, 'npu')\n",
+    );
+    stays("self.assertEqual(name, 'cuda')\n");
+    stays("if get_accelerator().device_name() == 'cuda':\n    load()\n");
+    let source = "if get_accelerator().device_name() == 'cuda':\n    load()\n";
+    assert_eq!(flags(source), [("device-type-comparison".to_owned(), 1)]);
+}
+
+#[test]
+fn extensions_are_reported_where_they_are_imported() {
+    let rule = |line| ("custom-cuda-ops".to_owned(), line);
+    assert_eq!(flags("import fused_adam_cuda\n"), [rule(1)]);
+    assert_eq!(
+        flags("import importlib\nx = importlib.import_module('layer_norm_cuda')\n"),
+        [rule(2)]
+    );
+    assert_eq!(flags("import torch\nx = torch.classes.a.B\n"), [rule(2)]);
+    assert!(flags("from training import run_cuda\n").is_empty());
+}
+
+#[test]
+fn what_a_patch_at_run_time_does_not_reach_is_reported() {
+    let options = Options { transfer: true, ..Options::default() };
+    let source = "import torch\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nx.cuda()\n\
+                  ok = backend == 'nccl'\nm = torch.jit.script(m)\nok = x.device.type == 'cuda'\n";
+    let context = Context { launch: true, ..Context::alone(&options) };
+    let plan = plan(source, &context).unwrap();
+    let flagged: Vec<u32> = plan
+        .sites
+        .iter()
+        .filter(|site| site.decision == crate::convert::site::Decision::Flagged)
+        .map(|site| site.line)
+        .collect();
+    assert_eq!(flagged, [2, 4, 5, 6]);
+    let out = apply(source, &plan.edits);
+    let head = "import torch\nimport torch_npu\nfrom torch_npu.contrib import transfer_to_npu\n";
+    assert_eq!(out.strip_prefix(head), source.strip_prefix("import torch\n"), "{out}");
+}
+
+#[test]
+fn options_and_parameters_of_tests_hold_devices() {
+    becomes(
+        "@click.option('--target', type=click.Choice(['cpu', 'cuda']), default='cuda')\ndef f(target): pass\n",
+        "@click.option('--target', type=click.Choice(['cpu', 'npu']), default='npu')\ndef f(target): pass\n",
+    );
+    becomes(
+        "@pytest.mark.parametrize('device', ['cuda'])\ndef f(device): pass\n",
+        "@pytest.mark.parametrize('device', ['npu'])\ndef f(device): pass\n",
+    );
+    becomes(
+        "@pytest.mark.parametrize('n,device', [(1, 'cuda')])\ndef f(n, device): pass\n",
+        "@pytest.mark.parametrize('n,device', [(1, 'npu')])\ndef f(n, device): pass\n",
+    );
+    stays("@pytest.mark.parametrize('name', ['cuda'])\ndef f(name): pass\n");
+}
+
+#[test]
+fn devices_of_other_frameworks_stay() {
+    stays("import jax\nd = jax.devices('cuda')\n");
+    stays("import xgboost as xgb\nxgb.train(device='cuda')\n");
+}
+
+#[test]
+fn a_property_asks_its_parts() {
+    becomes(
+        "class A:\n    @property\n    def is_cuda(self):\n        return self.w.is_cuda\nx = a.is_cuda\n",
+        "class A:\n    @property\n    def is_cuda(self):\n        return self.w.is_npu\nx = a.is_cuda\n",
+    );
+}
+
+#[test]
+fn devices_where_only_the_company_tells() {
+    for (before, after) in [
+        ("d = {'gpu': 'cuda', 'cpu': 'cpu'}[x]\n", "d = {'gpu': 'npu', 'cpu': 'cpu'}[x]\n"),
+        ("ok = x.type().startswith('torch.cuda.')\n", "ok = x.type().startswith('torch.npu.')\n"),
+        ("ok = 'cuda' in x.type()\n", "ok = 'npu' in x.type()\n"),
+        ("ok = 'cuda' in [d.type for d in ds]\n", "ok = 'npu' in [d.type for d in ds]\n"),
+        ("i = re.match(r'cuda:(\\d+)', device)\n", "i = re.match(r'npu:(\\d+)', device)\n"),
+        (
+            "Dropdown(choices=['cuda', 'cpu'], value='cuda', label='cuda')\n",
+            "Dropdown(choices=['npu', 'cpu'], value='npu', label='cuda')\n",
+        ),
+    ] {
+        becomes(before, after);
+    }
+    stays("d = {'name': 'cuda', 'kind': 'lib'}\n");
+    stays("i = re.match(r'cuda:(\\d+)', line)\n");
+}

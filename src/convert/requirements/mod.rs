@@ -35,6 +35,8 @@ pub fn plan(planner: &mut Planner<'_>, name: &str) {
 #[derive(Debug, PartialEq, Eq)]
 struct Requirement<'a> {
     name: &'a str,
+    /// `[cuda12]` behind the name, without the brackets.
+    extras: &'a str,
     /// Range of the name, in the text that was read.
     at: Range<usize>,
     /// From the first sign of the versions to the end of them.
@@ -59,8 +61,11 @@ impl<'a> Requirement<'a> {
         let mut rest = &body[name.len()..];
         let blank = |text: &'a str| text.trim_start_matches([' ', '\t']);
         rest = blank(rest);
-        if let Some(extras) = rest.strip_prefix('[') {
-            rest = blank(&extras[extras.find(']')? + 1..]);
+        let mut extras = "";
+        if let Some(behind) = rest.strip_prefix('[') {
+            let end = behind.find(']')?;
+            extras = &behind[..end];
+            rest = blank(&behind[end + 1..]);
         }
         if !(rest.is_empty() || rest.starts_with(['=', '<', '>', '!', '~', ';', '@', '(', ','])) {
             return None;
@@ -69,6 +74,7 @@ impl<'a> Requirement<'a> {
         let (specifiers, marker) = rest.split_at(rest.find(';').unwrap_or(rest.len()));
         Some(Self {
             name,
+            extras,
             at: start..start + name.len(),
             versions: from..from + specifiers.trim_end().len(),
             marker: marker.trim_end(),
@@ -222,10 +228,17 @@ fn requirement(planner: &mut Planner<'_>, range: &Range<usize>, torch: Option<In
             planner.change(wheel, local, "", Certainty::Exact);
         }
         if name == "torch"
+            && !leaves_linux_out(requirement.marker)
             && let Some(insertion) = torch
         {
             insert(planner, &place, versions, &insertion);
         }
+        return;
+    }
+    let of_cuda = |extra: &str| extra.trim().to_ascii_lowercase().contains("cuda");
+    if requirement.extras.split(',').any(of_cuda) {
+        let detail = format!("{name}[{}]", requirement.extras);
+        planner.flag(rules.site(Place::RequirementsCudaPackage), place, Some(detail));
         return;
     }
     let Some(rule) = package_rule(&name) else { return };
@@ -263,6 +276,17 @@ fn insert(planner: &mut Planner<'_>, place: &Range<usize>, versions: &str, inser
             planner.flag(rule, place.clone(), Some(version));
         }
     }
+}
+
+/// Whether a marker is for other systems than Linux alone; torch_npu is there for Linux only.
+fn leaves_linux_out(marker: &str) -> bool {
+    let tight: String = marker.chars().filter(|c| !c.is_whitespace() && *c != '"').collect();
+    let tight = tight.replace('\'', "");
+    let other = ["sys_platform==darwin", "sys_platform==win32", "platform_system==Darwin"]
+        .iter()
+        .chain(["platform_system==Windows", "sys_platform!=linux", "platform_system!=Linux"].iter())
+        .any(|part| tight.contains(part));
+    other && !marker.contains(" or ")
 }
 
 /// Whether a text already asks for torch_npu.

@@ -120,6 +120,7 @@ places! {
     TensorTypeString = "tensor-type-string",
     ToDevice = "to-device",
     TorchCompile = "torch-compile",
+    TorchJit = "torch-jit",
     UnknownCudaName = "unknown-cuda-name",
     XlaFlags = "xla-flags",
 }

@@ -13,10 +13,12 @@ use std::ops::Range;
 use functions::Owners;
 use lexer::{Command, EXPANSION, Script, Word};
 use programs::{
-    CUDA_TOOLS, KEYWORDS, base_name, first_word, is_program, is_script, name_at, program,
+    CUDA_TOOLS, KEYWORDS, WRAPPERS, base_name, first_word, is_program, is_script, name_at, program,
 };
 
 use super::environment;
+use super::messages;
+use super::python::Project;
 use super::requirements;
 use super::rules::{Match, Place, Rules};
 use super::site::{Certainty, Planner};
@@ -41,6 +43,48 @@ pub fn plan_part(planner: &mut Planner<'_>, text: &str, offset: usize) -> Result
     let script = lexer::read(text)?;
     Reader::new(planner, text, offset, &script).run(&script);
     Ok(())
+}
+
+/// Whether a text begins as a command: with a variable of the environment that is set, or with
+/// a program whose arguments are known.
+pub fn is_command(text: &str, project: Option<&Project>) -> bool {
+    let mut words = text.split_ascii_whitespace().peekable();
+    while let Some(word) = words.next_if(|word| word.contains('=')) {
+        let (name, _) = word.split_once('=').unwrap_or((word, ""));
+        if Rules::builtin().find(Match::Env, name).is_some() {
+            return true;
+        }
+        if !lexer::is_name(name) {
+            return false;
+        }
+    }
+    let Some(first) = words.next() else { return false };
+    is_program(first, project) && words.next().is_some()
+        || WRAPPERS.contains(&first)
+            && words.take(8).any(|word| {
+                let name = word.split('=').next().unwrap_or(word);
+                is_program(word, project)
+                    || word.contains('=') && Rules::builtin().find(Match::Env, name).is_some()
+            })
+}
+
+/// What goes over lines, so that no comment can stand in it: words, joined lines, here documents
+/// with their command.
+pub fn spans(text: &str) -> Vec<Range<usize>> {
+    let mut out = super::mark::continued(text);
+    // A script that cannot be read has no places.
+    let Ok(script) = lexer::read(text) else { return out };
+    for word in script.commands.iter().flat_map(|command| &command.words) {
+        if text[word.range.clone()].contains('\n') {
+            out.push(word.range.clone());
+        }
+    }
+    for document in &script.documents {
+        let first = script.commands[document.command].words.first();
+        let start = first.map_or(document.body.start.saturating_sub(1), |word| word.range.start);
+        out.push(start..document.body.end + 1);
+    }
+    out
 }
 
 /// The names of variables that decide what becomes of others.
@@ -109,7 +153,13 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
                 self.names.said.push('\n');
             }
         }
-        for (name, value) in environment_assignments(command, self.text) {
+        let nested: Vec<usize> = command
+            .words
+            .iter()
+            .filter(|word| self.is_nested(word))
+            .map(|word| word.range.start)
+            .collect();
+        for (name, value) in environment_assignments(command, self.text, &nested) {
             if let Some(decision) = environment::assignment(&name, value.as_deref()) {
                 if decision.new_name.is_none() {
                     self.names.kept.insert(name.clone());
@@ -162,6 +212,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
             let Some(first) = name_at(command) else { continue };
             let name = base_name(&command.words[first].text);
             if SHOW.contains(&name) {
+                self.messages(&command.words[first..], name);
                 continue;
             }
             if !aware && matches!(name, "[" | "[[" | "test") {
@@ -169,6 +220,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
             }
             self.nvidia(&command.words[first..], name);
             self.installs(&command.words[first..]);
+            self.commands_in_words(&command.words[first..], name);
             if self.owners.defines(name) {
                 self.call(name, &command.words[first + 1..]);
             } else if let Some(at) = program(command, self.planner.project) {
@@ -253,7 +305,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
                 }
                 continue;
             };
-            if shows && !leading {
+            if shows && !leading || self.is_nested(word) {
                 continue;
             }
             let Some(name_range) = word.source(&name) else { continue };
@@ -314,10 +366,57 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
             }
         }
         let text = &word.text[value.clone()];
-        let first = text.split_ascii_whitespace().next().unwrap_or_default();
-        if self.names.arguments.contains(name) || is_program(first, self.planner.project) {
-            self.split_arguments(word, value);
+        let command = is_command(text, self.planner.project);
+        if command && self.nested(word) {
+            return;
         }
+        let options = text.trim_start().starts_with("--") && text.trim().contains([' ', '=']);
+        if command || options || self.names.arguments.contains(name) {
+            self.split_arguments(word, value, command);
+        }
+    }
+
+    /// `RUN="CUDA_VISIBLE_DEVICES=0 python train.py"`: a command that is run later.
+    fn nested(&mut self, word: &Word) -> bool {
+        let raw = &self.text[word.range.clone()];
+        let start = raw.find('=').map_or(0, |equals| equals + 1);
+        self.quoted(word.range.start + start..word.range.end)
+    }
+
+    /// Whether a word is a command as a whole: `ssh host "CUDA_VISIBLE_DEVICES=0 python a.py"`.
+    fn is_nested(&self, word: &Word) -> bool {
+        let words = word.text.split_ascii_whitespace();
+        let program = words.clone().find(|word| !word.contains('='));
+        self.text[word.range.clone()].starts_with(['"', '\''])
+            && words.count() > 1
+            && program.is_some_and(|name| !name.starts_with(|c: char| c.is_ascii_digit()))
+            && is_command(&word.text, self.planner.project)
+    }
+
+    /// Words that are commands: of `ssh`, `tmux`, `bash -c`.
+    fn commands_in_words(&mut self, words: &[Word], name: &str) {
+        let shell = matches!(
+            name,
+            "bash" | "sh" | "zsh" | "ssh" | "eval" | "srun" | "pdsh" | "tmux" | "screen"
+        );
+        for (at, word) in words.iter().enumerate().skip(1) {
+            let before = words[at - 1].text.as_str();
+            let script = shell && word.text.contains(' ') && (before == "-c" || name != "srun");
+            if before != "-c" && self.is_nested(word) || script {
+                self.quoted(word.range.clone());
+            }
+        }
+    }
+
+    /// Plans what stands in one pair of quotes; whether that could be done.
+    fn quoted(&mut self, range: Range<usize>) -> bool {
+        let raw = &self.text[range.clone()];
+        let Some(quote) = raw.chars().next().filter(|quote| matches!(quote, '"' | '\'')) else {
+            return false;
+        };
+        let body = raw[1..].strip_suffix(quote).filter(|body| !body.contains(quote));
+        let Some(body) = body else { return false };
+        plan_part(self.planner, body, self.offset + range.start + 1).is_ok()
     }
 
     /// The key that says what a variable holds: the option it is given to, or its own name, if
@@ -384,7 +483,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
     }
 
     /// The words of a text that is split where it is used.
-    fn split_arguments(&mut self, word: &Word, value: &Range<usize>) {
+    fn split_arguments(&mut self, word: &Word, value: &Range<usize>, command: bool) {
         let text = &word.text[value.clone()];
         let mut option: Option<String> = None;
         let mut at = 0;
@@ -396,12 +495,34 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
             }
             if let Some((key, rest)) = part.split_once('=') {
                 let end = start + part.len();
+                if command {
+                    self.environment_part(word, start..start + key.len(), rest);
+                }
                 self.value(key, word, end - rest.len()..end);
             } else if let Some(option) = option.take() {
                 self.value(&option, word, start..start + part.len());
             }
             option = part.starts_with('-').then(|| part.to_owned());
         }
+    }
+
+    /// `NAME=value` in a text that is split where it is used.
+    fn environment_part(&mut self, word: &Word, name: Range<usize>, value: &str) {
+        let known = (!value.contains([EXPANSION, '$'])).then_some(value);
+        let text = &word.text[name.clone()];
+        let Some(decision) = environment::assignment(text, known) else { return };
+        let Some(range) = word.source(&name) else { return };
+        if decision.new_name.is_some_and(|new| self.says(new)) {
+            return;
+        }
+        let at = self.at(&range);
+        if let (Some(_), Some(new)) = (decision.new_name, &decision.new_value)
+            && let Some(range) = word.source(&(name.end + 1..name.end + 1 + value.len()))
+        {
+            let range = self.at(&range);
+            self.planner.also(range, new.clone());
+        }
+        decision.enter(self.planner, at.clone(), &at);
     }
 
     /// The arguments of a program.
@@ -446,29 +567,53 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
         for three in words.windows(3) {
             let [left, operator, right] = three else { continue };
             let Some(variable) = left.variables.first() else { continue };
-            if !matches!(operator.text.as_str(), "=" | "==" | "!=")
+            if !matches!(operator.text.as_str(), "=" | "==" | "!=" | "=~")
                 || !left.text.chars().eq([EXPANSION])
             {
                 continue;
             }
             let name = &self.text[variable.name.clone()];
             if let Some(key) = self.key_of(index, name, false) {
-                self.value(&key, right, 0..right.text.len());
+                // `cuda*` is a pattern.
+                let text = &right.text;
+                let start = text.len() - text.trim_start_matches(['*', '^']).len();
+                let end = start + text[start..].trim_end_matches(['*', '$']).len();
+                self.value(&key, right, start..end);
             }
+        }
+    }
+
+    /// `echo "no CUDA"`.
+    fn messages(&mut self, words: &[Word], name: &str) {
+        if !matches!(name, "echo" | "printf" | "logger" | "die") {
+            return;
+        }
+        for word in &words[1..] {
+            let range = self.at(&word.range);
+            messages::message(self.planner, &range);
         }
     }
 
     /// Programs and options that exist for GPUs only.
     fn nvidia(&mut self, words: &[Word], name: &str) {
         let rules = Rules::builtin();
-        for word in words.iter().filter(|_| matches!(name, "watch" | "which" | "timeout" | "sudo"))
-        {
+        for word in &words[1..] {
             if base_name(&word.text) == "nvidia-smi" {
                 let place = self.at(&word.range);
                 self.planner.flag(rules.site(Place::ShellNvidiaSmi), place, None);
             }
         }
         let first = self.at(&words[0].range);
+        if matches!(name, "module" | "ml" | "spack") {
+            let of_cuda = ["cuda", "cudnn", "nccl", "nvhpc", "CUDA", "cuDNN", "NCCL"];
+            for word in &words[1..] {
+                if of_cuda.iter().any(|name| word.text.starts_with(name)) {
+                    let place = self.at(&word.range);
+                    let rule = rules.site(Place::ShellCudaTool);
+                    self.planner.flag(rule, place, Some(word.text.clone()));
+                }
+            }
+        }
         if name == "nvidia-smi" {
             self.planner.flag(rules.site(Place::ShellNvidiaSmi), first.clone(), None);
         } else if CUDA_TOOLS.contains(&name) {
@@ -477,6 +622,21 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
                 first.clone(),
                 Some(name.to_owned()),
             );
+        }
+        if matches!(
+            name,
+            "docker" | "podman" | "srun" | "sbatch" | "singularity" | "apptainer" | "enroot"
+        ) {
+            for word in &words[1..] {
+                let image =
+                    word.text.rsplit_once('=').map_or(word.text.as_str(), |(_, image)| image);
+                let image = image.trim_start_matches("docker://");
+                if image.starts_with("nvcr.io/") || image.starts_with("nvidia/cuda") {
+                    let place = self.at(&word.range);
+                    let rule = rules.site(Place::CiCudaImage);
+                    self.planner.flag(rule, place, Some(image.to_owned()));
+                }
+            }
         }
         for (at, word) in words.iter().enumerate().skip(1) {
             let option = word.text.split('=').next().unwrap_or_default();
@@ -499,6 +659,26 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
 
     /// `pip install`, `conda install`.
     fn installs(&mut self, words: &[Word]) {
+        if let Some(word) = words.iter().find(|word| word.text.contains("--cuda_ext"))
+            && let Some(rule) = Rules::builtin().find(Match::Library, "apex")
+        {
+            let place = self.at(&word.range);
+            self.planner.flag(rule, place, Some("--cuda_ext".to_owned()));
+        }
+        let system = ["apt", "apt-get", "yum", "dnf", "microdnf", "zypper", "apk"];
+        if let Some(at) = words.iter().position(|word| system.contains(&base_name(&word.text)))
+            && words[at..].iter().any(|word| matches!(word.text.as_str(), "install" | "add"))
+        {
+            let of_cuda = ["cuda-", "libcudnn", "libnccl", "libcublas", "libnvinfer", "nvidia-"];
+            for word in &words[at + 1..] {
+                if of_cuda.iter().any(|name| word.text.starts_with(name)) {
+                    let rule = Rules::builtin().site(Place::RequirementsCudaPackage);
+                    let place = self.at(&word.range);
+                    self.planner.flag(rule, place, Some(word.text.clone()));
+                }
+            }
+            return;
+        }
         let Some(installer) = words.iter().position(|word| {
             let name = base_name(&word.text);
             matches!(name, "pip" | "pip3" | "conda" | "mamba" | "micromamba")
@@ -570,16 +750,22 @@ fn known_value(
         return Some(raw.trim_matches(['"', '\'']).to_owned());
     }
     let text = &word.text[value.clone()];
-    (!adds && !text.contains(EXPANSION)).then(|| text.to_owned())
+    // `{0}` is filled in by the program that holds this command.
+    (!adds && !text.contains([EXPANSION, '{'])).then(|| text.to_owned())
 }
 
 /// Variables that a command sets, with what is known of their values.
-fn environment_assignments(command: &Command, source: &str) -> Vec<(String, Option<String>)> {
+fn environment_assignments(
+    command: &Command,
+    source: &str,
+    nested: &[usize],
+) -> Vec<(String, Option<String>)> {
     if first_word(command).is_some_and(|name| SHOW.contains(&name)) {
         return Vec::new();
     }
     let words = command.words.iter();
     words
+        .filter(|word| !nested.contains(&word.range.start))
         .filter_map(|word| {
             let (name, value, adds) = word.assignment()?;
             let name = &word.text[name];

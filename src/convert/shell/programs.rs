@@ -8,7 +8,7 @@ pub(super) const KEYWORDS: &[&str] =
     &["if", "then", "else", "elif", "while", "until", "do", "!", "{", "time", "exec", "command"];
 
 /// Programs that run the program that their arguments name.
-const WRAPPERS: &[&str] = &[
+pub(super) const WRAPPERS: &[&str] = &[
     "env",
     "nohup",
     "sudo",

@@ -79,8 +79,32 @@ fn values_of_options_follow_their_option() {
             "ARGS=\"\n  --distributed-backend hccl \\\n  --device npu\n\"\ntorchrun a.py $ARGS\n",
         ),
         ("A=(--device cuda)\npython a.py \"${A[@]}\"", "A=(--device npu)\npython a.py \"${A[@]}\""),
+        (
+            "O=\" \\\n  --x 1 --distributed-backend nccl \\\n\"\nrun=\"deepspeed a.py $O\"\neval $run\n",
+            "O=\" \\\n  --x 1 --distributed-backend hccl \\\n\"\nrun=\"deepspeed a.py $O\"\neval $run\n",
+        ),
+        (
+            "run=\"NCCL_SOCKET_IFNAME=eth0 deepspeed a.py --device cuda $O\"\n",
+            "run=\"HCCL_SOCKET_IFNAME=eth0 deepspeed a.py --device npu $O\"\n",
+        ),
         ("$PYTHON a.py --device ${D:-cuda}", "$PYTHON a.py --device ${D:-npu}"),
         ("srun python a.py --backend nccl", "srun python a.py --backend hccl"),
+        (
+            "D=cuda\n[[ $D == cuda* ]] && x\npython a.py --device $D\n",
+            "D=npu\n[[ $D == npu* ]] && x\npython a.py --device $D\n",
+        ),
+        (
+            "export CUDA_VISIBLE_DEVICES=0\nssh h \"CUDA_VISIBLE_DEVICES=1 python a.py --device cuda\"\n",
+            "export ASCEND_RT_VISIBLE_DEVICES=0\nssh h \"ASCEND_RT_VISIBLE_DEVICES=1 python a.py --device npu\"\n",
+        ),
+        (
+            "bash -c 'cd x && CUDA_VISIBLE_DEVICES=1 python a.py'\n",
+            "bash -c 'cd x && ASCEND_RT_VISIBLE_DEVICES=1 python a.py'\n",
+        ),
+        (
+            "r=\"NCCL_SOCKET_IFNAME=eth0 deepspeed a.py --x \"LE\" --device cuda $O\"\n",
+            "r=\"HCCL_SOCKET_IFNAME=eth0 deepspeed a.py --x \"LE\" --device npu $O\"\n",
+        ),
     ] {
         assert_eq!(converted(before), after);
     }
@@ -127,6 +151,12 @@ fn what_a_person_has_to_do_is_flagged() {
         ("whisper a.mp3 --device cuda\n", vec!["shell-device-option"]),
         ("bash install.sh cuda\n", vec!["shell-device-option"]),
         ("nvcc --version\n", vec!["shell-cuda-tool"]),
+        ("x $(ds_ssh nvidia-smi -L)\n", vec!["shell-nvidia-smi"]),
+        ("module load cuda/11.8\n", vec!["shell-cuda-tool"]),
+        ("srun --container-image nvcr.io/nvidia/pytorch:20.12 ./a\n", vec!["ci-cuda-image"]),
+        ("pip install -v --global-option=--cuda_ext .\n", vec!["apex"]),
+        ("pip install \"jax[cuda12]\"\n", vec!["requirements-cuda-package"]),
+        ("export NCCL_TREE_THRESHOLD=0\n", vec!["NCCL_*|TORCH_NCCL_*"]),
         (
             "export CUDA_VISIBLE_DEVICES=0\ncat <<E\n$CUDA_VISIBLE_DEVICES\nE\n",
             vec!["shell-document"],

@@ -1,0 +1,173 @@
+//! `--mark`: comments above the places that a person has to look at, in files that are not
+//! Python and have comments.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::kind::FileKind;
+use super::rules::{Rule, Rules};
+use super::site::{Decision, Planner};
+use super::{config, container, shell};
+
+/// What a mark begins with, behind the sign of a comment; the rule follows.
+const MARK: &str = "ascend-doctor: ";
+
+/// What a mark says: the rule, and what to do, on one line.
+pub(super) fn words(rule: &Rule) -> String {
+    let text = rule.advice.as_ref().or(rule.note.as_ref());
+    let said = text.map_or_else(|| rule.name.clone(), |text| format!("{}: {}", rule.name, text.en));
+    format!("{MARK}{} {}", rule.id, said.replace(['\n', '\r'], " "))
+}
+
+/// Whether the comments right above the line that begins at `line`, or that begin there, hold a
+/// mark of this rule.
+pub(super) fn is_marked(text: &str, line: usize, sign: &str, id: &str) -> bool {
+    let is_comment = |line: &&str| line.trim_start().starts_with(sign);
+    let above = text[..line].lines().rev().take_while(is_comment);
+    let here = text[line..].lines().take_while(is_comment);
+    above.chain(here).any(|comment| comment.contains(MARK) && comment.contains(id))
+}
+
+/// Adds the comments to the plan of a file of this kind and name (without directories).
+pub(super) fn mark(planner: &mut Planner<'_>, kind: FileKind, name: &str) {
+    let Some((sign, held)) = comments(planner.text, kind, &name.to_ascii_lowercase()) else {
+        return;
+    };
+    let text = planner.text;
+    let mut wanted: BTreeSet<(usize, &'static str)> = BTreeSet::new();
+    for site in planner.sites().iter().filter(|site| site.decision == Decision::Flagged) {
+        wanted.insert((free_line(text, site.range.start, &held), site.rule.id.as_str()));
+    }
+    let eol = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    for (line, id) in wanted {
+        let Some(rule) = Rules::builtin().by_id(id) else { continue };
+        if !is_marked(text, line, sign, id) {
+            let indent: String =
+                text[line..].chars().take_while(|&c| c == ' ' || c == '\t').collect();
+            planner.also(line..line, format!("{indent}{sign} {}{eol}", words(rule)));
+        }
+    }
+}
+
+/// The sign of comments in a file, and what goes over lines so that none can stand in it; `None`
+/// where there are no comments (JSON), or where they are written otherwise (notebooks, whose
+/// Python cells are marked as Python).
+fn comments(text: &str, kind: FileKind, name: &str) -> Option<(&'static str, Vec<Range<usize>>)> {
+    let is = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+    match kind {
+        FileKind::Python | FileKind::Notebook => None,
+        _ if is(&[".json", ".jsonc"]) => None,
+        FileKind::Shell => Some(("#", shell::spans(text))),
+        FileKind::Config | FileKind::Requirements | FileKind::Container
+            if is(&[".yml", ".yaml"]) =>
+        {
+            Some(("#", config::spans(text)))
+        }
+        FileKind::Container => Some(("#", container::spans(text))),
+        FileKind::Config | FileKind::Requirements => Some(("#", continued(text))),
+        FileKind::Native if name == "cmakelists.txt" || is(&[".cmake"]) => Some(("#", Vec::new())),
+        FileKind::Rust if is(&[".toml"]) => Some(("#", Vec::new())),
+        FileKind::Native | FileKind::Rust => Some(("//", continued(text))),
+    }
+}
+
+/// The start of the line of `at`, or of the first line above it where a comment can stand.
+fn free_line(text: &str, at: usize, held: &[Range<usize>]) -> usize {
+    let mut line = line_start(text, at);
+    // Spans may lie in one another.
+    while let Some(span) = held.iter().find(|span| span.start < line && line < span.end) {
+        line = line_start(text, span.start);
+    }
+    line
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |at| at + 1)
+}
+
+/// Lines that a backslash joins.
+pub(super) fn continued(text: &str) -> Vec<Range<usize>> {
+    let mut out: Vec<Range<usize>> = Vec::new();
+    let mut at = 0;
+    let mut open: Option<usize> = None;
+    for line in text.split_inclusive('\n') {
+        let end = at + line.len();
+        if line.trim_end_matches(['\n', '\r']).ends_with('\\') {
+            open.get_or_insert(at);
+        } else if let Some(start) = open.take() {
+            out.push(start..end);
+        }
+        at = end;
+    }
+    out.extend(open.map(|start| start..text.len()));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::convert::encoding::apply;
+    use crate::convert::options::Options;
+    use crate::convert::requirements;
+
+    fn marked(name: &str, text: &str) -> String {
+        let options = Options { mark: true, ..Options::default() };
+        let plan = |text: &str| {
+            let mut planner = Planner::of(text, &options, None);
+            let kind = FileKind::of_name(name).unwrap();
+            match kind {
+                FileKind::Shell => shell::plan(&mut planner).unwrap(),
+                FileKind::Container => container::plan(&mut planner, name).unwrap(),
+                FileKind::Requirements => requirements::plan(&mut planner, name),
+                _ => config::plan(&mut planner, name).unwrap(),
+            }
+            mark(&mut planner, kind, name);
+            planner.finish()
+        };
+        let out = apply(text, &plan(text).edits);
+        assert_eq!(plan(&out).edits, [], "a second run marks again\n{out}");
+        // The words are long.
+        let short = |line: &str| match line.find(MARK) {
+            Some(at) => line[..at + MARK.len() + 6].to_owned(),
+            None => line.to_owned(),
+        };
+        out.lines().map(short).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn marks_stand_where_comments_can() {
+        for (name, before, after) in [
+            (
+                "a.sh",
+                "if x; then\n  nvidia-smi\nfi",
+                "if x; then\n  # ascend-doctor: CV0520\n  nvidia-smi\nfi",
+            ),
+            ("a.sh", "a \\\n b $(nvidia-smi)", "# ascend-doctor: CV0520\na \\\n b $(nvidia-smi)"),
+            ("a.sh", "X=\"1\n$(nvidia-smi)\"", "# ascend-doctor: CV0520\nX=\"1\n$(nvidia-smi)\""),
+            ("a.sh", "bash <<E\nnvidia-smi\nE", "# ascend-doctor: CV0520\nbash <<E\nnvidia-smi\nE"),
+            (
+                "Dockerfile",
+                "FROM a\nRUN b \\\n  && nvidia-smi",
+                "FROM a\n# ascend-doctor: CV0520\nRUN b \\\n  && nvidia-smi",
+            ),
+            (
+                "c.yml",
+                "a:\n  run: |\n    nvidia-smi\n",
+                "a:\n  # ascend-doctor: CV0520\n  run: |\n    nvidia-smi",
+            ),
+            (
+                "c.toml",
+                "[a]\naccelerator = 'gpu'",
+                "[a]\n# ascend-doctor: CV0524\naccelerator = 'gpu'",
+            ),
+            ("c.json", "{\"accelerator\": \"gpu\"}", "{\"accelerator\": \"gpu\"}"),
+            (
+                "requirements.txt",
+                "a\ncupy-cuda12x==1",
+                "a\n# ascend-doctor: CV0486\ncupy-cuda12x==1",
+            ),
+        ] {
+            assert_eq!(marked(name, before), after, "{name}");
+        }
+    }
+}
