@@ -16,6 +16,7 @@ pub enum Hit {
 /// four to seven letters, two in longer words. Chinese text is compared by pairs of characters.
 pub fn search(words: &str) -> Vec<Hit> {
     let wanted: Vec<Token> = words.split_whitespace().flat_map(tokens).collect();
+    let phrase = words.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
     if wanted.is_empty() {
         return Vec::new();
     }
@@ -23,7 +24,7 @@ pub fn search(words: &str) -> Vec<Hit> {
     for cause in causes() {
         let title = [&cause.id, &cause.title.en, &cause.title.zh];
         let all = [&cause.text.en, &cause.text.zh];
-        if let Some(score) = score(&wanted, &title, &all) {
+        if let Some(score) = score(&wanted, &phrase, &title, &all) {
             // A cause says more than a code of which only the name is known.
             hits.push((score + 1, cause.title.en.len(), Hit::Cause(cause)));
         }
@@ -32,7 +33,7 @@ pub fn search(words: &str) -> Vec<Hit> {
         for row in rows(family) {
             let title = [&row.code, &row.symbol];
             let all = [&row.message, &row.zh, &row.formerly];
-            if let Some(score) = score(&wanted, &title, &all) {
+            if let Some(score) = score(&wanted, &phrase, &title, &all) {
                 hits.push((score, row.message.len(), Hit::Code(family, row)));
             }
         }
@@ -77,13 +78,15 @@ fn tokens(word: &str) -> Vec<Token> {
     found
 }
 
-/// How well a text fits, if every word is there; the title counts double.
-fn score(wanted: &[Token], title: &[&String], rest: &[&String]) -> Option<usize> {
+/// How well a text fits, if every word is there; the title counts double, and words that stand
+/// together as they were asked for count more than the same words apart.
+fn score(wanted: &[Token], phrase: &str, title: &[&String], rest: &[&String]) -> Option<usize> {
     let lower = |texts: &[&String]| -> Vec<String> {
         texts.iter().filter(|text| !text.is_empty()).map(|text| text.to_lowercase()).collect()
     };
     let (title, rest) = (lower(title), lower(rest));
-    let mut score = 0;
+    let together = title.iter().chain(&rest).any(|text| text.contains(phrase));
+    let mut score = if together { 6 * wanted.len() } else { 0 };
     for token in wanted {
         score += if title.iter().any(|text| text.contains(&token.text)) {
             8
@@ -136,6 +139,20 @@ mod tests {
         let found = search("vector core exception");
         let is = |hit: &Hit| matches!(hit, Hit::Code(_, row) if row.code == "507035");
         assert!(found.iter().take(5).any(is), "{found:?}");
+    }
+
+    #[test]
+    fn words_that_stand_together_come_first() {
+        let found = search("out of memory");
+        let causes: Vec<&str> = found
+            .iter()
+            .filter_map(|hit| match hit {
+                Hit::Cause(cause) => Some(cause.id.as_str()),
+                Hit::Code(..) => None,
+            })
+            .collect();
+        assert!(causes[0].starts_with("memory."), "{causes:?}");
+        assert!(matches!(found[0], Hit::Code(_, row) if row.message.contains("out of memory")));
     }
 
     #[test]
