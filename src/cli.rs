@@ -15,7 +15,7 @@ use crate::report::FailOn;
 use crate::text::Lang;
 use crate::version::CannVersion;
 
-pub use translate_error::TranslateErrorArgs;
+pub use translate_error::{InputKind, TranslateErrorArgs};
 
 /// Diagnose Huawei Ascend NPU machines: offline, in one binary.
 #[derive(Debug, Parser)]
@@ -42,7 +42,7 @@ pub enum Command {
     /// Rewrite CUDA PyTorch sources for Ascend NPUs, or take that back
     Convert(Box<ConvertArgs>),
     /// Say what an error code means, where it comes from and what to do
-    TranslateError(TranslateErrorArgs),
+    TranslateError(Box<TranslateErrorArgs>),
     /// Explain a finding id, a family, an error code, or a rule of `convert`
     Explain(ExplainArgs),
     /// Print which versions fit together, and what to install on this machine

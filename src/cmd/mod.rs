@@ -26,10 +26,10 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitStatus> {
         _ => cli.output.output.clone(),
     };
     let mut output = Output::new(&cli.output, file);
-    if let Command::TranslateError(args) = &cli.command
-        && args.json
-    {
-        output.set_format(Format::Json);
+    match &cli.command {
+        Command::TranslateError(args) if args.json => output.set_format(Format::Json),
+        Command::TranslateError(args) if args.markdown => output.set_format(Format::Markdown),
+        _ => {}
     }
     match &cli.command {
         Command::Check(args) if args.list_compat => {
@@ -58,6 +58,16 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitStatus> {
             manifest::wheel_check(sources, &output)
         }
     }
+}
+
+/// As [`finish`], on standard error, where standard output carries something else.
+fn finish_aside(mut report: Report, output: &Output) -> anyhow::Result<ExitStatus> {
+    report.fail_on = output.fail_on();
+    report.sort();
+    output
+        .write_aside(|out, style| render(&report, output.format(), style, out))
+        .context("failed to write the report")?;
+    Ok(report.exit_status())
 }
 
 /// Writes the report where the options say and returns the exit status that it stands for.

@@ -73,6 +73,19 @@ impl Output {
         self.file.is_some()
     }
 
+    /// Whether the report is for people at a terminal.
+    pub(super) fn is_text(&self) -> bool {
+        self.format() == Format::Text
+    }
+
+    /// Lets `render` write to standard error, where standard output carries something else.
+    pub(super) fn write_aside(
+        &self,
+        render: impl FnOnce(&mut dyn Write, Style) -> io::Result<()>,
+    ) -> io::Result<()> {
+        render(&mut anstream::stderr(), self.style)
+    }
+
     pub(super) fn quiet(&self) -> bool {
         self.style.quiet
     }

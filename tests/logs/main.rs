@@ -4,6 +4,8 @@
 
 mod accuracy;
 mod clean;
+mod command;
+mod ranks;
 
 use std::path::Path;
 

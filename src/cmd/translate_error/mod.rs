@@ -1,6 +1,7 @@
-//! `translate-error`: from an error code to what happened, where, why, and what to try.
+//! `translate-error`: from an error code or a log to what happened, where, why, and what to try.
 
 mod codes;
+mod logs;
 
 use std::path::Path;
 
@@ -29,6 +30,9 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
     }
     if !args.search.is_empty() {
         return codes::search(&args.search.join(" "), output);
+    }
+    if logs::are_logs(args)? {
+        return logs::run(args, output);
     }
     codes::run(&args.inputs, args.explain, output)
 }

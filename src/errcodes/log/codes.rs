@@ -72,6 +72,9 @@ pub(super) const LITERALS: [&str; 40] = [
     "failed, code",
 ];
 
+/// The families of E-codes that are registered.
+pub(super) const E_FAMILIES: [&str; 2] = ["ecode", "ecode_inner"];
+
 const E_CODE: &str = r#"(?-u)(?:(?:^|[\s('":|])([EW][1-9A-Z][0-9]{4})(?:: ?|\[PID|\)|['"]| \[PID)|^([EW][1-9A-Z][0-9]{4})  |\[([EW][1-9A-Z][0-9]{4})\])"#;
 
 /// An ACL code is six digits, and listed. `ret` alone is the most common word of plogs.
@@ -104,7 +107,7 @@ pub(super) fn find(line: &[u8]) -> Vec<Stated> {
     for found in E_CODES.captures_iter(line) {
         let group = (1..=3).find(|group| found.get(*group).is_some()).unwrap_or(1);
         let (at, code) = part(&found, group);
-        let known = ["ecode", "ecode_inner"].iter().find_map(|family| named(family, code, at));
+        let known = E_FAMILIES.iter().find_map(|family| named(family, code, at));
         codes.extend(known.or_else(|| relative(code, at)));
     }
     for found in DECIMALS.captures_iter(line) {

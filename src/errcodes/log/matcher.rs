@@ -83,9 +83,10 @@ static PREFILTER: LazyLock<Prefilter> = LazyLock::new(|| {
     for literal in codes::LITERALS {
         literals.entry(literal).or_default().push(Target::Codes);
     }
-    for family in families().iter().filter(|family| family.id.starts_with("ecode")) {
-        for row in rows(family) {
-            literals.entry(&row.code).or_default().push(Target::Codes);
+    for code in e_codes() {
+        let targets = literals.entry(code).or_default();
+        if targets.is_empty() {
+            targets.push(Target::Codes);
         }
     }
     for literal in fallback::LITERALS {
@@ -99,6 +100,12 @@ static PREFILTER: LazyLock<Prefilter> = LazyLock::new(|| {
     Prefilter { automaton, targets: literals.into_values().collect() }
 });
 
+/// E-codes as they stand in logs.
+fn e_codes() -> impl Iterator<Item = &'static str> {
+    let listed = families().iter().filter(|family| codes::E_FAMILIES.contains(&family.id.as_str()));
+    listed.flat_map(rows).map(|row| row.code.as_str()).filter(|code| code.len() == 6)
+}
+
 /// The literals of the prefilter, to measure other programs with the same ones.
 pub fn literals() -> Vec<&'static str> {
     let mut all: Vec<&'static str> = signatures()
@@ -107,9 +114,7 @@ pub fn literals() -> Vec<&'static str> {
         .chain(codes::LITERALS)
         .chain(fallback::LITERALS)
         .collect();
-    for family in families().iter().filter(|family| family.id.starts_with("ecode")) {
-        all.extend(rows(family).iter().map(|row| row.code.as_str()));
-    }
+    all.extend(e_codes());
     all.sort_unstable();
     all.dedup();
     all

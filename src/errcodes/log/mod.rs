@@ -15,11 +15,14 @@ mod codes;
 mod diagnose;
 mod diagnosis;
 mod fallback;
+mod follow;
 mod line;
 mod matcher;
+mod page;
 mod prefix;
 mod process;
 mod rank;
+mod redact;
 mod scan;
 mod signature;
 mod source;
@@ -30,8 +33,11 @@ pub use diagnose::{Filter, diagnose};
 pub use diagnosis::{
     Culprit, Diagnosis, Folded, Line, Missing, Ranked, Read, Rejected, Suspect, Why,
 };
+pub use follow::Follower;
 pub use line::{Fields, Level};
 pub use matcher::{Hit, Role, literals};
+pub use page::{Shown, report};
+pub use redact::redact;
 pub use scan::{FileReport, Limits, Record, scan};
 pub use signature::{Edge, Scope, Signature, edges, signatures};
 pub use source::{Input, Opened, Problem, ProblemKind, Stream, open};

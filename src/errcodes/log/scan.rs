@@ -70,12 +70,7 @@ pub struct FileReport {
 
 /// Reads a log. What was found before a failure of `reader` is in the report, with its reason.
 pub fn scan(name: &str, reader: &mut dyn Read, limits: Limits) -> FileReport {
-    let mut scanner = Scanner {
-        report: FileReport { name: name.to_owned(), ..FileReport::default() },
-        seen: BTreeMap::new(),
-        variants: BTreeMap::new(),
-        limits,
-    };
+    let mut scanner = Scanner::new(name, limits);
     if let Err(error) = scanner.run(reader) {
         scanner.report.ended = Some(error.to_string());
     }
@@ -85,7 +80,7 @@ pub fn scan(name: &str, reader: &mut dyn Read, limits: Limits) -> FileReport {
 /// What makes two hits the same.
 type Key = (String, Option<u32>, Option<u32>, Option<u32>);
 
-struct Scanner {
+pub(super) struct Scanner {
     report: FileReport,
     /// Records by what makes hits the same, captures included.
     seen: BTreeMap<(Key, String), usize>,
@@ -94,6 +89,38 @@ struct Scanner {
 }
 
 impl Scanner {
+    pub(super) fn new(name: &str, limits: Limits) -> Self {
+        Self {
+            report: FileReport { name: name.to_owned(), ..FileReport::default() },
+            seen: BTreeMap::new(),
+            variants: BTreeMap::new(),
+            limits,
+        }
+    }
+
+    pub(super) fn into_report(self) -> FileReport {
+        self.report
+    }
+
+    /// Counts a line that holds nothing.
+    pub(super) fn pass(&mut self, line: &[u8]) {
+        self.report.lines += 1;
+        self.report.bytes += line.len() as u64;
+        self.report.last = Time::find(line).or(self.report.last);
+    }
+
+    /// Examines one whole line; what was not seen before is returned.
+    pub(super) fn take(&mut self, line: &[u8]) -> Vec<Hit> {
+        let before = self.report.records.len();
+        let lines = self.report.lines;
+        self.region(line);
+        self.report.lines = lines + 1;
+        self.report.bytes += line.len() as u64;
+        self.report.last = Time::find(line).or(self.report.last);
+        let new = self.report.records.get(before..).unwrap_or_default();
+        new.iter().map(|record| record.hit.clone()).collect()
+    }
+
     fn run(&mut self, reader: &mut dyn Read) -> io::Result<()> {
         let mut buffer: Vec<u8> = Vec::with_capacity(CHUNK);
         let mut small = true;

@@ -1,0 +1,201 @@
+//! Logs: read, diagnosed, reported.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads standard input and finds the files that the user named"
+)]
+
+use std::collections::BTreeSet;
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+
+use anyhow::Context as _;
+
+use crate::cli::{InputKind, TranslateErrorArgs};
+use crate::cmd::machine::open_machine;
+use crate::cmd::output::{self, Output};
+use crate::cmd::{finish, finish_aside};
+use crate::errcodes;
+use crate::errcodes::log::{
+    self, FileReport, Filter, Follower, Input, Limits, Reading, Shown, Time, diagnose, redact,
+};
+use crate::report::ExitStatus;
+use crate::text::escape_line;
+
+/// How much is read of a pipe at a time, in bytes.
+const PIECE: usize = 64 << 10;
+
+/// Whether the inputs are logs: what is a file, a text of several words, or `-`.
+pub(super) fn are_logs(args: &TranslateErrorArgs) -> anyhow::Result<bool> {
+    let logs = match args.kind {
+        Some(InputKind::Code) => false,
+        Some(InputKind::Text | InputKind::File) => true,
+        None => {
+            let logs = args.inputs.iter().filter(|input| is_log(input)).count();
+            anyhow::ensure!(
+                logs == 0 || logs == args.inputs.len(),
+                "give either codes or logs; `--as` says which they are"
+            );
+            logs > 0
+        }
+    };
+    Ok(logs || args.follow)
+}
+
+fn is_log(input: &str) -> bool {
+    if input == "-" {
+        return true;
+    }
+    if errcodes::answer(input).is_known() {
+        return false;
+    }
+    Path::new(input).exists() || input.contains(['/', '\n']) || input.contains(' ')
+}
+
+/// Reads the logs and reports the first cause.
+pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<ExitStatus> {
+    let filter = Filter {
+        ranks: args.rank.clone(),
+        devices: args.device.clone(),
+        since: args.since.as_deref().map(moment).transpose()?,
+        until: args.until.as_deref().map(moment).transpose()?,
+        baseline: baseline(&args.baseline)?,
+    };
+    let mut reading = Reading::default();
+    let stdin = args.inputs.iter().any(|input| input == "-") || args.inputs.is_empty();
+    if args.follow {
+        anyhow::ensure!(
+            output.has_file() || output.is_text(),
+            "with `--follow`, standard output carries the log itself; write the report to a file \
+             with `--output`"
+        );
+        reading.files.push(follow(output)?);
+    } else if stdin {
+        let mut input = io::stdin().lock();
+        reading.files.push(log::scan("-", &mut input, Limits::default()));
+    }
+    let others = args.inputs.iter().filter(|input| *input != "-");
+    let named: Vec<Input> =
+        others.map(|input| named(input, args)).collect::<anyhow::Result<_>>()?;
+    if !named.is_empty() {
+        let sysroot = open_machine(None, None, None)?;
+        let more = log::read(named, &sysroot);
+        reading.files.extend(more.files);
+        reading.problems.extend(more.problems);
+        reading.left_out += more.left_out;
+    }
+    let mut diagnosis = diagnose(reading, &filter);
+    let subject: Vec<&str> = args.inputs.iter().map(|input| first_line(input)).collect();
+    let mut subject = subject.join(" ");
+    if args.redact {
+        redact(&mut diagnosis);
+        subject.clear();
+    }
+    let shown = Shown { top: args.top, all: args.all, why_not: args.why_not, lang: output.lang() };
+    let report = log::report(&diagnosis, &subject, shown);
+    if args.follow && !output.has_file() {
+        return finish_aside(report, output);
+    }
+    finish(report, output)
+}
+
+fn first_line(input: &str) -> &str {
+    input.lines().next().unwrap_or_default()
+}
+
+/// A file if there is one of that name, else a text.
+fn named(input: &str, args: &TranslateErrorArgs) -> anyhow::Result<Input> {
+    let is_text = match args.kind {
+        Some(InputKind::Text) => true,
+        Some(InputKind::File) => false,
+        _ => !Path::new(input).exists() && input.contains([' ', '\n']),
+    };
+    if is_text {
+        return Ok(Input::Text(input.to_owned()));
+    }
+    let path = std::path::absolute(input)
+        .with_context(|| format!("`{}` is no path", escape_line(input)))?;
+    let path = path.to_str().context("the path is not valid UTF-8")?.to_owned();
+    Ok(Input::Path { shown: input.to_owned(), path })
+}
+
+/// The signatures and codes that the logs of a good run show.
+fn baseline(paths: &[std::path::PathBuf]) -> anyhow::Result<BTreeSet<String>> {
+    if paths.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let inputs = paths.iter().map(|path| {
+        let shown = path.display().to_string();
+        let path =
+            std::path::absolute(path)?.to_str().context("the path is not valid UTF-8")?.to_owned();
+        anyhow::Ok(Input::Path { shown, path })
+    });
+    let inputs: Vec<Input> = inputs.collect::<anyhow::Result<_>>()?;
+    let reading = log::read(inputs, &open_machine(None, None, None)?);
+    if let Some(problem) = reading.problems.first() {
+        anyhow::bail!("the baseline `{}` was not read: {}", problem.name, problem.detail);
+    }
+    let records = reading.files.into_iter().flat_map(|file| file.records);
+    Ok(records.map(|record| record.hit.rule).collect())
+}
+
+/// `2025-05-12`, `2025-05-12 20:55`, `2025-05-12 20:55:44`, and as plogs write it.
+fn moment(text: &str) -> anyhow::Result<Time> {
+    let forms = [text.to_owned(), format!("{text}:00"), format!("{text} 00:00:00")];
+    forms.iter().find_map(|form| Time::find(form.as_bytes())).with_context(|| {
+        format!("`{}` is no date and time such as 2025-05-12 20:55:44", escape_line(text))
+    })
+}
+
+/// Passes standard input on as it is, and says on standard error what its lines mean.
+fn follow(output: &Output) -> anyhow::Result<FileReport> {
+    let mut follower = Follower::new("-");
+    let mut input = io::stdin().lock();
+    let mut through = io::stdout().lock();
+    let mut piece = vec![0; PIECE];
+    loop {
+        let count = match input.read(&mut piece) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error).context("failed to read standard input"),
+        };
+        through
+            .write_all(&piece[..count])
+            .and_then(|()| through.flush())
+            .context("failed to pass the log on")?;
+        for hit in follower.feed(&piece[..count]) {
+            let title = errcodes::cause(&hit.cause).map(|cause| cause.title.get(output.lang()));
+            let rank = hit.fields.rank.map_or_else(String::new, |rank| format!(" [rank {rank}]"));
+            output::say_aside(&format!(
+                "ascend-doctor:{rank} {} ({})",
+                title.unwrap_or(&hit.cause),
+                hit.rule
+            ));
+        }
+    }
+    Ok(follower.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_may_be_given_to_the_day() {
+        let at = |text: &str| moment(text).unwrap().to_string();
+        assert_eq!(at("2025-05-12"), "2025-05-12 00:00:00.000");
+        assert_eq!(at("2025-05-12 20:55"), "2025-05-12 20:55:00.000");
+        assert_eq!(at("2025-05-12-20:55:44.705.025"), "2025-05-12 20:55:44.705");
+        assert!(moment("yesterday").is_err());
+    }
+
+    #[test]
+    fn codes_and_logs_are_told_apart() {
+        for log in ["-", "/var/log/messages", "RuntimeError: error code is 507035", "Cargo.toml"] {
+            assert!(is_log(log), "{log}");
+        }
+        for code in ["507035", "-8005", "EI0006", "errcode:(0x800000, 0x4000, 0)", "nonsense"] {
+            assert!(!is_log(code), "{code}");
+        }
+    }
+}

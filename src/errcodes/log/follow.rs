@@ -1,0 +1,71 @@
+//! Translates a stream while it is written, line by line.
+
+use super::matcher::{self, Hit, Role};
+use super::scan::{FileReport, Limits, Scanner};
+
+/// Longer lines are cut, in bytes.
+const LINE: usize = 64 << 10;
+
+/// Reads what is fed to it; keeps what a diagnosis at the end needs.
+pub struct Follower {
+    scanner: Scanner,
+    /// The begun line.
+    line: Vec<u8>,
+}
+
+impl Follower {
+    /// Nothing was read yet of the log that `name` names.
+    pub fn new(name: &str) -> Self {
+        Self { scanner: Scanner::new(name, Limits::default()), line: Vec::new() }
+    }
+
+    /// Takes the next bytes; what is new in the lines that they end is returned.
+    pub fn feed(&mut self, bytes: &[u8]) -> Vec<Hit> {
+        let mut found = Vec::new();
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let room = LINE.saturating_sub(self.line.len()).min(part.len());
+            self.line.extend_from_slice(&part[..room]);
+            if part.ends_with(b"\n") {
+                self.end_line(&mut found);
+            }
+        }
+        found
+    }
+
+    /// The end of the stream.
+    pub fn finish(mut self) -> FileReport {
+        if !self.line.is_empty() {
+            self.end_line(&mut Vec::new());
+        }
+        self.scanner.into_report()
+    }
+
+    fn end_line(&mut self, found: &mut Vec<Hit>) {
+        let line = std::mem::take(&mut self.line);
+        if matcher::next_candidate(&line, 0).is_none() {
+            self.scanner.pass(&line);
+            return;
+        }
+        let new = self.scanner.take(&line);
+        found.extend(
+            new.into_iter().filter(|hit| hit.role >= Role::Consequence && !hit.cause.is_empty()),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once_and_as_soon_as_its_line_ends() {
+        let mut follower = Follower::new("-");
+        assert!(follower.feed(b"step 1\nRuntimeError: NPU out of ").is_empty());
+        let told = follower.feed(b"memory\nstep 2\n");
+        assert_eq!(told.len(), 1);
+        assert!(follower.feed(b"RuntimeError: NPU out of memory\n").is_empty());
+        let report = follower.finish();
+        assert_eq!((report.lines, report.records.len(), report.records[0].count), (4, 1, 2));
+        assert_eq!(report.records[0].line, 2);
+    }
+}

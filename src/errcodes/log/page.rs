@@ -1,0 +1,301 @@
+//! A diagnosis as a report: the first cause as an error, others it could be as warnings.
+
+use super::diagnosis::{Culprit, Diagnosis, Folded, Line, Missing, Suspect, Why};
+use super::source::ProblemKind;
+use crate::errcodes::{Cause, cause, evidence};
+use crate::report::{Evidence, Finding, FixStep, Report, Severity, Table};
+use crate::text::{Lang, Text, sentence, word, words};
+
+/// As many kinds of missing evidence as are asked for.
+const MISSING: usize = 2;
+/// A cause that is not the first is shown only if it is this sure.
+const SURE: f32 = 0.4;
+/// As many files as are named that could not be read.
+const PROBLEMS: usize = 8;
+
+/// What of a diagnosis is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown {
+    /// How many causes.
+    pub top: usize,
+    /// Also those that are hardly probable.
+    pub all: bool,
+    /// Which causes were rejected, and why.
+    pub why_not: bool,
+    /// The language of the rows of tables.
+    pub lang: Lang,
+}
+
+impl Default for Shown {
+    fn default() -> Self {
+        Self { top: 3, all: false, why_not: false, lang: Lang::En }
+    }
+}
+
+/// The report on `diagnosis` of what `subject` names.
+pub fn report(diagnosis: &Diagnosis, subject: &str, shown: Shown) -> Report {
+    let mut report = Report::new("translate-error", subject);
+    report.overview = overview(diagnosis);
+    for (index, suspect) in diagnosis.causes.iter().enumerate() {
+        let first = index == 0;
+        let worth = first || shown.all || (index < shown.top && suspect.confidence >= SURE);
+        if worth {
+            let asked: &[Missing] = if first { &diagnosis.missing } else { &[] };
+            report.findings.push(finding(suspect, first, asked));
+        }
+    }
+    if !diagnosis.fallbacks.is_empty() {
+        report.tables.push(fallbacks(diagnosis));
+        report.notes.push(words("log_fallbacks_next"));
+    }
+    if shown.why_not {
+        report.tables.push(why_not(diagnosis, shown.lang));
+    }
+    report.notes.extend(problems(diagnosis));
+    if diagnosis.causes.is_empty() && diagnosis.fallbacks.is_empty() {
+        let lines = diagnosis.read.lines.to_string();
+        report.no_verdict.push(sentence("log_nothing", &[("lines", lines)]));
+    }
+    let value = serde_json::to_value(diagnosis).unwrap_or_default();
+    report.extra.insert("diagnosis".to_owned(), value);
+    report
+}
+
+fn overview(diagnosis: &Diagnosis) -> Vec<(Text, Text)> {
+    let read = &diagnosis.read;
+    let size = [
+        ("files", read.files.to_string()),
+        ("lines", read.lines.to_string()),
+        ("size", megabytes(read.bytes)),
+    ];
+    let mut overview = vec![(words("log_read"), sentence("log_size", &size))];
+    if !diagnosis.silent_ranks.is_empty() {
+        overview.push((words("log_silent"), Text::same(numbers(&diagnosis.silent_ranks))));
+    }
+    overview
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10)
+}
+
+/// `0-3,7`: long lists of ranks are mostly rows.
+fn numbers(list: &[u32]) -> String {
+    let mut text = String::new();
+    let mut rest = list;
+    while let Some(&first) = rest.first() {
+        let run = rest.iter().zip(first..).take_while(|(one, expected)| *one == expected).count();
+        let comma = if text.is_empty() { "" } else { "," };
+        text += &match run {
+            1 => format!("{comma}{first}"),
+            2 => format!("{comma}{first},{}", rest[1]),
+            _ => format!("{comma}{first}-{}", rest[run - 1]),
+        };
+        rest = &rest[run..];
+    }
+    text
+}
+
+fn finding(suspect: &Suspect, first: bool, missing: &[Missing]) -> Finding {
+    let known = cause(&suspect.cause);
+    let severity = known.map_or(Severity::Error, |cause| cause.severity);
+    // Reports show the gravest first: no other cause may come before the first.
+    let severity =
+        if first { severity.max(Severity::Warning) } else { severity.min(Severity::Info) };
+    let mut finding = named(&suspect.cause, severity);
+    if let Some(place) = place(&suspect.culprit) {
+        finding.title = both(&finding.title, &place, "log_where");
+    }
+    let sure = format!("{:.0} %", suspect.confidence * 100.0);
+    finding.cause = both(&finding.cause, &Text::same(sure), "log_sure");
+    finding.evidence = suspect.evidence.iter().map(shown_line).collect();
+    finding.fix = known.map(|cause| steps(cause, suspect)).unwrap_or_default();
+    finding.fix.extend(missing.iter().take(MISSING).filter_map(collect));
+    finding.consequences = suspect.consequences.iter().map(folded).collect();
+    finding
+}
+
+/// A finding with the words of a cause.
+fn named(id: &str, severity: Severity) -> Finding {
+    let mut finding = Finding::remark(id);
+    finding.message = "log".to_owned();
+    finding.severity = severity;
+    if let Some(cause) = cause(id) {
+        finding.title = cause.title.clone();
+        finding.cause = cause.text.clone();
+        finding.refs = cause.sources.clone();
+    } else {
+        finding.title = Text::same(id);
+    }
+    finding
+}
+
+/// `before` and `more` in the sentence `key`.
+fn both(before: &Text, more: &Text, key: &str) -> Text {
+    let fill = |text: &Text, more: &Text| {
+        sentence(key, &[("text", text.en.clone()), ("more", more.en.clone())]).en
+    };
+    let zh = sentence(key, &[("text", before.zh.clone()), ("more", more.zh.clone())]).zh;
+    Text::new(fill(before, more), zh)
+}
+
+fn place(culprit: &Culprit) -> Option<Text> {
+    let mut parts: Vec<(&str, String)> = Vec::new();
+    if !culprit.ranks.is_empty() {
+        parts.push(("log_rank", numbers(&culprit.ranks)));
+    }
+    if !culprit.devices.is_empty() {
+        parts.push(("log_device", numbers(&culprit.devices)));
+    }
+    if !culprit.hosts.is_empty() && culprit.by != "line" {
+        parts.push(("log_host", culprit.hosts.join(", ")));
+    }
+    if culprit.ranks.is_empty()
+        && let Some(worker) = &culprit.worker
+    {
+        parts.push(("log_process", worker.clone()));
+    }
+    if let Some(operator) = &culprit.operator {
+        parts.push(("log_operator", operator.clone()));
+    }
+    let said: Vec<Text> = parts.into_iter().map(|(key, n)| sentence(key, &[("n", n)])).collect();
+    (!said.is_empty()).then(|| {
+        let join =
+            |of: fn(&Text) -> &str, by: &str| said.iter().map(of).collect::<Vec<_>>().join(by);
+        Text::new(join(|text| &text.en, ", "), join(|text| &text.zh, "，"))
+    })
+}
+
+fn shown_line(line: &Line) -> Evidence {
+    let number = u32::try_from(line.line).unwrap_or(u32::MAX);
+    let rank = line.rank.filter(|rank| !line.text.contains(&format!("rank{rank}]")));
+    let rank = rank.map_or_else(String::new, |rank| format!("[rank {rank}] "));
+    let text = line.text.trim();
+    Evidence::file(line.file.clone()).line(number).value(format!("{rank}{text}"))
+}
+
+/// The steps of a cause, with the values that the log asks for.
+fn steps(cause: &Cause, suspect: &Suspect) -> Vec<FixStep> {
+    let step = |step: &crate::errcodes::Step| FixStep {
+        text: Text::new(step.en.clone(), step.zh.clone()),
+        run: step.run.as_ref().map(|run| match suspect.values.get("need") {
+            Some(need) => with_value(run, need),
+            None => run.clone(),
+        }),
+    };
+    cause.steps.iter().map(step).collect()
+}
+
+/// `export NAME=<number>` with the number that a message says is needed.
+fn with_value(run: &str, need: &str) -> String {
+    match run.split_once('=') {
+        Some((name, value))
+            if name.starts_with("export ") && value.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            format!("{name}={need}")
+        }
+        _ => run.to_owned(),
+    }
+}
+
+fn collect(missing: &Missing) -> Option<FixStep> {
+    let wanted = evidence(&missing.evidence)?;
+    let more = if missing.ranks.is_empty() {
+        Text::same("")
+    } else {
+        let ranks = sentence("log_rank", &[("n", numbers(&missing.ranks))]);
+        Text::new(format!(" ({})", ranks.en), format!("（{}）", ranks.zh))
+    };
+    let what = Text::new(
+        format!("{}{}", wanted.text.en, more.en),
+        format!("{}{}", wanted.text.zh, more.zh),
+    );
+    let said = |what: &String| sentence("log_missing", &[("what", what.clone())]);
+    let text = Text::new(said(&what.en).en, said(&what.zh).zh);
+    Some(FixStep { text, run: wanted.run.clone() })
+}
+
+fn folded(folded: &Folded) -> Finding {
+    let mut finding = named(&folded.cause, Severity::Info);
+    finding.evidence = vec![shown_line(&folded.line)];
+    finding
+}
+
+fn fallbacks(diagnosis: &Diagnosis) -> Table {
+    let mut rows: Vec<(&String, &u64)> = diagnosis.fallbacks.iter().collect();
+    rows.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), (*name).clone()));
+    Table {
+        title: words("log_fallbacks"),
+        head: vec![words("log_times"), words("log_operator_head")],
+        rows: rows.into_iter().map(|(name, count)| vec![count.to_string(), name.clone()]).collect(),
+    }
+}
+
+fn reason(why: Why) -> &'static str {
+    match why {
+        Why::Consequence => "log_consequence",
+        Why::Stale => "log_stale",
+        Why::LessSpecific => "log_less_specific",
+        Why::Later => "log_later",
+        Why::InBaseline => "log_in_baseline",
+        Why::Waits => "log_waits",
+    }
+}
+
+/// Rows of tables have one language: that of the report.
+fn why_not(diagnosis: &Diagnosis, lang: Lang) -> Table {
+    let rows = diagnosis.rejected.iter().map(|rejected| {
+        let why = word(reason(rejected.why), lang);
+        let by = rejected.by.clone().unwrap_or_default();
+        let at =
+            format!("{}:{} {}", rejected.line.file, rejected.line.line, rejected.line.text.trim());
+        vec![rejected.cause.clone(), why, by, at]
+    });
+    Table {
+        title: words("log_why_not"),
+        head: ["log_cause", "log_reason", "log_because_of", "log_line"].map(words).to_vec(),
+        rows: rows.collect(),
+    }
+}
+
+fn problems(diagnosis: &Diagnosis) -> Vec<Text> {
+    let mut notes: Vec<Text> = diagnosis
+        .problems
+        .iter()
+        .take(PROBLEMS)
+        .map(|problem| {
+            let key = match problem.kind {
+                ProblemKind::Unreadable => "log_unreadable",
+                ProblemKind::NotRegular => "log_not_regular",
+                ProblemKind::Damaged => "log_damaged",
+                ProblemKind::TooLarge => "log_too_large",
+                ProblemKind::Unsupported => "log_unsupported",
+                ProblemKind::Empty => "log_empty",
+            };
+            let args = [("path", problem.name.clone()), ("detail", problem.detail.clone())];
+            sentence(key, &args)
+        })
+        .collect();
+    if diagnosis.problems.len() > PROBLEMS {
+        let more = (diagnosis.problems.len() - PROBLEMS).to_string();
+        notes.push(sentence("more", &[("n", more)]));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_numbers_are_short() {
+        assert_eq!(numbers(&[0, 1, 2, 3, 7, 9, 10]), "0-3,7,9,10");
+        assert_eq!(numbers(&[]), "");
+    }
+
+    #[test]
+    fn a_needed_value_takes_the_place_of_the_number() {
+        assert_eq!(with_value("export HCCL_BUFFSIZE=1024", "609"), "export HCCL_BUFFSIZE=609");
+        assert_eq!(with_value("hccn_tool -i 0 -link -g", "609"), "hccn_tool -i 0 -link -g");
+    }
+}

@@ -1,0 +1,79 @@
+//! The command on logs: what is printed, and with which exit status.
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+const BUFFER: &str = "[rank3]: [ERROR] 2026-09-16-11:00:43 (PID:1035, Device:3, RankID:3) ERR00100 PTA call acl api failed.\n\
+    HCCL_BUFFSIZE is too SMALL, maxBs = 512, h = 7168, NEEDED_HCCL_BUFFSIZE = 609MB, HCCL_BUFFSIZE=200MB.\n";
+
+fn doctor(args: &[&str], input: &str) -> (String, String, i32) {
+    let mut command = Command::cargo_bin("ascend-doctor").unwrap();
+    command.arg("translate-error").args(["--lang", "en"]).args(args).write_stdin(input.to_owned());
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.code().unwrap())
+}
+
+#[test]
+fn the_fix_has_the_value_that_the_log_asks_for() {
+    let (out, _, status) = doctor(&["-"], BUFFER);
+    assert_eq!(status, 1, "{out}");
+    assert!(out.contains("export HCCL_BUFFSIZE=609"), "{out}");
+    assert!(out.contains("HCCL_BUFFSIZE is too small"), "{out}");
+    let (out, _, status) =
+        doctor(&["RuntimeError: NPU out of memory. Tried to allocate 2 GiB"], "");
+    assert_eq!(status, 1, "{out}");
+    let (out, _, status) = doctor(&["-"], "all is well\n");
+    assert_eq!(status, 3, "{out}");
+}
+
+#[test]
+fn json_holds_the_diagnosis() {
+    let (out, _, status) = doctor(&["--json", "-"], BUFFER);
+    let json: Value = serde_json::from_str(&out).unwrap();
+    let first = &json["diagnosis"]["causes"][0];
+    assert_eq!(status, 1);
+    assert_eq!(first["cause"], "hccl.buffsize_too_small", "{out}");
+    assert_eq!(first["values"]["need"], "609");
+    assert_eq!(first["evidence"][0]["line"], 2);
+}
+
+#[test]
+fn following_passes_the_log_on_unchanged() {
+    let log = format!("step 1\r\x1b[31mstep 2\x1b[0m\n{BUFFER}\u{fffd}no end");
+    let (out, err, status) = doctor(&["--follow"], &log);
+    assert_eq!(out, log);
+    assert!(err.contains("HCCL_BUFFSIZE is too small"), "{err}");
+    assert_eq!(status, 1);
+}
+
+#[test]
+fn a_redacted_report_names_no_machine() {
+    let log = "File \"/home/li/work/train.py\", line 3\n\
+        [ERROR] HCCL(1,p):2025-11-21-01:20:01.624.966 [a.cc:1] [1]listen on ip[192.168.2.199] and specific port[16666] fail at /home/li/x\n";
+    let (out, _, _) = doctor(&["--redact", "--json", "-"], log);
+    assert!(out.contains("hccl.port_in_use"), "{out}");
+    assert!(!out.contains("192.168") && !out.contains("/home/li"), "{out}");
+}
+
+#[test]
+fn what_a_good_run_shows_too_is_hardly_the_cause() {
+    let dir = tempfile::tempdir().unwrap();
+    let good = dir.path().join("good.log");
+    std::fs::write(&good, "WARNING x: symbol lookup error: libfoo.so: undefined symbol: bar\n")
+        .unwrap();
+    let bad =
+        "symbol lookup error: libfoo.so: undefined symbol: bar\nRuntimeError: NPU out of memory\n";
+    let (out, _, _) =
+        doctor(&["--baseline", good.to_str().unwrap(), "--why-not", "--json", "-"], bad);
+    let json: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(json["diagnosis"]["causes"][0]["cause"], "memory.device_oom", "{out}");
+    assert_eq!(json["diagnosis"]["rejected"][0]["why"], "in_baseline", "{out}");
+}
+
+#[test]
+fn codes_and_logs_are_not_mixed() {
+    let (_, err, status) = doctor(&["507035", "-"], "x\n");
+    assert_eq!(status, 2, "{err}");
+    assert!(err.contains("--as"), "{err}");
+}
