@@ -91,7 +91,7 @@ fn rules(plan: &Plan) -> Vec<Finding> {
                 message: if flagged { "flagged" } else { "noted" }.to_owned(),
                 severity: if flagged { Severity::Warning } else { Severity::Info },
                 title: counted(&rule.title(), evidence.len()),
-                cause: rule.cause(),
+                cause: rule.cause_beyond_title(),
                 fix: if flagged { vec![fix] } else { Vec::new() },
                 evidence,
                 refs: rule.source.clone(),
@@ -310,8 +310,9 @@ fn notes(report: &mut Report, found: &Found, plan: &Plan, done: &Done) {
     }
     if matches!(done, Done::Written(n) if *n > 0) {
         for root in &found.roots {
-            let dir = crate::text::shell_quote(&shown(&root.dir)).into_owned();
-            let dir = if dir.is_empty() { ".".to_owned() } else { dir };
+            let dir = shown(&root.dir);
+            let dir = if dir.is_empty() { "." } else { &dir };
+            let dir = crate::text::shell_quote(dir).into_owned();
             report.notes.push(sentence("convert_take_back", &[("dir", dir)]));
         }
     }

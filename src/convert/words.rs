@@ -46,6 +46,23 @@ impl Rule {
         })
     }
 
+    /// Why that matters, without what the title says already; may be empty.
+    pub fn cause_beyond_title(&self) -> Text {
+        let cause = self.cause();
+        if !matches!(self.how, Match::Site | Match::File) || self.note.is_none() {
+            return cause;
+        }
+        let rest = |text: &str| {
+            let rest = &text[first_sentence(text).len()..];
+            // Half a sentence does not stand alone.
+            let whole = rest.starts_with([';', '；']);
+            let rest =
+                if whole { text } else { rest.trim_start_matches(['.', '。']).trim_start() };
+            rest.to_owned()
+        };
+        Text::new(rest(&cause.en), rest(&cause.zh))
+    }
+
     /// What a person has to do, where it is flagged.
     pub fn fix(&self) -> Text {
         self.advice.clone().unwrap_or_else(|| {
@@ -91,5 +108,9 @@ mod tests {
     fn a_title_is_one_sentence() {
         assert_eq!(first_sentence("torch.npu has it. But not so."), "torch.npu has it");
         assert_eq!(first_sentence("不支持。请改用其他接口。"), "不支持");
+        for rule in &Rules::builtin().rules {
+            let (title, cause) = (rule.title(), rule.cause_beyond_title());
+            assert_ne!(title.en, cause.en.trim_end_matches('.'), "{}", rule.id);
+        }
     }
 }
