@@ -87,14 +87,12 @@ struct EdgeFile {
 }
 
 static SIGNATURES: LazyLock<Vec<Signature>> = LazyLock::new(|| {
-    let file: SignatureFile = toml::from_str(include_str!("../../../data/errors/signatures.toml"))
-        .expect("the built-in signatures are proved by a test");
+    let file: SignatureFile = crate::data::table("errors/signatures");
     file.signature
 });
 
 static EDGES: LazyLock<Vec<Edge>> = LazyLock::new(|| {
-    let file: EdgeFile = toml::from_str(include_str!("../../../data/errors/edges.toml"))
-        .expect("the built-in edges are proved by a test");
+    let file: EdgeFile = crate::data::table("errors/edges");
     file.edge
 });
 
