@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::kind::FileKind;
-use super::rules::{Match, Rules};
+use super::rules::{Action, Match, Rules};
 
 /// Words of CUDA's world in any case; whoever says one of them is read.
 const PLAIN: &[&str] = &[
@@ -23,7 +23,6 @@ const PLAIN: &[&str] = &[
     "xformers",
     "bitsandbytes",
     "deepspeed",
-    "flash_attn",
     "flash-attn",
     "apex",
     "triton",
@@ -39,8 +38,12 @@ const SILENT: &[&str] = &[
     "pin_memory",
     "init_process_group",
     "torch.load",
+    "torch.compile",
     "torch.ops",
     "ProfilerActivity",
+    // As a package that is asked for; models have attributes that end in it.
+    "\"flash_attn",
+    "'flash_attn",
     "accelerator",
     "map_location",
 ];
@@ -60,7 +63,9 @@ static NAMES: LazyLock<AhoCorasick> = LazyLock::new(|| {
         if !matches!(
             rule.how,
             Match::Api | Match::Prefix | Match::Library | Match::Env | Match::Provider
-        ) {
+        ) || rule.action == Action::Keep
+        {
+            // What a rule leaves alone without a word makes no file worth reading.
             continue;
         }
         for name in rule.names() {
@@ -95,6 +100,8 @@ pub fn any(kind: FileKind, bytes: &[u8]) -> bool {
     if matches!(kind, FileKind::Native | FileKind::Requirements | FileKind::Rust) {
         return true;
     }
+    let python = matches!(kind, FileKind::Python | FileKind::Notebook);
     PLAIN_WORDS.is_match(bytes)
-        || (matches!(kind, FileKind::Python | FileKind::Notebook) && NAMES.is_match(bytes))
+        || (python && NAMES.is_match(bytes))
+        || (kind != FileKind::Python && memchr::memmem::find(bytes, b"flash_attn").is_some())
 }
