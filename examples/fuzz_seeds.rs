@@ -138,6 +138,7 @@ fn main() -> anyhow::Result<()> {
         let seed = [&[kinds::first(name)], body.as_bytes()].concat();
         seeds.entry("convert").or_default().push(seed);
     }
+    seeds.extend(logs());
     for (target, files) in seeds {
         let dir = Path::new(&dir).join(target);
         std::fs::create_dir_all(&dir)?;
@@ -147,4 +148,54 @@ fn main() -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Logs of all kinds, what is typed as a code, and words of registers.
+fn logs() -> [(&'static str, Vec<Vec<u8>>); 3] {
+    let signatures = ascend_doctor::errcodes::log::signatures();
+    let plain = |body: &[u8]| [&[3], body].concat();
+    let mut logs: Vec<Vec<u8>> =
+        signatures.iter().map(|signature| plain(signature.example.as_bytes())).collect();
+    let all: Vec<&str> = signatures.iter().map(|signature| signature.example.as_str()).collect();
+    logs.extend(all.chunks(24).map(|some| plain(some.join("\n").as_bytes())));
+    // One file for each rank.
+    logs.extend(all.chunks(40).map(|some| plain(some.join("\n\x0c").as_bytes())));
+    for first in [1, 2] {
+        logs.push([&[first], all[..12].join("\n").as_bytes()].concat());
+    }
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, text) in ["rank_0.log", "rank_1.log", "plog-7_1.log"].iter().zip(&all) {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(text.len() as u64);
+        header.set_cksum();
+        let _ = archive.append_data(&mut header, name, text.as_bytes());
+    }
+    let archive = archive.into_inner().unwrap_or_default();
+    let mut packed = flate2::read::GzEncoder::new(&archive[..], flate2::Compression::fast());
+    let mut bytes = vec![0];
+    let _ = std::io::Read::read_to_end(&mut packed, &mut bytes);
+    logs.extend([[&[0], &archive[..]].concat(), bytes]);
+
+    let typed = [
+        "507035",
+        "0x7020016",
+        "-8005",
+        "EI0006",
+        "ERR02200",
+        "0x80E01801",
+        "80E01801",
+        "ACL_ERROR_RT_VECTOR_CORE_EXCEPTION",
+        "errcode:(0x800000, 0x4000, 0)",
+        "errNo[0x000000000500000b]",
+        "2162169857",
+        "2024-11-28-11:59:30.645.648",
+        "Thu Nov 28 11:56:34 2024",
+        "INFO 09-04 10:00:00 x",
+    ];
+    let typed: Vec<Vec<u8>> = typed.iter().map(|text| text.as_bytes().to_vec()).collect();
+    let mut words = typed.clone();
+    words.push([0x80_0000_u64, 0x4000, 0].iter().flat_map(|word| word.to_le_bytes()).collect());
+    words.push(0x80E0_1801_u64.to_le_bytes().to_vec());
+    words.push(507_035_u64.to_le_bytes().to_vec());
+    [("logs", logs), ("numbers", typed), ("decoders", words)]
 }

@@ -40,7 +40,7 @@ pub use page::{Shown, report};
 pub use redact::redact;
 pub use scan::{FileReport, Limits, Record, scan};
 pub use signature::{Edge, Scope, Signature, edges, signatures};
-pub use source::{Input, Opened, Problem, ProblemKind, Stream, open};
+pub use source::{Input, Opened, Problem, ProblemKind, Stream, open, unpack};
 pub use time::Time;
 
 use std::io;

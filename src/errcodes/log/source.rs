@@ -210,11 +210,25 @@ impl Stream {
                 Vec::new()
             }
             Source::File(path) => match sysroot.open(path) {
-                Ok(file) => archive::read(&self.name, file, visit),
+                Ok(file) => {
+                    let budget = archive::budget(file.len());
+                    archive::read(&self.name, FileReader { file, offset: 0 }, budget, visit)
+                }
                 Err(error) => vec![refused(&self.name, &error)],
             },
         }
     }
+}
+
+/// Shows every log in `bytes`, which may be an archive, to `visit`; at most `budget` bytes are
+/// unpacked. What cannot be read is returned.
+pub fn unpack(
+    name: &str,
+    bytes: &[u8],
+    budget: u64,
+    visit: &mut dyn FnMut(&str, &mut dyn Read) -> io::Result<()>,
+) -> Vec<Problem> {
+    archive::read(name, io::Cursor::new(bytes), budget, visit)
 }
 
 /// A file, from its start to its end.

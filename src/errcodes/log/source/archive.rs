@@ -1,11 +1,10 @@
 //! Compressed files and archives, by what they begin with and not by their names.
 
-use std::io::{self, BufReader, Chain, Cursor, Read};
+use std::io::{self, BufReader, Chain, Cursor, Read, Seek};
 
 use flate2::read::MultiGzDecoder;
 
-use super::{FileReader, Problem, ProblemKind};
-use crate::sysroot::SysFile;
+use super::{Problem, ProblemKind};
 
 /// The most members that are read of one archive.
 const MEMBERS: usize = 100_000;
@@ -49,19 +48,30 @@ fn form(head: &[u8]) -> Form {
     }
 }
 
-/// Shows every log in `file` to `visit`.
-pub(super) fn read(name: &str, file: SysFile, visit: Visit<'_>) -> Vec<Problem> {
-    let limit = UNPACKED.max(file.len().saturating_mul(RATIO));
-    let mut head = [0_u8; BLOCK];
-    let known = file.read_at(&mut head, 0).unwrap_or(0);
-    let mut reader = Reader { problems: Vec::new(), budget: limit, members: 0 };
-    let source = FileReader { file, offset: 0 };
-    if form(&head[..known]) == Form::Zip {
-        reader.zip(name, source, visit);
-    } else if form(&head[..known]) == Form::Plain {
-        reader.plain(name, source, visit);
-    } else {
-        reader.any(name, BufReader::with_capacity(64 << 10, source), 0, visit);
+/// How much is unpacked of a file of that many bytes at most.
+pub(super) fn budget(size: u64) -> u64 {
+    UNPACKED.max(size.saturating_mul(RATIO))
+}
+
+/// Shows every log in `source` to `visit`; at most `budget` bytes are unpacked.
+pub(super) fn read(
+    name: &str,
+    mut source: impl Read + Seek,
+    budget: u64,
+    visit: Visit<'_>,
+) -> Vec<Problem> {
+    let mut reader = Reader { problems: Vec::new(), budget, members: 0 };
+    let mut head = Vec::with_capacity(BLOCK);
+    // What cannot be read fails again, where it is reported.
+    let _ = source.by_ref().take(BLOCK as u64).read_to_end(&mut head);
+    if let Err(error) = source.rewind() {
+        reader.damaged(name, &error);
+        return reader.problems;
+    }
+    match form(&head) {
+        Form::Zip => reader.zip(name, source, visit),
+        Form::Plain => reader.plain(name, source, visit),
+        _ => reader.any(name, BufReader::with_capacity(64 << 10, source), 0, visit),
     }
     reader.problems
 }
@@ -147,7 +157,7 @@ impl Reader {
         }
     }
 
-    fn zip(&mut self, name: &str, source: FileReader, visit: Visit<'_>) {
+    fn zip(&mut self, name: &str, source: impl Read + Seek, visit: Visit<'_>) {
         let mut archive = match zip::ZipArchive::new(BufReader::new(source)) {
             Ok(archive) => archive,
             Err(error) => return self.problem(name, ProblemKind::Damaged, &error.to_string()),
