@@ -1,6 +1,7 @@
 //! Which cause a code speaks for: `data/errors/code_causes.tsv`; and what is to be said of single
 //! codes: `data/errors/notes.toml`.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
@@ -48,15 +49,27 @@ struct NoteFile {
 static NOTES: LazyLock<Vec<Note>> =
     LazyLock::new(|| crate::data::table::<NoteFile>("errors/notes").note);
 
+/// By family and code, what stands behind them. Causes are parsed layer by layer: here they are
+/// not looked at.
+static INDEX: LazyLock<HashMap<&str, HashMap<&str, &str>>> = LazyLock::new(|| {
+    let mut index: HashMap<&str, HashMap<&str, &str>> = HashMap::new();
+    for line in LINKS.lines() {
+        if let Some((family, rest)) = line.split_once('\t')
+            && let Some((code, tail)) = rest.split_once('\t')
+        {
+            index.entry(family).or_default().insert(code, tail);
+        }
+    }
+    index
+});
+
 /// The cause that a code of a family speaks for, where that is sure.
 pub fn cause_of(family: &str, code: &str) -> Option<Link> {
     if let Some(own) = overlay().link(family, code) {
         return Some(own);
     }
-    // Found in the text as it is: a look-up needs one line of it.
-    let start = format!("\n{family}\t{code}\t");
-    if let Some(at) = LINKS.find(&start) {
-        return parse_tail(LINKS[at + start.len()..].lines().next()?);
+    if let Some(tail) = INDEX.get(family).and_then(|codes| codes.get(code)) {
+        return parse_tail(tail);
     }
     let family = super::family(family)?;
     Some(Link { cause: cause(family.cause.as_deref()?)?, weight: BY_FAMILY })

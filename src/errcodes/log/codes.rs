@@ -2,13 +2,16 @@
 //!
 //! A bare number is no code: process ids, thread ids and addresses have the same shape.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
 use super::Role;
-use crate::errcodes::{self, Link, cause_of, families, rows};
+use super::signature::LITERAL;
+use crate::errcodes::decode::Registers;
+use crate::errcodes::overlay::overlay;
+use crate::errcodes::{self, Family, Kind, Link, Query, Row, cause_of, families, rows, table};
 
 /// A code that a line states.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,7 +142,36 @@ pub(super) fn find(line: &[u8]) -> Vec<Stated> {
         let word = u64::from_str_radix(word, 16).unwrap_or(0);
         codes.extend((word != 0).then(|| registers([word, 0, 0], at)));
     }
+    for (key, family) in own_keys() {
+        for at in memchr::memmem::find_iter(line, key) {
+            codes.extend(own(family, line, at + key.len()));
+        }
+    }
     codes
+}
+
+/// What stands before the codes of the user's own families, as far as it is long enough to be
+/// looked for.
+fn own_keys() -> impl Iterator<Item = (&'static str, &'static Family)> {
+    let keys = |family: &'static Family| family.context.iter().map(move |key| (&**key, family));
+    overlay().families.iter().flat_map(keys).filter(|(key, _)| key.len() >= LITERAL)
+}
+
+/// Literals, one of which every line with a code of the user's own families holds.
+pub(super) fn own_literals() -> impl Iterator<Item = &'static str> {
+    own_keys().map(|(key, _)| key)
+}
+
+/// The code of one of the user's own families behind its key.
+fn own(family: &'static Family, line: &[u8], at: usize) -> Option<Stated> {
+    let between = |byte: &u8| matches!(byte, b' ' | b':' | b'=' | b'[' | b'(' | b'\'' | b'"');
+    let start = at + line[at..].iter().take(4).take_while(|byte| between(byte)).count();
+    let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let length = line[start..].iter().take(64).take_while(|byte| part(byte)).count();
+    let code = std::str::from_utf8(&line[start..start + length]).ok()?;
+    let query = Query::parse(code);
+    let row = table::find(family, &query).into_iter().next()?;
+    Some(Stated { at, ..stated(family, &row) })
 }
 
 /// Whether a rule is a code and no signature.
@@ -178,24 +210,55 @@ fn inner(key: &str, value: &str, at: usize) -> Option<Stated> {
     }
 }
 
+/// The families whose codes are read in lines.
+const FAMILIES: [&str; 10] = [
+    "ecode",
+    "ecode_inner",
+    "acl_rt",
+    "acl_api",
+    "acl_ge",
+    "aclnn",
+    "hccl",
+    "drv",
+    "runtime",
+    "ts",
+];
+
+/// What is to be said of each code of these families, as it is written in logs.
+static LISTED: LazyLock<HashMap<&str, HashMap<String, Stated>>> = LazyLock::new(|| {
+    let listed = families().iter().filter(|family| FAMILIES.contains(&family.id.as_str()));
+    let of = |family: &'static Family| {
+        let codes = rows(family).iter().map(|row| {
+            let name = family.kind == Kind::Name;
+            let code = if name { row.code.clone() } else { row.code.to_ascii_lowercase() };
+            (code, stated(family, row))
+        });
+        (family.id.as_str(), codes.collect())
+    };
+    listed.map(of).collect()
+});
+
 /// The code of a family, if it is listed.
 fn named(family: &str, code: &str, at: usize) -> Option<Stated> {
-    let family = families().iter().find(|known| known.id == family)?;
-    let row = rows(family).iter().find(|row| row.code.eq_ignore_ascii_case(code))?;
+    let known = LISTED.get(family)?.get(code)?;
+    Some(Stated { at, ..known.clone() })
+}
+
+fn stated(family: &'static Family, row: &Row) -> Stated {
     let link = cause_of(&family.id, &row.code).or_else(|| {
         // What it becomes on its way to the user says it less exactly.
         let becomes = row.becomes.iter().find_map(|code| cause_of("acl_rt", code))?;
         Some(Link { weight: becomes.weight.saturating_sub(2).max(1), ..becomes })
     });
     let (role, weight) = link.map_or((Role::Wrapper, 1), |link| standing(&family.id, &link));
-    Some(Stated {
+    Stated {
         family: &family.id,
         spelled: row.code.clone(),
         cause: link.map(|link| link.cause.id.as_str()),
         role,
         weight,
-        at,
-    })
+        at: 0,
+    }
 }
 
 /// An E-code that no registry has: TBE and AscendC operators make some up. Its first letters say
@@ -238,57 +301,20 @@ fn standing(family: &str, link: &Link) -> (Role, u8) {
     (role, weight)
 }
 
-/// The register words of an AI Core: which bits are set says what went wrong.
+/// The register words of an AI Core: which bits are set says what went wrong. A bit that names a
+/// cause is the surest that a log can hold.
 fn registers(words: [u64; 3], at: usize) -> Stated {
     let text = format!("({:#x}, {:#x}, {:#x})", words[0], words[1], words[2]);
-    let cause = BITS
-        .iter()
-        .find(|(_, masks)| words.iter().zip(masks).any(|(word, mask)| word & mask != 0))
-        .map(|(cause, _)| *cause);
-    let (cause, role, weight) = match cause {
-        Some(cause) => (cause, Role::Root, 76),
-        None if words == [0; 3] => ("aicore.timeout_or_trap", Role::Root, 56),
-        None => ("aicore.kernel_exception", Role::Symptom, 45),
+    let link = Registers(words).links().into_iter().next();
+    let cause = link.map_or("aicore.kernel_exception", |link| link.cause.id.as_str());
+    let (role, weight) = match link.map_or(0, |link| link.weight) {
+        26.. => (Role::Root, 76),
+        22..26 => (Role::Root, 70),
+        15..22 => (Role::Root, 56),
+        _ => (Role::Symptom, 45),
     };
     Stated { family: "aicore", spelled: text, cause: Some(cause), role, weight, at }
 }
-
-const fn bits(list: &[u32]) -> u64 {
-    let mut mask = 0;
-    let mut index = 0;
-    while index < list.len() {
-        mask |= 1 << list[index];
-        index += 1;
-    }
-    mask
-}
-
-/// Which bits of the three words mean which cause, the most telling cause first. The numbers of
-/// the bits are those of `device_error_core_proc.cc` of hicann/runtime.
-const BITS: [(&str, [u64; 3]); 8] = [
-    (
-        "aicore.ecc",
-        [
-            bits(&[8, 10, 13, 16, 40, 43, 44, 45, 55, 60]),
-            bits(&[0, 30, 31, 32, 46, 48, 49, 59]),
-            bits(&[9, 10, 15, 42, 57, 59]),
-        ],
-    ),
-    ("aicore.illegal_gm_access", [bits(&[0, 1, 20, 23]), bits(&[14]), bits(&[13, 58])]),
-    (
-        "aicore.onchip_buffer_oob",
-        [
-            bits(&[12, 15, 19, 22, 24, 28, 32, 33, 42, 47, 48, 62]),
-            bits(&[19, 20, 29, 38, 39, 40, 41, 42, 43, 44, 57, 60, 61]),
-            bits(&[3, 4, 7, 14, 41]),
-        ],
-    ),
-    ("aicore.ccu_bus_error", [0, bits(&[15]), 0]),
-    ("aicore.vec_illegal_mask", [bits(&[53]), 0, bits(&[39])]),
-    ("aicore.illegal_instruction", [bits(&[4]), bits(&[10, 11, 13, 16, 36]), bits(&[36, 38])]),
-    ("aicore.vec_illegal_instr_cfg", [0, bits(&[12, 37, 52, 62]), bits(&[37])]),
-    ("aicore.timeout_or_trap", [0, 0, bits(&[0, 35])]),
-];
 
 #[cfg(test)]
 mod tests {
@@ -375,7 +401,8 @@ mod tests {
             ("(0, 0x8000, 0)", "aicore.ccu_bus_error"),
             ("(0x10, 0, 0)", "aicore.illegal_instruction"),
             ("(0x100, 0x4000, 0)", "aicore.ecc"),
-            ("(0x8, 0, 0)", "aicore.kernel_exception"),
+            ("(0x8, 0, 0)", "aicore.numeric_fault"),
+            ("(0, 0, 0x20000)", "aicore.kernel_exception"),
         ] {
             let line = format!("The extend info: errcode:{words} errorStr: x");
             assert_eq!(find(line.as_bytes())[0].cause, Some(cause), "{words}");

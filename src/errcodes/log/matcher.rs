@@ -1,15 +1,15 @@
 //! From a candidate line to hits.
 //!
-//! One automaton over all literals decides which lines are looked at. On such a line the literals
-//! say which signatures are tried; the expressions never see any other line.
+//! A sieve over all literals decides which lines are looked at. On such a line the literals say
+//! which signatures are tried; the expressions never see any other line.
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use serde::{Deserialize, Serialize};
 
 use super::codes::{self, Stated};
 use super::line::{self, Fields, Level};
+use super::sieve::Sieve;
 use super::signature::{Signature, signatures};
 use super::{advice, fallback, prefix, text};
 use crate::errcodes::{families, rows};
@@ -67,8 +67,8 @@ enum Target {
 }
 
 struct Prefilter {
-    automaton: AhoCorasick,
-    /// By pattern of the automaton.
+    sieve: Sieve,
+    /// By literal of the sieve.
     targets: Vec<Vec<Target>>,
 }
 
@@ -80,24 +80,14 @@ static PREFILTER: LazyLock<Prefilter> = LazyLock::new(|| {
             literals.entry(literal).or_default().push(Target::Signature(index));
         }
     }
-    for literal in codes::LITERALS {
+    for literal in codes::LITERALS.into_iter().chain(codes::own_literals()) {
         literals.entry(literal).or_default().push(Target::Codes);
-    }
-    for code in e_codes() {
-        let targets = literals.entry(code).or_default();
-        if targets.is_empty() {
-            targets.push(Target::Codes);
-        }
     }
     for literal in fallback::LITERALS {
         literals.entry(literal).or_default().push(Target::Fallback);
     }
-    let automaton = AhoCorasick::builder()
-        .match_kind(MatchKind::Standard)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(literals.keys())
-        .expect("the literals are few and short");
-    Prefilter { automaton, targets: literals.into_values().collect() }
+    let sieve = Sieve::new(literals.keys().map(|literal| literal.as_bytes()).collect(), e_codes());
+    Prefilter { sieve, targets: literals.into_values().collect() }
 });
 
 /// E-codes as they stand in logs.
@@ -120,9 +110,9 @@ pub fn literals() -> Vec<&'static str> {
     all
 }
 
-/// Where in `text`, from `start`, the next literal ends.
+/// Where in `text`, from `start`, the next literal or code ends; lines before its own have none.
 pub(super) fn next_candidate(text: &[u8], start: usize) -> Option<usize> {
-    PREFILTER.automaton.find(Input::new(text).range(start..)).map(|found| found.end())
+    PREFILTER.sieve.next(text, start).map(|found| found.end)
 }
 
 /// Everything that a line holds.
@@ -161,8 +151,12 @@ pub(super) fn examine(raw: &[u8]) -> Findings {
 /// Which signatures to try, and whether to look for codes and fallbacks.
 fn targets(line: &[u8]) -> (Vec<usize>, bool, bool) {
     let (mut wanted, mut with_codes, mut with_fallback) = (Vec::new(), false, false);
-    for found in PREFILTER.automaton.find_overlapping_iter(line) {
-        for target in &PREFILTER.targets[found.pattern()] {
+    PREFILTER.sieve.all(line, |literal| {
+        let Some(literal) = literal else {
+            with_codes = true;
+            return;
+        };
+        for target in &PREFILTER.targets[literal] {
             match target {
                 Target::Signature(index) if !wanted.contains(index) => wanted.push(*index),
                 Target::Signature(_) => {}
@@ -170,7 +164,7 @@ fn targets(line: &[u8]) -> (Vec<usize>, bool, bool) {
                 Target::Fallback => with_fallback = true,
             }
         }
-    }
+    });
     (wanted, with_codes, with_fallback)
 }
 

@@ -24,6 +24,7 @@ mod process;
 mod rank;
 mod redact;
 mod scan;
+mod sieve;
 mod signature;
 mod source;
 mod text;
