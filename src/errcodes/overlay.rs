@@ -1,8 +1,9 @@
 //! A user's own families, codes, causes and notes, laid over what is built in: `--data FILE`.
 //!
 //! The file is TOML of the shape of our own: `[[family]]` as in `data/cann_errors.toml`, `[[cause]]`
-//! as in `data/errors/causes/`, `[[note]]` as in `data/errors/notes.toml`, and `[[code]]` for
-//! codes. What it says of a code, a cause or a note that is built in replaces that.
+//! as in `data/errors/causes/`, `[[note]]` as in `data/errors/notes.toml`, `[[signature]]` as in
+//! `data/errors/signatures.toml`, and `[[code]]` for codes. What it says of a code, a cause, a note
+//! or a signature that is built in replaces that.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -10,6 +11,7 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::log::{Role, Signature};
 use super::table;
 use super::{Cause, Family, Link, Note, Query, Row, cause, evidence};
 
@@ -33,6 +35,7 @@ pub(super) struct Overlay {
     /// Family, code, id of the cause, weight.
     pub(super) links: Vec<(String, String, String, u8)>,
     pub(super) notes: Vec<Note>,
+    pub(super) signatures: Vec<Signature>,
 }
 
 static OVERLAY: OnceLock<Overlay> = OnceLock::new();
@@ -69,6 +72,8 @@ struct File {
     cause: Vec<Spanned<Cause>>,
     #[serde(default)]
     note: Vec<Spanned<Note>>,
+    #[serde(default)]
+    signature: Vec<Spanned<Signature>>,
 }
 
 /// A code of the user's.
@@ -194,6 +199,20 @@ fn parse(text: &str) -> Result<Overlay, OverlayError> {
         };
         overlay.rows.push((code.family, row));
     }
+    for signature in file.signature {
+        let at = signature.span().start;
+        let signature = signature.into_inner();
+        if let Some(fault) = signature.fault() {
+            return Err(fail(at, format!("signature `{}`: {fault}", signature.id)));
+        }
+        if signature.role != Role::Context && !is_cause(&signature.cause) {
+            return Err(fail(at, format!("there is no cause `{}`", signature.cause)));
+        }
+        if overlay.signatures.iter().any(|known| known.id == signature.id) {
+            return Err(fail(at, format!("the signature `{}` is here twice", signature.id)));
+        }
+        overlay.signatures.push(signature);
+    }
     overlay.causes = file.cause.into_iter().map(Spanned::into_inner).collect();
     overlay.notes = file.note.into_iter().map(Spanned::into_inner).collect();
     Ok(overlay)
@@ -255,6 +274,17 @@ code = "0x10"
 symbol = "NO_SPACE"
 cause = "house.disk_full"
 source = "our wiki"
+
+[[signature]]
+id = "house.scratch"
+cause = "house.disk_full"
+role = "root"
+weight = 80
+literals = ['no space on scratch']
+regex = 'no space on scratch'
+example = 'launcher: no space on scratch'
+counter = 'space on scratch'
+source = "our wiki"
 "#;
 
     #[test]
@@ -282,5 +312,13 @@ source = "our wiki"
         assert_eq!(bad("symbol = \"NO_SPACE\"", "symbl = \"NO_SPACE\"").0, 23);
         assert_eq!(bad("schema = 1", "schema = ").0, 2);
         assert_eq!(parse("").unwrap_err().line, 1);
+        assert_eq!(
+            bad("'no space on scratch'", "'elsewhere'"),
+            (27, "signature `house.scratch`: the example holds none of the literals".to_owned())
+        );
+        assert_eq!(bad("'no space on scratch'", "'no'").0, 27);
+        assert_eq!(bad("regex = 'no space", "regex = '(no space").0, 27);
+        assert_eq!(bad("counter = 'space", "counter = 'no space").0, 27);
+        assert_eq!(bad("cause = \"house.disk_full\"\nrole", "cause = \"house.x\"\nrole").0, 27);
     }
 }

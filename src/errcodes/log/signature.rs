@@ -7,9 +7,13 @@ use regex::bytes::Regex;
 use serde::Deserialize;
 
 use super::Role;
+use crate::errcodes::overlay::overlay;
+
+/// The least length of a literal, in bytes: shorter ones are on too many lines.
+pub(in crate::errcodes) const LITERAL: usize = 6;
 
 /// A text by which a cause is known.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Signature {
     /// A stable key.
@@ -43,6 +47,28 @@ impl Signature {
             regex.ok()
         });
         compiled.as_ref()
+    }
+
+    /// What is wrong with it; of the causes only that it names one.
+    pub(in crate::errcodes) fn fault(&self) -> Option<String> {
+        let regex = match Regex::new(&format!("(?-u){}", self.regex)) {
+            Ok(regex) => regex,
+            Err(error) => return Some(error.to_string()),
+        };
+        let bad = |literal: &&String| literal.len() < LITERAL || literal.contains(['\n', '\r']);
+        if !(1..=100).contains(&self.weight) {
+            Some("a weight is 1 to 100".to_owned())
+        } else if let Some(literal) = self.literals.iter().find(bad) {
+            Some(format!("the literal `{literal}` has less than {LITERAL} bytes, or a line break"))
+        } else if !self.literals.iter().any(|literal| self.example.contains(literal)) {
+            Some("the example holds none of the literals".to_owned())
+        } else if !regex.is_match(self.example.as_bytes()) {
+            Some("the expression does not match the example".to_owned())
+        } else if regex.is_match(self.counter.as_bytes()) {
+            Some("the expression matches the counter-example".to_owned())
+        } else {
+            None
+        }
     }
 }
 
@@ -88,7 +114,11 @@ struct EdgeFile {
 
 static SIGNATURES: LazyLock<Vec<Signature>> = LazyLock::new(|| {
     let file: SignatureFile = crate::data::table("errors/signatures");
-    file.signature
+    let own = &overlay().signatures;
+    let mut all = file.signature;
+    all.retain(|signature| own.iter().all(|own| own.id != signature.id));
+    all.extend(own.iter().cloned());
+    all
 });
 
 static EDGES: LazyLock<Vec<Edge>> = LazyLock::new(|| {
@@ -96,7 +126,7 @@ static EDGES: LazyLock<Vec<Edge>> = LazyLock::new(|| {
     file.edge
 });
 
-/// All signatures, in the order of their file.
+/// All signatures, in the order of their file, then the user's own.
 pub fn signatures() -> &'static [Signature] {
     &SIGNATURES
 }
@@ -119,20 +149,10 @@ mod tests {
         for signature in signatures() {
             let id = &signature.id;
             assert!(ids.insert(id), "{id} occurs twice");
-            assert!((1..=100).contains(&signature.weight), "{id}");
             assert!(!signature.source.is_empty(), "{id}");
-            let regex = signature.regex().unwrap_or_else(|| panic!("{id} does not compile"));
-            assert!(regex.is_match(signature.example.as_bytes()), "{id}: the example");
-            assert!(!regex.is_match(signature.counter.as_bytes()), "{id}: the counter-example");
-            assert!(
-                signature.literals.iter().any(|literal| signature.example.contains(literal)),
-                "{id}: the example holds no literal"
-            );
+            assert_eq!(signature.fault(), None, "{id}");
             let context = signature.role == Role::Context;
             assert!(context || cause(&signature.cause).is_some(), "{id}: {}", signature.cause);
-            for literal in &signature.literals {
-                assert!(literal.len() >= 6, "{id}: `{literal}` is on too many lines");
-            }
         }
         assert!(ids.len() >= 130, "{}", ids.len());
     }
