@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use ascend_doctor::collect::Progress;
 use ascend_doctor::convert::encoding::Decoded;
 use ascend_doctor::convert::kind::FileKind;
-use ascend_doctor::convert::needle;
+use ascend_doctor::convert::needle::Sieve;
 use ascend_doctor::convert::options::Options;
 use ascend_doctor::convert::plan::plan;
 use ascend_doctor::convert::rules::Rules;
@@ -38,7 +38,7 @@ fn main() {
     std::hint::black_box(Rules::builtin().rules.len());
     report("reading the rules", begin.elapsed(), "once in a process");
     let begin = Instant::now();
-    std::hint::black_box(needle::any(FileKind::Python, b"x = 1\n"));
+    std::hint::black_box(Sieve::default().passes(FileKind::Python, b"x = 1\n"));
     report("making the sieve", begin.elapsed(), "once in a process");
     let built = tempfile::tempdir().unwrap();
     let mut roots: Vec<PathBuf> = args.iter().map(PathBuf::from).collect();
@@ -104,7 +104,7 @@ fn measure_tree(root: &Path) {
 /// The text of a file that a rule may speak about.
 fn worth_parsing(file: &SourceFile) -> Option<String> {
     let bytes = std::fs::read(&file.path).ok()?;
-    if !needle::any(file.kind, &bytes) {
+    if !Sieve::default().passes(file.kind, &bytes) {
         return None;
     }
     Some(Decoded::python(&bytes).ok()?.text)

@@ -1,6 +1,6 @@
 //! Decides what becomes of every file: nothing is written here.
 //!
-//! Each file is read once. What no rule can speak about (see [`needle`]) is not even decoded.
+//! Each file is read once. What no rule can speak about (see [`super::needle`]) is not even decoded.
 //! A kind of file has one planner, [`Planner`]; this module decodes for it, applies its edits,
 //! and lets it plan the result again: a second conversion must have nothing to do.
 #![expect(
@@ -8,6 +8,7 @@
     reason = "reads the sources that are converted; no machine is examined"
 )]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,9 +16,9 @@ use rayon::prelude::*;
 
 use super::encoding::{DecodeError, Decoded, differs_only_in};
 use super::kind::FileKind;
-use super::needle;
+use super::needle::Sieve;
 use super::options::Options;
-use super::python::{Module, Project};
+use super::python::{Module, Project, Taken};
 use super::site::{self, FilePlan};
 use super::syntax::Unreadable;
 use super::walk::SourceFile;
@@ -104,23 +105,35 @@ pub struct Plan {
     pub bytes: u64,
 }
 
+/// A file that is worth planning, as it was read.
+struct Wanted<'a> {
+    file: &'a SourceFile,
+    bytes: std::io::Result<Vec<u8>>,
+    /// What it may take from other files.
+    takes: Vec<Taken>,
+}
+
 /// Decides about all `files`, in parallel; `progress` hears of bytes.
 pub fn plan(files: &[SourceFile], options: &Options, progress: &Progress) -> Plan {
     let total = files.iter().map(|file| file.size).sum();
     let done = AtomicU64::new(0);
-    let wanted: Vec<(&SourceFile, std::io::Result<Vec<u8>>)> = files
+    let mut project = project(files);
+    let sieve = Sieve::new(options, project.extensions().map(str::to_owned));
+    let wanted: Vec<Wanted<'_>> = files
         .par_iter()
         .filter_map(|file| {
-            let wanted = worth_planning(file);
+            let wanted = worth_planning(file, &sieve);
             let so_far = done.fetch_add(file.size, Ordering::Relaxed) + file.size;
             progress.report(so_far, total);
-            wanted.map(|bytes| (file, bytes))
+            wanted
         })
         .collect();
-    let project = project(files, &wanted);
+    follow_names(&mut project, files, &wanted);
     let planned = wanted
         .into_par_iter()
-        .filter_map(|(file, bytes)| match bytes {
+        // A file is as much as a thread can do alone: some take a hundred times others.
+        .with_max_len(1)
+        .filter_map(|Wanted { file, bytes, .. }| match bytes {
             Ok(bytes) => plan_bytes(file, bytes, options, &project),
             Err(error) => Some(PlannedFile {
                 file: file.clone(),
@@ -134,34 +147,32 @@ pub fn plan(files: &[SourceFile], options: &Options, progress: &Progress) -> Pla
     Plan { files: planned, read: files.len(), bytes: total }
 }
 
-/// The bytes of a file, unless no rule can speak about them.
-fn worth_planning(file: &SourceFile) -> Option<std::io::Result<Vec<u8>>> {
-    match read(file) {
-        Ok(bytes) if file.launch || needle::any(file.kind, &bytes) => Some(Ok(bytes)),
-        Ok(_) => None,
-        Err(error) => Some(Err(error)),
+/// Reads a file; `None` if no rule can speak about it.
+fn worth_planning<'a>(file: &'a SourceFile, sieve: &Sieve) -> Option<Wanted<'a>> {
+    let bytes = match read(file) {
+        Ok(bytes) => bytes,
+        Err(error) => return Some(Wanted { file, bytes: Err(error), takes: Vec::new() }),
+    };
+    if !(file.launch || sieve.passes(file.kind, &bytes)) {
+        return None;
     }
+    let takes = match std::str::from_utf8(&bytes) {
+        Ok(text) if file.kind == FileKind::Python => python::taken(text, &module(file).package),
+        _ => Vec::new(),
+    };
+    Some(Wanted { file, bytes: Ok(bytes), takes })
 }
 
-/// What the Python files know of each other, and what the tree holds.
-fn project(all: &[SourceFile], read: &[(&SourceFile, std::io::Result<Vec<u8>>)]) -> Project {
-    let modules = all
-        .iter()
-        .filter(|file| file.kind == FileKind::Python)
-        .map(|file| file.relative.with_extension("").to_string_lossy().replace(['/', '\\'], "."));
-    let sources: Vec<(Module, &str)> = read
-        .iter()
-        .filter(|(file, _)| file.kind == FileKind::Python)
-        .filter_map(|(file, bytes)| {
-            let text = std::str::from_utf8(bytes.as_ref().ok()?).ok()?;
-            Some((module(file), text))
-        })
-        .collect();
-    let mut project = Project::of(&sources, modules);
+/// What the tree holds: its modules, and what its packages build and install.
+fn project(all: &[SourceFile]) -> Project {
+    let mut project =
+        Project::of(sources(all).map(|file| {
+            file.relative.with_extension("").to_string_lossy().replace(['/', '\\'], ".")
+        }));
     for file in all {
         let name = file.path.file_name().unwrap_or_default().to_string_lossy();
         if programs::may_name(&name)
-            && let Ok(bytes) = self::read(file)
+            && let Ok(bytes) = read(file)
         {
             let text = String::from_utf8_lossy(&bytes);
             project.add_programs(programs::named(&name, &text));
@@ -169,6 +180,31 @@ fn project(all: &[SourceFile], read: &[(&SourceFile, std::io::Result<Vec<u8>>)])
         }
     }
     project
+}
+
+fn sources(all: &[SourceFile]) -> impl Iterator<Item = &SourceFile> {
+    all.iter().filter(|file| file.kind == FileKind::Python)
+}
+
+/// What the Python files take from each other.
+fn follow_names(project: &mut Project, all: &[SourceFile], wanted: &[Wanted<'_>]) {
+    let mut takes = wanted.iter().flat_map(|wanted| &wanted.takes).peekable();
+    if takes.peek().is_none() {
+        return;
+    }
+    let by_name: BTreeMap<String, &SourceFile> =
+        sources(all).map(|file| (module(file).name, file)).collect();
+    let mut asked: BTreeSet<&str> = BTreeSet::new();
+    for taken in takes {
+        project.take(taken.name);
+        asked.extend(taken.modules().find(|name| by_name.contains_key(*name)));
+    }
+    for file in asked.into_iter().filter_map(|name| by_name.get(name)) {
+        // Whoever hands on a name of torch may say nothing else that a rule knows.
+        if let Ok(Ok(text)) = read(file).map(String::from_utf8) {
+            project.add(&module(file), &text);
+        }
+    }
 }
 
 /// The dotted name of a file, seen from the root.

@@ -46,7 +46,7 @@ use ruff_python_ast::{Mod, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::{TextRange, TextSize};
 
-pub use project::{Module, Project};
+pub use project::{Module, Project, Taken, taken};
 
 use super::options::Options;
 use super::rules::{Presence, Rule, Rules};

@@ -1,8 +1,6 @@
 //! What the files of a tree know of each other: names that one binds to something of torch and
 //! another imports from it.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use foldhash::{HashMap, HashSet};
 
 use super::{body_of, parse, scope};
@@ -69,10 +67,8 @@ pub struct Project {
 }
 
 impl Project {
-    /// Reads what `files` (module and text, those that speak of CUDA at all) take from each
-    /// other; `modules` are the dotted paths of all modules of the tree, `a.b.__init__` among
-    /// them.
-    pub fn of(files: &[(Module, &str)], modules: impl IntoIterator<Item = String>) -> Self {
+    /// Begins with the dotted paths of all modules of the tree, `a.b.__init__` among them.
+    pub fn of(modules: impl IntoIterator<Item = String>) -> Self {
         let mut project = Self::default();
         for path in modules {
             let mut name = path.as_str();
@@ -87,24 +83,26 @@ impl Project {
                 name = parent;
             }
         }
-        let by_name: BTreeMap<&str, usize> =
-            files.iter().enumerate().map(|(at, (module, _))| (module.name.as_str(), at)).collect();
-        let mut wanted: BTreeSet<usize> = BTreeSet::new();
-        for (module, text) in files {
-            for (from, name) in carried(text, &module.package) {
-                project.taken.insert(name);
-                // The root of the tree may be the package itself: `from yolov5.utils import x`.
-                let inside = from.split_once('.').map_or("", |(_, rest)| rest);
-                if let Some(&at) = by_name.get(from.as_str()).or_else(|| by_name.get(inside)) {
-                    wanted.insert(at);
-                }
+        project
+    }
+
+    /// Notes that a file of the tree takes a name from another one.
+    pub fn take(&mut self, name: &str) {
+        if !self.taken.contains(name) {
+            self.taken.insert(name.to_owned());
+        }
+    }
+
+    /// Reads what other files can take from the file `module`.
+    pub fn add(&mut self, module: &Module, text: &str) {
+        let parsed = parse(text, false);
+        let Some(body) = body_of(parsed.syntax()) else { return };
+        let scopes = scope::Scopes::of(body, &module.package, &|_| None);
+        for (name, path) in scopes.exports() {
+            if path.starts_with("torch") {
+                self.names.insert(format!("{}.{name}", module.name), path);
             }
         }
-        for at in wanted {
-            let (module, text) = &files[at];
-            project.add(module, text);
-        }
-        project
     }
 
     /// Adds programs that the tree installs.
@@ -122,20 +120,14 @@ impl Project {
         self.extensions.extend(names);
     }
 
+    /// The modules that setup.py builds from CUDA sources.
+    pub fn extensions(&self) -> impl Iterator<Item = &str> {
+        self.extensions.iter().map(String::as_str)
+    }
+
     /// Whether setup.py builds a module of this name from CUDA sources.
     pub(super) fn is_extension(&self, name: &str) -> bool {
         self.extensions.contains(name)
-    }
-
-    fn add(&mut self, module: &Module, text: &str) {
-        let parsed = parse(text, false);
-        let Some(body) = body_of(parsed.syntax()) else { return };
-        let scopes = scope::Scopes::of(body, &module.package, &|_| None);
-        for (name, path) in scopes.exports() {
-            if path.starts_with("torch") {
-                self.names.insert(format!("{}.{name}", module.name), path);
-            }
-        }
     }
 
     /// What the dotted name of another file of the tree stands for.
@@ -180,37 +172,54 @@ impl Project {
     }
 }
 
-/// The imports of a text that may carry something of torch from another file: the module that
-/// is imported from, and the name.
-fn carried(text: &str, package: &str) -> Vec<(String, String)> {
+/// A name that a file may take from another one, and that may be something of torch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    /// The dotted name of the module that it is taken from, as far as the tree is known.
+    pub from: String,
+    /// The name.
+    pub name: &'static str,
+}
+
+impl Taken {
+    /// The names under which the module that it is taken from may stand in the tree, which may
+    /// be the package itself: `from yolov5.utils import x`.
+    pub fn modules(&self) -> impl Iterator<Item = &str> {
+        let inside = self.from.split_once('.').map(|(_, rest)| rest);
+        std::iter::once(self.from.as_str()).chain(inside)
+    }
+}
+
+/// What the text of a file in the package `package` may take from other files.
+pub fn taken(text: &str, package: &str) -> Vec<Taken> {
     let mut found = Vec::new();
-    for line in text.lines() {
-        let Some((module, names)) =
-            line.trim_start().strip_prefix("from ").and_then(|rest| rest.split_once(" import "))
-        else {
-            continue;
-        };
+    for at in memchr::memmem::find_iter(text.as_bytes(), " import ") {
+        let start = memchr::memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |at| at + 1);
+        let Some(module) = text[start..at].trim_start().strip_prefix("from ") else { continue };
+        let names = text[at + " import ".len()..].lines().next().unwrap_or_default();
         let module = module.trim();
         if module.split('.').next().is_some_and(|root| root.starts_with("torch")) {
             continue;
         }
-        let level = module.len() - module.trim_start_matches('.').len();
-        let full = if level == 0 {
-            module.to_owned()
-        } else {
-            let level = u32::try_from(level).unwrap_or(1);
-            scope::relative(package, level, module.trim_start_matches('.'))
-                .trim_start_matches('.')
-                .to_owned()
-        };
-        for name in names.trim_matches(|c: char| "() \t".contains(c)).split(',') {
-            let name = name.split_whitespace().next().unwrap_or_default();
-            if CARRIED.contains(&name) {
-                found.push((full.clone(), name.to_owned()));
-            }
-        }
+        let names = names.trim_matches(|c: char| "() \t".contains(c)).split(',');
+        let names = names.filter_map(|name| {
+            let name = name.split_whitespace().next()?;
+            CARRIED.iter().find(|carried| **carried == name)
+        });
+        found.extend(names.map(|name| Taken { from: absolute(module, package), name }));
     }
     found
+}
+
+/// The dotted name of a module that is imported as `module` in a file of `package`.
+fn absolute(module: &str, package: &str) -> String {
+    let level = module.len() - module.trim_start_matches('.').len();
+    if level == 0 {
+        return module.to_owned();
+    }
+    let level = u32::try_from(level).unwrap_or(1);
+    let full = scope::relative(package, level, module.trim_start_matches('.'));
+    full.trim_start_matches('.').to_owned()
 }
 
 #[cfg(test)]
@@ -238,7 +247,7 @@ mod tests {
             "u.triton",
             "e.lightning.x",
         ];
-        let project = Project::of(&[], modules.map(str::to_owned));
+        let project = Project::of(modules.map(str::to_owned));
         let holds = |name: &str, file: &str| project.holds(name, &Module::of(file));
         assert!(holds("megatron", "a/b/t.py") && holds("megatron", "a/b/megatron/core/x.py"));
         assert!(!holds("megatron", "x.py") && !holds("core", "a/b/megatron/x.py"));
@@ -249,11 +258,12 @@ mod tests {
 
     #[test]
     fn names_are_followed_across_files() {
-        let files = [
-            (Module::of("pkg/compat.py"), "from torch import cuda\n"),
-            (Module::of("pkg/a.py"), "from .compat import cuda\ncuda.synchronize()\n"),
-        ];
-        let project = Project::of(&files, ["pkg".to_owned()]);
+        let taken = taken("x = 1\nfrom .compat import a, cuda as c # x\n", "pkg");
+        assert_eq!(taken, [Taken { from: "pkg.compat".to_owned(), name: "cuda" }]);
+        assert!(super::taken("from torch import cuda\n# from x\nimport cuda\n", "").is_empty());
+        let mut project = Project::of(["pkg".to_owned()]);
+        project.take("cuda");
+        project.add(&Module::of("pkg/compat.py"), "from torch import cuda\n");
         assert_eq!(project.exports(".pkg.compat.cuda").map(String::as_str), Some("torch.cuda"));
         let top = Module::of("x.py");
         assert!(

@@ -336,7 +336,9 @@ fn names_of_other_files_are_followed() {
         (Module::of("pkg/compat.py"), "from torch import cuda\n"),
         (Module::of("pkg/a.py"), "from .compat import cuda\ng = cuda.CUDAGraph()\nimport apex\n"),
     ];
-    let project = Project::of(&files, ["pkg".to_owned(), "apex".to_owned()]);
+    let mut project = Project::of(["pkg".to_owned(), "apex".to_owned()]);
+    project.take("cuda");
+    project.add(&files[0].0, files[0].1);
     let options = Options::default();
     let out = |at: usize| {
         let (module, text): &(Module, &str) = &files[at];
