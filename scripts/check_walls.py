@@ -37,7 +37,7 @@ BESIDE = "clippy::undocumented_unsafe_blocks"
 def copy(to: Path) -> None:
     for name in ("Cargo.toml", "Cargo.lock", "clippy.toml", "build.rs"):
         shutil.copy(PROJECT / name, to / name)
-    for name in ("src", "data", "benches", "tests/support", "docs"):
+    for name in ("src", "data", "benches", "tests/support", "docs", "crates"):
         shutil.copytree(PROJECT / name, to / name)
     shutil.copy(VIOLATIONS, to / MODULE)
     checks = to / "src/checks/mod.rs"

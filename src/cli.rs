@@ -1,6 +1,7 @@
 //! The command line: types and help texts, nothing else.
 
 mod translate_error;
+mod verify;
 
 use std::path::PathBuf;
 
@@ -16,6 +17,7 @@ use crate::text::Lang;
 use crate::version::CannVersion;
 
 pub use translate_error::{InputKind, TranslateErrorArgs};
+pub use verify::VerifyArgs;
 
 /// Diagnose Huawei Ascend NPU machines: offline, in one binary.
 #[derive(Debug, Parser)]
@@ -41,6 +43,8 @@ pub enum Command {
     Check(Box<CheckArgs>),
     /// Rewrite CUDA PyTorch sources for Ascend NPUs, or take that back
     Convert(Box<ConvertArgs>),
+    /// Run a test on every NPU, in processes of its own: does it compute right numbers?
+    Verify(Box<VerifyArgs>),
     /// Say what an error code means, where it comes from and what to do
     TranslateError(Box<TranslateErrorArgs>),
     /// Explain a finding id, a family, an error code, or a rule of `convert`
@@ -50,6 +54,12 @@ pub enum Command {
     /// Describe a wheel for `check --manifest`, or compare wheels with the published ones
     #[command(subcommand)]
     Manifest(ManifestCommand),
+    /// The other side of `verify`, started by it alone.
+    #[command(hide = true)]
+    VerifyChild {
+        /// What to do, in JSON.
+        order: String,
+    },
 }
 
 /// The subcommands of `manifest`.

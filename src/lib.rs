@@ -14,7 +14,8 @@
 //! - [`report`] is the vocabulary that all subcommands speak; [`render`] turns it into bytes.
 //! - `cmd` puts these together, one file per subcommand; `cli` is the command line.
 //!
-//! Lints hold the walls. `unsafe` is forbidden; `print!` and its like are denied. `clippy.toml`
+//! Lints hold the walls. `unsafe` is denied, and expected by `verify::vendor` alone, which runs
+//! in child processes; `print!` and its like are denied. `clippy.toml`
 //! disallows every function that reads or writes files, asks for the environment, starts
 //! programs, opens sockets or writes to the terminal. A module with a door through that wall
 //! expects the lint and says why: [`sysroot`] (the examined machine), `cmd` (files that the user
@@ -41,6 +42,7 @@ pub mod render;
 pub mod report;
 pub mod sysroot;
 pub mod text;
+pub mod verify;
 pub mod version;
 
 pub use cmd::run;

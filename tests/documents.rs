@@ -38,6 +38,7 @@ fn help_texts() {
         ("help-explain", &["explain", "--help"]),
         ("help-translate-error", &["translate-error", "--help"]),
         ("help-manifest", &["manifest", "--help"]),
+        ("help-verify", &["verify", "--help"]),
     ] {
         let mut program = Command::cargo_bin("ascend-doctor").unwrap();
         let output = program.env_clear().args(args).output().unwrap();

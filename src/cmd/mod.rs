@@ -10,6 +10,7 @@ mod matrix;
 mod output;
 mod progress;
 mod translate_error;
+mod verify;
 
 use anyhow::Context as _;
 
@@ -51,6 +52,8 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitStatus> {
         Command::Check(args) => check::run(args, &output),
         Command::Convert(args) => convert::run(args, &output),
         Command::TranslateError(args) => translate_error::run(args, &output),
+        Command::Verify(args) => verify::run(args, &output),
+        Command::VerifyChild { order } => match crate::verify::child::run(order)? {},
         Command::Explain(args) => explain::run(args, &output),
         Command::Compat(args) => compat::run(args, &output),
         Command::Manifest(ManifestCommand::Create { source }) => manifest::create(source, &output),

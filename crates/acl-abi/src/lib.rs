@@ -1,0 +1,174 @@
+//! The functions of the Ascend Computing Language (ACL) that `ascend-doctor verify` calls,
+//! declared once: for the loader, which looks the symbols up, and for the simulator, which
+//! defines them. A simulator function whose type differs from [`sig`] does not compile.
+//!
+//! Types and values are those of 16 official sets of headers, CANN 6.0.1 to 9.2.0-beta.2, in
+//! which they are all equal; `data/acl_abi/` holds them as text, and a test compares.
+//! What moves between versions is the library that has a symbol ([`Group::libraries`]) and
+//! whether it is there at all ([`Function::since`]).
+
+mod canon;
+mod table;
+pub mod values;
+
+pub use canon::Canon;
+
+use std::ffi::c_void;
+
+/// What every function of the runtime returns: 0, or an error code.
+pub type Status = i32;
+
+macro_rules! handles {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[repr(transparent)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct $name(pub *mut c_void);
+
+        impl $name {
+            /// No object.
+            pub const NULL: Self = Self(std::ptr::null_mut());
+        }
+
+        impl Canon for $name {
+            const LETTER: &'static str = "p";
+        }
+    )*};
+}
+
+handles! {
+    /// `aclrtStream`.
+    Stream;
+    /// `aclrtEvent`.
+    Event;
+    /// `aclTensor *`.
+    Tensor;
+    /// `aclScalar *`.
+    Scalar;
+    /// `aclOpExecutor *`.
+    Executor;
+    /// `aclrtcProg`.
+    RtcProgram;
+    /// `aclrtBinHandle`.
+    Binary;
+    /// `aclrtFuncHandle`.
+    KernelFunction;
+    /// `aclrtArgsHandle`.
+    KernelArgs;
+    /// `aclrtParamHandle`.
+    KernelParam;
+    /// `HcclComm`.
+    Communicator;
+}
+
+/// Functions that lie in one library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// The runtime.
+    Acl,
+    /// Tensors and executors of the single-operator API.
+    Nnopbase,
+    /// Elementwise operators.
+    Math,
+    /// Matrix multiplication.
+    Nn,
+    /// The run-time compiler of kernels.
+    Rtc,
+    /// Collective communication.
+    Hccl,
+}
+
+impl Group {
+    /// All of them, in the order in which they are loaded.
+    pub const ALL: [Self; 6] =
+        [Self::Acl, Self::Nnopbase, Self::Math, Self::Nn, Self::Rtc, Self::Hccl];
+
+    /// The libraries that may have the functions, the preferred one first.
+    ///
+    /// From CANN 8.5 on the runtime is in `libacl_rt.so` (with `libascendcl.so` beside it for
+    /// compatibility) and the operators are split by repository; `libopapi.so` must not be used
+    /// together with `libopapi_<repository>.so`. CANN 8.1 has `libaclnn_*.so` as well.
+    pub const fn libraries(self) -> &'static [&'static str] {
+        match self {
+            Self::Acl => &["libascendcl.so", "libacl_rt.so"],
+            Self::Nnopbase => &["libnnopbase.so"],
+            Self::Math => &["libopapi_math.so", "libopapi.so", "libaclnn_math.so"],
+            Self::Nn => &["libopapi_nn.so", "libopapi.so", "libaclnn_ops_infer.so"],
+            Self::Rtc => &["libacl_rtc.so"],
+            Self::Hccl => &["libhccl.so"],
+        }
+    }
+}
+
+/// Whether the probe can do without a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Every installation of CANN 7.0 and later has it.
+    Required,
+    /// Only later versions have it; what needs it is left out where it is absent.
+    Optional,
+}
+
+/// A declared function.
+#[derive(Debug, Clone)]
+pub struct Function {
+    /// The symbol.
+    pub name: &'static str,
+    /// Where it lies.
+    pub group: Group,
+    /// Whether the probe can do without.
+    pub need: Need,
+    /// The first CANN version whose headers declare it, as far as is known.
+    pub since: &'static str,
+    /// Its type in the spelling of `data/acl_abi/functions.tsv`, made from the Rust declaration.
+    pub canonical: String,
+}
+
+macro_rules! declare {
+    ($($(#[$doc:meta])* $group:ident $need:ident $since:literal
+        fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $result:ty;)*) => {
+        /// The types of the functions, each under the name of its symbol.
+        #[expect(non_camel_case_types, reason = "the names of the symbols")]
+        pub mod sig {
+            #[allow(clippy::wildcard_imports, reason = "the types of the table")]
+            use super::{*, table::*};
+            $($(#[$doc])* pub type $name = unsafe extern "C" fn($($arg: $type),*) -> $result;)*
+        }
+
+        /// All declared functions, in the order of the table.
+        pub fn functions() -> Vec<Function> {
+            #[allow(clippy::wildcard_imports, reason = "the types of the table")]
+            use table::*;
+            vec![$(Function {
+                name: stringify!($name),
+                group: Group::$group,
+                need: Need::$need,
+                since: $since,
+                canonical: canon::signature(
+                    <$result as Canon>::LETTER,
+                    &[$(<$type as Canon>::LETTER),*],
+                ),
+            }),*]
+        }
+    };
+}
+
+acl_functions!(declare);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_spelled_like_the_headers() {
+        let functions = functions();
+        let mut names: Vec<_> = functions.iter().map(|function| function.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), functions.len());
+        let add = functions.iter().find(|function| function.name == "aclnnAddGetWorkspaceSize");
+        assert_eq!(add.unwrap().canonical, "w32(p,p,p,p,p,p)");
+        let mm = functions.iter().find(|function| function.name == "aclnnMatmulGetWorkspaceSize");
+        assert_eq!(mm.unwrap().canonical, "w32(p,p,p,i8,p,p)");
+    }
+}

@@ -1,0 +1,90 @@
+//! The table. One row per function: where it lies, whether the probe can do without, the first
+//! CANN version whose headers have it, and its type.
+
+pub(crate) use std::ffi::{c_char, c_void};
+
+/// Hands all rows to the macro `$callback`.
+#[macro_export]
+macro_rules! acl_functions {
+    ($callback:ident) => {
+        $callback! {
+            /// Starts ACL; the argument is the path of a configuration file or null.
+            Acl Required "6.0.1" fn aclInit(config: *const c_char) -> Status;
+            /// Ends ACL.
+            Acl Required "6.0.1" fn aclFinalize() -> Status;
+            /// The version of the ACL interface, which is not that of CANN.
+            Acl Required "6.0.1"
+                fn aclrtGetVersion(major: *mut i32, minor: *mut i32, patch: *mut i32) -> Status;
+            /// The name of the chip, or null.
+            Acl Required "6.0.1" fn aclrtGetSocName() -> *const c_char;
+            /// What the last failure in this thread said, or null.
+            Acl Required "6.0.1" fn aclGetRecentErrMsg() -> *const c_char;
+            /// How many devices this process may use.
+            Acl Required "6.0.1" fn aclrtGetDeviceCount(count: *mut u32) -> Status;
+            /// Opens a device for this thread, with its default context.
+            Acl Required "6.0.1" fn aclrtSetDevice(device: i32) -> Status;
+            /// Gives a device back.
+            Acl Required "6.0.1" fn aclrtResetDevice(device: i32) -> Status;
+            /// A new stream of the current context.
+            Acl Required "6.0.1" fn aclrtCreateStream(stream: *mut Stream) -> Status;
+            /// Ends a stream.
+            Acl Required "6.0.1" fn aclrtDestroyStream(stream: Stream) -> Status;
+            /// Waits for a stream, as long as it takes: minutes, where a kernel hangs.
+            Acl Required "6.0.1" fn aclrtSynchronizeStream(stream: Stream) -> Status;
+            /// Waits for a stream, at most so many milliseconds.
+            Acl Required "7.0.0"
+                fn aclrtSynchronizeStreamWithTimeout(stream: Stream, milliseconds: i32) -> Status;
+            /// Memory of the device.
+            Acl Required "6.0.1"
+                fn aclrtMalloc(pointer: *mut *mut c_void, size: usize, policy: i32) -> Status;
+            /// Gives it back.
+            Acl Required "6.0.1" fn aclrtFree(pointer: *mut c_void) -> Status;
+            /// Copies, and waits until it is done.
+            Acl Required "6.0.1"
+                fn aclrtMemcpy(to: *mut c_void, room: usize, from: *const c_void, count: usize, kind: i32) -> Status;
+            /// Copies, in the order of a stream.
+            Acl Required "6.0.1"
+                fn aclrtMemcpyAsync(to: *mut c_void, room: usize, from: *const c_void, count: usize, kind: i32, stream: Stream) -> Status;
+            /// Free and total bytes of a kind of memory.
+            Acl Required "6.0.1"
+                fn aclrtGetMemInfo(kind: i32, free: *mut usize, total: *mut usize) -> Status;
+            /// A new event.
+            Acl Required "6.0.1"
+                fn aclrtCreateEventWithFlag(event: *mut Event, flag: u32) -> Status;
+            /// Ends an event.
+            Acl Required "6.0.1" fn aclrtDestroyEvent(event: Event) -> Status;
+            /// Notes the moment at which a stream comes here.
+            Acl Required "6.0.1" fn aclrtRecordEvent(event: Event, stream: Stream) -> Status;
+            /// The time between two events, in milliseconds.
+            Acl Required "6.0.1"
+                fn aclrtEventElapsedTime(milliseconds: *mut f32, start: Event, end: Event) -> Status;
+            /// A value of a device, for example the number of its vector cores.
+            Acl Optional "8.0.RC1"
+                fn aclGetDeviceCapability(device: u32, what: i32, value: *mut i64) -> Status;
+
+            /// A view of device memory as a tensor, or null.
+            Nnopbase Required "7.0.0"
+                fn aclCreateTensor(sizes: *const i64, dimensions: u64, dtype: i32, strides: *const i64, offset: i64, format: i32, storage: *const i64, storage_dimensions: u64, data: *mut c_void) -> Tensor;
+            /// Ends a view.
+            Nnopbase Required "7.0.0" fn aclDestroyTensor(tensor: Tensor) -> Status;
+            /// A number for an operator, or null.
+            Nnopbase Required "7.0.0" fn aclCreateScalar(value: *mut c_void, dtype: i32) -> Scalar;
+            /// Ends it.
+            Nnopbase Required "7.0.0" fn aclDestroyScalar(scalar: Scalar) -> Status;
+
+            /// Plans `out = one + alpha * other`.
+            Math Required "7.0.0"
+                fn aclnnAddGetWorkspaceSize(one: Tensor, other: Tensor, alpha: Scalar, out: Tensor, size: *mut u64, executor: *mut Executor) -> Status;
+            /// Runs the plan.
+            Math Required "7.0.0"
+                fn aclnnAdd(workspace: *mut c_void, size: u64, executor: Executor, stream: Stream) -> Status;
+
+            /// Plans the product of two matrices; the number says how freely types are changed.
+            Nn Required "7.0.0"
+                fn aclnnMatmulGetWorkspaceSize(left: Tensor, right: Tensor, out: Tensor, cube: i8, size: *mut u64, executor: *mut Executor) -> Status;
+            /// Runs the plan.
+            Nn Required "7.0.0"
+                fn aclnnMatmul(workspace: *mut c_void, size: u64, executor: Executor, stream: Stream) -> Status;
+        }
+    };
+}

@@ -1,0 +1,274 @@
+//! The simulated `libascendcl.so` (and `libacl_rt.so`): devices, memory, streams, events.
+
+mod memory;
+mod stream;
+
+use std::cell::Cell;
+use std::ffi::{CString, c_char, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, Mutex};
+
+use acl_abi::values::{
+    ACL_ERROR_INVALID_PARAM, ACL_ERROR_REPEAT_INITIALIZE, ACL_ERROR_RT_CONTEXT_NULL,
+    ACL_ERROR_RT_INVALID_DEVICEID, ACL_ERROR_RT_NO_DEVICE, ACL_ERROR_RT_PARAM_INVALID,
+    ACL_ERROR_UNINITIALIZE, ACL_MEMCPY_DEVICE_TO_DEVICE, ACL_MEMCPY_DEVICE_TO_HOST,
+    ACL_MEMCPY_HOST_TO_DEVICE,
+};
+use acl_abi::{Event, Status, Stream};
+use sim_core::Corruption;
+
+sim_core::identify!();
+
+static STARTED: AtomicBool = AtomicBool::new(false);
+thread_local!(static DEVICE: Cell<Option<i32>> = const { Cell::new(None) });
+
+/// The devices that `ASCEND_RT_VISIBLE_DEVICES` leaves: the list up to its first wrong entry.
+/// None at all is what a wrong list gives in the field (gpustack/gpustack#3352).
+fn visible() -> Vec<u64> {
+    let count = sim_core::setting("ASCSIM_DEVICES", 1);
+    match std::env::var("ASCEND_RT_VISIBLE_DEVICES") {
+        Err(_) => (0..count).collect(),
+        Ok(list) => {
+            let mut seen = Vec::new();
+            for entry in list.split(',') {
+                match entry.trim().parse() {
+                    Ok(device) if device < count && !seen.contains(&device) => seen.push(device),
+                    _ => break,
+                }
+            }
+            seen
+        }
+    }
+}
+
+/// The device of this thread.
+fn device() -> Result<i32, Status> {
+    if !STARTED.load(Ordering::SeqCst) {
+        return Err(ACL_ERROR_UNINITIALIZE);
+    }
+    DEVICE.get().ok_or(ACL_ERROR_RT_CONTEXT_NULL)
+}
+
+fn status(result: Result<(), Status>) -> Status {
+    result.err().unwrap_or(0)
+}
+
+/// Copies with the damage that was asked for.
+///
+/// # Safety
+/// Both ranges are valid for `count` bytes.
+unsafe fn copy(
+    to: *mut c_void,
+    from: *const c_void,
+    count: usize,
+    kind: i32,
+    corruption: Option<Corruption>,
+) {
+    let rate = match kind {
+        ACL_MEMCPY_HOST_TO_DEVICE => sim_core::setting("ASCSIM_H2D_MBPS", 0),
+        ACL_MEMCPY_DEVICE_TO_HOST => sim_core::setting("ASCSIM_D2H_MBPS", 0),
+        _ => sim_core::setting("ASCSIM_D2D_MBPS", 0),
+    };
+    if let Some(microseconds) = (count as u64).checked_div(rate) {
+        std::thread::sleep(std::time::Duration::from_micros(microseconds));
+    }
+    // SAFETY: by contract.
+    unsafe {
+        match corruption {
+            None => std::ptr::copy(from.cast::<u8>(), to.cast::<u8>(), count),
+            Some(what) => {
+                let mut data = std::slice::from_raw_parts(from.cast::<u8>(), count).to_vec();
+                what.apply(&mut data, 8);
+                let written = what.written(count);
+                std::ptr::copy(data.as_ptr(), to.cast::<u8>(), written);
+                if what == Corruption::Over && kind != ACL_MEMCPY_DEVICE_TO_HOST {
+                    to.cast::<u8>().add(count).write_bytes(0x33, 64);
+                }
+            }
+        }
+    }
+}
+
+/// Whether a copy is allowed: room for it, and device memory that is alive where it has to be.
+fn check_copy(
+    to: *mut c_void,
+    room: usize,
+    from: *const c_void,
+    count: usize,
+    kind: i32,
+) -> Result<(), Status> {
+    device()?;
+    let (to_device, from_device) = match kind {
+        ACL_MEMCPY_HOST_TO_DEVICE => (true, false),
+        ACL_MEMCPY_DEVICE_TO_HOST => (false, true),
+        ACL_MEMCPY_DEVICE_TO_DEVICE => (true, true),
+        _ => return Err(ACL_ERROR_INVALID_PARAM),
+    };
+    let alive = (!to_device || memory::holds(to as usize, count))
+        && (!from_device || memory::holds(from as usize, count));
+    if count > room || !alive || to.is_null() || from.is_null() {
+        return Err(ACL_ERROR_RT_PARAM_INVALID);
+    }
+    Ok(())
+}
+
+sim_core::export! {
+    fn aclInit(_config: *const c_char) -> Status |_| {
+        if STARTED.swap(true, Ordering::SeqCst) { ACL_ERROR_REPEAT_INITIALIZE } else { 0 }
+    }
+
+    fn aclFinalize() -> Status |_| {
+        if STARTED.swap(false, Ordering::SeqCst) { 0 } else { ACL_ERROR_UNINITIALIZE }
+    }
+
+    fn aclrtGetVersion(major: *mut i32, minor: *mut i32, patch: *mut i32) -> Status |_| {
+        // SAFETY: the caller gives places for the answers.
+        unsafe {
+            major.write(1);
+            minor.write(sim_core::setting("ASCSIM_ACL_MINOR", 13) as i32);
+            patch.write(0);
+        }
+        0
+    }
+
+    fn aclrtGetSocName() -> *const c_char |_| {
+        static NAME: LazyLock<CString> =
+            LazyLock::new(|| CString::new(sim_core::soc()).unwrap_or_default());
+        NAME.as_ptr()
+    }
+
+    fn aclGetRecentErrMsg() -> *const c_char |_| {
+        c"EZ9999: [ascsim] a simulated failure".as_ptr()
+    }
+
+    fn aclrtGetDeviceCount(count: *mut u32) -> Status |_| {
+        let devices = visible().len();
+        if devices == 0 {
+            return ACL_ERROR_RT_NO_DEVICE;
+        }
+        // SAFETY: the caller gives a place for the answer.
+        unsafe { count.write(devices as u32) };
+        0
+    }
+
+    fn aclrtSetDevice(device: i32) -> Status |_| {
+        if !STARTED.load(Ordering::SeqCst) {
+            return ACL_ERROR_UNINITIALIZE;
+        }
+        if usize::try_from(device).is_ok_and(|device| device < visible().len()) {
+            DEVICE.set(Some(device));
+            sim_core::fault::opened(device);
+            0
+        } else {
+            ACL_ERROR_RT_INVALID_DEVICEID
+        }
+    }
+
+    fn aclrtResetDevice(device: i32) -> Status |_| {
+        if DEVICE.get() == Some(device) { 0 } else { ACL_ERROR_RT_INVALID_DEVICEID }
+    }
+
+    fn aclGetDeviceCapability(_device: u32, _what: i32, value: *mut i64) -> Status |_| {
+        // SAFETY: the caller gives a place for the answer.
+        unsafe { value.write(sim_core::setting("ASCSIM_CORES", 40) as i64) };
+        0
+    }
+
+    fn aclrtCreateStream(stream: *mut Stream) -> Status |_| {
+        status(device().map(|_| {
+            // SAFETY: the caller gives a place for the answer.
+            unsafe { stream.write(stream::create()) };
+        }))
+    }
+
+    fn aclrtDestroyStream(stream: Stream) -> Status |_| {
+        // SAFETY: the caller hands over a stream of this library.
+        unsafe { stream::destroy(stream) }
+    }
+
+    fn aclrtSynchronizeStream(stream: Stream) -> Status |_| {
+        // SAFETY: as above.
+        unsafe { stream::wait(stream, None) }
+    }
+
+    fn aclrtSynchronizeStreamWithTimeout(stream: Stream, milliseconds: i32) -> Status |_| {
+        // SAFETY: as above.
+        unsafe { stream::wait(stream, u64::try_from(milliseconds).ok()) }
+    }
+
+    fn aclrtMalloc(pointer: *mut *mut c_void, size: usize, _policy: i32) -> Status |_| {
+        status(device().and_then(|_| memory::allocate(size)).map(|address| {
+            // SAFETY: the caller gives a place for the answer.
+            unsafe { pointer.write(address as *mut c_void) };
+        }))
+    }
+
+    fn aclrtFree(pointer: *mut c_void) -> Status |_| {
+        status(memory::free(pointer as usize))
+    }
+
+    fn aclrtMemcpy(to: *mut c_void, room: usize, from: *const c_void, count: usize, kind: i32
+    ) -> Status |corruption| {
+        status(check_copy(to, room, from, count, kind).map(|()| {
+            // SAFETY: checked, as far as the library can know.
+            unsafe { copy(to, from, count, kind, corruption) };
+        }))
+    }
+
+    fn aclrtMemcpyAsync(to: *mut c_void, room: usize, from: *const c_void, count: usize,
+        kind: i32, stream: Stream
+    ) -> Status |corruption| {
+        if let Err(code) = check_copy(to, room, from, count, kind) {
+            return code;
+        }
+        struct Job(*mut c_void, *const c_void, usize, i32, Option<Corruption>);
+        unsafe extern "C" fn run(job: *mut c_void) -> i32 {
+            // SAFETY: this is the job that is put on the stream below.
+            let job = unsafe { Box::from_raw(job.cast::<Job>()) };
+            // SAFETY: checked when it was put there; the caller keeps the buffers.
+            unsafe { copy(job.0, job.1, job.2, job.3, job.4) };
+            0
+        }
+        let job = Box::new(Job(to, from, count, kind, corruption));
+        // SAFETY: the caller hands over a stream of this library.
+        unsafe { stream::enqueue(stream.0, run, Box::into_raw(job).cast()) }
+    }
+
+    fn aclrtGetMemInfo(kind: i32, free: *mut usize, total: *mut usize) -> Status |_| {
+        status(device().and_then(|_| {
+            let (left, all) = memory::room(kind).ok_or(ACL_ERROR_INVALID_PARAM)?;
+            // SAFETY: the caller gives places for the answers.
+            unsafe {
+                free.write(left);
+                total.write(all);
+            }
+            Ok(())
+        }))
+    }
+
+    fn aclrtCreateEventWithFlag(event: *mut Event, _flag: u32) -> Status |_| {
+        let moment: Box<stream::Moment> = Box::new(Mutex::new(None));
+        // SAFETY: the caller gives a place for the answer.
+        unsafe { event.write(Event(Box::into_raw(moment).cast())) };
+        0
+    }
+
+    fn aclrtDestroyEvent(event: Event) -> Status |_| {
+        if event.0.is_null() {
+            return ACL_ERROR_INVALID_PARAM;
+        }
+        // SAFETY: the caller hands over an event of this library, once.
+        drop(unsafe { Box::from_raw(event.0.cast::<stream::Moment>()) });
+        0
+    }
+
+    fn aclrtRecordEvent(event: Event, stream: Stream) -> Status |_| {
+        // SAFETY: both are live objects of this library.
+        unsafe { stream::record(event, stream) }
+    }
+
+    fn aclrtEventElapsedTime(milliseconds: *mut f32, start: Event, end: Event) -> Status |_| {
+        // SAFETY: live events, and a place for the answer.
+        unsafe { stream::elapsed(milliseconds, start, end) }
+    }
+}

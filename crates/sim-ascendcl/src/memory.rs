@@ -1,0 +1,87 @@
+//! Memory of the device: memory of this process, with an account.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use acl_abi::Status;
+use acl_abi::values::{
+    ACL_DDR_MEM, ACL_ERROR_INVALID_PARAM, ACL_ERROR_RT_MEMORY_ALLOCATION,
+    ACL_ERROR_RT_PARAM_INVALID, ACL_HBM_MEM,
+};
+
+/// Behind every allocation: what is written there was written out of bounds.
+const FENCE: usize = 64;
+const MARK: u8 = 0xfd;
+
+static LIVE: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+
+fn limit() -> usize {
+    (sim_core::setting("ASCSIM_HBM_MB", 1024) as usize) << 20
+}
+
+/// The size that is really taken: rounded up to 32 bytes, and 32 more.
+fn taken(size: usize) -> usize {
+    size.div_ceil(32) * 32 + 32
+}
+
+fn layout(size: usize) -> Option<Layout> {
+    Layout::from_size_align(taken(size).checked_add(FENCE)?, 64).ok()
+}
+
+pub fn allocate(size: usize) -> Result<usize, Status> {
+    if size == 0 {
+        return Err(ACL_ERROR_INVALID_PARAM);
+    }
+    let mut live = LIVE.lock().unwrap();
+    let used: usize = live.values().map(|size| taken(*size)).sum();
+    if size > limit() || used + taken(size) > limit() {
+        return Err(ACL_ERROR_RT_MEMORY_ALLOCATION);
+    }
+    let layout = layout(size).ok_or(ACL_ERROR_RT_MEMORY_ALLOCATION)?;
+    // SAFETY: the layout is not empty; the fence lies within it.
+    let address = unsafe {
+        let pointer = alloc(layout);
+        if pointer.is_null() {
+            return Err(ACL_ERROR_RT_MEMORY_ALLOCATION);
+        }
+        pointer.write_bytes(0xcd, layout.size());
+        pointer.add(taken(size)).write_bytes(MARK, FENCE);
+        pointer as usize
+    };
+    live.insert(address, size);
+    Ok(address)
+}
+
+pub fn free(address: usize) -> Result<(), Status> {
+    let size = LIVE.lock().unwrap().remove(&address).ok_or(ACL_ERROR_RT_PARAM_INVALID)?;
+    let layout = layout(size).ok_or(ACL_ERROR_RT_PARAM_INVALID)?;
+    let pointer = address as *mut u8;
+    // SAFETY: it was allocated with this layout and is not in the account any more.
+    let intact = unsafe {
+        let fence = std::slice::from_raw_parts(pointer.add(taken(size)), FENCE);
+        let intact = fence.iter().all(|byte| *byte == MARK);
+        dealloc(pointer, layout);
+        intact
+    };
+    if intact { Ok(()) } else { Err(ACL_ERROR_RT_PARAM_INVALID) }
+}
+
+/// Whether all of the range is alive.
+pub fn holds(address: usize, count: usize) -> bool {
+    let live = LIVE.lock().unwrap();
+    live.range(..=address).next_back().is_some_and(|(start, size)| {
+        address.checked_add(count).is_some_and(|end| end <= start + taken(*size))
+    })
+}
+
+/// Free and total bytes.
+pub fn room(kind: i32) -> Option<(usize, usize)> {
+    match kind {
+        ACL_HBM_MEM | ACL_DDR_MEM => {
+            let used: usize = LIVE.lock().unwrap().values().map(|size| taken(*size)).sum();
+            Some((limit().saturating_sub(used), limit()))
+        }
+        _ => None,
+    }
+}

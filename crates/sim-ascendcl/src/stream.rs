@@ -1,0 +1,132 @@
+//! Streams: a thread each, that runs what is put on them in order. The first failure stays and
+//! shows at the next wait, as on a device.
+
+use std::ffi::c_void;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use acl_abi::values::{ACL_ERROR_RT_PARAM_INVALID, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT};
+use acl_abi::{Event, Status, Stream};
+use sim_core::objects::{STREAM, StreamHead, Work};
+
+/// When an event was reached.
+pub type Moment = Mutex<Option<Instant>>;
+
+#[derive(Default)]
+struct Progress {
+    pending: usize,
+    failure: Status,
+}
+
+#[repr(C)]
+struct StreamObject {
+    head: StreamHead,
+    work: Sender<(Work, usize)>,
+    progress: Arc<(Mutex<Progress>, Condvar)>,
+}
+
+pub fn create() -> Stream {
+    let (work, todo) = channel::<(Work, usize)>();
+    let progress = Arc::new((Mutex::new(Progress::default()), Condvar::new()));
+    let mine = Arc::clone(&progress);
+    std::thread::spawn(move || {
+        for (work, argument) in todo {
+            // SAFETY: whoever put it there gave the argument that the work takes.
+            let code = unsafe { work(argument as *mut c_void) };
+            let mut progress = mine.0.lock().unwrap();
+            progress.pending -= 1;
+            if progress.failure == 0 {
+                progress.failure = code;
+            }
+            mine.1.notify_all();
+        }
+    });
+    let head = StreamHead { magic: STREAM, enqueue };
+    Stream(Box::into_raw(Box::new(StreamObject { head, work, progress })).cast())
+}
+
+/// # Safety
+/// `stream` is null or a stream of this library that was not destroyed.
+unsafe fn object<'a>(stream: *mut c_void) -> Result<&'a StreamObject, Status> {
+    // SAFETY: by contract; the mark shows misuse.
+    let object = unsafe { stream.cast::<StreamObject>().as_ref() };
+    object.filter(|object| object.head.magic == STREAM).ok_or(ACL_ERROR_RT_PARAM_INVALID)
+}
+
+/// # Safety
+/// A stream of this library, and work with the argument that it takes.
+pub unsafe extern "C" fn enqueue(stream: *mut c_void, work: Work, argument: *mut c_void) -> i32 {
+    // SAFETY: by contract.
+    let object = match unsafe { object(stream) } {
+        Ok(object) => object,
+        Err(code) => return code,
+    };
+    object.progress.0.lock().unwrap().pending += 1;
+    match object.work.send((work, argument as usize)) {
+        Ok(()) => 0,
+        Err(_) => ACL_ERROR_RT_PARAM_INVALID,
+    }
+}
+
+/// # Safety
+/// A stream of this library, not to be used again.
+pub unsafe fn destroy(stream: Stream) -> Status {
+    // SAFETY: by contract.
+    unsafe {
+        if object(stream.0).is_err() {
+            return ACL_ERROR_RT_PARAM_INVALID;
+        }
+        let object = stream.0.cast::<StreamObject>();
+        (*object).head.magic = 0;
+        drop(Box::from_raw(object));
+    }
+    0
+}
+
+/// # Safety
+/// A stream of this library.
+pub unsafe fn wait(stream: Stream, milliseconds: Option<u64>) -> Status {
+    // SAFETY: by contract.
+    let object = match unsafe { object(stream.0) } {
+        Ok(object) => object,
+        Err(code) => return code,
+    };
+    let limit = Duration::from_millis(milliseconds.unwrap_or(u64::from(u32::MAX)));
+    let progress = object.progress.0.lock().unwrap();
+    let (progress, out) = object
+        .progress
+        .1
+        .wait_timeout_while(progress, limit, |progress| progress.pending > 0)
+        .unwrap();
+    if out.timed_out() { ACL_ERROR_RT_STREAM_SYNC_TIMEOUT } else { progress.failure }
+}
+
+/// # Safety
+/// A live event and a live stream of this library.
+pub unsafe fn record(event: Event, stream: Stream) -> Status {
+    unsafe extern "C" fn reach(event: *mut c_void) -> i32 {
+        // SAFETY: the caller keeps the event until the stream has come here.
+        let moment = unsafe { &*event.cast::<Moment>() };
+        *moment.lock().unwrap() = Some(Instant::now());
+        0
+    }
+    if event.0.is_null() {
+        return ACL_ERROR_RT_PARAM_INVALID;
+    }
+    // SAFETY: by contract.
+    unsafe { enqueue(stream.0, reach, event.0) }
+}
+
+/// # Safety
+/// Live events, and a place for the answer.
+pub unsafe fn elapsed(milliseconds: *mut f32, start: Event, end: Event) -> Status {
+    // SAFETY: by contract.
+    let (start, end) = unsafe { (&*start.0.cast::<Moment>(), &*end.0.cast::<Moment>()) };
+    let (Some(start), Some(end)) = (*start.lock().unwrap(), *end.lock().unwrap()) else {
+        return ACL_ERROR_RT_PARAM_INVALID;
+    };
+    // SAFETY: by contract.
+    unsafe { milliseconds.write(end.saturating_duration_since(start).as_secs_f32() * 1e3) };
+    0
+}

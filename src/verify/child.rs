@@ -1,0 +1,140 @@
+//! The other side: a process that loads the vendor's libraries, does what it was told, and says
+//! so line by line.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "takes the pipe of its parent from standard input, which it then closes"
+)]
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::Write as _;
+use std::rc::Rc;
+
+use acl_abi::Group;
+
+use super::protocol::{Event, Fault, Order, Rung};
+use super::rung::{Ended, Measured, Probe, Stopped, compute, memory};
+use super::vendor::{Vendor, leave};
+
+/// Where events go.
+#[derive(Debug, Clone)]
+pub struct Reporter(Rc<RefCell<File>>);
+
+impl Reporter {
+    /// Writes an event. Without a reader there is nobody to work for: the process ends.
+    pub fn say(&self, event: &Event) {
+        let Ok(mut line) = serde_json::to_vec(event) else { leave(2) };
+        line.push(b'\n');
+        // One write: a line is whole or not there.
+        if self.0.borrow_mut().write_all(&line).is_err() {
+            leave(2);
+        }
+    }
+}
+
+/// Does what `order` says, an [`Order`] in JSON, and ends the process.
+pub fn run(order: &str) -> anyhow::Result<std::convert::Infallible> {
+    let order: Order = serde_json::from_str(order)?;
+    let reporter = Reporter(Rc::new(RefCell::new(prepare(order.parent)?)));
+    // What went wrong was said where it happened.
+    if work(&order, &reporter).is_ok() {
+        reporter.say(&Event::Done);
+    }
+    leave(0)
+}
+
+/// Takes the pipe, and sees to it that nothing of this process stays behind.
+fn prepare(parent: u32) -> anyhow::Result<File> {
+    use rustix::process::{Resource, Rlimit, Signal};
+    // The vendor's code may read or close standard input; the pipe is none of its business.
+    let pipe = rustix::io::fcntl_dupfd_cloexec(std::io::stdin(), 3)?;
+    let null = File::open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    let alive = rustix::process::getppid().map(rustix::process::Pid::as_raw_nonzero);
+    anyhow::ensure!(
+        alive.is_some_and(|pid| u32::try_from(pid.get()) == Ok(parent)),
+        "this is started by `ascend-doctor verify` alone"
+    );
+    // A crash is expected to happen here; a core file of the vendor's memory helps nobody.
+    let none = Rlimit { current: Some(0), maximum: Some(0) };
+    rustix::process::setrlimit(Resource::Core, none)?;
+    Ok(pipe.into())
+}
+
+fn work(order: &Order, reporter: &Reporter) -> Result<(), Stopped> {
+    let voice = reporter.clone();
+    let mut vendor =
+        Vendor::new(move |function| voice.say(&Event::Call { function: function.to_owned() }));
+    let operators = order.rungs.contains(&Rung::Compute);
+    reporter.stage(Rung::Load, "load", || {
+        vendor.load(Group::Acl, order.allow_simulated)?;
+        if operators {
+            for group in [Group::Nnopbase, Group::Math, Group::Nn] {
+                vendor.load(group, order.allow_simulated)?;
+            }
+        }
+        Ok(Ended::Passed(Measured::default()))
+    })?;
+    reporter.say(&Event::Loaded { libraries: vendor.loaded.clone(), simulated: vendor.simulated });
+    if order.rungs.iter().all(|rung| *rung == Rung::Load) {
+        return Ok(());
+    }
+    match order.device {
+        None => count(&vendor, reporter),
+        Some(device) => device_rungs(device, &vendor, order, reporter),
+    }
+}
+
+/// Counts the devices.
+fn count(vendor: &Vendor, reporter: &Reporter) -> Result<(), Stopped> {
+    reporter.stage(Rung::Runtime, "start", || {
+        vendor.init()?;
+        reporter.say(&Event::Interface { version: vendor.version()? });
+        let count = vendor.devices()?;
+        reporter.say(&Event::Devices { count });
+        if count == 0 { Err(Fault::NoDevice) } else { Ok(passed()) }
+    })?;
+    reporter.stage(Rung::Runtime, "end", || vendor.finalize().map(|()| passed()))
+}
+
+/// Climbs the ladder on one device.
+fn device_rungs(
+    device: i32,
+    vendor: &Vendor,
+    order: &Order,
+    reporter: &Reporter,
+) -> Result<(), Stopped> {
+    let mut opened = None;
+    reporter.stage(Rung::Runtime, "open", || {
+        vendor.init()?;
+        vendor.set_device(device)?;
+        let soc = vendor.soc()?.unwrap_or_default();
+        reporter.say(&Event::Soc { name: soc.clone() });
+        vendor.memory()?;
+        opened = Some((vendor.create_stream()?, soc));
+        Ok(passed())
+    })?;
+    let Some((stream, soc)) = opened else { return Err(Stopped) };
+    let probe = Probe { vendor, reporter, order, stream, soc };
+    reporter.stage(Rung::Runtime, "stream and events", || {
+        let device_ms = Some(probe.timed(|| Ok(()))?);
+        Ok(Ended::Passed(Measured { device_ms, bytes: None }))
+    })?;
+    if order.rungs.contains(&Rung::Memory) {
+        memory(&probe)?;
+    }
+    if order.rungs.contains(&Rung::Compute) {
+        compute(&probe)?;
+    }
+    reporter.stage(Rung::Runtime, "close", || {
+        vendor.destroy_stream(stream)?;
+        vendor.reset_device(device)?;
+        vendor.finalize()?;
+        Ok(passed())
+    })
+}
+
+fn passed() -> Ended {
+    Ended::Passed(Measured::default())
+}

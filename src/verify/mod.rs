@@ -1,0 +1,24 @@
+//! `verify`: runs the vendor's libraries in processes of their own and says which stage fails.
+//!
+//! ```text
+//! parent: order -> child process -> events -> run -> judge -> findings
+//! child:  order -> vendor (dlopen) -> rungs -> events
+//! ```
+//!
+//! - [`protocol`] is what goes between the two: an order down, lines of JSON up.
+//! - [`parent`] starts, watches and ends one child; [`run`] decides which children there are.
+//! - [`child`] is the other side. It alone touches [`vendor`], the only module with `unsafe`, so
+//!   that no library of the vendor is ever mapped into the doctor itself.
+//! - [`rung`] holds what is tried on a device, [`numerics`] what right numbers are.
+//! - [`judge`] turns a run into findings.
+
+pub mod child;
+pub mod judge;
+pub mod numerics;
+pub mod parent;
+pub mod plog;
+pub mod protocol;
+pub mod run;
+pub mod rung;
+pub mod soc;
+pub mod vendor;

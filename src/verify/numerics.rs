@@ -1,0 +1,381 @@
+//! Right numbers: element types, reproducible inputs, and comparisons that name what is wrong.
+//!
+//! The lane that decides uses small integers. Every operand, partial sum and result is exact in
+//! the type, so that the order of a summation does not matter and one wrong bit is one wrong
+//! element: there is nothing to tolerate.
+
+use acl_abi::values::{ACL_BF16, ACL_FLOAT, ACL_FLOAT16, ACL_INT32};
+
+use super::protocol::{Dtype, Pattern};
+
+impl Dtype {
+    /// The number of the type in the headers.
+    pub const fn acl(self) -> i32 {
+        match self {
+            Self::Int32 => ACL_INT32,
+            Self::Fp16 => ACL_FLOAT16,
+            Self::Fp32 => ACL_FLOAT,
+            Self::Bf16 => ACL_BF16,
+        }
+    }
+
+    /// Bytes of an element.
+    pub const fn width(self) -> usize {
+        match self {
+            Self::Int32 | Self::Fp32 => 4,
+            Self::Fp16 | Self::Bf16 => 2,
+        }
+    }
+
+    /// The largest operand of an addition whose result is exact, its low bits used.
+    const fn addend(self) -> i64 {
+        match self {
+            Self::Int32 => (1 << 29) - 1,
+            Self::Fp32 => (1 << 23) - 1,
+            Self::Fp16 => 1023,
+            Self::Bf16 => 127,
+        }
+    }
+
+    /// An integer that is exact in this type.
+    pub fn encode(self, value: i64, out: &mut Vec<u8>) {
+        match self {
+            #[expect(clippy::cast_possible_truncation, reason = "operands are below 2^30")]
+            Self::Int32 => out.extend((value as i32).to_le_bytes()),
+            Self::Fp32 => out.extend(single(value).to_le_bytes()),
+            Self::Fp16 => out.extend(to_f16(single(value)).to_le_bytes()),
+            Self::Bf16 => out.extend(to_bf16(single(value)).to_le_bytes()),
+        }
+    }
+
+    /// An element as a number; an integer exactly.
+    pub fn decode(self, bytes: &[u8]) -> f64 {
+        match (self, bytes) {
+            (Self::Int32, &[a, b, c, d]) => f64::from(i32::from_le_bytes([a, b, c, d])),
+            (Self::Fp32, &[a, b, c, d]) => f64::from(f32::from_le_bytes([a, b, c, d])),
+            (Self::Fp16, &[a, b]) => from_f16(u16::from_le_bytes([a, b])),
+            (Self::Bf16, &[a, b]) => {
+                f64::from(f32::from_bits(u32::from(u16::from_le_bytes([a, b])) << 16))
+            }
+            _ => f64::NAN,
+        }
+    }
+}
+
+/// An integer below 2^24, which is exact.
+fn single(value: i64) -> f32 {
+    #[expect(clippy::cast_precision_loss, reason = "exact for the integers that are used")]
+    let single = value as f32;
+    single
+}
+
+/// Single precision to half: to the nearest, ties to even.
+pub fn to_f16(value: f32) -> u16 {
+    let bits = value.to_bits();
+    let sign = (bits >> 16) & 0x8000;
+    let size = bits & 0x7fff_ffff;
+    let half = if size > 0x7f80_0000 {
+        0x7e00
+    } else if size >= 0x477f_f000 {
+        0x7c00
+    } else if size < 0x3880_0000 {
+        // Below the smallest normal: adding 0.5 rounds at the last place of a subnormal half.
+        (f32::from_bits(size) + 0.5).to_bits() - 0x3f00_0000
+    } else {
+        ((size + 0xfff + ((size >> 13) & 1)) >> 13) - (112 << 10)
+    };
+    #[expect(clippy::cast_possible_truncation, reason = "16 bits are left")]
+    let half = (sign | half) as u16;
+    half
+}
+
+/// Half precision to double.
+pub fn from_f16(bits: u16) -> f64 {
+    let fraction = f64::from(bits & 0x3ff);
+    let size = match (bits >> 10) & 0x1f {
+        0 => fraction * 2f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        exponent => (1024.0 + fraction) * 2f64.powi(i32::from(exponent) - 25),
+    };
+    if bits & 0x8000 == 0 { size } else { -size }
+}
+
+/// Single precision to brain float: to the nearest, ties to even.
+pub fn to_bf16(value: f32) -> u16 {
+    let bits = value.to_bits();
+    if value.is_nan() {
+        return 0x7fc0;
+    }
+    ((bits + 0x7fff + ((bits >> 16) & 1)) >> 16) as u16
+}
+
+/// Numbers that are the same in every run (splitmix64).
+#[derive(Debug)]
+pub struct Numbers(u64);
+
+impl Numbers {
+    /// The sequence of this seed.
+    pub const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// An integer of `-limit..=limit`.
+    pub fn within(&mut self, limit: i64) -> i64 {
+        let span = limit.cast_unsigned() * 2 + 1;
+        (self.bits() % span).cast_signed() - limit
+    }
+}
+
+/// Inputs and the exact result of an operation.
+#[derive(Debug)]
+pub struct Exact {
+    /// The left operand, encoded.
+    pub one: Vec<u8>,
+    /// The right operand, encoded.
+    pub other: Vec<u8>,
+    /// The result, encoded.
+    pub result: Vec<u8>,
+}
+
+/// `count` additions.
+pub fn addition(dtype: Dtype, count: usize, seed: u64) -> Exact {
+    let mut numbers = Numbers::new(seed);
+    let mut exact = Exact { one: Vec::new(), other: Vec::new(), result: Vec::new() };
+    let limit = dtype.addend();
+    for _ in 0..count {
+        let (mut a, b) = (numbers.within(limit), numbers.within(limit));
+        if a + b == 0 {
+            // A wrong sign of zero could not be told from a right one.
+            a = if a == limit { a - 1 } else { a + 1 };
+        }
+        dtype.encode(a, &mut exact.one);
+        dtype.encode(b, &mut exact.other);
+        dtype.encode(a + b, &mut exact.result);
+    }
+    exact
+}
+
+/// A product of square matrices of `size`. Operands are at most 3 and 2 in size, so that sums
+/// over up to 256 products stay exact: below 2048 in half precision and, as drawn here, below
+/// 256 in brain float.
+pub fn product(dtype: Dtype, size: usize, seed: u64) -> Exact {
+    let mut numbers = Numbers::new(seed);
+    let mut draw =
+        |limit| -> Vec<i64> { (0..size * size).map(|_| numbers.within(limit)).collect() };
+    let (left, right) = (draw(3), draw(2));
+    let mut sums = vec![0i64; size * size];
+    for (row, out) in left.chunks_exact(size).zip(sums.chunks_exact_mut(size)) {
+        for (factor, line) in row.iter().zip(right.chunks_exact(size)) {
+            out.iter_mut().zip(line).for_each(|(sum, value)| *sum += factor * value);
+        }
+    }
+    let encode = |values: &[i64]| {
+        let mut bytes = Vec::with_capacity(values.len() * dtype.width());
+        for value in values {
+            dtype.encode(*value, &mut bytes);
+        }
+        bytes
+    };
+    Exact { one: encode(&left), other: encode(&right), result: encode(&sums) }
+}
+
+/// Where two arrays differ.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Difference {
+    /// How.
+    pub pattern: Pattern,
+    /// How many elements.
+    pub wrong: u64,
+    /// Of how many.
+    pub total: u64,
+    /// The first of them.
+    pub first: u64,
+    /// The last of them.
+    pub last: u64,
+    /// What the first one should be.
+    pub expected: String,
+    /// What it is.
+    pub got: String,
+}
+
+/// Compares elements of `width` bytes bit by bit; of `floats`, zeros of both signs are the same.
+/// `poison` is what stood there before; `show` writes an element, and says whether it is a number.
+pub fn compare(
+    expected: &[u8],
+    got: &[u8],
+    width: usize,
+    poison: u8,
+    floats: bool,
+    show: impl Fn(&[u8]) -> (String, bool),
+) -> Option<Difference> {
+    if expected == got {
+        return None;
+    }
+    let total = expected.len() / width;
+    let pairs = || expected.chunks_exact(width).zip(got.chunks_exact(width));
+    let (mut wrong, mut first, mut last) = (0, None, 0);
+    let (mut poisoned, mut zeros, mut numbers) = (true, true, true);
+    for (at, (want, have)) in pairs().enumerate() {
+        if want == have || floats && is_zero(want) && is_zero(have) {
+            continue;
+        }
+        wrong += 1;
+        first.get_or_insert(at);
+        last = at;
+        poisoned &= have.iter().all(|byte| *byte == poison);
+        zeros &= have.iter().all(|byte| *byte == 0);
+        numbers &= show(have).1;
+    }
+    let first = first?;
+    let pattern = match wrong {
+        _ if poisoned => Pattern::Unwritten,
+        _ if zeros => Pattern::Zeros,
+        _ if !numbers => Pattern::Nan,
+        1 => Pattern::Single,
+        _ if wrong * 10 >= total * 9 => Pattern::All,
+        _ if wrong * 2 > last - first => Pattern::Block,
+        _ => Pattern::Scattered,
+    };
+    let at = |data: &[u8]| show(&data[first * width..(first + 1) * width]).0;
+    Some(Difference {
+        pattern,
+        wrong: wrong as u64,
+        total: total as u64,
+        first: first as u64,
+        last: last as u64,
+        expected: at(expected),
+        got: at(got),
+    })
+}
+
+/// A floating-point zero of either sign.
+fn is_zero(element: &[u8]) -> bool {
+    let Some((last, rest)) = element.split_last() else { return false };
+    matches!(*last, 0 | 0x80) && rest.iter().all(|byte| *byte == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn difference(dtype: Dtype, expected: &[u8], got: &[u8]) -> Option<Difference> {
+        compare(expected, got, dtype.width(), 0xa5, dtype != Dtype::Int32, |element| {
+            let value = dtype.decode(element);
+            (value.to_string(), value.is_finite())
+        })
+    }
+
+    #[test]
+    fn halves_are_converted_exactly() {
+        for bits in 0..=u16::MAX {
+            let value = from_f16(bits);
+            if value.is_nan() {
+                continue;
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "a half is exact in single")]
+            let single = value as f32;
+            assert_eq!(to_f16(single), bits, "{value}");
+        }
+        for (value, bits) in
+            [(2049.0, 0x6800), (2051.0, 0x6802), (65519.0, 0x7bff), (65520.0, 0x7c00), (1e-8, 0)]
+        {
+            assert_eq!(to_f16(value), bits, "{value}");
+        }
+        assert_eq!(to_bf16(257.0), to_bf16(256.0));
+        assert_eq!(to_bf16(259.0), to_bf16(260.0));
+    }
+
+    /// What makes the exact lane exact: nothing is rounded.
+    #[test]
+    fn inputs_and_results_are_exact_in_their_types() {
+        for dtype in Dtype::ALL {
+            let exact = addition(dtype, 5000, 7);
+            let width = dtype.width();
+            let mut low = 0;
+            for ((a, b), sum) in exact
+                .one
+                .chunks_exact(width)
+                .zip(exact.other.chunks_exact(width))
+                .zip(exact.result.chunks_exact(width))
+            {
+                let (a, b, sum) = (dtype.decode(a), dtype.decode(b), dtype.decode(sum));
+                assert!((a + b - sum).abs() == 0.0 && sum != 0.0, "{dtype:?}: {a} + {b} = {sum}");
+                low += usize::from(sum.rem_euclid(2.0) != 0.0);
+            }
+            assert!(low > 1000, "{dtype:?}: the lowest bits are not used");
+        }
+        for (dtype, size) in [(Dtype::Fp16, 128), (Dtype::Bf16, 128), (Dtype::Fp32, 64)] {
+            let exact = product(dtype, size, 11);
+            let width = dtype.width();
+            let value = |data: &[u8], at: usize| dtype.decode(&data[at * width..(at + 1) * width]);
+            for row in 0..size {
+                for column in [0, 1, size - 1] {
+                    let sum: f64 = (0..size)
+                        .map(|k| {
+                            value(&exact.one, row * size + k)
+                                * value(&exact.other, k * size + column)
+                        })
+                        .sum();
+                    let got = value(&exact.result, row * size + column);
+                    assert!((sum - got).abs() == 0.0, "{dtype:?} {row} {column}: {sum} {got}");
+                }
+            }
+        }
+    }
+
+    /// Every single bit of every result word shows, in all types.
+    #[test]
+    fn every_flipped_bit_is_seen() {
+        for dtype in Dtype::ALL {
+            let exact = addition(dtype, 4096, 3);
+            assert_eq!(difference(dtype, &exact.result, &exact.result), None);
+            let mut got = exact.result.clone();
+            // All bits of some words, some bits of all words: all of both takes minutes.
+            for byte in 0..got.len() {
+                for bit in 0..8 {
+                    if byte >= 64 && (byte + bit) % 37 != 0 {
+                        continue;
+                    }
+                    got[byte] ^= 1 << bit;
+                    let at = byte / dtype.width();
+                    let from = at * dtype.width()..(at + 1) * dtype.width();
+                    let seen = difference(dtype, &exact.result[from.clone()], &got[from]);
+                    assert!(seen.is_some(), "{dtype:?}: bit {bit} of byte {byte}");
+                    got[byte] ^= 1 << bit;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn patterns_are_named() {
+        let dtype = Dtype::Fp32;
+        let right = addition(dtype, 1000, 5).result;
+        let with = |damage: &dyn Fn(&mut Vec<u8>)| {
+            let mut got = right.clone();
+            damage(&mut got);
+            difference(dtype, &right, &got).unwrap()
+        };
+        assert_eq!(with(&|got| got[400] ^= 1).pattern, Pattern::Single);
+        assert_eq!(
+            with(&|got| got[400..800].iter_mut().for_each(|b| *b ^= 1)).pattern,
+            Pattern::Block
+        );
+        assert_eq!(with(&|got| got.fill(0)).pattern, Pattern::Zeros);
+        assert_eq!(with(&|got| got[3600..].fill(0xa5)).pattern, Pattern::Unwritten);
+        assert_eq!(with(&|got| got.iter_mut().for_each(|b| *b ^= 1)).pattern, Pattern::All);
+        assert_eq!(with(&|got| got[400..404].fill(0xff)).pattern, Pattern::Nan);
+        let far = with(&|got| (0..10).for_each(|at| got[at * 400] ^= 1));
+        assert_eq!((far.pattern, far.wrong, far.first, far.last), (Pattern::Scattered, 10, 0, 900));
+    }
+}

@@ -1,0 +1,114 @@
+//! Rung 2: what is copied to the device and back, or within it, is what it was.
+//!
+//! Every word holds its own address, so that exchanged pages show; a second round holds the
+//! complement, so that every bit of the memory was 0 and 1. Nothing computes here.
+
+use super::{Ended, GUARD, GUARD_SIZE, Measured, POISON, Probe, Stopped, again, wrong};
+use crate::verify::numerics::{Difference, compare};
+use crate::verify::protocol::{Fault, Level, Place, Rung};
+use crate::verify::vendor::Buffer;
+
+/// Runs the rung.
+pub fn memory(probe: &Probe<'_>) -> Result<(), Stopped> {
+    let size = match probe.order.level {
+        Level::Quick => 4 << 20,
+        Level::Standard => 64 << 20,
+    };
+    let stage = |name: &str, run: &dyn Fn() -> Result<Ended, Fault>| {
+        probe.reporter.stage(Rung::Memory, name, run)
+    };
+    stage("round trip", &|| round_trip(probe, size, 0))?;
+    stage("round trip, complement", &|| round_trip(probe, size, u64::MAX))?;
+    stage("copy on the device", &|| device_copy(probe, size))
+}
+
+/// Words that hold their own address, mixed with `mask`.
+fn addresses(size: usize, mask: u64) -> Vec<u8> {
+    (0..size as u64 / 8).flat_map(|at| ((at * 8) ^ mask).to_le_bytes()).collect()
+}
+
+/// Compares words, and says where a word of another address stands.
+fn words(expected: &[u8], got: &[u8]) -> Option<Difference> {
+    compare(expected, got, 8, POISON, false, |word| {
+        let word = word.try_into().map_or(0, u64::from_le_bytes);
+        (format!("{word:#018x}"), true)
+    })
+}
+
+fn round_trip(probe: &Probe<'_>, size: usize, mask: u64) -> Result<Ended, Fault> {
+    let vendor = probe.vendor;
+    let buffer = vendor.allocate(size + GUARD_SIZE)?;
+    // The guard is written with the rest, then the rest again, so that it alone is old.
+    vendor.upload(&buffer, &vec![GUARD; size + GUARD_SIZE])?;
+    let sent = addresses(size, mask);
+    vendor.upload(&buffer, &sent)?;
+    let got = check(probe, "host to device and back", &buffer, &sent)?;
+    guard(&got, size, "host to device and back")?;
+    vendor.free(buffer)?;
+    Ok(Ended::Passed(Measured::default()))
+}
+
+fn device_copy(probe: &Probe<'_>, size: usize) -> Result<Ended, Fault> {
+    let vendor = probe.vendor;
+    let (from, to) = (vendor.allocate(size)?, vendor.allocate(size + GUARD_SIZE)?);
+    let sent = addresses(size, 0x0123_4567_89ab_cdef);
+    vendor.upload(&from, &sent)?;
+    let mut blank = vec![POISON; size];
+    blank.resize(size + GUARD_SIZE, GUARD);
+    vendor.upload(&to, &blank)?;
+    let milliseconds = probe.timed(|| vendor.copy(&from, &to, size, probe.stream))?;
+    let got = check(probe, "copy on the device", &to, &sent)?;
+    guard(&got, size, "copy on the device")?;
+    vendor.free(from)?;
+    vendor.free(to)?;
+    Ok(Ended::Passed(Measured { device_ms: Some(milliseconds), bytes: Some(size) }))
+}
+
+/// Reads `buffer` back, all of it, and compares its beginning with what was sent.
+fn check(
+    probe: &Probe<'_>,
+    operation: &str,
+    buffer: &Buffer,
+    sent: &[u8],
+) -> Result<Vec<u8>, Fault> {
+    let read = || {
+        let mut got = vec![POISON; buffer.size()];
+        probe.vendor.download(buffer, &mut got).map(|()| got)
+    };
+    let got = read()?;
+    if let Some(found) = words(sent, &got[..sent.len()]) {
+        let second = read()?;
+        let again = again(&got[..sent.len()], &second[..sent.len()], sent);
+        return Err(wrong(operation, Place::Result, found, again));
+    }
+    Ok(got)
+}
+
+/// Compares what stands behind `size` bytes with the guard.
+fn guard(got: &[u8], size: usize, operation: &str) -> Result<(), Fault> {
+    match words(&[GUARD; GUARD_SIZE], &got[size..]) {
+        None => Ok(()),
+        Some(found) => {
+            Err(wrong(operation, Place::Guard, found, crate::verify::protocol::Again::Same))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::protocol::Pattern;
+
+    #[test]
+    fn exchanged_pages_show() {
+        let sent = addresses(1 << 16, 0);
+        let mut got = sent.clone();
+        let (one, other) = got.split_at_mut(1 << 15);
+        one[4096..8192].swap_with_slice(&mut other[..4096]);
+        let found = words(&sent, &got).unwrap();
+        assert_eq!((found.wrong, found.first), (1024, 512));
+        assert_eq!(found.expected, "0x0000000000001000");
+        assert_eq!(found.got, "0x0000000000008000", "the address says where it came from");
+        assert_eq!(found.pattern, Pattern::Scattered);
+    }
+}

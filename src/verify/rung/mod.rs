@@ -1,0 +1,149 @@
+//! What is tried on a device: one file per rung.
+
+mod compute;
+mod memory;
+
+pub use compute::compute;
+pub use memory::memory;
+
+use std::time::Instant;
+
+use acl_abi::Stream;
+
+use super::child::Reporter;
+use super::numerics::Difference;
+use super::protocol::{Again, Event, Fault, Order, Outcome, Place, Rung, Wrong};
+use super::vendor::Vendor;
+
+/// What output memory holds before anything is written to it.
+pub const POISON: u8 = 0xa5;
+/// What stands behind output memory: nothing may change it.
+pub const GUARD: u8 = 0x5a;
+/// How much of it, in bytes.
+pub const GUARD_SIZE: usize = 4096;
+
+/// A device that is being tried.
+pub struct Probe<'a> {
+    /// The libraries.
+    pub vendor: &'a Vendor,
+    /// The way to the parent.
+    pub reporter: &'a Reporter,
+    /// What to do.
+    pub order: &'a Order,
+    /// The stream that everything runs on.
+    pub stream: Stream,
+    /// The chip, as the runtime names it.
+    pub soc: String,
+}
+
+/// What a stage measured.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Measured {
+    /// By the events of the device, in milliseconds.
+    pub device_ms: Option<f64>,
+    /// Bytes that were copied in that time.
+    pub bytes: Option<usize>,
+}
+
+/// How a stage ended that did not fail.
+#[derive(Debug)]
+pub enum Ended {
+    /// Right.
+    Passed(Measured),
+    /// Not done: this chip or library does not do it.
+    NotSupported(String),
+}
+
+/// Ends the ladder: it was reported why.
+#[derive(Debug)]
+pub struct Stopped;
+
+impl Reporter {
+    /// Runs a stage, and reports what came of it.
+    pub fn stage(
+        &self,
+        rung: Rung,
+        stage: &str,
+        run: impl FnOnce() -> Result<Ended, Fault>,
+    ) -> Result<(), Stopped> {
+        self.say(&Event::Begin { rung, stage: stage.to_owned() });
+        let start = Instant::now();
+        let ended = run();
+        let host_ms = start.elapsed().as_secs_f64() * 1e3;
+        let measured = match &ended {
+            Ok(Ended::Passed(measured)) => *measured,
+            _ => Measured::default(),
+        };
+        let failed = ended.is_err();
+        let outcome = match ended {
+            Ok(Ended::Passed(_)) => Outcome::Passed,
+            Ok(Ended::NotSupported(reason)) => Outcome::NotSupported { reason },
+            Err(fault) => Outcome::Failed { fault },
+        };
+        self.say(&Event::Stage {
+            rung,
+            stage: stage.to_owned(),
+            host_ms,
+            device_ms: measured.device_ms,
+            gb_per_s: speed(measured),
+            outcome,
+        });
+        if failed { Err(Stopped) } else { Ok(()) }
+    }
+}
+
+/// GB/s, where both are known.
+fn speed(measured: Measured) -> Option<f64> {
+    let milliseconds = measured.device_ms.filter(|milliseconds| *milliseconds > 0.0)?;
+    #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
+    let bytes = measured.bytes? as f64;
+    Some(bytes / milliseconds / 1e6)
+}
+
+impl Probe<'_> {
+    /// Waits for the stream: less long than the parent waits for us.
+    pub fn wait(&self) -> Result<(), Fault> {
+        let limit = i32::try_from(self.order.silence_ms / 4 * 3).unwrap_or(i32::MAX);
+        self.vendor.synchronize(self.stream, limit.max(1))
+    }
+
+    /// Runs work on the stream and waits: how long it took by the events of the device.
+    pub fn timed(&self, work: impl FnOnce() -> Result<(), Fault>) -> Result<f64, Fault> {
+        let (start, end) = (self.vendor.create_event()?, self.vendor.create_event()?);
+        self.vendor.record(start, self.stream)?;
+        work()?;
+        self.vendor.record(end, self.stream)?;
+        self.wait()?;
+        let milliseconds = self.vendor.elapsed(start, end)?;
+        self.vendor.destroy_event(start)?;
+        self.vendor.destroy_event(end)?;
+        Ok(milliseconds)
+    }
+}
+
+/// Makes a fault of a difference.
+pub fn wrong(operation: &str, what: Place, found: Difference, again: Again) -> Fault {
+    Fault::Wrong(Wrong {
+        operation: operation.to_owned(),
+        what,
+        pattern: found.pattern,
+        wrong: found.wrong,
+        total: found.total,
+        first: found.first,
+        last: found.last,
+        expected: found.expected,
+        got: found.got,
+        again,
+    })
+}
+
+/// What a second try says about a first one that was wrong.
+pub fn again(first: &[u8], second: &[u8], expected: &[u8]) -> Again {
+    if second == expected {
+        Again::Right
+    } else if second == first {
+        Again::Same
+    } else {
+        Again::Different
+    }
+}

@@ -1,0 +1,93 @@
+//! The declared functions, values and structures are those of the official headers.
+
+use std::collections::BTreeMap;
+
+fn table(name: &str) -> Vec<Vec<String>> {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data/acl_abi").join(name);
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines()
+        .filter(|line| !line.starts_with('#'))
+        .skip(1)
+        .map(|line| line.split('\t').map(str::to_owned).collect())
+        .collect()
+}
+
+/// Where the declarations differ from the facts.
+fn differences(declared: &[(String, String)], facts: &BTreeMap<String, String>) -> Vec<String> {
+    declared
+        .iter()
+        .filter_map(|(name, shape)| match facts.get(name) {
+            None => Some(format!("{name}: in no header")),
+            Some(fact) if fact != shape => Some(format!("{name}: {shape}, headers: {fact}")),
+            Some(_) => None,
+        })
+        .collect()
+}
+
+fn declared() -> Vec<(String, String)> {
+    let functions = acl_abi::functions();
+    functions.into_iter().map(|function| (function.name.to_owned(), function.canonical)).collect()
+}
+
+fn facts() -> BTreeMap<String, String> {
+    let rows = table("functions.tsv");
+    rows.into_iter().map(|row| (row[0].clone(), row[1].clone())).collect()
+}
+
+#[test]
+fn every_function_has_the_type_of_the_headers() {
+    assert_eq!(differences(&declared(), &facts()), Vec::<String>::new());
+}
+
+/// The comparison can fail: each of these mistakes is found.
+#[test]
+fn wrong_declarations_are_found() {
+    let facts = facts();
+    for (name, wrong) in [
+        // An `int` where a `int8_t` is.
+        ("aclnnMatmulGetWorkspaceSize", "w32(p,p,p,w32,p,p)"),
+        // A float where a pointer to one is.
+        ("aclrtEventElapsedTime", "w32(f32,p,p)"),
+        // An argument too few, one too many.
+        ("aclrtMemcpy", "w32(p,w64,p,w64)"),
+        ("aclInit", "w32(p,p)"),
+        // A narrow size.
+        ("aclrtMalloc", "w32(p,w32,w32)"),
+        // Another result.
+        ("aclCreateTensor", "w32(p,w64,w32,p,w64,w32,p,w64,p)"),
+        // A name that there is not.
+        ("aclrtMalloc2", "w32(p,w64,w32)"),
+    ] {
+        let found = differences(&[(name.to_owned(), wrong.to_owned())], &facts);
+        assert_eq!(found.len(), 1, "{name} {wrong}");
+    }
+}
+
+#[test]
+fn every_value_is_that_of_the_headers() {
+    let facts: BTreeMap<String, String> =
+        table("values.tsv").into_iter().map(|row| (row[0].clone(), row[1].clone())).collect();
+    for (name, value) in acl_abi::values::ALL {
+        assert_eq!(facts.get(*name), Some(&value.to_string()), "{name}");
+    }
+}
+
+/// What every version has is required, what later ones have is not: nothing else decides what a
+/// missing symbol means.
+#[test]
+fn later_functions_are_optional() {
+    let first: BTreeMap<String, String> =
+        table("functions.tsv").into_iter().map(|row| (row[0].clone(), row[3].clone())).collect();
+    for function in acl_abi::functions() {
+        let seen = &first[function.name];
+        let early = seen.starts_with("6.") || seen.starts_with("7.");
+        // Headers of the operators before 8.1 are not public; their functions are older.
+        let operators = function.name.starts_with("aclnn");
+        assert_eq!(
+            function.need == acl_abi::Need::Required,
+            early || operators,
+            "{}: {seen}",
+            function.name
+        );
+    }
+}

@@ -1,0 +1,202 @@
+//! Processes, formats and options of `verify`.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use super::simulator::{Installation, NEW, OLD, doctor, verify};
+
+#[test]
+fn a_clean_run_says_what_it_proves() {
+    for installation in [&*OLD, &*NEW] {
+        let said = verify(installation.path(), &[], &[("ASCSIM_DEVICES", "2")]);
+        assert_eq!((said.status, said.found()), (Some(0), vec![]));
+        assert_eq!(said.report["summary"]["passed"], 7);
+        assert_eq!(said.report["devices"].as_array().unwrap().len(), 2);
+        let stages = said.report["devices"][0]["stages"].as_array().unwrap();
+        assert!(stages.iter().all(|stage| stage["outcome"]["outcome"] == "passed"), "{stages:?}");
+    }
+}
+
+/// A simulation is refused, and where it is allowed nobody can take it for hardware.
+#[test]
+fn a_simulation_is_no_hardware() {
+    let mut command = doctor(OLD.path());
+    let refused = command.env_remove("ASCEND_DOCTOR_ALLOW_SIM").arg("verify").output().unwrap();
+    let text = String::from_utf8(refused.stdout).unwrap();
+    assert_eq!(refused.status.code(), Some(3), "{text}");
+    assert!(text.contains("libascendcl.so is a simulation"), "{text}");
+    for format in ["text", "json", "junit", "sarif", "markdown", "html"] {
+        for fault in ["", "kernel:flip"] {
+            let args = ["verify", "--rung", "compute", "--dtype", "int32", "--format", format];
+            let output = doctor(OLD.path()).env("ASCSIM_FAULT", fault).args(args).output().unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            assert!(text.contains("SIMULATED"), "{format} {fault}: {text}");
+        }
+    }
+}
+
+#[test]
+fn lines_of_json_come_as_stages_end() {
+    let args = ["verify", "--json", "--rung", "2"];
+    let output = doctor(OLD.path()).args(args).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (report, stages) = lines.split_last().unwrap();
+    assert_eq!(report["schema"], "ascend-doctor/verify/1");
+    assert!(stages.len() > 5);
+    let schema = |text| jsonschema::validator_for(&serde_json::from_str(text).unwrap()).unwrap();
+    let of_stage = schema(include_str!("../../docs/schema/verify-stage-1.schema.json"));
+    let of_report = schema(include_str!("../../docs/schema/report-1.schema.json"));
+    assert!(of_report.is_valid(report), "{:?}", of_report.iter_errors(report).next());
+    let failing = doctor(OLD.path()).args(args).env("ASCSIM_FAULT", "aclrtMemcpy:flip").output();
+    let failing = String::from_utf8(failing.unwrap().stdout).unwrap();
+    let failing: Vec<serde_json::Value> = failing
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .filter(|line: &serde_json::Value| line["event"] == "stage")
+        .collect();
+    assert!(failing.iter().any(|stage| stage["outcome"]["fault"]["fault"] == "wrong"));
+    for stage in stages.iter().chain(&failing) {
+        assert!(of_stage.is_valid(stage), "{:?}", of_stage.iter_errors(stage).next());
+    }
+}
+
+/// Eight devices, one of which computes wrong: it is named, and no other.
+#[test]
+fn the_bad_device_is_named() {
+    let variables = [("ASCSIM_DEVICES", "8"), ("ASCSIM_FAULT", "kernel#5:flip")];
+    let said = verify(OLD.path(), &["--rung", "compute", "--dtype", "fp16"], &variables);
+    assert_eq!(said.found(), ["VERIFY-COMPUTE wrong"]);
+    let title = said.title(0);
+    assert!(title.contains("NPU 5: wrong numbers: 1 of 65536"), "{title}");
+    // What several devices have in common is one finding.
+    let variables = [("ASCSIM_DEVICES", "4"), ("ASCSIM_FAULT", "aclrtSetDevice:ret=507033")];
+    let said = verify(OLD.path(), &["--rung", "runtime"], &variables);
+    assert_eq!(said.found(), ["VERIFY-RUNTIME call"]);
+    let title = said.title(0);
+    assert!(title.contains("NPU 0, 1, 2, 3: `aclrtSetDevice`"), "{title}");
+    assert!(title.contains("ACL_ERROR_RT_DEV_SETUP_ERROR"), "{title}");
+    let text = said.report.to_string();
+    assert!(text.contains("[ERROR] RUNTIME"), "the log of the process is quoted: {text}");
+}
+
+#[test]
+fn chips_that_cannot_are_left_alone() {
+    for (soc, passed, left) in [
+        ("Ascend310P3", 1, 6),
+        ("Ascend910B", 4, 3),
+        ("Ascend910A", 4, 3),
+        ("Ascend910B3", 7, 0),
+        ("Ascend950PR_9589", 7, 0),
+        // Nobody knows it: what the library refuses is left out.
+        ("Ascend310Q1", 5, 2),
+    ] {
+        let said = verify(OLD.path(), &["--rung", "compute"], &[("ASCSIM_SOC", soc)]);
+        assert_eq!((said.status, said.found()), (Some(0), vec![]), "{soc}");
+        let count = |outcome: &str| {
+            let stages = said.report["devices"][0]["stages"].as_array().unwrap();
+            let of = |stage: &&serde_json::Value| {
+                stage["rung"] == "compute" && stage["outcome"]["outcome"] == outcome
+            };
+            stages.iter().filter(of).count()
+        };
+        assert_eq!((count("passed"), count("not_supported")), (passed, left), "{soc}");
+    }
+    let said = verify(OLD.path(), &[], &[("ASCSIM_SOC", "Ascend310B4")]);
+    assert_eq!((said.status, said.found()), (Some(0), vec![]));
+    let compute = &said.report["checks"][3];
+    assert_eq!(
+        (&compute["id"], &compute["verdict"]),
+        (&"VERIFY-COMPUTE".into(), &"not_applicable".into())
+    );
+}
+
+/// While a child hangs: no library of the vendor is in the parent, and afterwards nobody is left.
+#[test]
+fn the_parent_loads_nothing_and_leaves_nobody() {
+    let mut child = doctor(OLD.path())
+        .args(["verify", "--format", "json", "--timeout", "1.5"])
+        .env("ASCSIM_FAULT", "aclrtCreateStream:hang")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pid = child.id();
+    let children = || -> Vec<u32> {
+        let mut found = Vec::new();
+        for task in std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten() {
+            let list = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            found.extend(list.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
+        }
+        found
+    };
+    let maps = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let start = Instant::now();
+    let mut seen = None;
+    while start.elapsed() < Duration::from_secs(20) && seen.is_none() {
+        seen = children().into_iter().find(|pid| maps(*pid).contains("libascendcl.so"));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let worker = seen.expect("a child that loaded the library");
+    let parent = maps(pid);
+    assert!(parent.contains("ascend-doctor") && !parent.contains("libascendcl"), "{parent}");
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(maps(worker).is_empty(), "process {worker} is still there");
+}
+
+/// A hang is reported within its limit and half a second.
+#[test]
+fn a_hang_is_reported_in_time() {
+    let quick = verify(OLD.path(), &["--rung", "runtime"], &[]).took;
+    let args = ["--rung", "runtime", "--timeout", "1"];
+    let said = verify(OLD.path(), &args, &[("ASCSIM_FAULT", "aclrtCreateStream:hang")]);
+    assert_eq!(said.found(), ["VERIFY-HANG silent"]);
+    assert!(said.title(0).contains("`aclrtCreateStream`"), "{}", said.title(0));
+    let over = said.took.saturating_sub(Duration::from_secs(1)).saturating_sub(quick);
+    assert!(over < Duration::from_millis(500), "{:?} with {quick:?} for the rest", said.took);
+}
+
+#[test]
+fn logs_are_kept_where_the_user_says() {
+    let dir = Installation::empty();
+    let place = dir.path().join("a/b");
+    let args = ["--rung", "runtime", "--keep-logs", place.to_str().unwrap()];
+    let said = verify(OLD.path(), &args, &[("ASCSIM_FAULT", "aclrtSetDevice:ret=507033")]);
+    assert_eq!(said.status, Some(1));
+    assert!(place.join("device-0/debug/plog").read_dir().unwrap().count() == 1);
+    // A place that cannot be: wrong usage, before anything is started.
+    let args = ["verify", "--keep-logs", "/proc/nowhere/x"];
+    let output = doctor(OLD.path()).args(args).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("/proc/nowhere/x"));
+    // No place for temporary files: everything is done all the same.
+    let said = verify(OLD.path(), &["--rung", "runtime"], &[("TMPDIR", "/proc/nowhere")]);
+    assert_eq!((said.status, said.found()), (Some(0), vec![]));
+}
+
+#[test]
+fn wrong_usage_is_refused() {
+    for args in [
+        &["verify", "--device", "-1"][..],
+        &["verify", "--device", "x"],
+        &["verify", "--rung", "9"],
+        &["verify", "--dtype", "int4"],
+        &["verify", "--timeout", "0"],
+        &["verify", "--timeout", "nan"],
+        &["verify", "--json", "--format", "text"],
+        &["verify-child", "{}"],
+        &["verify-child", "not json"],
+    ] {
+        let output = doctor(OLD.path()).args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+    }
+}
+
+/// Nobody but `verify` starts the other side: a right order from elsewhere is refused.
+#[test]
+fn a_child_wants_its_parent() {
+    let order = r#"{"device":0,"rungs":["load"],"dtypes":[],"level":"quick","silence_ms":1000,"allow_simulated":true,"parent":1}"#;
+    let output =
+        doctor(OLD.path()).args(["verify-child", order]).stdin(Stdio::null()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}

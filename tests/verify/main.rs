@@ -1,0 +1,16 @@
+//! `verify` against the simulator (crates/sim-*), as a user would run it.
+//!
+//! - `simulator`: installations of simulated libraries, version by version;
+//! - `matrix`: one fault at a time, with what has to be said of it;
+//! - `contract`: processes, formats, options;
+//! - `abi`: the declared functions against the facts of the official headers.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "the tests build installations and start programs, and may fail"
+)]
+
+mod abi;
+mod contract;
+mod matrix;
+mod simulator;

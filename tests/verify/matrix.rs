@@ -1,0 +1,365 @@
+//! The fault matrix: one fault at a time, and what has to be said of it.
+//!
+//! `cargo test --test verify matrix -- --nocapture` prints it.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::simulator::{Installation, NEW, OLD, verify};
+
+/// A fault, and what is expected.
+struct Case {
+    class: &'static str,
+    /// Libraries of their own, for faults that lie in them.
+    libraries: Option<Installation>,
+    variables: Vec<(&'static str, String)>,
+    args: Vec<String>,
+    /// `ID message` of the first finding; none for what must not be found.
+    found: Option<String>,
+    status: i32,
+}
+
+/// Functions with the rung that calls them first.
+const FUNCTIONS: [(&str, &str); 29] = [
+    ("aclInit", "runtime"),
+    ("aclrtGetVersion", "runtime"),
+    ("aclrtGetDeviceCount", "runtime"),
+    ("aclFinalize", "runtime"),
+    ("aclrtSetDevice", "runtime"),
+    ("aclrtGetSocName", "runtime"),
+    ("aclrtGetMemInfo", "runtime"),
+    ("aclrtCreateStream", "runtime"),
+    ("aclrtCreateEventWithFlag", "runtime"),
+    ("aclrtRecordEvent", "runtime"),
+    ("aclrtSynchronizeStreamWithTimeout", "runtime"),
+    ("aclrtEventElapsedTime", "runtime"),
+    ("aclrtDestroyEvent", "runtime"),
+    ("aclrtDestroyStream", "runtime"),
+    ("aclrtResetDevice", "runtime"),
+    ("aclrtMalloc", "memory"),
+    ("aclrtMemcpy", "memory"),
+    ("aclrtMemcpyAsync", "memory"),
+    ("aclrtFree", "memory"),
+    ("aclCreateTensor", "compute"),
+    ("aclDestroyTensor", "compute"),
+    ("aclCreateScalar", "compute"),
+    ("aclDestroyScalar", "compute"),
+    ("aclnnAddGetWorkspaceSize", "compute"),
+    ("aclnnAdd", "compute"),
+    ("aclnnMatmulGetWorkspaceSize", "compute"),
+    ("aclnnMatmul", "compute"),
+    ("kernel", "compute"),
+    ("aclGetRecentErrMsg", "runtime"),
+];
+
+/// What happens to data.
+const DAMAGE: [&str; 9] =
+    ["flip", "flipmsb", "nan", "zero", "tail", "scale", "stale", "stripe", "swap"];
+
+fn id(rung: &str) -> String {
+    format!("VERIFY-{}", rung.to_uppercase())
+}
+
+fn case(class: &'static str, fault: String, rung: &str, found: Option<String>) -> Case {
+    Case {
+        class,
+        libraries: None,
+        variables: vec![("ASCSIM_FAULT", fault)],
+        args: vec!["--rung".to_owned(), rung.to_owned()],
+        status: i32::from(found.is_some()),
+        found,
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    calls(&mut cases);
+    data(&mut cases);
+    libraries(&mut cases);
+    machines(&mut cases);
+    harmless(&mut cases);
+    cases
+}
+
+/// Every function fails, crashes, ends the process, or does not return.
+fn calls(cases: &mut Vec<Case>) {
+    for (function, rung) in FUNCTIONS {
+        let pointer =
+            ["aclrtGetSocName", "aclCreateTensor", "aclCreateScalar", "aclGetRecentErrMsg"]
+                .contains(&function);
+        // The text about a failure is asked for after one.
+        let with = |fault: String| match function {
+            "aclGetRecentErrMsg" => format!("aclrtSetDevice:ret=507033;{fault}"),
+            _ => fault,
+        };
+        if !pointer {
+            for code in [507_899, 107_000] {
+                let found = Some(format!("{} call", id(rung)));
+                cases.push(case("error code", format!("{function}:ret={code}"), rung, found));
+            }
+        } else if function.starts_with("aclCreate") {
+            let found = Some(format!("{} null", id(rung)));
+            cases.push(case("null handle", format!("{function}:null"), rung, found));
+        }
+        for (class, action, message) in [
+            ("crash", "segv", "VERIFY-CRASH signal"),
+            ("abort", "abort", "VERIFY-CRASH signal"),
+            ("early exit", "exit=0", "VERIFY-CRASH exit"),
+            ("early exit", "exit=7", "VERIFY-CRASH exit"),
+            ("hang", "hang", "VERIFY-HANG silent"),
+        ] {
+            let found = Some(message.to_owned());
+            // Work that does not end is noticed by the wait, which ends by itself before us.
+            let found = if (function, action) == ("kernel", "hang") {
+                Some("VERIFY-COMPUTE call".to_owned())
+            } else {
+                found
+            };
+            let mut case = case(class, with(format!("{function}:{action}")), rung, found);
+            if rung == "compute" {
+                case.args.extend(["--dtype".to_owned(), "fp16".to_owned()]);
+            }
+            if class == "hang" {
+                case.args.extend(["--timeout".to_owned(), "0.8".to_owned()]);
+            }
+            cases.push(case);
+        }
+    }
+    for code in [507_014, 507_015, 507_035, 507_053, 507_054] {
+        for at in [1, 5] {
+            let found = Some("VERIFY-COMPUTE call".to_owned());
+            cases.push(case(
+                "async kernel code",
+                format!("kernel@{at}:ret={code}"),
+                "compute",
+                found,
+            ));
+        }
+    }
+}
+
+/// Every kind of damage, to copies and to results.
+fn data(cases: &mut Vec<Case>) {
+    for damage in DAMAGE {
+        let unwritten = ["tail", "stale"].contains(&damage);
+        let message = if unwritten { "unwritten" } else { "wrong" };
+        // The second copy of the rung writes what the third reads back.
+        let found = Some("VERIFY-MEMORY wrong".to_owned());
+        cases.push(case("copy to the device", format!("aclrtMemcpy@2:{damage}"), "memory", found));
+        let found = Some("VERIFY-MEMORY intermittent".to_owned());
+        cases.push(case(
+            "copy from the device",
+            format!("aclrtMemcpy@3:{damage}"),
+            "memory",
+            found,
+        ));
+        let found = Some(format!("VERIFY-MEMORY {message}"));
+        cases.push(case(
+            "copy from the device",
+            format!("aclrtMemcpy@3+:{damage}"),
+            "memory",
+            found,
+        ));
+        let found = Some(format!("VERIFY-MEMORY {message}"));
+        cases.push(case(
+            "copy on the device",
+            format!("aclrtMemcpyAsync:{damage}"),
+            "memory",
+            found,
+        ));
+        for at in 1..=7 {
+            let found = Some("VERIFY-COMPUTE intermittent".to_owned());
+            let fault = format!("kernel@{at}:{damage}");
+            cases.push(case("wrong number once", fault, "compute", found));
+            let found = Some(format!("VERIFY-COMPUTE {message}"));
+            let fault = format!("kernel@{at}+:{damage}");
+            cases.push(case("wrong number", fault, "compute", found));
+        }
+    }
+    for (fault, rung) in [
+        ("aclrtMemcpy@2:over", "memory"),
+        ("aclrtMemcpyAsync:over", "memory"),
+        ("kernel@1:over", "compute"),
+        ("kernel@4:over", "compute"),
+        ("kernel@7:over", "compute"),
+    ] {
+        let found = Some(format!("{} guard", id(rung)));
+        cases.push(case("out of bounds", fault.to_owned(), rung, found));
+    }
+}
+
+/// Libraries that are missing, damaged or of another version.
+fn libraries(cases: &mut Vec<Case>) {
+    let mut push = |class, libraries, rung: &str, message: &str, status| {
+        let found = (!message.is_empty()).then(|| format!("VERIFY-LOAD {message}"));
+        let args = vec!["--rung".to_owned(), rung.to_owned()];
+        let variables = Vec::new();
+        cases.push(Case { class, libraries: Some(libraries), variables, args, found, status });
+    };
+    let elf = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+    let mut foreign = elf.clone();
+    foreign[18] = if foreign[18] == 183 { 62 } else { 183 };
+    for name in ["libascendcl.so", "libnnopbase.so", "libopapi.so"] {
+        let libraries = Installation::old();
+        libraries.remove(name);
+        push("missing library", libraries, "compute", "absent", 3);
+        for bytes in [&b""[..], b"this is no library\n", &elf[..1000], &elf[..4096]] {
+            let libraries = Installation::old();
+            libraries.write(name, bytes);
+            push("garbage library", libraries, "compute", "broken", 1);
+        }
+        let libraries = Installation::old();
+        libraries.write(name, &foreign);
+        push("foreign library", libraries, "compute", "foreign", 1);
+    }
+    for (function, rung) in FUNCTIONS {
+        let library = match (function, rung) {
+            ("kernel", _) => continue,
+            (name, _) if name.starts_with("aclnn") => "libopapi.so",
+            (_, "compute") => "libnnopbase.so",
+            _ => "libascendcl.so",
+        };
+        let libraries = Installation::old();
+        libraries.hide_in_copy(library, &[function]);
+        push("missing symbol", libraries, "compute", "symbols", 1);
+    }
+    let libraries = Installation::old();
+    libraries.hide_in_copy("libascendcl.so", &["aclGetDeviceCapability"]);
+    push("older version", libraries, "compute", "", 0);
+    push("newer version", Installation::new(), "compute", "", 0);
+}
+
+/// Machines without the device that was asked for.
+fn machines(cases: &mut Vec<Case>) {
+    let mut push = |class,
+                    variables: &[(&'static str, &str)],
+                    args: &[&str],
+                    found: &str,
+                    status| {
+        cases.push(Case {
+            class,
+            libraries: None,
+            variables: variables.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),
+            args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+            found: (!found.is_empty()).then(|| found.to_owned()),
+            status,
+        });
+    };
+    let runtime = ["--rung", "runtime"];
+    push("no device", &[("ASCSIM_DEVICES", "0")], &runtime, "VERIFY-RUNTIME no_device", 3);
+    for list in ["", "9", "x", "-1", "0x0"] {
+        let list = [("ASCEND_RT_VISIBLE_DEVICES", list)];
+        push("visible devices", &list, &runtime, "VERIFY-RUNTIME no_device", 3);
+    }
+    for list in ["0,0", "0,9", "0,,1", "0"] {
+        let list = [("ASCEND_RT_VISIBLE_DEVICES", list), ("ASCSIM_DEVICES", "4")];
+        push("visible devices", &list, &runtime, "", 0);
+        let args = ["--rung", "runtime", "--device", "2"];
+        push("visible devices", &list, &args, "VERIFY-RUNTIME no_such_device", 3);
+    }
+    for device in ["1", "8", "65535"] {
+        let args = ["--rung", "runtime", "--device", device];
+        push("no such device", &[], &args, "VERIFY-RUNTIME no_such_device", 3);
+    }
+    let small = [("ASCSIM_HBM_MB", "2")];
+    push("out of memory", &small, &["--rung", "memory"], "VERIFY-MEMORY full", 3);
+    push(
+        "out of memory",
+        &[("ASCSIM_HBM_MB", "6")],
+        &["--rung", "memory"],
+        "VERIFY-MEMORY full",
+        3,
+    );
+    push(
+        "out of memory",
+        &[("ASCSIM_HBM_MB", "0")],
+        &["--rung", "compute"],
+        "VERIFY-COMPUTE full",
+        3,
+    );
+    for device in ["0", "3", "7"] {
+        for (action, found) in [
+            ("flip", "VERIFY-COMPUTE wrong"),
+            ("segv", "VERIFY-CRASH signal"),
+            ("ret=507015", "VERIFY-COMPUTE call"),
+        ] {
+            let fault = format!("kernel#{device}:{action}");
+            let variables = [("ASCSIM_DEVICES", "8"), ("ASCSIM_FAULT", fault.as_str())];
+            push("one bad device of 8", &variables, &["--rung", "compute"], found, 1);
+        }
+    }
+}
+
+/// What is odd and no fault.
+fn harmless(cases: &mut Vec<Case>) {
+    let mut push = |fault: &str, found: Option<&str>| {
+        let mut case = case("harmless", fault.to_owned(), "compute", found.map(str::to_owned));
+        case.args.extend(["--timeout".to_owned(), "5".to_owned()]);
+        case.status = 0;
+        cases.push(case);
+    };
+    push("aclrtSetDevice:sleep=300", None);
+    push("kernel@1:sleep=400", None);
+    push("aclrtMemcpyAsync:sleep=200", None);
+    push("aclrtGetSocName:null", None);
+    push("aclInit:say=100", Some("VERIFY-CHATTER wrote"));
+    push("aclnnAdd:say=1000000", Some("VERIFY-CHATTER wrote"));
+}
+
+/// Runs a case, and says what is not as expected.
+fn run(case: &Case) -> Option<String> {
+    let both = [OLD.path(), NEW.path()];
+    // Each fault on one of the two layouts, by turns.
+    // Where kernels are counted, the one with a library for all of them.
+    let value = case.variables.first().map_or("", |(_, value)| value);
+    let turn = if value.contains("kernel") { 0 } else { value.len() % 2 };
+    let libraries = case.libraries.as_ref().map_or(both[turn], Installation::path);
+    let args: Vec<&str> = case.args.iter().map(String::as_str).collect();
+    let variables: Vec<(&str, &str)> =
+        case.variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let said = verify(libraries, &args, &variables);
+    let found = said.found();
+    let as_expected = found.first() == case.found.as_ref()
+        && said.status == Some(case.status)
+        && (case.found.is_some() || found.is_empty())
+        && found.len() <= 1;
+    (!as_expected).then(|| {
+        format!(
+            "{}: {variables:?} {args:?}: found {found:?}, status {:?}; expected {:?}, {}",
+            case.class, said.status, case.found, case.status
+        )
+    })
+}
+
+#[test]
+fn matrix() {
+    let cases = cases();
+    let next = AtomicUsize::new(0);
+    let failures = Mutex::new(Vec::new());
+    let counts: Mutex<BTreeMap<&str, [usize; 2]>> = Mutex::default();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let failure = run(case);
+                    let mut counts = counts.lock().unwrap();
+                    let count = counts.entry(case.class).or_default();
+                    count[0] += 1;
+                    count[1] += usize::from(failure.is_none());
+                    failures.lock().unwrap().extend(failure);
+                }
+            });
+        }
+    });
+    let counts = counts.into_inner().unwrap();
+    println!("| class | cases | as expected |\n| --- | --- | --- |");
+    for (class, [all, right]) in &counts {
+        println!("| {class} | {all} | {right} |");
+    }
+    let right: usize = counts.values().map(|count| count[1]).sum();
+    println!("| all {} classes | {} | {right} |", counts.len(), cases.len());
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), cases.len(), failures.join("\n"));
+    assert!(cases.len() >= 250 && counts.len() >= 12);
+}

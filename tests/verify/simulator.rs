@@ -1,0 +1,146 @@
+//! Installations of simulated libraries, and what `verify` says of them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Where cargo puts the shared objects of the dev-dependencies: beside this program.
+fn built(name: &str) -> PathBuf {
+    std::env::current_exe().unwrap().parent().unwrap().join(name)
+}
+
+/// A directory of libraries.
+#[derive(Debug)]
+pub(crate) struct Installation {
+    dir: TempDir,
+}
+
+impl Installation {
+    pub(crate) fn empty() -> Self {
+        Self { dir: tempfile::Builder::new().prefix("cann-").tempdir().unwrap() }
+    }
+
+    /// CANN up to 8.3: one library of operators.
+    pub(crate) fn old() -> Self {
+        let installation = Self::empty();
+        for name in ["libascendcl.so", "libnnopbase.so", "libopapi.so"] {
+            installation.link(name, name);
+        }
+        installation
+    }
+
+    /// CANN from 8.5 on: the runtime under another name, operators by repository.
+    pub(crate) fn new() -> Self {
+        let installation = Self::empty();
+        installation.link("libascendcl.so", "libacl_rt.so");
+        installation.link("libnnopbase.so", "libnnopbase.so");
+        installation.copy("libopapi.so", "libopapi_math.so");
+        installation.hide("libopapi_math.so", &["aclnnMatmul", "aclnnMatmulGetWorkspaceSize"]);
+        installation.copy("libopapi.so", "libopapi_nn.so");
+        installation.hide("libopapi_nn.so", &["aclnnAdd", "aclnnAddGetWorkspaceSize"]);
+        installation
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// One file on disk under another name is the same library; that is right where only one of
+    /// the names is used.
+    pub(crate) fn link(&self, from: &str, to: &str) {
+        std::os::unix::fs::symlink(built(from), self.path().join(to)).unwrap();
+    }
+
+    pub(crate) fn copy(&self, from: &str, to: &str) {
+        std::fs::copy(built(from), self.path().join(to)).unwrap();
+    }
+
+    pub(crate) fn remove(&self, name: &str) {
+        std::fs::remove_file(self.path().join(name)).unwrap();
+    }
+
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
+        let path = self.path().join(name);
+        let _ = std::fs::remove_file(&path);
+        std::fs::write(path, bytes).unwrap();
+    }
+
+    /// Makes functions invisible, as in versions that do not have them: another first letter in
+    /// the names of the symbols.
+    pub(crate) fn hide(&self, library: &str, symbols: &[&str]) {
+        let path = self.path().join(library);
+        let mut bytes = std::fs::read(&path).unwrap();
+        for symbol in symbols {
+            let name = [b"\0", symbol.as_bytes(), b"\0"].concat();
+            let places: Vec<usize> = memchr::memmem::find_iter(&bytes, &name).collect();
+            assert!(!places.is_empty(), "{library} has no {symbol}");
+            for place in places {
+                bytes[place + 1] = b'X';
+            }
+        }
+        self.write(library, &bytes);
+    }
+
+    /// A copy of `library` in place of a link, with functions hidden.
+    pub(crate) fn hide_in_copy(&self, library: &str, symbols: &[&str]) {
+        self.remove(library);
+        self.copy(library, library);
+        self.hide(library, symbols);
+    }
+}
+
+pub(crate) static OLD: LazyLock<Installation> = LazyLock::new(Installation::old);
+pub(crate) static NEW: LazyLock<Installation> = LazyLock::new(Installation::new);
+
+/// What a run gave.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) status: Option<i32>,
+    pub(crate) report: Value,
+    pub(crate) took: Duration,
+}
+
+impl Said {
+    /// `ID message` of all findings.
+    pub(crate) fn found(&self) -> Vec<String> {
+        let findings = self.report["findings"].as_array().unwrap();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        findings
+            .iter()
+            .map(|finding| format!("{} {}", text(&finding["id"]), text(&finding["message"])))
+            .collect()
+    }
+
+    pub(crate) fn title(&self, at: usize) -> &str {
+        self.report["findings"][at]["title"]["en"].as_str().unwrap()
+    }
+}
+
+/// `ascend-doctor` with these libraries and nothing else in its environment.
+pub(crate) fn doctor(libraries: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ascend-doctor"));
+    command
+        .env_clear()
+        .env("LD_LIBRARY_PATH", libraries)
+        .env("ASCEND_DOCTOR_ALLOW_SIM", "1")
+        .env("LANG", "C");
+    command
+}
+
+/// Runs `verify` and reads its JSON report.
+pub(crate) fn verify(libraries: &Path, args: &[&str], variables: &[(&str, &str)]) -> Said {
+    let start = Instant::now();
+    let mut command = doctor(libraries);
+    command.args(["verify", "--format", "json"]).args(args).envs(variables.iter().copied());
+    let output = command.output().unwrap();
+    let took = start.elapsed();
+    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        panic!("no report ({error}) of {args:?} {variables:?}: {errors}")
+    });
+    Said { status: output.status.code(), report, took }
+}
