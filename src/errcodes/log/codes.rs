@@ -5,13 +5,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
-use regex::bytes::Regex;
+use regex::bytes::{Captures, Regex};
 
 use super::Role;
 use super::signature::LITERAL;
 use crate::errcodes::decode::Registers;
 use crate::errcodes::overlay::overlay;
 use crate::errcodes::{self, Family, Kind, Link, Query, Row, cause_of, families, rows, table};
+
+mod event;
 
 /// A code that a line states.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +34,7 @@ pub(super) struct Stated {
 
 /// Literals, one of which every line with such a number holds. Where the key alone is short, the
 /// first digits of ACL codes belong to the literal.
-pub(super) const LITERALS: [&str; 40] = [
+pub(super) const LITERALS: [&str; 50] = [
     "[PID: ",
     "coreId(",
     "error exception",
@@ -73,6 +75,16 @@ pub(super) const LITERALS: [&str; 40] = [
     "result[507",
     "failed: 507",
     "failed, code",
+    "vent id=",
+    "vent id:",
+    "vent_id=",
+    "vent_id:",
+    "event_state=",
+    "Error Code",
+    "ault Code",
+    "ault code",
+    "reason=[",
+    "HCCL error",
 ];
 
 /// The families of E-codes that are registered.
@@ -83,6 +95,9 @@ const E_CODE: &str = r#"(?-u)(?:(?:^|[\s('":|])([EW][1-9A-Z][0-9]{4})(?:: ?|\[PI
 /// An ACL code is six digits, and listed. `ret` alone is the most common word of plogs.
 const DECIMAL: &str = r"(?-u)(?:\b[eE]rror[ _]?[cC]ode(?: is|:| =|=)?|\bruntime result(?: =|=|:)|\b[eE]rrCode[:=]|\bret(?:urn)?[cC]?o?d?e?(?: is|:| =|=|\[)|\bresult(?:\[| =|=)|\bfailed, code|\bfailed:)[ \[(]{0,3}([1-9]\d{5})\b";
 
+/// What one of stands before such a code.
+const INNER_KEYS: [&str; 6] = ["InnerCode", "etCode", "etcode", "rtCode", "tdt error", "hcclRet"];
+
 const INNER: &str = r"(?-u)\b(InnerCode|retCode|rtCode|retcode|drvRetCode|tdt error|hcclRet) ?(?:=|:|->) ?(0x[0-9a-fA-F]{1,8}|\d{1,9})\b";
 const ERRNO: &str = r"(?-u)errNo\[0x([0-9a-fA-F]{16})\]";
 const REGISTERS: &str =
@@ -90,6 +105,14 @@ const REGISTERS: &str =
 
 /// The one word that older chips and versions print: of each core, or of the exception.
 const REGISTER: &str = r"(?-u)\bcoreId\( ?\d+\):\s+0x([0-9a-fA-F]{1,16})\b|(?:exception|error)\b[^\n]{0,60}error code = 0x([0-9a-fA-F]{1,16})\b";
+
+/// The result of a call of HCCL, as torch_npu prints it.
+const CALL: &str = r"(?-u)HCCL (?:function )?error\b[^\n]{0,240}?error code is (\d{1,2})\b";
+
+/// The words of the runtime for its own code.
+const RUNTIME_REASON: &str = r"(?-u)\breason=\[([\w ,.:/()-]{4,120})\]";
+
+const ERR: &str = r"(?-u)\) (ERR\d{5}) ";
 
 macro_rules! regex {
     ($name:ident, $pattern:expr) => {
@@ -103,51 +126,109 @@ regex!(INNERS, INNER);
 regex!(ERRNOS, ERRNO);
 regex!(REGISTER_WORDS, REGISTERS);
 regex!(REGISTER_WORD, REGISTER);
+regex!(HCCL_CALL, CALL);
+regex!(REASON, RUNTIME_REASON);
+regex!(TORCH_NPU, ERR);
 
-/// All codes of `line`.
+/// All codes of `line`. Each expression is slower by far than to see that it cannot match.
 pub(super) fn find(line: &[u8]) -> Vec<Stated> {
     let mut codes = Vec::new();
-    for found in E_CODES.captures_iter(line) {
+    for found in all(&E_CODES, line, has_e_code) {
         let group = (1..=3).find(|group| found.get(*group).is_some()).unwrap_or(1);
         let (at, code) = part(&found, group);
         let known = E_FAMILIES.iter().find_map(|family| named(family, code, at));
         codes.extend(known.or_else(|| relative(code, at)));
     }
-    for found in DECIMALS.captures_iter(line) {
+    for found in all(&DECIMALS, line, has_acl_code) {
         let (at, code) = part(&found, 1);
-        let found = ["acl_rt", "acl_api", "acl_ge", "aclnn"]
-            .iter()
-            .find_map(|family| named(family, code, at));
-        codes.extend(found);
+        codes.extend(ACL_FAMILIES.iter().find_map(|family| named(family, code, at)));
     }
-    for found in INNERS.captures_iter(line) {
+    for found in all(&INNERS, line, |line| has(line, &INNER_KEYS)) {
         let ((_, key), (at, value)) = (part(&found, 1), part(&found, 2));
         codes.extend(inner(key, value, at));
     }
-    for found in ERRNOS.captures_iter(line) {
+    for found in all(&ERRNOS, line, |line| has(line, &["errNo[0x"])) {
         let (at, value) = part(&found, 1);
         let value = u64::from_str_radix(value, 16).unwrap_or(0) & 0xff;
         codes.extend(named("hccl", &value.to_string(), at));
     }
-    for found in REGISTER_WORDS.captures_iter(line) {
+    for found in all(&REGISTER_WORDS, line, |line| has(line, &["errcode:("])) {
         let words = [1, 2, 3].map(|group| {
             let (_, word) = part(&found, group);
             u64::from_str_radix(word.trim_start_matches("0x"), 16).unwrap_or(0)
         });
         codes.push(registers(words, part(&found, 0).0));
     }
-    for found in REGISTER_WORD.captures_iter(line) {
+    for found in all(&REGISTER_WORD, line, |line| has(line, &["coreId(", "error code = 0x"])) {
         let group = if found.get(1).is_some() { 1 } else { 2 };
         let (at, word) = part(&found, group);
         let word = u64::from_str_radix(word, 16).unwrap_or(0);
         codes.extend((word != 0).then(|| registers([word, 0, 0], at)));
     }
+    for found in all(&HCCL_CALL, line, |line| has(line, &["HCCL function error", "HCCL error"])) {
+        let (at, code) = part(&found, 1);
+        codes.extend(named("hccl", code, at));
+    }
+    for found in all(&REASON, line, |line| has(line, &["reason=["])) {
+        let (at, reason) = part(&found, 1);
+        codes.extend(of_reason(reason, at));
+    }
+    for found in all(&TORCH_NPU, line, |line| has(line, &[" ERR"])) {
+        let (at, code) = part(&found, 1);
+        codes.extend(named("torch_npu", code, at));
+    }
+    codes.extend(event::find(line));
     for (key, family) in own_keys() {
         for at in memchr::memmem::find_iter(line, key) {
             codes.extend(own(family, line, at + key.len()));
         }
     }
     codes
+}
+
+/// The matches of an expression, if `may` says that there can be any.
+fn all<'r, 'l>(
+    regex: &'r Regex,
+    line: &'l [u8],
+    may: fn(&[u8]) -> bool,
+) -> impl Iterator<Item = Captures<'l>> + use<'r, 'l> {
+    may(line).then(|| regex.captures_iter(line)).into_iter().flatten()
+}
+
+fn has(line: &[u8], keys: &[&str]) -> bool {
+    keys.iter().any(|key| memchr::memmem::find(line, key.as_bytes()).is_some())
+}
+
+/// Whether there is a letter, a module and four digits.
+fn has_e_code(line: &[u8]) -> bool {
+    memchr::memchr2_iter(b'E', b'W', line).any(|at| {
+        let digits = line.get(at + 2..at + 6);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_digit))
+    })
+}
+
+/// Whether there is a number that is a return code of ACL.
+fn has_acl_code(line: &[u8]) -> bool {
+    let mut at = 0;
+    while at < line.len() {
+        if !line[at].is_ascii_digit() {
+            at += 1;
+            continue;
+        }
+        let length = line[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let listed = |code| ACL_FAMILIES.iter().any(|family| listed(family, code).is_some());
+        if length == 6 && std::str::from_utf8(&line[at..at + length]).is_ok_and(listed) {
+            return true;
+        }
+        at += length;
+    }
+    false
+}
+
+/// `ERRssiii`, literals of lines with such a code.
+pub(super) fn of_torch_npu() -> impl Iterator<Item = &'static str> {
+    let family = families().iter().filter(|family| family.id == "torch_npu");
+    family.flat_map(rows).map(|row| row.code.as_str()).filter(|code| code.len() >= LITERAL)
 }
 
 /// What stands before the codes of the user's own families, as far as it is long enough to be
@@ -180,7 +261,7 @@ pub(super) fn is_code(rule: &str) -> bool {
 }
 
 /// Group `index`, which takes part in every match of its expression, and is ASCII.
-fn part<'a>(found: &regex::bytes::Captures<'a>, index: usize) -> (usize, &'a str) {
+fn part<'a>(found: &Captures<'a>, index: usize) -> (usize, &'a str) {
     found.get(index).map_or((0, ""), |group| {
         (group.start(), std::str::from_utf8(group.as_bytes()).unwrap_or_default())
     })
@@ -198,20 +279,47 @@ fn inner(key: &str, value: &str, at: usize) -> Option<Stated> {
     match key {
         "drvRetCode" => named("drv", &number.to_string(), at),
         "hcclRet" => named("hccl", &number.to_string(), at),
-        "tdt error" => None,
+        "tdt error" => event::tsd(number, at),
         _ if (0x0700_0000..0x0800_0000).contains(&number) => {
             named("runtime", &format!("{number:#x}"), at)
         }
-        _ if (100_000..600_000).contains(&number) => ["acl_rt", "acl_api", "acl_ge", "aclnn"]
-            .iter()
-            .find_map(|family| named(family, &number.to_string(), at)),
+        _ if (100_000..600_000).contains(&number) => {
+            ACL_FAMILIES.iter().find_map(|family| named(family, &number.to_string(), at))
+        }
         "retCode" | "retcode" if number < 0x1000 => named("ts", &format!("{number:#x}"), at),
         _ => None,
     }
 }
 
+const ACL_FAMILIES: [&str; 4] = ["acl_rt", "acl_api", "acl_ge", "aclnn"];
+
+/// The codes of the runtime by their messages. A message of several codes stands for the cause that
+/// is the surest.
+static REASONS: LazyLock<HashMap<&str, &Stated>> = LazyLock::new(|| {
+    let mut reasons: HashMap<&str, &Stated> = HashMap::new();
+    for family in families().iter().filter(|family| ["runtime", "acl_rt"].contains(&&*family.id)) {
+        for row in rows(family) {
+            let code = row.code.to_ascii_lowercase();
+            if let Some(stated) = listed(&family.id, &code).filter(|stated| stated.cause.is_some())
+            {
+                let known = reasons.entry(&row.message).or_insert(stated);
+                if known.weight < stated.weight {
+                    *known = stated;
+                }
+            }
+        }
+    }
+    reasons
+});
+
+/// `reason=[vector core exception]` is a code in words.
+fn of_reason(reason: &str, at: usize) -> Option<Stated> {
+    let stated = REASONS.get(reason)?;
+    Some(Stated { at, ..(*stated).clone() })
+}
+
 /// The families whose codes are read in lines.
-const FAMILIES: [&str; 10] = [
+const FAMILIES: [&str; 12] = [
     "ecode",
     "ecode_inner",
     "acl_rt",
@@ -222,6 +330,8 @@ const FAMILIES: [&str; 10] = [
     "drv",
     "runtime",
     "ts",
+    "chip",
+    "torch_npu",
 ];
 
 /// What is to be said of each code of these families, as it is written in logs.
@@ -240,8 +350,11 @@ static LISTED: LazyLock<HashMap<&str, HashMap<String, Stated>>> = LazyLock::new(
 
 /// The code of a family, if it is listed.
 fn named(family: &str, code: &str, at: usize) -> Option<Stated> {
-    let known = LISTED.get(family)?.get(code)?;
-    Some(Stated { at, ..known.clone() })
+    Some(Stated { at, ..listed(family, code)?.clone() })
+}
+
+fn listed(family: &str, code: &str) -> Option<&'static Stated> {
+    LISTED.get(family)?.get(code)
 }
 
 fn stated(family: &'static Family, row: &Row) -> Stated {

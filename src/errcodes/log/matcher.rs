@@ -80,7 +80,9 @@ static PREFILTER: LazyLock<Prefilter> = LazyLock::new(|| {
             literals.entry(literal).or_default().push(Target::Signature(index));
         }
     }
-    for literal in codes::LITERALS.into_iter().chain(codes::own_literals()) {
+    for literal in
+        codes::LITERALS.into_iter().chain(codes::of_torch_npu()).chain(codes::own_literals())
+    {
         literals.entry(literal).or_default().push(Target::Codes);
     }
     for literal in fallback::LITERALS {
@@ -102,6 +104,7 @@ pub fn literals() -> Vec<&'static str> {
         .iter()
         .flat_map(|signature| signature.literals.iter().map(String::as_str))
         .chain(codes::LITERALS)
+        .chain(codes::of_torch_npu())
         .chain(fallback::LITERALS)
         .collect();
     all.extend(e_codes());

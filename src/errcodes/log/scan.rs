@@ -1,7 +1,11 @@
 //! One log, from its first byte to its last, in bounded memory.
 
 use std::collections::BTreeMap;
+use std::hash::BuildHasher as _;
 use std::io::{self, Read};
+
+use foldhash::fast::RandomState;
+use foldhash::{HashMap, HashMapExt as _};
 
 use super::matcher::{self, Hit};
 use super::time::Time;
@@ -74,17 +78,20 @@ pub fn scan(name: &str, reader: &mut dyn Read, limits: Limits) -> FileReport {
     if let Err(error) = scanner.run(reader) {
         scanner.report.ended = Some(error.to_string());
     }
-    scanner.report
+    scanner.into_report()
 }
-
-/// What makes two hits the same.
-type Key = (String, Option<u32>, Option<u32>, Option<u32>);
 
 pub(super) struct Scanner {
     report: FileReport,
-    /// Records by what makes hits the same, captures included.
-    seen: BTreeMap<(Key, String), usize>,
-    variants: BTreeMap<Key, usize>,
+    /// Where records are, by a hash of what makes hits the same, captures included.
+    seen: HashMap<u64, usize>,
+    /// How many are kept that differ in nothing but their captures, by a hash of the rest.
+    variants: HashMap<u64, usize>,
+    /// By record, its key in `seen`.
+    keys: Vec<u64>,
+    /// The records of each weight.
+    weights: BTreeMap<u8, Vec<usize>>,
+    hasher: RandomState,
     limits: Limits,
 }
 
@@ -92,13 +99,18 @@ impl Scanner {
     pub(super) fn new(name: &str, limits: Limits) -> Self {
         Self {
             report: FileReport { name: name.to_owned(), ..FileReport::default() },
-            seen: BTreeMap::new(),
-            variants: BTreeMap::new(),
+            seen: HashMap::new(),
+            variants: HashMap::new(),
+            keys: Vec::new(),
+            weights: BTreeMap::new(),
+            hasher: RandomState::default(),
             limits,
         }
     }
 
-    pub(super) fn into_report(self) -> FileReport {
+    pub(super) fn into_report(mut self) -> FileReport {
+        // A telling hit may have taken the place of an earlier one.
+        self.report.records.sort_by_key(|record| record.line);
         self.report
     }
 
@@ -111,14 +123,13 @@ impl Scanner {
 
     /// Examines one whole line; what was not seen before is returned.
     pub(super) fn take(&mut self, line: &[u8]) -> Vec<Hit> {
-        let before = self.report.records.len();
-        let lines = self.report.lines;
+        let number = self.report.lines + 1;
         self.region(line);
-        self.report.lines = lines + 1;
+        self.report.lines = number;
         self.report.bytes += line.len() as u64;
         self.report.last = Time::find(line).or(self.report.last);
-        let new = self.report.records.get(before..).unwrap_or_default();
-        new.iter().map(|record| record.hit.clone()).collect()
+        let new = self.report.records.iter().filter(|record| record.line == number);
+        new.map(|record| record.hit.clone()).collect()
     }
 
     fn run(&mut self, reader: &mut dyn Read) -> io::Result<()> {
@@ -194,43 +205,53 @@ impl Scanner {
     /// Keeps a hit, or counts it to the same one before.
     fn keep(&mut self, mut hit: Hit, line: u64, time: impl Fn() -> Option<Time>) {
         let fields = &hit.fields;
-        let key = (hit.rule.clone(), fields.rank, fields.device, fields.pid);
-        let captures: String = hit.captures.iter().flat_map(|(_, value)| [value, "\0"]).collect();
-        if let Some(index) = self.seen.get(&(key.clone(), captures.clone())) {
+        let kind = (&hit.rule, fields.rank, fields.device, fields.pid);
+        let (key, kind) = (self.hasher.hash_one((kind, &hit.captures)), self.hasher.hash_one(kind));
+        if let Some(index) = self.seen.get(&key) {
             let record = &mut self.report.records[*index];
             record.count += 1;
             record.last = hit.fields.time.or(record.last);
             return;
         }
-        let variants = self.variants.entry(key.clone()).or_default();
-        if *variants >= self.limits.variants || !self.has_room(hit.weight) {
+        let variants = self.variants.get(&kind).copied().unwrap_or(0);
+        let place = if variants < self.limits.variants { self.place(hit.weight) } else { None };
+        let Some(place) = place else {
             self.report.dropped += 1;
             return;
-        }
-        *self.variants.entry(key.clone()).or_default() += 1;
+        };
         hit.fields.time = hit.fields.time.or_else(time).or(self.report.last);
-        self.seen.insert((key, captures), self.report.records.len());
+        self.variants.insert(kind, variants + 1);
+        self.seen.insert(key, place);
+        self.weights.entry(hit.weight).or_default().push(place);
         let last = hit.fields.time;
-        self.report.records.push(Record { hit, line, count: 1, last });
+        let record = Record { hit, line, count: 1, last };
+        match self.report.records.get_mut(place) {
+            Some(old) => {
+                *old = record;
+                self.keys[place] = key;
+            }
+            None => {
+                self.report.records.push(record);
+                self.keys.push(key);
+            }
+        }
     }
 
-    /// Whether a hit of that weight is kept: if there are too many, the least telling one goes.
-    fn has_room(&mut self, weight: u8) -> bool {
-        if self.report.records.len() < self.limits.records {
-            return true;
+    /// Where a hit of that weight may be kept: if there are too many, the least telling one goes.
+    fn place(&mut self, weight: u8) -> Option<usize> {
+        let free = self.report.records.len();
+        if free < self.limits.records {
+            return Some(free);
         }
-        let weights = self.report.records.iter().map(|record| record.hit.weight).enumerate();
-        let Some((index, least)) = weights.min_by_key(|(_, weight)| *weight) else { return false };
-        if least >= weight {
-            return false;
+        let mut least = self.weights.first_entry().filter(|least| *least.key() < weight)?;
+        // The last of them: what came first tells more.
+        let place = least.get_mut().pop()?;
+        if least.get().is_empty() {
+            least.remove();
         }
-        self.report.records.remove(index);
-        self.seen.retain(|_, place| *place != index);
-        for place in self.seen.values_mut() {
-            *place -= usize::from(*place > index);
-        }
+        self.seen.remove(&self.keys[place]);
         self.report.dropped += 1;
-        true
+        Some(place)
     }
 
     /// Lines that a terminal or a form wrapped within a word: a literal over the end of a line.

@@ -1,0 +1,136 @@
+//! Events of a chip, in the words of the driver, of `npu-smi` and of cluster management; and the
+//! codes of the service that starts processes on a device.
+
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
+use super::{Role, Stated, has, named, part};
+use crate::errcodes::decode::chip_event;
+use crate::errcodes::{cause_of, family, rows, table};
+
+/// The event as a whole, or as its three parts.
+const EVENT: &str = r"(?-u)\b(?:[Ee]vent[ _]?[Ii]d|[Ff]ault [Cc]ode|Error Code) {0,40}[:=] {0,4}\[? ?(?:0x)?([0-9A-Fa-f]{8})\b|Node Type=0x([0-9a-fA-F]{1,3}); ?Sensor Type=0x([0-9a-fA-F]{1,2});[^\n]{0,160}event_state=(\d{1,3})\b";
+
+static EVENTS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(EVENT).expect("the expression is proved by a test"));
+
+/// What is in every such line.
+const KEYS: [&str; 5] = ["vent", "ault code", "ault Code", "Error Code", "Node Type=0x"];
+
+/// The events of a line.
+pub(super) fn find(line: &[u8]) -> Vec<Stated> {
+    if !has(line, &KEYS) {
+        return Vec::new();
+    }
+    let hex = |text: &str| u32::from_str_radix(text, 16).ok();
+    EVENTS
+        .captures_iter(line)
+        .filter_map(|found| {
+            if found.get(1).is_some() {
+                let (at, id) = part(&found, 1);
+                return stated(hex(id)?, at);
+            }
+            let ((at, node), (_, sensor), (_, state)) =
+                (part(&found, 2), part(&found, 3), part(&found, 4));
+            // The environment is the device: host events have other words.
+            let parts = hex(node)? << 17 | hex(sensor)? << 9 | state.parse::<u32>().ok()?;
+            stated(2 << 30 | parts, at)
+        })
+        .collect()
+}
+
+/// An event that is listed, or whose node or sensor is; where management does not act on it, it is
+/// no failure.
+fn stated(id: u32, at: usize) -> Option<Stated> {
+    let code = format!("0x{id:08X}");
+    let row = table::with_code(family("chip")?, &code).into_iter().next();
+    if row.is_none() && !chip_event(id).is_plausible() {
+        return None;
+    }
+    let harmless = row.as_ref().is_some_and(|row| row.level.starts_with("NotHandle"));
+    let known = named("chip", &code.to_ascii_lowercase(), at);
+    let link = cause_of("chip", &code)?;
+    let (role, weight) = match link.weight {
+        _ if harmless => (Role::Symptom, 8),
+        15.. => (Role::Root, 60),
+        _ => (Role::Root, 46),
+    };
+    let cause = Some(link.cause.id.as_str());
+    let base = known.unwrap_or(Stated { family: "chip", spelled: code, cause, role, weight, at });
+    Some(Stated { role, weight, cause, ..base })
+}
+
+/// `tdt error=31` of the service on the host that starts processes on a device.
+pub(super) fn tsd(number: u64, at: usize) -> Option<Stated> {
+    let code = number.to_string();
+    let row = rows(family("misc")?)
+        .iter()
+        .find(|row| row.code == code && row.component == "tsd" && number != 0)?;
+    let cause = match row.symbol.as_str() {
+        "TSD_DEVICEID_ERROR" => "runtime.device_id_invalid",
+        "TSD_MEMORY_EXHAUSTED" => "memory.host_oom",
+        "TSD_SUBPROCESS_NUM_EXCEED_THE_LIMIT" => "runtime.resource_exhausted",
+        _ => "driver.device_unreachable",
+    };
+    Some(Stated {
+        family: "misc",
+        spelled: row.symbol.clone(),
+        cause: Some(cause),
+        role: Role::Root,
+        weight: 46,
+        at,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    fn found(line: &str) -> Vec<(String, &'static str)> {
+        super::super::find(line.as_bytes())
+            .into_iter()
+            .map(|code| (code.spelled, code.cause.unwrap_or_default()))
+            .collect()
+    }
+
+    #[test]
+    fn events_are_read_in_the_words_of_all_who_print_them() {
+        for line in [
+            "kernel: [ascend] [event] Event id=0x80e01801, name=x",
+            "dms_event event_id:  [0x80e01801] raised",
+            "event_id=0x80e01801",
+            "        Error Code                     : 80E01801",
+            "fault code: 80E01801, card 3",
+            "(Node Type=0x70; Sensor Type=0xc; event_state=1)",
+        ] {
+            assert_eq!(found(line), [("0x80E01801".to_owned(), "hw.hbm_uce")], "{line}");
+        }
+        // Not listed, but of a node that is.
+        assert_eq!(found("event_id=0x80E01955")[0].1, "hw.device_event");
+    }
+
+    #[test]
+    fn other_numbers_are_no_events() {
+        for line in [
+            "event_id=12345678",
+            "event id: 0xdeadbeef",
+            "event_id=0x12c0c001",
+            "Event id=00000000",
+            "prevent_id=0x80e01801x",
+            "0x80e01801",
+        ] {
+            assert_eq!(found(line), [], "{line}");
+        }
+    }
+
+    #[test]
+    fn the_service_of_the_device_says_why_it_did_not_start() {
+        let line = "Set AI CPU attribute failed, tdt error=31.";
+        assert_eq!(found(line), [("TSD_CLT_OPEN_FAILED".to_owned(), "driver.device_unreachable")]);
+        assert_eq!(
+            found("TsdOpen failed. devId=9, tdt error=34")[0].1,
+            "runtime.device_id_invalid"
+        );
+        assert_eq!(found("tdt error=0"), []);
+        assert_eq!(found("tdt error=7777"), []);
+    }
+}
