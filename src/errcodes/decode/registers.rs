@@ -3,8 +3,11 @@
 //! Three words of 64 bits, in each of which a bit stands for one fault; several can be set.
 //! The third has bits 0 to 16 and 32 and above (`ProcessStarsCoreErrorMapInfo` of the runtime).
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use super::{Decoding, Part, row};
-use crate::errcodes::{Link, Row, cause, cause_of};
+use crate::errcodes::{Link, Row, cause, cause_of, family, rows};
 use crate::text::Text;
 
 /// The three error words.
@@ -46,6 +49,21 @@ fn number(word: &str) -> Option<u64> {
     u64::from_str_radix(digits, radix).ok()
 }
 
+/// What each bit of each word speaks for: logs have many such words.
+static LINKS: LazyLock<Vec<Option<Link>>> = LazyLock::new(|| {
+    let known: HashSet<&str> = family("aicore_bit")
+        .map(|family| rows(family).iter().map(|row| row.code.as_str()).collect())
+        .unwrap_or_default();
+    let codes = (0..3).flat_map(|word| (0..u64::BITS).map(move |bit| format!("w{word}.{bit}")));
+    codes
+        .map(|code| known.contains(code.as_str()).then(|| cause_of("aicore_bit", &code)).flatten())
+        .collect()
+});
+
+fn link(word: usize, bit: u32) -> Option<Link> {
+    *LINKS.get(word * 64 + bit as usize)?
+}
+
 impl Registers {
     /// The bits that are set.
     pub fn bits(self) -> Vec<Bit> {
@@ -53,9 +71,7 @@ impl Registers {
         for (word, value) in self.0.into_iter().enumerate() {
             for bit in (0..u64::BITS).filter(|bit| value >> bit & 1 == 1) {
                 let code = format!("w{word}.{bit}");
-                let row = row("aicore_bit", &code);
-                let link = row.as_ref().and_then(|_| cause_of("aicore_bit", &code));
-                bits.push(Bit { word, bit, row, link });
+                bits.push(Bit { word, bit, row: row("aicore_bit", &code), link: link(word, bit) });
             }
         }
         bits
@@ -68,7 +84,9 @@ impl Registers {
             let cause = cause("aicore.timeout_or_trap");
             return cause.map(|cause| Link { cause, weight: 20 }).into_iter().collect();
         }
-        let mut links: Vec<Link> = self.bits().into_iter().filter_map(|bit| bit.link).collect();
+        let set = (0..3).flat_map(|word| (0..u64::BITS).map(move |bit| (word, bit)));
+        let set = set.filter(|(word, bit)| self.0[*word] >> bit & 1 == 1);
+        let mut links: Vec<Link> = set.filter_map(|(word, bit)| link(word, bit)).collect();
         // Stable: of equals, the lower bit.
         links.sort_by_key(|link| std::cmp::Reverse(link.weight));
         let mut seen = Vec::new();

@@ -2,18 +2,20 @@
 //!
 //! A bare number is no code: process ids, thread ids and addresses have the same shape.
 
-use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use regex::bytes::{Captures, Regex};
 
+use self::listed::{ACL_FAMILIES, listed, named, of_reason, of_symbol, relative, stated};
 use super::Role;
+use super::prefix::{Keys, keys};
 use super::signature::LITERAL;
 use crate::errcodes::decode::Registers;
 use crate::errcodes::overlay::overlay;
-use crate::errcodes::{self, Family, Kind, Link, Query, Row, cause_of, families, rows, table};
+use crate::errcodes::{Family, Query, families, rows, table};
 
 mod event;
+mod listed;
 
 /// A code that a line states.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +36,7 @@ pub(super) struct Stated {
 
 /// Literals, one of which every line with such a number holds. Where the key alone is short, the
 /// first digits of ACL codes belong to the literal.
-pub(super) const LITERALS: [&str; 50] = [
+pub(super) const LITERALS: [&str; 55] = [
     "[PID: ",
     "coreId(",
     "error exception",
@@ -85,6 +87,11 @@ pub(super) const LITERALS: [&str; 50] = [
     "ault code",
     "reason=[",
     "HCCL error",
+    "CANN failure",
+    "ACL_ERROR_",
+    "HCCL_E_",
+    "ACLNN_ERR_",
+    ", errno:",
 ];
 
 /// The families of E-codes that are registered.
@@ -93,10 +100,19 @@ pub(super) const E_FAMILIES: [&str; 2] = ["ecode", "ecode_inner"];
 const E_CODE: &str = r#"(?-u)(?:(?:^|[\s('":|])([EW][1-9A-Z][0-9]{4})(?:: ?|\[PID|\)|['"]| \[PID)|^([EW][1-9A-Z][0-9]{4})  |\[([EW][1-9A-Z][0-9]{4})\])"#;
 
 /// An ACL code is six digits, and listed. `ret` alone is the most common word of plogs.
-const DECIMAL: &str = r"(?-u)(?:\b[eE]rror[ _]?[cC]ode(?: is|:| =|=)?|\bruntime result(?: =|=|:)|\b[eE]rrCode[:=]|\bret(?:urn)?[cC]?o?d?e?(?: is|:| =|=|\[)|\bresult(?:\[| =|=)|\bfailed, code|\bfailed:)[ \[(]{0,3}([1-9]\d{5})\b";
+const DECIMAL: &str = r"(?-u)(?:\b[eE]rror[ _]?[cC]ode(?: is|:| =|=)?|\bruntime result(?: =|=|:)|\b[eE]rrCode[:=]|\bret(?:urn)?[cC]?o?d?e?(?: is|:| =|=|\[)|\bresult(?:\[| =|=)|\bfailed, code|\bfailed:|\bCANN failure|\berrno:)[ \[(:=]{0,3}([1-9]\d{5})\b";
 
 /// What one of stands before such a code.
-const INNER_KEYS: [&str; 6] = ["InnerCode", "etCode", "etcode", "rtCode", "tdt error", "hcclRet"];
+static INNER_KEYS: Keys =
+    keys![b"InnerCode", b"etCode", b"etcode", b"rtCode", b"tdt error", b"hcclRet"];
+// And of the others: a search for them is quicker than the expressions.
+static ERRNO_KEYS: Keys = keys![b"errNo[0x"];
+static REGISTERS_KEYS: Keys = keys![b"errcode:("];
+static REGISTER_KEYS: Keys = keys![b"coreId(", b"error code = 0x"];
+static CALL_KEYS: Keys = keys![b"HCCL function error", b"HCCL error"];
+static REASON_KEYS: Keys = keys![b"reason=["];
+static ERR_KEYS: Keys = keys![b" ERR"];
+static SYMBOL_KEYS: Keys = keys![b"ACL_ERROR_", b"HCCL_E_", b"ACLNN_ERR_"];
 
 const INNER: &str = r"(?-u)\b(InnerCode|retCode|rtCode|retcode|drvRetCode|tdt error|hcclRet) ?(?:=|:|->) ?(0x[0-9a-fA-F]{1,8}|\d{1,9})\b";
 const ERRNO: &str = r"(?-u)errNo\[0x([0-9a-fA-F]{16})\]";
@@ -111,6 +127,9 @@ const CALL: &str = r"(?-u)HCCL (?:function )?error\b[^\n]{0,240}?error code is (
 
 /// The words of the runtime for its own code.
 const RUNTIME_REASON: &str = r"(?-u)\breason=\[([\w ,.:/()-]{4,120})\]";
+
+/// A constant by its name.
+const SYMBOL: &str = r"(?-u)\b((?:ACL_ERROR|HCCL_E|ACLNN_ERR)_[A-Z0-9_]{2,60})\b";
 
 const ERR: &str = r"(?-u)\) (ERR\d{5}) ";
 
@@ -129,6 +148,7 @@ regex!(REGISTER_WORD, REGISTER);
 regex!(HCCL_CALL, CALL);
 regex!(REASON, RUNTIME_REASON);
 regex!(TORCH_NPU, ERR);
+regex!(SYMBOLS, SYMBOL);
 
 /// All codes of `line`. Each expression is slower by far than to see that it cannot match.
 pub(super) fn find(line: &[u8]) -> Vec<Stated> {
@@ -143,39 +163,43 @@ pub(super) fn find(line: &[u8]) -> Vec<Stated> {
         let (at, code) = part(&found, 1);
         codes.extend(ACL_FAMILIES.iter().find_map(|family| named(family, code, at)));
     }
-    for found in all(&INNERS, line, |line| has(line, &INNER_KEYS)) {
+    for found in all(&INNERS, line, |line| INNER_KEYS.any_in(line)) {
         let ((_, key), (at, value)) = (part(&found, 1), part(&found, 2));
         codes.extend(inner(key, value, at));
     }
-    for found in all(&ERRNOS, line, |line| has(line, &["errNo[0x"])) {
+    for found in all(&ERRNOS, line, |line| ERRNO_KEYS.any_in(line)) {
         let (at, value) = part(&found, 1);
         let value = u64::from_str_radix(value, 16).unwrap_or(0) & 0xff;
         codes.extend(named("hccl", &value.to_string(), at));
     }
-    for found in all(&REGISTER_WORDS, line, |line| has(line, &["errcode:("])) {
+    for found in all(&REGISTER_WORDS, line, |line| REGISTERS_KEYS.any_in(line)) {
         let words = [1, 2, 3].map(|group| {
             let (_, word) = part(&found, group);
             u64::from_str_radix(word.trim_start_matches("0x"), 16).unwrap_or(0)
         });
         codes.push(registers(words, part(&found, 0).0));
     }
-    for found in all(&REGISTER_WORD, line, |line| has(line, &["coreId(", "error code = 0x"])) {
+    for found in all(&REGISTER_WORD, line, |line| REGISTER_KEYS.any_in(line)) {
         let group = if found.get(1).is_some() { 1 } else { 2 };
         let (at, word) = part(&found, group);
         let word = u64::from_str_radix(word, 16).unwrap_or(0);
         codes.extend((word != 0).then(|| registers([word, 0, 0], at)));
     }
-    for found in all(&HCCL_CALL, line, |line| has(line, &["HCCL function error", "HCCL error"])) {
+    for found in all(&HCCL_CALL, line, |line| CALL_KEYS.any_in(line)) {
         let (at, code) = part(&found, 1);
         codes.extend(named("hccl", code, at));
     }
-    for found in all(&REASON, line, |line| has(line, &["reason=["])) {
+    for found in all(&REASON, line, |line| REASON_KEYS.any_in(line)) {
         let (at, reason) = part(&found, 1);
         codes.extend(of_reason(reason, at));
     }
-    for found in all(&TORCH_NPU, line, |line| has(line, &[" ERR"])) {
+    for found in all(&TORCH_NPU, line, |line| ERR_KEYS.any_in(line)) {
         let (at, code) = part(&found, 1);
         codes.extend(named("torch_npu", code, at));
+    }
+    for found in all(&SYMBOLS, line, |line| SYMBOL_KEYS.any_in(line)) {
+        let (at, symbol) = part(&found, 1);
+        codes.extend(of_symbol(symbol, at));
     }
     codes.extend(event::find(line));
     for (key, family) in own_keys() {
@@ -193,10 +217,6 @@ fn all<'r, 'l>(
     may: fn(&[u8]) -> bool,
 ) -> impl Iterator<Item = Captures<'l>> + use<'r, 'l> {
     may(line).then(|| regex.captures_iter(line)).into_iter().flatten()
-}
-
-fn has(line: &[u8], keys: &[&str]) -> bool {
-    keys.iter().any(|key| memchr::memmem::find(line, key.as_bytes()).is_some())
 }
 
 /// Whether there is a letter, a module and four digits.
@@ -289,129 +309,6 @@ fn inner(key: &str, value: &str, at: usize) -> Option<Stated> {
         "retCode" | "retcode" if number < 0x1000 => named("ts", &format!("{number:#x}"), at),
         _ => None,
     }
-}
-
-const ACL_FAMILIES: [&str; 4] = ["acl_rt", "acl_api", "acl_ge", "aclnn"];
-
-/// The codes of the runtime by their messages. A message of several codes stands for the cause that
-/// is the surest.
-static REASONS: LazyLock<HashMap<&str, &Stated>> = LazyLock::new(|| {
-    let mut reasons: HashMap<&str, &Stated> = HashMap::new();
-    for family in families().iter().filter(|family| ["runtime", "acl_rt"].contains(&&*family.id)) {
-        for row in rows(family) {
-            let code = row.code.to_ascii_lowercase();
-            if let Some(stated) = listed(&family.id, &code).filter(|stated| stated.cause.is_some())
-            {
-                let known = reasons.entry(&row.message).or_insert(stated);
-                if known.weight < stated.weight {
-                    *known = stated;
-                }
-            }
-        }
-    }
-    reasons
-});
-
-/// `reason=[vector core exception]` is a code in words.
-fn of_reason(reason: &str, at: usize) -> Option<Stated> {
-    let stated = REASONS.get(reason)?;
-    Some(Stated { at, ..(*stated).clone() })
-}
-
-/// The families whose codes are read in lines.
-const FAMILIES: [&str; 12] = [
-    "ecode",
-    "ecode_inner",
-    "acl_rt",
-    "acl_api",
-    "acl_ge",
-    "aclnn",
-    "hccl",
-    "drv",
-    "runtime",
-    "ts",
-    "chip",
-    "torch_npu",
-];
-
-/// What is to be said of each code of these families, as it is written in logs.
-static LISTED: LazyLock<HashMap<&str, HashMap<String, Stated>>> = LazyLock::new(|| {
-    let listed = families().iter().filter(|family| FAMILIES.contains(&family.id.as_str()));
-    let of = |family: &'static Family| {
-        let codes = rows(family).iter().map(|row| {
-            let name = family.kind == Kind::Name;
-            let code = if name { row.code.clone() } else { row.code.to_ascii_lowercase() };
-            (code, stated(family, row))
-        });
-        (family.id.as_str(), codes.collect())
-    };
-    listed.map(of).collect()
-});
-
-/// The code of a family, if it is listed.
-fn named(family: &str, code: &str, at: usize) -> Option<Stated> {
-    Some(Stated { at, ..listed(family, code)?.clone() })
-}
-
-fn listed(family: &str, code: &str) -> Option<&'static Stated> {
-    LISTED.get(family)?.get(code)
-}
-
-fn stated(family: &'static Family, row: &Row) -> Stated {
-    let link = cause_of(&family.id, &row.code).or_else(|| {
-        // What it becomes on its way to the user says it less exactly.
-        let becomes = row.becomes.iter().find_map(|code| cause_of("acl_rt", code))?;
-        Some(Link { weight: becomes.weight.saturating_sub(2).max(1), ..becomes })
-    });
-    let (role, weight) = link.map_or((Role::Wrapper, 1), |link| standing(&family.id, &link));
-    Stated {
-        family: &family.id,
-        spelled: row.code.clone(),
-        cause: link.map(|link| link.cause.id.as_str()),
-        role,
-        weight,
-        at: 0,
-    }
-}
-
-/// An E-code that no registry has: TBE and AscendC operators make some up. Its first letters say
-/// which module prints it, and where most codes of the module speak for one cause, so does it.
-fn relative(code: &str, at: usize) -> Option<Stated> {
-    let family = families().iter().find(|family| family.id == "ecode")?;
-    let mut votes: BTreeMap<&'static str, usize> = BTreeMap::new();
-    let mut relatives = 0;
-    for row in rows(family).iter().filter(|row| row.code.get(..2) == code.get(..2)) {
-        relatives += 1;
-        if let Some(link) = cause_of("ecode", &row.code) {
-            *votes.entry(&link.cause.id).or_default() += 1;
-        }
-    }
-    let (cause, most) = votes.into_iter().max_by_key(|(_, count)| *count)?;
-    let clear = most * 3 >= relatives * 2;
-    clear.then(|| Stated {
-        family: "ecode",
-        spelled: code.to_owned(),
-        cause: Some(cause),
-        role: Role::Symptom,
-        weight: 34,
-        at,
-    })
-}
-
-/// What a code is in a failure, and its weight as of signatures. The layer nearest to the failure
-/// has the most specific codes: an E-code states more than the return code of the same call.
-fn standing(family: &str, link: &Link) -> (Role, u8) {
-    let cause = link.cause;
-    if link.weight <= 1 || cause.role == errcodes::Role::Wrapper {
-        return (Role::Wrapper, 2 * link.weight.min(5));
-    }
-    let weight = link.weight + if family == "ecode" { 24 } else { 10 };
-    let role = match cause.role {
-        errcodes::Role::Consequence => Role::Consequence,
-        _ if link.weight < 15 => Role::Symptom,
-        _ => Role::Root,
-    };
-    (role, weight)
 }
 
 /// The register words of an AI Core: which bits are set says what went wrong. A bit that names a

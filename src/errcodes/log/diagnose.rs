@@ -50,7 +50,8 @@ impl Filter {
 
 /// Finds the first cause.
 pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
-    let Reading { files, problems, left_out } = reading;
+    let Reading { mut files, problems, left_out } = reading;
+    let filter = &in_one_year(&mut files, filter);
     let processes = Processes::new(&files);
     let (mut candidates, context) = rank::gather(&files, &processes, &|item| filter.wants(item));
     for candidate in &mut candidates {
@@ -94,6 +95,27 @@ pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
         },
         causes,
     }
+}
+
+/// Gives moments without a year the one of the others.
+fn in_one_year(files: &mut [FileReport], filter: &Filter) -> Filter {
+    let own = [filter.since, filter.until].into_iter().flatten();
+    let times = files.iter().flat_map(|file| {
+        let records = file.records.iter().flat_map(|record| [record.hit.fields.time, record.last]);
+        records.chain([file.first, file.last]).flatten()
+    });
+    let with_year = |time: &Time| time.has_year();
+    let latest = times.filter(with_year).max().or_else(|| own.filter(with_year).max());
+    let Some(latest) = latest else { return filter.clone() };
+    let place = |time: &mut Option<Time>| *time = time.map(|time| time.in_year_of(latest));
+    for record in files.iter_mut().flat_map(|file| &mut file.records) {
+        place(&mut record.hit.fields.time);
+        place(&mut record.last);
+    }
+    let mut filter = filter.clone();
+    place(&mut filter.since);
+    place(&mut filter.until);
+    filter
 }
 
 /// All codes that were read, with how often.

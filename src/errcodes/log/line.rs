@@ -1,6 +1,6 @@
 //! What a line says of itself: level, time, process, rank and device.
 
-use super::prefix::{self, Writer};
+use super::prefix::{self, Keys, Writer, keys};
 use super::time::Time;
 
 /// How grave the writer of a line held it.
@@ -34,7 +34,7 @@ pub struct Fields {
 }
 
 /// Words that stand before the number of a device.
-const DEVICE_KEYS: [&[u8]; 14] = [
+static DEVICE_KEYS: Keys = keys![
     b"Device:",
     b"device_id=",
     b"device_id:",
@@ -51,9 +51,9 @@ const DEVICE_KEYS: [&[u8]; 14] = [
     b"Device ",
 ];
 /// Words that stand before the number of the rank that writes.
-const RANK_KEYS: [&[u8]; 6] =
-    [b"RankID:", b"rankId[", b"localUserrank[", b"local_rank=", b"rank_id=", b"RANK_ID="];
-const PID_KEYS: [&[u8]; 3] = [b"(PID:", b"[PID: ", b"[PID:"];
+static RANK_KEYS: Keys =
+    keys![b"RankID:", b"rankId[", b"localUserrank[", b"local_rank=", b"rank_id=", b"RANK_ID="];
+static PID_KEYS: Keys = keys![b"(PID:", b"[PID: ", b"[PID:"];
 
 /// The level of a line from which prefixes were taken.
 pub(super) fn level(line: &[u8]) -> Level {
@@ -95,14 +95,12 @@ fn upper(text: &[u8]) -> &[u8] {
 
 /// Reads the rest; `writer` is what the prefixes said.
 pub(super) fn fields(line: &[u8], writer: Writer) -> Fields {
-    let first = |keys: &[&[u8]]| keys.iter().find_map(|key| prefix::value(line, key));
-    let number = |keys: &[&[u8]]| first(keys).map(|(_, number)| number);
     Fields {
         time: Time::find(line),
-        pid: plog_pid(line).or_else(|| number(&PID_KEYS)).or(writer.pid),
-        rank: number(&RANK_KEYS).or(writer.rank),
+        pid: plog_pid(line).or_else(|| PID_KEYS.number_in(line)).or(writer.pid),
+        rank: RANK_KEYS.number_in(line).or(writer.rank),
         // 64 devices are the most that one host has; larger numbers are something else.
-        device: number(&DEVICE_KEYS).filter(|device| *device < 64),
+        device: DEVICE_KEYS.number_in(line).filter(|device| *device < 64),
         writer: writer.name,
     }
 }

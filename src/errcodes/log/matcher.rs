@@ -140,7 +140,9 @@ pub(super) fn examine(raw: &[u8]) -> Findings {
         return found;
     }
     let fields = line::fields(line, writer);
-    let shown = text::evidence(&clean);
+    let first = matches.iter().map(|matched| matched.start);
+    let first = first.chain(codes.iter().map(|code| code.at)).min().unwrap_or(0);
+    let shown = text::evidence_at(&clean, clean.len() - line.len() + first);
     found.hits.extend(matches.into_iter().map(|matched| matched.into_hit(&fields, &shown)));
     for code in codes {
         let hit = of_code(code, &fields, &shown);

@@ -1,6 +1,10 @@
 //! What launchers, containers and people put before a line: taken off, and kept where it says
 //! which process wrote the line.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 /// Which process wrote a line, as far as its prefixes say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Writer {
@@ -112,6 +116,39 @@ fn is_name(byte: u8) -> bool {
 fn number_at_end(word: &[u8]) -> Option<u32> {
     let start = word.iter().rposition(|byte| !byte.is_ascii_digit())? + 1;
     digits(&word[start..]).map(|(number, _)| number)
+}
+
+/// Keys before numbers, ready to be looked for.
+pub(super) struct Keys(LazyLock<Vec<Finder<'static>>>);
+
+/// Makes [`Keys`].
+macro_rules! keys {
+    ($($key:expr),* $(,)?) => {
+        $crate::errcodes::log::prefix::Keys::new(|| {
+            let keys: &[&'static [u8]] = &[$($key),*];
+            keys.iter().map(|key| memchr::memmem::Finder::new(*key)).collect()
+        })
+    };
+}
+pub(super) use keys;
+
+impl Keys {
+    pub(super) const fn new(make: fn() -> Vec<Finder<'static>>) -> Self {
+        Self(LazyLock::new(make))
+    }
+
+    /// Whether `text` holds one of them.
+    pub(super) fn any_in(&self, text: &[u8]) -> bool {
+        self.0.iter().any(|key| key.find(text).is_some())
+    }
+
+    /// The number behind the first of them, in their order, that has one.
+    pub(super) fn number_in(&self, text: &[u8]) -> Option<u32> {
+        self.0.iter().find_map(|key| {
+            let at = key.find(text)?;
+            digits(&text[at + key.needle().len()..]).map(|(number, _)| number)
+        })
+    }
 }
 
 /// The number behind the first `key`, and where the key begins.

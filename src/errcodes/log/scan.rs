@@ -225,15 +225,12 @@ impl Scanner {
         self.weights.entry(hit.weight).or_default().push(place);
         let last = hit.fields.time;
         let record = Record { hit, line, count: 1, last };
-        match self.report.records.get_mut(place) {
-            Some(old) => {
-                *old = record;
-                self.keys[place] = key;
-            }
-            None => {
-                self.report.records.push(record);
-                self.keys.push(key);
-            }
+        if let Some(old) = self.report.records.get_mut(place) {
+            *old = record;
+            self.keys[place] = key;
+        } else {
+            self.report.records.push(record);
+            self.keys.push(key);
         }
     }
 
@@ -365,7 +362,7 @@ fn fill(
             }
         };
         buffer.truncate(old + count);
-        if at_start && old == 0 && count >= 2 {
+        if at_start && old == 0 && is_wide(buffer) {
             *decoder = match buffer[..2] {
                 [0xff, 0xfe] => Some(encoding_rs::UTF_16LE.new_decoder()),
                 [0xfe, 0xff] => Some(encoding_rs::UTF_16BE.new_decoder()),
@@ -383,6 +380,12 @@ fn fill(
         }
     }
     Ok(true)
+}
+
+/// Whether a text can be UTF-16: digits and blanks have a byte that is zero in it.
+fn is_wide(text: &[u8]) -> bool {
+    let head = &text[..text.len().min(512)];
+    head.len() >= 2 && memchr::memchr_iter(0, head).count() * 12 >= head.len()
 }
 
 #[cfg(test)]

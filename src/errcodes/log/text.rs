@@ -30,13 +30,27 @@ pub(super) fn without_escapes(line: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(clean)
 }
 
-/// What is shown of a line: decoded, its middle cut if it is long, trailing blanks removed.
-/// Control characters stay: renderers escape them.
+/// What is shown of a line: decoded, cut if it is long, trailing blanks removed. Control characters
+/// stay: renderers escape them.
 pub(super) fn evidence(line: &[u8]) -> String {
+    evidence_at(line, 0)
+}
+
+/// The same; of a long line the part that holds what is at `at`.
+pub(super) fn evidence_at(line: &[u8], at: usize) -> String {
     let line = line.trim_ascii_end();
-    let cut = line.len() > EVIDENCE;
-    let part = if cut { &line[..boundary(line, EVIDENCE)] } else { line };
+    let start = if at < EVIDENCE / 2 || line.len() <= EVIDENCE {
+        0
+    } else {
+        boundary(line, (at - EVIDENCE / 6).min(line.len()))
+    };
+    let rest = &line[start..];
+    let cut = rest.len() > EVIDENCE;
+    let part = if cut { &rest[..boundary(rest, EVIDENCE)] } else { rest };
     let mut text = decode(part);
+    if start > 0 {
+        text.insert(0, '…');
+    }
     if cut {
         text.push('…');
     }
@@ -83,5 +97,9 @@ mod tests {
     fn long_lines_are_cut_between_characters() {
         let text = evidence("错".repeat(1000).as_bytes());
         assert!(text.len() < 620 && text.ends_with("错…"), "{text}");
+        let line = format!("{}here{}", "错".repeat(1000), "误".repeat(1000));
+        let text = evidence_at(line.as_bytes(), 3000);
+        assert!(text.len() < 620 && text.contains("here"), "{text}");
+        assert!(text.starts_with("…错") && text.ends_with("误…"), "{text}");
     }
 }

@@ -11,14 +11,22 @@ pub struct Time(pub i64);
 
 /// Microseconds of a second.
 pub(super) const SECOND: i64 = 1_000_000;
+/// The year of moments that name none: a leap year that no log is of.
+const NO_YEAR: i64 = 4;
+/// How far the clocks of machines may be apart, where a year is to be found, in microseconds.
+const DAY: i64 = 86_400 * SECOND;
 
 impl Time {
     /// From the parts of a date and a time; `None` if there is no such moment.
     pub fn new(date: (i64, u32, u32), clock: (u32, u32, u32), micros: u32) -> Option<Self> {
+        if (1970..=2999).contains(&date.0) { Self::of(date, clock, micros) } else { None }
+    }
+
+    /// The same for any year.
+    fn of(date: (i64, u32, u32), clock: (u32, u32, u32), micros: u32) -> Option<Self> {
         let (year, month, day) = date;
         let (hour, minute, second) = clock;
-        let sound = (1970..=2999).contains(&year)
-            && (1..=12).contains(&month)
+        let sound = (1..=12).contains(&month)
             && (1..=31).contains(&day)
             && hour < 24
             && minute < 60
@@ -35,7 +43,8 @@ impl Time {
 
     /// Finds the first date with a time in `line`: `2024-11-28-11:59:30.645.648`,
     /// `2023-01-10 09:25:45,123`, `2023-01-10T09:25:45.123`, `2023/01/10 09:25:45`,
-    /// `Thu Nov 28 11:56:34 2024`.
+    /// `Thu Nov 28 11:56:34 2024`; without a year `06-10 09:25:45`, `W610 09:25:45.123`,
+    /// `Jun 10 09:25:45`.
     pub fn find(line: &[u8]) -> Option<Self> {
         let mut at = 0;
         while let Some(colon) = memchr::memchr(b':', &line[at..]) {
@@ -66,13 +75,72 @@ impl Time {
         if let Some(date) = iso(date) {
             return Self::new(date, clock, fraction(rest));
         }
+        if let Some((month, day)) = month_day(date).or_else(|| letter_month_day(date)) {
+            return Self::of((NO_YEAR, month, day), clock, fraction(rest));
+        }
         // `Nov 28 11:56:34 2024`
         let day_at = date.iter().rposition(|byte| *byte == b' ')?;
         let day = number(date[day_at + 1..].trim_ascii())?;
         let month = month(date[..day_at].trim_ascii())?;
-        let year = rest.strip_prefix(b" ").and_then(|rest| number(rest.get(..4)?))?;
-        Self::new((i64::from(year), month, day), clock, 0)
+        let year = rest.strip_prefix(b" ").and_then(|rest| number(rest.get(..4)?));
+        match year.filter(|year| (1970..=2999).contains(year)) {
+            Some(year) => Self::new((i64::from(year), month, day), clock, 0),
+            None => Self::of((NO_YEAR, month, day), clock, fraction(rest)),
+        }
     }
+
+    /// Whether the line named a year.
+    pub fn has_year(self) -> bool {
+        self.0 >= 0
+    }
+
+    /// A moment without a year, in the year in which it is not later than `latest`, as far as
+    /// clocks agree.
+    pub(super) fn in_year_of(self, latest: Self) -> Self {
+        if self.has_year() || !latest.has_year() {
+            return self;
+        }
+        let ((_, month, day), micros) = self.parts();
+        let ((year, ..), _) = latest.parts();
+        let moment = |year: i64| Self(days(year, month, day) * DAY + micros);
+        if moment(year).0 <= latest.0 + DAY { moment(year) } else { moment(year - 1) }
+    }
+
+    /// Year, month and day, and the microseconds since midnight.
+    fn parts(self) -> ((i64, u32, u32), i64) {
+        // The inverse of `days`.
+        let shifted = self.0.div_euclid(DAY) + 719_468;
+        let era = shifted.div_euclid(146_097);
+        let of_era = shifted.rem_euclid(146_097);
+        let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+        let of_year = of_era - (365 * year + year / 4 - year / 100);
+        let shifted_month = (5 * of_year + 2) / 153;
+        let day = of_year - (153 * shifted_month + 2) / 5 + 1;
+        let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+        let year = year + era * 400 + i64::from(month <= 2);
+        let small = |value: i64| u32::try_from(value).unwrap_or(0);
+        ((year, small(month), small(day)), self.0.rem_euclid(DAY))
+    }
+}
+
+/// `06-10` behind a blank, or at the start: loggers of vLLM.
+fn month_day(date: &[u8]) -> Option<(u32, u32)> {
+    let start = date.len().checked_sub(5)?;
+    let [.., b'-', _, _] = date else { return None };
+    let alone = start == 0 || matches!(date[start - 1], b' ' | b'[' | b'(');
+    alone.then_some((number(&date[start..start + 2])?, number(&date[start + 3..])?))
+}
+
+/// `W610`, `E1231`: loggers of C++.
+fn letter_month_day(date: &[u8]) -> Option<(u32, u32)> {
+    let digits = date.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let letter = date.len().checked_sub(digits + 1)?;
+    let alone = letter == 0 || matches!(date[letter - 1], b' ' | b'[' | b':');
+    if !matches!(digits, 3 | 4) || !matches!(date[letter], b'I' | b'W' | b'E' | b'F') || !alone {
+        return None;
+    }
+    let (month, day) = date[letter + 1..].split_at(digits - 2);
+    Some((number(month)?, number(day)?))
 }
 
 /// `2024-11-28` or `2024/11/28` at the end.
@@ -131,26 +199,18 @@ fn days(year: i64, month: u32, day: u32) -> i64 {
 
 impl fmt::Display for Time {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = self.0.div_euclid(SECOND);
-        let micros = self.0.rem_euclid(SECOND);
-        let (day, clock) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-        // The inverse of `days`.
-        let shifted = day + 719_468;
-        let era = shifted.div_euclid(146_097);
-        let of_era = shifted.rem_euclid(146_097);
-        let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-        let of_year = of_era - (365 * year + year / 4 - year / 100);
-        let shifted_month = (5 * of_year + 2) / 153;
-        let day = of_year - (153 * shifted_month + 2) / 5 + 1;
-        let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-        let year = year + era * 400 + i64::from(month <= 2);
+        let ((year, month, day), micros) = self.parts();
+        let clock = micros / SECOND;
+        if self.has_year() {
+            write!(out, "{year:04}-")?;
+        }
         write!(
             out,
-            "{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}.{:03}",
+            "{month:02}-{day:02} {:02}:{:02}:{:02}.{:03}",
             clock / 3_600,
             clock / 60 % 60,
             clock % 60,
-            micros / 1_000
+            micros / 1_000 % 1_000
         )
     }
 }
@@ -184,6 +244,11 @@ mod tests {
                 "2024-11-28 11:56:34.000",
             ),
             ("EI0002: [PID: 7277] 2024-02-29-00:00:00.000.001 x", "2024-02-29 00:00:00.000"),
+            ("ERROR 09-04 10:00:00 [core.py:702] x", "09-04 10:00:00.000"),
+            ("02-29 10:00:00.5 x", "02-29 10:00:00.500"),
+            ("[rank7]:[W609 06:57:47.819535026 compiler_depend.ts:877] x", "06-09 06:57:47.819"),
+            ("E1231 23:59:59.000001 7 x", "12-31 23:59:59.000"),
+            ("Mar 15 03:40:50 host kernel: x", "03-15 03:40:50.000"),
         ] {
             assert_eq!(shown(line).as_deref(), Some(time), "{line}");
         }
@@ -203,6 +268,22 @@ mod tests {
         ] {
             assert_eq!(shown(line), None, "{line}");
         }
+    }
+
+    #[test]
+    fn a_moment_without_a_year_is_not_after_the_last_with_one() {
+        let latest = Time::find(b"2026-01-02 00:00:00").unwrap();
+        for (line, time) in [
+            ("01-01 10:00:00", "2026-01-01 10:00:00.000"),
+            ("01-02 20:00:00", "2026-01-02 20:00:00.000"),
+            ("12-31 23:00:00", "2025-12-31 23:00:00.000"),
+            ("2024-05-05 23:00:00", "2024-05-05 23:00:00.000"),
+        ] {
+            let found = Time::find(line.as_bytes()).unwrap();
+            assert_eq!(found.in_year_of(latest).to_string(), time);
+        }
+        let none = Time::find(b"05-05 23:00:00").unwrap();
+        assert_eq!(none.in_year_of(none), none);
     }
 
     #[test]

@@ -5,22 +5,34 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::{Role, Stated, has, named, part};
+use super::{Role, Stated, named, part};
 use crate::errcodes::decode::chip_event;
+use crate::errcodes::log::prefix::{Keys, keys};
 use crate::errcodes::{cause_of, family, rows, table};
 
 /// The event as a whole, or as its three parts.
-const EVENT: &str = r"(?-u)\b(?:[Ee]vent[ _]?[Ii]d|[Ff]ault [Cc]ode|Error Code) {0,40}[:=] {0,4}\[? ?(?:0x)?([0-9A-Fa-f]{8})\b|Node Type=0x([0-9a-fA-F]{1,3}); ?Sensor Type=0x([0-9a-fA-F]{1,2});[^\n]{0,160}event_state=(\d{1,3})\b";
+const EVENT: &str = r"(?-u)\b(?:[Ee]vent(?:[ _][Ii]d|id| ID)|[Ff]ault [Cc]ode|Error Code) {0,40}[:=] {0,4}\[? ?(?:0x)?([0-9A-Fa-f]{8})\b|Node Type=0x([0-9a-fA-F]{1,3}); ?Sensor Type=0x([0-9a-fA-F]{1,2});[^\n]{0,160}event_state=(\d{1,3})\b";
 
 static EVENTS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(EVENT).expect("the expression is proved by a test"));
 
 /// What is in every such line.
-const KEYS: [&str; 5] = ["vent", "ault code", "ault Code", "Error Code", "Node Type=0x"];
+static KEYS: Keys = keys![
+    b"vent id",
+    b"vent_id",
+    b"vent Id",
+    b"vent_Id",
+    b"ventid",
+    b"vent ID",
+    b"ault code",
+    b"ault Code",
+    b"Error Code",
+    b"Node Type=0x"
+];
 
 /// The events of a line.
 pub(super) fn find(line: &[u8]) -> Vec<Stated> {
-    if !has(line, &KEYS) {
+    if !KEYS.any_in(line) {
         return Vec::new();
     }
     let hex = |text: &str| u32::from_str_radix(text, 16).ok();
@@ -58,7 +70,7 @@ fn stated(id: u32, at: usize) -> Option<Stated> {
     };
     let cause = Some(link.cause.id.as_str());
     let base = known.unwrap_or(Stated { family: "chip", spelled: code, cause, role, weight, at });
-    Some(Stated { role, weight, cause, ..base })
+    Some(Stated { cause, role, weight, ..base })
 }
 
 /// `tdt error=31` of the service on the host that starts processes on a device.

@@ -114,10 +114,9 @@ impl Reader {
                 let inner = inner.strip_suffix(".tgz").unwrap_or(inner).to_owned();
                 let unpacked = MultiGzDecoder::new(BufReader::new(source));
                 // Boxed: the type would otherwise contain itself.
-                let mut limited =
-                    Limited { source: Box::new(unpacked), left: self.budget, used: 0 };
+                let mut limited = Limited::new(Box::new(unpacked), self.budget);
                 self.any(&inner, &mut limited as &mut dyn Read, depth + 1, visit);
-                self.budget = self.budget.saturating_sub(limited.used);
+                self.spend(&limited);
             }
             Form::Tar if depth < 3 => self.tar(name, source, depth, visit),
             Form::Program => {}
@@ -173,14 +172,21 @@ impl Reader {
                         continue;
                     }
                     let inside = format!("{name}!{own}");
-                    let mut limited =
-                        Limited { source: Box::new(member), left: self.budget, used: 0 };
+                    let mut limited = Limited::new(Box::new(member), self.budget);
                     self.any(&inside, &mut limited as &mut dyn Read, 1, visit);
-                    self.budget = self.budget.saturating_sub(limited.used);
+                    self.spend(&limited);
                 }
                 Ok(_) => {}
                 Err(error) => self.problem(name, ProblemKind::Damaged, &error.to_string()),
             }
+        }
+    }
+
+    /// Takes off what was unpacked. Where that was too much, the last problem is just that.
+    fn spend(&mut self, limited: &Limited<'_>) {
+        self.budget = self.budget.saturating_sub(limited.used);
+        if let Some(problem) = self.problems.last_mut().filter(|_| limited.exceeded) {
+            problem.kind = ProblemKind::TooLarge;
         }
     }
 
@@ -215,6 +221,13 @@ struct Limited<'a> {
     source: Box<dyn Read + 'a>,
     left: u64,
     used: u64,
+    exceeded: bool,
+}
+
+impl<'a> Limited<'a> {
+    fn new(source: Box<dyn Read + 'a>, left: u64) -> Self {
+        Self { source, left, used: 0, exceeded: false }
+    }
 }
 
 impl Read for Limited<'_> {
@@ -222,11 +235,11 @@ impl Read for Limited<'_> {
         if self.used >= self.left {
             // Not an error where there is nothing more.
             let mut one = [0_u8; 1];
-            return if self.source.read(&mut one)? == 0 {
-                Ok(0)
-            } else {
-                Err(io::Error::other(Exceeded))
-            };
+            if self.source.read(&mut one)? == 0 {
+                return Ok(0);
+            }
+            self.exceeded = true;
+            return Err(io::Error::other(Exceeded));
         }
         let most = usize::try_from(self.left - self.used).unwrap_or(usize::MAX).min(buffer.len());
         let count = self.source.read(&mut buffer[..most])?;

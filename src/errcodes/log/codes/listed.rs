@@ -1,0 +1,145 @@
+//! What is to be said of each code that the tables have, as it is written in logs.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
+
+use super::{Role, Stated};
+use crate::errcodes::{self, Family, Kind, Link, Row, cause_of, families, rows};
+
+/// The families of the return codes of ACL.
+pub(super) const ACL_FAMILIES: [&str; 4] = ["acl_rt", "acl_api", "acl_ge", "aclnn"];
+
+/// The codes of the runtime by their messages. A message of several codes stands for the cause that
+/// is the surest.
+static REASONS: LazyLock<HashMap<&str, &Stated>> = LazyLock::new(|| {
+    let mut reasons: HashMap<&str, &Stated> = HashMap::new();
+    for family in families().iter().filter(|family| ["runtime", "acl_rt"].contains(&&*family.id)) {
+        for row in rows(family) {
+            let code = row.code.to_ascii_lowercase();
+            if let Some(stated) = listed(&family.id, &code).filter(|stated| stated.cause.is_some())
+            {
+                let known = reasons.entry(&row.message).or_insert(stated);
+                if known.weight < stated.weight {
+                    *known = stated;
+                }
+            }
+        }
+    }
+    reasons
+});
+
+/// A constant that is listed.
+pub(super) fn of_symbol(symbol: &str, at: usize) -> Option<Stated> {
+    ACL_FAMILIES.iter().chain(&["hccl"]).find_map(|id| {
+        let family = families().iter().find(|family| family.id == **id)?;
+        let row = rows(family).iter().find(|row| row.symbol == symbol)?;
+        named(id, &row.code, at)
+    })
+}
+
+/// `reason=[vector core exception]` is a code in words.
+pub(super) fn of_reason(reason: &str, at: usize) -> Option<Stated> {
+    let stated = REASONS.get(reason)?;
+    Some(Stated { at, ..(*stated).clone() })
+}
+
+/// The families whose codes are read in lines.
+const FAMILIES: [&str; 12] = [
+    "ecode",
+    "ecode_inner",
+    "acl_rt",
+    "acl_api",
+    "acl_ge",
+    "aclnn",
+    "hccl",
+    "drv",
+    "runtime",
+    "ts",
+    "chip",
+    "torch_npu",
+];
+
+/// What is to be said of each code of these families, as it is written in logs.
+static LISTED: LazyLock<HashMap<&str, HashMap<String, Stated>>> = LazyLock::new(|| {
+    let listed = families().iter().filter(|family| FAMILIES.contains(&family.id.as_str()));
+    let of = |family: &'static Family| {
+        let codes = rows(family).iter().map(|row| {
+            let name = family.kind == Kind::Name;
+            let code = if name { row.code.clone() } else { row.code.to_ascii_lowercase() };
+            (code, stated(family, row))
+        });
+        (family.id.as_str(), codes.collect())
+    };
+    listed.map(of).collect()
+});
+
+/// The code of a family, if it is listed.
+pub(super) fn named(family: &str, code: &str, at: usize) -> Option<Stated> {
+    Some(Stated { at, ..listed(family, code)?.clone() })
+}
+
+pub(super) fn listed(family: &str, code: &str) -> Option<&'static Stated> {
+    LISTED.get(family)?.get(code)
+}
+
+pub(super) fn stated(family: &'static Family, row: &Row) -> Stated {
+    let link = cause_of(&family.id, &row.code).or_else(|| {
+        // What it becomes on its way to the user says it less exactly.
+        let becomes = row.becomes.iter().find_map(|code| cause_of("acl_rt", code))?;
+        Some(Link { weight: becomes.weight.saturating_sub(2).max(1), ..becomes })
+    });
+    let (role, weight) = link.map_or((Role::Wrapper, 1), |link| standing(&family.id, &link));
+    Stated {
+        family: &family.id,
+        spelled: row.code.clone(),
+        cause: link.map(|link| link.cause.id.as_str()),
+        role,
+        weight,
+        at: 0,
+    }
+}
+
+/// An E-code that no registry has: TBE and AscendC operators make some up. Its first letters say
+/// which module prints it, and where most codes of the module speak for one cause, so does it.
+pub(super) fn relative(code: &str, at: usize) -> Option<Stated> {
+    let family = families().iter().find(|family| family.id == "ecode")?;
+    if let Some(link) = cause_of("ecode", code) {
+        let (role, weight) = standing("ecode", &link);
+        let cause = Some(link.cause.id.as_str());
+        return Some(Stated { family: "ecode", spelled: code.to_owned(), cause, role, weight, at });
+    }
+    let mut votes: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut relatives = 0;
+    for row in rows(family).iter().filter(|row| row.code.get(..2) == code.get(..2)) {
+        relatives += 1;
+        if let Some(link) = cause_of("ecode", &row.code) {
+            *votes.entry(&link.cause.id).or_default() += 1;
+        }
+    }
+    let (cause, most) = votes.into_iter().max_by_key(|(_, count)| *count)?;
+    let clear = most * 3 >= relatives * 2;
+    clear.then(|| Stated {
+        family: "ecode",
+        spelled: code.to_owned(),
+        cause: Some(cause),
+        role: Role::Symptom,
+        weight: 34,
+        at,
+    })
+}
+
+/// What a code is in a failure, and its weight as of signatures. The layer nearest to the failure
+/// has the most specific codes: an E-code states more than the return code of the same call.
+pub(super) fn standing(family: &str, link: &Link) -> (Role, u8) {
+    let cause = link.cause;
+    if link.weight <= 1 || cause.role == errcodes::Role::Wrapper {
+        return (Role::Wrapper, 2 * link.weight.min(5));
+    }
+    let weight = link.weight + if family == "ecode" { 24 } else { 10 };
+    let role = match cause.role {
+        errcodes::Role::Consequence => Role::Consequence,
+        _ if link.weight < 15 => Role::Symptom,
+        _ => Role::Root,
+    };
+    (role, weight)
+}
