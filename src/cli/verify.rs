@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::verify::judge::Floor;
 use crate::verify::protocol::{Dtype, Level, Rung};
+use crate::verify::rung::DIRECTIONS;
 
 /// Options of `verify`.
 #[derive(Debug, Clone, Args)]
@@ -28,12 +30,29 @@ pub struct VerifyArgs {
     /// How many seconds one call may take; then its process is killed, and the call named
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     pub timeout: f64,
+    /// The least speed of copies in GB/s, such as h2d=10,d2h=10,d2d=200
+    #[arg(long, value_name = "COPY=GB/S", value_delimiter = ',', value_parser = floor)]
+    pub floor: Vec<Floor>,
+    /// Compare the speed of copies with an earlier report (`--format json`)
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
     /// Keep the logs that CANN writes, in this directory
     #[arg(long, value_name = "DIR")]
     pub keep_logs: Option<PathBuf>,
     /// One line of JSON for each stage as it ends, the report as the last one
     #[arg(long, conflicts_with = "format")]
     pub json: bool,
+}
+
+/// `h2d=10`.
+fn floor(text: &str) -> Result<Floor, String> {
+    let (name, speed) = text.split_once('=').unwrap_or((text, ""));
+    let stage = DIRECTIONS.iter().find(|(direction, _)| *direction == name.trim());
+    let speed = speed.trim().parse::<f64>().ok().filter(|speed| (0.0..1e6).contains(speed));
+    match (stage, speed) {
+        (Some((_, stage)), Some(gb_per_s)) => Ok(Floor { stage, gb_per_s }),
+        _ => Err("h2d, d2h or d2d with a speed is expected, such as h2d=10".to_owned()),
+    }
 }
 
 /// A time from 0.1 seconds to a day.

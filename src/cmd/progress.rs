@@ -43,6 +43,38 @@ impl Bar {
     }
 }
 
+/// What is being done, in one line; it goes away when this is dropped.
+#[derive(Debug)]
+pub(super) struct Line(Option<ProgressBar>);
+
+impl Line {
+    /// A line, unless standard error is no terminal or the user wants quiet.
+    pub(super) fn new(quiet: bool) -> Self {
+        let wanted = !quiet && std::io::stderr().is_terminal();
+        Self(wanted.then(|| {
+            let style = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}");
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+        }))
+    }
+
+    /// Shows what is being done now.
+    pub(super) fn show(&self, text: &str) {
+        if let Some(bar) = &self.0 {
+            bar.set_message(crate::text::escape_line(text).into_owned());
+            bar.tick();
+        }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 impl Drop for Bar {
     fn drop(&mut self) {
         if let Some(bar) = &self.0 {

@@ -1,12 +1,15 @@
 //! `verify`: run the vendor's libraries in processes of their own, and judge what they did.
 #![expect(clippy::disallowed_methods, reason = "asks whether simulated libraries are allowed")]
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
 use super::output::{self, Output};
+use super::progress::Line;
 use crate::cli::VerifyArgs;
 use crate::elf;
 use crate::render::{Format, render};
@@ -16,11 +19,13 @@ use crate::text::{Text, sentence, words};
 use crate::verify::judge::{Surroundings, judge};
 use crate::verify::parent::Ran;
 use crate::verify::plog::{Logs, last_errors};
-use crate::verify::protocol::{Dtype, Event, Fault, Outcome, Rung};
+use crate::verify::protocol::{Dtype, Event, Fault, Level, Outcome, Rung};
 use crate::verify::run::{self, Done, Wanted, log_dir};
 
 /// Allows simulated libraries: for the tests of this program.
 const ALLOW_SIMULATED: &str = "ASCEND_DOCTOR_ALLOW_SIM";
+/// The largest report that is read.
+const BASELINE_LIMIT: u64 = 64 << 20;
 /// What every output says then.
 const SIMULATED: &str = "SIMULATED";
 
@@ -29,24 +34,39 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
     let logs = Logs::new(keep).with_context(|| {
         format!("cannot make the directory `{}`", keep.unwrap_or("".as_ref()).display())
     })?;
-    let rungs = rungs(&args.rung);
+    let baseline = args.baseline.as_deref().map(baseline).transpose()?;
+    let limited = !args.floor.is_empty() || baseline.is_some();
+    let mut asked = args.rung.clone();
+    if limited && !asked.is_empty() {
+        // Copies are what the rung of the memory makes.
+        asked.push(Rung::Memory);
+    }
+    let rungs = rungs(&asked);
     let wanted = Wanted {
         devices: args.device.clone(),
         rungs: rungs.clone(),
         dtypes: if args.dtype.is_empty() { Dtype::ALL.to_vec() } else { args.dtype.clone() },
         level: args.level,
+        speed: limited || args.level == Level::Standard,
         silence: Duration::from_secs_f64(args.timeout),
         allow_simulated: std::env::var_os(ALLOW_SIMULATED).is_some_and(|value| value == "1"),
         logs: logs.path().map(ToOwned::to_owned),
     };
-    let done = run::run(&wanted, &|device, event| {
-        if args.json {
-            say(device, event);
+    let line = Line::new(output.quiet() || args.json);
+    let done = run::run(&wanted, &|device, event| match event {
+        Event::Begin { stage, .. } => {
+            let place = device.map_or_else(|| "CANN".to_owned(), |device| format!("NPU {device}"));
+            line.show(&format!("{place}: {stage}"));
         }
+        Event::Stage { .. } if args.json => say(device, event),
+        _ => {}
     });
+    drop(line);
     let mut around = Surroundings {
         visible: std::env::var("ASCEND_RT_VISIBLE_DEVICES").ok(),
         passed_over: passed_over(&done),
+        floors: args.floor.clone(),
+        baseline: baseline.unwrap_or_default(),
         ..Surroundings::default()
     };
     for ran in std::iter::once(&done.first).chain(&done.devices) {
@@ -81,14 +101,39 @@ fn rungs(asked: &[Rung]) -> Vec<Rung> {
 
 /// Writes a stage that ended as a line.
 fn say(device: Option<i32>, event: &Event) {
-    if !matches!(event, Event::Stage { .. }) {
-        return;
-    }
     let Ok(Value::Object(mut line)) = serde_json::to_value(event) else { return };
     line.insert("schema".to_owned(), json!("ascend-doctor/verify-stage/1"));
     line.insert("device".to_owned(), json!(device));
     // Whoever reads the lines may be gone; the run goes on, and the report fails to be written.
     let _ = output::print(|_, out| writeln!(out, "{}", Value::Object(line)));
+}
+
+/// The speeds of an earlier report, by device and stage.
+fn baseline(path: &Path) -> anyhow::Result<BTreeMap<(i32, String), f64>> {
+    let shown = path.display();
+    let bytes = output::read_argument(path, BASELINE_LIMIT)?;
+    let report: Value = serde_json::from_slice(&bytes)
+        .ok()
+        .filter(|report: &Value| report["schema"] == "ascend-doctor/verify/1")
+        .with_context(|| format!("`{shown}` is no report of `verify --format json`"))?;
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let mut speeds = BTreeMap::new();
+    for device in list(&report["devices"]) {
+        let number = device["device"].as_i64().and_then(|number| i32::try_from(number).ok());
+        for stage in list(&device["stages"]) {
+            let name = stage["stage"].as_str().map(str::to_owned);
+            if let (Some(number), Some(name), Some(speed)) =
+                (number, name, stage["gb_per_s"].as_f64())
+            {
+                speeds.insert((number, name), speed);
+            }
+        }
+    }
+    anyhow::ensure!(
+        !speeds.is_empty(),
+        "`{shown}` has no speeds: write it with `verify --level standard --format json`"
+    );
+    Ok(speeds)
 }
 
 /// Libraries that were not found although the search path has them: for another machine.

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use acl_abi::Group;
 
 use super::protocol::{Event, Fault, Order, Rung};
-use super::rung::{Ended, Measured, Probe, Stopped, compute, memory};
+use super::rung::{Ended, Measured, Probe, Stopped, compute, memory, speeds};
 use super::vendor::{Vendor, leave};
 
 /// Where events go.
@@ -119,10 +119,13 @@ fn device_rungs(
     let probe = Probe { vendor, reporter, order, stream, soc };
     reporter.stage(Rung::Runtime, "stream and events", || {
         let device_ms = Some(probe.timed(|| Ok(()))?);
-        Ok(Ended::Passed(Measured { device_ms, bytes: None }))
+        Ok(Ended::Passed(Measured { device_ms, gb_per_s: None }))
     })?;
     if order.rungs.contains(&Rung::Memory) {
         memory(&probe)?;
+        if order.speed {
+            speeds(&probe)?;
+        }
     }
     if order.rungs.contains(&Rung::Compute) {
         compute(&probe)?;

@@ -8,7 +8,7 @@ use super::protocol::{Again, Event, Fault, Outcome, Pattern, Place, Rung, Wrong}
 use super::run::Done;
 use crate::data::Catalog;
 use crate::errcodes::{self, Match};
-use crate::report::{Evidence, Finding, FixStep, Found, Reason, RuleResult, Verdict};
+use crate::report::{Evidence, Finding, FixStep, Found, Reason, RuleResult, Severity, Verdict};
 use crate::text::Text;
 
 /// "No memory": somebody else has it; that is no fault of the device.
@@ -23,11 +23,27 @@ const QUOTED: usize = 3;
 pub struct Surroundings {
     /// `ASCEND_RT_VISIBLE_DEVICES`, if it is set.
     pub visible: Option<String>,
+    /// The least speed of a copy, by direction, in GB/s.
+    pub floors: Vec<Floor>,
+    /// Speeds of an earlier run, by device and stage, in GB/s.
+    pub baseline: BTreeMap<(i32, String), f64>,
     /// Libraries in the search path that the linker passes over, and for which machine they are.
     pub passed_over: Vec<(String, String)>,
     /// The last errors in the logs of the children, by device.
     pub logs: BTreeMap<Option<i32>, LogTail>,
 }
+
+/// The least speed of a copy.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Floor {
+    /// The stage that measures it.
+    pub stage: &'static str,
+    /// In GB/s.
+    pub gb_per_s: f64,
+}
+
+/// How much slower than an earlier run is no accident.
+const SLOWER: f64 = 0.8;
 
 /// The judgement.
 #[derive(Debug, Default)]
@@ -58,6 +74,7 @@ pub fn judge(done: &Done, rungs: &[Rung], around: &Surroundings) -> Judgement {
         }
         items.extend(of_end(ran, &mut reasons));
         items.extend(of_chatter(ran));
+        items.extend(of_speed(ran, around));
     }
     for device in &done.unknown {
         let fault = Fault::NoSuchDevice { device: *device, count: done.count.unwrap_or_default() };
@@ -101,7 +118,8 @@ pub fn judge(done: &Done, rungs: &[Rung], around: &Surroundings) -> Judgement {
             no_verdict.push(text);
         }
     }
-    let results = results(done, rungs, &findings);
+    let limited = !around.floors.is_empty() || !around.baseline.is_empty();
+    let results = results(done, rungs, limited, &findings);
     Judgement { findings, results, no_verdict }
 }
 
@@ -177,6 +195,7 @@ fn of_wrong(id: &'static str, wrong: &Wrong) -> Found {
     let message = match (wrong.what, wrong.again, wrong.pattern) {
         (Place::Guard, ..) => "guard",
         (Place::Input, ..) => "input",
+        (Place::Tolerance, ..) => "tolerance",
         (_, Again::Right, _) => "intermittent",
         (_, _, Pattern::Unwritten) => "unwritten",
         _ => "wrong",
@@ -195,11 +214,32 @@ fn of_wrong(id: &'static str, wrong: &Wrong) -> Found {
             ("got", wrong.got.clone()),
         ],
     );
-    Found::error(id, message)
+    let severity = if wrong.what == Place::Tolerance { Severity::Warning } else { Severity::Error };
+    Found::new(id, message, severity)
         .arg("operation", &wrong.operation)
         .arg("wrong", wrong.wrong.to_string())
         .arg("total", wrong.total.to_string())
         .evidence(seen)
+}
+
+/// Copies that are slower than they should be.
+fn of_speed(ran: &Ran, around: &Surroundings) -> Vec<Item> {
+    let mut items = Vec::new();
+    for event in &ran.events {
+        let Event::Stage { stage, gb_per_s: Some(speed), .. } = event else { continue };
+        let floor = around.floors.iter().find(|floor| floor.stage == stage);
+        let before = ran.device.and_then(|device| around.baseline.get(&(device, stage.clone())));
+        let found = if let Some(floor) = floor.filter(|floor| *speed < floor.gb_per_s) {
+            Found::error("VERIFY-SPEED", "floor").arg("least", format!("{}", floor.gb_per_s))
+        } else if let Some(before) = before.filter(|before| *speed < **before * SLOWER) {
+            Found::warning("VERIFY-SPEED", "baseline").arg("before", format!("{before:.2}"))
+        } else {
+            continue;
+        };
+        let found = found.arg("stage", stage).arg("speed", format!("{speed:.2}"));
+        items.push(Item { found, device: ran.device, code: None });
+    }
+    items
 }
 
 /// What the runtime said, as evidence.
@@ -355,7 +395,7 @@ fn translate(finding: &mut Finding, known: &Match) {
 }
 
 /// What became of each rung, and of the processes.
-fn results(done: &Done, rungs: &[Rung], findings: &[Finding]) -> Vec<RuleResult> {
+fn results(done: &Done, rungs: &[Rung], limited: bool, findings: &[Finding]) -> Vec<RuleResult> {
     let catalog = Catalog::builtin();
     let result = |id: &'static str, verdict: Verdict, reason: Option<&'static str>| RuleResult {
         id,
@@ -391,6 +431,17 @@ fn results(done: &Done, rungs: &[Rung], findings: &[Finding]) -> Vec<RuleResult>
         let verdict = if found(id) { Verdict::Found } else { Verdict::Passed };
         results.push(result(id, verdict, None));
     }
+    let measured = done
+        .devices
+        .iter()
+        .flat_map(|ran| &ran.events)
+        .any(|event| matches!(event, Event::Stage { gb_per_s: Some(_), .. }));
+    results.push(match (found("VERIFY-SPEED"), limited, measured) {
+        (true, ..) => result("VERIFY-SPEED", Verdict::Found, None),
+        (_, false, _) => result("VERIFY-SPEED", Verdict::NotApplicable, Some("verify_no_limit")),
+        (_, true, true) => result("VERIFY-SPEED", Verdict::Passed, None),
+        (_, true, false) => result("VERIFY-SPEED", Verdict::NotChecked, Some("verify_stopped")),
+    });
     results
 }
 

@@ -9,11 +9,12 @@
 //! - [`parent`] starts, watches and ends one child; [`run`] decides which children there are.
 //! - [`child`] is the other side. It alone touches [`vendor`], the only module with `unsafe`, so
 //!   that no library of the vendor is ever mapped into the doctor itself.
-//! - [`rung`] holds what is tried on a device, [`numerics`] what right numbers are.
+//! - [`rung`] holds what is tried on a device, [`numerics`] and [`lanes`] what right numbers are.
 //! - [`judge`] turns a run into findings.
 
 pub mod child;
 pub mod judge;
+pub mod lanes;
 pub mod numerics;
 pub mod parent;
 pub mod plog;

@@ -48,6 +48,19 @@ impl Dtype {
         }
     }
 
+    /// A number, rounded to this type.
+    pub fn round(self, value: f64, out: &mut Vec<u8>) {
+        #[expect(clippy::cast_possible_truncation, reason = "that is the rounding")]
+        let single = value as f32;
+        match self {
+            #[expect(clippy::cast_possible_truncation, reason = "integers are not rounded")]
+            Self::Int32 => out.extend((value as i32).to_le_bytes()),
+            Self::Fp32 => out.extend(single.to_le_bytes()),
+            Self::Fp16 => out.extend(to_f16(single).to_le_bytes()),
+            Self::Bf16 => out.extend(to_bf16(single).to_le_bytes()),
+        }
+    }
+
     /// An element as a number; an integer exactly.
     pub fn decode(self, bytes: &[u8]) -> f64 {
         match (self, bytes) {
@@ -146,6 +159,9 @@ pub struct Exact {
     /// The result, encoded.
     pub result: Vec<u8>,
 }
+
+/// The seeds of the inputs that are used.
+pub const SEEDS: [u64; 2] = [0xadd, 0x3a7];
 
 /// `count` additions.
 pub fn addition(dtype: Dtype, count: usize, seed: u64) -> Exact {
@@ -299,7 +315,7 @@ mod tests {
     #[test]
     fn inputs_and_results_are_exact_in_their_types() {
         for dtype in Dtype::ALL {
-            let exact = addition(dtype, 5000, 7);
+            let exact = addition(dtype, 1 << 16, SEEDS[0]);
             let width = dtype.width();
             let mut low = 0;
             for ((a, b), sum) in exact
@@ -315,7 +331,7 @@ mod tests {
             assert!(low > 1000, "{dtype:?}: the lowest bits are not used");
         }
         for (dtype, size) in [(Dtype::Fp16, 128), (Dtype::Bf16, 128), (Dtype::Fp32, 64)] {
-            let exact = product(dtype, size, 11);
+            let exact = product(dtype, size, SEEDS[1]);
             let width = dtype.width();
             let value = |data: &[u8], at: usize| dtype.decode(&data[at * width..(at + 1) * width]);
             for row in 0..size {

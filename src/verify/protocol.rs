@@ -57,7 +57,7 @@ impl Rung {
 pub enum Level {
     /// Small shapes that are computed exactly: seconds.
     Quick,
-    /// Larger shapes and copies.
+    /// Also larger shapes, random numbers with a tolerance, and the speed of copies.
     Standard,
 }
 
@@ -103,6 +103,8 @@ pub struct Order {
     pub dtypes: Vec<Dtype>,
     /// How much.
     pub level: Level,
+    /// Whether the speed of copies is measured.
+    pub speed: bool,
     /// How long one call may be silent, in milliseconds.
     pub silence_ms: u64,
     /// Whether libraries that identify themselves as simulated are used.
@@ -291,6 +293,8 @@ pub enum Place {
     Guard,
     /// An input, which nothing may change.
     Input,
+    /// The result: it is too far from the right one.
+    Tolerance,
 }
 
 /// How data is wrong.

@@ -19,6 +19,8 @@ pub struct Wanted {
     pub dtypes: Vec<Dtype>,
     /// How much.
     pub level: Level,
+    /// Whether the speed of copies is measured.
+    pub speed: bool,
     /// How long one call may be silent.
     pub silence: Duration,
     /// Whether simulated libraries are used.
@@ -80,6 +82,7 @@ fn one(wanted: &Wanted, device: Option<i32>, listen: &(dyn Fn(Option<i32>, &Even
         rungs: wanted.rungs.clone(),
         dtypes: wanted.dtypes.clone(),
         level: wanted.level,
+        speed: wanted.speed,
         silence_ms: u64::try_from(wanted.silence.as_millis()).unwrap_or(u64::MAX),
         allow_simulated: wanted.allow_simulated,
         parent: super::parent::own_pid(),

@@ -91,3 +91,52 @@ fn later_functions_are_optional() {
         );
     }
 }
+
+/// `scripts/acl_abi.py` against headers: right ones, and each with one mistake.
+#[test]
+fn the_generator_finds_wrong_headers() {
+    let there = |program: &str| {
+        let version = std::process::Command::new(program).arg("--version").output();
+        version.is_ok_and(|output| output.status.success())
+    };
+    if !there("g++") || !there("python3") {
+        eprintln!("skipped: g++ and python3 are needed");
+        return;
+    }
+    let right = "#pragma once\n#include <cstddef>\n#include <cstdint>\n\
+        typedef int aclError; typedef void *aclrtStream; typedef void *aclrtEvent;\n\
+        typedef enum { ACL_HBM_MEM = 1 } aclrtMemAttr;\n\
+        typedef enum { ACL_MEMCPY_HOST_TO_DEVICE = 1 } aclrtMemcpyKind;\n\
+        typedef struct { char data[4108]; } HcclRootInfo;\n\
+        extern \"C\" {\n\
+        aclError aclInit(const char *configPath);\n\
+        aclError aclrtMemcpy(void *, size_t, const void *, size_t, aclrtMemcpyKind);\n\
+        aclError aclrtEventElapsedTime(float *ms, aclrtEvent, aclrtEvent);\n\
+        aclError aclrtSynchronizeStreamWithTimeout(aclrtStream, int32_t);\n\
+        aclError aclrtGetMemInfo(aclrtMemAttr, size_t *, size_t *);\n\
+        }\n";
+    let run = |header: &str| {
+        let dir = tempfile::Builder::new().prefix("headers-").tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("acl")).unwrap();
+        std::fs::write(dir.path().join("acl/acl.h"), header).unwrap();
+        let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/acl_abi.py");
+        let mut command = std::process::Command::new("python3");
+        let output = command.arg(script).arg("-I").arg(dir.path()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (status, text) = run(right);
+    assert_eq!(status, Some(0), "{text}");
+    assert!(text.contains("8 facts are equal, 0 differ"), "{text}");
+    for (from, to) in [
+        ("float *ms", "float ms"),
+        ("(aclrtStream, int32_t)", "(aclrtStream, int8_t)"),
+        ("ACL_HBM_MEM = 1", "ACL_HBM_MEM = 2"),
+        ("data[4108]", "data[4096]"),
+        ("const void *, size_t, aclrt", "const void *, uint32_t, aclrt"),
+    ] {
+        assert!(right.contains(from), "{from}");
+        let (status, text) = run(&right.replace(from, to));
+        assert_eq!(status, Some(1), "{to}: {text}");
+        assert!(text.contains("7 facts are equal, 1 differ"), "{to}: {text}");
+    }
+}

@@ -183,6 +183,10 @@ fn wrong_usage_is_refused() {
         &["verify", "--dtype", "int4"],
         &["verify", "--timeout", "0"],
         &["verify", "--timeout", "nan"],
+        &["verify", "--floor", "h2d"],
+        &["verify", "--floor", "up=3"],
+        &["verify", "--floor", "h2d=-1"],
+        &["verify", "--baseline", "/nowhere/x"],
         &["verify", "--json", "--format", "text"],
         &["verify-child", "{}"],
         &["verify-child", "not json"],
@@ -195,8 +199,60 @@ fn wrong_usage_is_refused() {
 /// Nobody but `verify` starts the other side: a right order from elsewhere is refused.
 #[test]
 fn a_child_wants_its_parent() {
-    let order = r#"{"device":0,"rungs":["load"],"dtypes":[],"level":"quick","silence_ms":1000,"allow_simulated":true,"parent":1}"#;
+    let order = r#"{"device":0,"rungs":["load"],"dtypes":[],"level":"quick","speed":false,"silence_ms":1000,"allow_simulated":true,"parent":1}"#;
     let output =
         doctor(OLD.path()).args(["verify-child", order]).stdin(Stdio::null()).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
+}
+
+/// The larger level: large products, random numbers, speeds.
+#[test]
+fn the_standard_level_is_clean_and_finds_what_it_should() {
+    let args = ["--level", "standard"];
+    let said = verify(OLD.path(), &args, &[]);
+    assert_eq!((said.status, said.found()), (Some(0), vec![]));
+    let stages = said.report["devices"][0]["stages"].as_array().unwrap();
+    let speeds = stages.iter().filter(|stage| stage["gb_per_s"].is_number()).count();
+    assert_eq!((stages.len(), speeds), (24, 3));
+    // Kernels 6 and 8 are the large products, 10 to 14 the random numbers.
+    let compute = ["--level", "standard", "--rung", "compute"];
+    for (fault, found) in [
+        ("kernel@6+:flip", "VERIFY-COMPUTE wrong"),
+        ("kernel@8+:flipmsb", "VERIFY-COMPUTE wrong"),
+        ("kernel@10+:flipmsb", "VERIFY-COMPUTE tolerance"),
+        ("kernel@13+:nan", "VERIFY-COMPUTE tolerance"),
+        ("kernel@13+:ret=507015", "VERIFY-COMPUTE call"),
+    ] {
+        let said = verify(OLD.path(), &compute, &[("ASCSIM_FAULT", fault)]);
+        assert_eq!(said.found(), [found], "{fault}");
+    }
+}
+
+#[test]
+fn slow_copies_are_found_where_a_speed_was_asked_for() {
+    let slow = [("ASCSIM_H2D_MBPS", "500")];
+    let floor = |least: &str, variables: &[(&str, &str)]| {
+        verify(OLD.path(), &["--rung", "memory", "--floor", least], variables)
+    };
+    let said = floor("h2d=0.6", &slow);
+    assert_eq!((said.status, said.found()), (Some(1), vec!["VERIFY-SPEED floor".to_owned()]));
+    assert!(said.title(0).contains("host to device: 0."), "{}", said.title(0));
+    assert_eq!(floor("h2d=0.1,d2h=0.01,d2d=0.01", &slow).found(), Vec::<String>::new());
+    // A report is the baseline of a later one.
+    let dir = Installation::empty();
+    let path = dir.path().join("before.json");
+    // Slow enough that a busy machine does not matter.
+    let rate = [("ASCSIM_H2D_MBPS", "150"), ("ASCSIM_D2H_MBPS", "150"), ("ASCSIM_D2D_MBPS", "150")];
+    let before = verify(OLD.path(), &["--rung", "memory", "--level", "standard"], &rate);
+    std::fs::write(&path, before.report.to_string()).unwrap();
+    let args = ["--rung", "memory", "--baseline", path.to_str().unwrap()];
+    let slower = [("ASCSIM_D2H_MBPS", "75")];
+    let said = verify(OLD.path(), &args, &slower);
+    assert_eq!((said.status, said.found()), (Some(0), vec!["VERIFY-SPEED baseline".to_owned()]));
+    assert!(said.title(0).contains("device to host"), "{}", said.title(0));
+    for wrong in ["{}", "no json", "[1]"] {
+        std::fs::write(&path, wrong).unwrap();
+        let output = doctor(OLD.path()).arg("verify").args(&args[2..]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{wrong}");
+    }
 }

@@ -2,9 +2,11 @@
 
 mod compute;
 mod memory;
+mod speed;
 
 pub use compute::compute;
 pub use memory::memory;
+pub use speed::{DIRECTIONS, speeds};
 
 use std::time::Instant;
 
@@ -41,8 +43,8 @@ pub struct Probe<'a> {
 pub struct Measured {
     /// By the events of the device, in milliseconds.
     pub device_ms: Option<f64>,
-    /// Bytes that were copied in that time.
-    pub bytes: Option<usize>,
+    /// The speed of a copy, in GB/s.
+    pub gb_per_s: Option<f64>,
 }
 
 /// How a stage ended that did not fail.
@@ -85,19 +87,18 @@ impl Reporter {
             stage: stage.to_owned(),
             host_ms,
             device_ms: measured.device_ms,
-            gb_per_s: speed(measured),
+            gb_per_s: measured.gb_per_s,
             outcome,
         });
         if failed { Err(Stopped) } else { Ok(()) }
     }
 }
 
-/// GB/s, where both are known.
-fn speed(measured: Measured) -> Option<f64> {
-    let milliseconds = measured.device_ms.filter(|milliseconds| *milliseconds > 0.0)?;
+/// GB/s of `bytes` in that time.
+fn speed(bytes: usize, milliseconds: f64) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
-    let bytes = measured.bytes? as f64;
-    Some(bytes / milliseconds / 1e6)
+    let bytes = bytes as f64;
+    (milliseconds > 0.0).then_some(bytes / milliseconds / 1e6)
 }
 
 impl Probe<'_> {
