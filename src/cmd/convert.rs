@@ -55,6 +55,10 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     if in_place && !recovered.is_empty() {
         found = walk(&scope)?;
     }
+    // Git takes its time; it is needed only if there is something to write.
+    let ask = in_place && !args.force;
+    let dirs: Vec<PathBuf> = found.roots.iter().map(|root| root.real.clone()).collect();
+    let question = git::Question::ask(if ask { &dirs } else { &[] });
     let bar = Bar::new(output.quiet());
     let mut planned = plan(&found.files, &options, &bar.listener());
     drop(bar);
@@ -66,7 +70,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     } else if args.check {
         Done::Checked
     } else if in_place {
-        write(args, &found, &mut planned, &mut remarks)?
+        write(args, &found, &mut planned, question, &mut remarks)?
     } else {
         Done::Planned
     };
@@ -201,6 +205,7 @@ fn write(
     args: &ConvertArgs,
     found: &Found,
     planned: &mut Plan,
+    question: git::Question,
     remarks: &mut Vec<Text>,
 ) -> anyhow::Result<Done> {
     if !args.force {
@@ -210,7 +215,7 @@ fn write(
             .filter(|file| file.after.is_some())
             .map(|file| file.file.root.real.join(&file.file.relative))
             .collect();
-        let answer = git::uncommitted(&files);
+        let answer = question.uncommitted(&files);
         if let Some(why) = answer.trouble {
             remarks.push(sentence("convert_git_silent", &[("why", why)]));
         }

@@ -17,6 +17,7 @@ use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread::JoinHandle;
 
 /// As much output of git as is read, in bytes.
 const MAX_OUTPUT: u64 = 64 << 20;
@@ -30,25 +31,65 @@ pub struct Answer {
     pub trouble: Option<String>,
 }
 
-/// Asks about `files`, which must be absolute and free of symbolic links.
-pub fn uncommitted(files: &[PathBuf]) -> Answer {
+/// What git said about whole work trees, by their top directory.
+type Said = BTreeMap<PathBuf, Result<Vec<PathBuf>, String>>;
+
+/// A question to git that is asked while something else is done.
+#[derive(Debug)]
+pub struct Question(Option<JoinHandle<Said>>);
+
+impl Question {
+    /// Asks about the work trees in which `dirs` lie; they must be absolute and free of symbolic
+    /// links.
+    pub fn ask(dirs: &[PathBuf]) -> Self {
+        let tops: BTreeSet<PathBuf> = dirs.iter().filter_map(|dir| top_of(dir)).collect();
+        if tops.is_empty() {
+            return Self(None);
+        }
+        let ask = move || {
+            let asked = tops.into_iter().filter_map(|top| {
+                let said = changed(&find_git(&top)?, &top);
+                Some((top, said))
+            });
+            asked.collect()
+        };
+        Self(std::thread::Builder::new().spawn(ask).ok())
+    }
+
+    /// What git says about `files`, which must be absolute and free of symbolic links. Whoever
+    /// has no files to ask about does not wait.
+    pub fn uncommitted(self, files: &[PathBuf]) -> Answer {
+        if files.is_empty() {
+            return Answer::default();
+        }
+        let said = self.0.and_then(|asked| asked.join().ok()).unwrap_or_default();
+        uncommitted(files, said)
+    }
+}
+
+/// The top directory of the work tree that `dir` lies in.
+fn top_of(dir: &Path) -> Option<PathBuf> {
+    let top = dir.ancestors().find(|dir| dir.join(".git").symlink_metadata().is_ok());
+    top.map(Path::to_owned)
+}
+
+/// Answers from what git `said`, and asks it about further work trees.
+fn uncommitted(files: &[PathBuf], mut said: Said) -> Answer {
     let mut trees: BTreeMap<PathBuf, BTreeSet<&Path>> = BTreeMap::new();
     let mut known: BTreeMap<&Path, Option<PathBuf>> = BTreeMap::new();
     for file in files {
         let Some(dir) = file.parent() else { continue };
-        let top = known.entry(dir).or_insert_with(|| {
-            let top = dir.ancestors().find(|dir| dir.join(".git").symlink_metadata().is_ok());
-            top.map(Path::to_owned)
-        });
+        let top = known.entry(dir).or_insert_with(|| top_of(dir));
         if let Some(top) = top {
             trees.entry(top.clone()).or_default().insert(file);
         }
     }
     let mut answer = Answer::default();
     for (top, files) in trees {
+        let said = said.remove(&top).or_else(|| Some(changed(&find_git(&top)?, &top)));
         // Without git on the machine the journal is the safety.
-        let Some(git) = find_git(&top) else { return answer };
-        match changed(&git, &top) {
+        let Some(said) = said else { return answer };
+        match said {
             Ok(changed) => {
                 let dirty = changed.into_iter().filter(|path| files.contains(path.as_path()));
                 answer.uncommitted.extend(dirty);
@@ -183,6 +224,15 @@ mod tests {
         Some((dir, top))
     }
 
+    fn asked(files: &[PathBuf]) -> Answer {
+        let dirs: Vec<PathBuf> =
+            files.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
+        let answer = Question::ask(&dirs).uncommitted(files);
+        // It is the same if git has to be asked later.
+        assert_eq!(Question::ask(&[]).uncommitted(files), answer);
+        answer
+    }
+
     fn git(top: &Path, args: &[&str]) {
         let status = Command::new("git").arg("-C").arg(top).args(args).status().unwrap();
         assert!(status.success(), "{args:?}");
@@ -192,14 +242,14 @@ mod tests {
     fn changes_that_git_does_not_have_are_told() {
         let Some((_dir, top)) = repository() else { return };
         let files = ["a.py", "b.py", "new.py"].map(|name| top.join(name));
-        assert_eq!(uncommitted(&files), Answer::default());
+        assert_eq!(asked(&files), Answer::default());
         std::fs::write(top.join("a.py"), "mine\n").unwrap();
         std::fs::write(top.join("new.py"), "cuda\n").unwrap();
-        assert_eq!(uncommitted(&files).uncommitted, [top.join("a.py")]);
+        assert_eq!(asked(&files).uncommitted, [top.join("a.py")]);
         // Staged is not committed.
         git(&top, &["add", "a.py"]);
-        assert_eq!(uncommitted(&files).uncommitted, [top.join("a.py")]);
-        assert_eq!(uncommitted(&files[1..]), Answer::default());
+        assert_eq!(asked(&files).uncommitted, [top.join("a.py")]);
+        assert_eq!(asked(&files[1..]), Answer::default());
     }
 
     /// Nothing that the configuration of the repository names is run.
@@ -218,7 +268,7 @@ mod tests {
         git(&top, &["config", "core.hooksPath", "hooks"]);
         std::fs::create_dir(top.join("hooks")).unwrap();
         std::fs::write(top.join("a.py"), "3\n").unwrap();
-        let answer = uncommitted(&[top.join("a.py")]);
+        let answer = asked(&[top.join("a.py")]);
         assert!(!proof.exists(), "a program of the repository ran");
         assert_eq!(answer.uncommitted, [top.join("a.py")]);
     }
