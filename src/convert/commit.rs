@@ -8,12 +8,17 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
 use super::backup;
 use super::journal::{Journal, JournalError, Journals, Original, State};
 use super::plan::FileProblem;
 use super::replace::{self, Holds, Seen, Staged};
+
+/// As many threads write: they wait for the disk, which has several files at once as quickly as
+/// one.
+const WRITERS: usize = 8;
 
 /// A file to replace.
 #[derive(Debug, Clone, Copy)]
@@ -74,10 +79,24 @@ pub fn commit(
     if let Some((_, State::Interrupted)) = journals.latest()? {
         return Err(CommitError::Unfinished(journals.base().to_owned()));
     }
+    // Without threads of our own it only takes longer.
+    match ThreadPoolBuilder::new().num_threads(WRITERS).build() {
+        Ok(writers) => writers.install(|| replace_all(journals, changes, with_backup)),
+        Err(_) => replace_all(journals, changes, with_backup),
+    }
+}
+
+fn replace_all(
+    journals: &Journals,
+    changes: &[Change<'_>],
+    with_backup: bool,
+) -> Result<Committed, CommitError> {
     let mut committed = Committed::default();
     let mut ready = Vec::with_capacity(changes.len());
-    for (position, change) in changes.iter().enumerate() {
-        match prepare(journals.base(), *change) {
+    let prepared: Vec<_> =
+        changes.par_iter().map(|change| prepare(journals.base(), *change)).collect();
+    for (position, (change, prepared)) in changes.iter().zip(prepared).enumerate() {
+        match prepared {
             Ok((path, seen)) => ready.push(Ready { position, change: *change, path, seen }),
             Err(problem) => committed.left.push((position, problem)),
         }
@@ -217,10 +236,10 @@ impl Run<'_> {
             .iter()
             .map(|&position| replace::directory(&self.ready[position].path))
             .collect();
-        for dir in dirs {
+        dirs.into_par_iter().for_each(|dir| {
             // What the disk does not have yet after a power cut is an old file, not a broken one.
             let _ = replace::sync_directory(dir);
-        }
+        });
     }
 
     /// Puts the old contents back; whether that worked for all.

@@ -15,6 +15,7 @@ use std::io::{self, Cursor, Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
+use rayon::prelude::*;
 use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 
@@ -230,7 +231,7 @@ impl Journals {
         let dir = self.dir.join(format!("convert-{number:06}"));
         let failed = |error| JournalError::Io(dir.clone(), error);
         let entries: Vec<Entry> = originals
-            .iter()
+            .par_iter()
             .map(|original| Entry {
                 path: Name::of(original.relative),
                 mode: original.mode,
@@ -239,18 +240,24 @@ impl Journals {
                 length: original.before.len() as u64,
             })
             .collect();
-        let write = || -> io::Result<()> {
-            std::fs::create_dir(&dir)?;
+        let archive = || -> io::Result<()> {
             let archive = File::create_new(dir.join("originals.zip"))?;
             pack(&archive, originals)?;
-            archive.sync_all()?;
+            archive.sync_all()
+        };
+        let write = || -> io::Result<()> {
+            std::fs::create_dir(&dir)?;
             let record = Record {
                 schema: SCHEMA,
                 tool: env!("CARGO_PKG_VERSION").to_owned(),
                 entries: entries.clone(),
             };
-            store(&dir, "journal.json", &record)?;
-            sync_directory(&self.dir)
+            // The record gets its name when the disk has all that it speaks of.
+            let (archived, record) = rayon::join(archive, || lay(&dir, "journal.json", &record));
+            archived?;
+            record?.appear()?;
+            let (inner, outer) = rayon::join(|| sync_directory(&dir), || sync_directory(&self.dir));
+            inner.and(outer)
         };
         if let Err(error) = write() {
             let _ = std::fs::remove_dir_all(&dir);
@@ -292,7 +299,9 @@ impl Journal {
 
     /// Notes that the run is through.
     pub(super) fn finish(&self, replaced: Vec<usize>) -> Result<(), JournalError> {
-        store(&self.dir, "done.json", &Done { replaced })
+        lay(&self.dir, "done.json", &Done { replaced })
+            .and_then(Laid::appear)
+            .and_then(|()| sync_directory(&self.dir))
             .map_err(|error| JournalError::Io(self.dir.clone(), error))
     }
 
@@ -342,9 +351,9 @@ fn is_inside(path: &Path) -> bool {
 }
 
 fn pack(file: &File, originals: &[Original<'_>]) -> io::Result<()> {
-    let options = zip::write::SimpleFileOptions::default()
-        .compression_method(zip::CompressionMethod::Deflated)
-        .compression_level(Some(1));
+    // As they are: packing them would take longer than all else that is written.
+    let options =
+        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
     let mut bytes = Cursor::new(Vec::new());
     let mut archive = zip::ZipWriter::new(&mut bytes);
     for (position, original) in originals.iter().enumerate() {
@@ -356,14 +365,25 @@ fn pack(file: &File, originals: &[Original<'_>]) -> io::Result<()> {
     file.write_all(bytes.get_ref())
 }
 
-/// Writes a small file whole or not at all.
-fn store(dir: &Path, name: &str, content: &impl Serialize) -> io::Result<()> {
+/// A small file that the disk has, under another name than its own.
+struct Laid {
+    place: PathBuf,
+    target: PathBuf,
+}
+
+impl Laid {
+    /// Gives it its name: it is there whole or not at all.
+    fn appear(self) -> io::Result<()> {
+        std::fs::rename(&self.place, &self.target)
+    }
+}
+
+fn lay(dir: &Path, name: &str, content: &impl Serialize) -> io::Result<Laid> {
     let place = dir.join(format!("{name}.new"));
     let mut file = File::create(&place)?;
     file.write_all(&serde_json::to_vec(content)?)?;
     file.sync_all()?;
-    std::fs::rename(&place, dir.join(name))?;
-    sync_directory(dir)
+    Ok(Laid { place, target: dir.join(name) })
 }
 
 fn load<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<T, JournalError> {

@@ -1,5 +1,6 @@
 //! Killed at any moment: every file is the old one or the new one, and the tree comes back.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -21,8 +22,14 @@ fn tree() -> Tree {
     Tree::new(&files)
 }
 
-/// Starts a conversion and kills it after `wait`; whether it was killed before its end.
-fn killed(tree: &Tree, wait: Duration) -> bool {
+/// The file that is replaced first.
+const FIRST: &str = "d0/f0.py";
+
+/// Starts a conversion and kills it after `wait`, which begins with the run or, `late`, when it
+/// has replaced its first file; whether it was killed before its end.
+fn killed(tree: &Tree, wait: Duration, late: bool) -> bool {
+    let number = || std::fs::metadata(tree.path(FIRST)).unwrap().ino();
+    let first = number();
     let mut child = tree
         .command()
         .args(["-r", "project", "-q"])
@@ -30,12 +37,17 @@ fn killed(tree: &Tree, wait: Duration) -> bool {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
+    while late && number() == first {
+        if child.try_wait().unwrap().is_some() {
+            return false;
+        }
+    }
     let begin = Instant::now();
     while begin.elapsed() < wait {
         if child.try_wait().unwrap().is_some() {
             return false;
         }
-        std::thread::sleep(Duration::from_micros(200));
+        std::thread::sleep(Duration::from_micros(if late { 20 } else { 200 }));
     }
     // SIGKILL.
     child.kill().unwrap();
@@ -82,7 +94,10 @@ fn a_killed_run_leaves_old_or_new_files_and_is_finished_or_undone() {
         random ^= random >> 7;
         random ^= random << 17;
         let share = f64::from(u32::try_from(random >> 40).unwrap()) / f64::from(1 << 24);
-        if !killed(&tree, length.mul_f64(share)) {
+        // The files are replaced in some milliseconds.
+        let late = trial % 4 < 2;
+        let wait = if late { Duration::from_millis(4) } else { length };
+        if !killed(&tree, wait.mul_f64(share), late) {
             continue;
         }
         interrupted += 1;

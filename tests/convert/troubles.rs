@@ -191,11 +191,16 @@ fn a_root_that_is_read_only_is_refused() {
     std::fs::set_permissions(tree.root(), std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
+/// A file that grows to five times its size, so that its original fits where it does not.
+fn growing() -> String {
+    "from torch import fork_rng as f\n".to_owned() + &"f()\n".repeat(5_000)
+}
+
 /// A full disk, played by a limit on the size of files: the third file does not fit.
 #[test]
 fn a_full_disk_leaves_everything_as_it_was() {
     let tree = Tree::new(&[("a.py", BEFORE), ("b.py", BEFORE)]);
-    tree.write("big.py", (BEFORE.to_owned() + &"# filler\n".repeat(20_000)).as_bytes());
+    tree.write("big.py", growing().as_bytes());
     let before = content_of(tree.around());
     let binary = assert_cmd::cargo::cargo_bin("ascend-doctor");
     // `ulimit -f` counts blocks of 512 or 1024 bytes; the signal would kill the program.
@@ -214,7 +219,7 @@ fn a_full_disk_leaves_everything_as_it_was() {
 #[test]
 fn a_limit_that_kills_is_undone() {
     let tree = Tree::new(&[("a.py", BEFORE), ("b.py", BEFORE)]);
-    tree.write("big.py", (BEFORE.to_owned() + &"# filler\n".repeat(20_000)).as_bytes());
+    tree.write("big.py", growing().as_bytes());
     let before = tree.content();
     let binary = assert_cmd::cargo::cargo_bin("ascend-doctor");
     let script = "ulimit -c 0; ulimit -f 64; exec \"$0\" convert -r project";
