@@ -7,7 +7,7 @@ mod tests;
 
 use std::sync::LazyLock;
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 pub use place::Place;
@@ -220,6 +220,8 @@ pub struct Rules {
     places: Vec<usize>,
     /// Names that end in `*` or are prefixes by kind, without the star.
     prefixes: Vec<(Match, String, usize)>,
+    /// The first parts of all dotted names.
+    roots: HashSet<String>,
 }
 
 /// What makes a table unusable.
@@ -293,7 +295,14 @@ impl Rules {
             named(Match::Site).or_else(|| named(Match::File)).ok_or(Unusable::Place(place.name()))
         });
         let places = places.collect::<Result<_, _>>()?;
-        Ok(Self { rules, versions: entry.torch_npu, exact, places, prefixes })
+        let dotted = rules.iter().filter(|rule| matches!(rule.how, Match::Api | Match::Prefix));
+        let roots = dotted.flat_map(Rule::names).map(|name| root(name).to_owned()).collect();
+        Ok(Self { rules, versions: entry.torch_npu, exact, places, prefixes, roots })
+    }
+
+    /// Whether any rule speaks of dotted names that begin as `path` does.
+    pub fn knows_root(&self, path: &str) -> bool {
+        self.roots.contains(root(path))
     }
 
     /// The rule of this kind for exactly `name`, or the one whose prefix it has.
@@ -328,4 +337,9 @@ impl Rules {
     pub fn by_id(&self, id: &str) -> Option<&Rule> {
         self.rules.iter().find(|rule| rule.id.eq_ignore_ascii_case(id))
     }
+}
+
+/// The first part of a dotted name.
+fn root(path: &str) -> &str {
+    path.split('.').next().unwrap_or(path)
 }

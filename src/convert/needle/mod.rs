@@ -9,7 +9,7 @@ mod context;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use foldhash::HashMap;
 use memchr::memmem;
 
@@ -94,6 +94,9 @@ static PLAIN_WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
         .expect("a few words make a small automaton")
 });
 
+/// Words of those who install packages or ask for them.
+const INSTALLERS: &[&str] = &["requirement", "Requirement", "REQUIREMENT", "install", "pip", "Pip"];
+
 /// When a needle that was found counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Counts {
@@ -103,25 +106,30 @@ enum Counts {
     Word,
     /// As a whole word, with `--transfer`.
     Transferred,
-    /// As a package that is imported or named in a string.
-    Package,
+    /// Not by itself: packages are searched for in the whole file.
+    Installer,
 }
 
 /// What Python sources are searched for.
 struct Needles {
+    /// Few enough, so that many bytes are searched at a time.
     search: AhoCorasick,
     counts: Vec<Counts>,
-    /// What else has to stand in the file, by the number of the needle: `ops` for
+    /// Packages: they stand in import statements, and in strings where they are installed.
+    packages: AhoCorasick,
+    /// What else has to stand in the file, by the number of the package: `ops` for
     /// `torchvision.ops`. Without an entry nothing has to.
     besides: HashMap<usize, Vec<&'static str>>,
 }
 
 static NEEDLES: LazyLock<Needles> = LazyLock::new(|| {
-    let mut all: Vec<(Cow<'static, str>, Counts)> = Vec::new();
+    let mut all: Vec<(&str, Counts)> = Vec::new();
+    let mut packages: Vec<Cow<'static, str>> = Vec::new();
     let mut besides: HashMap<&str, Vec<&str>> = HashMap::default();
-    all.extend(ANYWHERE.iter().map(|&word| (word.into(), Counts::Anywhere)));
-    all.extend(SILENT.iter().map(|&word| (word.into(), Counts::Word)));
-    all.push((TRANSFERRED.into(), Counts::Transferred));
+    all.extend(ANYWHERE.iter().map(|&word| (word, Counts::Anywhere)));
+    all.extend(SILENT.iter().map(|&word| (word, Counts::Word)));
+    all.extend(INSTALLERS.iter().map(|&word| (word, Counts::Installer)));
+    all.push((TRANSFERRED, Counts::Transferred));
     for rule in &Rules::builtin().rules {
         if rule.action == Action::Keep {
             // What a rule leaves alone without a word makes no file worth reading.
@@ -134,36 +142,41 @@ static NEEDLES: LazyLock<Needles> = LazyLock::new(|| {
                     // Whoever says the name says all its parts: the longest is the rarest.
                     let parts = name.split('.').filter(|part| *part != "torch");
                     let rarest = parts.reduce(|a, b| if b.len() > a.len() { b } else { a });
-                    all.push((rarest.unwrap_or(name).into(), Counts::Word));
+                    all.push((rarest.unwrap_or(name), Counts::Word));
                 }
                 Match::Method | Match::Attribute | Match::Env | Match::Provider => {
-                    all.push((name.into(), Counts::Word));
+                    all.push((name, Counts::Word));
                 }
                 Match::Library => {
                     let (root, rest) = name.split_once('.').unwrap_or((name, ""));
-                    all.push((root.into(), Counts::Package));
+                    packages.push(root.into());
                     // As a package that is asked for, it is written so.
-                    all.push((root.replace('_', "-").into(), Counts::Package));
+                    packages.push(root.replace('_', "-").into());
                     besides.entry(root).or_default().push(rest);
                 }
-                Match::Package => all.push((name.into(), Counts::Package)),
+                Match::Package => packages.push(name.into()),
                 Match::Site | Match::File => {}
             }
         }
     }
     all.sort_unstable();
-    all.dedup_by(|later, first| later.0 == first.0);
-    let besides = all.iter().enumerate().filter_map(|(at, (word, _))| {
+    all.dedup_by_key(|(word, _)| *word);
+    packages.sort_unstable();
+    packages.dedup();
+    let besides = packages.iter().enumerate().filter_map(|(at, word)| {
         let rests = besides.get(word.as_ref())?;
         (!rests.contains(&"")).then(|| (at, rests.clone()))
     });
+    let automaton = |words: &mut dyn Iterator<Item = &str>, kind| {
+        let mut builder = AhoCorasick::builder();
+        builder.match_kind(kind).kind(Some(AhoCorasickKind::DFA));
+        builder.build(words).expect("the names of the rules make a small automaton")
+    };
     Needles {
         besides: besides.collect(),
         counts: all.iter().map(|(_, counts)| *counts).collect(),
-        search: AhoCorasick::builder()
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(all.iter().map(|(word, _)| word.as_bytes()))
-            .expect("the names of the rules make a small automaton"),
+        search: automaton(&mut all.iter().map(|(word, _)| *word), MatchKind::LeftmostFirst),
+        packages: automaton(&mut packages.iter().map(AsRef::as_ref), MatchKind::Standard),
     }
 });
 
@@ -193,58 +206,81 @@ impl Sieve {
             FileKind::Native | FileKind::Requirements | FileKind::Rust => true,
             FileKind::Python => self.is_worth_parsing(bytes),
             // Its sources are strings of JSON, in which the mark of a string looks otherwise.
-            FileKind::Notebook => PLAIN_WORDS.is_match(bytes) || NEEDLES.search.is_match(bytes),
+            FileKind::Notebook => {
+                PLAIN_WORDS.is_match(bytes)
+                    || NEEDLES.search.is_match(bytes)
+                    || NEEDLES.packages.is_match(bytes)
+            }
             FileKind::Shell | FileKind::Config | FileKind::Container => PLAIN_WORDS.is_match(bytes),
         }
     }
 
     fn is_worth_parsing(&self, bytes: &[u8]) -> bool {
         let mut contexts = Contexts::of(bytes);
-        let known = NEEDLES.search.find_overlapping_iter(bytes).any(|found| {
+        let mut installs = false;
+        let known = NEEDLES.search.find_iter(bytes).any(|found| {
             let (start, end) = (found.start(), found.end());
-            let at = found.pattern().as_usize();
-            let right = match NEEDLES.counts[at] {
+            let right = match NEEDLES.counts[found.pattern().as_usize()] {
                 Counts::Anywhere => true,
                 Counts::Word => is_word(bytes, start, end),
                 Counts::Transferred => self.transfer && is_word(bytes, start, end),
-                Counts::Package => {
-                    is_word(bytes, start, end)
-                        && is_package(bytes, start)
-                        && NEEDLES
-                            .besides
-                            .get(&at)
-                            .is_none_or(|rests| rests.iter().any(|rest| all_parts(bytes, rest)))
+                Counts::Installer => {
+                    // `pipeline` is no `pip`.
+                    installs |= bytes.get(end) != Some(&b'e');
+                    false
                 }
             };
             right && matches!(contexts.at(start), Kind::Code | Kind::Text)
         });
-        known
-            || self.extensions.iter().any(|name| {
-                memmem::find_iter(bytes, name)
-                    .any(|start| is_word(bytes, start, start + name.len()))
-            })
+        known || has_package(bytes, installs) || self.has_extension(bytes)
     }
+
+    fn has_extension(&self, bytes: &[u8]) -> bool {
+        self.extensions.iter().any(|name| {
+            memmem::find_iter(bytes, name).any(|start| is_word(bytes, start, start + name.len()))
+        })
+    }
+}
+
+/// Whether a source imports a package that a rule speaks of; or names it as a string, where it
+/// `installs` packages.
+fn has_package(bytes: &[u8], installs: bool) -> bool {
+    let line_of = |at: usize| {
+        let start = memchr::memrchr2(b'\n', b'\r', &bytes[..at]).map_or(0, |before| before + 1);
+        let end = memchr::memchr2(b'\n', b'\r', &bytes[at..]).map_or(bytes.len(), |end| at + end);
+        start..end
+    };
+    let mut contexts = Contexts::of(bytes);
+    let imported = memmem::find_iter(bytes, b"import").any(|at| {
+        let line = line_of(at);
+        let named = NEEDLES.packages.find_overlapping_iter(&bytes[line.clone()]).any(|found| {
+            let (start, end) = (line.start + found.start(), line.start + found.end());
+            is_word(bytes, start, end) && besides(bytes, found.pattern().as_usize())
+        });
+        named && matches!(contexts.at(at), Kind::Code | Kind::Text)
+    });
+    imported
+        || installs
+            && NEEDLES.packages.find_overlapping_iter(bytes).any(|found| {
+                let (start, end) = (found.start(), found.end());
+                let quoted = matches!(bytes[..start].last(), Some(b'"' | b'\''));
+                quoted && is_word(bytes, start, end)
+            })
+}
+
+/// Whether a source has what has to stand beside a package: a name that is imported from it.
+fn besides(bytes: &[u8], package: usize) -> bool {
+    let has = |part: &str| memmem::find(bytes, part.as_bytes()).is_some();
+    NEEDLES
+        .besides
+        .get(&package)
+        .is_none_or(|rests| rests.iter().any(|rest| rest.split('.').all(has)))
 }
 
 fn is_word(bytes: &[u8], start: usize, end: usize) -> bool {
     let goes_on = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
     let before = start.checked_sub(1).map(|at| &bytes[at]);
     !before.is_some_and(goes_on) && !bytes.get(end).is_some_and(goes_on)
-}
-
-/// Whether the word at `start` may be a package: a line of imports, or the begin of a string.
-fn is_package(bytes: &[u8], start: usize) -> bool {
-    let line = memchr::memrchr2(b'\n', b'\r', &bytes[..start]).map_or(0, |at| at + 1);
-    let before = &bytes[line..start];
-    before.ends_with(b"\"")
-        || before.ends_with(b"'")
-        || [&b"import "[..], b"import\t", b"from ", b"from\t"]
-            .iter()
-            .any(|word| memmem::find(before, word).is_some())
-}
-
-fn all_parts(bytes: &[u8], rest: &str) -> bool {
-    rest.split('.').all(|part| memmem::find(bytes, part.as_bytes()).is_some())
 }
 
 #[cfg(test)]

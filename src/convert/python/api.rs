@@ -63,6 +63,9 @@ pub(super) enum Target {
 
 /// What the rules say of `path`.
 pub(super) fn target(path: &str, context: &Context<'_>) -> Target {
+    if !Rules::builtin().knows_root(path) {
+        return Target::Keep;
+    }
     let public = canonical(path);
     match look_up(path, context) {
         Target::Keep if public != path => match look_up(&public, context) {
@@ -152,7 +155,7 @@ impl<'a> Engine<'a> {
     /// A name, or a chain of attributes: one of torch's, or an attribute of some object.
     pub(super) fn name_or_attribute(&mut self, expr: &'a Expr) {
         if let Some(resolved) = self.scopes.resolve(expr, self.scope) {
-            if self.is_of_imported_object(expr) {
+            if self.is_of_imported_object(&resolved) {
                 self.object_attribute(expr);
             }
             self.dotted(expr, &resolved);

@@ -16,7 +16,7 @@ use super::keys::Keys;
 use super::literal;
 use super::names::{backend_like, device_like};
 use super::roles::{Role, Want};
-use super::scope::{ScopeId, Scopes};
+use super::scope::{Resolved, ScopeId, Scopes};
 use super::{Context, literal::span};
 use crate::convert::rules::{Match, Place, Rule, Rules};
 use crate::convert::site::{Certainty, Planner};
@@ -506,8 +506,7 @@ impl<'a> Engine<'a> {
 
     /// Whether `object.name` is an attribute of an object that another file defines, and not
     /// a name of a module: `from models import net`, `net.cuda()`.
-    pub(super) fn is_of_imported_object(&self, expr: &Expr) -> bool {
-        let Some(resolved) = self.scopes.resolve(expr, self.scope) else { return false };
+    pub(super) fn is_of_imported_object(&self, resolved: &Resolved) -> bool {
         let parts = resolved.path.trim_start_matches('.').split('.').count();
         let attributes = parts.saturating_sub(resolved.base);
         let root = resolved.path.split('.').next().unwrap_or_default();

@@ -1,5 +1,8 @@
 //! Expressions: where strings stand, and what that says of them.
 
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use ruff_python_ast::{
     CmpOp, Comprehension, Expr, ExprCompare, ExprDict, FStringPart, InterpolatedStringElement,
     InterpolatedStringElements,
@@ -15,8 +18,14 @@ use crate::convert::rules::{Match, Place};
 use crate::convert::site::Certainty;
 
 /// What a string must hold to be looked at again.
-const NEEDLES: &[&str] =
-    &["cuda", "CUDA", "nccl", "NCCL", "nvidia-smi", "nvcc", "onnxruntime-gpu", "Tensorrt"];
+static NEEDLES: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let words =
+        ["cuda", "CUDA", "nccl", "NCCL", "nvidia-smi", "nvcc", "onnxruntime-gpu", "Tensorrt"];
+    let mut builder = AhoCorasick::builder();
+    // Most strings are short: what searches many bytes at a time would not begin.
+    builder.kind(Some(AhoCorasickKind::DFA)).prefilter(false);
+    builder.build(words).expect("a few words make a small automaton")
+});
 
 impl<'a> Engine<'a> {
     pub(super) fn expr(&mut self, expr: &'a Expr, hint: Hint) {
@@ -130,7 +139,9 @@ impl<'a> Engine<'a> {
     }
 
     fn candidate(&mut self, expr: &'a Expr, hint: Hint) {
-        if literal::leading(expr).is_some_and(|text| literal::holds(text, NEEDLES)) {
+        if literal::leading(expr)
+            .is_some_and(|text| literal::holds(text, |text| NEEDLES.is_match(text)))
+        {
             self.candidates.push(Candidate { expr, hint });
         }
     }

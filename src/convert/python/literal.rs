@@ -148,9 +148,8 @@ pub(super) fn device_with_index(expr: &Expr) -> bool {
     }
 }
 
-/// Whether any text of the expression's own strings holds one of `needles`.
-pub(super) fn holds(expr: &Expr, needles: &[&str]) -> bool {
-    let has = |text: &str| needles.iter().any(|needle| text.contains(needle));
+/// Whether any text of the expression's own strings is one that `has` what is looked for.
+pub(super) fn holds(expr: &Expr, has: impl Fn(&str) -> bool) -> bool {
     match expr {
         Expr::StringLiteral(literal) => has(literal.value.to_str()),
         Expr::FString(fstring) => fstring.value.as_slice().iter().any(|part| match part {

@@ -1,5 +1,6 @@
 //! Words: which names look like a device, which strings are one, what mentions an NPU.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -29,15 +30,18 @@ const CANONICAL: &[(&str, &str)] = &[
 ];
 
 /// The public name of what `path` names.
-pub(super) fn canonical(path: &str) -> String {
+pub(super) fn canonical(path: &str) -> Cow<'_, str> {
+    if !path.starts_with("torch.") {
+        return Cow::Borrowed(path);
+    }
     for (from, to) in CANONICAL {
         if let Some(rest) = path.strip_prefix(from)
             && (rest.is_empty() || rest.starts_with('.'))
         {
-            return format!("{to}{rest}");
+            return Cow::Owned(format!("{to}{rest}"));
         }
     }
-    path.to_owned()
+    Cow::Borrowed(path)
 }
 
 /// Whether a variable, attribute, key or parameter of this name holds a device.

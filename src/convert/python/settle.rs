@@ -51,7 +51,7 @@ impl<'a> Engine<'a> {
                 return;
             }
         }
-        if literal::holds(text, &["nvidia-smi"]) {
+        if literal::holds(text, |text| text.contains("nvidia-smi")) {
             let command = literal::texts(text).first().is_some_and(|range| {
                 let text = self.text[range.clone()].trim_start();
                 text.starts_with("nvidia-smi") || text.contains("nvidia-smi ")
