@@ -263,7 +263,7 @@ pub struct ConvertArgs {
     /// The largest file that is read, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 32, value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub max_size: u64,
-    /// Use only what this torch_npu has, as `torch_npu==2.6.0`
+    /// Use only what this torch_npu has, as `torch_npu==2.6.0`; by default the one found here
     #[arg(long, value_name = "torch_npu==X", value_parser = target_version)]
     pub target: Option<Version>,
     /// Rewrite no names: let torch_npu's transfer_to_npu patch them

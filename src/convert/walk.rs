@@ -119,6 +119,9 @@ pub enum WalkError {
     /// A root that cannot be read.
     #[error("cannot read `{path}`: {error}", path = .0.display(), error = .1)]
     Unreadable(PathBuf, std::io::Error),
+    /// A root that is a pipe, a socket or a device.
+    #[error("`{}` is neither a file nor a directory", .0.display())]
+    NotRegular(PathBuf),
     /// A file named as root of which the kind cannot be told.
     #[error("`{}` is no kind of file that `convert` knows", .0.display())]
     UnknownKind(PathBuf),
@@ -207,6 +210,9 @@ impl Walk<'_> {
 
     /// A file that was named itself: neither ignore files nor excludes keep it out.
     fn single(&mut self, path: &Path, real: &Path, meta: &Metadata) -> Result<(), WalkError> {
+        if !meta.is_file() {
+            return Err(WalkError::NotRegular(path.to_owned()));
+        }
         // A link is replaced by what it names: renaming over it would make a copy of it.
         let path = if path.is_symlink() { real } else { path };
         let dir = match path.parent() {
@@ -216,10 +222,6 @@ impl Walk<'_> {
         let real_dir = real.parent().unwrap_or(Path::new("/")).to_owned();
         let name = path.file_name().unwrap_or_default();
         let root = self.add_root(Root { dir: dir.to_owned(), real: real_dir, whole: false });
-        if !meta.is_file() {
-            self.skip(path, Why::NotRegular);
-            return Ok(());
-        }
         let kind = kind_of(path, name).ok_or_else(|| WalkError::UnknownKind(path.to_owned()))?;
         self.file(&root, path, Path::new(name), kind, meta);
         Ok(())
@@ -515,6 +517,8 @@ mod tests {
         assert_eq!(names(&found), ["a.py"]);
         let whys: Vec<_> = found.skipped.iter().map(|skipped| &skipped.why).collect();
         assert_eq!(whys, [&Why::TooLarge(2 << 20), &Why::NotRegular]);
+        let named = scope(&dir.path().join("pipe.py"));
+        assert!(matches!(walk(&named), Err(WalkError::NotRegular(_))));
     }
 
     #[test]

@@ -15,6 +15,7 @@ use toml::de::{DeTable, DeValue};
 use super::container;
 use super::environment;
 use super::messages;
+use super::python;
 use super::rules::{Place, Rules};
 use super::shell;
 use super::site::{Certainty, Planner};
@@ -246,6 +247,7 @@ fn judge(planner: &mut Planner<'_>, entries: &Entries<'_>) {
         if !mapping.aware {
             argument(planner, entry, at.checked_sub(1).map(|before| &entries.all[before]));
             command(planner, entry);
+            name_of_python(planner, entry);
         }
         container::entry(planner, &entry.key, &entry.value);
         let key = text[entry.key.clone()].to_ascii_lowercase();
@@ -356,6 +358,18 @@ fn command(planner: &mut Planner<'_>, entry: &Entry) {
     // What is written must not end the quotes around it.
     if plan.edits.iter().all(|edit| !edit.text.contains(['"', '\'', '#', ':'])) {
         planner.enter(plan, entry.value.start);
+    }
+}
+
+/// `_target_: torch.cuda.amp.GradScaler`: a dotted name of Python.
+fn name_of_python(planner: &mut Planner<'_>, entry: &Entry) {
+    let value = &planner.text[entry.value.clone()];
+    let dotted = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+    if !value.starts_with("torch.cuda.") || !value.bytes().all(dotted) {
+        return;
+    }
+    if let Some((rule, new)) = python::renamed(value, planner.options) {
+        planner.change(rule, entry.value.clone(), new, Certainty::Exact);
     }
 }
 

@@ -162,6 +162,11 @@ fn commands_and_their_arguments_in_configurations() {
         ),
         ("a.yaml", "cmd: python a.py --device cuda\n", "cmd: python a.py --device npu\n"),
         (
+            "a.yaml",
+            "_target_: torch.cuda.amp.GradScaler\ntext: torch.cuda.amp is used\n",
+            "_target_: torch_npu.npu.amp.GradScaler\ntext: torch.cuda.amp is used\n",
+        ),
+        (
             "a.json",
             "{\"args\": [\"--device=cuda\", \"--device\", \"x\", \"cuda\"]}",
             "{\"args\": [\"--device=npu\", \"--device\", \"x\", \"cuda\"]}",

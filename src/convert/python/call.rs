@@ -16,8 +16,12 @@ use crate::convert::site::Certainty;
 
 impl<'a> Engine<'a> {
     pub(super) fn call(&mut self, expr: &'a Expr, call: &'a ExprCall, hint: Hint) {
-        let path = self.scopes.path(&call.func, self.scope).map(|path| canonical(&path));
-        let path = path.filter(|_| !self.is_of_imported_object(&call.func));
+        let resolved = self.scopes.resolve(&call.func, self.scope);
+        let resolved = resolved.filter(|found| !self.is_of_imported_object(found));
+        let path = resolved.map(|found| match canonical(&found.path) {
+            Cow::Borrowed(_) => found.path,
+            Cow::Owned(path) => path,
+        });
         let name = match &*call.func {
             Expr::Attribute(attribute) => attribute.attr.as_str(),
             Expr::Name(name) => name.id.as_str(),
@@ -53,14 +57,15 @@ impl<'a> Engine<'a> {
         if is_installer(name) {
             self.packages(&call.arguments);
         }
-        let of_cuda = name.ends_with("Extension") && name != "CUDAExtension"
-            || call.arguments.find_keyword("extra_cuda_cflags").is_some();
         let source = &self.text[expr.range()];
+        let of_cuda = call.arguments.find_keyword("extra_cuda_cflags").is_some()
+            || name.ends_with("Extension")
+                && name != "CUDAExtension"
+                && (source.contains(".cu'") || source.contains(".cu\""));
         if of_cuda
             && !path
                 .as_deref()
                 .is_some_and(|path| path.starts_with("torch.utils.cpp_extension.load"))
-            && (source.contains(".cu'") || source.contains(".cu\""))
         {
             self.flag_site(Place::ExtensionLoadCu, expr.range());
         }
@@ -81,6 +86,7 @@ impl<'a> Engine<'a> {
             && !self.context.is_own_package(module)
         {
             self.extension(module, expr.range());
+            self.imported_by_name(&call.arguments.args[0], module);
         }
         if let [left, right, ..] = &*call.arguments.args
             && is_comparison(name)
@@ -232,6 +238,18 @@ impl<'a> Engine<'a> {
             && call.arguments.args.iter().any(|arg| literal::plain(arg) == Some("cuda"))
         {
             self.flag_site(Place::OrtIoBinding, call.range());
+        }
+    }
+
+    /// `import_module('torch.cuda.amp')`
+    fn imported_by_name(&mut self, text: &'a Expr, path: &str) {
+        let new =
+            path.starts_with("torch.cuda.").then(|| super::renamed(path, self.context.options));
+        if let (Some((rule, new)), [range]) = (new.flatten(), literal::texts(text).as_slice())
+            && &self.text[range.clone()] == path
+        {
+            self.change(rule, range.clone(), new, Certainty::Exact);
+            self.imports.needs_torch_npu(range.start);
         }
     }
 

@@ -170,7 +170,7 @@ impl<'a> StatementVisitor<'a> for Renames<'a, '_> {
 
 /// The dotted name under which what is imported as `path` is imported on an NPU host; `None` if
 /// it stays.
-fn moved(path: &str, context: &Context<'_>) -> Option<String> {
+pub(super) fn moved(path: &str, context: &Context<'_>) -> Option<String> {
     match target(path, context) {
         Target::Rewrite { parts, to, .. } => {
             let rest: Vec<&str> = path.split('.').skip(parts).collect();
@@ -381,7 +381,9 @@ impl<'a> Engine<'a> {
     fn library(&mut self, path: &str, at: TextRange) {
         let root = path.split('.').next().unwrap_or(path);
         if self.context.is_own_package(root) {
-            if path.contains('.') {
+            // A directory of sources may be called as the module that is built of them.
+            if path.contains('.') || self.context.project.is_some_and(|all| all.is_extension(root))
+            {
                 self.extension(path, at);
             }
             return;

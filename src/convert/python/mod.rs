@@ -102,6 +102,14 @@ impl<'a> Context<'a> {
     }
 }
 
+/// The dotted name under which `path` is found on an NPU host, and the rule that says so; `None`
+/// if it is the same.
+pub fn renamed(path: &str, options: &Options) -> Option<(&'static Rule, String)> {
+    let context = Context::alone(options);
+    let api::Target::Rewrite { rule, .. } = api::target(path, &context) else { return None };
+    imports::moved(path, &context).filter(|new| new != path).map(|new| (rule, new))
+}
+
 /// A source that does not parse.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {

@@ -331,6 +331,21 @@ fn marks_stand_above_the_statement_once() {
 }
 
 #[test]
+fn what_is_built_of_cuda_is_told_where_it_is_used() {
+    let mut project = Project::of(["alt_corr.setup".to_owned()]);
+    project.add_extensions(["alt_corr".to_owned()]);
+    let options = Options::default();
+    let context = Context { project: Some(&project), ..Context::alone(&options) };
+    for (text, name) in [
+        ("import alt_corr\n", "custom-cuda-ops"),
+        ("p = get_plugin('p', sources=s, extra_cuda_cflags=['-O3'])\n", "extension-load-cu"),
+    ] {
+        let sites = plan(text, &context).unwrap().sites;
+        assert!(matches!(sites.as_slice(), [one] if one.rule.name == name), "{text}{sites:?}");
+    }
+}
+
+#[test]
 fn names_of_other_files_are_followed() {
     let files = [
         (Module::of("pkg/compat.py"), "from torch import cuda\n"),
@@ -560,6 +575,10 @@ fn devices_where_only_the_company_tells() {
     ] {
         becomes(before, after);
     }
+    becomes(
+        "m = importlib.import_module('torch.cuda.amp')\n",
+        "m = importlib.import_module('torch_npu.npu.amp')\n",
+    );
     stays("d = {'name': 'cuda', 'kind': 'lib'}\n");
     stays("i = re.match(r'cuda:(\\d+)', line)\n");
 }
