@@ -4,13 +4,17 @@
 //! megabyte of it. Each file becomes the same tree of values in `MessagePack`, which the readers in
 //! `src/` take apart with the same `serde` types, about ten times as fast. A file that is no
 //! TOML stops the build here, with its name and line; what else a table has to satisfy is held
-//! by the tests beside its reader.
+//! by the tests beside its reader. The operator tables below `data/ops/` are larger, and read by
+//! one subcommand alone: they are compressed as they are.
 #![expect(clippy::disallowed_methods, reason = "a build script reads and writes files")]
 
 use std::fmt::Write as _;
+use std::io::Read as _;
 use std::path::Path;
 use std::{env, fs};
 
+use flate2::Compression;
+use flate2::read::DeflateEncoder;
 use walkdir::WalkDir;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -37,5 +41,26 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     index.push(']');
     fs::write(Path::new(&out).join("tables.rs"), index)?;
+    operators(&data.join("ops"), Path::new(&out))
+}
+
+/// Compresses each table of operators, and writes the list of them.
+fn operators(tables: &Path, out: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    let mut index = String::from("&[\n");
+    for entry in WalkDir::new(tables).min_depth(1).sort_by_file_name() {
+        let entry = entry?;
+        let path = entry.path();
+        let name = path.file_stem().and_then(|stem| stem.to_str());
+        let name = name.ok_or("a table has a name that is not UTF-8")?;
+        let text = fs::read(path)?;
+        let mut packed = Vec::new();
+        DeflateEncoder::new(text.as_slice(), Compression::best()).read_to_end(&mut packed)?;
+        let file = format!("ops.{name}.deflate");
+        fs::write(out.join(&file), packed)?;
+        let include = format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\"))");
+        writeln!(index, "    ({name:?}, {}, {include}),", text.len())?;
+    }
+    index.push(']');
+    fs::write(out.join("operators.rs"), index)?;
     Ok(())
 }

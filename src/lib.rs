@@ -11,6 +11,7 @@
 //! - [`checks`] are pure functions from facts to outcomes.
 //! - [`data`] is the knowledge that ships in the binary: tables with sources, and all words.
 //! - [`version`] knows how the versions of the stack are written and ordered.
+//! - [`ops`] is what is known of operators, release by release.
 //! - [`report`] is the vocabulary that all subcommands speak; [`render`] turns it into bytes.
 //! - `cmd` puts these together, one file per subcommand; `cli` is the command line.
 //!
@@ -38,6 +39,7 @@ pub mod facts;
 pub mod hash;
 pub mod link;
 pub mod manifest;
+pub mod ops;
 pub mod render;
 pub mod report;
 pub mod sysroot;

@@ -1,0 +1,277 @@
+//! How PyTorch chooses what runs for an overload on an NPU.
+//!
+//! In the order of the dispatcher (aten/src/ATen/core/dispatch, torchgen; torch_npu's
+//! `VariableFallbackKernel.cpp`):
+//!
+//! 1. torch_npu has registered a kernel: it runs.
+//! 2. The overload is generated from another one, or has a kernel composed of other operators:
+//!    that runs, and each operator that it calls is chosen in the same way.
+//! 3. Otherwise the fallback of torch_npu for all operators runs: it copies the tensors to the
+//!    host, runs the kernel of the CPU, and copies the results back. Where there is no kernel for
+//!    the CPU either, it raises an error.
+//!
+//! That a kernel is chosen does not say that it accepts the data types and shapes at hand.
+
+use std::collections::BTreeSet;
+
+use super::tables::{Native, Tables};
+use super::target::Target;
+
+/// How deep operators made of operators are followed.
+const DEPTH: usize = 8;
+
+/// How a kernel of torch_npu reaches the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Via {
+    /// It calls a function of CANN's aclnn.
+    pub aclnn: bool,
+    /// It compiles and runs a single operator of the graph engine.
+    pub aclop: bool,
+    /// It is part of torch_npu itself.
+    pub own: bool,
+}
+
+impl Via {
+    fn of(flags: &str) -> Self {
+        let has = |flag| flags.contains(flag);
+        Self { aclnn: has('N'), aclop: has('L'), own: has('T') }
+    }
+}
+
+/// What the dispatcher chooses for an overload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// A kernel of torch_npu.
+    Kernel(Via),
+    /// A kernel composed of other operators that PyTorch registers or generates for all devices.
+    Explicit,
+    /// A composition that PyTorch differentiates through.
+    Implicit,
+    /// The fallback to the CPU.
+    Fallback,
+    /// The fallback, and no kernel for the CPU either: an error.
+    NoKernel,
+}
+
+impl Class {
+    /// The letter of the fact tables.
+    pub fn letter(self) -> char {
+        match self {
+            Self::Kernel(_) => 'K',
+            Self::Explicit => 'E',
+            Self::Implicit => 'C',
+            Self::Fallback => 'F',
+            Self::NoKernel => 'X',
+        }
+    }
+}
+
+/// What becomes of an operator, when all that it is made of has been followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// A kernel of torch_npu runs.
+    Native(Via),
+    /// It is made of other operators. Whether each of them is known to have a kernel.
+    Decomposed {
+        /// The operators that are known to run in its place.
+        into: Vec<String>,
+        /// The tables know them all.
+        whole: bool,
+    },
+    /// This overload, itself or one that it is made of, falls back to the CPU.
+    Fallback(String),
+    /// This overload, itself or one that it is made of, has no kernel at all.
+    NoKernel(String),
+    /// The tables do not have this overload.
+    Unknown,
+}
+
+impl Outcome {
+    /// The graver, the greater.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Native(_) => 0,
+            Self::Decomposed { whole: true, .. } => 1,
+            Self::Unknown => 2,
+            Self::Decomposed { whole: false, .. } => 3,
+            Self::Fallback(_) => 4,
+            Self::NoKernel(_) => 5,
+        }
+    }
+}
+
+/// What is registered: by torch_npu, and by PyTorch for every device.
+pub trait Registrations {
+    /// The kernel of torch_npu for the overload, without `aten::`.
+    fn kernel(&self, overload: &str) -> Option<Via>;
+    /// How PyTorch would run it without one.
+    fn native(&self, overload: &str) -> Option<Native<'_>>;
+    /// The overloads that a composed one is known to call.
+    fn parts(&self, overload: &str) -> Vec<String>;
+
+    /// What the dispatcher chooses. Nothing for an overload that neither has.
+    fn class(&self, overload: &str) -> Option<Class> {
+        if let Some(via) = self.kernel(overload) {
+            return Some(Class::Kernel(via));
+        }
+        let flags = self.native(overload)?.flags;
+        let has = |flag| flags.contains(flag);
+        Some(if has('d') || has('a') || has('E') || has('N') {
+            Class::Explicit
+        } else if has('C') {
+            Class::Implicit
+        } else if has('c') {
+            Class::Fallback
+        } else {
+            Class::NoKernel
+        })
+    }
+
+    /// What becomes of an overload.
+    fn outcome(&self, overload: &str) -> Outcome {
+        follow(self, overload, &mut BTreeSet::new(), DEPTH)
+    }
+}
+
+fn follow<R: Registrations + ?Sized>(
+    all: &R,
+    overload: &str,
+    seen: &mut BTreeSet<String>,
+    depth: usize,
+) -> Outcome {
+    let Some(class) = all.class(overload) else { return Outcome::Unknown };
+    match class {
+        Class::Kernel(via) => return Outcome::Native(via),
+        Class::Fallback => return Outcome::Fallback(overload.to_owned()),
+        Class::NoKernel => return Outcome::NoKernel(overload.to_owned()),
+        Class::Explicit | Class::Implicit => {}
+    }
+    let incomplete = || Outcome::Decomposed { into: Vec::new(), whole: false };
+    // What calls itself by way of others is not known to end anywhere.
+    if depth == 0 || !seen.insert(overload.to_owned()) {
+        return incomplete();
+    }
+    let native = all.native(overload);
+    // A structured operator is a wrapper around the overload that it delegates to.
+    if let Some(Native { source: Some(source), flags }) = native
+        && (flags.contains('d') || flags.contains('a'))
+    {
+        return match follow(all, source, seen, depth - 1) {
+            Outcome::Native(_) => {
+                Outcome::Decomposed { into: vec![source.to_owned()], whole: true }
+            }
+            other => other,
+        };
+    }
+    let parts = all.parts(overload);
+    let mut worst: Option<Outcome> = None;
+    for part in parts.iter().filter(|part| *part != overload) {
+        let outcome = follow(all, part, seen, depth - 1);
+        if worst.as_ref().is_none_or(|worst| outcome.rank() > worst.rank()) {
+            worst = Some(outcome);
+        }
+    }
+    match worst {
+        Some(bad @ (Outcome::Fallback(_) | Outcome::NoKernel(_))) => bad,
+        Some(Outcome::Native(_) | Outcome::Decomposed { whole: true, .. }) => {
+            Outcome::Decomposed { into: parts, whole: true }
+        }
+        Some(_) => Outcome::Decomposed { into: parts, whole: false },
+        None => incomplete(),
+    }
+}
+
+/// The tables of the program, at one target.
+#[derive(Debug, Clone, Copy)]
+pub struct Shipped<'a> {
+    /// All tables.
+    pub tables: &'a Tables,
+    /// The column and the PyTorch.
+    pub target: &'a Target,
+}
+
+impl Registrations for Shipped<'_> {
+    fn kernel(&self, overload: &str) -> Option<Via> {
+        self.tables.kernel(overload)?.at(self.target.column).map(Via::of)
+    }
+
+    fn native(&self, overload: &str) -> Option<Native<'_>> {
+        self.tables.native(overload, self.target.torch)
+    }
+
+    fn parts(&self, overload: &str) -> Vec<String> {
+        known_parts(overload)
+    }
+}
+
+/// What an overload that is composed of others calls in every case, from the samples of the API of
+/// the same name.
+pub(crate) fn known_parts(overload: &str) -> Vec<String> {
+    let base = overload.split('.').next().unwrap_or(overload);
+    // In place and plain, an operator is composed of the same ones; its name may say which
+    // module of torch it belongs to.
+    let plain = base.strip_suffix('_').filter(|name| !name.ends_with('_')).unwrap_or(base);
+    let mut names = vec![plain.to_owned(), format!("nn.functional.{plain}")];
+    for module in ["linalg", "fft", "special"] {
+        if let Some(rest) = plain.strip_prefix(module).and_then(|rest| rest.strip_prefix('_')) {
+            names.push(format!("{module}.{rest}"));
+        }
+    }
+    let api = names.iter().find_map(|name| Tables::api(name));
+    api.map_or_else(Vec::new, |api| api.always.iter().map(|name| (*name).to_owned()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(version: &str) -> Target {
+        Target::find(Tables::get(), version).unwrap()
+    }
+
+    fn outcome(version: &str, overload: &str) -> Outcome {
+        let target = at(version);
+        Shipped { tables: Tables::get(), target: &target }.outcome(overload)
+    }
+
+    /// Facts that the documents name, each by another way.
+    #[test]
+    fn known_operators_end_where_they_end() {
+        assert!(matches!(outcome("2.9.0", "add.Tensor"), Outcome::Native(Via { aclnn: true, .. })));
+        assert_eq!(outcome("2.9.0", "mode"), Outcome::Fallback("mode".into()));
+        // A generated wrapper around an overload that falls back.
+        assert_eq!(outcome("2.9.0", "lgamma"), Outcome::Fallback("lgamma.out".into()));
+        // A kernel was there in 7.1 and is gone since 7.2.
+        assert!(matches!(outcome("2.6.0", "ctc_loss.Tensor"), Outcome::Native(_)));
+        assert!(!matches!(outcome("2.6.0.post5", "ctc_loss.Tensor"), Outcome::Native(_)));
+        // linalg.inv is composed, and what it is made of falls back; inverse has a kernel.
+        assert_eq!(
+            outcome("2.9.0", "linalg_inv"),
+            Outcome::Fallback("linalg_inv_ex.inverse".into())
+        );
+        assert!(matches!(outcome("2.9.0", "inverse"), Outcome::Native(_)));
+        assert!(
+            matches!(outcome("2.9.0", "einsum"), Outcome::Decomposed { whole: true, ref into } if into.contains(&"bmm".to_owned()))
+        );
+        assert_eq!(outcome("2.9.0", "no_such_op"), Outcome::Unknown);
+    }
+
+    struct Loop;
+
+    impl Registrations for Loop {
+        fn kernel(&self, _: &str) -> Option<Via> {
+            None
+        }
+        fn native(&self, _: &str) -> Option<Native<'_>> {
+            Some(Native { source: None, flags: "C" })
+        }
+        fn parts(&self, overload: &str) -> Vec<String> {
+            vec![if overload == "a" { "b" } else { "a" }.to_owned()]
+        }
+    }
+
+    #[test]
+    fn what_calls_itself_ends() {
+        assert!(matches!(Loop.outcome("a"), Outcome::Decomposed { whole: false, .. }));
+    }
+}

@@ -1,0 +1,15 @@
+//! What is known of operators: which overloads torch_npu has a kernel for, release by release, and
+//! what happens to those it has none for.
+//!
+//! [`tables`] holds the tables below `data/ops/`; [`target`] chooses the column of a torch_npu;
+//! [`dispatch`] is the rule by which PyTorch chooses a kernel, the same for the tables and for
+//! the registration files of an installation.
+
+pub mod dispatch;
+mod packed;
+pub mod tables;
+pub mod target;
+
+pub use dispatch::{Class, Outcome, Registrations, Via};
+pub use tables::Tables;
+pub use target::{Match, Target};

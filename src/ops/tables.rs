@@ -1,0 +1,265 @@
+//! The tables below `data/ops/`; `scripts/gen_ops_tables.py` says where they come from.
+
+use std::sync::LazyLock;
+
+use foldhash::{HashMap, HashMapExt as _};
+
+use super::packed;
+
+/// Values that change over the columns of a table, as runs of equal ones: `0-11:NL 12:L`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Runs<'a>(&'a str);
+
+impl<'a> Runs<'a> {
+    /// The value in a column, if there is one.
+    pub fn at(self, column: usize) -> Option<&'a str> {
+        self.iter().find(|(first, last, _)| (*first..=*last).contains(&column)).map(|run| run.2)
+    }
+
+    /// First and last column of each run, and its value. What does not have this form is no run.
+    pub fn iter(self) -> impl Iterator<Item = (usize, usize, &'a str)> {
+        self.0.split(' ').filter_map(|run| {
+            let (span, value) = run.split_once(':')?;
+            let (first, last) = span.split_once('-').unwrap_or((span, span));
+            Some((first.parse().ok()?, last.parse().ok()?, value))
+        })
+    }
+}
+
+/// Where a table of operators comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The registration files in the sources of a release.
+    Release,
+    /// The dispatcher, after the library of a published wheel had registered itself.
+    Wheel,
+}
+
+/// One column of the tables: a release of torch_npu, or a wheel of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The version of PyTorch.
+    pub torch: &'static str,
+    /// The release of torch_npu, such as `7.3.0`, or the version of the wheel.
+    pub release: &'static str,
+    /// The wheels that are built from this release.
+    pub wheels: Vec<&'static str>,
+    /// The versions of CANN that its documents name, one or none in practice.
+    pub cann: Vec<&'static str>,
+    /// Day of the release, as written there.
+    pub date: Option<&'static str>,
+}
+
+/// How PyTorch would run an overload on a device that registers nothing, in one version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Native<'a> {
+    /// The overload that the generated code calls.
+    pub source: Option<&'a str>,
+    /// Flags as `data/ops/aten.tsv` explains them.
+    pub flags: &'a str,
+}
+
+/// What an API of PyTorch reaches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Api {
+    /// Dotted name, `torch.nn.functional.gelu`.
+    pub name: &'static str,
+    /// Other names of it, without `torch.`.
+    pub aliases: Vec<&'static str>,
+    /// There is a method of `Tensor` of this name.
+    pub method: bool,
+    /// Overloads that every use reaches.
+    pub always: Vec<&'static str>,
+    /// Overloads that some uses reach, by their arguments.
+    pub sometimes: Vec<&'static str>,
+    /// Overloads of the backward pass.
+    pub backward: Vec<&'static str>,
+}
+
+/// Everything that ships about operators.
+#[derive(Debug)]
+pub struct Tables {
+    /// The columns, ordered by version of PyTorch and then by release.
+    pub columns: Vec<Column>,
+    /// The versions of PyTorch of `native`.
+    pub torch: Vec<&'static str>,
+    kernels: HashMap<&'static str, Runs<'static>>,
+    custom: HashMap<&'static str, Runs<'static>>,
+    native: HashMap<&'static str, (Option<&'static str>, Runs<'static>)>,
+}
+
+static TABLES: LazyLock<Tables> = LazyLock::new(|| {
+    // The rows live as long as the program, which reads each table at most once.
+    let text = |name| &*Box::leak(packed::file(name).into_boxed_str());
+    let runs = |name| -> HashMap<&'static str, Runs<'static>> {
+        packed::rows(text(name)).map(|row| (row[0], Runs(row[1]))).collect()
+    };
+    let aten = text("aten");
+    Tables {
+        columns: packed::rows(text("tables")).map(|row| column(&row)).collect(),
+        torch: aten
+            .lines()
+            .find_map(|line| line.strip_prefix("# Versions: "))
+            .map_or_else(Vec::new, |line| line.split(' ').collect()),
+        kernels: runs("kernels"),
+        custom: runs("custom"),
+        native: packed::rows(aten).map(|row| (row[0], (given(row[1]), Runs(row[2])))).collect(),
+    }
+});
+
+static APIS: LazyLock<(Vec<Api>, HashMap<&'static str, usize>)> = LazyLock::new(|| {
+    let text = &*Box::leak(packed::file("api").into_boxed_str());
+    let apis: Vec<Api> = packed::rows(text).map(|row| api(&row)).collect();
+    let mut names = HashMap::with_capacity(apis.len() * 2);
+    for (index, api) in apis.iter().enumerate() {
+        for alias in &api.aliases {
+            names.entry(*alias).or_insert(index);
+        }
+    }
+    for (index, api) in apis.iter().enumerate() {
+        names.insert(api.name.strip_prefix("torch.").unwrap_or(api.name), index);
+    }
+    (apis, names)
+});
+
+fn given(cell: &'static str) -> Option<&'static str> {
+    (cell != "-").then_some(cell)
+}
+
+fn words(cell: &'static str) -> Vec<&'static str> {
+    given(cell).map_or_else(Vec::new, |cell| cell.split(' ').collect())
+}
+
+fn column(row: &[&'static str]) -> Column {
+    Column {
+        origin: if row[1] == "wheel" { Origin::Wheel } else { Origin::Release },
+        torch: row[2],
+        release: row[3],
+        wheels: words(row[4]),
+        cann: words(row[5]),
+        date: given(row[6]),
+    }
+}
+
+fn api(row: &[&'static str]) -> Api {
+    Api {
+        name: row[0],
+        aliases: words(row[1]),
+        method: row[2] == "m",
+        always: words(row[3]),
+        sometimes: words(row[4]),
+        backward: words(row[5]),
+    }
+}
+
+impl Tables {
+    /// The tables of the program.
+    pub fn get() -> &'static Self {
+        &TABLES
+    }
+
+    /// In which columns there is an NPU kernel for the aten overload `name` (without `aten::`),
+    /// with flags as `data/ops/kernels.tsv` explains them.
+    pub fn kernel(&self, name: &str) -> Option<Runs<'static>> {
+        self.kernels.get(name).copied()
+    }
+
+    /// In which columns there is an operator `npu::name`.
+    pub fn custom(&self, name: &str) -> Option<Runs<'static>> {
+        self.custom.get(name).copied()
+    }
+
+    /// How a version of PyTorch (a number of `torch`) would run the aten overload `name` on a
+    /// device that registers nothing. Nothing where that version does not have it.
+    pub fn native(&self, name: &str, torch: usize) -> Option<Native<'static>> {
+        let (source, runs) = self.native.get(name)?;
+        runs.at(torch).map(|flags| Native { source: *source, flags })
+    }
+
+    /// The number of the version of PyTorch in `torch`.
+    pub fn torch_number(&self, version: &str) -> Option<usize> {
+        self.torch.iter().position(|known| *known == version)
+    }
+
+    /// The aten overloads whose name begins with `base` and has an overload name or none: `add`
+    /// gives `add.Tensor`, `add.out` and so on, in the order of their names.
+    pub fn overloads(&self, base: &str) -> Vec<&'static str> {
+        let is = |name: &&&str| name.split('.').next() == Some(base);
+        let mut names: Vec<&str> = self.native.keys().filter(is).copied().collect();
+        names.extend(
+            self.kernels.keys().filter(is).filter(|name| !self.native.contains_key(**name)),
+        );
+        names.sort_unstable();
+        names
+    }
+
+    /// The API of PyTorch of this name, with `torch.` or without, or of this other name.
+    pub fn api(name: &str) -> Option<&'static Api> {
+        let (apis, names) = &*APIS;
+        let name = name.strip_prefix("torch.").unwrap_or(name);
+        names.get(name).map(|index| &apis[*index])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_found_by_its_columns() {
+        let runs = Runs("0-11:NL 12:L 14-20:N");
+        assert_eq!(runs.at(0), Some("NL"));
+        assert_eq!(runs.at(11), Some("NL"));
+        assert_eq!(runs.at(12), Some("L"));
+        assert_eq!(runs.at(13), None);
+        assert_eq!(runs.at(20), Some("N"));
+        assert_eq!(Runs("nonsense 3-x:N").iter().count(), 0);
+    }
+
+    /// Every row can be read to its end, within the columns that there are.
+    #[test]
+    fn tables_are_whole() {
+        let tables = Tables::get();
+        assert!(tables.columns.len() > 100 && tables.torch.len() == 16);
+        let sound = |runs: Runs, most: usize| {
+            let mut next = 0;
+            let mut count = 0;
+            for (first, last, value) in runs.iter() {
+                assert!(next <= first && first <= last && last < most && !value.is_empty());
+                next = last + 1;
+                count += 1;
+            }
+            assert_eq!(count, runs.0.split(' ').count(), "{runs:?}");
+        };
+        for runs in tables.kernels.values().chain(tables.custom.values()) {
+            sound(*runs, tables.columns.len());
+        }
+        for (name, (source, runs)) in &tables.native {
+            sound(*runs, tables.torch.len());
+            if let Some(source) = source {
+                assert!(tables.native.contains_key(source), "{name} is made of {source}");
+            }
+        }
+        for name in
+            ["aclnn", "aclnn_docs", "api", "aten", "custom", "host", "kernels", "onnx", "sync"]
+        {
+            let text = packed::file(name);
+            let mut last = String::new();
+            for row in packed::rows(&text) {
+                assert!(*row[0] >= *last, "{name}: {} stands behind {last}", row[0]);
+                assert!(row.iter().all(|cell| !cell.is_empty()), "{name}: {row:?}");
+                row[0].clone_into(&mut last);
+            }
+        }
+    }
+
+    #[test]
+    fn apis_are_found_by_all_their_names() {
+        let by_name = Tables::api("torch.nn.functional.gelu").unwrap();
+        assert_eq!(by_name.always, ["empty.memory_format", "gelu", "gelu.out"]);
+        assert_eq!(Tables::api("arccos").unwrap().name, "torch.acos");
+        assert_eq!(Tables::api("torch.no_such"), None);
+    }
+}

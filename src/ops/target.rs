@@ -1,0 +1,101 @@
+//! Which column of the tables speaks for a torch_npu.
+
+use super::tables::{Column, Origin, Tables};
+
+/// How well a column fits what was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Match {
+    /// It was read out of this very wheel.
+    Wheel,
+    /// The wheel is built from this release, or the release itself was named.
+    Release,
+    /// Nothing is known of this wheel: the nearest one of the same PyTorch speaks for it.
+    Nearest,
+}
+
+/// A torch_npu and the column that speaks for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The number of the column.
+    pub column: usize,
+    /// The number of the version of PyTorch in [`Tables::torch`].
+    pub torch: usize,
+    /// How well it fits.
+    pub how: Match,
+}
+
+/// The part of a version that names the wheel: without `+git…`, `.dev…`.
+fn wheel(version: &str) -> &str {
+    let version = version.trim().trim_start_matches(['v', 'V']);
+    let version = version.split('+').next().unwrap_or(version);
+    version.split(".dev").next().unwrap_or(version)
+}
+
+/// `2.9.0.post2` as PyTorch's version and the number behind `post`.
+fn parts(wheel: &str) -> Option<(&str, u32)> {
+    let (torch, post) = match wheel.split_once(".post") {
+        Some((torch, post)) => (torch, post.parse().ok()?),
+        None => (wheel, 0),
+    };
+    let numbers = torch.split('.').filter(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+    (numbers.count() == 3).then_some((torch, post))
+}
+
+impl Target {
+    /// The column for a version of torch_npu: a wheel such as `2.9.0.post2`, or a release with
+    /// its PyTorch such as `2.9.0-26.0.0`. Nothing where no table has that PyTorch.
+    pub fn find(tables: &Tables, version: &str) -> Option<Self> {
+        let asked = wheel(version);
+        let target = |column: usize, how| {
+            let torch = tables.torch_number(tables.columns[column].torch)?;
+            Some(Self { column, torch, how })
+        };
+        let place = |is: &dyn Fn(&Column) -> bool| tables.columns.iter().position(is);
+        if let Some(at) = place(&|c| c.origin == Origin::Wheel && c.release == asked) {
+            return target(at, Match::Wheel);
+        }
+        if let Some(at) = place(&|c| c.origin == Origin::Release && c.wheels.contains(&asked)) {
+            return target(at, Match::Release);
+        }
+        if let Some((torch, release)) = asked.split_once('-')
+            && let Some(at) = place(&|c| c.torch == torch && c.release == release)
+        {
+            return target(at, Match::Release);
+        }
+        let (torch, post) = parts(asked)?;
+        let mut known: Vec<(u32, usize)> = Vec::new();
+        for (at, column) in tables.columns.iter().enumerate().filter(|(_, c)| c.torch == torch) {
+            known.extend(column.wheels.iter().filter_map(|w| Some((parts(w)?.1, at))));
+        }
+        known.sort_unstable();
+        let below = known.iter().rev().find(|(number, _)| *number <= post);
+        let nearest = below.or(known.first()).map(|(_, at)| *at);
+        let any = || tables.columns.iter().rposition(|column| column.torch == torch);
+        target(nearest.or_else(any)?, Match::Nearest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(version: &str) -> Option<(&'static str, &'static str, Match)> {
+        let tables = Tables::get();
+        let target = Target::find(tables, version)?;
+        let column = &tables.columns[target.column];
+        Some((column.torch, column.release, target.how))
+    }
+
+    #[test]
+    fn a_wheel_is_found_by_itself_by_its_release_or_by_its_neighbour() {
+        assert_eq!(found("2.9.0.post9"), Some(("2.9.0", "2.9.0.post9", Match::Wheel)));
+        assert_eq!(found("2.9.0.post2"), Some(("2.9.0", "26.0.0", Match::Release)));
+        assert_eq!(found("2.9.0.post2+git1234567"), Some(("2.9.0", "26.0.0", Match::Release)));
+        assert_eq!(found("2.9.0-26.0.0"), Some(("2.9.0", "26.0.0", Match::Release)));
+        assert_eq!(found("2.9.0.post3"), Some(("2.9.0", "26.0.0", Match::Nearest)));
+        assert_eq!(found("2.14.0"), Some(("2.14.0", "master", Match::Nearest)));
+        assert_eq!(found("3.1.0"), None);
+        assert_eq!(found("nonsense"), None);
+        assert_eq!(found(""), None);
+    }
+}
