@@ -23,6 +23,7 @@
 //! named, the terminal), [`convert`] (the user's source files). `tests/walls.rs` lists all doors;
 //! `scripts/check_walls.py` shows by violations that clippy refuses everything else.
 
+pub mod audit;
 pub mod checks;
 pub mod cli;
 mod cmd;

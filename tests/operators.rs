@@ -6,8 +6,10 @@
     reason = "a test, and reads the facts beside the project"
 )]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use ascend_doctor::audit;
 use ascend_doctor::ops::dispatch::{Registrations as _, Shipped};
 use ascend_doctor::ops::tables::Origin;
 use ascend_doctor::ops::{Match, Tables, Target};
@@ -71,4 +73,107 @@ fn kernels_are_those_of_the_sources() {
         }
     }
     assert!(checked > 100_000, "{checked}");
+}
+
+/// The sample models, where they lie beside the project.
+fn samples() -> Option<PathBuf> {
+    let home = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let places = [home.join("../shared/samples/ops"), home.join("../../shared/samples/ops")];
+    let found = places.into_iter().find(|place| place.is_dir());
+    if found.is_none() {
+        println!("skipped: ../shared/samples/ops is not here");
+    }
+    found
+}
+
+/// What PyTorch itself says a sample uses: operator and count. What is Python's own work is no
+/// operator.
+fn expected(row: &Value) -> BTreeMap<String, u64> {
+    let ops = row["ops"].as_object().unwrap();
+    let counts = ops.iter().filter(|(name, _)| !name.starts_with('<'));
+    counts.map(|(name, count)| (name.clone(), count.as_u64().unwrap())).collect()
+}
+
+/// Overloads that only numbers, strings and lists have, and the number of dimensions, which never
+/// reaches a device: PyTorch leaves it out in some graphs and not in others.
+fn is_host(name: &str, tables: &Tables) -> bool {
+    if name == "aten::dim" {
+        return true;
+    }
+    let Some(rest) = name.strip_prefix("aten::") else { return name.starts_with("prim::") };
+    tables.native(rest, tables.torch.len() - 1).is_none() && tables.kernel(rest).is_none()
+}
+
+/// Every sample of every version of PyTorch has exactly the operators that PyTorch says.
+#[test]
+fn operators_of_models_are_those_of_pytorch() {
+    let Some(samples) = samples() else { return };
+    let tables = Tables::get();
+    let mut files = BTreeMap::new();
+    let mut wrong = Vec::new();
+    for entry in std::fs::read_dir(&samples).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if !name.starts_with("ground_truth") {
+            continue;
+        }
+        let truth: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        for (file, row) in
+            truth.as_object().unwrap().values().flat_map(|m| m["files"].as_object().unwrap())
+        {
+            let path = samples.join(file);
+            if row.get("ops").is_none() || !path.is_file() {
+                continue;
+            }
+            let kind = row["kind"].as_str().unwrap().to_owned();
+            let mut source = std::fs::File::open(&path).unwrap();
+            let model = match audit::read(&mut source) {
+                Ok(model) => model,
+                Err(error) => {
+                    wrong.push(format!("{file}: {error}"));
+                    continue;
+                }
+            };
+            let script = model.format == audit::Format::Torchscript;
+            let mut found = BTreeMap::new();
+            for (op, used) in &model.uses {
+                let name = match model.format {
+                    audit::Format::Onnx if op.namespace == "onnx" => op.name.clone(),
+                    _ => op.to_string(),
+                };
+                *found.entry(name).or_default() += used.count;
+            }
+            let mut wanted = BTreeMap::new();
+            for (name, count) in expected(row) {
+                // TorchScript does not name overloads.
+                if script && is_host(&name, tables) {
+                    continue;
+                }
+                let name = if let Some(name) = name.strip_prefix("with_effects") {
+                    format!("higher_order::with_effects{name}")
+                } else {
+                    name
+                };
+                let name = if script { name.split('.').next().unwrap().to_owned() } else { name };
+                *wanted.entry(name).or_default() += count;
+            }
+            *files.entry(kind).or_insert(0) += 1;
+            for name in found.keys().chain(wanted.keys()).collect::<BTreeSet<_>>() {
+                let (is, should): (Option<&u64>, Option<&u64>) =
+                    (found.get(name), wanted.get(name));
+                let both = match model.format {
+                    // An operator inside one of the same name counts once; PyTorch's summary does
+                    // so only where it is the only one in there.
+                    audit::Format::Trace => is.is_some() && is <= should,
+                    _ => is == should,
+                };
+                if !both {
+                    wrong.push(format!("{file}: {name} is {is:?}, should be {should:?}"));
+                }
+            }
+        }
+    }
+    println!("{files:?}");
+    assert!(wrong.is_empty(), "{} of {files:?}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(files.values().sum::<u32>() > 80, "{files:?}");
 }

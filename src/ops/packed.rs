@@ -5,6 +5,7 @@ use std::io::Read as _;
 use flate2::read::DeflateDecoder;
 
 /// Name of the file without its ending, its size in bytes, and its compressed content.
+#[expect(clippy::unreadable_literal, reason = "generated")]
 static FILES: &[(&str, usize, &[u8])] = include!(concat!(env!("OUT_DIR"), "/operators.rs"));
 
 /// The content of `data/ops/<name>.tsv`.

@@ -125,13 +125,25 @@ pub struct SyntaxError {
 ///
 /// With the first place that does not parse.
 pub fn plan(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError> {
+    on_enough_stack(text, || plan_here(text, context))
+}
+
+/// Does what walks the tree of `text` where there is stack for it.
+///
+/// # Errors
+///
+/// Those of `work`, and one of its own where the text nests deeper than any stack carries.
+pub(crate) fn on_enough_stack<T: Send>(
+    text: &str,
+    work: impl FnOnce() -> Result<T, SyntaxError> + Send,
+) -> Result<T, SyntaxError> {
     match depth::of(text) {
-        Ok(depth) if depth <= depth::SHALLOW => plan_here(text, context),
+        Ok(depth) if depth <= depth::SHALLOW => work(),
         // Trees are walked by recursion: deep ones get a stack of their own.
         Ok(_) => std::thread::scope(|scope| {
             std::thread::Builder::new()
                 .stack_size(depth::STACK)
-                .spawn_scoped(scope, || plan_here(text, context))
+                .spawn_scoped(scope, work)
                 .ok()
                 .and_then(|thread| thread.join().ok())
                 .unwrap_or_else(|| Err(too_deep(1)))
@@ -144,15 +156,31 @@ fn too_deep(line: u32) -> SyntaxError {
     SyntaxError { line, message: "nested deeper than this tool reads".to_owned() }
 }
 
+/// The first place of a text that does not parse.
+fn first_error(parsed: &ruff_python_parser::Parsed<Mod>, text: &str) -> Option<SyntaxError> {
+    let error = parsed.errors().first()?;
+    let offset = error.location.start().to_usize().min(text.len());
+    let line = text[..offset].matches('\n').count() + 1;
+    Some(SyntaxError {
+        line: u32::try_from(line).unwrap_or(u32::MAX),
+        message: error.error.to_string(),
+    })
+}
+
+/// The tree of a source. What walks it calls [`on_enough_stack`] first.
+///
+/// # Errors
+///
+/// With the first place that does not parse.
+pub(crate) fn parse_module(text: &str) -> Result<Mod, SyntaxError> {
+    let parsed = parse(text, false);
+    first_error(&parsed, text).map_or_else(|| Ok(parsed.into_syntax()), Err)
+}
+
 fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError> {
     let parsed = parse(text, context.cell);
-    if let Some(error) = parsed.errors().first() {
-        let offset = error.location.start().to_usize().min(text.len());
-        let line = text[..offset].matches('\n').count() + 1;
-        return Err(SyntaxError {
-            line: u32::try_from(line).unwrap_or(u32::MAX),
-            message: error.error.to_string(),
-        });
+    if let Some(error) = first_error(&parsed, text) {
+        return Err(error);
     }
     let Some(body) = body_of(parsed.syntax()) else { return Ok(FilePlan::default()) };
     let comments: Vec<TextRange> = parsed

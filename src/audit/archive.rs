@@ -1,0 +1,96 @@
+//! The zip archives of PyTorch: which kind one is, and its small entries.
+
+use std::borrow::Cow;
+
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use super::{Model, Source, Unreadable, damaged, export, limited, torchscript};
+
+/// The most that is unpacked of one entry. The graph of the largest model that was looked at
+/// (torch.export, 40,000 nodes) takes 60 MB.
+const ENTRY_LIMIT: u64 = 256 << 20;
+/// The most entries that an archive may have: one per tensor, and a few.
+const MOST_ENTRIES: usize = 1_000_000;
+
+/// A zip archive of PyTorch.
+pub(super) struct Archive<'a> {
+    zip: ZipArchive<&'a mut dyn Source>,
+}
+
+impl<'a> Archive<'a> {
+    pub(super) fn open(source: &'a mut dyn Source) -> Result<Self, Unreadable> {
+        let zip = ZipArchive::new(source).map_err(unreadable)?;
+        if zip.len() > MOST_ENTRIES {
+            return Err(Unreadable::TooLarge {
+                what: "the list of entries".to_owned(),
+                limit: MOST_ENTRIES as u64,
+            });
+        }
+        Ok(Self { zip })
+    }
+
+    /// The names of the entries, in the order of the archive. PyTorch writes UTF-8; other names
+    /// are left out.
+    pub(super) fn names(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        self.zip.file_names().filter_map(Result::ok)
+    }
+
+    /// The content of an entry.
+    pub(super) fn entry(&mut self, name: &str) -> Result<Vec<u8>, Unreadable> {
+        let entry = self.zip.by_name(name).map_err(unreadable)?;
+        limited::all(entry, ENTRY_LIMIT, &format!("entry `{name}`"))
+    }
+
+    /// The first bytes of an entry.
+    pub(super) fn head(&mut self, name: &str, most: u64) -> Result<Vec<u8>, Unreadable> {
+        use std::io::Read as _;
+        let mut bytes = Vec::new();
+        let entry = self.zip.by_name(name).map_err(unreadable)?;
+        entry.take(most).read_to_end(&mut bytes).map_err(|error| damaged(error.to_string()))?;
+        Ok(bytes)
+    }
+}
+
+fn unreadable(error: ZipError) -> Unreadable {
+    match error {
+        ZipError::Io(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => error.into(),
+        ZipError::UnsupportedArchive(why) if why == ZipError::PASSWORD_REQUIRED => {
+            Unreadable::Encrypted
+        }
+        other => damaged(format!("the archive cannot be read: {other}")),
+    }
+}
+
+/// What a zip archive of PyTorch uses.
+pub(super) fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
+    let mut archive = Archive::open(source)?;
+    let is_code = |name: &str| {
+        name.split_once("/code/").is_some_and(|(_, rest)| rest.ends_with(".py"))
+            || (name.starts_with("code/") && name.ends_with(".py"))
+    };
+    let (mut code, mut graph, mut pickle) = (Vec::new(), Vec::new(), false);
+    for name in archive.names() {
+        let mut parts = name.rsplitn(3, '/');
+        let (file, dir) = (parts.next().unwrap_or_default(), parts.next());
+        if is_code(&name) {
+            code.push(name.into_owned());
+        } else if file == "serialized_exported_program.json"
+            || (dir == Some("models") && file.ends_with(".json"))
+        {
+            graph.push(name.into_owned());
+        } else if file == "data.pkl" {
+            pickle = true;
+        }
+    }
+    if !graph.is_empty() {
+        graph.sort_unstable();
+        export::read(&mut archive, &graph)
+    } else if !code.is_empty() {
+        torchscript::read(&mut archive, &code)
+    } else if pickle {
+        Err(Unreadable::Pickle)
+    } else {
+        Err(Unreadable::Unknown)
+    }
+}

@@ -1,0 +1,217 @@
+//! What `torch.export.save` writes: the graph as JSON, in one entry of the archive.
+//!
+//! Up to torch 2.7 the entry is `serialized_exported_program.json`, since 2.8
+//! `<name>/models/<model>.json`, one per model (torch/_export/serde/schema.py and
+//! torch/export/pt2_archive). Both have the same nodes.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::archive::Archive;
+use super::{Format, Model, Note, Op, Unreadable, damaged};
+
+/// How deep graphs inside graphs (the branches of `torch.cond`) are followed.
+const DEPTH: usize = 16;
+
+#[derive(Deserialize)]
+struct Program {
+    graph_module: GraphModule,
+    #[serde(default)]
+    torch_version: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct GraphModule {
+    graph: Graph,
+}
+
+#[derive(Deserialize)]
+struct Graph {
+    nodes: Vec<Node>,
+    #[serde(default)]
+    tensor_values: BTreeMap<String, Tensor>,
+}
+
+#[derive(Deserialize)]
+struct Node {
+    target: String,
+    #[serde(default)]
+    inputs: Vec<Input>,
+    #[serde(default)]
+    metadata: BTreeMap<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct Input {
+    arg: Option<Argument>,
+}
+
+/// Only a graph is of interest among the many kinds of arguments.
+#[derive(Deserialize)]
+struct Argument {
+    #[serde(default)]
+    as_graph: Option<GraphModule>,
+}
+
+/// The schema of torch 2.1 keeps the type elsewhere; it is left out then.
+#[derive(Deserialize)]
+struct Tensor {
+    #[serde(default)]
+    dtype: Option<Value>,
+}
+
+/// The enumeration `ScalarType` of torch/_export/serde/schema.py, from 1 on.
+const DTYPES: [&str; 13] = [
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "float32",
+    "float64",
+    "complex32",
+    "complex64",
+    "complex128",
+    "bool",
+    "bfloat16",
+];
+
+/// The data type of a number of that enumeration.
+fn dtype(value: &Value) -> Option<&'static str> {
+    match usize::try_from(value.as_u64()?).ok()? {
+        28 => Some("uint16"),
+        29 => Some("float8_e4m3fn"),
+        30 => Some("float8_e5m2"),
+        number => DTYPES.get(number.checked_sub(1)?).copied(),
+    }
+}
+
+pub(super) fn read(archive: &mut Archive<'_>, graphs: &[String]) -> Result<Model, Unreadable> {
+    let mut model = Model::new(Format::Export);
+    for name in graphs {
+        let bytes = archive.entry(name)?;
+        let program: Program = serde_json::from_slice(&finite(bytes))
+            .map_err(|error| damaged(format!("entry `{name}` is no exported program: {error}")))?;
+        model.torch = program.torch_version.or(model.torch);
+        walk(&program.graph_module.graph, &mut model, DEPTH);
+    }
+    Ok(model)
+}
+
+/// Python writes `Infinity`, `-Infinity` and `NaN`, which are no JSON: they become zeros of the
+/// same length, since no number of a graph is asked for.
+fn finite(mut bytes: Vec<u8>) -> Vec<u8> {
+    let mut at = 0;
+    while let Some(step) = memchr::memchr3(b'"', b'I', b'N', &bytes[at..]) {
+        at += step;
+        match bytes[at] {
+            b'"' => {
+                at += 1;
+                while let Some(step) = memchr::memchr2(b'"', b'\\', &bytes[at..]) {
+                    at += step + 1;
+                    if bytes[at - 1] == b'"' {
+                        break;
+                    }
+                    at = (at + 1).min(bytes.len());
+                }
+            }
+            _ => {
+                let words: [&[u8]; 2] = [b"Infinity", b"NaN"];
+                let word = words.into_iter().find(|word| bytes[at..].starts_with(word));
+                if let Some(word) = word {
+                    bytes[at] = b'0';
+                    bytes[at + 1..at + word.len()].fill(b' ');
+                }
+                at += word.map_or(1, <[u8]>::len);
+            }
+        }
+    }
+    bytes
+}
+
+fn walk(graph: &Graph, model: &mut Model, depth: usize) {
+    for tensor in graph.tensor_values.values() {
+        if let Some(name) = tensor.dtype.as_ref().and_then(dtype) {
+            *model.dtypes.entry(name.to_owned()).or_default() += 1;
+        }
+    }
+    for node in &graph.nodes {
+        if let Some(op) = target(&node.target) {
+            model.uses(op, 1, place(&node.metadata).as_deref());
+        }
+        for inner in node.inputs.iter().filter_map(|input| input.arg.as_ref()?.as_graph.as_ref()) {
+            if depth == 0 {
+                model.note(Note::NotFollowed);
+            } else {
+                walk(&inner.graph, model, depth - 1);
+            }
+        }
+    }
+}
+
+/// `torch.ops.aten.add.Tensor` as an operator. `_operator.getitem` and the like are none.
+fn target(text: &str) -> Option<Op> {
+    let rest = text.strip_prefix("torch.ops.")?;
+    let (namespace, rest) = rest.split_once('.')?;
+    Op::parse(&format!("{namespace}::{rest}"), true)
+}
+
+/// The line of the model's source, or else its module: what a user finds again.
+fn place(metadata: &BTreeMap<String, Value>) -> Option<String> {
+    let text =
+        |key: &str| metadata.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+    text("stack_trace").and_then(frame).or_else(|| text("nn_module_stack").and_then(module))
+}
+
+/// The innermost frame outside of PyTorch's own files, as `file:line`.
+fn frame(trace: &str) -> Option<String> {
+    let frames = trace.lines().filter_map(|line| {
+        let rest = line.trim().strip_prefix("File \"")?;
+        let (file, rest) = rest.split_once('"')?;
+        let number = rest.strip_prefix(", line ")?.split(',').next()?;
+        number.parse::<u32>().ok().map(|number| (file, number))
+    });
+    let mut own = frames.filter(|(file, _)| !file.contains("/site-packages/torch/"));
+    own.next_back().map(|(file, number)| format!("{file}:{number}"))
+}
+
+/// The path of the innermost module: `L__self__,,__main__.Net;L__self__emb,emb,torch…Embedding`.
+fn module(stack: &str) -> Option<String> {
+    let inner = stack.rsplit(';').next()?;
+    inner.split(',').nth(1).filter(|path| !path.is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_operators_of_torch_are_operators() {
+        assert_eq!(target("torch.ops.aten.linear.default").unwrap().schema(), "linear");
+        assert_eq!(target("torch.ops.npu.npu_rms_norm.default").unwrap().namespace, "npu");
+        assert_eq!(target("_operator.getitem"), None);
+        assert_eq!(target("torch.ops.higher_order.cond").unwrap().namespace, "higher_order");
+    }
+
+    #[test]
+    fn numbers_of_python_alone_are_read() {
+        let text = br#"{"Infinity": [NaN, -Infinity, "say \"NaN\"", Infinity]}"#.to_vec();
+        let value: Value = serde_json::from_slice(&finite(text)).unwrap();
+        assert_eq!(value, serde_json::json!({"Infinity": [0, -0.0, "say \"NaN\"", 0]}));
+        assert_eq!(finite(b"\"open \\".to_vec()), b"\"open \\");
+    }
+
+    #[test]
+    fn the_place_is_the_line_of_the_model() {
+        let trace = "File \"/m/net.py\", line 17, in forward\n    x = s.emb(i)\n  File \"/v/site-packages/torch/nn/modules/sparse.py\", line 192, in forward\n    return F.embedding(";
+        assert_eq!(frame(trace).as_deref(), Some("/m/net.py:17"));
+        assert_eq!(
+            module("L__self__,,__main__.Net;L__self__emb,emb,torch.nn.Embedding").as_deref(),
+            Some("emb")
+        );
+        assert_eq!(frame("nonsense"), None);
+    }
+}

@@ -1,0 +1,250 @@
+//! What `audit-ops` reads: a model, a trace, a log or a list becomes the operators that it uses.
+//!
+//! Each reader takes any reader that can seek and takes out of it only what says which operators
+//! there are: the cost follows the graph, not the weights. Nothing is unpickled or run. The content
+//! decides which reader it is, not the name of the file.
+
+mod archive;
+mod export;
+mod limited;
+mod list;
+mod onnx;
+mod safetensors;
+mod sniff;
+mod torchscript;
+mod trace;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{Read, Seek};
+
+use serde::Serialize;
+
+pub use sniff::read;
+
+/// Bytes that can be read from any place: a file.
+pub trait Source: Read + Seek {}
+
+impl<T: Read + Seek> Source for T {}
+
+/// Different operators that are kept of one input. No model has as many.
+const MOST_OPERATORS: usize = 20_000;
+/// Places that are kept of each operator.
+const MOST_PLACES: usize = 5;
+/// The longest name that is taken for an operator.
+const LONGEST_NAME: usize = 200;
+
+/// An operator as an input names it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Op {
+    /// The namespace: `aten`, `npu`, `torchvision`, or the domain of ONNX (`onnx` for its own).
+    pub namespace: String,
+    /// The name without overload: `add`, `Gelu`.
+    pub name: String,
+    /// The overload: `Tensor`; empty for the one without a name; nothing where the input does not
+    /// say which.
+    pub overload: Option<String>,
+}
+
+impl Op {
+    /// An operator of aten of which the overload is not known.
+    #[cfg(test)]
+    pub(crate) fn aten(name: &str) -> Self {
+        Self { namespace: "aten".to_owned(), name: name.to_owned(), overload: None }
+    }
+
+    /// `aten::add.Tensor`, `aten::add` or `add.Tensor` as an operator. Whether a name without a dot
+    /// is the overload without a name, or any, depends on where it stands: `exact`.
+    pub(crate) fn parse(text: &str, exact: bool) -> Option<Self> {
+        let (namespace, rest) = text.split_once("::").unwrap_or(("aten", text));
+        let (name, overload) = match rest.split_once('.') {
+            Some((name, overload)) => (name, Some(overload)),
+            None => (rest, None),
+        };
+        let word = |text: &str| {
+            !text.is_empty()
+                && text.len() <= LONGEST_NAME
+                && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
+        (word(namespace) && word(name) && overload.is_none_or(word)).then(|| Self {
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            overload: match overload {
+                Some("default") => Some(String::new()),
+                Some(overload) => Some(overload.to_owned()),
+                None => exact.then(String::new),
+            },
+        })
+    }
+
+    /// The overload as the tables write it, without namespace: `add.Tensor`, `gelu`.
+    pub fn schema(&self) -> String {
+        match self.overload.as_deref() {
+            None | Some("") => self.name.clone(),
+            Some(overload) => format!("{}.{overload}", self.name),
+        }
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}::{}", self.namespace, self.schema())
+    }
+}
+
+/// What kind of file an input is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// `torch.jit.save`: code in a zip.
+    Torchscript,
+    /// `torch.export.save`: a graph in JSON in a zip.
+    Export,
+    /// An ONNX model.
+    Onnx,
+    /// A trace of the profiler in the form of Chrome.
+    Trace,
+    /// Names of operators, one in a line.
+    List,
+    /// Tensors alone.
+    Safetensors,
+}
+
+/// What a user has to know about how far an input was understood. The words are in
+/// `data/ui.toml`, by this name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Note {
+    /// There are tensors and no operators in this format.
+    NoOperators,
+    /// The format does not say which overload is meant.
+    NoOverloads,
+    /// Some code could not be followed; its operators are counted where it stands.
+    NotFollowed,
+    /// More operators than are kept.
+    TooMany,
+}
+
+/// Where and how often an operator is used.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Use {
+    /// How often the input names it.
+    pub count: u64,
+    /// The first places, as the input names them.
+    pub places: Vec<String>,
+    /// The time that a trace gives it, in microseconds, children included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub micros: Option<f64>,
+}
+
+/// What an input uses.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Model {
+    /// What kind of file it is.
+    pub format: Format,
+    /// The version of PyTorch that wrote it, where it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub torch: Option<String>,
+    /// The operators.
+    pub uses: BTreeMap<Op, Use>,
+    /// The opset of each domain, of ONNX.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub opsets: BTreeMap<String, i64>,
+    /// How many tensors there are of each data type, by the names of PyTorch.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub dtypes: BTreeMap<String, u64>,
+    /// What was not understood.
+    pub notes: Vec<Note>,
+}
+
+impl Model {
+    pub(crate) fn new(format: Format) -> Self {
+        Self {
+            format,
+            torch: None,
+            uses: BTreeMap::new(),
+            opsets: BTreeMap::new(),
+            dtypes: BTreeMap::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Counts an operator.
+    pub(crate) fn uses(&mut self, op: Op, count: u64, place: Option<&str>) {
+        if self.uses.len() >= MOST_OPERATORS && !self.uses.contains_key(&op) {
+            self.note(Note::TooMany);
+            return;
+        }
+        let entry = self.uses.entry(op).or_default();
+        entry.count = entry.count.saturating_add(count);
+        if let Some(place) = place
+            && entry.places.len() < MOST_PLACES
+            && !entry.places.iter().any(|known| known == place)
+        {
+            entry.places.push(place.chars().take(400).collect());
+        }
+    }
+
+    pub(crate) fn note(&mut self, note: Note) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
+/// Why an input cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum Unreadable {
+    /// It is none of the formats.
+    #[error(
+        "it is none of the known formats (TorchScript, torch.export, ONNX, a trace of the profiler, safetensors, a list of operators)"
+    )]
+    Unknown,
+    /// `torch.save`: reading it would run what it says.
+    #[error(
+        "it is a pickle of `torch.save`, which names no operators and is never unpickled; give the model's Python sources, or export it: `torch.export.save(torch.export.export(model, args), \"model.pt2\")`"
+    )]
+    Pickle,
+    /// The zip is encrypted.
+    #[error("the archive is encrypted; unpack it and pack it again without a password")]
+    Encrypted,
+    /// It ends before it should, or contradicts itself.
+    #[error("{what}; it may be incomplete: compare its size with the original, or write it again")]
+    Damaged {
+        /// What does not fit.
+        what: String,
+    },
+    /// A part that has to be read is larger than what is read at most.
+    #[error("{what} is larger than {limit} bytes, the most that is read of it")]
+    TooLarge {
+        /// Which part.
+        what: String,
+        /// The limit, in bytes.
+        limit: u64,
+    },
+    /// The operating system refused.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+}
+
+pub(crate) fn damaged(what: impl Into<String>) -> Unreadable {
+    Unreadable::Damaged { what: what.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_operators_are_taken_apart() {
+        let op = Op::parse("aten::add.Tensor", true).unwrap();
+        assert_eq!((op.to_string(), op.schema()), ("aten::add.Tensor".into(), "add.Tensor".into()));
+        assert_eq!(Op::parse("gelu", true).unwrap().overload, Some(String::new()));
+        assert_eq!(Op::parse("gelu", false).unwrap().overload, None);
+        assert_eq!(Op::parse("aten::gelu.default", false).unwrap().schema(), "gelu");
+        for no in ["", "aten::", "a b", "aten::add.", "x::y::z", "aten::add.Tensor.x", "a\u{1b}[1m"]
+        {
+            assert_eq!(Op::parse(no, true), None, "{no}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Which reader an input is for: its first bytes decide, not its name.
+
+use std::io::SeekFrom;
+
+use super::{Model, Source, Unreadable, archive, limited, list, onnx, safetensors, trace};
+
+/// Bytes that are looked at.
+const HEAD: usize = 4096;
+/// The most of a text that may be a list of operators.
+const LIST_LIMIT: u64 = 16 << 20;
+
+/// What an input uses.
+///
+/// # Errors
+///
+/// Where it is none of the formats, or not what its first bytes promise.
+pub fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
+    let mut head = vec![0; HEAD];
+    let mut filled = 0;
+    while filled < HEAD {
+        match source.read(&mut head[filled..])? {
+            0 => break,
+            read => filled += read,
+        }
+    }
+    head.truncate(filled);
+    source.seek(SeekFrom::Start(0))?;
+    let text = head.iter().find(|byte| !byte.is_ascii_whitespace());
+    if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
+        archive::read(source)
+    } else if head.starts_with(b"\x80") || is_legacy_pickle(&head) {
+        Err(Unreadable::Pickle)
+    } else if is_safetensors(&head) {
+        safetensors::read(source)
+    } else if matches!(text, Some(b'{' | b'[')) {
+        trace::read(source)
+    } else if is_onnx(&head) {
+        onnx::read(source)
+    } else if std::str::from_utf8(&head[..head.len().saturating_sub(4)]).is_ok() {
+        let bytes = limited::all(source, LIST_LIMIT, "the list")?;
+        let text = String::from_utf8_lossy(&bytes);
+        list::read(&text).ok_or(Unreadable::Unknown)
+    } else {
+        Err(Unreadable::Unknown)
+    }
+}
+
+/// The number with which `torch.save` began before the zip format, as a pickle of protocol 2.
+fn is_legacy_pickle(head: &[u8]) -> bool {
+    head.starts_with(b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.")
+}
+
+/// The length of a header, and the brace that it begins with.
+fn is_safetensors(head: &[u8]) -> bool {
+    let length = head.first_chunk::<8>().map(|bytes| u64::from_le_bytes(*bytes));
+    length.is_some_and(|length| (2..=safetensors::HEADER_LIMIT).contains(&length))
+        && head.get(8) == Some(&b'{')
+}
+
+/// A model of ONNX begins with `ir_version` (field 1, a small number), as every exporter writes it,
+/// or with the name of its producer (field 2).
+fn is_onnx(head: &[u8]) -> bool {
+    matches!(head, [0x08, 1..=0x40, ..] | [0x12, 1..=0x7f, ..] | [0x3a, ..])
+}

@@ -1,0 +1,489 @@
+//! Which operators a method or function of TorchScript uses, with all that it calls.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use foldhash::{HashMap, HashMapExt as _};
+use ruff_python_ast::{Expr, ExprCall, Stmt, StmtFunctionDef};
+
+use super::{Library, Type, annotated, dotted, hosts};
+
+/// Operator and place, and how often it is used.
+type Counts = BTreeMap<(String, String), u64>;
+
+/// Functions are looked at once for each set of known arguments; this many, no more.
+const MOST_LOOKS: usize = 100_000;
+
+/// What is known of a value before the model runs: enough to tell a branch that never runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Known {
+    None,
+    Something,
+    True,
+    False,
+}
+
+impl Known {
+    fn of(truth: bool) -> Self {
+        if truth { Self::True } else { Self::False }
+    }
+
+    /// What a literal is.
+    fn literal(expression: &Expr) -> Option<Self> {
+        match expression {
+            Expr::NoneLiteral(_) => Some(Self::None),
+            Expr::BooleanLiteral(literal) => Some(Self::of(literal.value)),
+            Expr::NumberLiteral(_) | Expr::StringLiteral(_) => Some(Self::Something),
+            _ => None,
+        }
+    }
+}
+
+/// What an expression is, and what is known of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Value {
+    kind: Type,
+    known: Option<Known>,
+}
+
+impl Value {
+    fn new(kind: Type) -> Self {
+        Self { kind, known: None }
+    }
+
+    fn host(known: Option<Known>) -> Self {
+        Self { kind: Type::Host, known }
+    }
+
+    /// What it is where it may be either of two.
+    fn or(self, other: Self) -> Self {
+        let known = self.known.filter(|known| Some(*known) == other.known);
+        Self { kind: if self.kind == Type::Host { other.kind } else { self.kind }, known }
+    }
+}
+
+/// A function, and what is known of its arguments.
+type Look = (*const StmtFunctionDef, Vec<Option<Known>>);
+
+/// Follows calls from where a model begins.
+pub(super) struct Walker<'l, 'a> {
+    library: &'l Library<'a>,
+    /// What each function uses with these arguments; nothing while it is being looked at, so that
+    /// recursion ends.
+    looked: HashMap<Look, Option<Rc<Counts>>>,
+    total: Counts,
+    /// Calls are followed.
+    follows: bool,
+    /// Every call could be followed.
+    followed: bool,
+    /// The model's own method: PyTorch's `inlined_graph` folds constants in what that calls, not
+    /// in it, and what is counted is to be what that graph shows.
+    root: Option<*const StmtFunctionDef>,
+}
+
+impl<'l, 'a> Walker<'l, 'a> {
+    pub(super) fn new(library: &'l Library<'a>) -> Self {
+        Self {
+            library,
+            looked: HashMap::new(),
+            total: Counts::new(),
+            follows: true,
+            followed: true,
+            root: None,
+        }
+    }
+
+    /// Counts what a method of a class uses.
+    pub(super) fn method(&mut self, class: &str, method: &str) {
+        if let Some(counts) = self.of_method(class, method) {
+            add(&mut self.total, &counts);
+        }
+    }
+
+    /// Counts what each function and method uses by itself: without a known beginning.
+    pub(super) fn everything(&mut self) {
+        let library = self.library;
+        let methods = library.classes.iter().flat_map(|(name, class)| {
+            class
+                .methods
+                .iter()
+                .map(move |(method, function)| (format!("{name}.{method}"), *function))
+        });
+        let functions = library.functions.iter().map(|(name, function)| (name.clone(), *function));
+        for (name, function) in methods.chain(functions) {
+            // What it calls is counted where it stands.
+            self.follows = false;
+            let counts = self.look(&name, function, &[]);
+            add(&mut self.total, &counts);
+        }
+    }
+
+    /// The counts, and whether every call was followed.
+    pub(super) fn finish(self) -> (Counts, bool) {
+        (self.total, self.followed)
+    }
+
+    fn of_method(&mut self, class: &str, method: &str) -> Option<Rc<Counts>> {
+        let function = *self.library.classes.get(class)?.methods.get(method)?;
+        self.root = Some(std::ptr::from_ref(function));
+        Some(self.of(&format!("{class}.{method}"), function, Vec::new()))
+    }
+
+    /// What a function uses, given what is known of its arguments.
+    fn of(
+        &mut self,
+        name: &str,
+        function: &'a StmtFunctionDef,
+        mut known: Vec<Option<Known>>,
+    ) -> Rc<Counts> {
+        if !self.follows {
+            return Rc::default();
+        }
+        if self.looked.len() > MOST_LOOKS {
+            known.clear();
+        }
+        let key = (std::ptr::from_ref(function), known);
+        match self.looked.get(&key) {
+            Some(Some(counts)) => return Rc::clone(counts),
+            Some(None) => return Rc::default(),
+            None => {}
+        }
+        self.looked.insert(key.clone(), None);
+        let counts = Rc::new(self.look(name, function, &key.1));
+        self.looked.insert(key, Some(Rc::clone(&counts)));
+        counts
+    }
+
+    fn look(
+        &mut self,
+        name: &str,
+        function: &'a StmtFunctionDef,
+        known: &[Option<Known>],
+    ) -> Counts {
+        let mut values = HashMap::new();
+        let class = name.rsplit_once('.').map_or("", |(class, _)| class);
+        for (index, parameter) in function.parameters.iter_non_variadic_params().enumerate() {
+            let kind = match parameter.annotation() {
+                Some(annotation) => annotated(annotation),
+                None if index == 0 && self.library.classes.contains_key(class) => {
+                    Type::Object(class.to_owned())
+                }
+                None => Type::Tensor,
+            };
+            values.insert(
+                parameter.name().as_str(),
+                Value { kind, known: known.get(index).copied().flatten() },
+            );
+        }
+        let place = readable(name);
+        let folds = self.root != Some(std::ptr::from_ref(function));
+        let mut body = Body { walker: self, values, counts: Counts::new(), place, folds };
+        body.statements(&function.body);
+        body.counts
+    }
+}
+
+fn add(total: &mut Counts, more: &Counts) {
+    for (key, count) in more {
+        let entry = total.entry(key.clone()).or_default();
+        *entry = entry.saturating_add(*count);
+    }
+}
+
+/// The name without what the serialization adds: `torch.nn.modules.linear.Linear.forward`.
+fn readable(name: &str) -> String {
+    let parts = name
+        .split('.')
+        .filter(|part| *part != "__torch__" && !part.starts_with("___torch_mangle_"));
+    parts.collect::<Vec<_>>().join(".")
+}
+
+struct Body<'w, 'l, 'a> {
+    walker: &'w mut Walker<'l, 'a>,
+    values: HashMap<&'a str, Value>,
+    counts: Counts,
+    place: String,
+    /// What is known of values is used.
+    folds: bool,
+}
+
+impl<'a> Body<'_, '_, 'a> {
+    fn statements(&mut self, statements: &'a [Stmt]) {
+        for statement in statements {
+            self.statement(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &'a Stmt) {
+        match statement {
+            Stmt::Assign(assign) => {
+                let value = self.value(&assign.value);
+                for target in &assign.targets {
+                    self.bind(target, &value);
+                }
+            }
+            Stmt::AnnAssign(assign) => {
+                if let Some(value) = &assign.value {
+                    self.value(value);
+                }
+                let value = Value::new(annotated(&assign.annotation));
+                self.bind(&assign.target, &value);
+            }
+            Stmt::AugAssign(assign) => drop(self.value(&assign.value)),
+            Stmt::Expr(expression) => drop(self.value(&expression.value)),
+            Stmt::Return(result) => {
+                if let Some(value) = &result.value {
+                    self.value(value);
+                }
+            }
+            Stmt::If(branch) => {
+                let test = self.value(&branch.test);
+                // The serialization writes `else` with an `if` in it, never `elif`.
+                let other = branch.elif_else_clauses.first().map_or(&[][..], |else_| &else_.body);
+                self.branch(test.known, &branch.body, other);
+            }
+            Stmt::For(each) => {
+                let value = Value::new(self.value(&each.iter).kind);
+                self.bind(&each.target, &value);
+                self.branch(None, &each.body, &[]);
+            }
+            Stmt::While(again) => {
+                self.value(&again.test);
+                self.branch(None, &again.body, &[]);
+            }
+            Stmt::With(with) => {
+                for item in &with.items {
+                    self.value(&item.context_expr);
+                }
+                self.statements(&with.body);
+            }
+            Stmt::Assert(assert) => drop(self.value(&assert.test)),
+            _ => {}
+        }
+    }
+
+    /// Either of two ways to go on; only one of them where that is known.
+    fn branch(&mut self, known: Option<Known>, body: &'a [Stmt], other: &'a [Stmt]) {
+        match known.filter(|_| self.folds) {
+            Some(Known::True) => self.statements(body),
+            Some(Known::False) => self.statements(other),
+            _ => {
+                let before = self.values.clone();
+                self.statements(body);
+                let after = std::mem::replace(&mut self.values, before);
+                self.statements(other);
+                for (name, value) in after {
+                    let merged = match self.values.remove(name) {
+                        Some(existing) => value.or(existing),
+                        None => value,
+                    };
+                    self.values.insert(name, merged);
+                }
+            }
+        }
+    }
+
+    fn bind(&mut self, target: &'a Expr, value: &Value) {
+        let part = || Value::new(value.kind.clone());
+        match target {
+            Expr::Name(name) => {
+                self.values.insert(name.id.as_str(), value.clone());
+            }
+            Expr::Tuple(tuple) => tuple.elts.iter().for_each(|target| self.bind(target, &part())),
+            Expr::List(list) => list.elts.iter().for_each(|target| self.bind(target, &part())),
+            Expr::Starred(starred) => self.bind(&starred.value, &part()),
+            _ => {}
+        }
+    }
+
+    /// Counts what an expression uses, and tells what it is.
+    fn value(&mut self, expression: &'a Expr) -> Value {
+        match expression {
+            Expr::Call(call) => self.call(call),
+            Expr::Name(name) => {
+                self.values.get(name.id.as_str()).cloned().unwrap_or_else(|| Value::host(None))
+            }
+            Expr::Attribute(attribute) => {
+                if let Some(path) = dotted(expression) {
+                    if path.starts_with("__torch__.") {
+                        return Value::new(Type::Function(path));
+                    }
+                    if path.starts_with("CONSTANTS.") {
+                        return Value::new(Type::Tensor);
+                    }
+                }
+                match self.value(&attribute.value).kind {
+                    Type::Object(class) => self.attribute(&class, &attribute.attr),
+                    kind => Value::new(kind),
+                }
+            }
+            Expr::Subscript(subscript) => {
+                self.value(&subscript.slice);
+                Value::new(self.value(&subscript.value).kind)
+            }
+            Expr::Tuple(tuple) => self.any_of(tuple.elts.iter()),
+            Expr::List(list) => self.any_of(list.elts.iter()),
+            Expr::Dict(dict) => self.any_of(dict.items.iter().map(|item| &item.value)),
+            Expr::Starred(starred) => self.value(&starred.value),
+            Expr::If(choice) => {
+                self.value(&choice.test);
+                let value = self.value(&choice.body);
+                let other = self.value(&choice.orelse);
+                value.or(other)
+            }
+            Expr::BinOp(operation) => {
+                self.value(&operation.left);
+                self.value(&operation.right);
+                Value::host(None)
+            }
+            Expr::UnaryOp(operation) => {
+                self.value(&operation.operand);
+                Value::host(None)
+            }
+            Expr::Compare(comparison) => {
+                self.value(&comparison.left);
+                self.any_of(comparison.comparators.iter());
+                Value::host(None)
+            }
+            Expr::BoolOp(operation) => {
+                self.any_of(operation.values.iter());
+                Value::host(None)
+            }
+            _ => Value::host(Known::literal(expression)),
+        }
+    }
+
+    fn any_of(&mut self, expressions: impl Iterator<Item = &'a Expr>) -> Value {
+        let kinds: Vec<Type> = expressions.map(|each| self.value(each).kind).collect();
+        let kind = if kinds.contains(&Type::Tensor) {
+            Type::Tensor
+        } else {
+            kinds.into_iter().next().unwrap_or(Type::Host)
+        };
+        Value { kind, known: Some(Known::Something) }
+    }
+
+    fn attribute(&self, class: &str, name: &str) -> Value {
+        let class = self.walker.library.classes.get(class);
+        let known = class.and_then(|class| class.constants.get(name));
+        let known = known.and_then(|expression| Known::literal(expression));
+        // An attribute without annotation is a parameter or a buffer of a traced module.
+        let kind = class.and_then(|class| class.attributes.get(name)).cloned();
+        Value { kind: kind.unwrap_or(Type::Tensor), known }
+    }
+
+    fn call(&mut self, call: &'a ExprCall) -> Value {
+        let arguments = &call.arguments;
+        if let Expr::Name(name) = &*call.func {
+            match (name.id.as_str(), &*arguments.args) {
+                ("annotate", [kind, value]) => {
+                    let known = self.value(value).known;
+                    return Value { kind: annotated(kind), known };
+                }
+                ("unchecked_cast", [kind, value]) => {
+                    let known = self.value(value).known.or(Some(Known::Something));
+                    return Value { kind: annotated(kind), known };
+                }
+                ("uninitialized", [kind]) => return Value::new(annotated(kind)),
+                ("getattr", [object, Expr::StringLiteral(name)]) => {
+                    let value = self.value(object);
+                    return match (&value.kind, name.as_single_part_string()) {
+                        (Type::Object(class), Some(name)) => self.attribute(class, name.as_str()),
+                        _ => value,
+                    };
+                }
+                _ => {}
+            }
+        }
+        let values: Vec<Value> = arguments.args.iter().map(|each| self.value(each)).collect();
+        let named = self.any_of(arguments.keywords.iter().map(|each| &each.value));
+        let is_tensor = |value: &Value| value.kind == Type::Tensor;
+        if let Some(path) = dotted(&call.func) {
+            if let Some(name) = path.strip_prefix("torch.") {
+                let tensor = values.iter().any(is_tensor) || is_tensor(&named);
+                return self.operator(name, &values, tensor);
+            }
+            if let Some((space, name)) = path.strip_prefix("ops.").and_then(|p| p.split_once('.')) {
+                // `prim` is the interpreter itself.
+                if space != "prim" {
+                    self.count(format!("{space}::{name}"));
+                }
+                return Value::new(Type::Tensor);
+            }
+        }
+        match self.callee(&call.func, &values) {
+            Some(kind) => Value::new(kind),
+            // int(), range(), isinstance() and the like.
+            None if matches!(&*call.func, Expr::Name(_)) => Value::host(None),
+            None => {
+                self.walker.followed = false;
+                Value::new(Type::Tensor)
+            }
+        }
+    }
+
+    /// Counts what the called function or method uses. Nothing if it is none of the archive.
+    fn callee(&mut self, called: &'a Expr, arguments: &[Value]) -> Option<Type> {
+        let library = self.walker.library;
+        let path = dotted(called).filter(|path| path.starts_with("__torch__."));
+        let mut known = Vec::new();
+        let (name, function) = match (called, path) {
+            (Expr::Attribute(attribute), None) => {
+                let Type::Object(class) = self.value(&attribute.value).kind else { return None };
+                let method = library.classes.get(&class)?.methods.get(attribute.attr.as_str())?;
+                known.push(None);
+                (format!("{class}.{}", attribute.attr), *method)
+            }
+            _ => {
+                let Type::Function(path) = self.value(called).kind else { return None };
+                if library.classes.contains_key(&path) {
+                    // A value of a class of its own, a named tuple for example.
+                    return Some(Type::Object(path));
+                }
+                (path.clone(), *library.functions.get(&path)?)
+            }
+        };
+        known.extend(arguments.iter().map(|value| value.known));
+        for parameter in function.parameters.iter_non_variadic_params().skip(known.len()) {
+            known.push(parameter.default().and_then(Known::literal));
+        }
+        if !self.folds {
+            known.clear();
+        }
+        let counts = self.walker.of(&name, function, known);
+        add(&mut self.counts, &counts);
+        Some(function.returns.as_deref().map_or(Type::Tensor, annotated))
+    }
+
+    fn operator(&mut self, name: &str, values: &[Value], tensor: bool) -> Value {
+        match (name, values) {
+            ("__is__" | "__isnot__", [value, Value { known: Some(Known::None), .. }]) => {
+                let same = value.known.map(|known| known == Known::None);
+                return Value::host(same.map(|same| Known::of(same == (name == "__is__"))));
+            }
+            ("__not__", [value]) => {
+                return Value::host(match value.known {
+                    Some(Known::True) => Some(Known::False),
+                    Some(Known::False) => Some(Known::True),
+                    _ => None,
+                });
+            }
+            // The sizes of a tensor as a list are no operator of aten, one of them is.
+            ("size", [_]) => return Value::host(Some(Known::Something)),
+            _ => {}
+        }
+        if hosts::host(name) || (hosts::either(name) && !tensor) {
+            return Value::host(None);
+        }
+        self.count(format!("aten::{name}"));
+        if hosts::gives_host(name) {
+            Value::host(Some(Known::Something))
+        } else {
+            Value { kind: Type::Tensor, known: Some(Known::Something) }
+        }
+    }
+
+    fn count(&mut self, operator: String) {
+        *self.counts.entry((operator, self.place.clone())).or_default() += 1;
+    }
+}

@@ -1,0 +1,178 @@
+//! Traces of the profiler (`torch.profiler`, `torch_npu.profiler`'s `trace_view.json`): events in
+//! JSON, of which those of operators count.
+//!
+//! A trace may have any size, so that events are read one after the other and forgotten.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{BufReader, Read};
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::{Format, Model, Op, Unreadable, damaged};
+
+/// An event; what is not named is left out.
+#[derive(Deserialize)]
+struct Event {
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    dur: Option<Number>,
+    #[serde(default)]
+    ph: Option<String>,
+    #[serde(default)]
+    ts: Option<Number>,
+    #[serde(default)]
+    tid: Option<serde_json::Value>,
+}
+
+/// Threads whose open operators are remembered.
+const MOST_THREADS: usize = 10_000;
+/// Operators inside each other that are remembered.
+const DEEPEST: usize = 1_000;
+
+/// The operators of each thread that have not ended yet, and when they end.
+#[derive(Default)]
+struct Open(HashMap<String, Vec<(f64, String)>>);
+
+impl Open {
+    /// Whether the event is an operator that runs inside one of the same name: the same work, that
+    /// PyTorch's own summary counts once.
+    fn again(&mut self, event: &Event, name: &str, lasts: f64) -> bool {
+        let (Some(tid), Some(began)) = (&event.tid, event.ts.as_ref().and_then(Number::value))
+        else {
+            return false;
+        };
+        let tid = tid.to_string();
+        if !self.0.contains_key(&tid) && self.0.len() >= MOST_THREADS {
+            return false;
+        }
+        let stack = self.0.entry(tid).or_default();
+        while stack.last().is_some_and(|(end, _)| *end <= began) {
+            stack.pop();
+        }
+        let again = stack.last().is_some_and(|(_, outer)| outer == name);
+        if stack.len() < DEEPEST {
+            stack.push((began + lasts, name.to_owned()));
+        }
+        again
+    }
+}
+
+/// A number that may be written as text, as `torch_npu` does.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Number {
+    Value(f64),
+    Text(String),
+}
+
+impl Number {
+    fn value(&self) -> Option<f64> {
+        match self {
+            Self::Value(value) => Some(*value),
+            Self::Text(text) => text.trim().parse().ok(),
+        }
+        .filter(|value| value.is_finite() && *value >= 0.0)
+    }
+}
+
+/// What a trace uses.
+pub(super) fn read(source: &mut dyn Read) -> Result<Model, Unreadable> {
+    let mut model = Model::new(Format::Trace);
+    let mut seen = HashMap::new();
+    let mut open = Open::default();
+    let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 20, source));
+    let trace = Trace { model: &mut model, seen: &mut seen, open: &mut open };
+    trace
+        .deserialize(&mut json)
+        .map_err(|error| damaged(format!("the trace is no JSON: {error}")))?;
+    Ok(model)
+}
+
+/// An object with `traceEvents`, or the list of events itself.
+struct Trace<'a> {
+    model: &'a mut Model,
+    seen: &'a mut HashMap<String, Option<Op>>,
+    open: &'a mut Open,
+}
+
+impl<'de> DeserializeSeed<'de> for Trace<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Trace<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of events, or an object with `traceEvents`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            if key == "traceEvents" {
+                map.next_value_seed(Trace {
+                    model: &mut *self.model,
+                    seen: &mut *self.seen,
+                    open: &mut *self.open,
+                })?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        while let Some(event) = seq.next_element::<Event>()? {
+            if event.ph.as_deref().is_some_and(|kind| kind != "X") {
+                continue;
+            }
+            let Some(name) = event.name.clone() else { continue };
+            if !self.seen.contains_key(&name) && self.seen.len() < super::MOST_OPERATORS {
+                let op = name.contains("::").then(|| Op::parse(&name, false)).flatten();
+                self.seen.insert(name.clone(), op);
+            }
+            let Some(Some(op)) = self.seen.get(&name) else { continue };
+            let time = event.dur.as_ref().and_then(Number::value);
+            if self.open.again(&event, &name, time.unwrap_or_default()) {
+                continue;
+            }
+            self.model.uses(op.clone(), 1, None);
+            if let Some(time) = time
+                && let Some(used) = self.model.uses.get_mut(op)
+            {
+                *used.micros.get_or_insert_default() += time;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_of_operators_are_counted_with_their_time() {
+        let text = r#"{"schemaVersion":1,"traceEvents":[{"ph":"X","name":"aten::mm","dur":2.5,"args":{"a":[1,{"b":2}]}},
+            {"ph":"X","name":"aten::mm","dur":"1.5"},{"ph":"M","name":"aten::add"},{"name":"ProfilerStep#1","ph":"X"}],"x":{}}"#;
+        let model = read(&mut text.as_bytes()).unwrap();
+        assert_eq!(model.uses.len(), 1);
+        let used = &model.uses[&Op::aten("mm")];
+        assert_eq!((used.count, used.micros), (2, Some(4.0)));
+        let nested = r#"[{"ph":"X","name":"aten::sum","ts":10,"dur":5,"tid":1},{"ph":"X","name":"aten::sum","ts":11,"dur":3,"tid":1},
+            {"ph":"X","name":"aten::sum","ts":15,"dur":1,"tid":1},{"ph":"X","name":"aten::sum","ts":11,"dur":1,"tid":2}]"#;
+        let model = read(&mut nested.as_bytes()).unwrap();
+        let used = &model.uses[&Op::aten("sum")];
+        assert_eq!((used.count, used.micros), (3, Some(7.0)));
+        let list = r#"[{"ph":"X","name":"npu::npu_rms_norm","dur":1}]"#;
+        assert_eq!(read(&mut list.as_bytes()).unwrap().uses.len(), 1);
+        assert!(read(&mut &b"{\"traceEvents\":[{"[..]).is_err());
+    }
+}
