@@ -1,5 +1,6 @@
 //! The command line: types and help texts, nothing else.
 
+mod audit_ops;
 mod translate_error;
 mod verify;
 
@@ -16,6 +17,7 @@ use crate::report::FailOn;
 use crate::text::Lang;
 use crate::version::CannVersion;
 
+pub use audit_ops::AuditOpsArgs;
 pub use translate_error::{InputKind, TranslateErrorArgs};
 pub use verify::VerifyArgs;
 
@@ -45,6 +47,8 @@ pub enum Command {
     Convert(Box<ConvertArgs>),
     /// Run a test on every NPU, in processes of its own: does it compute right numbers?
     Verify(Box<VerifyArgs>),
+    /// Tell which operators of a model run on the NPU, and which fall back to the CPU
+    AuditOps(Box<AuditOpsArgs>),
     /// Say what an error code means, where it comes from and what to do
     TranslateError(Box<TranslateErrorArgs>),
     /// Explain a finding id, a family, an error code, or a rule of `convert`

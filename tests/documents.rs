@@ -36,6 +36,7 @@ fn help_texts() {
         ("help-check", &["check", "--help"]),
         ("help-convert", &["convert", "--help"]),
         ("help-explain", &["explain", "--help"]),
+        ("help-audit-ops", &["audit-ops", "--help"]),
         ("help-translate-error", &["translate-error", "--help"]),
         ("help-manifest", &["manifest", "--help"]),
         ("help-verify", &["verify", "--help"]),

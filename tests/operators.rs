@@ -3,6 +3,7 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
+    clippy::print_stdout,
     reason = "a test, and reads the facts beside the project"
 )]
 

@@ -107,27 +107,24 @@ fn finite(mut bytes: Vec<u8>) -> Vec<u8> {
     let mut at = 0;
     while let Some(step) = memchr::memchr3(b'"', b'I', b'N', &bytes[at..]) {
         at += step;
-        match bytes[at] {
-            b'"' => {
-                at += 1;
-                while let Some(step) = memchr::memchr2(b'"', b'\\', &bytes[at..]) {
-                    at += step + 1;
-                    if bytes[at - 1] == b'"' {
-                        break;
-                    }
-                    at = (at + 1).min(bytes.len());
+        if bytes[at] == b'"' {
+            at += 1;
+            while let Some(step) = memchr::memchr2(b'"', b'\\', &bytes[at..]) {
+                at += step + 1;
+                if bytes[at - 1] == b'"' {
+                    break;
                 }
+                at = (at + 1).min(bytes.len());
             }
-            _ => {
-                let words: [&[u8]; 2] = [b"Infinity", b"NaN"];
-                let word = words.into_iter().find(|word| bytes[at..].starts_with(word));
-                if let Some(word) = word {
-                    bytes[at] = b'0';
-                    bytes[at + 1..at + word.len()].fill(b' ');
-                }
-                at += word.map_or(1, <[u8]>::len);
-            }
+            continue;
         }
+        let words: [&[u8]; 2] = [b"Infinity", b"NaN"];
+        let word = words.into_iter().find(|word| bytes[at..].starts_with(word));
+        if let Some(word) = word {
+            bytes[at] = b'0';
+            bytes[at + 1..at + word.len()].fill(b' ');
+        }
+        at += word.map_or(1, <[u8]>::len);
     }
     bytes
 }

@@ -6,6 +6,7 @@
 
 mod archive;
 mod export;
+pub mod judge;
 mod limited;
 mod list;
 mod onnx;
@@ -130,11 +131,20 @@ pub enum Note {
 pub struct Use {
     /// How often the input names it.
     pub count: u64,
+    /// How often of these inside another operator that the input names too: a trace shows what an
+    /// operator is made of where it was recorded, which need not be the same on an NPU.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub inside: u64,
     /// The first places, as the input names them.
     pub places: Vec<String>,
     /// The time that a trace gives it, in microseconds, children included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub micros: Option<f64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What an input uses.
@@ -145,7 +155,8 @@ pub struct Model {
     /// The version of PyTorch that wrote it, where it says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub torch: Option<String>,
-    /// The operators.
+    /// The operators. A report has them judged.
+    #[serde(skip)]
     pub uses: BTreeMap<Op, Use>,
     /// The opset of each domain, of ONNX.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

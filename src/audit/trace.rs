@@ -36,27 +36,40 @@ const DEEPEST: usize = 1_000;
 #[derive(Default)]
 struct Open(HashMap<String, Vec<(f64, String)>>);
 
+/// Where an operator of a trace stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// In no other operator.
+    Outermost,
+    /// In another operator.
+    Inside,
+    /// In one of the same name: the same work, that PyTorch's own summary counts once.
+    Again,
+}
+
 impl Open {
-    /// Whether the event is an operator that runs inside one of the same name: the same work, that
-    /// PyTorch's own summary counts once.
-    fn again(&mut self, event: &Event, name: &str, lasts: f64) -> bool {
+    fn standing(&mut self, event: &Event, name: &str, lasts: f64) -> Standing {
         let (Some(tid), Some(began)) = (&event.tid, event.ts.as_ref().and_then(Number::value))
         else {
-            return false;
+            return Standing::Outermost;
         };
         let tid = tid.to_string();
         if !self.0.contains_key(&tid) && self.0.len() >= MOST_THREADS {
-            return false;
+            return Standing::Outermost;
         }
         let stack = self.0.entry(tid).or_default();
         while stack.last().is_some_and(|(end, _)| *end <= began) {
             stack.pop();
         }
-        let again = stack.last().is_some_and(|(_, outer)| outer == name);
+        let standing = match stack.last() {
+            None => Standing::Outermost,
+            Some((_, outer)) if outer == name => Standing::Again,
+            Some(_) => Standing::Inside,
+        };
         if stack.len() < DEEPEST {
             stack.push((began + lasts, name.to_owned()));
         }
-        again
+        standing
     }
 }
 
@@ -140,14 +153,16 @@ impl<'de> Visitor<'de> for Trace<'_> {
             }
             let Some(Some(op)) = self.seen.get(&name) else { continue };
             let time = event.dur.as_ref().and_then(Number::value);
-            if self.open.again(&event, &name, time.unwrap_or_default()) {
+            let standing = self.open.standing(&event, &name, time.unwrap_or_default());
+            if standing == Standing::Again {
                 continue;
             }
             self.model.uses(op.clone(), 1, None);
-            if let Some(time) = time
-                && let Some(used) = self.model.uses.get_mut(op)
-            {
-                *used.micros.get_or_insert_default() += time;
+            if let Some(used) = self.model.uses.get_mut(op) {
+                used.inside += u64::from(standing == Standing::Inside);
+                if let Some(time) = time {
+                    *used.micros.get_or_insert_default() += time;
+                }
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! One file per subcommand: gather, decide, hand a report to the renderer.
 
+mod audit_ops;
 mod check;
 mod compat;
 mod convert;
@@ -49,6 +50,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitStatus> {
             };
             compat::run(&args, &output)
         }
+        Command::AuditOps(args) => audit_ops::run(args, &output),
         Command::Check(args) => check::run(args, &output),
         Command::Convert(args) => convert::run(args, &output),
         Command::TranslateError(args) => translate_error::run(args, &output),

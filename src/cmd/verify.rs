@@ -291,7 +291,7 @@ fn overview(done: &Done, rungs: &[Rung]) -> Table {
         ];
         row.extend(rungs.iter().map(|rung| mark(ran, *rung)));
         row.push(format!("{:.0}", ran.took.as_secs_f64() * 1e3));
-        row
+        row.into_iter().map(Text::same).collect::<Vec<_>>()
     };
     let mut head = vec![words("verify_device"), words("verify_chip")];
     head.extend(rungs.iter().map(|rung| Text::same(rung.as_str())));

@@ -214,14 +214,14 @@ fn changes(plan: &Plan) -> Option<Table> {
     }
     let mut rows: Vec<_> = counts.into_iter().collect();
     rows.sort_by(|a, b| b.1.1.cmp(&a.1.1).then(a.0.cmp(b.0)));
-    let rows: Vec<Vec<String>> = rows
+    let rows: Vec<Vec<Text>> = rows
         .into_iter()
         .map(|(id, (rule, places, files))| {
             let what = match (rule.how, &rule.to) {
                 (Match::Site | Match::File, _) | (_, None) => rule.subject(),
                 (_, Some(to)) => format!("{} -> {to}", rule.subject()),
             };
-            vec![id.to_owned(), places.to_string(), files.to_string(), what]
+            [id.to_owned(), places.to_string(), files.to_string(), what].map(Text::same).to_vec()
         })
         .collect();
     (!rows.is_empty()).then(|| Table {

@@ -15,7 +15,7 @@ use crate::text::{Lang, Text, fill, fill_quoted, word};
 /// The family files, in the order in which they appear in the reference.
 const FAMILIES: &[&str] = &[
     "scan", "host", "dev", "drv", "cann", "nnal", "env", "py", "torch", "tnpu", "vllm", "ms",
-    "net", "proc", "convert", "verify",
+    "net", "proc", "convert", "verify", "ops",
 ];
 /// The most that a sentence takes over of one value of the machine, in bytes: a path at its
 /// longest. A hostile file must not make a report of megabytes.

@@ -164,9 +164,19 @@ fn follow<R: Registrations + ?Sized>(
         };
     }
     let parts = all.parts(overload);
+    // The samples reach nothing else: it changes how a tensor is seen, and computes nothing.
+    if parts == [overload] {
+        return Outcome::Decomposed { into: Vec::new(), whole: true };
+    }
     let mut worst: Option<Outcome> = None;
     for part in parts.iter().filter(|part| *part != overload) {
-        let outcome = follow(all, part, seen, depth - 1);
+        let outcome = match follow(all, part, seen, depth - 1) {
+            // What this one is made of is among the parts too: they are all that was reached.
+            Outcome::Decomposed { into, whole: false } if into.is_empty() => {
+                Outcome::Decomposed { into, whole: true }
+            }
+            other => other,
+        };
         if worst.as_ref().is_none_or(|worst| outcome.rank() > worst.rank()) {
             worst = Some(outcome);
         }
@@ -253,6 +263,10 @@ mod tests {
         assert!(
             matches!(outcome("2.9.0", "einsum"), Outcome::Decomposed { whole: true, ref into } if into.contains(&"bmm".to_owned()))
         );
+        assert!(matches!(
+            outcome("2.9.0", "transpose.int"),
+            Outcome::Decomposed { whole: true, .. }
+        ));
         assert_eq!(outcome("2.9.0", "no_such_op"), Outcome::Unknown);
     }
 

@@ -6,6 +6,8 @@
 //! the registration files of an installation.
 
 pub mod dispatch;
+pub mod host;
+pub mod onnx;
 mod packed;
 pub mod tables;
 pub mod target;

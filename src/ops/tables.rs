@@ -1,5 +1,7 @@
 //! The tables below `data/ops/`; `scripts/gen_ops_tables.py` says where they come from.
 
+use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::LazyLock;
 
 use foldhash::{HashMap, HashMapExt as _};
@@ -11,6 +13,11 @@ use super::packed;
 pub struct Runs<'a>(&'a str);
 
 impl<'a> Runs<'a> {
+    /// The runs that a cell of a table holds.
+    pub(super) fn new(cell: &'a str) -> Self {
+        Self(cell)
+    }
+
     /// The value in a column, if there is one.
     pub fn at(self, column: usize) -> Option<&'a str> {
         self.iter().find(|(first, last, _)| (*first..=*last).contains(&column)).map(|run| run.2)
@@ -85,16 +92,16 @@ pub struct Tables {
     pub columns: Vec<Column>,
     /// The versions of PyTorch of `native`.
     pub torch: Vec<&'static str>,
-    kernels: HashMap<&'static str, Runs<'static>>,
-    custom: HashMap<&'static str, Runs<'static>>,
-    native: HashMap<&'static str, (Option<&'static str>, Runs<'static>)>,
+    kernels: BTreeMap<&'static str, Runs<'static>>,
+    custom: BTreeMap<&'static str, Runs<'static>>,
+    native: BTreeMap<&'static str, (Option<&'static str>, Runs<'static>)>,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     // The rows live as long as the program, which reads each table at most once.
     let text = |name| &*Box::leak(packed::file(name).into_boxed_str());
-    let runs = |name| -> HashMap<&'static str, Runs<'static>> {
-        packed::rows(text(name)).map(|row| (row[0], Runs(row[1]))).collect()
+    let runs = |name| -> BTreeMap<&'static str, Runs<'static>> {
+        packed::rows(text(name)).map(|row| (row[0], Runs::new(row[1]))).collect()
     };
     let aten = text("aten");
     Tables {
@@ -105,7 +112,9 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
             .map_or_else(Vec::new, |line| line.split(' ').collect()),
         kernels: runs("kernels"),
         custom: runs("custom"),
-        native: packed::rows(aten).map(|row| (row[0], (given(row[1]), Runs(row[2])))).collect(),
+        native: packed::rows(aten)
+            .map(|row| (row[0], (given(row[1]), Runs::new(row[2]))))
+            .collect(),
     }
 });
 
@@ -186,13 +195,16 @@ impl Tables {
     /// The aten overloads whose name begins with `base` and has an overload name or none: `add`
     /// gives `add.Tensor`, `add.out` and so on, in the order of their names.
     pub fn overloads(&self, base: &str) -> Vec<&'static str> {
-        let is = |name: &&&str| name.split('.').next() == Some(base);
-        let mut names: Vec<&str> = self.native.keys().filter(is).copied().collect();
-        names.extend(
-            self.kernels.keys().filter(is).filter(|name| !self.native.contains_key(**name)),
-        );
+        let mut names = of_base(&self.native, base);
+        names.extend(of_base(&self.kernels, base));
         names.sort_unstable();
+        names.dedup();
         names
+    }
+
+    /// The operators `npu::` of this name, with any overload.
+    pub fn custom_overloads(&self, base: &str) -> Vec<&'static str> {
+        of_base(&self.custom, base)
     }
 
     /// The API of PyTorch of this name, with `torch.` or without, or of this other name.
@@ -201,6 +213,13 @@ impl Tables {
         let name = name.strip_prefix("torch.").unwrap_or(name);
         names.get(name).map(|index| &apis[*index])
     }
+}
+
+/// The names that are `base`, alone or with an overload.
+fn of_base<T>(rows: &BTreeMap<&'static str, T>, base: &str) -> Vec<&'static str> {
+    let from = rows.range::<str, _>((Bound::Included(base), Bound::Unbounded));
+    let names = from.map(|(name, _)| *name).take_while(|name| name.starts_with(base));
+    names.filter(|name| name.split('.').next() == Some(base)).collect()
 }
 
 #[cfg(test)]

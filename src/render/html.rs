@@ -113,7 +113,7 @@ fn table(table: &Table, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
     for row in &table.rows {
         write!(out, "<tr>")?;
         for cell in row {
-            write!(out, "<td>{}</td>", escaped(cell))?;
+            write!(out, "<td>{}</td>", escaped(cell.get(lang)))?;
         }
         writeln!(out, "</tr>")?;
     }

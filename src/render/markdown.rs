@@ -32,7 +32,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
         let head: Vec<String> = list.head.iter().map(|cell| prose(cell.get(lang))).collect();
         writeln!(out, "| {} |\n|{}", head.join(" | "), " --- |".repeat(head.len()))?;
         for row in &list.rows {
-            let cells: Vec<String> = row.iter().map(|cell| prose(cell)).collect();
+            let cells: Vec<String> = row.iter().map(|cell| prose(cell.get(lang))).collect();
             writeln!(out, "| {} |", cells.join(" | "))?;
         }
         writeln!(out)?;

@@ -151,8 +151,9 @@ impl Page {
         writeln!(out, "{}", self.style.paint.bold(table.title.get(lang)))?;
         let head = table.head.iter().map(|cell| cell.get(lang).to_owned()).collect();
         let shown = if self.style.verbose { usize::MAX } else { ROWS_SHOWN };
+        let cells = |row: &Vec<Text>| row.iter().map(|cell| cell.get(lang).to_owned()).collect();
         let rows: Vec<Vec<String>> =
-            std::iter::once(head).chain(table.rows.iter().take(shown).cloned()).collect();
+            std::iter::once(head).chain(table.rows.iter().take(shown).map(cells)).collect();
         let hidden = table.rows.len().saturating_sub(shown);
         super::page::table(&rows, self.style, out)?;
         if hidden > 0 {

@@ -19,9 +19,11 @@ use crate::text::Text;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FailOn {
-    /// Errors only.
+    /// Errors only; of operators, those that raise one.
+    #[value(alias = "unsupported")]
     Error,
-    /// Errors and warnings.
+    /// Errors and warnings; of operators, those that fall back to the CPU too.
+    #[value(alias = "fallback")]
     Warning,
     /// No finding does.
     Never,
@@ -65,7 +67,7 @@ pub struct Table {
     /// The headings of its columns.
     pub head: Vec<Text>,
     /// Its rows; the last column may be long.
-    pub rows: Vec<Vec<String>>,
+    pub rows: Vec<Vec<Text>>,
 }
 
 /// The exit status of a run: one meaning in every subcommand.

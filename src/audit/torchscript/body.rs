@@ -160,7 +160,7 @@ impl<'l, 'a> Walker<'l, 'a> {
         function: &'a StmtFunctionDef,
         known: &[Option<Known>],
     ) -> Counts {
-        let mut values = HashMap::new();
+        let mut values = BTreeMap::new();
         let class = name.rsplit_once('.').map_or("", |(class, _)| class);
         for (index, parameter) in function.parameters.iter_non_variadic_params().enumerate() {
             let kind = match parameter.annotation() {
@@ -200,7 +200,7 @@ fn readable(name: &str) -> String {
 
 struct Body<'w, 'l, 'a> {
     walker: &'w mut Walker<'l, 'a>,
-    values: HashMap<&'a str, Value>,
+    values: BTreeMap<&'a str, Value>,
     counts: Counts,
     place: String,
     /// What is known of values is used.
@@ -427,21 +427,18 @@ impl<'a> Body<'_, '_, 'a> {
         let library = self.walker.library;
         let path = dotted(called).filter(|path| path.starts_with("__torch__."));
         let mut known = Vec::new();
-        let (name, function) = match (called, path) {
-            (Expr::Attribute(attribute), None) => {
-                let Type::Object(class) = self.value(&attribute.value).kind else { return None };
-                let method = library.classes.get(&class)?.methods.get(attribute.attr.as_str())?;
-                known.push(None);
-                (format!("{class}.{}", attribute.attr), *method)
+        let (name, function) = if let (Expr::Attribute(attribute), None) = (called, path) {
+            let Type::Object(class) = self.value(&attribute.value).kind else { return None };
+            let method = library.classes.get(&class)?.methods.get(attribute.attr.as_str())?;
+            known.push(None);
+            (format!("{class}.{}", attribute.attr), *method)
+        } else {
+            let Type::Function(path) = self.value(called).kind else { return None };
+            if library.classes.contains_key(&path) {
+                // A value of a class of its own, a named tuple for example.
+                return Some(Type::Object(path));
             }
-            _ => {
-                let Type::Function(path) = self.value(called).kind else { return None };
-                if library.classes.contains_key(&path) {
-                    // A value of a class of its own, a named tuple for example.
-                    return Some(Type::Object(path));
-                }
-                (path.clone(), *library.functions.get(&path)?)
-            }
+            (path.clone(), *library.functions.get(&path)?)
         };
         known.extend(arguments.iter().map(|value| value.known));
         for parameter in function.parameters.iter_non_variadic_params().skip(known.len()) {

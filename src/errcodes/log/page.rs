@@ -4,7 +4,7 @@ use super::diagnosis::{Culprit, Diagnosis, Folded, Line, Missing, Suspect, Why};
 use super::source::ProblemKind;
 use crate::errcodes::{Cause, cause, evidence};
 use crate::report::{Evidence, Finding, FixStep, Report, Severity, Table};
-use crate::text::{Lang, Text, sentence, word, words};
+use crate::text::{Lang, Text, sentence, words};
 
 /// As many kinds of missing evidence as are asked for.
 const MISSING: usize = 2;
@@ -49,7 +49,7 @@ pub fn report(diagnosis: &Diagnosis, subject: &str, shown: Shown) -> Report {
         report.notes.push(words("log_fallbacks_next"));
     }
     if shown.why_not {
-        report.tables.push(why_not(diagnosis, shown.lang));
+        report.tables.push(why_not(diagnosis));
     }
     report.notes.extend(problems(diagnosis));
     if diagnosis.causes.is_empty() && diagnosis.fallbacks.is_empty() {
@@ -227,7 +227,10 @@ fn fallbacks(diagnosis: &Diagnosis) -> Table {
     Table {
         title: words("log_fallbacks"),
         head: vec![words("log_times"), words("log_operator_head")],
-        rows: rows.into_iter().map(|(name, count)| vec![count.to_string(), name.clone()]).collect(),
+        rows: rows
+            .into_iter()
+            .map(|(name, count)| [count.to_string(), name.clone()].map(Text::same).to_vec())
+            .collect(),
     }
 }
 
@@ -242,14 +245,13 @@ fn reason(why: Why) -> &'static str {
     }
 }
 
-/// Rows of tables have one language: that of the report.
-fn why_not(diagnosis: &Diagnosis, lang: Lang) -> Table {
+fn why_not(diagnosis: &Diagnosis) -> Table {
     let rows = diagnosis.rejected.iter().map(|rejected| {
-        let why = word(reason(rejected.why), lang);
+        let why = words(reason(rejected.why));
         let by = rejected.by.clone().unwrap_or_default();
         let at =
             format!("{}:{} {}", rejected.line.file, rejected.line.line, rejected.line.text.trim());
-        vec![rejected.cause.clone(), why, by, at]
+        vec![Text::same(rejected.cause.clone()), why, Text::same(by), Text::same(at)]
     });
     Table {
         title: words("log_why_not"),

@@ -1,0 +1,278 @@
+//! What becomes of each operator of an input on one torch_npu.
+
+use serde::Serialize;
+
+use super::{Format, Model, Op, Use};
+use crate::checks::chip::ChipFamily;
+use crate::ops::dispatch::{Registrations, Shipped};
+use crate::ops::{Outcome, Tables, Target, Via, host, onnx};
+
+/// What becomes of an operator, from the best to the worst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// A kernel of torch_npu runs on the device.
+    Native,
+    /// It is made of operators that all have kernels.
+    Composed,
+    /// It is an operator of a library of its own, or of none of the tables: nothing is known.
+    Unknown,
+    /// It is made of other operators, not all of which are known.
+    PartlyKnown,
+    /// The kernel of torch_npu works on the host.
+    Host,
+    /// Of the overloads that the input may mean, some fall back.
+    Depends,
+    /// The CPU computes it, with copies there and back.
+    Fallback,
+    /// It raises an error.
+    Unsupported,
+}
+
+impl Class {
+    /// The key of its word in `data/ui.toml`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Native => "ops_native",
+            Self::Composed => "ops_composed",
+            Self::Unknown => "ops_unknown",
+            Self::PartlyKnown => "ops_partly_known",
+            Self::Host => "ops_host",
+            Self::Depends => "ops_depends",
+            Self::Fallback => "ops_fallback",
+            Self::Unsupported => "ops_unsupported",
+        }
+    }
+}
+
+/// An operator with what becomes of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Judged {
+    /// As the input names it.
+    #[serde(serialize_with = "as_text")]
+    pub op: Op,
+    /// What becomes of it.
+    pub class: Class,
+    /// The overloads that decide this, with namespace, where it is not the operator itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub through: Vec<String>,
+    /// Where and how often it is used.
+    #[serde(flatten)]
+    pub used: Use,
+}
+
+fn as_text<S: serde::Serializer>(op: &Op, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(op)
+}
+
+/// What the operators are judged for.
+#[derive(Debug, Clone, Copy)]
+pub struct Against<'a> {
+    /// The tables.
+    pub tables: &'a Tables,
+    /// The torch_npu.
+    pub target: &'a Target,
+    /// The chip, where it is known.
+    pub chip: Option<ChipFamily>,
+}
+
+/// Judges every operator of an input. What a trace shows inside other operators is left out.
+pub fn judge(model: &Model, against: Against<'_>) -> Vec<Judged> {
+    let uses = model.uses.iter().filter(|(_, used)| used.inside < used.count);
+    let mut all: Vec<Judged> = uses
+        .map(|(op, used)| {
+            let (class, through) = if model.format == Format::Onnx {
+                (of_onnx(op, model.opsets.get(&op.namespace).copied()), Vec::new())
+            } else {
+                decide(op, against)
+            };
+            Judged { op: op.clone(), class, through, used: used.clone() }
+        })
+        .collect();
+    all.sort_by(|a, b| {
+        b.class.cmp(&a.class).then(b.used.count.cmp(&a.used.count)).then(a.op.cmp(&b.op))
+    });
+    all
+}
+
+fn decide(op: &Op, against: Against<'_>) -> (Class, Vec<String>) {
+    let Against { tables, target, .. } = against;
+    match op.namespace.as_str() {
+        "aten" => {}
+        "npu" => {
+            let there = |name: &str| {
+                tables.custom(name).is_some_and(|runs| runs.at(target.column).is_some())
+            };
+            let known = |name: &str| tables.custom(name).is_some();
+            let name = op.schema();
+            // Without a name of the overload, any of the operator will do.
+            let names = if op.overload.is_some() {
+                vec![name.as_str()]
+            } else {
+                tables.custom_overloads(&op.name)
+            };
+            return match (
+                names.iter().any(|name| there(name)),
+                names.iter().any(|name| known(name)),
+            ) {
+                (true, _) => (Class::Native, Vec::new()),
+                (false, true) => (Class::Unsupported, Vec::new()),
+                (false, false) => (Class::Unknown, Vec::new()),
+            };
+        }
+        _ => return (Class::Unknown, Vec::new()),
+    }
+    if op.overload.is_some() {
+        return one(&op.schema(), against);
+    }
+    // Which overload is meant is not said: those that write into a given tensor are not.
+    let overloads = tables.overloads(&op.name).into_iter().filter(|name| !writes_into(name));
+    let all: Vec<(Class, Vec<String>)> = overloads
+        .map(|name| {
+            let (class, mut through) = one(name, against);
+            if through.is_empty() {
+                through.push(format!("aten::{name}"));
+            }
+            (class, through)
+        })
+        .filter(|(class, _)| *class != Class::Unknown)
+        .collect();
+    let (Some(best), Some(worst)) =
+        (all.iter().map(|(class, _)| *class).min(), all.iter().map(|(class, _)| *class).max())
+    else {
+        return (Class::Unknown, Vec::new());
+    };
+    let class =
+        if worst >= Class::Fallback && best < Class::Fallback { Class::Depends } else { worst };
+    let mut through: Vec<String> = if worst >= Class::Host {
+        all.into_iter()
+            .filter(|(each, _)| *each == worst)
+            .flat_map(|(_, through)| through)
+            .collect()
+    } else {
+        Vec::new()
+    };
+    through.sort_unstable();
+    through.dedup();
+    (class, through)
+}
+
+/// Whether an overload is one of those with a given output, or with names of dimensions, which
+/// graphs do not hold.
+fn writes_into(name: &str) -> bool {
+    let Some((_, overload)) = name.split_once('.') else { return false };
+    overload == "out"
+        || overload.ends_with("_out")
+        || overload.to_ascii_lowercase().contains("dimname")
+}
+
+/// What becomes of one overload, and through which other one.
+fn one(name: &str, against: Against<'_>) -> (Class, Vec<String>) {
+    let shipped = Shipped { tables: against.tables, target: against.target };
+    let release = against.tables.columns[against.target.column].release;
+    let through = |leaf: &str| {
+        if leaf == name { Vec::new() } else { vec![format!("aten::{leaf}")] }
+    };
+    match shipped.outcome(name) {
+        Outcome::Native(via) if refused(via, against.chip) => (Class::Unsupported, Vec::new()),
+        Outcome::Native(_) if host::always(name, release) => (Class::Host, Vec::new()),
+        Outcome::Native(_) => (Class::Native, Vec::new()),
+        Outcome::Decomposed { whole: true, .. } => (Class::Composed, Vec::new()),
+        Outcome::Decomposed { whole: false, .. } => (Class::PartlyKnown, Vec::new()),
+        Outcome::Fallback(leaf) => (Class::Fallback, through(&leaf)),
+        Outcome::NoKernel(leaf) => (Class::Unsupported, through(&leaf)),
+        Outcome::Unknown => (Class::Unknown, Vec::new()),
+    }
+}
+
+/// What becomes of an operator of ONNX in a model of this opset of its domain.
+fn of_onnx(op: &Op, opset: Option<i64>) -> Class {
+    let own = op.namespace == "onnx";
+    let name = if own { op.name.clone() } else { format!("{}::{}", op.namespace, op.name) };
+    match (onnx::opsets(&name), opset) {
+        // Of what is newer than the tables nothing is known; an operator of another domain needs
+        // a plug-in of its own, which may be there.
+        (None, Some(opset)) if own && opset <= onnx::newest() => Class::Unsupported,
+        (None, _) => Class::Unknown,
+        (Some((first, last)), Some(opset)) if own && !(first..=last).contains(&opset) => {
+            Class::PartlyKnown
+        }
+        (Some(_), _) => Class::Native,
+    }
+}
+
+/// An operator of the graph engine is refused on a chip that runs aclnn alone (`IsAclnnOnly` of
+/// `torch_npu`).
+fn refused(via: Via, chip: Option<ChipFamily>) -> bool {
+    chip == Some(ChipFamily::A950) && via.aclop && !via.aclnn && !via.own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class(version: &str, op: &str, chip: Option<ChipFamily>) -> (Class, Vec<String>) {
+        let tables = Tables::get();
+        let target = Target::find(tables, version).unwrap();
+        decide(&Op::parse(op, false).unwrap(), Against { tables, target: &target, chip })
+    }
+
+    #[test]
+    fn operators_are_judged_by_release_and_chip() {
+        assert_eq!(class("2.9.0", "aten::add.Tensor", None).0, Class::Native);
+        assert_eq!(class("2.9.0", "aten::mode", None).0, Class::Fallback);
+        let (kind, through) = class("2.9.0", "aten::lgamma", None);
+        assert_eq!((kind, through), (Class::Fallback, vec!["aten::lgamma.out".to_owned()]));
+        assert_eq!(class("2.9.0", "torchvision::nms", None).0, Class::Unknown);
+        assert_eq!(class("2.9.0", "npu::npu_rms_norm", None).0, Class::Native);
+        assert_eq!(class("2.1.0-5.0.0", "npu::npu_swiglu_quant", None).0, Class::Unsupported);
+        assert_eq!(class("2.9.0", "aten::no_such", None).0, Class::Unknown);
+        assert_eq!(class("2.9.0", "aten::_pad_packed_sequence", None).0, Class::Host);
+    }
+
+    /// A name without overload is no alarm as long as what is usually meant has a kernel.
+    #[test]
+    fn an_unnamed_overload_is_no_false_alarm() {
+        for op in [
+            "add",
+            "sum",
+            "mul",
+            "linear",
+            "layer_norm",
+            "conv2d",
+            "to",
+            "cat",
+            "embedding",
+            "scaled_dot_product_attention",
+        ] {
+            let (kind, through) = class("2.9.0", &format!("aten::{op}"), None);
+            assert!(kind < Class::Depends, "{op}: {kind:?} {through:?}");
+        }
+    }
+
+    #[test]
+    fn operators_of_onnx_are_judged_by_opset() {
+        let of = |name: &str, opset| {
+            let overload = Some(String::new());
+            of_onnx(&Op { namespace: "onnx".into(), name: name.into(), overload }, Some(opset))
+        };
+        assert_eq!(of("Conv", 17), Class::Native);
+        assert_eq!(of("Conv", 20), Class::PartlyKnown);
+        assert_eq!(of("Gelu", 20), Class::Unknown);
+        assert_eq!(of("NoSuchOperator", 17), Class::Unsupported);
+    }
+
+    #[test]
+    fn what_only_the_graph_engine_has_is_refused_where_there_is_none() {
+        let tables = Tables::get();
+        let target = Target::find(tables, "2.9.0").unwrap();
+        let only = tables.columns.len();
+        assert!(only > 0);
+        let name = "_embedding_bag_per_sample_weights_backward";
+        let via = Shipped { tables, target: &target }.kernel(name);
+        let refused_there = via.is_some_and(|via| refused(via, Some(ChipFamily::A950)));
+        let expected = via.is_some_and(|via| via.aclop && !via.aclnn && !via.own);
+        assert_eq!(refused_there, expected);
+        assert!(!via.is_some_and(|via| refused(via, Some(ChipFamily::A910B))));
+    }
+}

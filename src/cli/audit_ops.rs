@@ -1,0 +1,34 @@
+//! Options of `audit-ops`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Options of `audit-ops`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "Examples:\n  \
+    ascend-doctor audit-ops model.pt2\n  \
+    ascend-doctor audit-ops --torch-npu 2.7.1.post2 --soc Ascend910B3 model.pt model.onnx\n  \
+    ascend-doctor audit-ops --all-versions trace_view.json\n  \
+    ascend-doctor audit-ops --fail-on unsupported model.pt2\n\n\
+    `--fail-on warning` (or `fallback`) makes a fallback to the CPU exit with 1, `--fail-on error`\n\
+    (or `unsupported`, the default) only what raises an error.")]
+pub struct AuditOpsArgs {
+    /// Models and more: TorchScript (.pt), torch.export (.pt2), ONNX, traces of the profiler,
+    /// lists of operators, safetensors; told apart by content
+    #[arg(value_name = "FILE", required = true)]
+    pub inputs: Vec<PathBuf>,
+    /// The torch_npu to judge for: a wheel (`2.9.0.post2`) or PyTorch and release (`2.9.0-26.0.0`)
+    /// [default: the one of this machine, or else the newest release]
+    #[arg(long, value_name = "VERSION")]
+    pub torch_npu: Option<String>,
+    /// The chip to judge for: `Ascend910B3`, `Ascend310P3`, `Ascend910_9391` …
+    #[arg(long, value_name = "NAME")]
+    pub soc: Option<String>,
+    /// Of each operator without a kernel, the releases that have one
+    #[arg(long)]
+    pub all_versions: bool,
+    /// Every operator in the table, not only those that need attention
+    #[arg(long)]
+    pub all: bool,
+}

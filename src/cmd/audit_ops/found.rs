@@ -1,0 +1,108 @@
+//! What an audit finds.
+
+use std::collections::BTreeMap;
+
+use super::{Audited, releases};
+use crate::audit::Format;
+use crate::audit::judge::{Against, Class, Judged};
+use crate::checks::chip::ChipFamily;
+use crate::data::Catalog;
+use crate::report::{Evidence, Found, Report};
+
+/// Names that are listed in one sentence.
+const MOST_NAMES: usize = 12;
+
+pub(super) fn unreadable(report: &mut Report, path: &str, detail: &str) {
+    let found = Found::error("OPS-READ", "unreadable").arg("path", path).arg("detail", detail);
+    report.findings.push(Catalog::builtin().resolve(found.evidence(Evidence::file(path))));
+}
+
+pub(super) fn findings(report: &mut Report, read: &[Audited], version: &str, against: Against<'_>) {
+    let mut found: Vec<Found> = Vec::new();
+    // One operator is one finding, however many inputs use it.
+    let mut by_name: BTreeMap<String, Vec<(&Audited, &Judged)>> = BTreeMap::new();
+    for input in read {
+        for judged in &input.judged {
+            by_name.entry(judged.op.to_string()).or_default().push((input, judged));
+        }
+    }
+    let mut unknown = Vec::new();
+    for (name, uses) in &by_name {
+        let (input, judged) = uses[0];
+        let about = |id, message, level: fn(&'static str, &'static str) -> Found| {
+            let count: u64 = uses.iter().map(|(_, judged)| judged.used.count).sum();
+            let mut found = level(id, message)
+                .arg("op", name)
+                .arg("count", count.to_string())
+                .arg("version", version);
+            for (input, judged) in uses {
+                found = found.evidence(places(input, judged));
+            }
+            for leaf in &judged.through {
+                found = found.evidence(Evidence::data("registrations").value(leaf));
+            }
+            found
+        };
+        let elsewhere = releases(judged, against.tables).join("; ");
+        let message = if elsewhere.is_empty() { "none" } else { "later" };
+        match judged.class {
+            Class::Native | Class::Composed | Class::PartlyKnown => {}
+            Class::Unknown => unknown.push(name.as_str()),
+            Class::Host => found.push(about("OPS-HOST", "always", Found::info)),
+            Class::Depends => {
+                let through = judged.through.join(", ");
+                found.push(about("OPS-DEPENDS", "some", Found::info).arg("through", through));
+            }
+            Class::Fallback => {
+                found.push(
+                    about("OPS-FALLBACK", message, Found::warning).arg("releases", elsewhere),
+                );
+            }
+            Class::Unsupported if input.model.format == Format::Onnx => {
+                let opset = input.model.opsets.get("onnx").copied().unwrap_or_default();
+                found.push(
+                    about("OPS-UNSUPPORTED", "onnx", Found::error).arg("opset", opset.to_string()),
+                );
+            }
+            Class::Unsupported => {
+                found.push(
+                    about("OPS-UNSUPPORTED", message, Found::error).arg("releases", elsewhere),
+                );
+            }
+        }
+    }
+    if !unknown.is_empty() {
+        let mut names = unknown.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
+        if unknown.len() > MOST_NAMES {
+            names.push_str(", …");
+        }
+        let count = unknown.len().to_string();
+        found.push(Found::info("OPS-UNKNOWN", "names").arg("names", names).arg("count", count));
+    }
+    found.extend(dtypes(read, against.chip));
+    report.findings.extend(found.into_iter().map(|found| Catalog::builtin().resolve(found)));
+}
+
+fn places(input: &Audited, judged: &Judged) -> Evidence {
+    let evidence = Evidence::file(input.path.clone());
+    match judged.used.places.first() {
+        Some(place) => evidence.value(format!("{} at {place}", judged.used.count)),
+        None => evidence.value(judged.used.count.to_string()),
+    }
+}
+
+/// bfloat16 on a chip without it: `IsBF16Supported` of torch_npu says 910B and later.
+fn dtypes(read: &[Audited], chip: Option<ChipFamily>) -> Vec<Found> {
+    let Some(chip @ (ChipFamily::A910 | ChipFamily::A310P | ChipFamily::A310)) = chip else {
+        return Vec::new();
+    };
+    let with = read.iter().filter_map(|input| Some((input, *input.model.dtypes.get("bfloat16")?)));
+    with.map(|(input, count)| {
+        Found::error("OPS-DTYPE", "bf16")
+            .arg("path", input.path.clone())
+            .arg("count", count.to_string())
+            .arg("chip", chip.label())
+            .evidence(Evidence::file(input.path.clone()).value(format!("bfloat16: {count}")))
+    })
+    .collect()
+}

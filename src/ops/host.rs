@@ -1,0 +1,38 @@
+//! Kernels of torch_npu that do their work on the host.
+
+use std::sync::LazyLock;
+
+use foldhash::HashMap;
+
+use super::packed;
+use super::tables::Runs;
+
+/// The releases, and each overload with how it works in them.
+type Kinds = (Vec<&'static str>, HashMap<&'static str, Runs<'static>>);
+
+static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
+    let text = &*Box::leak(packed::file("host").into_boxed_str());
+    let releases = text.lines().find_map(|line| line.strip_prefix("# Releases: "));
+    let rows = packed::rows(text).map(|row| (row[0], Runs::new(row[1]))).collect();
+    (releases.map_or_else(Vec::new, |line| line.split(' ').collect()), rows)
+});
+
+/// Whether the kernel of the overload works on the host in any case, in this release of torch_npu or
+/// the last one before it whose sources were read.
+pub fn always(overload: &str, release: &str) -> bool {
+    let (releases, kinds) = &*KINDS;
+    let Some(runs) = kinds.get(overload) else { return false };
+    let at = releases.iter().rposition(|known| order(known) <= order(release));
+    at.and_then(|at| runs.at(at)) == Some("always")
+}
+
+/// The numbers of a release, so that they compare; what is no release of torch_npu (the version of
+/// a wheel, `master`) is the newest.
+fn order(release: &str) -> Vec<u32> {
+    let numbers: Option<Vec<u32>> =
+        release.split('.').map(|part| part.trim_start_matches("rc").parse().ok()).collect();
+    match numbers {
+        Some(numbers) if numbers.first().is_some_and(|first| *first >= 5) => numbers,
+        _ => vec![u32::MAX],
+    }
+}
