@@ -188,6 +188,16 @@ symbol = "ACL_ERROR_RT_AICORE_EXCEPTION"
 message = "seen here when the disk was full"
 cause = "house.disk_full"
 source = "our wiki"
+[[signature]]
+id = "house.scratch"
+cause = "house.disk_full"
+role = "root"
+weight = 80
+literals = ["no space on scratch"]
+regex = "no space on scratch"
+example = "launcher: no space on scratch"
+counter = "space on scratch"
+source = "our wiki"
 "#;
 
 #[test]
@@ -202,6 +212,12 @@ fn data_of_ones_own_lies_over_the_tables() {
     assert!(over.contains("disk was full") && over.contains("house.disk_full"), "{over}");
     assert!(over.contains("4711 NO_SPACE"), "what becomes of it is known, too: {over}");
     assert_eq!(text(&["4711"]).0, 3, "without the file");
+    // Logs are read with it, too: by the context of the codes, and by the words.
+    for log in ["x launcher says 4711", "launcher: no space on scratch"] {
+        let (status, found) = text(&["--data", path, log]);
+        assert!(status == 1 && found.contains("house.disk_full"), "{log}: {found}");
+        assert_eq!(text(&[log]).0, 3, "{log}");
+    }
     let (_, listed) = text(&["--data", path, "--list", "house"]);
     assert!(listed.contains("4711"), "{listed}");
     let (_, found) = text(&["--data", path, "--search", "scratch"]);
