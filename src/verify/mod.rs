@@ -11,6 +11,29 @@
 //!   that no library of the vendor is ever mapped into the doctor itself.
 //! - [`rung`] holds what is tried on a device, [`numerics`] and [`lanes`] what right numbers are.
 //! - [`judge`] turns a run into findings.
+//!
+//! The functions are declared in the crate `acl_abi`, for this loader and for the simulator
+//! (`crates/sim-*`), which gives each of its functions to a constant of the declared type:
+//!
+//! ```
+//! use acl_abi::{Event, Status, sig};
+//!
+//! unsafe extern "C" fn elapsed(_: *mut f32, _: Event, _: Event) -> Status {
+//!     0
+//! }
+//! const _: sig::aclrtEventElapsedTime = elapsed;
+//! ```
+//!
+//! Another type does not compile, here a number where a pointer to one is declared:
+//!
+//! ```compile_fail,E0308
+//! use acl_abi::{Event, Status, sig};
+//!
+//! unsafe extern "C" fn elapsed(_: f32, _: Event, _: Event) -> Status {
+//!     0
+//! }
+//! const _: sig::aclrtEventElapsedTime = elapsed;
+//! ```
 
 pub mod child;
 pub mod judge;

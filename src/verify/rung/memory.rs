@@ -24,7 +24,12 @@ pub fn memory(probe: &Probe<'_>) -> Result<(), Stopped> {
 
 /// Words that hold their own address, mixed with `mask`.
 fn addresses(size: usize, mask: u64) -> Vec<u8> {
-    (0..size as u64 / 8).flat_map(|at| ((at * 8) ^ mask).to_le_bytes()).collect()
+    let mut bytes = vec![0; size];
+    for (address, word) in (0..).step_by(8).zip(bytes.chunks_exact_mut(8)) {
+        let address: u64 = address;
+        word.copy_from_slice(&(address ^ mask).to_le_bytes());
+    }
+    bytes
 }
 
 /// Compares words, and says where a word of another address stands.
