@@ -12,7 +12,7 @@
 //!
 //! That a kernel is chosen does not say that it accepts the data types and shapes at hand.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::tables::{Native, Tables};
 use super::target::Target;
@@ -129,14 +129,36 @@ pub trait Registrations {
 
     /// What becomes of an overload.
     fn outcome(&self, overload: &str) -> Outcome {
-        follow(self, overload, &mut BTreeSet::new(), DEPTH)
+        follow(self, overload, &mut BTreeMap::new(), DEPTH)
     }
 }
 
+/// As [`Registrations::outcome`]. `seen` holds what was followed before, and nothing of what is being
+/// followed.
 fn follow<R: Registrations + ?Sized>(
     all: &R,
     overload: &str,
-    seen: &mut BTreeSet<String>,
+    seen: &mut BTreeMap<String, Option<Outcome>>,
+    depth: usize,
+) -> Outcome {
+    // What calls itself by way of others is not known to end anywhere.
+    let endless = || Outcome::Decomposed { into: vec![overload.to_owned()], whole: false };
+    match seen.get(overload) {
+        Some(Some(outcome)) => return outcome.clone(),
+        Some(None) => return endless(),
+        None if depth == 0 => return endless(),
+        None => {}
+    }
+    seen.insert(overload.to_owned(), None);
+    let outcome = step(all, overload, seen, depth);
+    seen.insert(overload.to_owned(), Some(outcome.clone()));
+    outcome
+}
+
+fn step<R: Registrations + ?Sized>(
+    all: &R,
+    overload: &str,
+    seen: &mut BTreeMap<String, Option<Outcome>>,
     depth: usize,
 ) -> Outcome {
     let Some(class) = all.class(overload) else { return Outcome::Unknown };
@@ -145,11 +167,6 @@ fn follow<R: Registrations + ?Sized>(
         Class::Fallback => return Outcome::Fallback(overload.to_owned()),
         Class::NoKernel => return Outcome::NoKernel(overload.to_owned()),
         Class::Explicit | Class::Implicit => {}
-    }
-    let incomplete = || Outcome::Decomposed { into: Vec::new(), whole: false };
-    // What calls itself by way of others is not known to end anywhere.
-    if depth == 0 || !seen.insert(overload.to_owned()) {
-        return incomplete();
     }
     let native = all.native(overload);
     // A structured operator is a wrapper around the overload that it delegates to.
@@ -187,7 +204,7 @@ fn follow<R: Registrations + ?Sized>(
             Outcome::Decomposed { into: parts, whole: true }
         }
         Some(_) => Outcome::Decomposed { into: parts, whole: false },
-        None => incomplete(),
+        None => Outcome::Decomposed { into: Vec::new(), whole: false },
     }
 }
 
