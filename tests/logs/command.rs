@@ -77,3 +77,16 @@ fn codes_and_logs_are_not_mixed() {
     assert_eq!(status, 2, "{err}");
     assert!(err.contains("--as"), "{err}");
 }
+
+/// Such a run is slow; it does not fail of that, so that a gate passes.
+#[test]
+fn operators_on_the_cpu_alone_are_a_warning() {
+    let slow = "[W compiler_depend.ts:51] Warning: CAUTION: The operator 'aten::mode' is not currently supported on the NPU backend and will fall back to run on the CPU.\n";
+    let (out, _, status) = doctor(&["-"], slow);
+    assert!(status == 0 && out.contains("warning[op.not_supported_on_npu]"), "{out}");
+    assert!(out.contains("aten::mode"), "{out}");
+    let fails = format!(
+        "{slow}NotImplementedError: Could not run 'aten::mode' with arguments from the 'NPU' backend.\n"
+    );
+    assert_eq!(doctor(&["-"], &fails).2, 1);
+}

@@ -41,7 +41,11 @@ pub fn report(diagnosis: &Diagnosis, subject: &str, shown: Shown) -> Report {
         let worth = first || shown.all || (index < shown.top && suspect.confidence >= SURE);
         if worth {
             let asked: &[Missing] = if first { &diagnosis.missing } else { &[] };
-            report.findings.push(finding(suspect, first, asked));
+            let mut found = finding(suspect, first, asked);
+            if is_slow_alone(suspect, diagnosis) {
+                found.severity = found.severity.min(Severity::Warning);
+            }
+            report.findings.push(found);
         }
     }
     if !diagnosis.fallbacks.is_empty() {
@@ -94,6 +98,13 @@ fn numbers(list: &[u32]) -> String {
         rest = &rest[run..];
     }
     text
+}
+
+/// Whether nothing but warnings of operators on the CPU speak for it: such a run is slow, and does
+/// not fail of that.
+fn is_slow_alone(suspect: &Suspect, diagnosis: &Diagnosis) -> bool {
+    suspect.cause == "op.not_supported_on_npu"
+        && suspect.count <= diagnosis.fallbacks.values().sum()
 }
 
 fn finding(suspect: &Suspect, first: bool, missing: &[Missing]) -> Finding {
