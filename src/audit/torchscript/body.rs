@@ -13,6 +13,9 @@ type Counts = BTreeMap<(String, String), u64>;
 
 /// Functions are looked at once for each set of known arguments; this many, no more.
 const MOST_LOOKS: usize = 100_000;
+/// Calls inside calls that are followed. Models nest a few dozen modules; a hostile archive can chain
+/// as many functions as it likes, and each takes stack here.
+const DEEPEST: usize = 100;
 
 /// What is known of a value before the model runs: enough to tell a branch that never runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -74,6 +77,8 @@ pub(super) struct Walker<'l, 'a> {
     total: Counts,
     /// Calls are followed.
     follows: bool,
+    /// Calls that are being followed, inside each other.
+    depth: usize,
     /// Every call could be followed.
     followed: bool,
     /// The model's own method: PyTorch's `inlined_graph` folds constants in what that calls, not
@@ -88,6 +93,7 @@ impl<'l, 'a> Walker<'l, 'a> {
             looked: HashMap::new(),
             total: Counts::new(),
             follows: true,
+            depth: 0,
             followed: true,
             root: None,
         }
@@ -148,8 +154,14 @@ impl<'l, 'a> Walker<'l, 'a> {
             Some(None) => return Rc::default(),
             None => {}
         }
+        if self.depth >= DEEPEST {
+            self.followed = false;
+            return Rc::default();
+        }
         self.looked.insert(key.clone(), None);
+        self.depth += 1;
         let counts = Rc::new(self.look(name, function, &key.1));
+        self.depth -= 1;
         self.looked.insert(key, Some(Rc::clone(&counts)));
         counts
     }

@@ -54,3 +54,16 @@ fn recursion_ends() {
     // Once for each set of what is known of the arguments.
     assert_eq!(uses(code, Some("__torch__.N")), ["aten::relu 2"]);
 }
+
+/// A chain of calls as long as an archive allows takes no more stack than a short one.
+#[test]
+fn a_long_chain_of_calls_ends() {
+    let mut code = String::from(
+        "class N(Module):\n  def forward(self: __torch__.N, x: Tensor) -> Tensor:\n    return __torch__.f0(torch.relu(x), )\n",
+    );
+    for number in 0..20_000 {
+        let next = number + 1;
+        code += &format!("def f{number}(x: Tensor) -> Tensor:\n  return __torch__.f{next}(x, )\n");
+    }
+    assert_eq!(uses(&code, Some("__torch__.N")), ["aten::relu 1"]);
+}
