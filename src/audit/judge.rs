@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Format, Model, Op, Use};
 use crate::checks::chip::ChipFamily;
-use crate::ops::dispatch::{Registrations, Shipped};
+use crate::ops::dispatch::Registrations;
 use crate::ops::{Outcome, Tables, Target, Via, host, onnx};
 
 /// What becomes of an operator, from the best to the worst.
@@ -66,11 +66,13 @@ fn as_text<S: serde::Serializer>(op: &Op, serializer: S) -> Result<S::Ok, S::Err
 }
 
 /// What the operators are judged for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Against<'a> {
+    /// What is registered, by the tables or by an installation.
+    pub registered: &'a dyn Registrations,
     /// The tables.
     pub tables: &'a Tables,
-    /// The torch_npu.
+    /// The torch_npu, or the one of the tables that is nearest to it.
     pub target: &'a Target,
     /// The chip, where it is known.
     pub chip: Option<ChipFamily>,
@@ -96,29 +98,23 @@ pub fn judge(model: &Model, against: Against<'_>) -> Vec<Judged> {
 }
 
 fn decide(op: &Op, against: Against<'_>) -> (Class, Vec<String>) {
-    let Against { tables, target, .. } = against;
+    let registered = against.registered;
     match op.namespace.as_str() {
         "aten" => {}
         "npu" => {
-            let there = |name: &str| {
-                tables.custom(name).is_some_and(|runs| runs.at(target.column).is_some())
-            };
-            let known = |name: &str| tables.custom(name).is_some();
-            let name = op.schema();
             // Without a name of the overload, any of the operator will do.
             let names = if op.overload.is_some() {
-                vec![name.as_str()]
+                vec![op.schema()]
             } else {
-                tables.custom_overloads(&op.name)
+                registered.custom_overloads(&op.name)
             };
-            return match (
-                names.iter().any(|name| there(name)),
-                names.iter().any(|name| known(name)),
-            ) {
-                (true, _) => (Class::Native, Vec::new()),
-                (false, true) => (Class::Unsupported, Vec::new()),
-                (false, false) => (Class::Unknown, Vec::new()),
+            let there = names.iter().filter_map(|name| registered.custom(name)).max();
+            let class = match there {
+                Some(true) => Class::Native,
+                Some(false) => Class::Unsupported,
+                None => Class::Unknown,
             };
+            return (class, Vec::new());
         }
         _ => return (Class::Unknown, Vec::new()),
     }
@@ -126,10 +122,10 @@ fn decide(op: &Op, against: Against<'_>) -> (Class, Vec<String>) {
         return one(&op.schema(), against);
     }
     // Which overload is meant is not said: those that write into a given tensor are not.
-    let overloads = tables.overloads(&op.name).into_iter().filter(|name| !writes_into(name));
+    let overloads = registered.overloads(&op.name).into_iter().filter(|name| !writes_into(name));
     let all: Vec<(Class, Vec<String>)> = overloads
         .map(|name| {
-            let (class, mut through) = one(name, against);
+            let (class, mut through) = one(&name, against);
             if through.is_empty() {
                 through.push(format!("aten::{name}"));
             }
@@ -161,19 +157,19 @@ fn decide(op: &Op, against: Against<'_>) -> (Class, Vec<String>) {
 /// graphs do not hold.
 fn writes_into(name: &str) -> bool {
     let Some((_, overload)) = name.split_once('.') else { return false };
-    overload == "out"
-        || overload.ends_with("_out")
+    // `sort.values`, `max.dim_max`, `tanh_backward.grad_input` are outputs by their own names.
+    ["out", "values", "dim_max", "dim_min", "grad_input"].contains(&overload)
+        || ["_out", "_values"].iter().any(|end| overload.ends_with(end))
         || overload.to_ascii_lowercase().contains("dimname")
 }
 
 /// What becomes of one overload, and through which other one.
 fn one(name: &str, against: Against<'_>) -> (Class, Vec<String>) {
-    let shipped = Shipped { tables: against.tables, target: against.target };
     let release = against.tables.columns[against.target.column].release;
     let through = |leaf: &str| {
         if leaf == name { Vec::new() } else { vec![format!("aten::{leaf}")] }
     };
-    match shipped.outcome(name) {
+    match against.registered.outcome(name) {
         Outcome::Native(via) if refused(via, against.chip) => (Class::Unsupported, Vec::new()),
         Outcome::Native(_) if host::always(name, release) => (Class::Host, Vec::new()),
         Outcome::Native(_) => (Class::Native, Vec::new()),
@@ -210,11 +206,14 @@ fn refused(via: Via, chip: Option<ChipFamily>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ops::dispatch::Shipped;
 
     fn class(version: &str, op: &str, chip: Option<ChipFamily>) -> (Class, Vec<String>) {
         let tables = Tables::get();
         let target = Target::find(tables, version).unwrap();
-        decide(&Op::parse(op, false).unwrap(), Against { tables, target: &target, chip })
+        let registered = &Shipped { tables, target: &target };
+        let against = Against { registered, tables, target: &target, chip };
+        decide(&Op::parse(op, false).unwrap(), against)
     }
 
     #[test]

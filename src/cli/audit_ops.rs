@@ -9,6 +9,7 @@ use clap::Args;
 #[command(after_help = "Examples:\n  \
     ascend-doctor audit-ops model.pt2\n  \
     ascend-doctor audit-ops --torch-npu 2.7.1.post2 --soc Ascend910B3 model.pt model.onnx\n  \
+    ascend-doctor audit-ops --installed=torch_npu-2.9.0.post2-cp311-cp311-linux_aarch64.whl model.pt2\n  \
     ascend-doctor audit-ops --all-versions trace_view.json\n  \
     ascend-doctor audit-ops --fail-on unsupported model.pt2\n\n\
     `--fail-on warning` (or `fallback`) makes a fallback to the CPU exit with 1, `--fail-on error`\n\
@@ -22,6 +23,10 @@ pub struct AuditOpsArgs {
     /// [default: the one of this machine, or else the newest release]
     #[arg(long, value_name = "VERSION")]
     pub torch_npu: Option<String>,
+    /// Judge by what an installed torch_npu registers itself: that of this machine, or the one in a
+    /// directory (site-packages, an environment) or a wheel. Its library is compared with it
+    #[arg(long, value_name = "PATH", num_args = 0..=1, require_equals = true, conflicts_with = "torch_npu")]
+    pub installed: Option<Option<PathBuf>>,
     /// The chip to judge for: `Ascend910B3`, `Ascend310P3`, `Ascend910_9391` …
     #[arg(long, value_name = "NAME")]
     pub soc: Option<String>,

@@ -37,6 +37,10 @@ pub(super) struct Tables {
     pub(super) gnu_hash: Option<u64>,
     pub(super) sysv_hash: Option<u64>,
     pub(super) version_symbols: Option<u64>,
+    /// Relocations of functions that are called: address and size.
+    pub(super) jumps: Option<(u64, u64)>,
+    /// All other relocations: address and size.
+    pub(super) relocations: Option<(u64, u64)>,
     /// Version index -> library of `DT_VERNEED`.
     pub(super) version_library: Vec<(u16, usize)>,
 }
@@ -57,6 +61,7 @@ pub(super) fn read(source: &dyn Source, header: &Header) -> Result<(Dynamic, Tab
     let (mut needed, mut soname, mut rpath, mut runpath) = (Vec::new(), None, None, None);
     let (mut verneed, mut verdef, mut needs, mut defs) = (None, None, 0_u64, 0_u64);
     let mut strings = None;
+    let (mut jumps, mut jumps_size, mut relocations, mut relocations_size) = (None, 0, None, 0);
     for entry in table.chunks_exact(16) {
         let value = u64_at(entry, 8).unwrap_or(0);
         match u64_at(entry, 0).unwrap_or(0) {
@@ -64,7 +69,11 @@ pub(super) fn read(source: &dyn Source, header: &Header) -> Result<(Dynamic, Tab
             1 => needed.push(value),
             4 => tables.sysv_hash = Some(value),
             5 => strings = Some(value),
+            2 => jumps_size = value,
             6 => tables.symbols = Some(value),
+            7 => relocations = Some(value),
+            8 => relocations_size = value,
+            23 => jumps = Some(value),
             10 => tables.strings_size = value,
             14 => soname = Some(value),
             15 => rpath = Some(value),
@@ -78,6 +87,8 @@ pub(super) fn read(source: &dyn Source, header: &Header) -> Result<(Dynamic, Tab
             _ => {}
         }
     }
+    tables.jumps = jumps.map(|address| (address, jumps_size));
+    tables.relocations = relocations.map(|address| (address, relocations_size));
     if needed.len() > MAX_VERSIONS {
         return Err(malformed("thousands of dependencies"));
     }

@@ -19,6 +19,14 @@ pub(super) struct Segment {
     pub(super) offset: u64,
     pub(super) address: u64,
     pub(super) size: u64,
+    flags: u32,
+}
+
+impl Segment {
+    /// Whether there is code in it (`PF_X`).
+    pub(super) fn is_executable(&self) -> bool {
+        self.flags & 1 != 0
+    }
 }
 
 /// What the headers say.
@@ -76,6 +84,7 @@ impl Header {
                 offset: u64_at(entry, 8).unwrap_or(0),
                 address: u64_at(entry, 16).unwrap_or(0),
                 size: u64_at(entry, 32).unwrap_or(0),
+                flags: u32_at(entry, 4).unwrap_or(0),
             };
             match u32_at(entry, 0) {
                 Some(PT_LOAD) => {

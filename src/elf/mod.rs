@@ -8,6 +8,7 @@
 //! in circles. What does not hold is an [`ElfDefect`].
 
 mod dynamic;
+mod handed;
 mod header;
 mod source;
 mod symbols;
@@ -17,6 +18,7 @@ mod tests;
 use symbols::Symbols;
 
 pub use dynamic::Dynamic;
+pub use handed::strings_handed;
 pub use header::{machine_code, machine_name};
 pub use source::Source;
 pub use symbols::Undefined;

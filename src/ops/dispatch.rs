@@ -32,7 +32,8 @@ pub struct Via {
 }
 
 impl Via {
-    fn of(flags: &str) -> Self {
+    /// The flags of `data/ops/kernels.tsv`.
+    pub(super) fn of(flags: &str) -> Self {
         let has = |flag| flags.contains(flag);
         Self { aclnn: has('N'), aclop: has('L'), own: has('T') }
     }
@@ -108,6 +109,13 @@ pub trait Registrations {
     fn native(&self, overload: &str) -> Option<Native<'_>>;
     /// The overloads that a composed one is known to call.
     fn parts(&self, overload: &str) -> Vec<String>;
+    /// Whether there is an operator `npu::name`. Nothing for a name that no torch_npu is known to
+    /// have.
+    fn custom(&self, name: &str) -> Option<bool>;
+    /// The overloads of aten of this base name, in the order of their names.
+    fn overloads(&self, base: &str) -> Vec<String>;
+    /// The operators `npu::` of this base name, with any overload.
+    fn custom_overloads(&self, base: &str) -> Vec<String>;
 
     /// What the dispatcher chooses. Nothing for an overload that neither has.
     fn class(&self, overload: &str) -> Option<Class> {
@@ -229,6 +237,18 @@ impl Registrations for Shipped<'_> {
     fn parts(&self, overload: &str) -> Vec<String> {
         known_parts(overload)
     }
+
+    fn custom(&self, name: &str) -> Option<bool> {
+        self.tables.custom(name).map(|runs| runs.at(self.target.column).is_some())
+    }
+
+    fn overloads(&self, base: &str) -> Vec<String> {
+        self.tables.overloads(base).into_iter().map(str::to_owned).collect()
+    }
+
+    fn custom_overloads(&self, base: &str) -> Vec<String> {
+        self.tables.custom_overloads(base).into_iter().map(str::to_owned).collect()
+    }
 }
 
 /// What an overload that is composed of others calls in every case, from the samples of the API of
@@ -298,6 +318,15 @@ mod tests {
         }
         fn parts(&self, overload: &str) -> Vec<String> {
             vec![if overload == "a" { "b" } else { "a" }.to_owned()]
+        }
+        fn custom(&self, _: &str) -> Option<bool> {
+            None
+        }
+        fn overloads(&self, _: &str) -> Vec<String> {
+            Vec::new()
+        }
+        fn custom_overloads(&self, _: &str) -> Vec<String> {
+            Vec::new()
         }
     }
 

@@ -3,10 +3,11 @@
 //!
 //! [`tables`] holds the tables below `data/ops/`; [`target`] chooses the column of a torch_npu;
 //! [`dispatch`] is the rule by which PyTorch chooses a kernel, the same for the tables and for
-//! the registration files of an installation.
+//! the registration files of an installation ([`installed`]).
 
 pub mod dispatch;
 pub mod host;
+pub mod installed;
 pub mod onnx;
 mod packed;
 pub mod tables;

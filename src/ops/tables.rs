@@ -187,6 +187,11 @@ impl Tables {
         runs.at(torch).map(|flags| Native { source: *source, flags })
     }
 
+    /// Whether some version of PyTorch has this aten overload.
+    pub fn knows(&self, name: &str) -> bool {
+        self.native.contains_key(name) || self.kernels.contains_key(name)
+    }
+
     /// The number of the version of PyTorch in `torch`.
     pub fn torch_number(&self, version: &str) -> Option<usize> {
         self.torch.iter().position(|known| *known == version)

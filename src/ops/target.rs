@@ -73,6 +73,14 @@ impl Target {
         let any = || tables.columns.iter().rposition(|column| column.torch == torch);
         target(nearest.or_else(any)?, Match::Nearest)
     }
+
+    /// The newest release that has wheels.
+    pub fn newest(tables: &Tables) -> Option<Self> {
+        let is = |c: &Column| c.origin == Origin::Release && !c.wheels.is_empty();
+        let column = tables.columns.iter().rposition(is)?;
+        let torch = tables.torch_number(tables.columns[column].torch)?;
+        Some(Self { column, torch, how: Match::Nearest })
+    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::chosen::Chosen;
 use super::{Audited, releases};
 use crate::audit::Format;
 use crate::audit::judge::{Against, Class, Judged};
@@ -15,6 +16,28 @@ const MOST_NAMES: usize = 12;
 pub(super) fn unreadable(report: &mut Report, path: &str, detail: &str) {
     let found = Found::error("OPS-READ", "unreadable").arg("path", path).arg("detail", detail);
     report.findings.push(Catalog::builtin().resolve(found.evidence(Evidence::file(path))));
+}
+
+/// The library of an installation is another build than its registration files are of.
+pub(super) fn installation(report: &mut Report, chosen: &Chosen) {
+    let missing = chosen.found.as_ref().and_then(|found| found.missing.as_ref());
+    let Some(missing) = missing.filter(|missing| !missing.is_empty()) else { return };
+    let found = Found::warning("OPS-INSTALL", "library")
+        .arg("path", chosen.place.clone())
+        .arg("count", missing.len().to_string())
+        .arg("names", some_of(missing.iter().map(String::as_str)));
+    let found = found.evidence(Evidence::file(chosen.place.clone()));
+    report.findings.push(Catalog::builtin().resolve(found));
+}
+
+/// The first names of a list, in one line.
+fn some_of<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = names.len() > MOST_NAMES;
+    let mut said = names.take(MOST_NAMES).collect::<Vec<_>>().join(", ");
+    if more {
+        said.push_str(", …");
+    }
+    said
 }
 
 pub(super) fn findings(report: &mut Report, read: &[Audited], version: &str, against: Against<'_>) {
@@ -72,10 +95,7 @@ pub(super) fn findings(report: &mut Report, read: &[Audited], version: &str, aga
         }
     }
     if !unknown.is_empty() {
-        let mut names = unknown.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
-        if unknown.len() > MOST_NAMES {
-            names.push_str(", …");
-        }
+        let names = some_of(unknown.iter().copied());
         let count = unknown.len().to_string();
         found.push(Found::info("OPS-UNKNOWN", "names").arg("names", names).arg("count", count));
     }

@@ -4,6 +4,7 @@
     reason = "opens the files that the user named; of the machine only torch_npu is looked for"
 )]
 
+mod chosen;
 mod found;
 
 use std::fs::File;
@@ -13,17 +14,18 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use super::finish;
-use super::machine::open_machine;
 use super::output::Output;
 use crate::audit::judge::{Against, Class, Judged, judge};
 use crate::audit::{self, Model};
 use crate::checks::chip::ChipFamily;
 use crate::cli::AuditOpsArgs;
-use crate::collect::installed;
+use crate::ops::dispatch::{Registrations, Shipped};
 use crate::ops::tables::{Column, Origin};
-use crate::ops::{Match, Tables, Target};
+use crate::ops::{Match, Tables};
+
 use crate::report::{ExitStatus, Report, Table};
 use crate::text::{Text, sentence, words};
+use chosen::Chosen;
 
 /// An input that was read, with what was found out.
 struct Audited {
@@ -32,19 +34,16 @@ struct Audited {
     judged: Vec<Judged>,
 }
 
-/// The torch_npu that is judged for, and how it was chosen.
-struct Chosen {
-    version: String,
-    target: Target,
-    said: Text,
-    from: &'static str,
-}
-
 pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     let tables = Tables::get();
     let chip = args.soc.as_deref().map(chip).transpose()?;
-    let chosen = choose(args, tables)?;
-    let against = Against { tables, target: &chosen.target, chip };
+    let chosen = Chosen::new(args, tables)?;
+    let shipped = Shipped { tables, target: &chosen.target };
+    let registered: &dyn Registrations = match &chosen.found {
+        Some(found) => &found.installed,
+        None => &shipped,
+    };
+    let against = Against { registered, tables, target: &chosen.target, chip };
     let subject = args.inputs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     let mut report = Report::new("audit-ops", subject.join(" "));
     let mut read = Vec::new();
@@ -70,6 +69,7 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
         found::unreadable(&mut report, path, &format!("{error:#}"));
     }
     tell(&mut report, &read, &chosen, tables, args);
+    found::installation(&mut report, &chosen);
     found::findings(&mut report, &read, &chosen.version, against);
     finish(report, output)
 }
@@ -95,47 +95,6 @@ fn open(path: &Path) -> anyhow::Result<Model> {
     Ok(audit::read(&mut { file })?)
 }
 
-/// What `--torch-npu` names, else what the Python of this machine would import, else the newest
-/// release that has wheels.
-fn choose(args: &AuditOpsArgs, tables: &Tables) -> anyhow::Result<Chosen> {
-    if let Some(version) = &args.torch_npu {
-        let target = Target::find(tables, version).with_context(|| {
-            let known: Vec<&str> = torches(tables);
-            format!(
-                "no table fits torch_npu `{version}`: expected a wheel such as 2.9.0.post2, or \
-                 PyTorch and release such as 2.9.0-26.0.0, for torch {}",
-                known.join(", ")
-            )
-        })?;
-        let said = sentence("ops_target_asked", &[("version", version.clone())]);
-        return Ok(Chosen { version: version.clone(), target, said, from: "--torch-npu" });
-    }
-    let machine = open_machine(None, None, None)?;
-    if let Some((version, dir)) = installed(&machine, "torch-npu")
-        && let Some(target) = Target::find(tables, &version)
-    {
-        let said = sentence("ops_target_found", &[("version", version.clone()), ("dir", dir)]);
-        return Ok(Chosen { version, target, said, from: "installed" });
-    }
-    let newest = tables
-        .columns
-        .iter()
-        .rev()
-        .find(|column| column.origin == Origin::Release && !column.wheels.is_empty());
-    let newest = newest.context("the tables name no wheel")?;
-    let version = format!("{}-{}", newest.torch, newest.release);
-    let target = Target::find(tables, &version).context("the newest release has a table")?;
-    let said = sentence("ops_target_newest", &[("version", version.clone())]);
-    Ok(Chosen { version, target, said, from: "newest" })
-}
-
-fn torches(tables: &Tables) -> Vec<&'static str> {
-    let mut all: Vec<&str> = tables.columns.iter().map(|column| column.torch).collect();
-    all.retain(|torch| tables.torch_number(torch).is_some());
-    all.dedup();
-    all
-}
-
 fn tell(
     report: &mut Report,
     read: &[Audited],
@@ -145,7 +104,7 @@ fn tell(
 ) {
     let column = &tables.columns[chosen.target.column];
     report.overview.push((words("ops_label_target"), chosen.said.clone()));
-    if chosen.target.how == Match::Nearest {
+    if chosen.found.is_none() && chosen.target.how == Match::Nearest {
         let args = [("release", column.release.to_owned()), ("torch", column.torch.to_owned())];
         report.overview.push((Text::same(""), sentence("ops_target_nearest", &args)));
     }
@@ -166,20 +125,8 @@ fn tell(
     if args.all_versions {
         report.tables.extend(versions(read, tables));
     }
-    report.provenance.push((
-        "operators".to_owned(),
-        format!("torch {}, torch_npu {}", column.torch, column.release),
-    ));
-    report.extra.insert("target".to_owned(), json!({
-        "torch_npu": chosen.version,
-        "from": chosen.from,
-        "table": { "torch": column.torch, "release": column.release, "match": match chosen.target.how {
-            Match::Wheel => "wheel",
-            Match::Release => "release",
-            Match::Nearest => "nearest",
-        } },
-        "soc": args.soc,
-    }));
+    report.provenance.push(("operators".to_owned(), chosen.provenance(column)));
+    report.extra.insert("target".to_owned(), chosen.json(column, args.soc.as_deref()));
     let inputs: Vec<_> = read
         .iter()
         .map(|input| {

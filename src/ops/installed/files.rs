@@ -1,0 +1,225 @@
+//! The registration files that torch_npu and PyTorch ship.
+//!
+//! `torch_npu/csrc/aten/npu_native_functions.yaml` and `npu_native_functions_by_codegen.yaml` list
+//! what torch_npu registers; `torchgen/packaged/ATen/native/native_functions.yaml` says of each
+//! operator of PyTorch how it runs on a device that registers nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+/// An entry of a registration file of torch_npu: a name, or a schema with more.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Entry {
+    Name(String),
+    Full {
+        func: String,
+        #[serde(default)]
+        impl_ns: Option<String>,
+        #[serde(default)]
+        op_api: Option<IgnoredAny>,
+        #[serde(default)]
+        acl_op: Option<IgnoredAny>,
+        #[serde(default)]
+        sparse: Option<IgnoredAny>,
+    },
+}
+
+/// The parts of a registration file of torch_npu. What is registered for quantized tensors alone
+/// (`quant`) is no kernel for others.
+#[derive(Debug, Default, Deserialize)]
+struct NpuFile {
+    #[serde(default)]
+    supported: Option<Vec<Entry>>,
+    #[serde(default)]
+    custom: Option<Vec<Entry>>,
+    #[serde(default)]
+    symint: Option<Vec<Entry>>,
+    #[serde(default)]
+    autograd: Option<Vec<Entry>>,
+}
+
+/// What a registration file of torch_npu registers.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Kernels {
+    /// Overloads of aten, without `aten::`, with flags as in `data/ops/kernels.tsv`.
+    pub aten: BTreeMap<String, String>,
+    /// Operators of torch_npu itself, without `npu::`.
+    pub custom: BTreeSet<String>,
+}
+
+/// The name in a schema: `add.Tensor(Tensor self, …) -> Tensor`, with or without `aten::`.
+fn name_of(schema: &str) -> &str {
+    let name = schema.split('(').next().unwrap_or(schema).trim();
+    name.strip_prefix("aten::").unwrap_or(name)
+}
+
+impl Kernels {
+    /// Adds what a file registers. `own` says that its plain entries are kernels of torch_npu
+    /// itself.
+    ///
+    /// # Errors
+    ///
+    /// Where the text is no YAML of this form; says where.
+    pub fn add(&mut self, text: &str, own: bool) -> Result<(), String> {
+        let file: NpuFile = serde_saphyr::from_str(text).map_err(first_line)?;
+        let custom: BTreeSet<String> = file
+            .custom
+            .iter()
+            .flatten()
+            .map(|entry| match entry {
+                Entry::Name(name) | Entry::Full { func: name, .. } => name_of(name).to_owned(),
+            })
+            .collect();
+        let entries = [file.supported, file.symint, file.autograd].into_iter().flatten().flatten();
+        for entry in entries {
+            let (name, flags) = match &entry {
+                Entry::Name(name) => (name_of(name), if own { "T" } else { "K" }.to_owned()),
+                Entry::Full { func, impl_ns, op_api, acl_op, sparse } => {
+                    let namespaces = impl_ns.as_deref().unwrap_or_default();
+                    let has = |name| namespaces.split(',').any(|each| each.trim() == name);
+                    let (aclnn, aclop) = (has("op_api"), has("acl_op"));
+                    let (aclnn, aclop) = (aclnn || op_api.is_some(), aclop || acl_op.is_some());
+                    if !aclnn && !aclop && sparse.is_some() {
+                        continue;
+                    }
+                    let mut flags = String::new();
+                    for (there, flag) in [(aclnn, 'N'), (aclop, 'L'), (own, 'T')] {
+                        if there {
+                            flags.push(flag);
+                        }
+                    }
+                    if flags.is_empty() {
+                        flags.push('K');
+                    }
+                    (name_of(func), flags)
+                }
+            };
+            // The part `symint` holds operators of both kinds.
+            if custom.contains(name) || self.custom.contains(name) {
+                continue;
+            }
+            let known = self.aten.entry(name.to_owned()).or_default();
+            for flag in flags.chars() {
+                if !known.contains(flag) {
+                    known.push(flag);
+                }
+            }
+        }
+        self.aten.retain(|name, _| !custom.contains(name));
+        self.custom.extend(custom);
+        Ok(())
+    }
+}
+
+/// An entry of `native_functions.yaml`.
+#[derive(Debug, Deserialize)]
+struct NativeEntry {
+    func: String,
+    #[serde(default)]
+    structured_delegate: Option<String>,
+    #[serde(default)]
+    autogen: Option<String>,
+    #[serde(default)]
+    dispatch: Option<BTreeMap<String, String>>,
+    /// Kernels for the CPU are generated from it.
+    #[serde(default)]
+    ufunc_inner_loop: Option<IgnoredAny>,
+}
+
+/// How PyTorch runs one overload: the overload that it is generated from, and flags as in
+/// `data/ops/aten.tsv`.
+pub type Generic = (Option<String>, String);
+
+/// What `native_functions.yaml` says of each overload.
+///
+/// # Errors
+///
+/// Where the text is no YAML of this form; says where.
+pub fn native_functions(text: &str) -> Result<BTreeMap<String, Generic>, String> {
+    let entries: Vec<NativeEntry> = serde_saphyr::from_str(text).map_err(first_line)?;
+    let mut all = BTreeMap::new();
+    for entry in entries {
+        let name = name_of(&entry.func);
+        for generated in entry.autogen.iter().flat_map(|names| names.split(',')) {
+            let generated = generated.trim().to_owned();
+            all.entry(generated).or_insert_with(|| (Some(name.to_owned()), "a".to_owned()));
+        }
+        let mut flags = String::new();
+        if entry.structured_delegate.is_some() {
+            flags.push('d');
+        }
+        match &entry.dispatch {
+            // Without any key it is composed, and PyTorch differentiates through it.
+            None if entry.structured_delegate.is_none() => flags.push('C'),
+            None => {}
+            Some(dispatch) => {
+                let keys = || dispatch.keys().flat_map(|keys| keys.split(',')).map(str::trim);
+                for (key, flag) in [
+                    ("CompositeExplicitAutograd", 'E'),
+                    ("CompositeExplicitAutogradNonFunctional", 'N'),
+                    ("CompositeImplicitAutograd", 'C'),
+                    ("CPU", 'c'),
+                ] {
+                    if keys().any(|known| known == key) {
+                        flags.push(flag);
+                    }
+                }
+            }
+        }
+        if entry.ufunc_inner_loop.is_some() && !flags.contains('c') {
+            flags.push('c');
+        }
+        if flags.is_empty() {
+            flags.push('-');
+        }
+        all.insert(name.to_owned(), (entry.structured_delegate, flags));
+    }
+    Ok(all)
+}
+
+/// An error of the parser shows the lines around it; the first one says what and where.
+#[expect(clippy::needless_pass_by_value, reason = "handed to map_err")]
+fn first_line(error: serde_saphyr::Error) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: &str = "backend: NPU\nsupported:\n  - as_strided\n  - func: clone\n    op_api: True\n  - my_op\ncustom:\n  - func: my_op(Tensor self) -> Tensor\n    exposed: True\nsymint:\n  - as_strided\n";
+    const CODE: &str = "supported:\n- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n  impl_ns: acl_op, op_api\n- func: _coalesce(Tensor self) -> Tensor\n  sparse: op_api\n- func: max.out(Tensor self) -> Tensor\n  impl_ns: op_api\n  sparse: op_api\nquant:\n- func: int_repr(Tensor self) -> Tensor\n  impl_ns: acl_op\nsymint:\n- func: npu_x(SymInt a) -> Tensor\n  impl_ns: op_api\n- func: zeros(SymInt[] size) -> Tensor\n  impl_ns: op_api\ncustom:\n- func: npu_x(SymInt a) -> Tensor\n  impl_ns: op_api\n";
+
+    #[test]
+    fn registrations_are_told_apart() {
+        let mut kernels = Kernels::default();
+        kernels.add(OWN, true).unwrap();
+        kernels.add(CODE, false).unwrap();
+        let all: Vec<_> = kernels.aten.iter().map(|(n, f)| format!("{n}:{f}")).collect();
+        assert_eq!(all, ["add.Tensor:NL", "as_strided:T", "clone:NT", "max.out:N", "zeros:N"]);
+        assert_eq!(kernels.custom.into_iter().collect::<Vec<_>>(), ["my_op", "npu_x"]);
+    }
+
+    #[test]
+    fn operators_of_pytorch_have_their_keys() {
+        let text = "# comment\n- func: lgamma(Tensor self) -> Tensor\n  structured_delegate: lgamma.out\n  variants: method, function\n  tags: pointwise\n\n- func: lgamma.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  dispatch:\n    CPU, CUDA: lgamma_out\n- func: linear(Tensor a) -> Tensor\n- func: none(Tensor a) -> Tensor\n  dispatch: {}\n- func: kept(Tensor a) -> Tensor\n  dispatch:\n    CompositeExplicitAutograd: kept\n  autogen: kept.out, kept_other.out\n";
+        let all = native_functions(text).unwrap();
+        let flags = |name: &str| all[name].1.as_str();
+        assert_eq!(all["lgamma"], (Some("lgamma.out".into()), "d".into()));
+        assert_eq!((flags("lgamma.out"), flags("linear"), flags("none")), ("c", "C", "-"));
+        assert_eq!(all["kept_other.out"], (Some("kept".into()), "a".into()));
+        assert_eq!(flags("kept"), "E");
+    }
+
+    #[test]
+    fn what_is_no_such_file_is_refused() {
+        for text in ["supported: 3\n", "- a\n", "supported: [\n", "\u{0}"] {
+            assert!(Kernels::default().add(text, true).is_err(), "{text:?}");
+        }
+        assert!(native_functions("a: b\n").is_err());
+        assert!(native_functions("- func: [x]\n").is_err());
+    }
+}
