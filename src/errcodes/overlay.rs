@@ -2,7 +2,7 @@
 //!
 //! The file is TOML of the shape of our own: `[[family]]` as in `data/cann_errors.toml`, `[[cause]]`
 //! as in `data/errors/causes/`, `[[note]]` as in `data/errors/notes.toml`, `[[signature]]` as in
-//! `data/errors/signatures.toml`, and `[[code]]` for codes. What it says of a code, a cause, a note
+//! the files of `data/errors/signatures/`, and `[[code]]` for codes. What it says of a code, a cause, a note
 //! or a signature that is built in replaces that.
 
 use std::collections::BTreeSet;

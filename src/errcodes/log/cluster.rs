@@ -243,6 +243,11 @@ fn link_chain<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> Vec<Ve
     for item in transports.flat_map(|one| &one.items) {
         links.extend(number(item, "src").zip(number(item, "peer")));
     }
+    links.extend(p2p_links(context));
+    if let Some(size) = ranks(candidates, context).size {
+        // A rank that the job does not have is of another communicator, or misread.
+        links.retain(|(from, to)| from.max(to) < &size);
+    }
     let mut places: BTreeSet<(Place<'_>, Place<'_>)> = BTreeSet::new();
     for item in context.get("hccl.detect").into_iter().flatten() {
         let side = |ip: &str, device: &str| Some((capture(item, ip)?, number(item, device)?));
@@ -265,10 +270,30 @@ fn link_chain<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> Vec<Ve
         by: "link_chain",
         ..Culprit::default()
     };
-    ["hccl.socket_timeout", "hccl.transport_init_error"]
+    ["hccl.socket_timeout", "hccl.transport_init_error", "hccl.p2p_timeout"]
         .map(|cause| Verdict { cause, culprit: culprit.clone(), weight: 0 })
         .into()
 }
+
+/// Which rank waits for which within one machine, by the devices that lines name.
+fn p2p_links(context: &Context<'_>) -> Vec<(u32, u32)> {
+    let items = || context.values().flatten();
+    let known: BTreeMap<(&str, u32), u32> = items()
+        .filter_map(|item| {
+            let process = &item.process;
+            Some(((process.host.as_str(), process.device?), process.rank?))
+        })
+        .collect();
+    let links = context.get("hccl.p2p_link").into_iter().flatten().filter_map(|item| {
+        let host = item.process.host.as_str();
+        let rank = |name: &str| known.get(&(host, number(item, name)?)).copied();
+        item.process.rank.or_else(|| rank("local")).zip(rank("peer"))
+    });
+    links.collect()
+}
+
+/// How many that wait for each other are named, where nobody is the end of the chain.
+const CIRCLE: usize = 4;
 
 /// What is waited for and waits for nobody; where all wait, what most wait for.
 fn sinks<T: Ord + Copy>(links: &BTreeSet<(T, T)>) -> Vec<T> {
@@ -281,11 +306,8 @@ fn sinks<T: Ord + Copy>(links: &BTreeSet<(T, T)>) -> Vec<T> {
     }
     let wanted = |target: &T| links.iter().filter(|(_, to)| to == target).count();
     let most = targets.iter().map(wanted).max().unwrap_or(0);
-    let mut top = targets.iter().filter(|target| wanted(target) == most);
-    match (top.next(), top.next()) {
-        (Some(only), None) => vec![*only],
-        _ => Vec::new(),
-    }
+    let top: Vec<T> = targets.iter().copied().filter(|target| wanted(target) == most).collect();
+    if top.len() <= CIRCLE { top } else { Vec::new() }
 }
 
 /// Where the others wait in vain: the ranks whose logs show no waiting, or that have no log.

@@ -36,7 +36,7 @@ pub(super) struct Stated {
 
 /// Literals, one of which every line with such a number holds. Where the key alone is short, the
 /// first digits of ACL codes belong to the literal.
-pub(super) const LITERALS: [&str; 55] = [
+pub(super) const LITERALS: [&str; 58] = [
     "[PID: ",
     "coreId(",
     "error exception",
@@ -60,6 +60,9 @@ pub(super) const LITERALS: [&str; 55] = [
     "hcclRet ->",
     "errNo[0x",
     "tdt error",
+    "error=117",
+    "error=118",
+    "error=0x7",
     "errcode:(",
     "ret[107",
     "ret[207",
@@ -104,7 +107,7 @@ const DECIMAL: &str = r"(?-u)(?:\b[eE]rror[ _]?[cC]ode(?: is|:| =|=)?|\bruntime 
 
 /// What one of stands before such a code.
 static INNER_KEYS: Keys =
-    keys![b"InnerCode", b"etCode", b"etcode", b"rtCode", b"tdt error", b"hcclRet"];
+    keys![b"InnerCode", b"etCode", b"etcode", b"rtCode", b"error", b"hcclRet"];
 // And of the others: a search for them is quicker than the expressions.
 static ERRNO_KEYS: Keys = keys![b"errNo[0x"];
 static REGISTERS_KEYS: Keys = keys![b"errcode:("];
@@ -114,7 +117,7 @@ static REASON_KEYS: Keys = keys![b"reason=["];
 static ERR_KEYS: Keys = keys![b" ERR"];
 static SYMBOL_KEYS: Keys = keys![b"ACL_ERROR_", b"HCCL_E_", b"ACLNN_ERR_"];
 
-const INNER: &str = r"(?-u)\b(InnerCode|retCode|rtCode|retcode|drvRetCode|tdt error|hcclRet) ?(?:=|:|->) ?(0x[0-9a-fA-F]{1,8}|\d{1,9})\b";
+const INNER: &str = r"(?-u)\b(InnerCode|retCode|rtCode|retcode|drvRetCode|tdt error|hcclRet|error) ?(?:=|:|->) ?(0x[0-9a-fA-F]{1,8}|\d{1,9})\b";
 const ERRNO: &str = r"(?-u)errNo\[0x([0-9a-fA-F]{16})\]";
 const REGISTERS: &str =
     r"(?-u)errcode:\((0x[0-9a-fA-F]{1,16}|0), ?(0x[0-9a-fA-F]{1,16}|0), ?(0x[0-9a-fA-F]{1,16}|0)\)";
@@ -303,6 +306,8 @@ fn inner(key: &str, value: &str, at: usize) -> Option<Stated> {
         _ if (0x0700_0000..0x0800_0000).contains(&number) => {
             named("runtime", &format!("{number:#x}"), at)
         }
+        // Everything calls something an error; only the codes of the runtime are of no other shape.
+        "error" => None,
         _ if (100_000..600_000).contains(&number) => {
             ACL_FAMILIES.iter().find_map(|family| named(family, &number.to_string(), at))
         }
@@ -365,6 +370,7 @@ mod tests {
             ("Malloc device memory failed, size[32212254720], ret[207001]", "acl_rt:207001"),
             ("model execute error, retCode=0x91, [x]", "ts:0x91"),
             ("DevMemAlloc failed: size=1, retCode=117571606![FUNC:", "runtime:0x7020016"),
+            ("Create capture stream failed, event_id=-1, error=117571619.", "runtime:0x7020023"),
             ("halMemAlloc failed: size=1, drvRetCode=6![FUNC:", "drv:6"),
             ("[AllReduce]call trace: hcclRet -> 9", "hccl:9"),
             ("[Result]errNo[0x0000000005010009] hcclComm", "hccl:9"),
@@ -380,6 +386,8 @@ mod tests {
             "src[0x12c0c0013000] 0x507035",
             "ret: 5070351",
             "retCode=0",
+            "relative error=0x31",
+            "error=507035",
             "ret[0]",
             "E10001 steps",
             "step E10001x:",

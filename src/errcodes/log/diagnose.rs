@@ -16,6 +16,8 @@ use crate::errcodes::cause;
 
 /// How many lines of evidence a cause shows.
 const EVIDENCE: usize = 6;
+/// The signature of warnings that an operator is computed on the CPU.
+const FALLBACK: &str = "op.fallback";
 /// A cause with fewer points is a guess.
 const GUESS: i32 = 14;
 
@@ -35,6 +37,13 @@ pub struct Filter {
 }
 
 impl Filter {
+    fn takes_all(&self) -> bool {
+        self.ranks.is_empty()
+            && self.devices.is_empty()
+            && self.since.is_none()
+            && self.until.is_none()
+    }
+
     fn wants(&self, item: &Item<'_>) -> bool {
         let among = |wanted: &[u32], value: Option<u32>| {
             wanted.is_empty() || value.is_some_and(|value| wanted.contains(&value))
@@ -67,12 +76,7 @@ pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
     let silent_ranks = if ranks.seen.len() > 1 { ranks.absent() } else { Vec::new() };
     let (causes, rejected) = results(&files, &candidates, &verdicts, &context);
     let missing = causes.first().map(|first| missing(first, &files, &silent_ranks));
-    let mut fallbacks = BTreeMap::new();
-    for file in &files {
-        for (operator, count) in &file.fallbacks {
-            *fallbacks.entry(operator.clone()).or_default() += count;
-        }
-    }
+    let fallbacks = fallbacks(&files, &candidates, filter);
     let ranking = candidates.iter().map(|candidate| Ranked {
         cause: candidate.cause.to_owned(),
         points: candidate.score,
@@ -95,6 +99,31 @@ pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
         },
         causes,
     }
+}
+
+/// How often each operator was computed on the CPU: in all files, or in the lines that are asked
+/// for.
+fn fallbacks(
+    files: &[FileReport],
+    candidates: &[Candidate<'_>],
+    filter: &Filter,
+) -> BTreeMap<String, u64> {
+    let mut all = BTreeMap::new();
+    if filter.takes_all() {
+        for (operator, count) in files.iter().flat_map(|file| &file.fallbacks) {
+            *all.entry(operator.clone()).or_default() += count;
+        }
+        return all;
+    }
+    for item in candidates.iter().flat_map(|one| &one.items) {
+        let hit = &item.record.hit;
+        if hit.rule == FALLBACK
+            && let Some((_, operator)) = hit.captures.iter().find(|(name, _)| *name == "op")
+        {
+            *all.entry(operator.clone()).or_default() += item.record.count;
+        }
+    }
+    all
 }
 
 /// Gives moments without a year the one of the others.

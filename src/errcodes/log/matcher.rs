@@ -136,6 +136,10 @@ pub(super) fn examine(raw: &[u8]) -> Findings {
     keep_most_specific(&mut matches);
     let codes =
         if with_codes && level > Level::Noise { codes::find(&line[..stated]) } else { Vec::new() };
+    if !codes.is_empty() {
+        // A code says more than that there was an exception.
+        matches.retain(|matched| !matched.signature.is_last_resort());
+    }
     if matches.is_empty() && codes.is_empty() {
         return found;
     }

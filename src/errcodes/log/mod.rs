@@ -7,7 +7,7 @@
 //!
 //! Every stage is a function of what the stage before gives. Input is streamed: what is kept are
 //! hits, of which each file has a bounded number. A line is looked at only if it holds one of the
-//! literals of `data/errors/signatures.toml` or a code (see [`matcher`]).
+//! literals of `data/errors/signatures/` or a code (see [`matcher`]).
 
 mod advice;
 mod cluster;

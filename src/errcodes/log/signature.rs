@@ -1,5 +1,5 @@
-//! Texts that name a cause, and which cause explains which: `data/errors/signatures.toml` and
-//! `data/errors/edges.toml`.
+//! Texts that name a cause, and which cause explains which: `data/errors/signatures/<what>.toml`
+//! and `knowledge.toml`, and `data/errors/edges.toml`.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -38,7 +38,15 @@ pub struct Signature {
     compiled: OnceLock<Option<Regex>>,
 }
 
+/// The weight of a text that shows no more than that something failed.
+const LAST_RESORT: u8 = 13;
+
 impl Signature {
+    /// Whether it says no more than that there was an exception.
+    pub(super) fn is_last_resort(&self) -> bool {
+        matches!(self.role, Role::Symptom | Role::Wrapper) && self.weight <= LAST_RESORT
+    }
+
     /// The expression, compiled on first use: a log needs few of them.
     pub(super) fn regex(&self) -> Option<&Regex> {
         let compiled = self.compiled.get_or_init(|| {
@@ -106,16 +114,49 @@ struct SignatureFile {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct KnowledgeFile {
+    #[expect(dead_code, reason = "read so that the file may carry it")]
+    schema: u32,
+    source: String,
+    rows: Vec<KnowledgeRow>,
+}
+
+/// Key, cause, weight, and words that a line holds in this order.
+#[derive(Deserialize)]
+struct KnowledgeRow(String, String, u8, Vec<String>);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct EdgeFile {
     #[expect(dead_code, reason = "read so that the file may carry it")]
     schema: u32,
     edge: Vec<Edge>,
 }
 
+/// The files of `data/errors/signatures`: by what the texts are about.
+const FILES: [&str; 12] = [
+    "libraries",
+    "chips",
+    "driver",
+    "memory",
+    "frameworks",
+    "operators",
+    "aicore",
+    "hccl",
+    "hccl_stages",
+    "runtime",
+    "hardware",
+    "tools",
+];
+
 static SIGNATURES: LazyLock<Vec<Signature>> = LazyLock::new(|| {
-    let file: SignatureFile = crate::data::table("errors/signatures");
+    let read = |name: &&str| {
+        let file: SignatureFile = crate::data::table(&format!("errors/signatures/{name}"));
+        file.signature
+    };
     let own = &overlay().signatures;
-    let mut all = file.signature;
+    let mut all: Vec<Signature> = FILES.iter().flat_map(read).collect();
+    all.extend(knowledge());
     all.retain(|signature| own.iter().all(|own| own.id != signature.id));
     all.extend(own.iter().cloned());
     all
@@ -125,6 +166,30 @@ static EDGES: LazyLock<Vec<Edge>> = LazyLock::new(|| {
     let file: EdgeFile = crate::data::table("errors/edges");
     file.edge
 });
+
+/// The words of the knowledge base: each line of `data/errors/knowledge.toml` is a signature that
+/// shows its cause without stating it.
+fn knowledge() -> impl Iterator<Item = Signature> {
+    let file: KnowledgeFile = crate::data::table("errors/knowledge");
+    let source = file.source;
+    file.rows.into_iter().map(move |KnowledgeRow(id, cause, weight, words)| {
+        let longest = words.iter().max_by_key(|word| word.len()).cloned().unwrap_or_default();
+        let escaped: Vec<String> = words.iter().map(|word| regex::escape(word)).collect();
+        let (_, but_last) = words.split_last().unwrap_or((&longest, &[]));
+        Signature {
+            id,
+            cause,
+            role: Role::Symptom,
+            weight,
+            regex: escaped.join(r"[^\n]*?"),
+            example: words.join(" "),
+            counter: but_last.join(" "),
+            literals: vec![longest],
+            source: source.clone(),
+            compiled: OnceLock::new(),
+        }
+    })
+}
 
 /// All signatures, in the order of their file, then the user's own.
 pub fn signatures() -> &'static [Signature] {
@@ -154,7 +219,7 @@ mod tests {
             let context = signature.role == Role::Context;
             assert!(context || cause(&signature.cause).is_some(), "{id}: {}", signature.cause);
         }
-        assert!(ids.len() >= 130, "{}", ids.len());
+        assert!(ids.len() >= 450, "{}", ids.len());
     }
 
     #[test]
