@@ -90,3 +90,15 @@ fn operators_on_the_cpu_alone_are_a_warning() {
     );
     assert_eq!(doctor(&["-"], &fails).2, 1);
 }
+
+#[test]
+fn where_nothing_of_a_rank_is_left_there_is_no_verdict() {
+    let log = "[rank1]:[W VariableFallbackKernel.cpp:51] Warning: CAUTION: The operator \
+        'aten::isin' is not currently supported on the NPU backend and will fall back to run on the CPU.\n";
+    let (out, _, status) = doctor(&["--rank", "5", "-"], log);
+    assert_eq!(status, 3, "{out}");
+    assert!(!out.contains("aten::isin"), "{out}");
+    let (out, _, status) = doctor(&["--rank", "1", "-"], log);
+    assert!(out.contains("aten::isin"), "{out}");
+    assert_eq!(status, 0, "{out}");
+}

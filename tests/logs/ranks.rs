@@ -151,6 +151,59 @@ fn a_chain_of_links_is_followed_to_its_end() {
     assert_eq!(found.causes[0].culprit.by, "link_chain");
 }
 
+/// Devices of one machine wait for each other by their numbers, ranks of others by theirs.
+#[test]
+fn a_chain_goes_on_within_a_machine() {
+    let link = |rank: u32, dest: u32| {
+        format!(
+            "[ERROR] HCCL({pid},p):2026-03-18-10:33:52.113.706 [a.cc:553] [1]   |  192.0.2.{dest}({dest})  |   192.0.2.{rank}({rank})   |  server  | no connect |   \n",
+            pid = 3_000 + rank
+        )
+    };
+    let p2p = |rank: u32, device: u32| {
+        format!(
+            "[ERROR] HCCL({pid},p):2026-03-18-10:33:53.113.706 [p2p_mgmt.cc:305] [1][Wait][P2PConnected]connected p2p timeout, timeout:130 s. local logicDevid:{}, remote physic id:{device}.\n",
+            rank % 8,
+            pid = 3_000 + rank
+        )
+    };
+    let setup = |rank: u32| {
+        format!(
+            "[INFO] HCCL({pid},p):2026-03-18-10:31:00.000.000 [topoinfo_detect.cc:506] [1][HCCL_TRACE][Flat]SetupAgent rankNum[16], rank[{rank}], rootInfo identifier[x], logicDevId[{device}], phydevId[{device}]\n",
+            pid = 3_000 + rank,
+            device = rank % 8
+        )
+    };
+    let found = tree(&[
+        (plog(2), setup(2) + &link(2, 10)),
+        (plog(8), setup(8) + &p2p(8, 1)),
+        (plog(9), setup(9)),
+        (plog(10), setup(10) + &link(10, 8) + &p2p(10, 1)),
+    ]);
+    let first = &found.causes[0];
+    assert_eq!(
+        (&first.culprit.ranks[..], first.culprit.by),
+        (&[9][..], "link_chain"),
+        "{found:#?}"
+    );
+}
+
+/// Where two wait for each other, both are named; a rank that the job does not have is none.
+#[test]
+fn a_circle_has_no_end() {
+    let link = |rank: u32, dest: u32| {
+        identity(rank, 3)
+            + &format!(
+                "[ERROR] HCCL({pid},p):2026-03-18-10:33:52.113.706 [a.cc:553] [1]   |  192.0.2.{dest}({dest})  |   192.0.2.{rank}({rank})   |  client  | no connect |   \n\
+                 [ERROR] HCCL({pid},p):2026-03-18-10:33:52.113.403 [a.cc:1] [1]wait socket establish timeout, role[1] rank[{dest}] timeout[120 s]\n",
+                pid = 3_000 + rank
+            )
+    };
+    let links = [(0, 1), (1, 0), (2, 3)];
+    let files: Vec<_> = links.map(|(rank, dest)| (plog(rank), link(rank, dest))).into();
+    assert_eq!(first(&tree(&files)), ("hccl.socket_timeout", &[0, 1][..]));
+}
+
 #[test]
 fn errors_of_another_time_are_stale() {
     let log = "[PID: 7] 2026-09-08-07:06:29.459.524 Invalid_Argument(EL0002): Invalid device ID. Check whether the device ID is valid.\n\

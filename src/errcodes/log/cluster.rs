@@ -246,7 +246,7 @@ fn link_chain<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> Vec<Ve
     links.extend(p2p_links(context));
     if let Some(size) = ranks(candidates, context).size {
         // A rank that the job does not have is of another communicator, or misread.
-        links.retain(|(from, to)| from.max(to) < &size);
+        links.retain(|(_, to)| *to < size);
     }
     let mut places: BTreeSet<(Place<'_>, Place<'_>)> = BTreeSet::new();
     for item in context.get("hccl.detect").into_iter().flatten() {

@@ -36,9 +36,10 @@ pub(super) struct Stated {
 
 /// Literals, one of which every line with such a number holds. Where the key alone is short, the
 /// first digits of ACL codes belong to the literal.
-pub(super) const LITERALS: [&str; 58] = [
+pub(super) const LITERALS: [&str; 59] = [
     "[PID: ",
     "coreId(",
+    "error code : 0x",
     "error exception",
     "there is an exception of",
     "error code is",
@@ -111,7 +112,7 @@ static INNER_KEYS: Keys =
 // And of the others: a search for them is quicker than the expressions.
 static ERRNO_KEYS: Keys = keys![b"errNo[0x"];
 static REGISTERS_KEYS: Keys = keys![b"errcode:("];
-static REGISTER_KEYS: Keys = keys![b"coreId(", b"error code = 0x"];
+static REGISTER_KEYS: Keys = keys![b"coreId(", b"error code = 0x", b"error code : 0x"];
 static CALL_KEYS: Keys = keys![b"HCCL function error", b"HCCL error"];
 static REASON_KEYS: Keys = keys![b"reason=["];
 static ERR_KEYS: Keys = keys![b" ERR"];
@@ -122,8 +123,9 @@ const ERRNO: &str = r"(?-u)errNo\[0x([0-9a-fA-F]{16})\]";
 const REGISTERS: &str =
     r"(?-u)errcode:\((0x[0-9a-fA-F]{1,16}|0), ?(0x[0-9a-fA-F]{1,16}|0), ?(0x[0-9a-fA-F]{1,16}|0)\)";
 
-/// The one word that older chips and versions print: of each core, or of the exception.
-const REGISTER: &str = r"(?-u)\bcoreId\( ?\d+\):\s+0x([0-9a-fA-F]{1,16})\b|(?:exception|error)\b[^\n]{0,60}error code = 0x([0-9a-fA-F]{1,16})\b";
+/// The one word that older chips and versions print, of each core or of the exception; and what
+/// `msaicerr` collects.
+const REGISTER: &str = r"(?-u)\bcoreId\( ?\d+\):\s+0x([0-9a-fA-F]{1,16})\b|(?:exception|error)\b[^\n]{0,60}error code = 0x([0-9a-fA-F]{1,16})\b|^error code +: 0x([0-9a-fA-F]{1,16})\s*$";
 
 /// The result of a call of HCCL, as torch_npu prints it.
 const CALL: &str = r"(?-u)HCCL (?:function )?error\b[^\n]{0,240}?error code is (\d{1,2})\b";
@@ -183,7 +185,7 @@ pub(super) fn find(line: &[u8]) -> Vec<Stated> {
         codes.push(registers(words, part(&found, 0).0));
     }
     for found in all(&REGISTER_WORD, line, |line| REGISTER_KEYS.any_in(line)) {
-        let group = if found.get(1).is_some() { 1 } else { 2 };
+        let group = (1..=3).find(|group| found.get(*group).is_some()).unwrap_or(1);
         let (at, word) = part(&found, group);
         let word = u64::from_str_radix(word, 16).unwrap_or(0);
         codes.extend((word != 0).then(|| registers([word, 0, 0], at)));

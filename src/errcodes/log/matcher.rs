@@ -3,6 +3,7 @@
 //! A sieve over all literals decides which lines are looked at. On such a line the literals say
 //! which signatures are tried; the expressions never see any other line.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
@@ -45,17 +46,26 @@ pub struct Hit {
     pub captures: Vec<(&'static str, String)>,
     /// What the line says of itself.
     pub fields: Fields,
-    /// The line, for people.
+    /// The line, for people: of a hit that is kept.
     pub text: String,
 }
 
 /// What is in a line.
 #[derive(Debug, Default)]
-pub(super) struct Findings {
-    /// Signatures and codes.
+pub(super) struct Findings<'a> {
+    /// Signatures and codes, without the text of the line.
     pub hits: Vec<Hit>,
     /// An operator that is computed on the CPU.
     pub fallback: Option<String>,
+    /// The line without escape sequences, and where in it the first hit is.
+    place: (Cow<'a, [u8]>, usize),
+}
+
+impl Findings<'_> {
+    /// The line, for people.
+    pub(super) fn text(&self) -> String {
+        text::evidence_at(&self.place.0, self.place.1)
+    }
 }
 
 /// What a literal leads to.
@@ -119,7 +129,7 @@ pub(super) fn next_candidate(text: &[u8], start: usize) -> Option<usize> {
 }
 
 /// Everything that a line holds.
-pub(super) fn examine(raw: &[u8]) -> Findings {
+pub(super) fn examine(raw: &[u8]) -> Findings<'_> {
     let clean = text::without_escapes(raw);
     let (line, writer) = prefix::strip(&clean);
     let level = line::level(line);
@@ -146,14 +156,15 @@ pub(super) fn examine(raw: &[u8]) -> Findings {
     let fields = line::fields(line, writer);
     let first = matches.iter().map(|matched| matched.start);
     let first = first.chain(codes.iter().map(|code| code.at)).min().unwrap_or(0);
-    let shown = text::evidence_at(&clean, clean.len() - line.len() + first);
-    found.hits.extend(matches.into_iter().map(|matched| matched.into_hit(&fields, &shown)));
+    let first = clean.len() - line.len() + first;
+    found.hits.extend(matches.into_iter().map(|matched| matched.into_hit(&fields)));
     for code in codes {
-        let hit = of_code(code, &fields, &shown);
+        let hit = of_code(code, &fields);
         if !found.hits.iter().any(|other| other.rule == hit.rule) {
             found.hits.push(hit);
         }
     }
+    found.place = (clean, first);
     found
 }
 
@@ -186,7 +197,7 @@ struct Match<'a> {
 }
 
 impl Match<'_> {
-    fn into_hit(self, fields: &Fields, shown: &str) -> Hit {
+    fn into_hit(self, fields: &Fields) -> Hit {
         Hit {
             rule: self.signature.id.clone(),
             cause: self.signature.cause.clone(),
@@ -198,7 +209,7 @@ impl Match<'_> {
                 .map(|(name, value)| (name, text::evidence(value)))
                 .collect(),
             fields: fields.clone(),
-            text: shown.to_owned(),
+            text: String::new(),
         }
     }
 }
@@ -253,7 +264,7 @@ fn keep_most_specific(matches: &mut Vec<Match<'_>>) {
     });
 }
 
-fn of_code(code: Stated, fields: &Fields, shown: &str) -> Hit {
+fn of_code(code: Stated, fields: &Fields) -> Hit {
     Hit {
         rule: format!("{}:{}", code.family, code.spelled),
         cause: code.cause.unwrap_or_default().to_owned(),
@@ -261,7 +272,7 @@ fn of_code(code: Stated, fields: &Fields, shown: &str) -> Hit {
         weight: code.weight,
         captures: vec![("code", code.spelled)],
         fields: fields.clone(),
-        text: shown.to_owned(),
+        text: String::new(),
     }
 }
 

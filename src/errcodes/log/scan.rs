@@ -190,20 +190,27 @@ impl Scanner {
         if stop - start >= 2 * REACH {
             self.report.cut += 1;
         }
-        let found = matcher::examine(&text[start..stop]);
-        if let Some(operator) = found.fallback {
+        let mut found = matcher::examine(&text[start..stop]);
+        if let Some(operator) = found.fallback.take() {
             let known = self.report.fallbacks.len();
             if known < self.limits.records || self.report.fallbacks.contains_key(&operator) {
                 *self.report.fallbacks.entry(operator).or_default() += 1;
             }
         }
-        for hit in found.hits {
-            self.keep(hit, line, || last_time(&text[start.saturating_sub(LOOK_BACK)..start]));
+        let time = || last_time(&text[start.saturating_sub(LOOK_BACK)..start]);
+        for hit in std::mem::take(&mut found.hits) {
+            self.keep(hit, line, time, || found.text());
         }
     }
 
     /// Keeps a hit, or counts it to the same one before.
-    fn keep(&mut self, mut hit: Hit, line: u64, time: impl Fn() -> Option<Time>) {
+    fn keep(
+        &mut self,
+        mut hit: Hit,
+        line: u64,
+        time: impl Fn() -> Option<Time>,
+        text: impl Fn() -> String,
+    ) {
         let fields = &hit.fields;
         let kind = (&hit.rule, fields.rank, fields.device, fields.pid);
         let (key, kind) = (self.hasher.hash_one((kind, &hit.captures)), self.hasher.hash_one(kind));
@@ -220,6 +227,7 @@ impl Scanner {
             return;
         };
         hit.fields.time = hit.fields.time.or_else(time).or(self.report.last);
+        hit.text = text();
         self.variants.insert(kind, variants + 1);
         self.seen.insert(key, place);
         self.weights.entry(hit.weight).or_default().push(place);
@@ -267,11 +275,11 @@ impl Scanner {
                     let stop = stop.min(next + REACH);
                     let begin = start.max(end.saturating_sub(REACH));
                     let whole = [&text[begin..end], &text[next..stop]].concat();
-                    for hit in matcher::examine(&whole).hits {
+                    let mut found = matcher::examine(&whole);
+                    let time = || last_time(&text[start.saturating_sub(LOOK_BACK)..start]);
+                    for hit in std::mem::take(&mut found.hits) {
                         if !self.report.records.iter().any(|record| record.hit.rule == hit.rule) {
-                            self.keep(hit, line, || {
-                                last_time(&text[start.saturating_sub(LOOK_BACK)..start])
-                            });
+                            self.keep(hit, line, time, || found.text());
                         }
                     }
                 }

@@ -134,7 +134,7 @@ struct EdgeFile {
 }
 
 /// The files of `data/errors/signatures`: by what the texts are about.
-const FILES: [&str; 12] = [
+const FILES: [&str; 13] = [
     "libraries",
     "chips",
     "driver",
@@ -143,6 +143,7 @@ const FILES: [&str; 12] = [
     "operators",
     "aicore",
     "hccl",
+    "hccl_ranks",
     "hccl_stages",
     "runtime",
     "hardware",
@@ -206,7 +207,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
-    use crate::errcodes::cause;
+    use crate::errcodes::{cause, cause_of, causes, families, rows};
 
     #[test]
     fn every_signature_matches_its_example_and_not_its_counter_example() {
@@ -220,6 +221,29 @@ mod tests {
             assert!(context || cause(&signature.cause).is_some(), "{id}: {}", signature.cause);
         }
         assert!(ids.len() >= 450, "{}", ids.len());
+    }
+
+    /// Causes that only the comparison of ranks shows.
+    const COMPARED: [&str; 2] = ["hccl.op_sequence_mismatch", "hccl.slow_rank"];
+
+    #[test]
+    fn every_cause_is_found_by_a_text_a_code_or_a_comparison() {
+        let by_text: BTreeSet<&str> = signatures().iter().map(|one| one.cause.as_str()).collect();
+        let by_code: BTreeSet<&str> = families()
+            .iter()
+            .flat_map(|family| {
+                let codes = rows(family).iter();
+                codes.filter_map(|row| cause_of(&family.id, &row.code))
+            })
+            .map(|link| link.cause.id.as_str())
+            .collect();
+        for cause in causes() {
+            let id = cause.id.as_str();
+            assert!(
+                by_text.contains(id) || by_code.contains(id) || COMPARED.contains(&id),
+                "nothing finds {id}"
+            );
+        }
     }
 
     #[test]
