@@ -8,6 +8,9 @@ use ascend_doctor::cli::Cli;
 use ascend_doctor::report::ExitStatus;
 use clap::Parser as _;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let status = match ascend_doctor::run(&Cli::parse()) {
         Ok(status) => status,

@@ -25,7 +25,8 @@ use crate::convert::kind::FileKind;
 use crate::convert::needle;
 use crate::convert::options::Options;
 use crate::convert::page;
-use crate::convert::plan::{FileProblem, Plan, plan};
+use crate::convert::plan::{FileProblem, Plan, PlannedFile, draft, plan, prove};
+use crate::convert::python::Project;
 use crate::convert::report::{Done, report, shown};
 use crate::convert::undo::{Undone, recover, undo};
 use crate::convert::walk::{Found, Scope, root_directories, walk};
@@ -39,7 +40,15 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
         return finish(take_back(args)?, output);
     }
     let scope = scope(args)?;
-    let target = Target::of(args)?;
+    // What takes some milliseconds each, and needs nothing of each other.
+    let (found, target) = rayon::join(
+        || walk(&scope),
+        || {
+            needle::prepare();
+            Target::of(args)
+        },
+    );
+    let (target, mut found) = (target?, found?);
     let options = Options {
         target: target.version.clone(),
         transfer: args.transfer,
@@ -49,8 +58,6 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     };
     let in_place = !(args.dry_run || args.diff || args.check || args.output.is_some());
     let mut remarks = Vec::new();
-    let (found, ()) = rayon::join(|| walk(&scope), needle::prepare);
-    let mut found = found?;
     let recovered = if in_place { restore_interrupted(&found)? } else { Vec::new() };
     if in_place && !recovered.is_empty() {
         found = walk(&scope)?;
@@ -60,7 +67,12 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     let dirs: Vec<PathBuf> = found.roots.iter().map(|root| root.real.clone()).collect();
     let question = git::Question::ask(if ask { &dirs } else { &[] });
     let bar = Bar::new(output.quiet());
-    let mut planned = plan(&found.files, &options, &bar.listener());
+    // What is written is proved meanwhile.
+    let (mut planned, project) = if in_place {
+        draft(&found.files, &options, &bar.listener())
+    } else {
+        (plan(&found.files, &options, &bar.listener()), Project::default())
+    };
     drop(bar);
     if !in_place {
         remarks.extend(interrupted(&found));
@@ -70,12 +82,18 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     } else if args.check {
         Done::Checked
     } else if in_place {
-        write(args, &found, &mut planned, question, &mut remarks)?
+        let proof = |file: &PlannedFile| prove(file, &options, &project);
+        let done = write(args, &found, &mut planned, question, &proof, &mut remarks)?;
+        if matches!(done, Done::Refused(_)) {
+            planned.prove(&options, &project);
+        }
+        done
     } else {
         Done::Planned
     };
     let written = matches!(done, Done::Written(n) if n > 0);
-    let mut report = report(&found, &planned, &done, subject(args));
+    let mut report =
+        report(&found, &planned, &done, subject(args), output.format() == Format::Json);
     target.tell(&mut report);
     if args.transfer {
         report.notes.push(words("convert_transfer"));
@@ -206,6 +224,7 @@ fn write(
     found: &Found,
     planned: &mut Plan,
     question: git::Question,
+    proof: &(dyn Fn(&PlannedFile) -> Result<(), FileProblem> + Sync),
     remarks: &mut Vec<Text>,
 ) -> anyhow::Result<Done> {
     if !args.force {
@@ -244,7 +263,8 @@ fn write(
         let outcome = Journals::open(&root.dir)
             .context("nothing can be written without a journal for --undo")
             .and_then(|journals| {
-                let committed = commit(&journals, &changes, args.backup);
+                let sound = |at: usize| proof(&planned.files[mine[at]]);
+                let committed = commit(&journals, &changes, args.backup, &sound);
                 let committed = committed.map_err(anyhow::Error::from);
                 match &committed {
                     Ok(committed) if committed.replaced > 0 => open.push(journals),
@@ -267,8 +287,7 @@ fn write(
         }
     }
     for (at, problem) in problems {
-        planned.files[at].after = None;
-        planned.files[at].problem = Some(problem);
+        planned.files[at].leave(problem);
     }
     Ok(Done::Written(replaced))
 }

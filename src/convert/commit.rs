@@ -1,8 +1,9 @@
 //! Writes what was planned: all of it, or on failure nothing.
 //!
-//! The order makes a killed run harmless: the journal is on disk before anything else, then
-//! all new contents lie beside their files, then they are renamed into place one after the
-//! other. At any moment each file is the old one or the new one; see [`super::undo`].
+//! The order makes a killed run harmless: first the journal is written, then all new contents
+//! beside their files; when the disk has both, the contents are renamed into place one after the
+//! other. At any moment each file is the old one or the new one; see [`super::undo`]. While the
+//! disk works, the new contents are proved: what is not sound is not renamed.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -19,6 +20,10 @@ use super::replace::{self, Holds, Seen, Staged};
 /// As many threads write: they wait for the disk, which has several files at once as quickly as
 /// one.
 const WRITERS: usize = 8;
+
+/// Says whether a change, by its position, is sound; asked from several threads, while the disk
+/// is written to.
+pub type Proof<'a> = dyn Fn(usize) -> Result<(), FileProblem> + Sync + 'a;
 
 /// A file to replace.
 #[derive(Debug, Clone, Copy)]
@@ -70,19 +75,21 @@ struct Ready<'a> {
     seen: Seen,
 }
 
-/// Replaces the files of `changes` below the root of `journals`.
+/// Replaces the files of `changes` below the root of `journals`, those of which `proof` says no
+/// ill.
 pub fn commit(
     journals: &Journals,
     changes: &[Change<'_>],
     with_backup: bool,
+    proof: &Proof<'_>,
 ) -> Result<Committed, CommitError> {
     if let Some((_, State::Interrupted)) = journals.latest()? {
         return Err(CommitError::Unfinished(journals.base().to_owned()));
     }
     // Without threads of our own it only takes longer.
     match ThreadPoolBuilder::new().num_threads(WRITERS).build() {
-        Ok(writers) => writers.install(|| replace_all(journals, changes, with_backup)),
-        Err(_) => replace_all(journals, changes, with_backup),
+        Ok(writers) => writers.install(|| replace_all(journals, changes, with_backup, proof)),
+        Err(_) => replace_all(journals, changes, with_backup, proof),
     }
 }
 
@@ -90,6 +97,7 @@ fn replace_all(
     journals: &Journals,
     changes: &[Change<'_>],
     with_backup: bool,
+    proof: &Proof<'_>,
 ) -> Result<Committed, CommitError> {
     let mut committed = Committed::default();
     let mut ready = Vec::with_capacity(changes.len());
@@ -115,15 +123,22 @@ fn replace_all(
         .collect();
     let journal = journals.begin(&originals)?;
     let mut run = Run { journal: &journal, ready: &ready, renamed: Vec::new() };
-    match run.write(with_backup, &mut committed) {
+    let ((settled, staged), proofs) = rayon::join(
+        || rayon::join(|| journal.settle(), || run.stage()),
+        || ready.par_iter().with_max_len(1).map(|ready| proof(ready.position)).collect(),
+    );
+    if let Err(error) = settled {
+        staged.into_iter().flatten().for_each(|staged| staged.discard());
+        let _ = journal.remove();
+        return Err(error.into());
+    }
+    match run.write(staged, proofs, with_backup, &mut committed) {
         Ok(()) => {
-            run.sync_directories();
-            let renamed = run.renamed;
-            committed.replaced = renamed.len();
-            if renamed.is_empty() {
+            committed.replaced = run.renamed.len();
+            if run.renamed.is_empty() {
                 journal.remove()?;
             } else {
-                journal.finish(renamed)?;
+                journal.finish(run.renamed.clone(), || run.sync_directories())?;
             }
             Ok(committed)
         }
@@ -168,24 +183,35 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Lays the new contents beside their files.
+    fn stage(&self) -> Vec<io::Result<Staged>> {
+        let staged = self.ready.par_iter().with_max_len(1).enumerate().map(|(position, ready)| {
+            replace::stage(&ready.path, &self.journal.temporary(position), ready.change.after)
+        });
+        staged.collect()
+    }
+
+    /// Renames what was `staged` and is sound.
     fn write(
         &mut self,
+        staged: Vec<io::Result<Staged>>,
+        proofs: Vec<Result<(), FileProblem>>,
         with_backup: bool,
         committed: &mut Committed,
     ) -> Result<(), (PathBuf, io::Error)> {
-        let staged: Vec<io::Result<Staged>> = self
-            .ready
-            .par_iter()
-            .enumerate()
-            .map(|(position, ready)| {
-                replace::stage(&ready.path, &self.journal.temporary(position), ready.change.after)
-            })
-            .collect();
         let mut waiting = Vec::with_capacity(staged.len());
         let mut failed = None;
-        for (ready, staged) in self.ready.iter().zip(staged) {
+        for ((ready, staged), proof) in self.ready.iter().zip(staged).zip(proofs) {
             match staged.map_err(|error| judge(error, &ready.path)) {
-                Ok(staged) => waiting.push(Some(staged)),
+                Ok(staged) => {
+                    if let Err(problem) = proof {
+                        staged.discard();
+                        committed.left.push((ready.position, problem));
+                        waiting.push(None);
+                    } else {
+                        waiting.push(Some(staged));
+                    }
+                }
                 Err(Ok(problem)) => {
                     committed.left.push((ready.position, problem));
                     waiting.push(None);

@@ -271,7 +271,7 @@ mod tests {
     fn flags(text: &str) -> Vec<&'static str> {
         let sites = planned(text).sites;
         let flagged = sites.iter().filter(|site| site.decision == Decision::Flagged);
-        flagged.map(|site| site.rule.name.as_str()).collect()
+        flagged.map(|site| site.rule.name).collect()
     }
 
     fn converted(text: &str) -> String {

@@ -42,7 +42,7 @@ pub fn effort(plan: &Plan) -> Effort {
                 Decision::Flagged => {
                     let weight = weight(site.rule, file.file.kind);
                     let further = weight / if site.rule.how == Match::Library { 80. } else { 4. };
-                    flagged.entry(&site.rule.id).or_insert((weight - further, further, 0)).2 += 1;
+                    flagged.entry(site.rule.id).or_insert((weight - further, further, 0)).2 += 1;
                 }
                 Decision::Noted => {}
             }

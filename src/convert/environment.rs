@@ -79,7 +79,7 @@ pub fn assignment(name: &str, value: Option<&str>) -> Option<EnvDecision> {
             decision.issues.push(issue);
         }
         Action::Rewrite => {
-            decision.new_name = rule.to.as_deref();
+            decision.new_name = rule.to;
             match value.map_or(Value::Same, |value| in_new_grammar(name, value)) {
                 Value::Same => {}
                 Value::Written(text) => decision.new_value = Some(text),
@@ -249,7 +249,7 @@ mod tests {
             decision.new_name.unwrap_or(name),
             decision.new_value.as_deref().unwrap_or(value)
         );
-        (written, decision.issues.iter().map(|issue| issue.rule.name.as_str()).collect())
+        (written, decision.issues.iter().map(|issue| issue.rule.name).collect())
     }
 
     #[test]

@@ -3,7 +3,9 @@
 //! `<root>/.ascend-doctor/convert-000001/` holds `journal.json` (which files, their modes, and
 //! SHA-256 before and after), `originals.zip` (the bytes before; entry `0` is the first file)
 //! and, as soon as the run is through, `done.json`. A journal without `done.json` belongs to
-//! a run that was interrupted. Nothing of the tree is touched before the journal is on disk.
+//! a run that was interrupted. No file is replaced before the journal is on disk under its name;
+//! until then the record is called `journal.json.new`, and what a run left that came no further is
+//! new contents beside the files, which the next run clears away.
 #![expect(
     clippy::disallowed_methods,
     reason = "writes beside the tree that is converted; no machine is examined"
@@ -19,13 +21,19 @@ use rayon::prelude::*;
 use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 
-use super::replace::sync_directory;
+use super::replace::{directory, sync_directory};
 use crate::hash::Sha256;
 
 /// The directory below a root in which journals are kept.
 pub const DIRECTORY: &str = ".ascend-doctor";
 
 const SCHEMA: u32 = 1;
+/// Which files a run replaces.
+const RECORD: &str = "journal.json";
+/// The same, before the disk has all that the run needs.
+const UNNAMED: &str = "journal.json.new";
+/// The bytes before.
+const ORIGINALS: &str = "originals.zip";
 /// More is no journal of ours.
 const MAX_RECORD: u64 = 256 << 20;
 /// No source is larger.
@@ -200,20 +208,11 @@ impl Journals {
     pub fn latest(&self) -> Result<Option<(Journal, State)>, JournalError> {
         for number in self.numbers()? {
             let dir = self.dir.join(format!("convert-{number:06}"));
-            if dir.join("journal.json").symlink_metadata().is_err() {
-                std::fs::remove_dir_all(&dir)
-                    .map_err(|error| JournalError::Io(dir.clone(), error))?;
+            if dir.join(RECORD).symlink_metadata().is_err() {
+                self.sweep(number, dir)?;
                 continue;
             }
-            let record: Record = load(&dir.join("journal.json"))?;
-            let malformed =
-                |why: &str| Err(JournalError::Malformed(dir.join("journal.json"), why.to_owned()));
-            if record.schema != SCHEMA {
-                return malformed("written by another version");
-            }
-            if !record.entries.iter().all(|entry| is_inside(entry.path.path())) {
-                return malformed("it names files outside the tree");
-            }
+            let record = Record::read(&dir.join(RECORD))?;
             let state = if dir.join("done.json").symlink_metadata().is_ok() {
                 let done: Done = load(&dir.join("done.json"))?;
                 State::Done(done.replaced)
@@ -225,7 +224,19 @@ impl Journals {
         Ok(None)
     }
 
-    /// Writes down a run that is about to begin, and waits until the disk has it.
+    /// Clears away what a run left that was interrupted before it could replace a file.
+    fn sweep(&self, number: u32, dir: PathBuf) -> Result<(), JournalError> {
+        // What cannot be read was written before anything was laid beside a file.
+        let entries =
+            Record::read(&dir.join(UNNAMED)).map_or_else(|_| Vec::new(), |one| one.entries);
+        let journal = Journal { number, dir, entries };
+        journal.remove_temporaries(&self.base);
+        std::fs::remove_dir_all(&journal.dir)
+            .map_err(|error| JournalError::Io(journal.dir.clone(), error))
+    }
+
+    /// Writes down a run that is about to begin. Nothing may be replaced before
+    /// [`Journal::settle`].
     pub(super) fn begin(&self, originals: &[Original<'_>]) -> Result<Journal, JournalError> {
         let number = self.numbers()?.first().map_or(1, |latest| latest + 1);
         let dir = self.dir.join(format!("convert-{number:06}"));
@@ -240,11 +251,6 @@ impl Journals {
                 length: original.before.len() as u64,
             })
             .collect();
-        let archive = || -> io::Result<()> {
-            let archive = File::create_new(dir.join("originals.zip"))?;
-            pack(&archive, originals)?;
-            archive.sync_all()
-        };
         let write = || -> io::Result<()> {
             std::fs::create_dir(&dir)?;
             let record = Record {
@@ -252,12 +258,8 @@ impl Journals {
                 tool: env!("CARGO_PKG_VERSION").to_owned(),
                 entries: entries.clone(),
             };
-            // The record gets its name when the disk has all that it speaks of.
-            let (archived, record) = rayon::join(archive, || lay(&dir, "journal.json", &record));
-            archived?;
-            record?.appear()?;
-            let (inner, outer) = rayon::join(|| sync_directory(&dir), || sync_directory(&self.dir));
-            inner.and(outer)
+            pack(&File::create_new(dir.join(ORIGINALS))?, originals)?;
+            std::fs::write(dir.join(UNNAMED), serde_json::to_vec(&record)?)
         };
         if let Err(error) = write() {
             let _ = std::fs::remove_dir_all(&dir);
@@ -297,25 +299,59 @@ impl Journal {
         format!(".ascend-doctor-{:06}-{position}.tmp", self.number)
     }
 
-    /// Notes that the run is through.
-    pub(super) fn finish(&self, replaced: Vec<usize>) -> Result<(), JournalError> {
-        lay(&self.dir, "done.json", &Done { replaced })
-            .and_then(Laid::appear)
+    /// Waits until the disk has what undoes the run, and gives the record its name: files may be
+    /// replaced.
+    pub(super) fn settle(&self) -> Result<(), JournalError> {
+        let there = |name: &str| File::open(self.dir.join(name))?.sync_all();
+        let outer = || self.dir.parent().map_or(Ok(()), sync_directory);
+        let (archived, (recorded, listed)) =
+            rayon::join(|| there(ORIGINALS), || rayon::join(|| there(UNNAMED), outer));
+        archived
+            .and(recorded)
+            .and(listed)
+            .and_then(|()| std::fs::rename(self.dir.join(UNNAMED), self.dir.join(RECORD)))
             .and_then(|()| sync_directory(&self.dir))
             .map_err(|error| JournalError::Io(self.dir.clone(), error))
+    }
+
+    /// Notes that the run is through, as soon as `meanwhile` is, which may wait for the disk too.
+    pub(super) fn finish(
+        &self,
+        replaced: Vec<usize>,
+        meanwhile: impl FnOnce() + Send,
+    ) -> Result<(), JournalError> {
+        let (laid, ()) = rayon::join(|| lay(&self.dir, "done.json", &Done { replaced }), meanwhile);
+        laid.and_then(Laid::appear)
+            .and_then(|()| sync_directory(&self.dir))
+            .map_err(|error| JournalError::Io(self.dir.clone(), error))
+    }
+
+    /// Takes away what lies ready beside the files below `base`.
+    pub(super) fn remove_temporaries(&self, base: &Path) {
+        for (position, entry) in self.entries.iter().enumerate() {
+            let place = base.join(entry.path.path());
+            let temporary = directory(&place).join(self.temporary(position));
+            if is_below(base, &temporary) {
+                let _ = std::fs::remove_file(temporary);
+            }
+        }
     }
 
     /// Forgets the run.
     pub(super) fn remove(self) -> Result<(), JournalError> {
         // Without its record a journal is rubbish, also if this is interrupted.
-        std::fs::remove_file(self.dir.join("journal.json"))
+        let unnamed = match std::fs::remove_file(self.dir.join(RECORD)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other,
+        };
+        unnamed
             .and_then(|()| std::fs::remove_dir_all(&self.dir))
             .map_err(|error| JournalError::Io(self.dir.clone(), error))
     }
 
     /// The bytes that a file held before, proved by their hash.
     pub(super) fn originals(&self, wanted: &[usize]) -> Result<Vec<Vec<u8>>, JournalError> {
-        let path = self.dir.join("originals.zip");
+        let path = self.dir.join(ORIGINALS);
         let malformed = |why: String| JournalError::Malformed(path.clone(), why);
         let file = File::open(&path).map_err(|error| JournalError::Io(path.clone(), error))?;
         let mut archive =
@@ -341,6 +377,29 @@ impl Journal {
             all.push(bytes);
         }
         Ok(all)
+    }
+}
+
+impl Record {
+    fn read(path: &Path) -> Result<Self, JournalError> {
+        let record: Self = load(path)?;
+        let malformed = |why: &str| Err(JournalError::Malformed(path.to_owned(), why.to_owned()));
+        if record.schema != SCHEMA {
+            return malformed("written by another version");
+        }
+        if !record.entries.iter().all(|entry| is_inside(entry.path.path())) {
+            return malformed("it names files outside the tree");
+        }
+        Ok(record)
+    }
+}
+
+/// Whether the directory of `path` is really below `base`: the tree may have changed, and a
+/// journal that came with a foreign tree may lie.
+pub(super) fn is_below(base: &Path, path: &Path) -> bool {
+    match (base.canonicalize(), directory(path).canonicalize()) {
+        (Ok(base), Ok(dir)) => dir.starts_with(base),
+        _ => false,
     }
 }
 
@@ -406,8 +465,10 @@ mod tests {
         let odd = Path::new(OsStr::from_bytes(b"caf\xe9.py"));
         let original = |relative, before| Original { relative, mode: 0o644, before, after: b"n" };
         let first = journals.begin(&[original(Path::new("a/b.py"), b"one")]).unwrap();
-        first.finish(vec![0]).unwrap();
+        first.settle().unwrap();
+        first.finish(vec![0], || ()).unwrap();
         let second = journals.begin(&[original(odd, b"two"), original(odd, b"")]).unwrap();
+        second.settle().unwrap();
         let (latest, state) = journals.latest().unwrap().unwrap();
         assert_eq!((latest.number, &state), (2, &State::Interrupted));
         assert_eq!(latest.entries[0].path.path(), odd);
@@ -438,7 +499,7 @@ mod tests {
         let journals = Journals::open(dir.path()).unwrap();
         let original =
             Original { relative: Path::new("../x"), mode: 0o644, before: b"1", after: b"2" };
-        journals.begin(&[original]).unwrap();
+        journals.begin(&[original]).unwrap().settle().unwrap();
         assert!(matches!(journals.latest(), Err(JournalError::Malformed(..))));
     }
 

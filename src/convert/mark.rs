@@ -14,8 +14,9 @@ const MARK: &str = "ascend-doctor: ";
 
 /// What a mark says: the rule, and what to do, on one line.
 pub(super) fn words(rule: &Rule) -> String {
-    let text = rule.advice.as_ref().or(rule.note.as_ref());
-    let said = text.map_or_else(|| rule.name.clone(), |text| format!("{}: {}", rule.name, text.en));
+    let text = rule.advice.or(rule.note);
+    let said =
+        text.map_or_else(|| rule.name.to_owned(), |text| format!("{}: {}", rule.name, text.en));
     format!("{MARK}{} {}", rule.id, said.replace(['\n', '\r'], " "))
 }
 
@@ -36,7 +37,7 @@ pub(super) fn mark(planner: &mut Planner<'_>, kind: FileKind, name: &str) {
     let text = planner.text;
     let mut wanted: BTreeSet<(usize, &'static str)> = BTreeSet::new();
     for site in planner.sites().iter().filter(|site| site.decision == Decision::Flagged) {
-        wanted.insert((free_line(text, site.range.start, &held), site.rule.id.as_str()));
+        wanted.insert((free_line(text, site.range.start, &held), site.rule.id));
     }
     let eol = if text.contains("\r\n") { "\r\n" } else { "\n" };
     for (line, id) in wanted {

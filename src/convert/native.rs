@@ -460,7 +460,7 @@ mod tests {
         assert_eq!(plan.edits, [], "native sources are never rewritten");
         plan.sites
             .into_iter()
-            .map(|site| (site.rule.name.as_str(), site.detail.unwrap_or_default()))
+            .map(|site| (site.rule.name, site.detail.unwrap_or_default()))
             .collect()
     }
 

@@ -192,7 +192,7 @@ fn annotate(sites: Option<&Vec<&Site>>, lang: Lang, out: &mut dyn Write) -> io::
     for site in sites.into_iter().flatten() {
         let title = site.rule.title();
         let advice = site.rule.fix();
-        let mut text = format!("<b>{}</b> {}", escaped(&site.rule.id), escaped(title.get(lang)));
+        let mut text = format!("<b>{}</b> {}", escaped(site.rule.id), escaped(title.get(lang)));
         if let Some(detail) = &site.detail {
             text.push_str(&format!(" <code>{}</code>", escaped(detail)));
         }

@@ -2,12 +2,13 @@
 //!
 //! Each file is read once. What no rule can speak about (see [`super::needle`]) is not even decoded.
 //! A kind of file has one planner, [`Planner`]; this module decodes for it, applies its edits,
-//! and lets it plan the result again: a second conversion must have nothing to do.
+//! and lets it plan the result again ([`prove`]): a second conversion must have nothing to do.
 #![expect(
     clippy::disallowed_methods,
     reason = "reads the sources that are converted; no machine is examined"
 )]
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -88,6 +89,23 @@ pub struct PlannedFile {
 }
 
 impl PlannedFile {
+    /// Proves what is to be written, see [`prove`]; if it is not sound, the file stays as it is.
+    fn prove(&mut self, options: &Options, project: &Project) {
+        if let Err(problem) = prove(self, options, project) {
+            self.leave(problem);
+        }
+    }
+
+    /// Leaves the file as it is.
+    pub fn leave(&mut self, problem: FileProblem) {
+        self.after = None;
+        if matches!(problem, FileProblem::SelfCheck(_)) {
+            // What a defect said of the file is worth nothing.
+            self.plan = FilePlan::default();
+        }
+        self.problem = Some(problem);
+    }
+
     /// The text that the ranges of the plan belong to.
     pub fn text(&self) -> String {
         text_of(self.file.kind, &self.before)
@@ -113,8 +131,23 @@ struct Wanted<'a> {
     takes: Vec<Taken>,
 }
 
-/// Decides about all `files`, in parallel; `progress` hears of bytes.
+/// Decides about all `files`, in parallel, and proves it; `progress` hears of bytes.
 pub fn plan(files: &[SourceFile], options: &Options, progress: &Progress) -> Plan {
+    made(files, options, progress, true).0
+}
+
+/// As [`plan`], but what is to be written still has to be proved, see [`prove`]: that takes half as
+/// long again, and can be done while the disk works.
+pub fn draft(files: &[SourceFile], options: &Options, progress: &Progress) -> (Plan, Project) {
+    made(files, options, progress, false)
+}
+
+fn made(
+    files: &[SourceFile],
+    options: &Options,
+    progress: &Progress,
+    proved: bool,
+) -> (Plan, Project) {
     let total = files.iter().map(|file| file.size).sum();
     let done = AtomicU64::new(0);
     let mut project = project(files);
@@ -129,22 +162,38 @@ pub fn plan(files: &[SourceFile], options: &Options, progress: &Progress) -> Pla
         })
         .collect();
     follow_names(&mut project, files, &wanted);
-    let planned = wanted
+    let mut wanted: Vec<(usize, Wanted<'_>)> = wanted.into_iter().enumerate().collect();
+    // A file is as much as a thread can do alone, and some take a hundred times others: the
+    // longest come first, so that at the end no thread waits for another.
+    wanted.sort_by_key(|(_, wanted)| Reverse(wanted.file.size));
+    let mut planned: Vec<(usize, PlannedFile)> = wanted
         .into_par_iter()
-        // A file is as much as a thread can do alone: some take a hundred times others.
         .with_max_len(1)
-        .filter_map(|Wanted { file, bytes, .. }| match bytes {
-            Ok(bytes) => plan_bytes(file, bytes, options, &project),
-            Err(error) => Some(PlannedFile {
-                file: file.clone(),
-                before: Vec::new(),
-                after: None,
-                plan: FilePlan::default(),
-                problem: Some(FileProblem::Io(error.to_string())),
-            }),
+        .filter_map(|(at, Wanted { file, bytes, .. })| {
+            let planned = match bytes {
+                Ok(bytes) if proved => plan_bytes(file, bytes, options, &project),
+                Ok(bytes) => draft_bytes(file, bytes, options, &project),
+                Err(error) => Some(PlannedFile {
+                    file: file.clone(),
+                    before: Vec::new(),
+                    after: None,
+                    plan: FilePlan::default(),
+                    problem: Some(FileProblem::Io(error.to_string())),
+                }),
+            };
+            Some((at, planned?))
         })
         .collect();
-    Plan { files: planned, read: files.len(), bytes: total }
+    planned.sort_unstable_by_key(|(at, _)| *at);
+    let planned = planned.into_iter().map(|(_, planned)| planned).collect();
+    (Plan { files: planned, read: files.len(), bytes: total }, project)
+}
+
+impl Plan {
+    /// Proves all that is to be written, see [`prove`].
+    pub fn prove(&mut self, options: &Options, project: &Project) {
+        self.files.par_iter_mut().for_each(|file| file.prove(options, project));
+    }
 }
 
 /// Reads a file; `None` if no rule can speak about it.
@@ -219,8 +268,20 @@ fn read(file: &SourceFile) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Decides about the file `file` that holds `bytes`; `None` if there is nothing to say.
+/// Decides about the file `file` that holds `bytes`, and proves it; `None` if there is nothing to
+/// say.
 pub fn plan_bytes(
+    file: &SourceFile,
+    bytes: Vec<u8>,
+    options: &Options,
+    project: &Project,
+) -> Option<PlannedFile> {
+    let mut planned = draft_bytes(file, bytes, options, project)?;
+    planned.prove(options, project);
+    Some(planned)
+}
+
+fn draft_bytes(
     file: &SourceFile,
     bytes: Vec<u8>,
     options: &Options,
@@ -251,14 +312,29 @@ fn decide(
     let after = decoded
         .edited(&plan.edits)
         .ok_or_else(|| FileProblem::SelfCheck("the new text cannot be encoded".to_owned()))?;
-    let again = decode(file.kind, &after)
+    Ok((Some(after), plan))
+}
+
+/// Whether what is to be written is sound: it can be read again, differs in nothing but what was
+/// planned, and a second conversion has nothing to do.
+///
+/// # Errors
+///
+/// With [`FileProblem::SelfCheck`]: a defect of this tool.
+pub fn prove(
+    planned: &PlannedFile,
+    options: &Options,
+    project: &Project,
+) -> Result<(), FileProblem> {
+    let PlannedFile { file, before, after: Some(after), plan, .. } = planned else { return Ok(()) };
+    let again = decode(file.kind, after)
         .map_err(|error| FileProblem::SelfCheck(format!("the new text is {error}")))?;
-    if !differs_only_in(&decoded.text, &again.text, &plan.edits) {
+    if !differs_only_in(&text_of(file.kind, before), &again.text, &plan.edits) {
         let why = "more would change than what was planned".to_owned();
         return Err(FileProblem::SelfCheck(why));
     }
-    match planner(&Source { file, text: &again.text, project }, options) {
-        Ok(second) if second.edits.is_empty() => Ok((Some(after), plan)),
+    match planner(file.kind)(&Source { file, text: &again.text, project }, options) {
+        Ok(second) if second.edits.is_empty() => Ok(()),
         Ok(second) => {
             let sites = second.sites.iter().find(|site| site.rule.id.starts_with("CV"));
             let place = sites.map_or_else(String::new, |site| {

@@ -266,7 +266,7 @@ proptest! {
             })
             .collect();
         let journals = Journals::open(dir.path()).unwrap();
-        let committed = commit(&journals, &changes, false).unwrap();
+        let committed = commit(&journals, &changes, false, &|_| Ok(())).unwrap();
         prop_assert_eq!(committed.replaced, changes.len());
         let after = content(dir.path());
         let changed = before.iter().filter(|(path, bytes)| after[*path] != **bytes).count();

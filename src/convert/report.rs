@@ -32,8 +32,8 @@ pub enum Done {
     Refused(Vec<PathBuf>),
 }
 
-/// The report of a run.
-pub fn report(found: &Found, plan: &Plan, done: &Done, subject: String) -> Report {
+/// The report of a run; `in_detail` with every place of every file, which only programs read.
+pub fn report(found: &Found, plan: &Plan, done: &Done, subject: String, in_detail: bool) -> Report {
     let mut report = Report::new("convert", subject);
     report.about_sources = true;
     report.findings = rules(plan);
@@ -56,7 +56,9 @@ pub fn report(found: &Found, plan: &Plan, done: &Done, subject: String) -> Repor
     overview(&mut report, plan, done);
     notes(&mut report, found, plan, done);
     report.provenance.push(("rules".to_owned(), Rules::builtin().rules.len().to_string()));
-    extra(&mut report, found, plan, done);
+    if in_detail {
+        extra(&mut report, found, plan, done);
+    }
     report
 }
 
@@ -77,7 +79,7 @@ fn rules(plan: &Plan) -> Vec<Finding> {
             }
             let place =
                 Evidence::file(shown(&file.file.path)).line(site.line).value(excerpt(&lines, site));
-            let group = groups.entry((&site.rule.id, site.decision));
+            let group = groups.entry((site.rule.id, site.decision));
             group.or_insert_with(|| (site.rule, Vec::new())).1.push(place);
         }
     }
@@ -87,14 +89,14 @@ fn rules(plan: &Plan) -> Vec<Finding> {
             let flagged = decision == Decision::Flagged;
             let fix = FixStep { text: rule.fix(), run: None };
             Finding {
-                id: rule.id.clone(),
+                id: rule.id.to_owned(),
                 message: if flagged { "flagged" } else { "noted" }.to_owned(),
                 severity: if flagged { Severity::Warning } else { Severity::Info },
                 title: counted(&rule.title(), evidence.len()),
                 cause: rule.cause_beyond_title(),
                 fix: if flagged { vec![fix] } else { Vec::new() },
                 evidence,
-                refs: rule.source.clone(),
+                refs: rule.source.iter().map(|&source| source.to_owned()).collect(),
                 because: Vec::new(),
                 consequences: Vec::new(),
             }
@@ -204,10 +206,10 @@ fn changes(plan: &Plan) -> Option<Table> {
     for file in plan.files.iter().filter(|file| file.after.is_some()) {
         let mut met: Vec<&str> = Vec::new();
         for site in file.plan.sites.iter().filter(|site| site.decision == Decision::Changed) {
-            let count = counts.entry(&site.rule.id).or_insert((site.rule, 0, 0));
+            let count = counts.entry(site.rule.id).or_insert((site.rule, 0, 0));
             count.1 += 1;
-            if !met.contains(&site.rule.id.as_str()) {
-                met.push(&site.rule.id);
+            if !met.contains(&site.rule.id) {
+                met.push(site.rule.id);
                 count.2 += 1;
             }
         }

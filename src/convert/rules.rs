@@ -14,7 +14,7 @@ pub use place::Place;
 pub use presence::Presence;
 
 use crate::data::table;
-use crate::text::Text;
+use crate::text::Words;
 
 /// The files of the rules below `data/convert/`, by field.
 const FILES: &[&str] = &[
@@ -143,13 +143,13 @@ impl Action {
 #[serde(deny_unknown_fields)]
 pub struct Example {
     /// The source.
-    pub before: String,
+    pub before: &'static str,
     /// What becomes of it; unchanged if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub after: Option<String>,
+    pub after: Option<&'static str>,
     /// File name, where it is not a Python source.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
+    pub file: Option<&'static str>,
     /// Whether the usual imports are put in front.
     #[serde(default = "yes")]
     pub prelude: bool,
@@ -159,39 +159,40 @@ fn yes() -> bool {
     true
 }
 
-/// One row of the table.
+/// One row of the table. Its texts are those of the binary itself: nothing of some hundred rules is
+/// copied before it is said.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     /// `CVnnnn`, never reused.
-    pub id: String,
+    pub id: &'static str,
     /// How it is recognised.
     #[serde(rename = "match")]
     pub how: Match,
     /// What is matched; alternatives are separated by `|`.
-    pub name: String,
+    pub name: &'static str,
     /// What is written instead.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub to: Option<String>,
+    pub to: Option<&'static str>,
     /// How that relates to what stood there.
     pub class: Class,
     /// What is done.
     pub action: Action,
     /// The versions of torch_npu in whose sources `to` was found.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub torch_npu: Option<Vec<String>>,
+    pub torch_npu: Option<Vec<&'static str>>,
     /// What a reader has to know.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<Text>,
+    pub note: Option<Words>,
     /// What to do about what is flagged.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub advice: Option<Text>,
+    pub advice: Option<Words>,
     /// The rule under which places of this one are reported, where its shape is no place of
     /// its own: `Module.cuda()` looks like `Tensor.cuda()`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reported_as: Option<String>,
+    pub reported_as: Option<&'static str>,
     /// Where the fact was read.
-    pub source: Vec<String>,
+    pub source: Vec<&'static str>,
     /// The field that it belongs to: the stem of its file.
     #[serde(default, skip_deserializing)]
     pub field: &'static str,
@@ -202,7 +203,7 @@ pub struct Rule {
 
 impl Rule {
     /// The names that this rule matches.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.name.split('|')
     }
 }
@@ -213,15 +214,15 @@ pub struct Rules {
     /// All rules, in id order.
     pub rules: Vec<Rule>,
     /// The versions in whose sources presence was looked up.
-    pub versions: Vec<String>,
+    pub versions: Vec<&'static str>,
     /// What matches exactly this name: few kinds each.
-    exact: HashMap<String, Vec<(Match, usize)>>,
+    exact: HashMap<&'static str, Vec<(Match, usize)>>,
     /// The rule of each place, by its number.
     places: Vec<usize>,
     /// Names that end in `*` or are prefixes by kind, without the star.
-    prefixes: Vec<(Match, String, usize)>,
+    prefixes: Vec<(Match, &'static str, usize)>,
     /// The first parts of all dotted names.
-    roots: HashSet<String>,
+    roots: HashSet<&'static str>,
 }
 
 /// What makes a table unusable.
@@ -229,7 +230,7 @@ pub struct Rules {
 enum Unusable {
     /// An id or a name that stands twice.
     #[error("{0} and {1} have the same id or match the same name {2}")]
-    Duplicate(String, String, String),
+    Duplicate(&'static str, &'static str, &'static str),
     /// A place that the code knows has none.
     #[error("there is no rule for the place `{0}`")]
     Place(&'static str),
@@ -240,11 +241,12 @@ enum Unusable {
 struct Entry {
     #[serde(rename = "schema")]
     _schema: u32,
-    torch_npu: Vec<String>,
+    #[serde(borrow)]
+    torch_npu: Vec<&'static str>,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, bound(deserialize = "Rule: Deserialize<'de>"))]
 struct File {
     rule: Vec<Rule>,
 }
@@ -264,25 +266,21 @@ impl Rules {
             rules.extend(file.rule.into_iter().map(|rule| Rule { field, ..rule }));
         }
         rules.sort_by(|a, b| a.id.cmp(&b.id));
-        let mut exact: HashMap<String, Vec<(Match, usize)>> = HashMap::default();
+        let mut exact: HashMap<&str, Vec<(Match, usize)>> = HashMap::default();
         let mut prefixes = Vec::new();
         for (at, rule) in rules.iter().enumerate() {
             if at > 0 && rules[at - 1].id == rule.id {
-                return Err(Unusable::Duplicate(rule.id.clone(), rule.id.clone(), String::new()));
+                return Err(Unusable::Duplicate(rule.id, rule.id, ""));
             }
             for name in rule.names() {
                 if rule.how == Match::Prefix || name.ends_with('*') {
-                    prefixes.push((rule.how, name.trim_end_matches('*').to_owned(), at));
+                    prefixes.push((rule.how, name.trim_end_matches('*'), at));
                     continue;
                 }
-                let kinds = exact.entry(name.to_owned()).or_default();
+                let kinds = exact.entry(name).or_default();
                 if let Some((_, other)) = kinds.iter().find(|(how, _)| *how == rule.how) {
                     let other: &Rule = &rules[*other];
-                    return Err(Unusable::Duplicate(
-                        other.id.clone(),
-                        rule.id.clone(),
-                        name.to_owned(),
-                    ));
+                    return Err(Unusable::Duplicate(other.id, rule.id, name));
                 }
                 kinds.push((rule.how, at));
             }
@@ -296,7 +294,7 @@ impl Rules {
         });
         let places = places.collect::<Result<_, _>>()?;
         let dotted = rules.iter().filter(|rule| matches!(rule.how, Match::Api | Match::Prefix));
-        let roots = dotted.flat_map(Rule::names).map(|name| root(name).to_owned()).collect();
+        let roots = dotted.flat_map(Rule::names).map(root).collect();
         Ok(Self { rules, versions: entry.torch_npu, exact, places, prefixes, roots })
     }
 
@@ -315,7 +313,7 @@ impl Rules {
             .iter()
             .filter(|(kind, prefix, _)| {
                 (*kind == how || (how == Match::Api && *kind == Match::Prefix))
-                    && name.starts_with(prefix.as_str())
+                    && name.starts_with(prefix)
             })
             .max_by_key(|(_, prefix, _)| prefix.len())
             .map(|&(_, _, at)| &self.rules[at])

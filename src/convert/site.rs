@@ -153,7 +153,7 @@ impl<'a> Planner<'a> {
         range: Range<usize>,
         detail: Option<String>,
     ) {
-        if !self.said.insert((range.start, range.end, rule.id.as_str(), decision)) {
+        if !self.said.insert((range.start, range.end, rule.id, decision)) {
             return;
         }
         let (line, column) = self.position(range.start);

@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::journal::{Entry, Journal, JournalError, Journals, State};
+use super::journal::{Entry, Journal, JournalError, Journals, State, is_below};
 use super::replace;
 use crate::hash::Sha256;
 
@@ -79,12 +79,8 @@ pub fn recover(journals: &Journals) -> Result<Option<Undone>, UndoError> {
     let mut wanted = Vec::new();
     let mut changed = Vec::new();
     let mut left = Vec::new();
+    journal.remove_temporaries(journals.base());
     for (position, entry) in journal.entries.iter().enumerate() {
-        let place = journals.base().join(entry.path.path());
-        let temporary = replace::directory(&place).join(journal.temporary(position));
-        if is_below(journals.base(), &temporary) {
-            let _ = std::fs::remove_file(temporary);
-        }
         match now(journals.base(), entry)? {
             Now::Old => {}
             Now::New => wanted.push(position),
@@ -98,7 +94,7 @@ pub fn recover(journals: &Journals) -> Result<Option<Undone>, UndoError> {
     if left.is_empty() {
         journal.remove()?;
     } else {
-        journal.finish(left)?;
+        journal.finish(left, || ())?;
     }
     Ok(Some(Undone { restored, changed }))
 }
@@ -155,15 +151,6 @@ fn put_back(base: &Path, path: &Path, temporary: &str, mode: u32, bytes: &[u8]) 
     staged.force()
 }
 
-/// Whether the directory of `path` is really below `base`: the tree may have changed, and a
-/// journal that came with a foreign tree may lie.
-fn is_below(base: &Path, path: &Path) -> bool {
-    match (base.canonicalize(), replace::directory(path).canonicalize()) {
-        (Ok(base), Ok(dir)) => dir.starts_with(base),
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,9 +188,9 @@ mod tests {
         let before = entries(&dir);
         let journals = Journals::open(dir.path()).unwrap();
         let changes = [change("a.py", "1", "one"), change("d/b.py", "2", "two")];
-        assert_eq!(commit(&journals, &changes, false).unwrap().replaced, 2);
+        assert_eq!(commit(&journals, &changes, false, &|_| Ok(())).unwrap().replaced, 2);
         let more = [change("a.py", "one", "uno")];
-        assert_eq!(commit(&journals, &more, false).unwrap().replaced, 1);
+        assert_eq!(commit(&journals, &more, false, &|_| Ok(())).unwrap().replaced, 1);
         assert_eq!((read(&dir, "a.py"), read(&dir, "d/b.py")), ("uno".into(), "two".into()));
         // Runs stack.
         assert_eq!(undo(&journals, false).unwrap().unwrap().restored, [Path::new("a.py")]);
@@ -222,7 +209,7 @@ mod tests {
         let dir = tree(&[("a.py", "1"), ("b.py", "2")]);
         let journals = Journals::open(dir.path()).unwrap();
         let changes = [change("a.py", "1", "one"), change("b.py", "2", "two")];
-        commit(&journals, &changes, false).unwrap();
+        commit(&journals, &changes, false, &|_| Ok(())).unwrap();
         std::fs::write(dir.path().join("a.py"), "mine").unwrap();
         std::fs::remove_file(dir.path().join("b.py")).unwrap();
         let refused = undo(&journals, false).unwrap().unwrap();
@@ -233,11 +220,30 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_sound_is_not_written() {
+        let dir = tree(&[("a.py", "1"), ("b.py", "2")]);
+        let journals = Journals::open(dir.path()).unwrap();
+        let changes = [change("a.py", "1", "one"), change("b.py", "2", "two")];
+        let unsound = || FileProblem::SelfCheck("x".to_owned());
+        let proof = |at| if at == 0 { Err(unsound()) } else { Ok(()) };
+        let committed = commit(&journals, &changes, true, &proof).unwrap();
+        assert_eq!(committed.left, [(0, unsound())]);
+        assert_eq!(committed.backups, [dir.path().join("b.py.bak")]);
+        assert_eq!((read(&dir, "a.py"), read(&dir, "b.py")), ("1".into(), "two".into()));
+        assert_eq!(undo(&journals, false).unwrap().unwrap().restored, [Path::new("b.py")]);
+        std::fs::remove_file(dir.path().join("b.py.bak")).unwrap();
+        let none = commit(&journals, &changes, true, &|_| Err(unsound())).unwrap();
+        assert_eq!((none.replaced, none.left.len()), (0, 2));
+        journals.tidy();
+        assert_eq!(entries(&dir), 3);
+    }
+
+    #[test]
     fn what_changed_during_the_run_is_left_alone() {
         let dir = tree(&[("a.py", "mine"), ("b.py", "2")]);
         let journals = Journals::open(dir.path()).unwrap();
         let changes = [change("a.py", "1", "one"), change("b.py", "2", "two")];
-        let committed = commit(&journals, &changes, true).unwrap();
+        let committed = commit(&journals, &changes, true, &|_| Ok(())).unwrap();
         assert_eq!(committed.left, [(0, FileProblem::Changed)]);
         assert_eq!(committed.backups, [dir.path().join("b.py.bak")]);
         assert_eq!((read(&dir, "a.py"), read(&dir, "b.py")), ("mine".into(), "two".into()));
@@ -262,11 +268,12 @@ mod tests {
                 original("c.py", b"3", b"three"),
             ])
             .unwrap();
+        journal.settle().unwrap();
         std::fs::write(dir.path().join("a.py"), "one").unwrap();
         std::fs::write(dir.path().join(journal.temporary(1)), "tw").unwrap();
         std::fs::write(dir.path().join("c.py"), "mine").unwrap();
         let changes = [change("b.py", "2", "two")];
-        assert!(commit(&journals, &changes, false).is_err());
+        assert!(commit(&journals, &changes, false, &|_| Ok(())).is_err());
         let undone = recover(&journals).unwrap().unwrap();
         assert_eq!(undone.restored, [Path::new("a.py")]);
         assert_eq!(undone.changed, [Path::new("c.py")]);
@@ -277,12 +284,28 @@ mod tests {
         assert_eq!(read(&dir, "c.py"), "3");
     }
 
+    /// A run that was killed before its journal was on disk: it can have replaced nothing.
+    #[test]
+    fn what_a_run_laid_down_before_it_began_is_cleared_away() {
+        let dir = tree(&[("a.py", "mine")]);
+        let before = entries(&dir);
+        let journals = Journals::open(dir.path()).unwrap();
+        let original =
+            Original { relative: Path::new("a.py"), mode: 0o644, before: b"1", after: b"one" };
+        let journal = journals.begin(&[original]).unwrap();
+        std::fs::write(dir.path().join(journal.temporary(0)), "on").unwrap();
+        assert_eq!(undo(&journals, false).unwrap(), None);
+        assert_eq!(read(&dir, "a.py"), "mine");
+        journals.tidy();
+        assert_eq!(entries(&dir), before);
+    }
+
     #[test]
     fn nothing_outside_is_restored_through_a_link() {
         let outside = tree(&[("b.py", "two")]);
         let dir = tree(&[("d/b.py", "2")]);
         let journals = Journals::open(dir.path()).unwrap();
-        commit(&journals, &[change("d/b.py", "2", "two")], false).unwrap();
+        commit(&journals, &[change("d/b.py", "2", "two")], false, &|_| Ok(())).unwrap();
         std::fs::remove_dir_all(dir.path().join("d")).unwrap();
         std::os::unix::fs::symlink(outside.path(), dir.path().join("d")).unwrap();
         assert!(undo(&journals, true).is_err());

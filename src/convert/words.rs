@@ -17,9 +17,9 @@ impl Rule {
     /// One statement about what was met, without the places.
     pub fn title(&self) -> Text {
         if matches!(self.how, Match::Site | Match::File)
-            && let Some(note) = &self.note
+            && let Some(note) = self.note
         {
-            return Text::new(first_sentence(&note.en), first_sentence(&note.zh));
+            return Text::new(first_sentence(note.en), first_sentence(note.zh));
         }
         let key = match (self.how, self.class) {
             (Match::Site | Match::File, _) => "convert_title_place",
@@ -30,20 +30,19 @@ impl Rule {
             (_, Class::Keep) => "convert_title_keep",
             _ => "convert_title_other",
         };
-        let to = self.to.clone().unwrap_or_default();
+        let to = self.to.unwrap_or_default().to_owned();
         sentence(key, &[("name", self.subject()), ("to", to)])
     }
 
     /// Why that matters.
     pub fn cause(&self) -> Text {
-        self.note.clone().unwrap_or_else(|| {
-            words(match self.class {
-                Class::Missing => "convert_cause_missing",
-                Class::Semantics => "convert_cause_semantics",
-                Class::Keep => "convert_cause_keep",
-                Class::Direct | Class::Renamed | Class::Insert => "convert_cause_other",
-            })
-        })
+        let key = match self.class {
+            Class::Missing => "convert_cause_missing",
+            Class::Semantics => "convert_cause_semantics",
+            Class::Keep => "convert_cause_keep",
+            Class::Direct | Class::Renamed | Class::Insert => "convert_cause_other",
+        };
+        self.note.map_or_else(|| words(key), Text::from)
     }
 
     /// Why that matters, without what the title says already; may be empty.
@@ -65,15 +64,16 @@ impl Rule {
 
     /// What a person has to do, where it is flagged.
     pub fn fix(&self) -> Text {
-        self.advice.clone().unwrap_or_else(|| {
-            let to = self.to.clone().unwrap_or_default();
-            let key = match self.class {
-                _ if !to.is_empty() => "convert_fix_to",
-                Class::Missing => "convert_fix_missing",
-                _ => "convert_fix_look",
-            };
-            sentence(key, &[("to", to)])
-        })
+        if let Some(advice) = self.advice {
+            return advice.into();
+        }
+        let to = self.to.unwrap_or_default();
+        let key = match self.class {
+            _ if !to.is_empty() => "convert_fix_to",
+            Class::Missing => "convert_fix_missing",
+            _ => "convert_fix_look",
+        };
+        sentence(key, &[("to", to.to_owned())])
     }
 }
 

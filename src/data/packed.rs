@@ -1,17 +1,17 @@
 //! The tables below `data/`, as `build.rs` packed them.
 
-use serde::de::DeserializeOwned;
+use serde::Deserialize;
 
 /// Name of the file below `data/` without its ending, and its content in `MessagePack`.
 static TABLES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
-/// The content of `data/<name>.toml`.
+/// The content of `data/<name>.toml`. What borrows its texts (`&'static str`) copies none of them.
 ///
 /// # Panics
 ///
 /// If there is no such file, or if it has not the shape of `T`. The files are part of the program,
 /// so that this is a defect, and each reader has a test that reads its files.
-pub(crate) fn table<T: DeserializeOwned>(name: &str) -> T {
+pub(crate) fn table<T: Deserialize<'static>>(name: &str) -> T {
     let found = TABLES.iter().find(|(known, _)| *known == name);
     let (_, packed) = found.unwrap_or_else(|| panic!("there is no data/{name}.toml"));
     rmp_serde::from_slice(packed).unwrap_or_else(|error| panic!("data/{name}.toml: {error}"))

@@ -79,7 +79,7 @@ pub fn find(name: &str) -> Result<Vec<Topic>, Vec<String>> {
     let ids = catalog.families.iter().flat_map(|family| {
         family.entries.iter().map(|entry| entry.id.clone()).chain([family.family.clone()])
     });
-    let rules = Rules::builtin().rules.iter().map(|rule| rule.id.clone());
+    let rules = Rules::builtin().rules.iter().map(|rule| rule.id.to_owned());
     let mut near = nearest(wanted, ids.chain(rules), 3);
     near.extend(errcodes::similar(wanted, 3));
     near.truncate(4);
@@ -305,7 +305,7 @@ mod tests {
             assert_eq!(found.id, rule.id);
             for lang in [Lang::En, Lang::Zh] {
                 let page = topic.page(lang, false);
-                for text in [&rule.note, &rule.advice].into_iter().flatten() {
+                for text in [rule.note, rule.advice].into_iter().flatten() {
                     let words = Block::Paragraph(text.get(lang).to_owned());
                     assert!(page.contains(&words), "{}: {words:?}", rule.id);
                 }

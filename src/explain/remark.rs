@@ -4,7 +4,7 @@ use crate::convert::rules::Rule;
 use crate::data::{Entry, Family};
 use crate::errcodes::{self, Answer, Cause, Row};
 use crate::report::{Evidence, Finding, FixStep};
-use crate::text::{Lang, Text, word};
+use crate::text::{Lang, Text, Words, word};
 
 /// A finding id: what it means. Its remedies depend on what is found and are left out.
 pub(super) fn of_entry(entry: &Entry, family: &Family) -> Finding {
@@ -79,13 +79,13 @@ fn steps(cause: &Cause) -> Vec<FixStep> {
 
 /// A rule of `convert`: what it finds, what a person has to know and to do.
 pub(super) fn of_rule(rule: &Rule) -> Finding {
-    let step = |text: &Text| FixStep { text: text.clone(), run: None };
+    let step = |text: &Words| FixStep { text: Text::from(*text), run: None };
     Finding {
         title: Text::same(rule.name.replace('|', ", ")),
-        cause: rule.note.clone().unwrap_or_default(),
+        cause: rule.note.map(Text::from).unwrap_or_default(),
         fix: rule.advice.iter().map(step).collect(),
-        evidence: vec![Evidence::data(format!("convert/{}", rule.field)).value(&rule.id)],
-        refs: rule.source.clone(),
-        ..Finding::remark(rule.id.clone())
+        evidence: vec![Evidence::data(format!("convert/{}", rule.field)).value(rule.id)],
+        refs: rule.source.iter().map(|&source| source.to_owned()).collect(),
+        ..Finding::remark(rule.id)
     }
 }

@@ -11,17 +11,17 @@ pub fn page(rule: &Rule, lang: Lang) -> Vec<Block> {
         (word("rule_class", lang), word(rule.class.word(), lang)),
         (word("rule_action", lang), word(rule.action.word(), lang)),
     ];
-    if let Some(to) = &rule.to {
-        facts.insert(1, (word("rule_to", lang), to.clone()));
+    if let Some(to) = rule.to {
+        facts.insert(1, (word("rule_to", lang), to.to_owned()));
     }
     if let Some(versions) = &rule.torch_npu {
         facts.push((word("rule_versions", lang), in_order(versions)));
     }
-    if let Some(other) = &rule.reported_as {
-        facts.push((word("rule_reported_as", lang), other.clone()));
+    if let Some(other) = rule.reported_as {
+        facts.push((word("rule_reported_as", lang), other.to_owned()));
     }
-    let mut page = vec![Block::Title(rule.id.clone(), names(rule)), Block::Facts(facts)];
-    let words = [("rule_note_heading", &rule.note), ("rule_advice_heading", &rule.advice)];
+    let mut page = vec![Block::Title(rule.id.to_owned(), names(rule)), Block::Facts(facts)];
+    let words = [("rule_note_heading", rule.note), ("rule_advice_heading", rule.advice)];
     for (heading, text) in words {
         if let Some(text) = text {
             page.push(Block::Heading(word(heading, lang)));
@@ -32,13 +32,13 @@ pub fn page(rule: &Rule, lang: Lang) -> Vec<Block> {
         page.extend(shown(example, lang));
     }
     page.push(Block::Heading(word("sources", lang)));
-    page.push(Block::Bullets(rule.source.clone()));
+    page.push(Block::Bullets(rule.source.iter().map(|&source| source.to_owned()).collect()));
     page
 }
 
 /// An example: one block of code if nothing changes, else two.
 fn shown(example: &Example, lang: Lang) -> Vec<Block> {
-    let language = match example.file.as_deref().map(|file| file.rsplit('.').next()) {
+    let language = match example.file.map(|file| file.rsplit('.').next()) {
         None => "python",
         Some(Some("sh")) => "sh",
         Some(Some("yml" | "yaml")) => "yaml",
@@ -46,22 +46,21 @@ fn shown(example: &Example, lang: Lang) -> Vec<Block> {
         Some(_) => "text",
     };
     let code = |text: &str| Block::Code(language, text.to_owned());
-    match &example.after {
+    match example.after {
         Some(after) => vec![
             Block::Heading(word("rule_before", lang)),
-            code(&example.before),
+            code(example.before),
             Block::Heading(word("rule_after", lang)),
             code(after),
         ],
-        None => vec![Block::Heading(word("rule_unchanged", lang)), code(&example.before)],
+        None => vec![Block::Heading(word("rule_unchanged", lang)), code(example.before)],
     }
 }
 
 /// The versions, oldest first, as they were looked up.
-fn in_order(found: &[String]) -> String {
+fn in_order(found: &[&str]) -> String {
     let all = &Rules::builtin().versions;
-    let found: Vec<&str> =
-        all.iter().filter(|version| found.contains(version)).map(String::as_str).collect();
+    let found: Vec<&str> = all.iter().filter(|version| found.contains(version)).copied().collect();
     found.join(", ")
 }
 
@@ -80,7 +79,7 @@ fn found(rule: &Rule) -> String {
     if !matches!(rule.how, Match::Site | Match::File) {
         return names(rule);
     }
-    let mut after = example.after.as_deref().unwrap_or_default().lines();
+    let mut after = example.after.unwrap_or_default().lines();
     let line = example.before.lines().find(|line| match &example.after {
         Some(_) => after.next() != Some(line),
         None => SIGNS.iter().any(|sign| line.contains(sign)),
@@ -99,16 +98,13 @@ pub(super) fn tables(lang: Lang) -> Vec<Block> {
     for (field, rules) in Rules::builtin().fields() {
         page.push(Block::Heading(word(&format!("rules_{field}"), lang)));
         let rows = rules.iter().map(|rule| {
-            let words: Vec<&str> = [&rule.note, &rule.advice]
-                .into_iter()
-                .flatten()
-                .map(|text| text.get(lang))
-                .collect();
+            let words: Vec<&str> =
+                [rule.note, rule.advice].into_iter().flatten().map(|text| text.get(lang)).collect();
             let joint = if lang == Lang::Zh { "" } else { " " };
             vec![
-                rule.id.clone(),
+                rule.id.to_owned(),
                 format!("`{}`", found(rule)),
-                rule.to.as_ref().map_or_else(String::new, |to| format!("`{to}`")),
+                rule.to.map_or_else(String::new, |to| format!("`{to}`")),
                 word(rule.action.word(), lang),
                 words.join(joint),
             ]

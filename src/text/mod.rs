@@ -16,6 +16,32 @@ pub use ui::{sentence, word, words};
 
 use serde::{Deserialize, Serialize};
 
+/// A message of the tables that ship in the binary, where it lies there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Words {
+    /// English.
+    pub en: &'static str,
+    /// Simplified Chinese.
+    pub zh: &'static str,
+}
+
+impl Words {
+    /// The version for `lang`.
+    pub fn get(self, lang: Lang) -> &'static str {
+        match lang {
+            Lang::En => self.en,
+            Lang::Zh => self.zh,
+        }
+    }
+}
+
+impl From<Words> for Text {
+    fn from(words: Words) -> Self {
+        Self::new(words.en, words.zh)
+    }
+}
+
 /// A message in English and Chinese.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -5,17 +5,18 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::{Lang, Text, fill};
+use super::{Lang, Text, Words, fill};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     #[expect(dead_code, reason = "read so that the file may carry it")]
     schema: u32,
-    word: BTreeMap<String, Text>,
+    #[serde(borrow)]
+    word: BTreeMap<&'static str, Words>,
 }
 
-static WORDS: LazyLock<BTreeMap<String, Text>> = LazyLock::new(|| {
+static WORDS: LazyLock<BTreeMap<&'static str, Words>> = LazyLock::new(|| {
     let file: File = crate::data::table("ui");
     file.word
 });
@@ -23,12 +24,14 @@ static WORDS: LazyLock<BTreeMap<String, Text>> = LazyLock::new(|| {
 /// The words for `key` in both languages.
 pub fn words(key: &str) -> Text {
     debug_assert!(WORDS.contains_key(key), "no words for `{key}` in data/ui.toml");
-    WORDS.get(key).cloned().unwrap_or_else(|| Text::same(key))
+    WORDS.get(key).map_or_else(|| Text::same(key), |&words| words.into())
 }
 
 /// The word for `key`, without arguments.
 pub fn word(key: &str, lang: Lang) -> String {
-    words(key).get(lang).to_owned()
+    let words = WORDS.get(key);
+    debug_assert!(words.is_some(), "no words for `{key}` in data/ui.toml");
+    words.map_or(key, |words| words.get(lang)).to_owned()
 }
 
 /// The sentence for `key` in both languages, with its placeholders filled.
@@ -47,7 +50,7 @@ mod tests {
     fn every_word_has_both_languages() {
         for (key, text) in WORDS.iter() {
             assert!(!text.en.trim().is_empty() && !text.zh.trim().is_empty(), "{key}");
-            assert_eq!(placeholders(&text.en), placeholders(&text.zh), "{key}");
+            assert_eq!(placeholders(text.en), placeholders(text.zh), "{key}");
         }
     }
 }

@@ -13,7 +13,7 @@ fn planned(name: &str, text: &str) -> FilePlan {
 fn flags(name: &str, text: &str) -> Vec<&'static str> {
     let sites = planned(name, text).sites;
     let flagged = sites.iter().filter(|site| site.decision == Decision::Flagged);
-    flagged.map(|site| site.rule.name.as_str()).collect()
+    flagged.map(|site| site.rule.name).collect()
 }
 
 /// What becomes of a file; a second run must plan no edit.

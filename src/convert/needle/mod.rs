@@ -347,7 +347,7 @@ mod tests {
             let source = if example.prelude {
                 format!("{prelude}{}", example.before)
             } else {
-                example.before.clone()
+                example.before.to_owned()
             };
             let options = Options::default();
             let plan = python::plan(&source, &python::Context::alone(&options)).unwrap();

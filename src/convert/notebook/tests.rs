@@ -84,7 +84,7 @@ fn the_shell_in_a_notebook() {
     }
     let sites = planned(&before).sites;
     let flagged = sites.iter().find(|site| site.decision == Decision::Flagged).unwrap();
-    assert_eq!((flagged.rule.name.as_str(), flagged.line), ("shell-nvidia-smi", 7));
+    assert_eq!((flagged.rule.name, flagged.line), ("shell-nvidia-smi", 7));
 }
 
 #[test]

@@ -91,9 +91,9 @@ fn look_up(path: &str, context: &Context<'_>) -> Target {
         let prefix = &path[..end];
         if let Some(rule) = rules.find(Match::Api, prefix) {
             let parts = prefix.split('.').count();
-            return match (rule.action, &rule.to) {
+            return match (rule.action, rule.to) {
                 (Action::Rewrite, Some(to)) if context.has(rule) => {
-                    Target::Rewrite { rule, parts, to: to.clone() }
+                    Target::Rewrite { rule, parts, to: to.to_owned() }
                 }
                 (Action::Rewrite | Action::Flag, _) => Target::Flag { rule, parts },
                 (Action::Note, _) => Target::Note { rule, parts },
@@ -179,7 +179,7 @@ impl<'a> Engine<'a> {
             if attribute.ctx.is_load()
                 && !own.assigned
                 && !own.property
-                && let Some(to) = &rule.to
+                && let Some(to) = rule.to
             {
                 let new = to.rsplit('.').next().unwrap_or(to);
                 self.change(rule, span(attribute.attr.range()), new, Certainty::Likely);
@@ -229,7 +229,7 @@ impl<'a> Engine<'a> {
                 }
                 let told =
                     chain.base.start..Self::end_of(&chain, resolved, parts).unwrap_or(whole.end);
-                if returns_nothing(&rule.name) {
+                if returns_nothing(rule.name) {
                     self.flag(rule, told, None);
                 } else if rule.class == Class::Semantics && parts > resolved.base {
                     self.note(rule, told, None);

@@ -29,7 +29,7 @@ impl<'a> Engine<'a> {
         let mut wanted: BTreeSet<(usize, &'static str)> = BTreeSet::new();
         for site in self.planner.sites().iter().filter(|site| site.decision == Decision::Flagged) {
             if let Some(line) = self.statement_line(&starts, site) {
-                wanted.insert((line, site.rule.id.as_str()));
+                wanted.insert((line, site.rule.id));
             }
         }
         for (line, id) in wanted {

@@ -110,11 +110,11 @@ impl<'a> Engine<'a> {
             self.rule(Match::Package, whole).filter(|rule| rule.action == Action::Rewrite)
         });
         let Some(rule) = rule else { return false };
-        match (&rule.to, rule.action) {
+        match (rule.to, rule.action) {
             (Some(to), Action::Rewrite) => {
                 for range in literal::texts(expr) {
                     if &self.text[range.clone()] == whole {
-                        self.change(rule, range, to.as_str(), Certainty::Exact);
+                        self.change(rule, range, to, Certainty::Exact);
                     }
                 }
             }

@@ -31,7 +31,7 @@ fn flags(source: &str) -> Vec<(String, u32)> {
         .sites
         .iter()
         .filter(|site| site.decision == crate::convert::site::Decision::Flagged)
-        .map(|site| (site.rule.name.clone(), site.line))
+        .map(|site| (site.rule.name.to_owned(), site.line))
         .collect()
 }
 

@@ -159,7 +159,7 @@ fn poetry(planner: &mut Planner<'_>, table: &DeTable<'_>, aware: bool) {
             let line = format!("{eol}torch-npu = \"{written}\"");
             planner.change(rules.site(Place::RequirementsCudaWheel), end..end, line, certainty);
         } else if let Some(rule) = package_rule(&name) {
-            match (rule.action, rule.to.as_deref()) {
+            match (rule.action, rule.to) {
                 (Action::Rewrite, Some(to))
                     if text[key.span()].contains(key.get_ref().as_ref()) =>
                 {

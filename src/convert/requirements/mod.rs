@@ -242,7 +242,7 @@ fn requirement(planner: &mut Planner<'_>, range: &Range<usize>, torch: Option<In
         return;
     }
     let Some(rule) = package_rule(&name) else { return };
-    match (rule.action, rule.to.as_deref()) {
+    match (rule.action, rule.to) {
         (Action::Rewrite, Some(to)) => {
             let at = range.start + requirement.at.start..range.start + requirement.at.end;
             planner.change(rule, at, to, Certainty::Exact);

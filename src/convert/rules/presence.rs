@@ -27,7 +27,7 @@ impl Rules {
             .with_post(target.post())
             .with_dev(target.dev());
         let has =
-            |version: &String| if found.contains(version) { Presence::Yes } else { Presence::No };
+            |version: &&str| if found.contains(version) { Presence::Yes } else { Presence::No };
         // The development branch (`master@…`) is no version: newer than all.
         let mut known: Vec<(Option<Version>, Presence)> =
             self.versions.iter().map(|text| (text.parse().ok(), has(text))).collect();

@@ -15,7 +15,7 @@ fn flags(text: &str) -> Vec<&'static str> {
     sites
         .iter()
         .filter(|site| site.decision == Decision::Flagged)
-        .map(|site| site.rule.name.as_str())
+        .map(|site| site.rule.name)
         .collect()
 }
 
