@@ -120,7 +120,7 @@ fn main() -> anyhow::Result<()> {
     // The examples of the rules, each as the file that it is of.
     let examples = ascend_doctor::convert::rules::Rules::builtin().rules.iter();
     for example in examples.filter_map(|rule| rule.example.as_ref()) {
-        let file = example.file.as_deref().unwrap_or("a.py");
+        let file = example.file.unwrap_or("a.py");
         let prelude = if example.file.is_none() { "import torch, os\n" } else { "" };
         let body = format!("{prelude}{}", example.before);
         seeds.entry("convert").or_default().push([&[kinds::first(file)], body.as_bytes()].concat());

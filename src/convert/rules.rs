@@ -265,7 +265,7 @@ impl Rules {
         for (field, file) in files {
             rules.extend(file.rule.into_iter().map(|rule| Rule { field, ..rule }));
         }
-        rules.sort_by(|a, b| a.id.cmp(&b.id));
+        rules.sort_by_key(|rule| rule.id);
         let mut exact: HashMap<&str, Vec<(Match, usize)>> = HashMap::default();
         let mut prefixes = Vec::new();
         for (at, rule) in rules.iter().enumerate() {

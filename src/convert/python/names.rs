@@ -22,6 +22,9 @@ const CANONICAL: &[(&str, &str)] = &[
     ("torch.nn.parallel.data_parallel.DataParallel", "torch.nn.DataParallel"),
     ("torch.nn.parallel.data_parallel.data_parallel", "torch.nn.parallel.data_parallel"),
     ("torch.nn.parallel.DataParallel", "torch.nn.DataParallel"),
+    // The name of the time before c10d, which stayed as another name of the class.
+    ("torch.distributed.distributed_c10d.dist_backend", "torch.distributed.Backend"),
+    ("torch.distributed.dist_backend", "torch.distributed.Backend"),
     ("torch.distributed.distributed_c10d", "torch.distributed"),
     ("torch.distributed.device_mesh", "torch.distributed"),
     ("torch.serialization.load", "torch.load"),

@@ -144,6 +144,20 @@ fn backends() {
     );
     becomes("x = dist.get_backend() == 'nccl'\n", "x = dist.get_backend() == 'hccl'\n");
     becomes("x = 'nccl' if y else 'gloo'\n", "x = 'hccl' if y else 'gloo'\n");
+    // An attribute of the class of backends, by each of its names.
+    becomes(
+        "dist.init_process_group(dist.Backend.NCCL)\n",
+        "dist.init_process_group(dist.Backend.HCCL)\n",
+    );
+    becomes(
+        "x = dist._backend == dist.dist_backend.NCCL\n",
+        "x = dist._backend == dist.dist_backend.HCCL\n",
+    );
+    becomes(
+        "from torch.distributed.distributed_c10d import dist_backend as kind\nx = kind.NCCL\n",
+        "from torch.distributed.distributed_c10d import dist_backend as kind\nx = kind.HCCL\n",
+    );
+    stays("x = dist.dist_backend.GLOO\n");
 }
 
 #[test]

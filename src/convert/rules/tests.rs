@@ -93,13 +93,13 @@ fn words_are_in_their_language() {
     let full_width = |text: &str| text.contains(['，', '。', '；', '：', '（', '）', '、']);
     for rule in &Rules::builtin().rules {
         for text in [&rule.note, &rule.advice].into_iter().flatten() {
-            assert!(han(&text.zh), "{}: no Chinese in {:?}", rule.id, text.zh);
-            assert!(!han(&text.en) && !full_width(&text.en), "{}: {:?}", rule.id, text.en);
+            assert!(han(text.zh), "{}: no Chinese in {:?}", rule.id, text.zh);
+            assert!(!han(text.en) && !full_width(text.en), "{}: {:?}", rule.id, text.en);
             assert!(text.zh.ends_with('。'), "{}: {:?}", rule.id, text.zh);
             assert!(text.en.ends_with('.'), "{}: {:?}", rule.id, text.en);
             // The same commands and names in both.
             let code = |text: &str| text.split('`').skip(1).step_by(2).count();
-            assert_eq!(code(&text.en), code(&text.zh), "{}: code in one language", rule.id);
+            assert_eq!(code(text.en), code(text.zh), "{}: code in one language", rule.id);
         }
     }
 }
@@ -162,7 +162,7 @@ fn every_rule_has_an_example_and_does_what_it_shows() {
         let head = if example.prelude && example.file.is_none() { PRELUDE } else { "" };
         let before = format!("{head}{}", example.before);
         let after = format!("{head}{}", example.after.as_ref().unwrap_or(&example.before));
-        let file = example.file.as_deref();
+        let file = example.file;
         let Some(plan) = planned(file, &before) else { continue };
         let out = apply(&before, &plan.edits);
         if out != after {
