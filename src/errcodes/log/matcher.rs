@@ -146,7 +146,7 @@ pub(super) fn examine(raw: &[u8]) -> Findings<'_> {
     keep_most_specific(&mut matches);
     let codes =
         if with_codes && level > Level::Noise { codes::find(&line[..stated]) } else { Vec::new() };
-    if !codes.is_empty() {
+    if codes.iter().any(|code| code.cause.is_some()) {
         // A code says more than that there was an exception.
         matches.retain(|matched| !matched.signature.is_last_resort());
     }
