@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::{Model, Source, Unreadable, damaged, export, limited, torchscript};
+use super::{Model, Source, Unreadable, damaged, export, limited, pickle, torchscript};
 
 /// The most that is unpacked of one entry. The graph of the largest model that was looked at
 /// (torch.export, 40,000 nodes) takes 60 MB.
@@ -69,7 +69,7 @@ pub(super) fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
         name.split_once("/code/").is_some_and(|(_, rest)| rest.ends_with(".py"))
             || (name.starts_with("code/") && name.ends_with(".py"))
     };
-    let (mut code, mut graph, mut pickle) = (Vec::new(), Vec::new(), false);
+    let (mut code, mut graph, mut data) = (Vec::new(), Vec::new(), None);
     for name in archive.names() {
         let mut parts = name.rsplitn(3, '/');
         let (file, dir) = (parts.next().unwrap_or_default(), parts.next());
@@ -80,7 +80,7 @@ pub(super) fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
         {
             graph.push(name.into_owned());
         } else if file == "data.pkl" {
-            pickle = true;
+            data = Some(name.into_owned());
         }
     }
     if !graph.is_empty() {
@@ -88,8 +88,8 @@ pub(super) fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
         export::read(&mut archive, &graph)
     } else if !code.is_empty() {
         torchscript::read(&mut archive, &code)
-    } else if pickle {
-        Err(Unreadable::Pickle)
+    } else if let Some(data) = data {
+        pickle::read(&archive.entry(&data)?)
     } else {
         Err(Unreadable::Unknown)
     }

@@ -10,10 +10,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::archive::Archive;
-use super::{Format, Model, Note, Op, Unreadable, damaged};
+use super::{Format, LONGEST_NAME, Model, Note, Op, Unreadable, Use, damaged};
 
 /// How deep graphs inside graphs (the branches of `torch.cond`) are followed.
 const DEPTH: usize = 16;
+/// Arguments of one operator that are remembered.
+const MOST_ARGUMENTS: usize = 64;
 
 #[derive(Deserialize)]
 struct Program {
@@ -40,19 +42,41 @@ struct Node {
     #[serde(default)]
     inputs: Vec<Input>,
     #[serde(default)]
+    outputs: Vec<Argument>,
+    #[serde(default)]
     metadata: BTreeMap<String, Value>,
 }
 
 #[derive(Deserialize)]
 struct Input {
+    #[serde(default)]
+    name: String,
     arg: Option<Argument>,
 }
 
-/// Only a graph is of interest among the many kinds of arguments.
+/// Only graphs and tensors are of interest among the many kinds of arguments.
 #[derive(Deserialize)]
 struct Argument {
+    #[serde(default, rename = "as_graph")]
+    graph: Option<GraphModule>,
+    #[serde(default, rename = "as_tensor")]
+    one: Option<Name>,
+    #[serde(default, rename = "as_tensors")]
+    several: Option<Vec<Name>>,
+}
+
+impl Argument {
+    fn tensors(&self) -> impl Iterator<Item = &str> {
+        let several = self.several.iter().flatten();
+        self.one.iter().chain(several).map(|tensor| tensor.name.as_str())
+    }
+}
+
+/// A tensor by the name that it has in the graph.
+#[derive(Deserialize)]
+struct Name {
     #[serde(default)]
-    as_graph: Option<GraphModule>,
+    name: String,
 }
 
 /// The schema of torch 2.1 keeps the type elsewhere; it is left out then.
@@ -60,6 +84,30 @@ struct Argument {
 struct Tensor {
     #[serde(default)]
     dtype: Option<Value>,
+    #[serde(default)]
+    sizes: Option<Vec<Value>>,
+}
+
+impl Tensor {
+    fn dtype(&self) -> Option<&'static str> {
+        self.dtype.as_ref().and_then(dtype)
+    }
+
+    /// Its size in bytes; a size that is not fixed counts as it was when the graph was made.
+    fn bytes(&self) -> Option<u64> {
+        let width = match self.dtype()? {
+            "bool" | "uint8" | "int8" | "float8_e4m3fn" | "float8_e5m2" => 1_u64,
+            "int16" | "uint16" | "float16" | "bfloat16" => 2,
+            "int64" | "float64" | "complex64" => 8,
+            "complex128" => 16,
+            _ => 4,
+        };
+        let size = |size: &Value| {
+            let hint = || size.get("as_expr")?.get("hint")?.get("as_int")?.as_u64();
+            size.get("as_int").and_then(Value::as_u64).or_else(hint)
+        };
+        self.sizes.as_ref()?.iter().try_fold(width, |all, each| all.checked_mul(size(each)?))
+    }
 }
 
 /// The enumeration `ScalarType` of torch/_export/serde/schema.py, from 1 on.
@@ -131,21 +179,45 @@ fn finite(mut bytes: Vec<u8>) -> Vec<u8> {
 
 fn walk(graph: &Graph, model: &mut Model, depth: usize) {
     for tensor in graph.tensor_values.values() {
-        if let Some(name) = tensor.dtype.as_ref().and_then(dtype) {
+        if let Some(name) = tensor.dtype() {
             *model.dtypes.entry(name.to_owned()).or_default() += 1;
         }
     }
     for node in &graph.nodes {
         if let Some(op) = target(&node.target) {
-            model.uses(op, 1, place(&node.metadata).as_deref());
+            model.uses(op.clone(), 1, place(&node.metadata).as_deref());
+            if let Some(used) = model.uses.get_mut(&op) {
+                tensors(node, graph, used);
+            }
         }
-        for inner in node.inputs.iter().filter_map(|input| input.arg.as_ref()?.as_graph.as_ref()) {
+        for inner in node.inputs.iter().filter_map(|input| input.arg.as_ref()?.graph.as_ref()) {
             if depth == 0 {
-                model.note(Note::NotFollowed);
+                model.note(Note::TooDeep);
             } else {
                 walk(&inner.graph, model, depth - 1);
             }
         }
+    }
+}
+
+/// The data types and sizes of what goes in and comes out.
+fn tensors(node: &Node, graph: &Graph, used: &mut Use) {
+    let inputs = node.inputs.iter().filter_map(|input| Some((&input.name, input.arg.as_ref()?)));
+    for (name, argument) in inputs {
+        for tensor in argument.tensors().filter_map(|tensor| graph.tensor_values.get(tensor)) {
+            used.bytes = used.bytes.saturating_add(tensor.bytes().unwrap_or_default());
+            if let Some(dtype) = tensor.dtype()
+                && !name.is_empty()
+                && (used.types.len() < MOST_ARGUMENTS || used.types.contains_key(name))
+            {
+                let name = name.chars().take(LONGEST_NAME).collect();
+                used.types.entry(name).or_default().insert(dtype);
+            }
+        }
+    }
+    for tensor in node.outputs.iter().flat_map(Argument::tensors) {
+        let bytes = graph.tensor_values.get(tensor).and_then(Tensor::bytes);
+        used.bytes = used.bytes.saturating_add(bytes.unwrap_or_default());
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::limits::{CannFunctions, Limit, limit};
 use super::{Format, Model, Op, Use};
 use crate::checks::chip::ChipFamily;
 use crate::ops::dispatch::Registrations;
@@ -21,8 +22,16 @@ pub enum Class {
     PartlyKnown,
     /// The kernel of torch_npu works on the host.
     Host,
+    /// It runs on AI CPU, the scalar cores of the device.
+    AiCpu,
+    /// It fell back where the input was recorded, and has a kernel in the torch_npu at hand.
+    Observed,
     /// Of the overloads that the input may mean, some fall back.
     Depends,
+    /// There is a kernel, and the documents of CANN do not list this data type or chip for it.
+    Restricted,
+    /// There is a kernel, and the CANN at hand does not have what it calls.
+    NeedsCann,
     /// The CPU computes it, with copies there and back.
     Fallback,
     /// It raises an error.
@@ -38,6 +47,10 @@ impl Class {
             Self::Unknown => "ops_unknown",
             Self::PartlyKnown => "ops_partly_known",
             Self::Host => "ops_host",
+            Self::AiCpu => "ops_ai_cpu",
+            Self::Observed => "ops_observed",
+            Self::Restricted => "ops_restricted",
+            Self::NeedsCann => "ops_needs_cann",
             Self::Depends => "ops_depends",
             Self::Fallback => "ops_fallback",
             Self::Unsupported => "ops_unsupported",
@@ -56,6 +69,9 @@ pub struct Judged {
     /// The overloads that decide this, with namespace, where it is not the operator itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub through: Vec<String>,
+    /// What keeps its kernel from running as it should.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
     /// Where and how often it is used.
     #[serde(flatten)]
     pub used: Use,
@@ -76,6 +92,10 @@ pub struct Against<'a> {
     pub target: &'a Target,
     /// The chip, where it is known.
     pub chip: Option<ChipFamily>,
+    /// The CANN, where it is known.
+    pub cann: Option<&'a dyn CannFunctions>,
+    /// The data type that the user names for what the input does not say.
+    pub dtype: Option<&'a str>,
 }
 
 /// Judges every operator of an input. What a trace shows inside other operators is left out.
@@ -83,12 +103,17 @@ pub fn judge(model: &Model, against: Against<'_>) -> Vec<Judged> {
     let uses = model.uses.iter().filter(|(_, used)| used.inside < used.count);
     let mut all: Vec<Judged> = uses
         .map(|(op, used)| {
-            let (class, through) = if model.format == Format::Onnx {
+            let (mut class, through) = if model.format == Format::Onnx {
                 (of_onnx(op, model.opsets.get(&op.namespace).copied()), Vec::new())
             } else {
                 decide(op, against)
             };
-            Judged { op: op.clone(), class, through, used: used.clone() }
+            let limit = limit_of(op, class, used, against);
+            class = limit.as_ref().map_or(class, Limit::class);
+            if used.fell_back > 0 && class < Class::Fallback {
+                class = Class::Observed;
+            }
+            Judged { op: op.clone(), class, through, limit, used: used.clone() }
         })
         .collect();
     all.sort_by(|a, b| {
@@ -97,10 +122,20 @@ pub fn judge(model: &Model, against: Against<'_>) -> Vec<Judged> {
     all
 }
 
+/// What keeps the kernel of an operator from running as it should.
+fn limit_of(op: &Op, class: Class, used: &Use, against: Against<'_>) -> Option<Limit> {
+    if class != Class::Native || op.namespace != "aten" || op.overload.is_none() {
+        return None;
+    }
+    limit(op, against.registered.kernel(&op.schema())?, used, against)
+}
+
 fn decide(op: &Op, against: Against<'_>) -> (Class, Vec<String>) {
     let registered = against.registered;
     match op.namespace.as_str() {
         "aten" => {}
+        // Named by a warning of torch_npu, which says itself what became of it.
+        "kernel" => return (Class::AiCpu, Vec::new()),
         "npu" => {
             // Without a name of the overload, any of the operator will do.
             let names = if op.overload.is_some() {
@@ -212,7 +247,8 @@ mod tests {
         let tables = Tables::get();
         let target = Target::find(tables, version).unwrap();
         let registered = &Shipped { tables, target: &target };
-        let against = Against { registered, tables, target: &target, chip };
+        let against =
+            Against { registered, tables, target: &target, chip, cann: None, dtype: None };
         decide(&Op::parse(op, false).unwrap(), against)
     }
 

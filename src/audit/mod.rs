@@ -5,17 +5,21 @@
 //! decides which reader it is, not the name of the file.
 
 mod archive;
+mod config;
 mod export;
 pub mod judge;
 mod limited;
+pub mod limits;
 mod list;
+mod log;
 mod onnx;
+mod pickle;
 mod safetensors;
 mod sniff;
 mod torchscript;
 mod trace;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{Read, Seek};
 
@@ -109,6 +113,12 @@ pub enum Format {
     List,
     /// Tensors alone.
     Safetensors,
+    /// Tensors alone, in an archive of `torch.save`.
+    StateDict,
+    /// A log in which torch_npu says what it computes on the CPU.
+    Log,
+    /// `config.json` of a Hugging Face model.
+    Config,
 }
 
 /// What a user has to know about how far an input was understood. The words are in
@@ -122,8 +132,14 @@ pub enum Note {
     NoOverloads,
     /// Some code could not be followed; its operators are counted where it stands.
     NotFollowed,
-    /// More operators than are kept.
+    /// Graphs lie deeper in each other than is followed: their operators are missing.
+    TooDeep,
+    /// More operators than are kept: the others are missing.
     TooMany,
+    /// The operators follow from an architecture; the input names none.
+    Hints,
+    /// A warning is printed once for each operator and process.
+    OncePerProcess,
 }
 
 /// Where and how often an operator is used.
@@ -137,6 +153,16 @@ pub struct Use {
     pub inside: u64,
     /// The first places, as the input names them.
     pub places: Vec<String>,
+    /// How often the input itself shows that it was computed on the CPU.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub fell_back: u64,
+    /// Bytes of the tensors that go in and come out, of all uses whose shapes are known: what a
+    /// fallback copies at least.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub bytes: u64,
+    /// The data types of each tensor argument, where the input says so.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub types: BTreeMap<String, BTreeSet<&'static str>>,
     /// The time that a trace gives it, in microseconds, children included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub micros: Option<f64>,
@@ -164,8 +190,18 @@ pub struct Model {
     /// How many tensors there are of each data type, by the names of PyTorch.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub dtypes: BTreeMap<String, u64>,
+    /// What else it says of itself: the architecture, a method of quantization.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub says: BTreeMap<&'static str, String>,
     /// What was not understood.
     pub notes: Vec<Note>,
+}
+
+impl Note {
+    /// Whether something is missing, so that nothing can be said of the whole.
+    pub fn is_gap(self) -> bool {
+        matches!(self, Self::TooDeep | Self::TooMany)
+    }
 }
 
 impl Model {
@@ -176,6 +212,7 @@ impl Model {
             uses: BTreeMap::new(),
             opsets: BTreeMap::new(),
             dtypes: BTreeMap::new(),
+            says: BTreeMap::new(),
             notes: Vec::new(),
         }
     }
@@ -196,6 +233,11 @@ impl Model {
         }
     }
 
+    /// Keeps what an input says of itself.
+    pub(crate) fn say(&mut self, what: &'static str, text: &str) {
+        self.says.insert(what, text.chars().take(LONGEST_NAME).collect());
+    }
+
     pub(crate) fn note(&mut self, note: Note) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
@@ -208,14 +250,18 @@ impl Model {
 pub enum Unreadable {
     /// It is none of the formats.
     #[error(
-        "it is none of the known formats (TorchScript, torch.export, ONNX, a trace of the profiler, safetensors, a list of operators)"
+        "it is none of the known formats (TorchScript, torch.export, ONNX, a trace of the profiler, safetensors, config.json, a log with fallback warnings, a list of operators)"
     )]
     Unknown,
     /// `torch.save`: reading it would run what it says.
     #[error(
-        "it is a pickle of `torch.save`, which names no operators and is never unpickled; give the model's Python sources, or export it: `torch.export.save(torch.export.export(model, args), \"model.pt2\")`"
+        "it is a pickle of `torch.save`{}, which names no operators and is never unpickled; give the model's Python sources, or export it: `torch.export.save(torch.export.export(model, args), \"model.pt2\")`",
+        of_classes(classes)
     )]
-    Pickle,
+    Pickle {
+        /// Classes that it would load, as far as they were looked at.
+        classes: Vec<String>,
+    },
     /// The zip is encrypted.
     #[error("the archive is encrypted; unpack it and pack it again without a password")]
     Encrypted,
@@ -236,6 +282,10 @@ pub enum Unreadable {
     /// The operating system refused.
     #[error("{0}")]
     Io(#[from] std::io::Error),
+}
+
+fn of_classes(classes: &[String]) -> String {
+    if classes.is_empty() { String::new() } else { format!(" (of {})", classes.join(", ")) }
 }
 
 pub(crate) fn damaged(what: impl Into<String>) -> Unreadable {

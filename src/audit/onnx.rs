@@ -194,7 +194,7 @@ fn attribute<R: Read + Seek>(
         match (number, field) {
             (6 | 11, Field::Bytes(length)) if depth > 0 => graph(wire, length, model, depth - 1)?,
             (6 | 11, Field::Bytes(length)) => {
-                model.note(Note::NotFollowed);
+                model.note(Note::TooDeep);
                 wire.skip(length)?;
             }
             (_, Field::Bytes(length)) => wire.skip(length)?,

@@ -2,10 +2,14 @@
 
 use std::io::SeekFrom;
 
-use super::{Model, Source, Unreadable, archive, limited, list, onnx, safetensors, trace};
+use super::{
+    Model, Source, Unreadable, archive, config, limited, list, log, onnx, safetensors, trace,
+};
 
 /// Bytes that are looked at.
 const HEAD: usize = 4096;
+/// The most of a JSON that may be a configuration.
+const CONFIG_LIMIT: u64 = 1 << 20;
 /// The most of a text that may be a list of operators.
 const LIST_LIMIT: u64 = 16 << 20;
 
@@ -25,24 +29,73 @@ pub fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
     }
     head.truncate(filled);
     source.seek(SeekFrom::Start(0))?;
-    let text = head.iter().find(|byte| !byte.is_ascii_whitespace());
     if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
         archive::read(source)
     } else if head.starts_with(b"\x80") || is_legacy_pickle(&head) {
-        Err(Unreadable::Pickle)
+        Err(Unreadable::Pickle { classes: Vec::new() })
     } else if is_safetensors(&head) {
         safetensors::read(source)
-    } else if matches!(text, Some(b'{' | b'[')) {
-        trace::read(source)
+    } else if is_json(&head) {
+        json(source)
     } else if is_onnx(&head) {
         onnx::read(source)
-    } else if std::str::from_utf8(&head[..head.len().saturating_sub(4)]).is_ok() {
-        let bytes = limited::all(source, LIST_LIMIT, "the list")?;
-        let text = String::from_utf8_lossy(&bytes);
-        list::read(&text).ok_or(Unreadable::Unknown)
+    } else if is_text(&head) {
+        words(source)
     } else {
         Err(Unreadable::Unknown)
     }
+}
+
+/// An object, or a list of objects: lines of a log begin with `[` too.
+fn is_json(head: &[u8]) -> bool {
+    let mut text = head.iter().filter(|byte| !byte.is_ascii_whitespace());
+    match text.next() {
+        Some(b'{') => true,
+        Some(b'[') => matches!(text.next(), Some(b'{' | b']') | None),
+        _ => false,
+    }
+}
+
+/// Text has no NUL; of an encoding that is not UTF-8 there may be a few bytes, as in logs.
+fn is_text(head: &[u8]) -> bool {
+    let odd = head.iter().filter(|byte| {
+        **byte >= 0x80 || (**byte < 0x20 && !byte.is_ascii_whitespace() && **byte != 0x1b)
+    });
+    !head.is_empty()
+        && !head.contains(&0)
+        && (std::str::from_utf8(&head[..head.len().saturating_sub(4)]).is_ok()
+            || odd.count() * 4 < head.len())
+}
+
+/// JSON: a configuration is small; a trace may have any size, and is read as a stream.
+fn json(source: &mut dyn Source) -> Result<Model, Unreadable> {
+    let size = source.seek(SeekFrom::End(0))?;
+    source.seek(SeekFrom::Start(0))?;
+    if size <= CONFIG_LIMIT {
+        let bytes = limited::all(&mut *source, CONFIG_LIMIT, "the configuration")?;
+        if let Ok(serde_json::Value::Object(object)) = serde_json::from_slice(&bytes)
+            && config::is_config(&object)
+        {
+            return Ok(config::read(&object));
+        }
+        source.seek(SeekFrom::Start(0))?;
+    }
+    let model = trace::read(source)?;
+    model.ok_or(Unreadable::Unknown)
+}
+
+/// A list of operators, or else a log.
+fn words(source: &mut dyn Source) -> Result<Model, Unreadable> {
+    let size = source.seek(SeekFrom::End(0))?;
+    source.seek(SeekFrom::Start(0))?;
+    if size <= LIST_LIMIT {
+        let bytes = limited::all(&mut *source, LIST_LIMIT, "the list")?;
+        if let Some(model) = list::read(&String::from_utf8_lossy(&bytes)) {
+            return Ok(model);
+        }
+        source.seek(SeekFrom::Start(0))?;
+    }
+    log::read(source)?.ok_or(Unreadable::Unknown)
 }
 
 /// The number with which `torch.save` began before the zip format, as a pickle of protocol 2.

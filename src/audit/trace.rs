@@ -29,6 +29,8 @@ struct Event {
 
 /// Threads whose open operators are remembered.
 const MOST_THREADS: usize = 10_000;
+/// How a fallback brings its arguments to the host.
+const TO_CPU: &str = "aten::_to_cpu";
 /// Operators inside each other that are remembered.
 const DEEPEST: usize = 1_000;
 
@@ -48,14 +50,14 @@ enum Standing {
 }
 
 impl Open {
-    fn standing(&mut self, event: &Event, name: &str, lasts: f64) -> Standing {
+    fn standing(&mut self, event: &Event, name: &str, lasts: f64) -> (Standing, Option<String>) {
         let (Some(tid), Some(began)) = (&event.tid, event.ts.as_ref().and_then(Number::value))
         else {
-            return Standing::Outermost;
+            return (Standing::Outermost, None);
         };
         let tid = tid.to_string();
         if !self.0.contains_key(&tid) && self.0.len() >= MOST_THREADS {
-            return Standing::Outermost;
+            return (Standing::Outermost, None);
         }
         let stack = self.0.entry(tid).or_default();
         while stack.last().is_some_and(|(end, _)| *end <= began) {
@@ -66,10 +68,13 @@ impl Open {
             Some((_, outer)) if outer == name => Standing::Again,
             Some(_) => Standing::Inside,
         };
+        // What copies its arguments to the host is about to compute there (`at::native::cpu_fallback`
+        // of PyTorch's CPUFallback.cpp).
+        let outer = (name == TO_CPU).then(|| stack.last().map(|(_, outer)| outer.clone()));
         if stack.len() < DEEPEST {
             stack.push((began + lasts, name.to_owned()));
         }
-        standing
+        (standing, outer.flatten())
     }
 }
 
@@ -92,16 +97,19 @@ impl Number {
 }
 
 /// What a trace uses.
-pub(super) fn read(source: &mut dyn Read) -> Result<Model, Unreadable> {
+///
+/// JSON that has no list of events at all is no trace: nothing then.
+pub(super) fn read(source: &mut dyn Read) -> Result<Option<Model>, Unreadable> {
     let mut model = Model::new(Format::Trace);
     let mut seen = HashMap::new();
     let mut open = Open::default();
+    let mut events = false;
     let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 20, source));
-    let trace = Trace { model: &mut model, seen: &mut seen, open: &mut open };
+    let trace = Trace { model: &mut model, seen: &mut seen, open: &mut open, events: &mut events };
     trace
         .deserialize(&mut json)
         .map_err(|error| damaged(format!("the trace is no JSON: {error}")))?;
-    Ok(model)
+    Ok(events.then_some(model))
 }
 
 /// An object with `traceEvents`, or the list of events itself.
@@ -109,6 +117,8 @@ struct Trace<'a> {
     model: &'a mut Model,
     seen: &'a mut HashMap<String, Option<Op>>,
     open: &'a mut Open,
+    /// There is a list of events.
+    events: &'a mut bool,
 }
 
 impl<'de> DeserializeSeed<'de> for Trace<'_> {
@@ -133,6 +143,7 @@ impl<'de> Visitor<'de> for Trace<'_> {
                     model: &mut *self.model,
                     seen: &mut *self.seen,
                     open: &mut *self.open,
+                    events: &mut *self.events,
                 })?;
             } else {
                 map.next_value::<IgnoredAny>()?;
@@ -142,6 +153,7 @@ impl<'de> Visitor<'de> for Trace<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        *self.events = true;
         while let Some(event) = seq.next_element::<Event>()? {
             if event.ph.as_deref().is_some_and(|kind| kind != "X") {
                 continue;
@@ -153,7 +165,12 @@ impl<'de> Visitor<'de> for Trace<'_> {
             }
             let Some(Some(op)) = self.seen.get(&name) else { continue };
             let time = event.dur.as_ref().and_then(Number::value);
-            let standing = self.open.standing(&event, &name, time.unwrap_or_default());
+            let (standing, fell_back) = self.open.standing(&event, &name, time.unwrap_or_default());
+            if let Some(Some(Some(outer))) = fell_back.map(|name| self.seen.get(&name))
+                && let Some(used) = self.model.uses.get_mut(outer)
+            {
+                used.fell_back += 1;
+            }
             if standing == Standing::Again {
                 continue;
             }
@@ -177,17 +194,23 @@ mod tests {
     fn events_of_operators_are_counted_with_their_time() {
         let text = r#"{"schemaVersion":1,"traceEvents":[{"ph":"X","name":"aten::mm","dur":2.5,"args":{"a":[1,{"b":2}]}},
             {"ph":"X","name":"aten::mm","dur":"1.5"},{"ph":"M","name":"aten::add"},{"name":"ProfilerStep#1","ph":"X"}],"x":{}}"#;
-        let model = read(&mut text.as_bytes()).unwrap();
+        let model = read(&mut text.as_bytes()).unwrap().unwrap();
         assert_eq!(model.uses.len(), 1);
         let used = &model.uses[&Op::aten("mm")];
         assert_eq!((used.count, used.micros), (2, Some(4.0)));
         let nested = r#"[{"ph":"X","name":"aten::sum","ts":10,"dur":5,"tid":1},{"ph":"X","name":"aten::sum","ts":11,"dur":3,"tid":1},
             {"ph":"X","name":"aten::sum","ts":15,"dur":1,"tid":1},{"ph":"X","name":"aten::sum","ts":11,"dur":1,"tid":2}]"#;
-        let model = read(&mut nested.as_bytes()).unwrap();
+        let model = read(&mut nested.as_bytes()).unwrap().unwrap();
         let used = &model.uses[&Op::aten("sum")];
         assert_eq!((used.count, used.micros), (3, Some(7.0)));
         let list = r#"[{"ph":"X","name":"npu::npu_rms_norm","dur":1}]"#;
-        assert_eq!(read(&mut list.as_bytes()).unwrap().uses.len(), 1);
+        assert_eq!(read(&mut list.as_bytes()).unwrap().unwrap().uses.len(), 1);
+        let fallback = r#"[{"ph":"X","name":"aten::mode","ts":10,"dur":9,"tid":1},{"ph":"X","name":"aten::_to_cpu","ts":11,"dur":3,"tid":1},
+            {"ph":"X","name":"aten::add","ts":30,"dur":1,"tid":1},{"ph":"X","name":"aten::_to_cpu","ts":40,"dur":1,"tid":1}]"#;
+        let model = read(&mut fallback.as_bytes()).unwrap().unwrap();
+        assert_eq!(model.uses[&Op::aten("mode")].fell_back, 1);
+        assert_eq!(model.uses[&Op::aten("add")].fell_back, 0);
+        assert_eq!(read(&mut &b"{\"a\": 1}"[..]).unwrap(), None);
         assert!(read(&mut &b"{\"traceEvents\":[{"[..]).is_err());
     }
 }

@@ -16,8 +16,9 @@ use clap::Args;
     (or `unsupported`, the default) only what raises an error.")]
 pub struct AuditOpsArgs {
     /// Models and more: TorchScript (.pt), torch.export (.pt2), ONNX, traces of the profiler,
-    /// lists of operators, safetensors; told apart by content
-    #[arg(value_name = "FILE", required = true)]
+    /// logs, lists of operators, config.json, safetensors and directories of these; told apart by
+    /// content
+    #[arg(value_name = "PATH", required = true)]
     pub inputs: Vec<PathBuf>,
     /// The torch_npu to judge for: a wheel (`2.9.0.post2`) or PyTorch and release (`2.9.0-26.0.0`)
     /// [default: the one of this machine, or else the newest release]
@@ -28,8 +29,16 @@ pub struct AuditOpsArgs {
     #[arg(long, value_name = "PATH", num_args = 0..=1, require_equals = true, conflicts_with = "torch_npu")]
     pub installed: Option<Option<PathBuf>>,
     /// The chip to judge for: `Ascend910B3`, `Ascend310P3`, `Ascend910_9391` …
+    /// [default: that of this machine, where it is known]
     #[arg(long, value_name = "NAME")]
     pub soc: Option<String>,
+    /// The CANN to judge for: the directory of an installation, or a version
+    /// [default: the one that ASCEND_HOME_PATH selects]
+    #[arg(long, value_name = "PATH|VERSION")]
+    pub cann: Option<String>,
+    /// The data type of tensors of which the input does not say it: `float16`, `bfloat16`, `float64` …
+    #[arg(long, value_name = "TYPE")]
+    pub dtype: Option<String>,
     /// Of each operator without a kernel, the releases that have one
     #[arg(long)]
     pub all_versions: bool,

@@ -45,6 +45,22 @@ pub fn installed(sysroot: &Sysroot, name: &str) -> Option<(String, String)> {
     python::installed(sysroot, name)
 }
 
+/// Only the driver and the devices.
+pub fn devices(sysroot: &Sysroot) -> Facts {
+    let mut facts = Facts::default();
+    driver::collect(sysroot, &mut facts);
+    device::collect(sysroot, &mut facts);
+    facts
+}
+
+/// Only the installations of CANN, and the environment that selects one.
+pub fn cann(sysroot: &Sysroot) -> Facts {
+    let mut facts = Facts { env: sysroot.env().clone(), ..Facts::default() };
+    driver::collect(sysroot, &mut facts);
+    cann::collect(sysroot, &mut facts);
+    facts
+}
+
 /// Reads everything that the checks need.
 pub fn collect(sysroot: &Sysroot, options: &Options) -> Facts {
     let mut facts = Facts {

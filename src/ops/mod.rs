@@ -5,6 +5,7 @@
 //! [`dispatch`] is the rule by which PyTorch chooses a kernel, the same for the tables and for
 //! the registration files of an installation ([`installed`]).
 
+pub mod aclnn;
 pub mod dispatch;
 pub mod host;
 pub mod installed;

@@ -8,7 +8,6 @@ use anyhow::{Context as _, anyhow};
 use serde_json::{Value, json};
 
 use crate::cli::AuditOpsArgs;
-use crate::cmd::machine::open_machine;
 use crate::collect::installed;
 use crate::ops::installed::{Evidence, Found, find_site, read_site, read_wheel};
 use crate::ops::tables::Column;
@@ -34,26 +33,29 @@ pub(super) struct Chosen {
 impl Chosen {
     /// What the options name, else what the Python of this machine would import, else the newest
     /// release that has wheels.
-    pub(super) fn new(args: &AuditOpsArgs, tables: &'static Tables) -> anyhow::Result<Self> {
+    pub(super) fn new(
+        args: &AuditOpsArgs,
+        machine: &Sysroot,
+        tables: &'static Tables,
+    ) -> anyhow::Result<Self> {
         if let Some(version) = &args.torch_npu {
             return named(version, tables);
         }
         if let Some(Some(path)) = &args.installed {
-            return at(path, tables);
+            return at(path, machine, tables);
         }
-        let machine = open_machine(None, None, None)?;
-        let there = installed(&machine, "torch-npu");
+        let there = installed(machine, "torch-npu");
         if args.installed.is_some() {
             let (version, dir) = there.context(
                 "no torch_npu is installed where this machine's Python would find it; name its \
                  directory or its wheel: `--installed=PATH`",
             )?;
-            let found = read_site(&machine, &dir, true, tables).map_err(|why| anyhow!(why))?;
+            let found = read_site(machine, &dir, true, tables).map_err(|why| anyhow!(why))?;
             return Ok(Self::installation(found, Some(version), dir));
         }
         if let Some((version, dir)) = there {
             // What cannot be read here is what the tables are for.
-            if let Ok(found) = read_site(&machine, &dir, false, tables) {
+            if let Ok(found) = read_site(machine, &dir, false, tables) {
                 return Ok(Self::installation(found, Some(version), dir));
             }
             if let Some(target) = Target::find(tables, &version) {
@@ -107,7 +109,7 @@ impl Chosen {
     }
 
     /// As part of the report.
-    pub(super) fn json(&self, column: &Column, soc: Option<&str>) -> Value {
+    pub(super) fn json(&self, column: &Column) -> Value {
         let mut target = json!({
             "torch_npu": self.version,
             "from": self.from,
@@ -120,7 +122,6 @@ impl Chosen {
                     Match::Nearest => "nearest",
                 },
             },
-            "soc": soc,
         });
         if let Some(found) = &self.found {
             let installed = &found.installed;
@@ -152,18 +153,17 @@ fn named(version: &str, tables: &'static Tables) -> anyhow::Result<Chosen> {
 }
 
 /// The installation in a directory or a wheel.
-fn at(path: &Path, tables: &'static Tables) -> anyhow::Result<Chosen> {
+fn at(path: &Path, machine: &Sysroot, tables: &'static Tables) -> anyhow::Result<Chosen> {
     let shown = path.display().to_string();
     let about = || format!("cannot read the torch_npu at `{}`", crate::text::escape_line(&shown));
     let kind = std::fs::metadata(path).with_context(about)?;
     let found = if kind.is_dir() {
         let dir = std::path::absolute(path).with_context(about)?;
         let dir = dir.to_str().context("its name is no UTF-8").with_context(about)?;
-        let machine = Sysroot::live();
-        let site = find_site(&machine, dir)
+        let site = find_site(machine, dir)
             .with_context(|| "there is no `torch_npu` in it, nor in its lib/python*/site-packages")
             .with_context(about)?;
-        read_site(&machine, &site, true, tables)
+        read_site(machine, &site, true, tables)
     } else {
         read_wheel(File::open(path).with_context(about)?, true, tables)
     };

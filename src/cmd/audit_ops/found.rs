@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::chosen::Chosen;
-use super::{Audited, releases};
+use super::machine::Cann;
+use super::{Audited, Place, releases};
 use crate::audit::Format;
 use crate::audit::judge::{Against, Class, Judged};
+use crate::audit::limits::Limit;
 use crate::checks::chip::ChipFamily;
 use crate::data::Catalog;
 use crate::report::{Evidence, Found, Report};
@@ -13,9 +15,13 @@ use crate::report::{Evidence, Found, Report};
 /// Names that are listed in one sentence.
 const MOST_NAMES: usize = 12;
 
-pub(super) fn unreadable(report: &mut Report, path: &str, detail: &str) {
-    let found = Found::error("OPS-READ", "unreadable").arg("path", path).arg("detail", detail);
-    report.findings.push(Catalog::builtin().resolve(found.evidence(Evidence::file(path))));
+/// A file that the user named is an error, one that stood in a directory a warning.
+pub(super) fn unread(report: &mut Report, unread: &[(String, String, bool)]) {
+    for (path, detail, named) in unread {
+        let level = if *named { Found::error } else { Found::warning };
+        let found = level("OPS-READ", "unreadable").arg("path", path).arg("detail", detail);
+        report.findings.push(Catalog::builtin().resolve(found.evidence(Evidence::file(path))));
+    }
 }
 
 /// The library of an installation is another build than its registration files are of.
@@ -40,7 +46,13 @@ fn some_of<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     said
 }
 
-pub(super) fn findings(report: &mut Report, read: &[Audited], version: &str, against: Against<'_>) {
+pub(super) fn findings(
+    report: &mut Report,
+    read: &[Audited],
+    place: &Place<'_>,
+    against: Against<'_>,
+) {
+    let version = &place.chosen.version;
     let mut found: Vec<Found> = Vec::new();
     // One operator is one finding, however many inputs use it.
     let mut by_name: BTreeMap<String, Vec<(&Audited, &Judged)>> = BTreeMap::new();
@@ -52,12 +64,12 @@ pub(super) fn findings(report: &mut Report, read: &[Audited], version: &str, aga
     let mut unknown = Vec::new();
     for (name, uses) in &by_name {
         let (input, judged) = uses[0];
-        let about = |id, message, level: fn(&'static str, &'static str) -> Found| {
+        let about = |id, message, level: Level| {
             let count: u64 = uses.iter().map(|(_, judged)| judged.used.count).sum();
             let mut found = level(id, message)
                 .arg("op", name)
                 .arg("count", count.to_string())
-                .arg("version", version);
+                .arg("version", version.clone());
             for (input, judged) in uses {
                 found = found.evidence(places(input, judged));
             }
@@ -72,6 +84,10 @@ pub(super) fn findings(report: &mut Report, read: &[Audited], version: &str, aga
             Class::Native | Class::Composed | Class::PartlyKnown => {}
             Class::Unknown => unknown.push(name.as_str()),
             Class::Host => found.push(about("OPS-HOST", "always", Found::info)),
+            Class::Observed => found.push(about("OPS-OBSERVED", "fixed", Found::info)),
+            Class::AiCpu | Class::Restricted | Class::NeedsCann => {
+                found.push(limited(judged, place, &about));
+            }
             Class::Depends => {
                 let through = judged.through.join(", ");
                 found.push(about("OPS-DEPENDS", "some", Found::info).arg("through", through));
@@ -103,12 +119,59 @@ pub(super) fn findings(report: &mut Report, read: &[Audited], version: &str, aga
     report.findings.extend(found.into_iter().map(|found| Catalog::builtin().resolve(found)));
 }
 
-fn places(input: &Audited, judged: &Judged) -> Evidence {
-    let evidence = Evidence::file(input.path.clone());
-    match judged.used.places.first() {
-        Some(place) => evidence.value(format!("{} at {place}", judged.used.count)),
-        None => evidence.value(judged.used.count.to_string()),
+/// A finding of some severity.
+type Level = fn(&'static str, &'static str) -> Found;
+
+/// A kernel that is chosen and may not run as it should.
+fn limited(
+    judged: &Judged,
+    place: &Place<'_>,
+    about: &dyn Fn(&'static str, &'static str, Level) -> Found,
+) -> Found {
+    match &judged.limit {
+        Some(Limit::Dtype { function, argument, dtype, allowed, release }) => {
+            about("OPS-LIMIT", "dtype", Found::warning)
+                .arg("function", *function)
+                .arg("argument", *argument)
+                .arg("dtype", dtype.clone())
+                .arg("allowed", allowed.join(", "))
+                .arg("release", *release)
+        }
+        Some(Limit::Chip { function, allowed, release }) => about("OPS-LIMIT", "chip", Found::info)
+            .arg("function", *function)
+            .arg("chip", place.chip.map_or("", ChipFamily::label))
+            .arg("allowed", allowed.join(", "))
+            .arg("release", *release),
+        Some(Limit::Missing { functions, graph }) => {
+            let message = if *graph { "graph" } else { "none" };
+            let level = if *graph { Found::warning } else { Found::error };
+            about("OPS-CANN", message, level)
+                .arg("functions", functions.join(", "))
+                .arg("cann", place.cann.map_or("", Cann::name).to_owned())
+        }
+        Some(Limit::AiCpu { dtype: Some(dtype) }) => {
+            about("OPS-AICPU", "dtype", Found::info).arg("dtype", dtype.clone())
+        }
+        Some(Limit::AiCpu { dtype: None }) => about("OPS-AICPU", "only", Found::info),
+        // Said by a log, not found out here.
+        None => about("OPS-AICPU", "said", Found::info),
     }
+}
+
+fn places(input: &Audited, judged: &Judged) -> Evidence {
+    let used = &judged.used;
+    let mut said = used.count.to_string();
+    if let Some(place) = used.places.first() {
+        said = format!("{said} at {place}");
+    }
+    if judged.class == Class::Fallback && used.bytes > 0 {
+        let bytes = indicatif::HumanBytes(used.bytes);
+        said = format!("{said}; copies {bytes} between host and device");
+    }
+    if used.fell_back > 0 {
+        said = format!("{said}; shown {} times to run on the CPU", used.fell_back);
+    }
+    Evidence::file(input.path.clone()).value(said)
 }
 
 /// bfloat16 on a chip without it: `IsBF16Supported` of torch_npu says 910B and later.

@@ -1,22 +1,19 @@
 //! `audit-ops`: which operators of a model have a kernel, before it runs.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "opens the files that the user named; of the machine only torch_npu is looked for"
-)]
 
 mod chosen;
 mod found;
+mod inputs;
+mod machine;
 
-use std::fs::File;
-use std::path::Path;
-
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use serde_json::json;
 
 use super::finish;
+use super::machine::open_machine;
 use super::output::Output;
+use crate::audit::Model;
 use crate::audit::judge::{Against, Class, Judged, judge};
-use crate::audit::{self, Model};
+use crate::audit::limits::CannFunctions;
 use crate::checks::chip::ChipFamily;
 use crate::cli::AuditOpsArgs;
 use crate::ops::dispatch::{Registrations, Shipped};
@@ -26,6 +23,24 @@ use crate::ops::{Match, Tables};
 use crate::report::{ExitStatus, Report, Table};
 use crate::text::{Text, sentence, words};
 use chosen::Chosen;
+use inputs::{Directory, Inputs};
+use machine::Cann;
+
+/// What is judged for.
+struct Place<'a> {
+    chosen: &'a Chosen,
+    chip: Option<ChipFamily>,
+    cann: Option<&'a Cann>,
+}
+
+impl Place<'_> {
+    fn json(&self, column: &Column) -> serde_json::Value {
+        let mut target = self.chosen.json(column);
+        target["soc"] = json!(self.chip.map(ChipFamily::as_str));
+        target["cann"] = json!(self.cann.map(Cann::json));
+        target
+    }
+}
 
 /// An input that was read, with what was found out.
 struct Audited {
@@ -36,86 +51,80 @@ struct Audited {
 
 pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     let tables = Tables::get();
-    let chip = args.soc.as_deref().map(chip).transpose()?;
-    let chosen = Chosen::new(args, tables)?;
+    let this = open_machine(None, None, None)?;
+    let chip = machine::chip(args, &this)?;
+    let cann = Cann::find(args.cann.as_deref(), &this)?;
+    let dtype = args.dtype.as_deref().map(dtype).transpose()?;
+    let chosen = Chosen::new(args, &this, tables)?;
     let shipped = Shipped { tables, target: &chosen.target };
     let registered: &dyn Registrations = match &chosen.found {
         Some(found) => &found.installed,
         None => &shipped,
     };
-    let against = Against { registered, tables, target: &chosen.target, chip };
+    let against = Against {
+        registered,
+        tables,
+        target: &chosen.target,
+        chip,
+        cann: cann.as_ref().map(|cann| cann as &dyn CannFunctions),
+        dtype,
+    };
     let subject = args.inputs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     let mut report = Report::new("audit-ops", subject.join(" "));
-    let mut read = Vec::new();
-    let mut unread = Vec::new();
-    for input in &args.inputs {
-        let path = input.display().to_string();
-        match open(input) {
-            Ok(model) => {
-                let judged = judge(&model, against);
-                read.push(Audited { path, model, judged });
-            }
-            Err(error) => unread.push((path, error)),
-        }
+    let inputs = Inputs::open(&args.inputs);
+    if inputs.read.is_empty() {
+        bail!(nothing(&inputs));
     }
-    if read.is_empty()
-        && let Some((path, error)) = unread.first()
-    {
-        let rest = unread.len() - 1;
-        let more = if rest > 0 { format!(" (and {rest} more)") } else { String::new() };
-        bail!("cannot audit `{}`: {error:#}{more}", crate::text::escape_line(path));
-    }
-    for (path, error) in &unread {
-        found::unreadable(&mut report, path, &format!("{error:#}"));
-    }
-    tell(&mut report, &read, &chosen, tables, args);
+    found::unread(&mut report, &inputs.unread);
+    let read: Vec<Audited> = inputs
+        .read
+        .into_iter()
+        .map(|(path, model)| Audited { judged: judge(&model, against), path, model })
+        .collect();
+    report.notes.extend(inputs.directories.iter().flat_map(of_directory));
+    let place = Place { chosen: &chosen, chip, cann: cann.as_ref() };
+    tell(&mut report, &read, &place, tables, args);
     found::installation(&mut report, &chosen);
-    found::findings(&mut report, &read, &chosen.version, against);
+    found::findings(&mut report, &read, &place, against);
     finish(report, output)
-}
-
-fn chip(name: &str) -> anyhow::Result<ChipFamily> {
-    ChipFamily::from_soc(name).with_context(|| {
-        format!(
-            "`{name}` is no chip that is known: expected a name as `npu-smi info` and ATC use it, \
-             such as Ascend910B3, Ascend310P3, Ascend910_9391 or Ascend950PR_9579"
-        )
-    })
-}
-
-fn open(path: &Path) -> anyhow::Result<Model> {
-    let file = File::open(path)?;
-    let kind = file.metadata()?.file_type();
-    if kind.is_dir() {
-        bail!("it is a directory; name the files in it");
-    }
-    if !kind.is_file() {
-        bail!("it is no regular file");
-    }
-    Ok(audit::read(&mut { file })?)
 }
 
 fn tell(
     report: &mut Report,
     read: &[Audited],
-    chosen: &Chosen,
+    place: &Place<'_>,
     tables: &Tables,
     args: &AuditOpsArgs,
 ) {
+    let chosen = place.chosen;
     let column = &tables.columns[chosen.target.column];
     report.overview.push((words("ops_label_target"), chosen.said.clone()));
     if chosen.found.is_none() && chosen.target.how == Match::Nearest {
         let args = [("release", column.release.to_owned()), ("torch", column.torch.to_owned())];
         report.overview.push((Text::same(""), sentence("ops_target_nearest", &args)));
     }
+    if let Some(chip) = place.chip {
+        report.overview.push((words("verify_chip"), Text::same(chip.label())));
+    }
+    if let Some(cann) = place.cann {
+        report.overview.push((words("ops_label_cann"), cann.said()));
+    }
     for input in read {
         report.overview.push((words("ops_label_input"), describe(input)));
+        for (what, text) in &input.model.says {
+            let said = Text::same(text.clone());
+            report.overview.push((words(&format!("ops_says_{what}")), said));
+        }
         for note in &input.model.notes {
             let key =
                 serde_json::to_value(note).ok().and_then(|key| key.as_str().map(str::to_owned));
             let key = format!("ops_note_{}", key.unwrap_or_default());
-            report.notes.push(sentence(&key, &[("path", input.path.clone())]));
+            let said = sentence(&key, &[("path", input.path.clone())]);
+            if note.is_gap() { report.no_verdict.push(said) } else { report.notes.push(said) }
         }
+    }
+    if read.iter().all(|input| input.judged.is_empty()) {
+        report.no_verdict.push(words("ops_no_operators"));
     }
     if let Some(share) = share(read) {
         report.overview.push((words("ops_label_operators"), share));
@@ -126,7 +135,7 @@ fn tell(
         report.tables.extend(versions(read, tables));
     }
     report.provenance.push(("operators".to_owned(), chosen.provenance(column)));
-    report.extra.insert("target".to_owned(), chosen.json(column, args.soc.as_deref()));
+    report.extra.insert("target".to_owned(), place.json(column));
     let inputs: Vec<_> = read
         .iter()
         .map(|input| {
@@ -145,6 +154,68 @@ fn tell(
             .collect();
         report.extra.insert("releases".to_owned(), json!(all));
     }
+}
+
+/// A data type by the name of PyTorch or of CANN's documents.
+fn dtype(name: &str) -> anyhow::Result<&str> {
+    const KNOWN: [&str; 16] = [
+        "float16",
+        "bfloat16",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "bool",
+        "fp16",
+        "bf16",
+        "fp32",
+        "fp64",
+    ];
+    let name = name.strip_prefix("torch.").unwrap_or(name);
+    if !KNOWN.contains(&name) {
+        bail!("`{name}` is no data type that is known: expected one of {}", KNOWN.join(", "));
+    }
+    Ok(name)
+}
+
+/// Why there is nothing to audit.
+fn nothing(inputs: &Inputs) -> String {
+    let escaped = crate::text::escape_line;
+    if let Some((path, error, _)) = inputs.unread.first() {
+        let rest = inputs.unread.len() - 1;
+        let more = if rest > 0 { format!(" (and {rest} more)") } else { String::new() };
+        return format!("cannot audit `{}`: {error}{more}", escaped(path));
+    }
+    let Some(dir) = inputs.directories.first() else {
+        return "there is nothing to audit".to_owned();
+    };
+    format!(
+        "there is nothing to audit in `{}`: {} files of no known format, {} pickles of torch.save \
+         (never unpickled: export the model with torch.export)",
+        escaped(&dir.path),
+        dir.other,
+        dir.pickles
+    )
+}
+
+/// What was left out of a directory.
+fn of_directory(dir: &Directory) -> Vec<Text> {
+    let args = [
+        ("path", dir.path.clone()),
+        ("audited", dir.audited.to_string()),
+        ("other", dir.other.to_string()),
+        ("pickles", dir.pickles.to_string()),
+    ];
+    let mut notes = vec![sentence("ops_note_directory", &args)];
+    if dir.cut {
+        notes.push(sentence("ops_note_directory_cut", &args[..1]));
+    }
+    notes
 }
 
 fn describe(input: &Audited) -> Text {

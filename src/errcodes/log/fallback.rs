@@ -16,7 +16,7 @@ static WARNING: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) const LITERALS: [&str; 3] = ["supported on the NPU", "AutoFallback", "auto fallback"];
 
 /// The operator that a line says to be computed on the CPU.
-pub(super) fn operator(line: &[u8]) -> Option<String> {
+pub(crate) fn operator(line: &[u8]) -> Option<String> {
     let found = WARNING.captures(line)?;
     let name = found.get(1).or_else(|| found.get(2))?;
     Some(String::from_utf8_lossy(name.as_bytes()).trim_end_matches('.').to_owned())

@@ -34,6 +34,7 @@ pub use diagnose::{Filter, diagnose};
 pub use diagnosis::{
     Culprit, Diagnosis, Folded, Line, Missing, Ranked, Read, Rejected, Suspect, Why,
 };
+pub(crate) use fallback::operator as fallback_operator;
 pub use follow::Follower;
 pub use line::{Fields, Level};
 pub use matcher::{Hit, Role, literals};

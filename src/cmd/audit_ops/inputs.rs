@@ -1,0 +1,131 @@
+//! The files and directories that the user names, read.
+#![expect(clippy::disallowed_methods, reason = "opens what the user named")]
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+
+use anyhow::bail;
+use walkdir::WalkDir;
+
+use crate::audit::{self, Format, Model, Unreadable};
+
+/// Files of a directory that are looked at.
+const MOST_FILES: usize = 100_000;
+
+/// What was read of the inputs.
+#[derive(Default)]
+pub(super) struct Inputs {
+    /// Each file that could be read, with its path.
+    pub(super) read: Vec<(String, Model)>,
+    /// Each file that could not, and why; and whether the user named it himself.
+    pub(super) unread: Vec<(String, String, bool)>,
+    /// Each directory.
+    pub(super) directories: Vec<Directory>,
+}
+
+/// What a directory held.
+pub(super) struct Directory {
+    pub(super) path: String,
+    /// Files that were audited.
+    pub(super) audited: usize,
+    /// Files of no known format.
+    pub(super) other: usize,
+    /// Pickles, which are not unpickled.
+    pub(super) pickles: usize,
+    /// More files than are looked at.
+    pub(super) cut: bool,
+}
+
+impl Inputs {
+    pub(super) fn open(paths: &[impl AsRef<Path>]) -> Self {
+        let mut inputs = Self::default();
+        for path in paths {
+            let path = path.as_ref();
+            if path.is_dir() {
+                inputs.directory(path);
+                continue;
+            }
+            let shown = path.display().to_string();
+            match file(path) {
+                Ok(model) => inputs.read.push((shown, model)),
+                Err(error) => inputs.unread.push((shown, format!("{error:#}"), true)),
+            }
+        }
+        inputs
+    }
+
+    /// Reads every file below a directory that is one of the formats. Links are not followed, and
+    /// what begins with a dot is left out.
+    fn directory(&mut self, dir: &Path) {
+        let shown = dir.display().to_string();
+        let mut about =
+            Directory { path: shown.clone(), audited: 0, other: 0, pickles: 0, cut: false };
+        // The parts of a model that was split are one input.
+        let mut tensors: BTreeMap<Format, (usize, String, Model)> = BTreeMap::new();
+        let hidden = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b".");
+        let walk = WalkDir::new(dir).sort_by_file_name().into_iter();
+        let walk = walk.filter_entry(|entry| entry.depth() == 0 || !hidden(entry.file_name()));
+        let mut looked_at = 0;
+        for entry in walk {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    let path = error.path().unwrap_or(dir).display().to_string();
+                    self.unread.push((path, error.to_string(), false));
+                    continue;
+                }
+            };
+            if !entry.file_type().is_file() {
+                continue;
+            }
+            if looked_at >= MOST_FILES {
+                about.cut = true;
+                break;
+            }
+            looked_at += 1;
+            let path = entry.path().display().to_string();
+            let model = match File::open(entry.path()) {
+                Ok(mut file) => audit::read(&mut file),
+                Err(error) => Err(Unreadable::Io(error)),
+            };
+            match model {
+                Ok(model) => {
+                    about.audited += 1;
+                    if !matches!(model.format, Format::Safetensors | Format::StateDict) {
+                        self.read.push((path, model));
+                        continue;
+                    }
+                    match tensors.get_mut(&model.format) {
+                        None => {
+                            tensors.insert(model.format, (1, path, model));
+                        }
+                        Some((count, _, all)) => {
+                            *count += 1;
+                            for (dtype, number) in model.dtypes {
+                                *all.dtypes.entry(dtype).or_default() += number;
+                            }
+                        }
+                    }
+                }
+                Err(Unreadable::Unknown) => about.other += 1,
+                Err(Unreadable::Pickle { .. }) => about.pickles += 1,
+                Err(error) => self.unread.push((path, error.to_string(), false)),
+            }
+        }
+        for (count, path, model) in tensors.into_values() {
+            let path = if count == 1 { path } else { format!("{shown} ({count} files)") };
+            self.read.push((path, model));
+        }
+        self.directories.push(about);
+    }
+}
+
+fn file(path: &Path) -> anyhow::Result<Model> {
+    let file = File::open(path)?;
+    let kind = file.metadata()?.file_type();
+    if !kind.is_file() {
+        bail!("it is no regular file");
+    }
+    Ok(audit::read(&mut { file })?)
+}
