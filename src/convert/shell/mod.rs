@@ -1,9 +1,11 @@
 //! Shell scripts: variables of the environment, options of programs, packages that are
 //! installed, and the programs of NVIDIA.
 
+mod arguments;
 mod branches;
 mod embedded;
 mod functions;
+mod gpu;
 mod lexer;
 mod programs;
 
@@ -12,18 +14,15 @@ use std::ops::Range;
 
 use functions::Owners;
 use lexer::{Command, EXPANSION, Script, Word};
-use programs::{
-    CUDA_TOOLS, KEYWORDS, WRAPPERS, base_name, first_word, is_program, is_script, name_at, program,
-};
+use programs::{KEYWORDS, WRAPPERS, base_name, first_word, is_program, name_at, program};
 
 use super::environment;
 use super::messages;
 use super::python::Project;
-use super::requirements;
-use super::rules::{Match, Place, Rules};
-use super::site::{Certainty, Planner};
+use super::rules::{Match, Rules};
+use super::site::Planner;
 use super::syntax::Unreadable;
-use super::value::{self, Outcome};
+use super::value;
 
 /// Commands that only show their arguments, or look for them in a text.
 const SHOW: &[&str] = &["echo", "printf", "cat", "grep", "egrep", "sed", "awk", "logger", "die"];
@@ -428,161 +427,6 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
         used.or_else(|| own.then(|| name.to_owned()))
     }
 
-    /// `python train.py cuda`: an argument on its own.
-    fn positional(&mut self, words: &[Word]) {
-        let Some(script) = words.iter().position(|word| is_script(&word.text)) else { return };
-        let mut after_option = false;
-        for word in &words[script + 1..] {
-            let alone = !std::mem::replace(&mut after_option, word.text.starts_with('-'));
-            if !alone || word.text.contains('=') {
-                continue;
-            }
-            self.alone(word, &words[script].text);
-            for default in word.variables.iter().filter_map(|v| v.default.clone()) {
-                if word.text.chars().eq([EXPANSION]) {
-                    self.alone(&default, &words[script].text);
-                }
-            }
-        }
-    }
-
-    /// A word that is a device or a backend from end to end. Other scripts of the shell may
-    /// mean something else with it.
-    fn alone(&mut self, word: &Word, script: &str) {
-        let new = value::device(&word.text).or_else(|| value::backend(&word.text));
-        let Some((new, range)) = new.zip(word.source(&(0..word.text.len()))) else { return };
-        let rule = Rules::builtin().site(Place::ShellDeviceOption);
-        let range = self.at(&range);
-        if script.ends_with(".py") {
-            self.planner.change(rule, range, new, Certainty::Likely);
-        } else {
-            self.planner.flag(rule, range, Some(format!("{} {}", base_name(script), word.text)));
-        }
-    }
-
-    /// `whisper a.mp3 --device cuda`: whether that program has NPUs is not known.
-    fn unknown_program(&mut self, words: &[Word], name: &str) {
-        if NOT_ASKED.contains(&name) {
-            return;
-        }
-        let mut option: Option<&str> = None;
-        for word in &words[1..] {
-            let pair = match word.text.split_once('=') {
-                Some((key, value)) if key.starts_with('-') => Some((key, value)),
-                _ => option.map(|option| (option, word.text.as_str())),
-            };
-            if let Some((key, value)) = pair
-                && matches!(value::converted(key, value), Some(Outcome::Write(_)))
-            {
-                let rule = Rules::builtin().site(Place::ShellDeviceOption);
-                let place = self.at(&word.range);
-                self.planner.flag(rule, place, Some(format!("{name} {key} {value}")));
-            }
-            option = word.text.starts_with('-').then_some(word.text.as_str());
-        }
-    }
-
-    /// The words of a text that is split where it is used.
-    fn split_arguments(&mut self, word: &Word, value: &Range<usize>, command: bool) {
-        let text = &word.text[value.clone()];
-        let mut option: Option<String> = None;
-        let mut at = 0;
-        for part in text.split(|c: char| c.is_ascii_whitespace()) {
-            let start = value.start + at;
-            at += part.len() + 1;
-            if part.is_empty() {
-                continue;
-            }
-            if let Some((key, rest)) = part.split_once('=') {
-                let end = start + part.len();
-                if command {
-                    self.environment_part(word, start..start + key.len(), rest);
-                }
-                self.value(key, word, end - rest.len()..end);
-            } else if let Some(option) = option.take() {
-                self.value(&option, word, start..start + part.len());
-            }
-            option = part.starts_with('-').then(|| part.to_owned());
-        }
-    }
-
-    /// `NAME=value` in a text that is split where it is used.
-    fn environment_part(&mut self, word: &Word, name: Range<usize>, value: &str) {
-        let known = (!value.contains([EXPANSION, '$'])).then_some(value);
-        let text = &word.text[name.clone()];
-        let Some(decision) = environment::assignment(text, known) else { return };
-        let Some(range) = word.source(&name) else { return };
-        if decision.new_name.is_some_and(|new| self.says(new)) {
-            return;
-        }
-        let at = self.at(&range);
-        if let (Some(_), Some(new)) = (decision.new_name, &decision.new_value)
-            && let Some(range) = word.source(&(name.end + 1..name.end + 1 + value.len()))
-        {
-            let range = self.at(&range);
-            self.planner.also(range, new.clone());
-        }
-        decision.enter(self.planner, at.clone(), &at);
-    }
-
-    /// The arguments of a program.
-    fn arguments(&mut self, words: &[Word]) {
-        let mut option: Option<String> = None;
-        for word in words {
-            if let Some((key, value)) = word.text.split_once('=') {
-                let end = word.text.len();
-                let quotes = value.starts_with(['\'', '"']) && value.len() > 1;
-                let trim = usize::from(quotes && value.ends_with(&value[..1]));
-                self.value(key, word, end - value.len() + trim..end - trim);
-                self.defaults(key, word);
-            } else if let Some(option) = option.take() {
-                self.value(&option, word, 0..word.text.len());
-                self.defaults(&option, word);
-            }
-            option = word.text.starts_with('-').then(|| word.text.clone());
-        }
-    }
-
-    /// `--device ${DEVICE:-cuda}`.
-    fn defaults(&mut self, key: &str, word: &Word) {
-        for default in word.variables.iter().filter_map(|v| v.default.as_ref()) {
-            self.value(key, default, 0..default.text.len());
-        }
-    }
-
-    fn value(&mut self, key: &str, word: &Word, part: Range<usize>) {
-        let Some(text) = word.text.get(part.clone()) else { return };
-        let Some(outcome) = value::converted(key, text) else { return };
-        let Some(range) = word.source(&part) else { return };
-        let rule = Rules::builtin().site(Place::ShellDeviceOption);
-        let range = self.at(&range);
-        match outcome {
-            Outcome::Write(new) => self.planner.change(rule, range, new, Certainty::Exact),
-            Outcome::Flag => self.planner.flag(rule, range, Some(format!("{key} {text}"))),
-        }
-    }
-
-    /// `[ "$DEVICE" = cuda ]` of a variable that holds a device.
-    fn comparison(&mut self, index: usize, words: &[Word]) {
-        for three in words.windows(3) {
-            let [left, operator, right] = three else { continue };
-            let Some(variable) = left.variables.first() else { continue };
-            if !matches!(operator.text.as_str(), "=" | "==" | "!=" | "=~")
-                || !left.text.chars().eq([EXPANSION])
-            {
-                continue;
-            }
-            let name = &self.text[variable.name.clone()];
-            if let Some(key) = self.key_of(index, name, false) {
-                // `cuda*` is a pattern.
-                let text = &right.text;
-                let start = text.len() - text.trim_start_matches(['*', '^']).len();
-                let end = start + text[start..].trim_end_matches(['*', '$']).len();
-                self.value(&key, right, start..end);
-            }
-        }
-    }
-
     /// `echo "no CUDA"`.
     fn messages(&mut self, words: &[Word], name: &str) {
         if !matches!(name, "echo" | "printf" | "logger" | "die") {
@@ -592,147 +436,6 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
             let range = self.at(&word.range);
             messages::message(self.planner, &range);
         }
-    }
-
-    /// Programs and options that exist for GPUs only.
-    fn nvidia(&mut self, words: &[Word], name: &str) {
-        let rules = Rules::builtin();
-        for word in &words[1..] {
-            if base_name(&word.text) == "nvidia-smi" {
-                let place = self.at(&word.range);
-                self.planner.flag(rules.site(Place::ShellNvidiaSmi), place, None);
-            }
-        }
-        let first = self.at(&words[0].range);
-        if matches!(name, "module" | "ml" | "spack") {
-            let of_cuda = ["cuda", "cudnn", "nccl", "nvhpc", "CUDA", "cuDNN", "NCCL"];
-            for word in &words[1..] {
-                if of_cuda.iter().any(|name| word.text.starts_with(name)) {
-                    let place = self.at(&word.range);
-                    let rule = rules.site(Place::ShellCudaTool);
-                    self.planner.flag(rule, place, Some(word.text.clone()));
-                }
-            }
-        }
-        if name == "nvidia-smi" {
-            self.planner.flag(rules.site(Place::ShellNvidiaSmi), first.clone(), None);
-        } else if CUDA_TOOLS.contains(&name) {
-            self.planner.flag(
-                rules.site(Place::ShellCudaTool),
-                first.clone(),
-                Some(name.to_owned()),
-            );
-        }
-        if matches!(
-            name,
-            "docker" | "podman" | "srun" | "sbatch" | "singularity" | "apptainer" | "enroot"
-        ) {
-            for word in &words[1..] {
-                let image =
-                    word.text.rsplit_once('=').map_or(word.text.as_str(), |(_, image)| image);
-                let image = image.trim_start_matches("docker://");
-                if image.starts_with("nvcr.io/") || image.starts_with("nvidia/cuda") {
-                    let place = self.at(&word.range);
-                    let rule = rules.site(Place::CiCudaImage);
-                    self.planner.flag(rule, place, Some(image.to_owned()));
-                }
-            }
-        }
-        for (at, word) in words.iter().enumerate().skip(1) {
-            let option = word.text.split('=').next().unwrap_or_default();
-            let value = word.text.split_once('=').map(|(_, value)| value);
-            let value = value.or_else(|| words.get(at + 1).map(|word| word.text.as_str()));
-            let site = match (name, option) {
-                ("docker" | "podman" | "nvidia-docker", "--gpus") => Place::DockerRunGpus,
-                ("docker" | "podman", "--runtime") if value == Some("nvidia") => {
-                    Place::DockerRunGpus
-                }
-                ("srun" | "sbatch" | "salloc", option) if of_slurm(option, value) => {
-                    Place::SlurmGres
-                }
-                _ => continue,
-            };
-            let place = self.at(&word.range);
-            self.planner.flag(rules.site(site), place, Some(word.text.clone()));
-        }
-    }
-
-    /// `pip install`, `conda install`.
-    fn installs(&mut self, words: &[Word]) {
-        if let Some(word) = words.iter().find(|word| word.text.contains("--cuda_ext"))
-            && let Some(rule) = Rules::builtin().find(Match::Library, "apex")
-        {
-            let place = self.at(&word.range);
-            self.planner.flag(rule, place, Some("--cuda_ext".to_owned()));
-        }
-        let system = ["apt", "apt-get", "yum", "dnf", "microdnf", "zypper", "apk"];
-        if let Some(at) = words.iter().position(|word| system.contains(&base_name(&word.text)))
-            && words[at..].iter().any(|word| matches!(word.text.as_str(), "install" | "add"))
-        {
-            let of_cuda = ["cuda-", "libcudnn", "libnccl", "libcublas", "libnvinfer", "nvidia-"];
-            for word in &words[at + 1..] {
-                if of_cuda.iter().any(|name| word.text.starts_with(name)) {
-                    let rule = Rules::builtin().site(Place::RequirementsCudaPackage);
-                    let place = self.at(&word.range);
-                    self.planner.flag(rule, place, Some(word.text.clone()));
-                }
-            }
-            return;
-        }
-        let Some(installer) = words.iter().position(|word| {
-            let name = base_name(&word.text);
-            matches!(name, "pip" | "pip3" | "conda" | "mamba" | "micromamba")
-                || name.strip_prefix("pip3.").is_some_and(|v| v.bytes().all(|b| b.is_ascii_digit()))
-        }) else {
-            return;
-        };
-        let conda = !base_name(&words[installer].text).starts_with("pip");
-        let Some(install) = words[installer..].iter().position(|word| {
-            matches!(word.text.as_str(), "install" | "create" | "download" | "wheel")
-        }) else {
-            return;
-        };
-        let arguments: Vec<_> = words[installer + install + 1..]
-            .iter()
-            .filter(|word| word.plain().is_some())
-            .filter_map(|word| {
-                let range = word.source(&(0..word.text.len()))?;
-                Some((self.at(&range), word.range.end + self.offset))
-            })
-            .collect();
-        requirements::arguments(self.planner, &arguments, conda);
-    }
-
-    /// `#SBATCH --gres=gpu:8`.
-    fn directive(&mut self, comment: &Range<usize>) {
-        let text = &self.text[comment.clone()];
-        let Some(rest) = text.strip_prefix("#SBATCH") else { return };
-        let mut words = rest.split_ascii_whitespace();
-        while let Some(word) = words.next() {
-            if word.starts_with('#') {
-                break;
-            }
-            let (option, value) = match word.split_once('=') {
-                Some((option, value)) => (option, Some(value)),
-                None => (word, words.clone().next()),
-            };
-            if of_slurm(option, value) {
-                let rule = Rules::builtin().site(Place::SlurmGres);
-                let place = self.at(&(comment.start..comment.start + text.trim_end().len()));
-                self.planner.flag(rule, place, Some(rest.trim().to_owned()));
-                break;
-            }
-        }
-    }
-}
-
-/// Whether an option of SLURM asks for GPUs.
-fn of_slurm(option: &str, value: Option<&str>) -> bool {
-    match option {
-        "--gres" => value.is_some_and(|value| value.split(',').any(|part| part.starts_with("gpu"))),
-        "--gpus" | "-G" | "--gpus-per-node" | "--gpus-per-task" | "--gpus-per-socket"
-        | "--cpus-per-gpu" | "--mem-per-gpu" => true,
-        _ => false,
     }
 }
 
