@@ -11,6 +11,7 @@
 //! - [`transfer`] says what torch_npu's own replacement at run time does not reach.
 //! - [`mark`] puts comments where a person has to look.
 //! - [`imports`] and [`insert`] rewrite import statements and add `import torch_npu`.
+//! - [`survey`] is what the file defines itself; [`passing`] carries values across calls.
 //! - [`onnx`] knows the options of onnxruntime's providers.
 //! - [`project`] carries names from one file of the tree to another.
 //! - [`names`], [`roles`] and [`literal`] are the words: what looks like a device, which
@@ -32,12 +33,14 @@ mod literal;
 mod mark;
 mod names;
 mod onnx;
+mod passing;
 mod project;
 #[cfg(test)]
 pub(super) mod properties;
 mod roles;
 mod scope;
 mod settle;
+mod survey;
 #[cfg(test)]
 mod tests;
 mod transfer;

@@ -225,7 +225,7 @@ fn packages_that_are_installed_are_requirements() {
     assert_eq!(
         converted("pip install torch==2.1.0+cu118 --index-url https://x.org/whl/cu118\n"),
         "pip install torch==2.1.0 torch-npu==2.1.0.post17 --index-url https://x.org/whl/cpu\n"
-            .replace("2.1.0.post17", &requirements::torch_npu_for_test("2.1.0"))
+            .replace("2.1.0.post17", &crate::convert::requirements::torch_npu_for_test("2.1.0"))
     );
     assert_eq!(converted("pip3 install onnxruntime-gpu"), "pip3 install onnxruntime-cann");
     assert_eq!(flags("conda install cudatoolkit=11.8"), ["requirements-cuda-package"]);
