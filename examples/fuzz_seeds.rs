@@ -139,6 +139,7 @@ fn main() -> anyhow::Result<()> {
         seeds.entry("convert").or_default().push(seed);
     }
     seeds.extend(logs());
+    seeds.insert("models", models());
     for (target, files) in seeds {
         let dir = Path::new(&dir).join(target);
         std::fs::create_dir_all(&dir)?;
@@ -148,6 +149,31 @@ fn main() -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Models and registration files: the first byte says how the target reads the rest.
+fn models() -> Vec<Vec<u8>> {
+    let library =
+        ElfBuilder::x86_64().define(["a"]).undefined(["_ZN5torch7Library5_implE"]).build();
+    let seeds: [(u8, &[u8]); 16] = [
+        (0, b"aten::add.Tensor\naten::mode 3\nnpu::npu_rms_norm\n"),
+        (0, br#"{"traceEvents":[{"ph":"X","name":"aten::mm","ts":1,"dur":2.5,"tid":1},{"ph":"X","name":"aten::_to_cpu","ts":1,"dur":1,"tid":1}]}"#),
+        (0, b"[W] Warning: CAUTION: The operator 'aten::isin.Tensor_Tensor_out' is not currently supported on the NPU backend and will fall back to run on the CPU.\n"),
+        (0, br#"{"model_type":"llama","torch_dtype":"bfloat16","hidden_act":"silu","rms_norm_eps":1e-5,"text_config":{"num_experts":8}}"#),
+        (0, b"\x2c\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"BF16\",\"shape\":[1],\"data_\":0}}\0\0"),
+        (0, b"\x08\x09\x3a\x14\x0a\x08\x22\x04Relu\x1a\x00\x2a\x04\x10\x10\x4a\x00\x12\x00\x42\x04\x0a\x00\x10\x11"),
+        (1, b"class Net(Module):\n  weight : Tensor\n  def forward(self: __torch__.Net,\n    x: Tensor) -> Tensor:\n    if torch.gt(torch.dim(x), 2):\n      y = torch.relu(x)\n    else:\n      y = torch.add(x, self.weight)\n    return ops.npu.npu_rms_norm(y, x)\n"),
+        (2, br#"{"graph_module":{"graph":{"inputs":[],"outputs":[],"nodes":[{"target":"torch.ops.aten.add.Tensor","inputs":[{"name":"self","arg":{"as_tensor":{"name":"x"}}}],"outputs":[{"as_tensor":{"name":"y"}}],"metadata":{"stack_trace":"File \"/n.py\", line 7, in f"}}],"tensor_values":{"x":{"dtype":7,"sizes":[{"as_int":2}]}}}},"torch_version":"2.9.0","x":NaN}"#),
+        (3, b"\x80\x02}q\x00X\x01\x00\x00\x00actorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x000X\x03\x00\x00\x00cpuK\x04tQK\x00K\x04\x85K\x01\x85\x89ccollections\nOrderedDict\n)RtRs."),
+        (3, b"\x80\x04\x95\x10\0\0\0\0\0\0\0\x8c\x02os\x94\x8c\x06system\x94\x93\x94h\0."),
+        (4, b"supported:\n  - as_strided\n  - func: clone\n    op_api: True\ncustom:\n  - func: npu_x(Tensor a) -> Tensor\nsymint:\n  - npu_x\n"),
+        (12, b"supported:\n- func: add.out(Tensor self) -> Tensor\n  impl_ns: acl_op, op_api\n  sparse: op_api\nquant:\n- x\n"),
+        (5, b"- func: lgamma(Tensor self) -> Tensor\n  structured_delegate: lgamma.out\n- func: a(Tensor x) -> Tensor\n  dispatch:\n    CPU, CUDA: a\n  autogen: a.out\n"),
+        (6, &library),
+        (0, b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"),
+        (0, b"\x80\x02}."),
+    ];
+    seeds.iter().map(|(first, body)| [&[*first], *body].concat()).collect()
 }
 
 /// Logs of all kinds, what is typed as a code, and words of registers.

@@ -9,7 +9,7 @@ seconds=${1:-600}
 shift || true
 targets=("$@")
 if [[ ${#targets[@]} -eq 0 ]]; then
-    targets=(elf record versions npu_smi metadata text convert logs numbers decoders)
+    targets=(elf record versions npu_smi metadata text convert logs numbers decoders models)
 fi
 
 cargo run --quiet --example fuzz_seeds fuzz/corpus

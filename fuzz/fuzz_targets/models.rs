@@ -1,0 +1,74 @@
+//! What `audit-ops` reads: files of every kind as they are, the entries of PyTorch's archives (whose
+//! checksums a fuzzer does not guess), registration files, and the code of libraries.
+#![no_main]
+
+use std::io::{Cursor, Write as _};
+
+use ascend_doctor::audit::judge::{Against, judge};
+use ascend_doctor::audit::{self, Model};
+use ascend_doctor::elf::strings_handed;
+use ascend_doctor::ops::dispatch::Shipped;
+use ascend_doctor::ops::installed::{Kernels, native_functions};
+use ascend_doctor::ops::{Tables, Target};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((&first, body)) = bytes.split_first() else { return };
+    match first & 7 {
+        0 => {
+            checked(&mut Cursor::new(body));
+        }
+        1 => archive(&[("m/code/__torch__.py", body), ("m/data.pkl", b"c__torch__\nNet\n.")]),
+        2 => archive(&[("m/models/model.json", body)]),
+        3 => archive(&[("m/data.pkl", body)]),
+        4 => {
+            let text = String::from_utf8_lossy(body);
+            let mut kernels = Kernels::default();
+            if kernels.add(&text, first & 8 != 0).is_ok() {
+                let both = kernels.aten.keys().find(|name| kernels.custom.contains(*name));
+                assert!(both.is_none(), "{both:?} is of PyTorch and of torch_npu");
+                assert!(kernels.aten.values().all(|flags| !flags.is_empty()));
+            }
+        }
+        5 => {
+            let _ = native_functions(&String::from_utf8_lossy(body));
+        }
+        _ => {
+            if let Ok(strings) = strings_handed(&body, "_Z") {
+                let total: usize = strings.iter().map(String::len).sum();
+                assert!(total <= 64 << 20, "{total} bytes of strings from {}", body.len());
+            }
+        }
+    }
+});
+
+fn archive(entries: &[(&str, &[u8])]) {
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let stored = zip::write::SimpleFileOptions::default()
+        .compression_method(zip::CompressionMethod::Stored);
+    for (name, content) in entries {
+        zip.start_file(*name, stored).expect("a vector takes everything");
+        zip.write_all(content).expect("a vector takes everything");
+    }
+    let mut file = zip.finish().expect("a vector takes everything");
+    file.set_position(0);
+    checked(&mut file);
+}
+
+/// What has to hold of whatever is read: it is bounded, and can be judged.
+fn checked(file: &mut Cursor<impl AsRef<[u8]>>) -> Option<Model> {
+    let mut file = Cursor::new(file.get_ref().as_ref());
+    let model = audit::read(&mut file).ok()?;
+    assert!(model.uses.len() <= 20_000);
+    for (op, used) in &model.uses {
+        assert!(op.to_string().len() <= 8192 && used.places.len() <= 5, "{op}");
+        assert!(used.inside <= used.count && used.types.len() <= 64, "{op}");
+    }
+    let tables = Tables::get();
+    let target = Target::newest(tables).expect("there are tables");
+    let registered = &Shipped { tables, target: &target };
+    let against = Against { registered, tables, target: &target, chip: None, cann: None, dtype: None };
+    let judged = judge(&model, against);
+    assert!(judged.len() <= model.uses.len());
+    Some(model)
+}
