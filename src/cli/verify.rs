@@ -28,8 +28,18 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "TYPE", value_delimiter = ',', value_enum)]
     pub dtype: Vec<Dtype>,
     /// How many seconds one call may take; then its process is killed, and the call named
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
-    pub timeout: f64,
+    /// [default: 60, and 150 where ranks wait for each other]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<f64>,
+    /// Put idle devices under full load, as the stress rung and the extended level do
+    #[arg(long)]
+    pub yes: bool,
+    /// How long the load lasts
+    #[arg(long, value_name = "N", default_value = "1", value_parser = minutes)]
+    pub minutes: f64,
+    /// Take the environment of CANN from a file: `NAME=value` lines, JSON, or NUL-separated
+    #[arg(long, value_name = "FILE")]
+    pub env_file: Option<PathBuf>,
     /// The least speed of copies in GB/s, such as h2d=10,d2h=10,d2d=200
     #[arg(long, value_name = "COPY=GB/S", value_delimiter = ',', value_parser = floor)]
     pub floor: Vec<Floor>,
@@ -53,6 +63,14 @@ fn floor(text: &str) -> Result<Floor, String> {
         (Some((_, stage)), Some(gb_per_s)) => Ok(Floor { stage, gb_per_s }),
         _ => Err("h2d, d2h or d2d with a speed is expected, such as h2d=10".to_owned()),
     }
+}
+
+/// A time from a tenth of a second to a day.
+fn minutes(text: &str) -> Result<f64, String> {
+    text.parse::<f64>()
+        .ok()
+        .filter(|minutes| (0.1 / 60.0..=1440.0).contains(minutes))
+        .ok_or_else(|| "a number of minutes up to 1440 is expected".to_owned())
 }
 
 /// A time from 0.1 seconds to a day.

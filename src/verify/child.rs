@@ -9,11 +9,14 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io::Write as _;
 use std::rc::Rc;
+use std::time::Duration;
 
 use acl_abi::Group;
 
-use super::protocol::{Event, Fault, Order, Rung};
-use super::rung::{Ended, Measured, Probe, Stopped, compute, memory, speeds};
+use super::protocol::{Event, Fault, Order, Rung, Task};
+use super::rung::{
+    Ended, Measured, Probe, Stopped, compute, kernel, memory, passed, peers, rank, speeds, stress,
+};
 use super::vendor::{Vendor, leave};
 
 /// Where events go.
@@ -32,9 +35,15 @@ impl Reporter {
     }
 }
 
-/// Does what `order` says, an [`Order`] in JSON, and ends the process.
+/// The variable with the order, where that is nothing for all to read.
+pub const ORDER: &str = "ASCEND_DOCTOR_ORDER";
+
+/// Does what `order` says, an [`Order`] in JSON, or `-` for one in [`ORDER`], and ends the process.
 pub fn run(order: &str) -> anyhow::Result<std::convert::Infallible> {
-    let order: Order = serde_json::from_str(order)?;
+    let order: Order = match order {
+        "-" => serde_json::from_str(&std::env::var(ORDER)?)?,
+        order => serde_json::from_str(order)?,
+    };
     let reporter = Reporter(Rc::new(RefCell::new(prepare(order.parent)?)));
     // What went wrong was said where it happened.
     if work(&order, &reporter).is_ok() {
@@ -66,23 +75,34 @@ fn work(order: &Order, reporter: &Reporter) -> Result<(), Stopped> {
     let voice = reporter.clone();
     let mut vendor =
         Vendor::new(move |function| voice.say(&Event::Call { function: function.to_owned() }));
-    let operators = order.rungs.contains(&Rung::Compute);
-    reporter.stage(Rung::Load, "load", || {
-        vendor.load(Group::Acl, order.allow_simulated)?;
-        if operators {
-            for group in [Group::Nnopbase, Group::Math, Group::Nn] {
-                vendor.load(group, order.allow_simulated)?;
-            }
+    let mut groups = vec![Group::Acl];
+    match order.task {
+        Task::Ladder if order.rungs.contains(&Rung::Compute) => {
+            groups.extend([Group::Nnopbase, Group::Math, Group::Nn]);
         }
-        Ok(Ended::Passed(Measured::default()))
+        Task::Stress { .. } => groups.extend([Group::Nnopbase, Group::Nn]),
+        Task::Ladder | Task::Peers { .. } | Task::Rank { .. } => {}
+    }
+    reporter.stage(Rung::Load, "load", || {
+        groups.into_iter().try_for_each(|group| vendor.load(group, order.allow_simulated))?;
+        Ok(passed())
     })?;
     reporter.say(&Event::Loaded { libraries: vendor.loaded.clone(), simulated: vendor.simulated });
-    if order.rungs.iter().all(|rung| *rung == Rung::Load) {
-        return Ok(());
-    }
-    match order.device {
-        None => count(&vendor, reporter),
-        Some(device) => device_rungs(device, &vendor, order, reporter),
+    match (&order.task, order.device) {
+        (Task::Ladder, _) if order.rungs.iter().all(|rung| *rung == Rung::Load) => Ok(()),
+        (Task::Ladder, None) => count(&vendor, reporter),
+        (Task::Ladder, Some(device)) => device_rungs(device, &mut vendor, order, reporter),
+        (Task::Peers { devices }, _) => peers(&vendor, reporter, devices),
+        (Task::Rank { rank: own, ranks, root }, _) => {
+            let sums = optional(&mut vendor, Group::Hccl, order, reporter)?;
+            if !sums {
+                return Ok(());
+            }
+            rank(&vendor, reporter, order, [*own, *ranks], root.as_deref())
+        }
+        (Task::Stress { milliseconds }, _) => {
+            stress(&vendor, reporter, order, Duration::from_millis(*milliseconds))
+        }
     }
 }
 
@@ -91,6 +111,9 @@ fn count(vendor: &Vendor, reporter: &Reporter) -> Result<(), Stopped> {
     reporter.stage(Rung::Runtime, "start", || {
         vendor.init()?;
         reporter.say(&Event::Interface { version: vendor.version()? });
+        if let Some(version) = vendor.cann_version()? {
+            reporter.say(&Event::Cann { version });
+        }
         let count = vendor.devices()?;
         reporter.say(&Event::Devices { count });
         if count == 0 { Err(Fault::NoDevice) } else { Ok(passed()) }
@@ -101,7 +124,7 @@ fn count(vendor: &Vendor, reporter: &Reporter) -> Result<(), Stopped> {
 /// Climbs the ladder on one device.
 fn device_rungs(
     device: i32,
-    vendor: &Vendor,
+    vendor: &mut Vendor,
     order: &Order,
     reporter: &Reporter,
 ) -> Result<(), Stopped> {
@@ -116,10 +139,10 @@ fn device_rungs(
         Ok(passed())
     })?;
     let Some((stream, soc)) = opened else { return Err(Stopped) };
-    let probe = Probe { vendor, reporter, order, stream, soc };
+    let probe = Probe { vendor: &*vendor, reporter, order, stream, soc };
     reporter.stage(Rung::Runtime, "stream and events", || {
         let device_ms = Some(probe.timed(|| Ok(()))?);
-        Ok(Ended::Passed(Measured { device_ms, gb_per_s: None }))
+        Ok(Ended::Passed(Measured { device_ms, ..Measured::default() }))
     })?;
     if order.rungs.contains(&Rung::Memory) {
         memory(&probe)?;
@@ -130,6 +153,13 @@ fn device_rungs(
     if order.rungs.contains(&Rung::Compute) {
         compute(&probe)?;
     }
+    let Probe { soc, .. } = probe;
+    if order.rungs.contains(&Rung::Kernel) {
+        let compiles = optional(vendor, Group::Rtc, order, reporter)?;
+        if compiles {
+            kernel(&Probe { vendor: &*vendor, reporter, order, stream, soc })?;
+        }
+    }
     reporter.stage(Rung::Runtime, "close", || {
         vendor.destroy_stream(stream)?;
         vendor.reset_device(device)?;
@@ -138,6 +168,23 @@ fn device_rungs(
     })
 }
 
-fn passed() -> Ended {
-    Ended::Passed(Measured::default())
+/// Loads a library that not all installations have: that it is not there is no fault. Whether
+/// it is.
+fn optional(
+    vendor: &mut Vendor,
+    group: Group,
+    order: &Order,
+    reporter: &Reporter,
+) -> Result<bool, Stopped> {
+    let mut there = true;
+    reporter.stage(Rung::Load, group.libraries()[0], || {
+        match vendor.load(group, order.allow_simulated) {
+            Err(Fault::NoLibrary { tried }) => {
+                there = false;
+                Ok(Ended::NotSupported(tried.join(", ")))
+            }
+            loaded => loaded.map(|()| passed()),
+        }
+    })?;
+    Ok(there)
 }

@@ -126,6 +126,18 @@ impl Expected {
         }
     }
 
+    /// How far random numbers are off: the largest distance from the right number, as a part of
+    /// that number, or of 1 where it is smaller, since a sum near zero has no relative error to
+    /// speak of. None where the result is exact.
+    pub fn relative_error(&self, dtype: Dtype, got: &[u8]) -> Option<f64> {
+        let Self::Near(reference) = self else { return None };
+        let errors = reference
+            .iter()
+            .zip(got.chunks_exact(dtype.width()))
+            .map(|(right, element)| (dtype.decode(element) - right).abs() / right.abs().max(1.0));
+        Some(errors.fold(0.0, f64::max))
+    }
+
     /// What is wrong if something is.
     pub const fn place(&self) -> Place {
         match self {
@@ -236,6 +248,16 @@ mod tests {
                 dtype.round(*value, &mut got);
             }
             assert_eq!(case.expected.differs(dtype, &got), None, "{dtype:?}");
+            // Half a unit in the last place, and not nothing: but for single precision, in which
+            // these sums are exact.
+            let error = case.expected.relative_error(dtype, &got).unwrap();
+            let unit = match dtype {
+                Dtype::Bf16 => 1.0 / 256.0,
+                Dtype::Fp16 => 1.0 / 2048.0,
+                _ => 1.0 / 16_777_216.0,
+            };
+            assert!(error <= unit * 2.0, "{dtype:?}: {error}");
+            assert!(dtype == Dtype::Fp32 || error > unit / 16.0, "{dtype:?}: {error}");
             let width = dtype.width();
             // A quarter off, and no number.
             for damage in [|value: f64| value * 1.25 + 0.1, |_| f64::NAN] {

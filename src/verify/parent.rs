@@ -20,7 +20,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::protocol::{Event, Order};
+use super::child::ORDER;
+use super::protocol::{Event, Order, Task};
 
 /// The hidden subcommand.
 pub const SUBCOMMAND: &str = "verify-child";
@@ -38,12 +39,16 @@ const REAP: Duration = Duration::from_secs(2);
 /// What became of a child.
 #[derive(Debug)]
 pub struct Ran {
+    /// The name of its order.
+    pub name: String,
     /// The device that it was for.
     pub device: Option<i32>,
     /// What it reported, the calls left out.
     pub events: Vec<Event>,
     /// The function that it called last.
     pub last_call: Option<String>,
+    /// How many functions it called.
+    pub calls: u64,
     /// How it ended.
     pub end: End,
     /// What the vendor's code wrote to standard output and error.
@@ -93,18 +98,26 @@ enum News {
 }
 
 /// Starts a child with `order`, and stays until it has ended. `listen` hears its events as they
-/// come. `logs` is where CANN writes the logs of this process.
-pub fn supervise(order: &Order, logs: Option<&Path>, listen: &mut dyn FnMut(&Event)) -> Ran {
+/// come. `logs` is where CANN writes the logs of this process, `env` what it gets besides our
+/// own variables.
+pub fn supervise(
+    order: &Order,
+    logs: Option<&Path>,
+    env: &[(String, String)],
+    listen: &mut dyn FnMut(&Event),
+) -> Ran {
     let start = Instant::now();
     let mut ran = Ran {
+        name: order.name(),
         device: order.device,
         events: Vec::new(),
         last_call: None,
+        calls: 0,
         end: End::Reported,
         chatter: Chatter::default(),
         took: Duration::ZERO,
     };
-    let child = match spawn(order, logs) {
+    let child = match spawn(order, logs, env) {
         Ok(child) => child,
         Err(error) => {
             ran.end = End::NotStarted(error.to_string());
@@ -123,12 +136,17 @@ struct Started {
     tail: Arc<Mutex<Tail>>,
 }
 
-fn spawn(order: &Order, logs: Option<&Path>) -> std::io::Result<Started> {
+fn spawn(order: &Order, logs: Option<&Path>, env: &[(String, String)]) -> std::io::Result<Started> {
     let (reports, writer) = std::io::pipe()?;
-    let order = serde_json::to_string(order)?;
+    let text = serde_json::to_string(order)?;
     let mut command = Command::new("/proc/self/exe");
+    // Arguments are there for all to read, and who has the root information can join.
+    match order.task {
+        Task::Rank { .. } => command.args([SUBCOMMAND, "-"]).env(ORDER, text),
+        _ => command.args([SUBCOMMAND, &text]),
+    };
     command
-        .args([SUBCOMMAND, &order])
+        .envs(env.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::from(writer))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -244,7 +262,10 @@ fn take(line: &[u8], ran: &mut Ran, done: &mut bool, listen: &mut dyn FnMut(&Eve
     let Ok(event) = serde_json::from_slice::<Event>(line) else { return };
     listen(&event);
     match event {
-        Event::Call { function } => ran.last_call = Some(function),
+        Event::Call { function } => {
+            ran.last_call = Some(function);
+            ran.calls += 1;
+        }
         event => {
             // A stage that failed is the last word: nothing is called after it.
             *done |= matches!(

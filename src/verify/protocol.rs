@@ -24,11 +24,34 @@ pub enum Rung {
     /// 3: operators compute right numbers.
     #[value(alias = "3")]
     Compute,
+    /// 4: a kernel of our own is compiled here and runs on every vector core.
+    #[value(alias = "4")]
+    Kernel,
+    /// 5: devices reach each other's memory, and HCCL sums over them.
+    #[value(alias = "5")]
+    Fabric,
+    /// 6: the same under load, for minutes.
+    #[value(alias = "6")]
+    Stress,
 }
 
 impl Rung {
     /// All of them, in order.
-    pub const ALL: [Self; 4] = [Self::Load, Self::Runtime, Self::Memory, Self::Compute];
+    pub const ALL: [Self; 7] = [
+        Self::Load,
+        Self::Runtime,
+        Self::Memory,
+        Self::Compute,
+        Self::Kernel,
+        Self::Fabric,
+        Self::Stress,
+    ];
+
+    /// Whether a failure may be the device's own: of the later rungs it may as well be that of
+    /// the compiler, a link, another device, or of power and cooling.
+    pub const fn blames_device(self) -> bool {
+        matches!(self, Self::Runtime | Self::Memory | Self::Compute)
+    }
 
     /// The name, as in the options and in JSON.
     pub const fn as_str(self) -> &'static str {
@@ -37,6 +60,9 @@ impl Rung {
             Self::Runtime => "runtime",
             Self::Memory => "memory",
             Self::Compute => "compute",
+            Self::Kernel => "kernel",
+            Self::Fabric => "fabric",
+            Self::Stress => "stress",
         }
     }
 
@@ -47,18 +73,38 @@ impl Rung {
             Self::Runtime => "VERIFY-RUNTIME",
             Self::Memory => "VERIFY-MEMORY",
             Self::Compute => "VERIFY-COMPUTE",
+            Self::Kernel => "VERIFY-KERNEL",
+            Self::Fabric => "VERIFY-FABRIC",
+            Self::Stress => "VERIFY-STRESS",
         }
     }
 }
 
 /// How much is tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// Small shapes that are computed exactly: seconds.
     Quick,
-    /// Also larger shapes, random numbers with a tolerance, and the speed of copies.
+    /// Also larger shapes, random numbers with a tolerance, the speed of copies, a kernel of our
+    /// own, and copies between devices.
     Standard,
+    /// Also sums over all devices, and minutes of load on idle ones; with `--yes` alone.
+    Extended,
+}
+
+impl Level {
+    /// The rungs that it climbs unless others are named.
+    pub const fn rungs(self) -> &'static [Rung] {
+        let all: &'static [Rung] = &Rung::ALL;
+        match self {
+            Self::Quick => all.split_at(4).0,
+            Self::Standard => all.split_at(6).0,
+            Self::Extended => all,
+        }
+    }
 }
 
 /// An element type that the operators are tried with.
@@ -92,11 +138,45 @@ impl Dtype {
     }
 }
 
+/// Which part of the work a child does.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "task", rename_all = "snake_case")]
+pub enum Task {
+    /// The ladder on one device; without one, the libraries are loaded and the devices counted.
+    #[default]
+    Ladder,
+    /// Copies between these devices, all in one process: memory is shared within one alone.
+    Peers {
+        /// The devices.
+        devices: Vec<i32>,
+    },
+    /// One rank of a communicator. The first one makes the root information and tells it.
+    Rank {
+        /// Which.
+        rank: u32,
+        /// Of how many.
+        ranks: u32,
+        /// The root information, in hexadecimal digits; none for the first rank.
+        root: Option<String>,
+    },
+    /// Load on one device.
+    Stress {
+        /// For how long, in milliseconds.
+        milliseconds: u64,
+    },
+}
+
 /// What a child has to do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Order {
-    /// The device to try; without one, the libraries are loaded and the devices counted.
+    /// Which part.
+    #[serde(default)]
+    pub task: Task,
+    /// The device to try.
     pub device: Option<i32>,
+    /// Where compiled kernels are kept, if anywhere.
+    #[serde(default)]
+    pub cache: Option<String>,
     /// Which rungs.
     pub rungs: Vec<Rung>,
     /// With which element types.
@@ -111,6 +191,19 @@ pub struct Order {
     pub allow_simulated: bool,
     /// The process to die with.
     pub parent: u32,
+}
+
+impl Order {
+    /// The name of the child: of the directory of its logs, and in the report.
+    pub fn name(&self) -> String {
+        match (&self.task, self.device) {
+            (Task::Ladder, None) => "count".to_owned(),
+            (Task::Ladder, Some(device)) => format!("device-{device}"),
+            (Task::Peers { .. }, _) => "peers".to_owned(),
+            (Task::Rank { rank, .. }, _) => format!("rank-{rank}"),
+            (Task::Stress { .. }, device) => format!("stress-{}", device.unwrap_or_default()),
+        }
+    }
 }
 
 /// A library that was loaded.
@@ -143,6 +236,11 @@ pub enum Event {
         /// Major, minor, patch.
         version: [i32; 3],
     },
+    /// The version of CANN, where it tells.
+    Cann {
+        /// As it is written, for example `8.3.RC1`.
+        version: String,
+    },
     /// How many devices this process may use.
     Devices {
         /// The number.
@@ -152,6 +250,40 @@ pub enum Event {
     Soc {
         /// As the runtime names it.
         name: String,
+    },
+    /// A kernel of our own is ready to run.
+    Kernel {
+        /// For which architecture, as the compiler names it.
+        arch: String,
+        /// How many vector cores there are.
+        cores: u32,
+        /// Whether it was compiled before.
+        cached: bool,
+    },
+    /// Compiled kernels cannot be kept.
+    CacheUnusable {
+        /// The directory.
+        path: String,
+        /// Why.
+        error: String,
+    },
+    /// What the other ranks have to be given, in hexadecimal digits.
+    Root {
+        /// The digits.
+        info: String,
+    },
+    /// What a load on a device gave.
+    Load {
+        /// How often the operation ran.
+        rounds: u64,
+        /// How often its result was compared.
+        compared: u64,
+        /// Trillion floating-point operations a second at the beginning.
+        first_tflops: f64,
+        /// At the end.
+        last_tflops: f64,
+        /// Bytes of memory that were written and read back.
+        memory_bytes: u64,
     },
     /// A stage begins.
     Begin {
@@ -174,6 +306,9 @@ pub enum Event {
         /// The speed of a copy in GB/s, where measured.
         #[serde(skip_serializing_if = "Option::is_none")]
         gb_per_s: Option<f64>,
+        /// The largest relative error of random numbers, where there are any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        relative_error: Option<f64>,
         /// What came of it.
         outcome: Outcome,
     },
@@ -237,6 +372,16 @@ pub enum Fault {
         #[serde(skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
+    /// A function of HCCL returned an error: its codes are not those of the runtime.
+    Hccl {
+        /// The function.
+        function: String,
+        /// Its code.
+        code: i32,
+        /// What the runtime said about it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
     /// A function returned no object.
     Null {
         /// The function.
@@ -256,6 +401,24 @@ pub enum Fault {
     },
     /// Data is not what it should be.
     Wrong(Wrong),
+    /// Stripes of a result are wrong, each of which one block computed.
+    Stripes {
+        /// What is wrong.
+        data: Box<Wrong>,
+        /// The blocks that were wrong the first time.
+        blocks: Vec<u32>,
+        /// Those that were wrong the second time too.
+        again: Vec<u32>,
+        /// How many blocks there were.
+        of: u32,
+    },
+    /// A sum over ranks is wrong.
+    Sum {
+        /// What is wrong.
+        data: Box<Wrong>,
+        /// The ranks whose part of it is missing, where that can be told.
+        from: Vec<u32>,
+    },
 }
 
 /// Data that is not what it should be.
@@ -342,6 +505,8 @@ pub enum Again {
     Different,
     /// Right data.
     Right,
+    /// There was none.
+    NotTried,
 }
 
 #[cfg(test)]
@@ -370,6 +535,7 @@ mod tests {
                 host_ms: 1.5,
                 device_ms: None,
                 gb_per_s: None,
+                relative_error: None,
                 outcome: Outcome::Failed { fault: Fault::Wrong(wrong) },
             },
             Event::Done,

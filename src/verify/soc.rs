@@ -42,6 +42,16 @@ fn is_second(model: &str) -> bool {
     model.strip_prefix("910B").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
+/// What the run-time compiler calls the chip, of those that it compiles for: `dav-2201` from CANN
+/// 8.3 on, `dav-3510` from 9.1 on. From the documents of asc-devkit 9.1.
+pub fn compiler_arch(generation: Generation) -> Option<&'static str> {
+    match generation {
+        Generation::Second => Some("dav-2201"),
+        Generation::Third => Some("dav-3510"),
+        Generation::First | Generation::Inference | Generation::Edge | Generation::Unknown => None,
+    }
+}
+
 /// Whether `aclnnAdd` is there: not on 310P and 310B. `None` if nobody knows.
 pub fn adds(generation: Generation, dtype: Dtype) -> Option<bool> {
     match generation {

@@ -2,6 +2,7 @@
 //!
 //! - `simulator`: installations of simulated libraries, version by version;
 //! - `matrix`: one fault at a time, with what has to be said of it;
+//! - `kernel`, `fabric`: the later rungs;
 //! - `contract`: processes, formats, options;
 //! - `abi`: the declared functions against the facts of the official headers.
 #![allow(
@@ -12,5 +13,7 @@
 
 mod abi;
 mod contract;
+mod fabric;
+mod kernel;
 mod matrix;
 mod simulator;

@@ -6,13 +6,15 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::simulator::{Installation, NEW, OLD, verify};
+use super::simulator::{Installation, NEW, OLD, RTC, verify};
 
 /// A fault, and what is expected.
 struct Case {
     class: &'static str,
     /// Libraries of their own, for faults that lie in them.
     libraries: Option<Installation>,
+    /// With all parts of CANN.
+    complete: bool,
     variables: Vec<(&'static str, String)>,
     args: Vec<String>,
     /// `ID message` of the first finding; none for what must not be found.
@@ -65,6 +67,7 @@ fn case(class: &'static str, fault: String, rung: &str, found: Option<String>) -
     Case {
         class,
         libraries: None,
+        complete: false,
         variables: vec![("ASCSIM_FAULT", fault)],
         args: vec!["--rung".to_owned(), rung.to_owned()],
         status: i32::from(found.is_some()),
@@ -79,7 +82,129 @@ fn cases() -> Vec<Case> {
     libraries(&mut cases);
     machines(&mut cases);
     harmless(&mut cases);
+    kernels(&mut cases);
+    fabric(&mut cases);
     cases
+}
+
+/// Our own kernel: whatever fails there is undecided, and only a crash is somebody's fault.
+fn kernels(cases: &mut Vec<Case>) {
+    let mut push = |class, fault: &str, found: &str, status| {
+        let found = Some(found.to_owned());
+        let case =
+            Case { status, complete: true, ..case(class, fault.to_owned(), "kernel", found) };
+        cases.push(case);
+    };
+    for (damage, message) in [
+        ("flip", "stripes"),
+        ("flipmsb", "stripes"),
+        ("zero", "stripes"),
+        ("stale", "stripes"),
+        ("tail", "stripes"),
+        ("swap", "stripes"),
+    ] {
+        for block in [0, 7, 39] {
+            let found = format!("VERIFY-KERNEL {message}");
+            push("own kernel, one core", &format!("core#{block}:{damage}"), &found, 3);
+        }
+        let once = format!("core@8:{damage}");
+        push("own kernel, one core", &once, "VERIFY-KERNEL stripes_once", 3);
+    }
+    push("own kernel, one core", "core#39:over", "VERIFY-KERNEL guard", 3);
+    push("own kernel, one core", "core#5:segv", "VERIFY-CRASH signal", 1);
+    for function in [
+        "core",
+        "aclrtcCreateProg",
+        "aclrtcGetBinDataSize",
+        "aclrtcGetBinData",
+        "aclrtcDestroyProg",
+        "aclGetDeviceCapability",
+        "aclrtBinaryLoadFromData",
+        "aclrtBinaryGetFunction",
+        "aclrtKernelArgsInit",
+        "aclrtKernelArgsAppend",
+        "aclrtKernelArgsFinalize",
+        "aclrtLaunchKernelWithConfig",
+        "aclrtBinaryUnLoad",
+    ] {
+        push("own kernel, calls", &format!("{function}:ret=507899"), "VERIFY-KERNEL call", 3);
+        push("own kernel, calls", &format!("{function}:abort"), "VERIFY-CRASH signal", 1);
+    }
+    push("own kernel, calls", "aclrtcGetBinData:flip", "VERIFY-KERNEL call", 3);
+    push("own kernel, calls", "aclrtcCompileProg:ret=176003", "VERIFY-KERNEL compile", 3);
+    push("own kernel, calls", "aclrtcCompileProg:segv", "VERIFY-CRASH signal", 1);
+    push("own kernel, calls", "aclrtcCompileProg:exit=1", "VERIFY-CRASH exit", 1);
+    push("own kernel, calls", "aclrtcCompileProg:hang", "VERIFY-HANG silent", 1);
+    push("own kernel, calls", "core#3:hang", "VERIFY-KERNEL call", 3);
+    for case in cases.iter_mut().rev().take(2) {
+        case.args.extend(["--timeout".to_owned(), "1.5".to_owned()]);
+    }
+}
+
+/// Between devices.
+fn fabric(cases: &mut Vec<Case>) {
+    let mut push = |class, fault: &str, found: &str| {
+        let mut case = case(class, fault.to_owned(), "fabric", Some(found.to_owned()));
+        case.variables
+            .extend([("ASCSIM_DEVICES", "3".to_owned()), ("ASCSIM_CONNECT_MS", "1500".to_owned())]);
+        case.args.extend(["--timeout".to_owned(), "4".to_owned()]);
+        cases.push(Case { complete: true, ..case });
+    };
+    for (damage, message) in [
+        ("flip", "wrong"),
+        ("flipmsb", "wrong"),
+        ("zero", "wrong"),
+        ("swap", "wrong"),
+        ("stale", "unwritten"),
+        ("tail", "unwritten"),
+        ("over", "guard"),
+        ("ret=507899", "call"),
+    ] {
+        let found = format!("VERIFY-FABRIC {message}");
+        push("between devices", &format!("link#1-2:{damage}"), &found);
+        if !["over", "ret=507899"].contains(&damage) {
+            let once = format!("link@3:{damage}");
+            push("between devices", &once, "VERIFY-FABRIC intermittent");
+        }
+    }
+    for (fault, found) in [
+        ("aclrtDeviceCanAccessPeer:ret=507899", "VERIFY-FABRIC call"),
+        ("aclrtDeviceEnablePeerAccess:ret=107000", "VERIFY-FABRIC call"),
+        ("aclrtDeviceEnablePeerAccess:segv", "VERIFY-CRASH signal"),
+        ("link#0-1:hang", "VERIFY-HANG silent"),
+    ] {
+        push("between devices", fault, found);
+    }
+    for (fault, found) in [
+        ("HcclGetRootInfo:ret=8", "VERIFY-FABRIC call"),
+        ("HcclGetRootInfo:segv", "VERIFY-CRASH signal"),
+        ("HcclCommInitRootInfo#2:segv", "VERIFY-CRASH signal"),
+        ("HcclCommInitRootInfo#0:segv", "VERIFY-CRASH signal"),
+        ("HcclCommInitRootInfo#2:exit=0", "VERIFY-CRASH exit"),
+        ("HcclCommInitRootInfo#2:hang", "VERIFY-HANG silent"),
+        ("HcclCommInitRootInfo#1:ret=4", "VERIFY-FABRIC call"),
+        ("HcclCommInitRootInfo:ret=19", "VERIFY-FABRIC call"),
+        ("HcclAllReduce#2:segv", "VERIFY-CRASH signal"),
+        ("HcclAllReduce#2:hang", "VERIFY-HANG silent"),
+        ("HcclAllReduce#2:ret=15", "VERIFY-FABRIC call"),
+        ("HcclCommDestroy#1:segv", "VERIFY-CRASH signal"),
+        ("HcclCommDestroy#1:ret=4", "VERIFY-FABRIC call"),
+        ("part#2:hang", "VERIFY-FABRIC call"),
+        ("part#2:ret=507899", "VERIFY-FABRIC call"),
+    ] {
+        push("a rank is lost", fault, found);
+    }
+    for damage in ["flip", "flipmsb", "zero", "stale", "tail", "swap"] {
+        // What is given is summed as it is: nothing of it is "not written".
+        if !["stale", "tail"].contains(&damage) {
+            let message = if damage == "zero" { "sum_from" } else { "sum" };
+            push("wrong sum", &format!("part#1:{damage}"), &format!("VERIFY-FABRIC {message}"));
+        }
+        push("wrong sum", &format!("sum#2:{damage}"), "VERIFY-FABRIC sum");
+        push("wrong sum", &format!("sum@2#2:{damage}"), "VERIFY-FABRIC sum");
+        push("wrong sum", &format!("sum@3#2:{damage}"), "VERIFY-FABRIC sum");
+    }
+    push("wrong sum", "sum#2:over", "VERIFY-FABRIC guard");
 }
 
 /// Every function fails, crashes, ends the process, or does not return.
@@ -195,7 +320,8 @@ fn libraries(cases: &mut Vec<Case>) {
         let found = (!message.is_empty()).then(|| format!("VERIFY-LOAD {message}"));
         let args = vec!["--rung".to_owned(), rung.to_owned()];
         let variables = Vec::new();
-        cases.push(Case { class, libraries: Some(libraries), variables, args, found, status });
+        let libraries = Some(libraries);
+        cases.push(Case { class, libraries, complete: false, variables, args, found, status });
     };
     let elf = std::fs::read(std::env::current_exe().unwrap()).unwrap();
     let mut foreign = elf.clone();
@@ -240,6 +366,7 @@ fn machines(cases: &mut Vec<Case>) {
         cases.push(Case {
             class,
             libraries: None,
+            complete: false,
             variables: variables.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),
             args: args.iter().map(|arg| (*arg).to_owned()).collect(),
             found: (!found.is_empty()).then(|| found.to_owned()),
@@ -314,7 +441,8 @@ fn run(case: &Case) -> Option<String> {
     // Where kernels are counted, the one with a library for all of them.
     let value = case.variables.first().map_or("", |(_, value)| value);
     let turn = if value.contains("kernel") { 0 } else { value.len() % 2 };
-    let libraries = case.libraries.as_ref().map_or(both[turn], Installation::path);
+    let shared = if case.complete { RTC.path() } else { both[turn] };
+    let libraries = case.libraries.as_ref().map_or(shared, Installation::path);
     let args: Vec<&str> = case.args.iter().map(String::as_str).collect();
     let variables: Vec<(&str, &str)> =
         case.variables.iter().map(|(name, value)| (*name, value.as_str())).collect();

@@ -45,6 +45,14 @@ impl Installation {
         installation
     }
 
+    /// CANN from 8.5 on with all its parts: the run-time compiler, and HCCL.
+    pub(crate) fn rtc() -> Self {
+        let installation = Self::new();
+        installation.link("libacl_rtc.so", "libacl_rtc.so");
+        installation.link("libhccl.so", "libhccl.so");
+        installation
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.dir.path()
     }
@@ -95,6 +103,7 @@ impl Installation {
 
 pub(crate) static OLD: LazyLock<Installation> = LazyLock::new(Installation::old);
 pub(crate) static NEW: LazyLock<Installation> = LazyLock::new(Installation::new);
+pub(crate) static RTC: LazyLock<Installation> = LazyLock::new(Installation::rtc);
 
 /// What a run gave.
 #[derive(Debug)]

@@ -8,10 +8,12 @@
 //! whether it is there at all ([`Function::since`]).
 
 mod canon;
+mod structs;
 mod table;
 pub mod values;
 
 pub use canon::Canon;
+pub use structs::{BinaryLoadOption, BinaryLoadOptions, Layout, PackageVersion, RootInfo, layouts};
 
 use std::ffi::c_void;
 
@@ -87,7 +89,8 @@ impl Group {
     ///
     /// From CANN 8.5 on the runtime is in `libacl_rt.so` (with `libascendcl.so` beside it for
     /// compatibility) and the operators are split by repository; `libopapi.so` must not be used
-    /// together with `libopapi_<repository>.so`. CANN 8.1 has `libaclnn_*.so` as well.
+    /// together with `libopapi_<repository>.so`. CANN 8.1 has `libaclnn_*.so` as well. From 9.0
+    /// on the communicators are declared in hcomm; `libhccl.so` depends on it.
     pub const fn libraries(self) -> &'static [&'static str] {
         match self {
             Self::Acl => &["libascendcl.so", "libacl_rt.so"],
@@ -95,7 +98,7 @@ impl Group {
             Self::Math => &["libopapi_math.so", "libopapi.so", "libaclnn_math.so"],
             Self::Nn => &["libopapi_nn.so", "libopapi.so", "libaclnn_ops_infer.so"],
             Self::Rtc => &["libacl_rtc.so"],
-            Self::Hccl => &["libhccl.so"],
+            Self::Hccl => &["libhccl.so", "libhcomm.so"],
         }
     }
 }

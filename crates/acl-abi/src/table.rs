@@ -1,6 +1,7 @@
 //! The table. One row per function: where it lies, whether the probe can do without, the first
 //! CANN version whose headers have it, and its type.
 
+pub(crate) use crate::{BinaryLoadOptions, PackageVersion, RootInfo};
 pub(crate) use std::ffi::{c_char, c_void};
 
 /// Hands all rows to the macro `$callback`.
@@ -58,9 +59,37 @@ macro_rules! acl_functions {
             /// The time between two events, in milliseconds.
             Acl Required "6.0.1"
                 fn aclrtEventElapsedTime(milliseconds: *mut f32, start: Event, end: Event) -> Status;
+            /// Whether a device may read and write the memory of another one.
+            Acl Required "6.0.1"
+                fn aclrtDeviceCanAccessPeer(can: *mut i32, device: i32, peer: i32) -> Status;
+            /// Lets the device of this thread use the memory of another one; the flags are 0.
+            Acl Required "6.0.1"
+                fn aclrtDeviceEnablePeerAccess(peer: i32, flags: u32) -> Status;
             /// A value of a device, for example the number of its vector cores.
             Acl Optional "8.0.RC1"
                 fn aclGetDeviceCapability(device: u32, what: i32, value: *mut i64) -> Status;
+            /// The version of a package of CANN.
+            Acl Optional "8.1.RC1"
+                fn aclsysGetCANNVersion(package: i32, version: *mut PackageVersion) -> Status;
+            /// Loads compiled kernels to the device of this thread.
+            Acl Optional "8.5.0"
+                fn aclrtBinaryLoadFromData(data: *const c_void, size: usize, options: *const BinaryLoadOptions, binary: *mut Binary) -> Status;
+            /// Takes them away again.
+            Acl Optional "8.1.RC1" fn aclrtBinaryUnLoad(binary: Binary) -> Status;
+            /// A kernel of a loaded binary, by its name.
+            Acl Optional "8.1.RC1"
+                fn aclrtBinaryGetFunction(binary: Binary, name: *const c_char, function: *mut KernelFunction) -> Status;
+            /// An empty list of arguments for a kernel.
+            Acl Optional "8.1.RC1"
+                fn aclrtKernelArgsInit(function: KernelFunction, args: *mut KernelArgs) -> Status;
+            /// Appends an argument, which is copied.
+            Acl Optional "8.1.RC1"
+                fn aclrtKernelArgsAppend(args: KernelArgs, value: *mut c_void, size: usize, param: *mut KernelParam) -> Status;
+            /// Ends the list.
+            Acl Optional "8.1.RC1" fn aclrtKernelArgsFinalize(args: KernelArgs) -> Status;
+            /// Runs a kernel in so many blocks, in the order of a stream.
+            Acl Optional "8.1.RC1"
+                fn aclrtLaunchKernelWithConfig(function: KernelFunction, blocks: u32, stream: Stream, config: *mut c_void, args: KernelArgs, reserved: *mut c_void) -> Status;
 
             /// A view of device memory as a tensor, or null.
             Nnopbase Required "7.0.0"
@@ -85,6 +114,38 @@ macro_rules! acl_functions {
             /// Runs the plan.
             Nn Required "7.0.0"
                 fn aclnnMatmul(workspace: *mut c_void, size: u64, executor: Executor, stream: Stream) -> Status;
+
+            /// A program to compile: its source, its name, and headers by name.
+            Rtc Optional "8.3.RC1"
+                fn aclrtcCreateProg(program: *mut RtcProgram, source: *const c_char, name: *const c_char, headers: i32, texts: *mut *const c_char, names: *mut *const c_char) -> Status;
+            /// Compiles it.
+            Rtc Optional "8.3.RC1"
+                fn aclrtcCompileProg(program: RtcProgram, options: i32, list: *mut *const c_char) -> Status;
+            /// Bytes of the compiled program.
+            Rtc Optional "8.3.RC1"
+                fn aclrtcGetBinDataSize(program: RtcProgram, size: *mut usize) -> Status;
+            /// The compiled program, into memory that is large enough.
+            Rtc Optional "8.3.RC1"
+                fn aclrtcGetBinData(program: RtcProgram, data: *mut c_char) -> Status;
+            /// Bytes of what the compiler said.
+            Rtc Optional "8.3.RC1"
+                fn aclrtcGetCompileLogSize(program: RtcProgram, size: *mut usize) -> Status;
+            /// What it said, into memory that is large enough.
+            Rtc Optional "8.3.RC1"
+                fn aclrtcGetCompileLog(program: RtcProgram, log: *mut c_char) -> Status;
+            /// Ends a program.
+            Rtc Optional "8.3.RC1" fn aclrtcDestroyProg(program: *mut RtcProgram) -> Status;
+
+            /// What all ranks of a communicator have to be given.
+            Hccl Required "6.0.1" fn HcclGetRootInfo(info: *mut RootInfo) -> Status;
+            /// Joins a communicator, and waits until all ranks have.
+            Hccl Required "6.0.1"
+                fn HcclCommInitRootInfo(ranks: u32, info: *const RootInfo, rank: u32, communicator: *mut Communicator) -> Status;
+            /// Sums over all ranks, in the order of a stream.
+            Hccl Required "6.0.1"
+                fn HcclAllReduce(from: *mut c_void, to: *mut c_void, count: u64, dtype: i32, operation: i32, communicator: Communicator, stream: Stream) -> Status;
+            /// Leaves a communicator.
+            Hccl Required "6.0.1" fn HcclCommDestroy(communicator: Communicator) -> Status;
         }
     };
 }

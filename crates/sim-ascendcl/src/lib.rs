@@ -1,9 +1,11 @@
 //! The simulated `libascendcl.so` (and `libacl_rt.so`): devices, memory, streams, events.
 
+mod kernel;
 mod memory;
 mod stream;
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::ffi::{CString, c_char, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex};
@@ -14,13 +16,18 @@ use acl_abi::values::{
     ACL_ERROR_UNINITIALIZE, ACL_MEMCPY_DEVICE_TO_DEVICE, ACL_MEMCPY_DEVICE_TO_HOST,
     ACL_MEMCPY_HOST_TO_DEVICE,
 };
-use acl_abi::{Event, Status, Stream};
+use acl_abi::{
+    Binary, BinaryLoadOptions, Event, KernelArgs, KernelFunction, KernelParam, PackageVersion,
+    Status, Stream,
+};
 use sim_core::Corruption;
 
 sim_core::identify!();
 
 static STARTED: AtomicBool = AtomicBool::new(false);
 thread_local!(static DEVICE: Cell<Option<i32>> = const { Cell::new(None) });
+/// Devices that may use the memory of another one.
+static PEERS: Mutex<BTreeSet<(i32, i32)>> = Mutex::new(BTreeSet::new());
 
 /// The devices that `ASCEND_RT_VISIBLE_DEVICES` leaves: the list up to its first wrong entry.
 /// None at all is what a wrong list gives in the field (gpustack/gpustack#3352).
@@ -109,7 +116,22 @@ fn check_copy(
     if count > room || !alive || to.is_null() || from.is_null() {
         return Err(ACL_ERROR_RT_PARAM_INVALID);
     }
-    Ok(())
+    match link(to as usize, from as usize, kind) {
+        Some((from, to)) if !both_ways(from, to) => Err(ACL_ERROR_RT_PARAM_INVALID),
+        _ => Ok(()),
+    }
+}
+
+/// The devices that a copy goes between, if it does.
+fn link(to: usize, from: usize, kind: i32) -> Option<(i32, i32)> {
+    let between = kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
+    let (from, to) = (memory::owner(from)?, memory::owner(to)?);
+    (between && from != to).then_some((from, to))
+}
+
+fn both_ways(one: i32, other: i32) -> bool {
+    let peers = PEERS.lock().unwrap();
+    peers.contains(&(one, other)) && peers.contains(&(other, one))
 }
 
 sim_core::export! {
@@ -168,6 +190,77 @@ sim_core::export! {
         if DEVICE.get() == Some(device) { 0 } else { ACL_ERROR_RT_INVALID_DEVICEID }
     }
 
+    fn aclrtDeviceCanAccessPeer(can: *mut i32, device: i32, peer: i32) -> Status |_| {
+        let there = |number: i32| usize::try_from(number).is_ok_and(|n| n < visible().len());
+        if !there(device) || !there(peer) {
+            return ACL_ERROR_RT_INVALID_DEVICEID;
+        }
+        // SAFETY: the caller gives a place for the answer.
+        unsafe { can.write(i32::from(device != peer && sim_core::setting("ASCSIM_PEERS", 1) == 1)) };
+        0
+    }
+
+    fn aclrtDeviceEnablePeerAccess(peer: i32, flags: u32) -> Status |_| {
+        status(device().and_then(|device| {
+            // A second time is refused, as by the runtime.
+            let new = flags == 0 && PEERS.lock().unwrap().insert((device, peer));
+            if new { Ok(()) } else { Err(ACL_ERROR_RT_PARAM_INVALID) }
+        }))
+    }
+
+    fn aclsysGetCANNVersion(package: i32, version: *mut PackageVersion) -> Status |_| {
+        if package != 0 {
+            return ACL_ERROR_INVALID_PARAM;
+        }
+        let text = std::env::var("ASCSIM_CANN").unwrap_or_else(|_| "8.1.RC1".to_owned());
+        // SAFETY: the caller gives a place for the answer.
+        let version = unsafe { &mut (*version).version };
+        version[..text.len()].copy_from_slice(text.as_bytes());
+        0
+    }
+
+    fn aclrtBinaryLoadFromData(data: *const c_void, size: usize,
+        options: *const BinaryLoadOptions, binary: *mut Binary
+    ) -> Status |_| {
+        // SAFETY: as the function of CANN.
+        status(device().and_then(|_| unsafe { kernel::load(data, size, options, binary) }))
+    }
+
+    fn aclrtBinaryUnLoad(binary: Binary) -> Status |_| {
+        // SAFETY: as the function of CANN.
+        status(unsafe { kernel::unload(binary) })
+    }
+
+    fn aclrtBinaryGetFunction(binary: Binary, name: *const c_char, function: *mut KernelFunction
+    ) -> Status |_| {
+        // SAFETY: as the function of CANN.
+        status(unsafe { kernel::find(binary, name, function) })
+    }
+
+    fn aclrtKernelArgsInit(function: KernelFunction, args: *mut KernelArgs) -> Status |_| {
+        // SAFETY: as the function of CANN.
+        status(unsafe { kernel::begin(function, args) })
+    }
+
+    fn aclrtKernelArgsAppend(args: KernelArgs, value: *mut c_void, size: usize,
+        param: *mut KernelParam
+    ) -> Status |_| {
+        // SAFETY: as the function of CANN.
+        status(unsafe { kernel::append(args, value, size, param) })
+    }
+
+    fn aclrtKernelArgsFinalize(args: KernelArgs) -> Status |_| {
+        // SAFETY: as the function of CANN.
+        status(unsafe { kernel::end(args) })
+    }
+
+    fn aclrtLaunchKernelWithConfig(function: KernelFunction, blocks: u32, stream: Stream,
+        _config: *mut c_void, args: KernelArgs, _reserved: *mut c_void
+    ) -> Status |_| {
+        // SAFETY: as the function of CANN.
+        status(unsafe { kernel::launch(function, blocks, stream, args) })
+    }
+
     fn aclGetDeviceCapability(_device: u32, _what: i32, value: *mut i64) -> Status |_| {
         // SAFETY: the caller gives a place for the answer.
         unsafe { value.write(sim_core::setting("ASCSIM_CORES", 40) as i64) };
@@ -197,7 +290,7 @@ sim_core::export! {
     }
 
     fn aclrtMalloc(pointer: *mut *mut c_void, size: usize, _policy: i32) -> Status |_| {
-        status(device().and_then(|_| memory::allocate(size)).map(|address| {
+        status(device().and_then(|device| memory::allocate(size, device)).map(|address| {
             // SAFETY: the caller gives a place for the answer.
             unsafe { pointer.write(address as *mut c_void) };
         }))
@@ -208,7 +301,14 @@ sim_core::export! {
     }
 
     fn aclrtMemcpy(to: *mut c_void, room: usize, from: *const c_void, count: usize, kind: i32
-    ) -> Status |corruption| {
+    ) -> Status |mut corruption| {
+        if let Some((from, to)) = link(to as usize, from as usize, kind) {
+            match sim_core::strike_at("link", Some(format!("{from}-{to}"))) {
+                sim_core::Effect::Go(None) => {}
+                sim_core::Effect::Go(damage) => corruption = damage,
+                sim_core::Effect::Return(code) => return code,
+            }
+        }
         status(check_copy(to, room, from, count, kind).map(|()| {
             // SAFETY: checked, as far as the library can know.
             unsafe { copy(to, from, count, kind, corruption) };
@@ -235,8 +335,8 @@ sim_core::export! {
     }
 
     fn aclrtGetMemInfo(kind: i32, free: *mut usize, total: *mut usize) -> Status |_| {
-        status(device().and_then(|_| {
-            let (left, all) = memory::room(kind).ok_or(ACL_ERROR_INVALID_PARAM)?;
+        status(device().and_then(|device| {
+            let (left, all) = memory::room(kind, device).ok_or(ACL_ERROR_INVALID_PARAM)?;
             // SAFETY: the caller gives places for the answers.
             unsafe {
                 free.write(left);

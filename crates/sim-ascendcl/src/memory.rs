@@ -14,7 +14,8 @@ use acl_abi::values::{
 const FENCE: usize = 64;
 const MARK: u8 = 0xfd;
 
-static LIVE: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+/// Address, size, device.
+static LIVE: Mutex<BTreeMap<usize, (usize, i32)>> = Mutex::new(BTreeMap::new());
 
 fn limit() -> usize {
     (sim_core::setting("ASCSIM_HBM_MB", 1024) as usize) << 20
@@ -29,12 +30,12 @@ fn layout(size: usize) -> Option<Layout> {
     Layout::from_size_align(taken(size).checked_add(FENCE)?, 64).ok()
 }
 
-pub fn allocate(size: usize) -> Result<usize, Status> {
+pub fn allocate(size: usize, device: i32) -> Result<usize, Status> {
     if size == 0 {
         return Err(ACL_ERROR_INVALID_PARAM);
     }
     let mut live = LIVE.lock().unwrap();
-    let used: usize = live.values().map(|size| taken(*size)).sum();
+    let used: usize = used(&live, device);
     if size > limit() || used + taken(size) > limit() {
         return Err(ACL_ERROR_RT_MEMORY_ALLOCATION);
     }
@@ -49,12 +50,12 @@ pub fn allocate(size: usize) -> Result<usize, Status> {
         pointer.add(taken(size)).write_bytes(MARK, FENCE);
         pointer as usize
     };
-    live.insert(address, size);
+    live.insert(address, (size, device));
     Ok(address)
 }
 
 pub fn free(address: usize) -> Result<(), Status> {
-    let size = LIVE.lock().unwrap().remove(&address).ok_or(ACL_ERROR_RT_PARAM_INVALID)?;
+    let (size, _) = LIVE.lock().unwrap().remove(&address).ok_or(ACL_ERROR_RT_PARAM_INVALID)?;
     let layout = layout(size).ok_or(ACL_ERROR_RT_PARAM_INVALID)?;
     let pointer = address as *mut u8;
     // SAFETY: it was allocated with this layout and is not in the account any more.
@@ -70,16 +71,26 @@ pub fn free(address: usize) -> Result<(), Status> {
 /// Whether all of the range is alive.
 pub fn holds(address: usize, count: usize) -> bool {
     let live = LIVE.lock().unwrap();
-    live.range(..=address).next_back().is_some_and(|(start, size)| {
+    live.range(..=address).next_back().is_some_and(|(start, (size, _))| {
         address.checked_add(count).is_some_and(|end| end <= start + taken(*size))
     })
 }
 
+/// The device that an address belongs to.
+pub fn owner(address: usize) -> Option<i32> {
+    let live = LIVE.lock().unwrap();
+    live.range(..=address).next_back().map(|(_, (_, device))| *device)
+}
+
+fn used(live: &BTreeMap<usize, (usize, i32)>, device: i32) -> usize {
+    live.values().filter(|(_, of)| *of == device).map(|(size, _)| taken(*size)).sum()
+}
+
 /// Free and total bytes.
-pub fn room(kind: i32) -> Option<(usize, usize)> {
+pub fn room(kind: i32, device: i32) -> Option<(usize, usize)> {
     match kind {
         ACL_HBM_MEM | ACL_DDR_MEM => {
-            let used: usize = LIVE.lock().unwrap().values().map(|size| taken(*size)).sum();
+            let used = used(&LIVE.lock().unwrap(), device);
             Some((limit().saturating_sub(used), limit()))
         }
         _ => None,

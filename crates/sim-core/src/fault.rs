@@ -6,7 +6,9 @@
 //! happens to data: `flip` (lowest bit of one element), `flipmsb`, `nan`, `zero`, `tail` (the end
 //! is not written), `scale` (all doubled), `stale` (nothing is written), `stripe` (a wrong block),
 //! `swap` (two blocks exchanged), `over` (bytes behind the end).
-//! The function `kernel` is work on a stream.
+//! The function `kernel` is work on a stream; `core#N` is block N of a kernel of our own, `link#A-B`
+//! a copy from device A to device B, `sum` what a rank gets of a sum, `part` what it gives to it:
+//! of these `#` is no device.
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -142,13 +144,20 @@ pub fn strike(function: &str) -> Effect {
     if RULES.is_empty() {
         return Effect::Go(None);
     }
+    strike_at(function, std::env::var("ASCSIM_CURRENT").ok())
+}
+
+/// Lets the faults of `function` happen that are at this place, which is no device.
+pub fn strike_at(function: &str, current: Option<String>) -> Effect {
+    if RULES.is_empty() {
+        return Effect::Go(None);
+    }
     let call = {
         let mut calls = CALLS.lock().unwrap();
         let call = calls.entry(function.to_owned()).or_default();
         *call += 1;
         *call
     };
-    let current = std::env::var("ASCSIM_CURRENT").ok();
     let mut corruption = None;
     for rule in RULES.iter() {
         let now = match rule.first {

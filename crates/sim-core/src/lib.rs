@@ -8,7 +8,7 @@ pub mod fault;
 pub mod float;
 pub mod objects;
 
-pub use fault::{Corruption, Effect, strike};
+pub use fault::{Corruption, Effect, strike, strike_at};
 
 /// Defines a function of the table with the type that the table declares, and the simulator's
 /// faults in front of it. The body gets the corruption to apply to data, if one was asked for.

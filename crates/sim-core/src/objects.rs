@@ -44,3 +44,10 @@ pub struct ScalarObject {
     pub dtype: i32,
     pub bits: u64,
 }
+
+/// Begins a compiled kernel; its name follows.
+pub const KERNEL: &[u8] = b"\x7fASCSIM kernel ";
+/// The only kernel that there is: `out = one + other` over 32-bit integers.
+pub const ADD: &str = "ascend_doctor_probe_add";
+/// Elements that one block of it adds.
+pub const STRIPE: usize = 8192;

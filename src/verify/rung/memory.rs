@@ -12,7 +12,7 @@ use crate::verify::vendor::Buffer;
 pub fn memory(probe: &Probe<'_>) -> Result<(), Stopped> {
     let size = match probe.order.level {
         Level::Quick => 4 << 20,
-        Level::Standard => 64 << 20,
+        Level::Standard | Level::Extended => 64 << 20,
     };
     let stage = |name: &str, run: &dyn Fn() -> Result<Ended, Fault>| {
         probe.reporter.stage(Rung::Memory, name, run)
@@ -23,7 +23,7 @@ pub fn memory(probe: &Probe<'_>) -> Result<(), Stopped> {
 }
 
 /// Words that hold their own address, mixed with `mask`.
-fn addresses(size: usize, mask: u64) -> Vec<u8> {
+pub(super) fn addresses(size: usize, mask: u64) -> Vec<u8> {
     let mut bytes = vec![0; size];
     for (address, word) in (0..).step_by(8).zip(bytes.chunks_exact_mut(8)) {
         let address: u64 = address;
@@ -33,7 +33,7 @@ fn addresses(size: usize, mask: u64) -> Vec<u8> {
 }
 
 /// Compares words, and says where a word of another address stands.
-fn words(expected: &[u8], got: &[u8]) -> Option<Difference> {
+pub(super) fn words(expected: &[u8], got: &[u8]) -> Option<Difference> {
     compare(expected, got, 8, POISON, false, |word| {
         let word = word.try_into().map_or(0, u64::from_le_bytes);
         (format!("{word:#018x}"), true)
@@ -66,7 +66,7 @@ fn device_copy(probe: &Probe<'_>, size: usize) -> Result<Ended, Fault> {
     guard(&got, size, "copy on the device")?;
     vendor.free(from)?;
     vendor.free(to)?;
-    Ok(Ended::Passed(Measured { device_ms: Some(milliseconds), gb_per_s: None }))
+    Ok(Ended::Passed(Measured { device_ms: Some(milliseconds), ..Measured::default() }))
 }
 
 /// Reads `buffer` back, all of it, and compares its beginning with what was sent.

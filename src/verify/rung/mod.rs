@@ -1,12 +1,18 @@
 //! What is tried on a device: one file per rung.
 
 mod compute;
+mod fabric;
+mod kernel;
 mod memory;
 mod speed;
+mod stress;
 
 pub use compute::compute;
+pub use fabric::{link, peers, rank};
+pub use kernel::kernel;
 pub use memory::memory;
 pub use speed::{DIRECTIONS, speeds};
+pub use stress::stress;
 
 use std::time::Instant;
 
@@ -45,6 +51,8 @@ pub struct Measured {
     pub device_ms: Option<f64>,
     /// The speed of a copy, in GB/s.
     pub gb_per_s: Option<f64>,
+    /// The largest relative error of random numbers.
+    pub relative_error: Option<f64>,
 }
 
 /// How a stage ended that did not fail.
@@ -54,6 +62,11 @@ pub enum Ended {
     Passed(Measured),
     /// Not done: this chip or library does not do it.
     NotSupported(String),
+}
+
+/// Right, and nothing measured.
+pub fn passed() -> Ended {
+    Ended::Passed(Measured::default())
 }
 
 /// Ends the ladder: it was reported why.
@@ -88,6 +101,7 @@ impl Reporter {
             host_ms,
             device_ms: measured.device_ms,
             gb_per_s: measured.gb_per_s,
+            relative_error: measured.relative_error,
             outcome,
         });
         if failed { Err(Stopped) } else { Ok(()) }
@@ -124,7 +138,12 @@ impl Probe<'_> {
 
 /// Makes a fault of a difference.
 pub fn wrong(operation: &str, what: Place, found: Difference, again: Again) -> Fault {
-    Fault::Wrong(Wrong {
+    Fault::Wrong(described(operation, what, found, again))
+}
+
+/// Describes a difference.
+pub fn described(operation: &str, what: Place, found: Difference, again: Again) -> Wrong {
+    Wrong {
         operation: operation.to_owned(),
         what,
         pattern: found.pattern,
@@ -135,7 +154,7 @@ pub fn wrong(operation: &str, what: Place, found: Difference, again: Again) -> F
         expected: found.expected,
         got: found.got,
         again,
-    })
+    }
 }
 
 /// What a second try says about a first one that was wrong.

@@ -29,20 +29,20 @@ pub fn speeds(probe: &Probe<'_>) -> Result<(), Stopped> {
         let buffer = vendor.allocate(SIZE)?;
         let best = best(|| by_clock(|| vendor.upload(&buffer, &host.borrow())))?;
         vendor.free(buffer)?;
-        Ok(Measured { device_ms: None, gb_per_s: speed(SIZE, best) })
+        Ok(Measured { gb_per_s: speed(SIZE, best), ..Measured::default() })
     })?;
     direction(1, &|| {
         let buffer = vendor.allocate(SIZE)?;
         let best = best(|| by_clock(|| vendor.download(&buffer, &mut host.borrow_mut())))?;
         vendor.free(buffer)?;
-        Ok(Measured { device_ms: None, gb_per_s: speed(SIZE, best) })
+        Ok(Measured { gb_per_s: speed(SIZE, best), ..Measured::default() })
     })?;
     direction(2, &|| {
         let (from, to) = (vendor.allocate(SIZE)?, vendor.allocate(SIZE)?);
         let best = best(|| probe.timed(|| vendor.copy(&from, &to, SIZE, probe.stream)))?;
         vendor.free(from)?;
         vendor.free(to)?;
-        Ok(Measured { device_ms: Some(best), gb_per_s: speed(SIZE, best) })
+        Ok(Measured { device_ms: Some(best), gb_per_s: speed(SIZE, best), relative_error: None })
     })
 }
 

@@ -1,0 +1,186 @@
+//! The report of a run.
+
+use serde_json::{Value, json};
+
+use crate::report::{Report, Table, Verdict};
+use crate::sysroot::Sysroot;
+use crate::text::{Text, words};
+use crate::verify::judge::{Surroundings, judge};
+use crate::verify::parent::Ran;
+use crate::verify::protocol::{Dtype, Event, Outcome, Rung};
+use crate::verify::run::Done;
+
+/// What every output says where the libraries are a simulation.
+const SIMULATED: &str = "SIMULATED";
+
+pub(super) fn report(done: &Done, rungs: &[Rung], around: &Surroundings) -> Report {
+    let judgement = judge(done, rungs, around);
+    let simulated = done
+        .all()
+        .flat_map(|ran| &ran.events)
+        .any(|event| matches!(event, Event::Loaded { simulated: true, .. }));
+    let host = Sysroot::live().machine().hostname.clone().unwrap_or_default();
+    let subject = if simulated { format!("{host} ({SIMULATED})") } else { host };
+    let mut report = Report::new("verify", subject.trim().to_owned());
+    report.findings = judgement.findings;
+    report.results = judgement.results;
+    report.no_verdict = judgement.no_verdict;
+    if simulated {
+        report.notes.push(words("verify_simulated"));
+        report.provenance.push(("libraries".to_owned(), SIMULATED.to_owned()));
+        for finding in &mut report.findings {
+            finding.title.en = format!("{SIMULATED} {}", finding.title.en);
+            finding.title.zh = format!("{SIMULATED} {}", finding.title.zh);
+        }
+        for result in &mut report.results {
+            result.name.en = format!("{SIMULATED} {}", result.name.en);
+            result.name.zh = format!("{SIMULATED} {}", result.name.zh);
+        }
+    }
+    for event in &done.first.events {
+        match event {
+            Event::Interface { version: [major, minor, patch] } => report
+                .overview
+                .push((words("verify_interface"), Text::same(format!("{major}.{minor}.{patch}")))),
+            Event::Cann { version } => {
+                report.overview.push((Text::same("CANN"), Text::same(version)));
+            }
+            Event::Loaded { libraries, .. } => {
+                let names: Vec<&str> = libraries.iter().map(|lib| lib.name.as_str()).collect();
+                report.overview.push((words("verify_libraries"), Text::same(names.join(", "))));
+            }
+            _ => {}
+        }
+    }
+    for rung in rungs {
+        let passed = report
+            .results
+            .iter()
+            .any(|result| result.id == rung.finding() && result.verdict == Verdict::Passed);
+        if passed {
+            report.notes.push(words(proves(*rung)));
+        }
+    }
+    if !done.devices.is_empty() {
+        report.tables.push(overview(done, rungs));
+    }
+    report.tables.extend(errors(done));
+    report.extra.insert("simulated".to_owned(), json!(simulated));
+    report
+        .extra
+        .insert("devices".to_owned(), json!(done.devices.iter().map(device).collect::<Vec<_>>()));
+    report.extra.insert("start".to_owned(), device(&done.first));
+    if let Some(peers) = &done.peers {
+        let ranks: Vec<Value> = done.ranks.iter().map(device).collect();
+        report.extra.insert("fabric".to_owned(), json!({ "peers": device(peers), "ranks": ranks }));
+    }
+    if !done.loads.is_empty() {
+        let loads: Vec<Value> = done.loads.iter().map(device).collect();
+        report.extra.insert("stress".to_owned(), json!(loads));
+    }
+    report
+}
+
+/// What a rung proves and what not, as a key of `data/ui.toml`.
+const fn proves(rung: Rung) -> &'static str {
+    match rung {
+        Rung::Load => "verify_proves_load",
+        Rung::Runtime => "verify_proves_runtime",
+        Rung::Memory => "verify_proves_memory",
+        Rung::Compute => "verify_proves_compute",
+        Rung::Kernel => "verify_proves_kernel",
+        Rung::Fabric => "verify_proves_fabric",
+        Rung::Stress => "verify_proves_stress",
+    }
+}
+
+fn soc(ran: &Ran) -> Option<&str> {
+    ran.events.iter().find_map(|event| match event {
+        Event::Soc { name } => Some(name.as_str()),
+        _ => None,
+    })
+}
+
+/// A child in the JSON report.
+fn device(ran: &Ran) -> Value {
+    let stages: Vec<&Event> =
+        ran.events.iter().filter(|event| matches!(event, Event::Stage { .. })).collect();
+    let about = |event: &&Event| matches!(event, Event::Kernel { .. } | Event::Load { .. });
+    let told: Vec<&Event> = ran.events.iter().filter(about).collect();
+    json!({
+        "told": told,
+        "device": ran.device,
+        "soc": soc(ran),
+        "took_ms": ran.took.as_secs_f64() * 1e3,
+        "last_call": ran.last_call,
+        "stages": stages,
+    })
+}
+
+/// A row for each device: its chip, what became of each rung, how long it took.
+fn overview(done: &Done, rungs: &[Rung]) -> Table {
+    let of = |device: Option<i32>, rung: Rung| -> Vec<&Ran> {
+        let own = |ran: &&Ran| ran.device == device;
+        match rung {
+            // One child copies between all of them.
+            Rung::Fabric => done.peers.iter().chain(done.ranks.iter().filter(own)).collect(),
+            Rung::Stress => done.loads.iter().filter(own).collect(),
+            _ => done.devices.iter().filter(own).collect(),
+        }
+    };
+    let mark = |children: &[&Ran], rung: Rung| {
+        let (mut open, mut seen) = (false, "");
+        for event in children.iter().flat_map(|ran| &ran.events) {
+            match event {
+                Event::Begin { rung: of, .. } if *of == rung => open = true,
+                Event::Stage { rung: of, outcome, .. } if *of == rung => {
+                    open = false;
+                    seen = match (outcome, seen) {
+                        (Outcome::Failed { .. }, _) | (_, "✗") => "✗",
+                        (Outcome::NotSupported { .. }, "") => "–",
+                        (Outcome::NotSupported { .. }, before) => before,
+                        (Outcome::Passed, _) => "✓",
+                    };
+                }
+                _ => {}
+            }
+        }
+        // A stage that began and never ended took the process with it.
+        if open { "✗" } else { seen }.to_owned()
+    };
+    let row = |ran: &Ran| {
+        let mut row = vec![
+            ran.device.map(|device| device.to_string()).unwrap_or_default(),
+            soc(ran).unwrap_or_default().to_owned(),
+        ];
+        row.extend(rungs.iter().map(|rung| mark(&of(ran.device, *rung), *rung)));
+        row.push(format!("{:.0}", ran.took.as_secs_f64() * 1e3));
+        row.into_iter().map(Text::same).collect::<Vec<_>>()
+    };
+    let mut head = vec![words("verify_device"), words("verify_chip")];
+    head.extend(rungs.iter().map(|rung| Text::same(rung.as_str())));
+    head.push(Text::same("ms"));
+    Table { title: words("verify_devices"), head, rows: done.devices.iter().map(row).collect() }
+}
+
+/// How far random numbers were off, by element type: the most of all devices.
+fn errors(done: &Done) -> Option<Table> {
+    let mut most: Vec<(&'static str, f64)> = Vec::new();
+    for event in done.devices.iter().flat_map(|ran| &ran.events) {
+        let Event::Stage { stage, relative_error: Some(error), .. } = event else { continue };
+        let Some(dtype) = Dtype::ALL.into_iter().find(|dtype| stage.contains(dtype.as_str()))
+        else {
+            continue;
+        };
+        match most.iter_mut().find(|(name, _)| *name == dtype.as_str()) {
+            Some((_, seen)) => *seen = seen.max(*error),
+            None => most.push((dtype.as_str(), *error)),
+        }
+    }
+    let row = |(name, error): &(&'static str, f64)| {
+        vec![Text::same(*name), Text::same(format!("{error:.2e}"))]
+    };
+    let head = vec![words("verify_type"), words("verify_error")];
+    let rows: Vec<Vec<Text>> = most.iter().map(row).collect();
+    (!rows.is_empty()).then(|| Table { title: words("verify_errors"), head, rows })
+}

@@ -1,0 +1,175 @@
+//! Where compiled kernels are kept, so that the compiler runs once and not with every test.
+//!
+//! A file is named by what it depends on: the source, the architecture, and the compiler that is
+//! loaded (its files, by size and time of change). It begins with the hash of what follows, so a
+//! damaged one is as good as none. The directory belongs to this user and nobody else can write
+//! to it; one that others can is not used.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "keeps compiled kernels in the cache directory of this user"
+)]
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use super::vendor::MAX_BINARY;
+
+/// The first bytes of a file: the format.
+const MAGIC: &[u8] = b"ascend-doctor kernel 1\n";
+/// Bytes of a hash.
+const HASH: usize = 32;
+/// The file that the run-time compiler is in.
+const COMPILER: &str = "/libacl_rtc.so";
+/// What it loads itself, from the directory of CANN (three levels above it).
+const PARTS: [&str; 3] = [
+    "tools/bisheng_compiler/lib/libasrtc.so",
+    "compiler/ccec_compiler/lib/libasrtc.so",
+    "ccec_compiler/lib/libasrtc.so",
+];
+
+/// The directory for compiled kernels: below `XDG_CACHE_HOME`, or `.cache` in the home directory.
+pub fn place(xdg: Option<&str>, home: Option<&str>) -> Option<String> {
+    let absolute = |path: &&str| path.starts_with('/');
+    let base = match xdg.filter(absolute) {
+        Some(xdg) => xdg.trim_end_matches('/').to_owned(),
+        None => format!("{}/.cache", home.filter(absolute)?.trim_end_matches('/')),
+    };
+    Some(format!("{base}/ascend-doctor/kernels"))
+}
+
+/// The name of the file for what depends on `parts`, and on the compiler that this process has
+/// loaded.
+pub fn key(parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts.iter().copied().map(str::to_owned).chain(compiler()) {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part.as_bytes());
+    }
+    hex(&hash.finalize())
+}
+
+/// The files of the compiler: path, size, time of change.
+fn compiler() -> Vec<String> {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let loaded = maps.lines().find_map(|line| {
+        line.find('/').map(|at| &line[at..]).filter(|path| path.ends_with(COMPILER))
+    });
+    let Some(library) = loaded else { return Vec::new() };
+    let mut files = vec![PathBuf::from(library)];
+    if let Some(cann) = Path::new(library).ancestors().nth(3) {
+        files.extend(PARTS.iter().map(|part| cann.join(part)));
+    }
+    files
+        .iter()
+        .filter_map(|path| {
+            let seen = std::fs::metadata(path).ok()?;
+            let (size, time, nanos) = (seen.size(), seen.mtime(), seen.mtime_nsec());
+            Some(format!("{} {size} {time}.{nanos}", path.display()))
+        })
+        .collect()
+}
+
+/// A kernel that was kept, if there is one and it is whole.
+pub fn read(dir: &Path, key: &str) -> Option<Vec<u8>> {
+    ours(dir).ok()?;
+    let file = File::open(dir.join(key)).ok()?;
+    let mut bytes = Vec::new();
+    let limit = MAGIC.len() + HASH + MAX_BINARY + 1;
+    file.take(limit as u64).read_to_end(&mut bytes).ok()?;
+    let rest = bytes.strip_prefix(MAGIC)?;
+    let (hash, binary) = rest.split_at_checked(HASH)?;
+    let whole = bytes.len() < limit && Sha256::digest(binary)[..] == *hash;
+    whole.then(|| binary.to_vec())
+}
+
+/// Keeps a kernel. A reader sees all of it or nothing.
+pub fn write(dir: &Path, key: &str, binary: &[u8]) -> std::io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    ours(dir)?;
+    let unfinished = dir.join(format!("{key}.{}", std::process::id()));
+    let write = || {
+        let mut file =
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
+        file.write_all(MAGIC)?;
+        file.write_all(&Sha256::digest(binary))?;
+        file.write_all(binary)?;
+        drop(file);
+        std::fs::rename(&unfinished, dir.join(key))
+    };
+    let done = write();
+    if done.is_err() {
+        let _ = std::fs::remove_file(&unfinished);
+    }
+    done
+}
+
+/// Forgets a kernel.
+pub fn remove(dir: &Path, key: &str) {
+    let _ = std::fs::remove_file(dir.join(key));
+}
+
+/// Whether the directory is this user's alone: what lies in it is run.
+fn ours(dir: &Path) -> std::io::Result<()> {
+    let seen = std::fs::symlink_metadata(dir)?;
+    let own = seen.is_dir()
+        && seen.uid() == rustix::process::geteuid().as_raw()
+        && seen.mode() & 0o022 == 0;
+    let denied = || std::io::Error::other("it belongs to another user, or others may write to it");
+    if own { Ok(()) } else { Err(denied()) }
+}
+
+/// Hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_kernel_is_kept_whole_or_not_at_all() {
+        let dir = tempfile::Builder::new().prefix("kernels-").tempdir().unwrap();
+        let place = dir.path().join("a/b");
+        let name = key(&["source", "dav-2201"]);
+        assert_ne!(name, key(&["sourced", "av-2201"]));
+        assert_eq!(read(&place, &name), None);
+        write(&place, &name, b"binary").unwrap();
+        assert_eq!(read(&place, &name).as_deref(), Some(&b"binary"[..]));
+        let path = place.join(&name);
+        let whole = std::fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 4;
+            std::fs::write(&path, damaged).unwrap();
+            assert_eq!(read(&place, &name), None, "byte {at}");
+            std::fs::write(&path, &whole[..at]).unwrap();
+            assert_eq!(read(&place, &name), None, "the first {at} bytes");
+        }
+        std::fs::write(&path, &whole).unwrap();
+        // What others can write to is nothing to run.
+        std::fs::set_permissions(&place, std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(read(&place, &name), None);
+        assert!(write(&place, &name, b"binary").is_err());
+        std::fs::set_permissions(&place, std::fs::Permissions::from_mode(0o700)).unwrap();
+        remove(&place, &name);
+        assert_eq!(read(&place, &name), None);
+    }
+
+    #[test]
+    fn the_place_is_that_of_the_user() {
+        let own = "/home/u/.cache/ascend-doctor/kernels";
+        assert_eq!(place(None, Some("/home/u/")).as_deref(), Some(own));
+        assert_eq!(place(Some("x"), Some("/home/u")).as_deref(), Some(own));
+        assert_eq!(place(Some("/c"), None).as_deref(), Some("/c/ascend-doctor/kernels"));
+        assert_eq!(place(None, Some("")), None);
+        assert_eq!(place(None, None), None);
+    }
+}

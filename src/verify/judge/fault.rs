@@ -1,0 +1,203 @@
+//! What a fault of a stage is, and what is known of its code.
+
+use super::super::parent::Ran;
+use super::super::protocol::{Again, Fault, Pattern, Place, Rung, Wrong};
+use super::{Item, place};
+use crate::errcodes::{self, Match};
+use crate::report::{Evidence, Finding, FixStep, Found, Reason, Severity};
+use crate::text::Text;
+
+/// "No memory": somebody else has it; that is no fault of the device.
+const NO_MEMORY: i32 = 207_001;
+/// Families of codes that functions of ACL return.
+const FAMILIES: [&str; 5] = ["acl_rt", "acl_api", "acl_ge", "aclnn", "acl_doc"];
+/// How many blocks or ranks are named.
+const NAMED: usize = 16;
+
+/// A code, and whose it is: the same number means different things.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Code {
+    /// Of the runtime and the operators.
+    Runtime(i32),
+    /// Of HCCL.
+    Hccl(i32),
+}
+
+/// What a fault on a rung is.
+pub(super) fn of_fault(rung: Rung, fault: &Fault, ran: &Ran, reasons: &mut Vec<Reason>) -> Item {
+    let id = rung.finding();
+    let device = ran.device;
+    let mut code = None;
+    let mut blocked = |key, what: &str| reasons.push(Reason { key, what: what.to_owned() });
+    let mut found = match fault {
+        Fault::NoLibrary { tried } => {
+            blocked("verify_no_library", &tried.join(", "));
+            Found::warning("VERIFY-LOAD", "absent").arg("libraries", tried.join(", "))
+        }
+        Fault::BrokenLibrary { library, error } => Found::error("VERIFY-LOAD", "broken")
+            .arg("library", library)
+            .evidence(Evidence::command(format!("dlopen {library}")).value(error)),
+        Fault::MissingSymbols { library, symbols } => Found::error("VERIFY-LOAD", "symbols")
+            .arg("library", library)
+            .arg("symbols", symbols.join(", ")),
+        Fault::Simulated { library } => {
+            blocked("verify_simulated", library);
+            Found::warning("VERIFY-LOAD", "simulated").arg("library", library)
+        }
+        Fault::NoDevice => {
+            blocked("verify_no_device", "");
+            Found::warning("VERIFY-RUNTIME", "no_device")
+        }
+        Fault::NoSuchDevice { device, count } => {
+            blocked("verify_no_such_device", &device.to_string());
+            Found::warning("VERIFY-RUNTIME", "no_such_device")
+                .arg("device", device.to_string())
+                .arg("count", count.to_string())
+                .evidence(Evidence::option("--device").value(device.to_string()))
+        }
+        // Nobody there is what `no_device` says, whichever function says it.
+        Fault::Call { function, code: 207_004, .. } if rung == Rung::Runtime => {
+            blocked("verify_no_device", "");
+            Found::warning("VERIFY-RUNTIME", "no_device")
+                .evidence(Evidence::command(function).value("207004"))
+        }
+        Fault::Call { function, code: NO_MEMORY, message } if rung >= Rung::Memory => {
+            blocked("verify_memory_full", &place(&[device]));
+            code = Some(Code::Runtime(NO_MEMORY));
+            Found::warning(id, "full")
+                .arg("function", function)
+                .evidence(said(function, message.as_ref()))
+        }
+        // What the compiler says is the whole of it.
+        Fault::Call { function, code: number, message } if function == "aclrtcCompileProg" => {
+            Found::error(id, "compile")
+                .arg("code", number.to_string())
+                .evidence(said(function, message.as_ref()))
+        }
+        Fault::Call { function, code: number, message } => {
+            code = Some(Code::Runtime(*number));
+            called(id, function, *number, code).evidence(said(function, message.as_ref()))
+        }
+        Fault::Hccl { function, code: number, message } => {
+            code = Some(Code::Hccl(*number));
+            called(id, function, *number, code).evidence(said(function, message.as_ref()))
+        }
+        Fault::Null { function, message } => Found::error(id, "null")
+            .arg("function", function)
+            .evidence(said(function, message.as_ref())),
+        Fault::Wrong(wrong) => of_wrong(id, wrong),
+        Fault::Stripes { data, blocks, again, of } => {
+            let message = if again.is_empty() { "stripes_once" } else { "stripes" };
+            let second = [("blocks", list(again))];
+            Found::error(id, message)
+                .arg("blocks", list(blocks))
+                .arg("count", of.to_string())
+                .evidence(seen(data))
+                .evidence(Evidence::command(&data.operation).says("verify_stripes", &second))
+        }
+        Fault::Sum { data, from } => {
+            let message = if from.is_empty() { "sum" } else { "sum_from" };
+            let mut found = Found::error(id, message)
+                .arg("operation", &data.operation)
+                .arg("wrong", data.wrong.to_string())
+                .arg("total", data.total.to_string());
+            if !from.is_empty() {
+                found = found.arg("ranks", list(from));
+            }
+            found.evidence(seen(data))
+        }
+    };
+    if rung == Rung::Kernel && found.id == id && found.severity == Severity::Error {
+        // The compiler, the loader or the device: nothing here decides it.
+        blocked("verify_undecided", &place(&[device]));
+        found.severity = Severity::Warning;
+    }
+    Item { found, device, code, child: ran.name.clone() }
+}
+
+/// A call that failed.
+fn called(id: &'static str, function: &str, number: i32, code: Option<Code>) -> Found {
+    let symbol = code.and_then(meaning).map(|known| known.row.symbol);
+    Found::error(id, "call")
+        .arg("function", function)
+        .arg("code", number.to_string())
+        .arg("symbol", symbol.filter(|symbol| !symbol.is_empty()).unwrap_or("?".to_owned()))
+}
+
+/// Numbers, the first of them at least.
+fn list(numbers: &[u32]) -> String {
+    let shown: Vec<String> = numbers.iter().take(NAMED).map(ToString::to_string).collect();
+    let rest = if numbers.len() > NAMED { ", …" } else { "" };
+    if shown.is_empty() { "-".to_owned() } else { format!("{}{rest}", shown.join(", ")) }
+}
+
+fn of_wrong(id: &'static str, wrong: &Wrong) -> Found {
+    let message = match (wrong.what, wrong.again, wrong.pattern) {
+        (Place::Guard, ..) => "guard",
+        (Place::Input, ..) => "input",
+        (Place::Tolerance, ..) => "tolerance",
+        (_, Again::Right, _) => "intermittent",
+        (_, _, Pattern::Unwritten) => "unwritten",
+        _ => "wrong",
+    };
+    let severity = if wrong.what == Place::Tolerance { Severity::Warning } else { Severity::Error };
+    Found::new(id, message, severity)
+        .arg("operation", &wrong.operation)
+        .arg("wrong", wrong.wrong.to_string())
+        .arg("total", wrong.total.to_string())
+        .evidence(seen(wrong))
+}
+
+/// What was wrong, and in which way.
+fn seen(wrong: &Wrong) -> Evidence {
+    Evidence::command(&wrong.operation).says(
+        match wrong.again {
+            Again::Same => "verify_wrong_same",
+            Again::Different => "verify_wrong_different",
+            Again::Right => "verify_wrong_right",
+            Again::NotTried => "verify_wrong_once",
+        },
+        &[
+            ("pattern", wrong.pattern.as_str().to_owned()),
+            ("first", wrong.first.to_string()),
+            ("last", wrong.last.to_string()),
+            ("expected", wrong.expected.clone()),
+            ("got", wrong.got.clone()),
+        ],
+    )
+}
+
+/// What the runtime said, as evidence.
+fn said(function: &str, message: Option<&String>) -> Evidence {
+    Evidence::command(function).value_if(message)
+}
+
+/// What a code means that a function returned.
+pub(super) fn meaning(code: Code) -> Option<Match> {
+    let (number, families) = match code {
+        Code::Runtime(number) => (number, &FAMILIES[..]),
+        Code::Hccl(number) => (number, &["hccl"][..]),
+    };
+    let mut known = errcodes::look_up(&number.to_string());
+    known.retain(|found| families.contains(&found.family.id.as_str()));
+    let at = known.iter().position(|found| found.cause.is_some()).unwrap_or(0);
+    (at < known.len()).then(|| known.swap_remove(at))
+}
+
+/// Says what the error table says about the code.
+pub(super) fn translate(finding: &mut Finding, known: &Match) {
+    let Some(cause) = known.cause else {
+        if !known.row.message.is_empty() {
+            finding.cause = Text::same(&known.row.message);
+        }
+        return;
+    };
+    finding.cause = cause.text.clone();
+    finding.fix.extend(
+        cause
+            .steps
+            .iter()
+            .map(|step| FixStep { text: Text::new(&step.en, &step.zh), run: step.run.clone() }),
+    );
+    finding.refs.extend(cause.sources.iter().cloned());
+}

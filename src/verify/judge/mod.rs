@@ -1,0 +1,328 @@
+//! From what happened to what is found. Pure: no process, no file.
+
+mod end;
+mod fabric;
+mod fault;
+
+use std::collections::BTreeMap;
+
+use super::parent::Ran;
+use super::plog::LogTail;
+use super::protocol::{Event, Fault, Outcome, Rung};
+use super::run::{Busy, Done};
+use crate::data::Catalog;
+use crate::report::{Evidence, Finding, Found, Reason, RuleResult, Verdict};
+use crate::text::Text;
+use end::{of_chatter, of_end};
+use fault::{Code, of_fault};
+
+/// How many devices a finding quotes; all of them are named.
+const QUOTED: usize = 3;
+
+/// What is known besides the run.
+#[derive(Debug, Default)]
+pub struct Surroundings {
+    /// `ASCEND_RT_VISIBLE_DEVICES`, if it is set.
+    pub visible: Option<String>,
+    /// The least speed of a copy, by direction, in GB/s.
+    pub floors: Vec<Floor>,
+    /// Speeds of an earlier run, by device and stage, in GB/s.
+    pub baseline: BTreeMap<(i32, String), f64>,
+    /// Libraries in the search path that the linker passes over, and for which machine they are.
+    pub passed_over: Vec<(String, String)>,
+    /// The last errors in the logs of the children, by the name of the child.
+    pub logs: BTreeMap<String, LogTail>,
+}
+
+/// The least speed of a copy.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Floor {
+    /// The stage that measures it.
+    pub stage: &'static str,
+    /// In GB/s.
+    pub gb_per_s: f64,
+}
+
+/// How much slower than an earlier run is no accident.
+const SLOWER: f64 = 0.8;
+/// How much slower at the end of a load than at its beginning is no accident.
+const FADED: f64 = 0.7;
+/// How often a result has to be compared for that: fewer say nothing of a beginning and an end.
+const ENOUGH: u64 = 12;
+
+/// The judgement.
+#[derive(Debug, Default)]
+pub struct Judgement {
+    /// What was found.
+    pub findings: Vec<Finding>,
+    /// What became of each rung.
+    pub results: Vec<RuleResult>,
+    /// Why there is no verdict, if so.
+    pub no_verdict: Vec<Text>,
+}
+
+/// Something that was found on one device, or before there were any.
+struct Item {
+    found: Found,
+    device: Option<i32>,
+    code: Option<Code>,
+    child: String,
+}
+
+/// Judges a run of `rungs`.
+pub fn judge(done: &Done, rungs: &[Rung], around: &Surroundings) -> Judgement {
+    let catalog = Catalog::builtin();
+    let mut items = Vec::new();
+    let mut reasons: Vec<Reason> = Vec::new();
+    let alone = std::iter::once(&done.first).chain(&done.devices);
+    for ran in alone.chain(&done.peers).chain(&done.loads) {
+        items.extend(of_ran(ran, &mut reasons));
+        items.extend(of_speed(ran, around));
+        items.extend(of_cache(ran));
+        items.extend(of_load(ran));
+    }
+    items.extend(fabric::of_ranks(&done.ranks, &mut reasons));
+    items.extend(done.all().filter_map(of_chatter));
+    items.extend(done.no_load.as_ref().map(|busy| of_busy(busy, done, &mut reasons)));
+    for device in &done.unknown {
+        let fault = Fault::NoSuchDevice { device: *device, count: done.count.unwrap_or_default() };
+        items.push(of_fault(Rung::Runtime, &fault, &done.first, &mut reasons));
+    }
+    if !around.passed_over.is_empty() {
+        // They are there: that is no missing installation, and a verdict.
+        let absent = items.iter_mut().find(|item| item.found.message == "absent");
+        if let Some(item) = absent {
+            reasons.retain(|reason| reason.key != "verify_no_library");
+            let (path, arch) = &around.passed_over[0];
+            item.found = Found::error("VERIFY-LOAD", "foreign").arg("path", path).arg("arch", arch);
+        }
+    }
+    for item in &mut items {
+        let runtime = item.found.id == "VERIFY-RUNTIME";
+        if let Some(list) = around.visible.as_ref().filter(|_| runtime) {
+            let evidence = Evidence::env("ASCEND_RT_VISIBLE_DEVICES").value(list);
+            item.found.evidence.push(evidence);
+        }
+        if item.found.id != "VERIFY-CHATTER"
+            && let Some(log) = around.logs.get(&item.child)
+        {
+            item.found.evidence.push(Evidence::file(&log.path).value(&log.lines));
+        }
+    }
+    let findings = merge(items)
+        .into_iter()
+        .map(|(found, code)| {
+            let mut finding = catalog.resolve(found);
+            if let Some(known) = code.and_then(fault::meaning) {
+                fault::translate(&mut finding, &known);
+            }
+            finding
+        })
+        .collect::<Vec<_>>();
+    let mut no_verdict: Vec<Text> = Vec::new();
+    for reason in &reasons {
+        let text = catalog.reason(reason);
+        if !no_verdict.contains(&text) {
+            no_verdict.push(text);
+        }
+    }
+    let limited = !around.floors.is_empty() || !around.baseline.is_empty();
+    let results = results(done, rungs, limited, &findings);
+    Judgement { findings, results, no_verdict }
+}
+
+/// What one child found.
+fn of_ran(ran: &Ran, reasons: &mut Vec<Reason>) -> Vec<Item> {
+    let faults = ran.events.iter().filter_map(|event| match event {
+        Event::Stage { rung, outcome: Outcome::Failed { fault }, .. } => Some((*rung, fault)),
+        _ => None,
+    });
+    let mut items: Vec<Item> =
+        faults.map(|(rung, fault)| of_fault(rung, fault, ran, reasons)).collect();
+    items.extend(of_end(ran, reasons));
+    items
+}
+
+fn item(found: Found, ran: &Ran) -> Item {
+    Item { found, device: ran.device, code: None, child: ran.name.clone() }
+}
+
+/// A place for compiled kernels that cannot be used.
+fn of_cache(ran: &Ran) -> Option<Item> {
+    ran.events.iter().find_map(|event| match event {
+        Event::CacheUnusable { path, error } => {
+            let found = Found::info("VERIFY-CACHE", "unusable").arg("path", path);
+            Some(item(found.evidence(Evidence::file(path).value(error)), ran))
+        }
+        _ => None,
+    })
+}
+
+/// A load that got slower.
+fn of_load(ran: &Ran) -> Option<Item> {
+    ran.events.iter().find_map(|event| match event {
+        Event::Load { compared, first_tflops, last_tflops, .. }
+            if *compared >= ENOUGH && *last_tflops < first_tflops * FADED =>
+        {
+            let found = Found::warning("VERIFY-STRESS", "slower")
+                .arg("first", format!("{first_tflops:.2}"))
+                .arg("last", format!("{last_tflops:.2}"));
+            Some(item(found, ran))
+        }
+        _ => None,
+    })
+}
+
+/// Devices that are not put under load.
+fn of_busy(busy: &Busy, done: &Done, reasons: &mut Vec<Reason>) -> Item {
+    let (message, key, why) = match busy {
+        Busy::Used(processes) => ("busy", "verify_busy", processes),
+        Busy::Unknown(why) => ("unknown", "verify_busy_unknown", why),
+    };
+    reasons.push(Reason { key, what: why.clone() });
+    let found = Found::warning("VERIFY-STRESS", message)
+        .evidence(Evidence::command("npu-smi info").value(why));
+    Item { found, device: None, code: None, child: done.first.name.clone() }
+}
+
+/// Copies that are slower than they should be.
+fn of_speed(ran: &Ran, around: &Surroundings) -> Vec<Item> {
+    let mut items = Vec::new();
+    for event in &ran.events {
+        let Event::Stage { stage, gb_per_s: Some(speed), .. } = event else { continue };
+        let floor = around.floors.iter().find(|floor| floor.stage == stage);
+        let before = ran.device.and_then(|device| around.baseline.get(&(device, stage.clone())));
+        let found = if let Some(floor) = floor.filter(|floor| *speed < floor.gb_per_s) {
+            Found::error("VERIFY-SPEED", "floor").arg("least", format!("{}", floor.gb_per_s))
+        } else if let Some(before) = before.filter(|before| *speed < **before * SLOWER) {
+            Found::warning("VERIFY-SPEED", "baseline").arg("before", format!("{before:.2}"))
+        } else {
+            continue;
+        };
+        let found = found.arg("stage", stage).arg("speed", format!("{speed:.2}"));
+        items.push(item(found, ran));
+    }
+    items
+}
+
+/// `NPU 0, 1`, or `CANN` for what happened before there were devices.
+fn place(devices: &[Option<i32>]) -> String {
+    let numbers: Vec<String> = devices.iter().flatten().map(ToString::to_string).collect();
+    if numbers.is_empty() { "CANN".to_owned() } else { format!("NPU {}", numbers.join(", ")) }
+}
+
+/// One finding for what several devices have in common.
+fn merge(items: Vec<Item>) -> Vec<(Found, Option<Code>)> {
+    let mut merged: Vec<(Found, Vec<Option<i32>>, Option<Code>)> = Vec::new();
+    for item in items {
+        let same = merged.iter_mut().find(|(found, _, _)| {
+            (found.id, found.message, &found.args)
+                == (item.found.id, item.found.message, &item.found.args)
+        });
+        match same {
+            Some((found, devices, _)) => {
+                if devices.len() < QUOTED {
+                    let new = item.found.evidence.into_iter();
+                    let new: Vec<_> = new.filter(|seen| !found.evidence.contains(seen)).collect();
+                    found.evidence.extend(new);
+                }
+                devices.push(item.device);
+            }
+            None => merged.push((item.found, vec![item.device], item.code)),
+        }
+    }
+    merged
+        .into_iter()
+        .map(|(found, devices, code)| (found.arg("where", place(&devices)), code))
+        .collect()
+}
+
+/// What became of each rung, and of the processes.
+fn results(done: &Done, rungs: &[Rung], limited: bool, findings: &[Finding]) -> Vec<RuleResult> {
+    let catalog = Catalog::builtin();
+    let result = |id: &'static str, verdict: Verdict, reason: Option<&'static str>| RuleResult {
+        id,
+        name: catalog.entry(id).map(|entry| entry.name.clone()).unwrap_or_default(),
+        verdict,
+        reason: reason.map(|key| catalog.reason(&Reason { key, what: String::new() })),
+    };
+    let found = |id: &str| findings.iter().any(|finding| finding.id == id);
+    let mut results: Vec<RuleResult> = Rung::ALL
+        .into_iter()
+        .map(|rung| {
+            let id = rung.finding();
+            if found(id) {
+                return result(id, Verdict::Found, None);
+            }
+            if !rungs.contains(&rung) {
+                return result(id, Verdict::NotApplicable, Some("verify_not_asked"));
+            }
+            let (verdict, reason) = of_rung(done, rung);
+            result(id, verdict, reason)
+        })
+        .collect();
+    for id in ["VERIFY-CRASH", "VERIFY-HANG", "VERIFY-CHATTER"] {
+        let verdict = if found(id) { Verdict::Found } else { Verdict::Passed };
+        results.push(result(id, verdict, None));
+    }
+    let compiled = done
+        .devices
+        .iter()
+        .flat_map(|ran| &ran.events)
+        .any(|event| matches!(event, Event::Kernel { .. }));
+    results.push(match (found("VERIFY-CACHE"), compiled) {
+        (true, _) => result("VERIFY-CACHE", Verdict::Found, None),
+        (_, true) => result("VERIFY-CACHE", Verdict::Passed, None),
+        (_, false) => result("VERIFY-CACHE", Verdict::NotApplicable, Some("verify_no_kernel")),
+    });
+    let measured = done
+        .devices
+        .iter()
+        .flat_map(|ran| &ran.events)
+        .any(|event| matches!(event, Event::Stage { gb_per_s: Some(_), .. }));
+    results.push(match (found("VERIFY-SPEED"), limited, measured) {
+        (true, ..) => result("VERIFY-SPEED", Verdict::Found, None),
+        (_, false, _) => result("VERIFY-SPEED", Verdict::NotApplicable, Some("verify_no_limit")),
+        (_, true, true) => result("VERIFY-SPEED", Verdict::Passed, None),
+        (_, true, false) => result("VERIFY-SPEED", Verdict::NotChecked, Some("verify_stopped")),
+    });
+    results
+}
+
+/// What became of a rung on which nothing was found.
+fn of_rung(done: &Done, rung: Rung) -> (Verdict, Option<&'static str>) {
+    let children: Vec<&Ran> = match rung {
+        Rung::Load => vec![&done.first],
+        Rung::Runtime | Rung::Memory | Rung::Compute | Rung::Kernel => {
+            done.devices.iter().collect()
+        }
+        Rung::Fabric => done.peers.iter().chain(&done.ranks).collect(),
+        Rung::Stress => done.loads.iter().collect(),
+    };
+    let single = rung == Rung::Fabric && done.devices.len() == 1;
+    if single && done.devices.iter().all(Ran::is_whole) {
+        (Verdict::NotApplicable, Some("verify_one_device"))
+    } else if children.is_empty() || !children.iter().all(|ran| finished(ran, rung)) {
+        (Verdict::NotChecked, Some("verify_stopped"))
+    } else if !children.iter().any(|ran| proves(ran, rung)) {
+        (Verdict::NotApplicable, Some("verify_not_supported"))
+    } else {
+        (Verdict::Passed, None)
+    }
+}
+
+/// Whether a child came beyond this rung.
+fn finished(ran: &Ran, rung: Rung) -> bool {
+    ran.events.iter().any(|event| match event {
+        Event::Done => true,
+        Event::Begin { rung: later, .. } => *later > rung,
+        _ => false,
+    })
+}
+
+/// Whether a stage of this rung passed.
+fn proves(ran: &Ran, rung: Rung) -> bool {
+    ran.events.iter().any(|event| {
+        matches!(event, Event::Stage { rung: of, outcome: Outcome::Passed, .. } if *of == rung)
+    })
+}

@@ -1,0 +1,156 @@
+//! Kernels of our own: compiled by the vendor's run-time compiler, loaded, launched.
+
+use std::ffi::{CStr, c_void};
+use std::ptr::null_mut;
+
+use acl_abi::values::{
+    ACL_DEVICE_INFO_VECTOR_CORE_NUM, ACL_RT_BINARY_LOAD_OPT_MAGIC, ACL_RT_BINARY_MAGIC_ELF_AICORE,
+    ACL_SUCCESS,
+};
+use acl_abi::{
+    Binary, BinaryLoadOption, BinaryLoadOptions, KernelArgs, KernelFunction, KernelParam,
+    RtcProgram, Stream,
+};
+
+use super::{Buffer, Fault, MAX_MESSAGE, Vendor};
+
+/// The largest compiled kernel that is taken over, in bytes. Ours is some ten kilobytes.
+pub const MAX_BINARY: usize = 64 << 20;
+/// The longest log of the compiler that is read, in bytes; the end of it is reported.
+const MAX_LOG: usize = 16 << 20;
+
+/// A loaded kernel.
+#[derive(Debug)]
+pub struct Kernel {
+    binary: Binary,
+    function: KernelFunction,
+}
+
+macro_rules! absent {
+    ($vendor:expr; $($name:ident),* $(,)?) => {
+        [$((stringify!($name), $vendor.table.$name.is_none())),*]
+            .into_iter()
+            .filter_map(|(name, absent)| absent.then_some(name))
+            .collect()
+    };
+}
+
+impl Vendor {
+    /// Functions that compiling, loading or launching a kernel needs and these libraries lack.
+    pub fn kernel_lacks(&self) -> Vec<&'static str> {
+        absent![self;
+            aclrtcCreateProg, aclrtcCompileProg, aclrtcGetBinDataSize, aclrtcGetBinData,
+            aclrtcGetCompileLogSize, aclrtcGetCompileLog, aclrtcDestroyProg,
+            aclGetDeviceCapability, aclrtBinaryLoadFromData, aclrtBinaryGetFunction,
+            aclrtBinaryUnLoad, aclrtKernelArgsInit, aclrtKernelArgsAppend,
+            aclrtKernelArgsFinalize, aclrtLaunchKernelWithConfig,
+        ]
+    }
+
+    /// How many vector cores a device has.
+    pub fn vector_cores(&self, device: i32) -> Result<u32, Fault> {
+        let mut cores = 0;
+        let (device, what) = (device.cast_unsigned(), ACL_DEVICE_INFO_VECTOR_CORE_NUM);
+        try_call!(self, aclGetDeviceCapability(device, what, &raw mut cores));
+        Ok(u32::try_from(cores).unwrap_or_default())
+    }
+
+    /// Compiles a program. That the compiler refuses it is a fault with the end of its log.
+    pub fn compile(&self, source: &CStr, name: &CStr, option: &CStr) -> Result<Vec<u8>, Fault> {
+        let mut program = RtcProgram::NULL;
+        let (text, title) = (source.as_ptr(), name.as_ptr());
+        let none = null_mut();
+        try_call!(self, aclrtcCreateProg(&raw mut program, text, title, 0, none, none));
+        if program == RtcProgram::NULL {
+            return Err(self.no_object("aclrtcCreateProg"));
+        }
+        let mut options = [option.as_ptr()];
+        let code = call!(self, aclrtcCompileProg(program, 1, options.as_mut_ptr()));
+        if code != ACL_SUCCESS {
+            let message = self.compile_log(program)?;
+            return Err(Fault::Call { function: "aclrtcCompileProg".to_owned(), code, message });
+        }
+        let mut size = 0;
+        try_call!(self, aclrtcGetBinDataSize(program, &raw mut size));
+        if size == 0 || size > MAX_BINARY {
+            return Err(Fault::Null {
+                function: "aclrtcGetBinDataSize".to_owned(),
+                message: Some(format!("{size} bytes")),
+            });
+        }
+        let mut binary = vec![0u8; size];
+        try_call!(self, aclrtcGetBinData(program, binary.as_mut_ptr().cast()));
+        try_call!(self, aclrtcDestroyProg(&raw mut program));
+        Ok(binary)
+    }
+
+    /// The end of what the compiler said.
+    fn compile_log(&self, program: RtcProgram) -> Result<Option<String>, Fault> {
+        let mut size = 0;
+        try_call!(self, aclrtcGetCompileLogSize(program, &raw mut size));
+        if size == 0 || size > MAX_LOG {
+            return Ok(None);
+        }
+        // One byte more than asked for: whether the end of the text is counted is nowhere said.
+        let mut log = vec![0u8; size + 1];
+        try_call!(self, aclrtcGetCompileLog(program, log.as_mut_ptr().cast()));
+        let text = log.split(|byte| *byte == 0).next().unwrap_or_default();
+        let text = String::from_utf8_lossy(text);
+        let text = text.trim();
+        let from = text.ceil_char_boundary(text.len().saturating_sub(MAX_MESSAGE));
+        Ok(Some(text[from..].to_owned()).filter(|text| !text.is_empty()))
+    }
+
+    /// Loads a compiled program to the device of this thread, and finds a kernel in it.
+    pub fn load_kernel(&self, binary: &[u8], name: &CStr) -> Result<Kernel, Fault> {
+        let magic = ACL_RT_BINARY_MAGIC_ELF_AICORE.cast_unsigned();
+        let mut option =
+            BinaryLoadOption { kind: ACL_RT_BINARY_LOAD_OPT_MAGIC, value: [magic, 0, 0, 0] };
+        let options = BinaryLoadOptions { options: &raw mut option, count: 1 };
+        let (data, size) = (binary.as_ptr().cast::<c_void>(), binary.len());
+        let mut loaded = Binary::NULL;
+        try_call!(self, aclrtBinaryLoadFromData(data, size, &raw const options, &raw mut loaded));
+        if loaded == Binary::NULL {
+            return Err(self.no_object("aclrtBinaryLoadFromData"));
+        }
+        let mut function = KernelFunction::NULL;
+        try_call!(self, aclrtBinaryGetFunction(loaded, name.as_ptr(), &raw mut function));
+        if function == KernelFunction::NULL {
+            return Err(self.no_object("aclrtBinaryGetFunction"));
+        }
+        Ok(Kernel { binary: loaded, function })
+    }
+
+    /// Puts a kernel on a stream, in so many blocks. Its arguments are the addresses of `buffers`.
+    pub fn launch_kernel(
+        &self,
+        kernel: &Kernel,
+        blocks: u32,
+        buffers: &[&Buffer],
+        stream: Stream,
+    ) -> Result<(), Fault> {
+        let function = kernel.function;
+        let mut args = KernelArgs::NULL;
+        try_call!(self, aclrtKernelArgsInit(function, &raw mut args));
+        if args == KernelArgs::NULL {
+            return Err(self.no_object("aclrtKernelArgsInit"));
+        }
+        for buffer in buffers {
+            let mut address = buffer.pointer;
+            let mut param = KernelParam::NULL;
+            let (value, size) = ((&raw mut address).cast(), size_of::<*mut c_void>());
+            try_call!(self, aclrtKernelArgsAppend(args, value, size, &raw mut param));
+        }
+        try_call!(self, aclrtKernelArgsFinalize(args));
+        let none = null_mut();
+        try_call!(self, aclrtLaunchKernelWithConfig(function, blocks, stream, none, args, none));
+        Ok(())
+    }
+
+    /// Takes a kernel away again.
+    #[expect(clippy::needless_pass_by_value, reason = "it is gone afterwards")]
+    pub fn unload_kernel(&self, kernel: Kernel) -> Result<(), Fault> {
+        try_call!(self, aclrtBinaryUnLoad(kernel.binary));
+        Ok(())
+    }
+}

@@ -1,0 +1,218 @@
+//! The vendor's libraries: loading them and calling them. The only module with `unsafe`.
+//!
+//! A function pointer is made from a symbol and used with the type that `acl_abi` declares,
+//! which a test compares with the official headers. Everything else is kept so that a call
+//! cannot be wrong on our side: lengths come from slices, objects from the library that takes
+//! them. What the library then does is its own; that is why this runs in a child process, and
+//! why nothing here frees in `Drop`: after a failure the process calls nothing more.
+#![expect(unsafe_code, reason = "calls functions that are looked up at run time")]
+
+use std::ffi::{CStr, c_char, c_void};
+
+use acl_abi::{Group, Need, sig};
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_LOCAL};
+
+use super::protocol::{Fault, LoadedLibrary};
+
+/// The most that is taken over of what the runtime says about a failure, in bytes.
+const MAX_MESSAGE: usize = 2000;
+/// What a library of the simulator exports.
+const SIMULATION: &CStr = c"ascsim_version";
+
+macro_rules! table {
+    ($($(#[$doc:meta])* $group:ident $need:ident $since:literal
+        fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $result:ty;)*) => {
+        /// The functions that were found.
+        #[derive(Debug, Default)]
+        struct Table {
+            $($name: Option<sig::$name>,)*
+        }
+
+        impl Table {
+            /// Takes from `library` what `group` lacks. Gives the required and the optional
+            /// functions that are still missing.
+            fn fill(&mut self, group: Group, library: &Library) -> [Vec<String>; 2] {
+                let mut missing = [Vec::new(), Vec::new()];
+                $(if group == Group::$group && self.$name.is_none() {
+                    // SAFETY: the symbol of this name is a function of this type in every
+                    // version of the library: `data/acl_abi/functions.tsv`.
+                    let found = unsafe {
+                        library.get::<sig::$name>(concat!(stringify!($name), "\0"))
+                    };
+                    match found {
+                        Ok(symbol) => self.$name = Some(*symbol),
+                        Err(_) => missing[match Need::$need {
+                            Need::Required => 0,
+                            Need::Optional => 1,
+                        }].push(stringify!($name).to_owned()),
+                    }
+                })*
+                missing
+            }
+        }
+    };
+}
+
+acl_abi::acl_functions!(table);
+
+/// Announces a function, then calls it. A function that was not found is a fault.
+macro_rules! call {
+    ($vendor:expr, $name:ident($($arg:expr),* $(,)?)) => {{
+        let vendor: &Vendor = $vendor;
+        let Some(function) = vendor.table.$name else {
+            return Err(Fault::MissingSymbols {
+                library: String::new(),
+                symbols: vec![stringify!($name).to_owned()],
+            });
+        };
+        (vendor.announce)(stringify!($name));
+        // SAFETY: the type is the declared one; the wrappers below pass live objects of the same
+        // library, and pointers with the lengths of what they point to.
+        unsafe { function($($arg),*) }
+    }};
+}
+
+/// As `call!`, for functions that return a status.
+macro_rules! try_call {
+    ($vendor:expr, $name:ident($($arg:expr),* $(,)?)) => {{
+        let code = call!($vendor, $name($($arg),*));
+        if code != ACL_SUCCESS {
+            return Err(Fault::Call {
+                function: stringify!($name).to_owned(),
+                code,
+                message: $vendor.said(),
+            });
+        }
+    }};
+}
+
+mod fabric;
+mod kernel;
+mod operators;
+mod runtime;
+
+pub use kernel::{Kernel, MAX_BINARY};
+pub use operators::{Operator, Plan};
+pub use runtime::Buffer;
+
+/// The loaded libraries.
+pub struct Vendor {
+    table: Table,
+    libraries: Vec<(&'static str, Library)>,
+    announce: Box<dyn Fn(&str)>,
+    /// Whether any of them is a simulation.
+    pub simulated: bool,
+    /// What was loaded, for the report.
+    pub loaded: Vec<LoadedLibrary>,
+}
+
+impl Vendor {
+    /// Nothing loaded yet. `announce` is told the name of every function before it is called.
+    pub fn new(announce: impl Fn(&str) + 'static) -> Self {
+        Self {
+            table: Table::default(),
+            libraries: Vec::new(),
+            announce: Box::new(announce),
+            simulated: false,
+            loaded: Vec::new(),
+        }
+    }
+
+    /// Loads the libraries of `group`: the first that is there, and the next where that one
+    /// lacks a required function.
+    pub fn load(&mut self, group: Group, allow_simulated: bool) -> Result<(), Fault> {
+        let mut lacking = None;
+        for name in group.libraries() {
+            let library = match self.open(name, group) {
+                Ok(Some(library)) => library,
+                Ok(None) => continue,
+                Err(error) => {
+                    return Err(Fault::BrokenLibrary { library: (*name).to_owned(), error });
+                }
+            };
+            // SAFETY: the address is only asked for.
+            let marked =
+                unsafe { library.get::<*const c_void>(SIMULATION.to_bytes_with_nul()).is_ok() };
+            if marked && !allow_simulated {
+                return Err(Fault::Simulated { library: (*name).to_owned() });
+            }
+            self.simulated |= marked;
+            let [required, absent] = self.table.fill(group, library_of(&self.libraries, name));
+            match self.loaded.iter_mut().find(|loaded| loaded.name == *name) {
+                Some(loaded) => loaded.absent.extend(absent),
+                None => self.loaded.push(LoadedLibrary { name: (*name).to_owned(), absent }),
+            }
+            if required.is_empty() {
+                return Ok(());
+            }
+            lacking.get_or_insert(Fault::MissingSymbols {
+                library: (*name).to_owned(),
+                symbols: required,
+            });
+        }
+        Err(lacking.unwrap_or_else(|| Fault::NoLibrary {
+            tried: group.libraries().iter().map(|name| (*name).to_owned()).collect(),
+        }))
+    }
+
+    /// Opens a library once: `None` if it is not there, an error if it cannot be loaded.
+    fn open(&mut self, name: &'static str, group: Group) -> Result<Option<&Library>, String> {
+        if !self.libraries.iter().any(|(open, _)| *open == name) {
+            (self.announce)(&format!("dlopen {name}"));
+            // Programs link the runtime, and other libraries count on finding it: it is visible
+            // to all. Lazily, as frameworks do: a function that nobody calls must not matter.
+            let shared = matches!(group, Group::Acl | Group::Nnopbase);
+            let flags = RTLD_LAZY | if shared { RTLD_GLOBAL } else { RTLD_LOCAL };
+            // SAFETY: the library's constructors run; this process exists for that.
+            match unsafe { Library::open(Some(name), flags) } {
+                Ok(library) => self.libraries.push((name, library)),
+                Err(error) => {
+                    let error = std::error::Error::source(&error)
+                        .map_or_else(|| error.to_string(), ToString::to_string);
+                    let absent = error.starts_with(&format!("{name}: cannot open"))
+                        && error.contains("No such file");
+                    return if absent { Ok(None) } else { Err(error) };
+                }
+            }
+        }
+        Ok(Some(library_of(&self.libraries, name)))
+    }
+
+    /// What the runtime says about the last failure.
+    fn said(&self) -> Option<String> {
+        let function = self.table.aclGetRecentErrMsg?;
+        (self.announce)("aclGetRecentErrMsg");
+        // SAFETY: the declared type.
+        text(unsafe { function() })
+    }
+
+    fn no_object(&self, function: &str) -> Fault {
+        Fault::Null { function: function.to_owned(), message: self.said() }
+    }
+}
+
+fn library_of<'a>(libraries: &'a [(&'static str, Library)], name: &str) -> &'a Library {
+    let found = libraries.iter().find(|(open, _)| *open == name);
+    &found.expect("it was opened before").1
+}
+
+/// A text of the library.
+fn text(pointer: *const c_char) -> Option<String> {
+    if pointer.is_null() {
+        return None;
+    }
+    // SAFETY: the functions that return text return it with its end.
+    let bytes = unsafe { CStr::from_ptr(pointer) }.to_bytes();
+    let bytes = &bytes[..bytes.len().min(MAX_MESSAGE)];
+    let text = String::from_utf8_lossy(bytes).trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+/// Ends this process at once: what the vendor's libraries do at the end of a process is known to
+/// crash, and says nothing about a device.
+pub fn leave(status: i32) -> ! {
+    unsafe extern "C" {
+        safe fn _exit(status: i32) -> !;
+    }
+    _exit(status)
+}
