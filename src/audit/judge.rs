@@ -16,6 +16,8 @@ pub enum Class {
     Native,
     /// It is made of operators that all have kernels.
     Composed,
+    /// It has no kernel, and is used only while the model is built or data is prepared.
+    Setup,
     /// It is an operator of a library of its own, or of none of the tables: nothing is known.
     Unknown,
     /// It is made of other operators, not all of which are known.
@@ -51,6 +53,7 @@ impl Class {
             Self::Observed => "ops_observed",
             Self::Restricted => "ops_restricted",
             Self::NeedsCann => "ops_needs_cann",
+            Self::Setup => "ops_setup",
             Self::Depends => "ops_depends",
             Self::Fallback => "ops_fallback",
             Self::Unsupported => "ops_unsupported",
@@ -113,6 +116,7 @@ pub fn judge(model: &Model, against: Against<'_>) -> Vec<Judged> {
             if used.fell_back > 0 && class < Class::Fallback {
                 class = Class::Observed;
             }
+            let (class, through) = soften(class, through, op, used);
             Judged { op: op.clone(), class, through, limit, used: used.clone() }
         })
         .collect();
@@ -128,6 +132,18 @@ fn limit_of(op: &Op, class: Class, used: &Use, against: Against<'_>) -> Option<L
         return None;
     }
     limit(op, against.registered.kernel(&op.schema())?, used, against)
+}
+
+/// What is reached by some arguments alone, or runs only while a model is built, is no alarm.
+fn soften(class: Class, through: Vec<String>, op: &Op, used: &Use) -> (Class, Vec<String>) {
+    if class < Class::Fallback
+        || used.maybe + used.setup < used.count
+        || used.maybe + used.setup == 0
+    {
+        return (class, through);
+    }
+    let through = if through.is_empty() { vec![op.to_string()] } else { through };
+    (if used.maybe == 0 { Class::Setup } else { Class::Depends }, through)
 }
 
 fn decide(op: &Op, against: Against<'_>) -> (Class, Vec<String>) {

@@ -14,6 +14,7 @@ mod list;
 mod log;
 mod onnx;
 mod pickle;
+pub mod python;
 mod safetensors;
 mod sniff;
 mod torchscript;
@@ -119,6 +120,8 @@ pub enum Format {
     Log,
     /// `config.json` of a Hugging Face model.
     Config,
+    /// Python sources: a file, or all those of a directory.
+    Python,
 }
 
 /// What a user has to know about how far an input was understood. The words are in
@@ -140,6 +143,8 @@ pub enum Note {
     Hints,
     /// A warning is printed once for each operator and process.
     OncePerProcess,
+    /// Some sources do not parse.
+    NotParsed,
 }
 
 /// Where and how often an operator is used.
@@ -166,6 +171,15 @@ pub struct Use {
     /// The time that a trace gives it, in microseconds, children included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub micros: Option<f64>,
+    /// How often of these it is only reached with some arguments, or only named.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub maybe: u64,
+    /// How often of these it runs while the model is built or data is prepared.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub setup: u64,
+    /// The first place where it certainly runs with the model, where places differ in this.
+    #[serde(skip)]
+    pub first: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
@@ -195,6 +209,17 @@ pub struct Model {
     pub says: BTreeMap<&'static str, String>,
     /// What was not understood.
     pub notes: Vec<Note>,
+    /// How many sources were read.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub files: u64,
+    /// What else sources say that matters on an NPU, and in which file.
+    #[serde(skip)]
+    pub(crate) hints: Vec<(python::facts::Hint, String)>,
+    /// What an operator of torch_npu would compute at once, and in which file.
+    #[serde(skip)]
+    pub(crate) suggestions: Vec<(python::facts::Suggestion, String)>,
+    #[serde(skip)]
+    most_places: usize,
 }
 
 impl Note {
@@ -214,6 +239,10 @@ impl Model {
             dtypes: BTreeMap::new(),
             says: BTreeMap::new(),
             notes: Vec::new(),
+            files: 0,
+            hints: Vec::new(),
+            suggestions: Vec::new(),
+            most_places: MOST_PLACES,
         }
     }
 
@@ -226,7 +255,7 @@ impl Model {
         let entry = self.uses.entry(op).or_default();
         entry.count = entry.count.saturating_add(count);
         if let Some(place) = place
-            && entry.places.len() < MOST_PLACES
+            && entry.places.len() < self.most_places
             && !entry.places.iter().any(|known| known == place)
         {
             entry.places.push(place.chars().take(400).collect());
@@ -279,6 +308,17 @@ pub enum Unreadable {
         /// The limit, in bytes.
         limit: u64,
     },
+    /// A Python source that is none.
+    #[error("line {line} is no Python: {message}")]
+    Python {
+        /// The line, from 1.
+        line: u32,
+        /// What the parser says.
+        message: String,
+    },
+    /// A directory without sources that name torch.
+    #[error("no Python source in it names torch")]
+    NoSources,
     /// The operating system refused.
     #[error("{0}")]
     Io(#[from] std::io::Error),

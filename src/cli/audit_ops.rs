@@ -10,14 +10,15 @@ use clap::Args;
     ascend-doctor audit-ops model.pt2\n  \
     ascend-doctor audit-ops --torch-npu 2.7.1.post2 --soc Ascend910B3 model.pt model.onnx\n  \
     ascend-doctor audit-ops --installed=torch_npu-2.9.0.post2-cp311-cp311-linux_aarch64.whl model.pt2\n  \
+    ascend-doctor audit-ops --suggest src/\n  \
     ascend-doctor audit-ops --all-versions trace_view.json\n  \
     ascend-doctor audit-ops --fail-on unsupported model.pt2\n\n\
     `--fail-on warning` (or `fallback`) makes a fallback to the CPU exit with 1, `--fail-on error`\n\
     (or `unsupported`, the default) only what raises an error.")]
 pub struct AuditOpsArgs {
-    /// Models and more: TorchScript (.pt), torch.export (.pt2), ONNX, traces of the profiler,
-    /// logs, lists of operators, config.json, safetensors and directories of these; told apart by
-    /// content
+    /// Models and more: Python sources, TorchScript (.pt), torch.export (.pt2), ONNX, traces of the
+    /// profiler, logs, lists of operators, config.json, safetensors and directories of these; told
+    /// apart by content
     #[arg(value_name = "PATH", required = true)]
     pub inputs: Vec<PathBuf>,
     /// The torch_npu to judge for: a wheel (`2.9.0.post2`) or PyTorch and release (`2.9.0-26.0.0`)
@@ -42,6 +43,18 @@ pub struct AuditOpsArgs {
     /// Of each operator without a kernel, the releases that have one
     #[arg(long)]
     pub all_versions: bool,
+    /// Follow imports of Python sources into other packages: beside them, and those of `--site`
+    #[arg(long)]
+    pub follow_imports: bool,
+    /// A directory of installed packages, for `--follow-imports`
+    #[arg(long, value_name = "DIR")]
+    pub site: Vec<PathBuf>,
+    /// Of Python sources, count the operators of the backward pass too
+    #[arg(long)]
+    pub backward: bool,
+    /// Of Python sources, say where a fused operator of torch_npu would do, and how
+    #[arg(long)]
+    pub suggest: bool,
     /// Every operator in the table, not only those that need attention
     #[arg(long)]
     pub all: bool,

@@ -17,3 +17,8 @@ pub mod target;
 pub use dispatch::{Class, Outcome, Registrations, Via};
 pub use tables::Tables;
 pub use target::{Match, Target};
+
+/// The text of a table below `data/ops/` that another part of the program reads.
+pub(crate) fn table_text(name: &str) -> &'static str {
+    Box::leak(packed::file(name).into_boxed_str())
+}

@@ -207,6 +207,12 @@ impl Tables {
         names
     }
 
+    /// The names of all operators of aten, without overload; some of them more than once.
+    pub fn base_names(&self) -> impl Iterator<Item = &'static str> {
+        let names = self.native.keys().chain(self.kernels.keys());
+        names.map(|name| name.split('.').next().unwrap_or(name))
+    }
+
     /// The operators `npu::` of this name, with any overload.
     pub fn custom_overloads(&self, base: &str) -> Vec<&'static str> {
         of_base(&self.custom, base)
@@ -266,9 +272,20 @@ mod tests {
                 assert!(tables.native.contains_key(source), "{name} is made of {source}");
             }
         }
-        for name in
-            ["aclnn", "aclnn_docs", "api", "aten", "custom", "host", "kernels", "onnx", "sync"]
-        {
+        for name in [
+            "aclnn",
+            "aclnn_docs",
+            "api",
+            "aten",
+            "custom",
+            "fusions",
+            "host",
+            "kernels",
+            "methods",
+            "onnx",
+            "python",
+            "sync",
+        ] {
             let text = packed::file(name);
             let mut last = String::new();
             for row in packed::rows(&text) {

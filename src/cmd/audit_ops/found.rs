@@ -14,6 +14,8 @@ use crate::report::{Evidence, Found, Report};
 
 /// Names that are listed in one sentence.
 const MOST_NAMES: usize = 12;
+/// Places of one operator that a finding shows.
+const MOST_PLACES: usize = 8;
 
 /// A file that the user named is an error, one that stood in a directory a warning.
 pub(super) fn unread(report: &mut Report, unread: &[(String, String, bool)]) {
@@ -71,7 +73,9 @@ pub(super) fn findings(
                 .arg("count", count.to_string())
                 .arg("version", version.clone());
             for (input, judged) in uses {
-                found = found.evidence(places(input, judged));
+                for place in places(input, judged) {
+                    found = found.evidence(place);
+                }
             }
             for leaf in &judged.through {
                 found = found.evidence(Evidence::data("registrations").value(leaf));
@@ -81,7 +85,7 @@ pub(super) fn findings(
         let elsewhere = releases(judged, against.tables).join("; ");
         let message = if elsewhere.is_empty() { "none" } else { "later" };
         match judged.class {
-            Class::Native | Class::Composed | Class::PartlyKnown => {}
+            Class::Native | Class::Composed | Class::PartlyKnown | Class::Setup => {}
             Class::Unknown => unknown.push(name.as_str()),
             Class::Host => found.push(about("OPS-HOST", "always", Found::info)),
             Class::Observed => found.push(about("OPS-OBSERVED", "fixed", Found::info)),
@@ -116,7 +120,39 @@ pub(super) fn findings(
         found.push(Found::info("OPS-UNKNOWN", "names").arg("names", names).arg("count", count));
     }
     found.extend(dtypes(read, against.chip));
+    found.extend(super::hints::findings(read, against.chip));
     report.findings.extend(found.into_iter().map(|found| Catalog::builtin().resolve(found)));
+}
+
+/// Where an operator is used: of sources each line, of other inputs the first place.
+fn places(input: &Audited, judged: &Judged) -> Vec<Evidence> {
+    let used = &judged.used;
+    if input.model.format == Format::Python {
+        // What certainly runs with the model comes first.
+        let first = used.first.iter();
+        let rest = used.places.iter().filter(|place| used.first.as_ref() != Some(*place));
+        return first.chain(rest).take(MOST_PLACES).map(|place| at(place)).collect();
+    }
+    let mut said = used.count.to_string();
+    if let Some(place) = used.places.first() {
+        said = format!("{said} at {place}");
+    }
+    if judged.class == Class::Fallback && used.bytes > 0 {
+        let bytes = indicatif::HumanBytes(used.bytes);
+        said = format!("{said}; copies {bytes} between host and device");
+    }
+    if used.fell_back > 0 {
+        said = format!("{said}; shown {} times to run on the CPU", used.fell_back);
+    }
+    vec![Evidence::file(input.path.clone()).value(said)]
+}
+
+/// `model.py:12` as a place in a file.
+fn at(place: &str) -> Evidence {
+    match place.rsplit_once(':').map(|(path, line)| (path, line.parse())) {
+        Some((path, Ok(line))) => Evidence::file(path).line(line),
+        _ => Evidence::file(place),
+    }
 }
 
 /// A finding of some severity.
@@ -156,22 +192,6 @@ fn limited(
         // Said by a log, not found out here.
         None => about("OPS-AICPU", "said", Found::info),
     }
-}
-
-fn places(input: &Audited, judged: &Judged) -> Evidence {
-    let used = &judged.used;
-    let mut said = used.count.to_string();
-    if let Some(place) = used.places.first() {
-        said = format!("{said} at {place}");
-    }
-    if judged.class == Class::Fallback && used.bytes > 0 {
-        let bytes = indicatif::HumanBytes(used.bytes);
-        said = format!("{said}; copies {bytes} between host and device");
-    }
-    if used.fell_back > 0 {
-        said = format!("{said}; shown {} times to run on the CPU", used.fell_back);
-    }
-    Evidence::file(input.path.clone()).value(said)
 }
 
 /// bfloat16 on a chip without it: `IsBF16Supported` of torch_npu says 910B and later.

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::bail;
 use walkdir::WalkDir;
 
-use crate::audit::{self, Format, Model, Unreadable};
+use crate::audit::{self, Format, Model, Unreadable, python};
 
 /// Files of a directory that are looked at.
 const MOST_FILES: usize = 100_000;
@@ -38,16 +38,16 @@ pub(super) struct Directory {
 }
 
 impl Inputs {
-    pub(super) fn open(paths: &[impl AsRef<Path>]) -> Self {
+    pub(super) fn open(paths: &[impl AsRef<Path>], options: &python::Options) -> Self {
         let mut inputs = Self::default();
         for path in paths {
             let path = path.as_ref();
             if path.is_dir() {
-                inputs.directory(path);
+                inputs.directory(path, options);
                 continue;
             }
             let shown = path.display().to_string();
-            match file(path) {
+            match file(path, options) {
                 Ok(model) => inputs.read.push((shown, model)),
                 Err(error) => inputs.unread.push((shown, format!("{error:#}"), true)),
             }
@@ -57,10 +57,19 @@ impl Inputs {
 
     /// Reads every file below a directory that is one of the formats. Links are not followed, and
     /// what begins with a dot is left out.
-    fn directory(&mut self, dir: &Path) {
+    fn directory(&mut self, dir: &Path, options: &python::Options) {
         let shown = dir.display().to_string();
         let mut about =
             Directory { path: shown.clone(), audited: 0, other: 0, pickles: 0, cut: false };
+        // Sources are one input: they refer to each other.
+        match python::read(dir, options) {
+            Ok(model) => {
+                about.audited += usize::try_from(model.files).unwrap_or(usize::MAX);
+                self.read.push((shown.clone(), model));
+            }
+            Err(Unreadable::NoSources) => {}
+            Err(error) => self.unread.push((shown.clone(), error.to_string(), false)),
+        }
         // The parts of a model that was split are one input.
         let mut tensors: BTreeMap<Format, (usize, String, Model)> = BTreeMap::new();
         let hidden = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b".");
@@ -76,7 +85,7 @@ impl Inputs {
                     continue;
                 }
             };
-            if !entry.file_type().is_file() {
+            if !entry.file_type().is_file() || is_source(entry.path()) {
                 continue;
             }
             if looked_at >= MOST_FILES {
@@ -121,11 +130,18 @@ impl Inputs {
     }
 }
 
-fn file(path: &Path) -> anyhow::Result<Model> {
+fn is_source(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "py")
+}
+
+fn file(path: &Path, options: &python::Options) -> anyhow::Result<Model> {
     let file = File::open(path)?;
     let kind = file.metadata()?.file_type();
     if !kind.is_file() {
         bail!("it is no regular file");
+    }
+    if is_source(path) {
+        return Ok(python::read(path, options)?);
     }
     Ok(audit::read(&mut { file })?)
 }

@@ -2,8 +2,10 @@
 
 mod chosen;
 mod found;
+mod hints;
 mod inputs;
 mod machine;
+mod suggest;
 
 use anyhow::bail;
 use serde_json::json;
@@ -14,6 +16,7 @@ use super::output::Output;
 use crate::audit::Model;
 use crate::audit::judge::{Against, Class, Judged, judge};
 use crate::audit::limits::CannFunctions;
+use crate::audit::python;
 use crate::checks::chip::ChipFamily;
 use crate::cli::AuditOpsArgs;
 use crate::ops::dispatch::{Registrations, Shipped};
@@ -71,7 +74,12 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
     };
     let subject = args.inputs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     let mut report = Report::new("audit-ops", subject.join(" "));
-    let inputs = Inputs::open(&args.inputs);
+    let options = python::Options {
+        follow: args.follow_imports,
+        site: args.site.clone(),
+        backward: args.backward,
+    };
+    let inputs = Inputs::open(&args.inputs, &options);
     if inputs.read.is_empty() {
         bail!(nothing(&inputs));
     }
@@ -86,6 +94,9 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
     tell(&mut report, &read, &place, tables, args);
     found::installation(&mut report, &chosen);
     found::findings(&mut report, &read, &place, against);
+    if args.suggest {
+        suggest::suggest(&mut report, &read, against);
+    }
     finish(report, output)
 }
 
@@ -285,7 +296,15 @@ fn operators(read: &[Audited], all: bool) -> Option<Table> {
                 words(judged.class.word()),
                 Text::same(judged.used.count.to_string()),
                 Text::same(judged.through.join(", ")),
-                Text::same(judged.used.places.first().cloned().unwrap_or_default()),
+                Text::same(
+                    judged
+                        .used
+                        .first
+                        .as_ref()
+                        .or(judged.used.places.first())
+                        .cloned()
+                        .unwrap_or_default(),
+                ),
             ]
         })
         .collect();

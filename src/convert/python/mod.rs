@@ -38,7 +38,7 @@ mod project;
 #[cfg(test)]
 pub(super) mod properties;
 mod roles;
-mod scope;
+pub(crate) mod scope;
 mod settle;
 mod survey;
 #[cfg(test)]

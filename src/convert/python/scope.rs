@@ -19,11 +19,11 @@ use ruff_text_size::{Ranged as _, TextRange};
 const MAX_ALIASES: usize = 8;
 
 /// Number of a scope; 0 is the module.
-pub(super) type ScopeId = usize;
+pub(crate) type ScopeId = usize;
 
 /// What a name is bound to at one place.
 #[derive(Debug, Clone)]
-pub(super) enum Binding<'a> {
+pub(crate) enum Binding<'a> {
     /// An import, by the dotted path of what it names, and where the import names it.
     Import {
         /// The dotted path.
@@ -63,7 +63,7 @@ struct Scope<'a> {
 
 /// A chain of names that starts at an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Resolved {
+pub(crate) struct Resolved {
     /// The dotted path, for example `torch.cuda.amp.autocast`.
     pub path: String,
     /// How many parts of the path the first name stands for.
@@ -76,7 +76,7 @@ pub(super) struct Resolved {
 
 /// All scopes of a file.
 #[derive(Debug)]
-pub(super) struct Scopes<'a> {
+pub(crate) struct Scopes<'a> {
     scopes: Vec<Scope<'a>>,
     by_node: HashMap<TextRange, ScopeId>,
 }
@@ -85,7 +85,7 @@ impl<'a> Scopes<'a> {
     /// Collects the bindings of a module. `package` is the dotted package of the file inside
     /// the converted tree, for relative imports (empty if unknown). `exports` says what a name
     /// of another file of the tree stands for.
-    pub(super) fn of(
+    pub(crate) fn of(
         body: &'a [Stmt],
         package: &str,
         exports: &dyn Fn(&str) -> Option<String>,
@@ -112,18 +112,18 @@ impl<'a> Scopes<'a> {
     }
 
     /// The scope that a function, class, lambda or comprehension opens.
-    pub(super) fn opened_by(&self, node: TextRange) -> Option<ScopeId> {
+    pub(crate) fn opened_by(&self, node: TextRange) -> Option<ScopeId> {
         self.by_node.get(&node).copied()
     }
 
     /// The dotted path that an expression names in `scope`: `None` if it is not a chain of
     /// attributes that starts at an import.
-    pub(super) fn resolve(&self, expr: &Expr, scope: ScopeId) -> Option<Resolved> {
+    pub(crate) fn resolve(&self, expr: &Expr, scope: ScopeId) -> Option<Resolved> {
         self.resolve_within(expr, scope, MAX_ALIASES)
     }
 
     /// As [`Scopes::resolve`], only the path.
-    pub(super) fn path(&self, expr: &Expr, scope: ScopeId) -> Option<String> {
+    pub(crate) fn path(&self, expr: &Expr, scope: ScopeId) -> Option<String> {
         self.resolve(expr, scope).map(|found| found.path)
     }
 
@@ -186,13 +186,13 @@ impl<'a> Scopes<'a> {
     }
 
     /// The scope where `name`, seen from `scope`, is bound.
-    pub(super) fn home(&self, name: &str, scope: ScopeId) -> Option<ScopeId> {
+    pub(crate) fn home(&self, name: &str, scope: ScopeId) -> Option<ScopeId> {
         self.bindings(name, scope).map(|(home, _)| home)
     }
 
     /// The bindings of a name where Python would find it: the scope itself, then enclosing
     /// functions (not classes), then the module.
-    pub(super) fn bindings(&self, name: &str, scope: ScopeId) -> Option<(ScopeId, &[Binding<'a>])> {
+    pub(crate) fn bindings(&self, name: &str, scope: ScopeId) -> Option<(ScopeId, &[Binding<'a>])> {
         let mut at = Some(scope);
         while let Some(id) = at {
             let here = &self.scopes[id];
@@ -209,7 +209,7 @@ impl<'a> Scopes<'a> {
     }
 
     /// What the module itself binds: names with their dotted paths, for other files.
-    pub(super) fn exports(&self) -> BTreeMap<String, String> {
+    pub(crate) fn exports(&self) -> BTreeMap<String, String> {
         self.scopes[0]
             .names
             .keys()
@@ -310,7 +310,7 @@ impl<'a> Collector<'a, '_> {
 
 /// The absolute name of a relative import. One leading dot stays for what lies outside the
 /// known tree, so that it can never be taken for torch.
-pub(super) fn relative(package: &str, level: u32, module: &str) -> String {
+pub(crate) fn relative(package: &str, level: u32, module: &str) -> String {
     let mut parts: Vec<&str> = package.split('.').filter(|part| !part.is_empty()).collect();
     let up = usize::try_from(level).unwrap_or(1).saturating_sub(1);
     parts.truncate(parts.len().saturating_sub(up));

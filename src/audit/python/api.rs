@@ -1,0 +1,270 @@
+//! Which operators an API calls: `data/ops/python.tsv`, and the rule for what has no row.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use foldhash::{HashMap, HashSet};
+
+use crate::audit::Op;
+use crate::ops::Tables;
+
+/// The operators that an API calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// A row of the table: those of every call, of some, of every backward pass, of some.
+    Row(&'static [&'static str; 4]),
+    /// The operator of its own name.
+    Own(&'static str),
+}
+
+/// One operator that an API calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Called {
+    /// The name, of aten without `::`.
+    pub name: &'static str,
+    /// Only some calls reach it.
+    pub maybe: bool,
+    /// It belongs to the backward pass.
+    pub backward: bool,
+}
+
+impl Called {
+    pub(super) fn op(self) -> Op {
+        let (namespace, name) = self.name.split_once("::").unwrap_or(("aten", self.name));
+        Op { namespace: namespace.to_owned(), name: name.to_owned(), overload: None }
+    }
+}
+
+impl Reach {
+    pub(super) fn operators(self) -> impl Iterator<Item = Called> {
+        let (row, own) = match self {
+            Self::Row(row) => (Some(row), None),
+            Self::Own(name) => (None, Some(Called { name, maybe: false, backward: false })),
+        };
+        let cells = row.into_iter().flat_map(|row| row.iter().enumerate());
+        let called = cells.flat_map(|(at, cell)| {
+            let names = cell.split(' ').filter(|name| *name != "-");
+            names.map(move |name| Called { name, maybe: at % 2 == 1, backward: at >= 2 })
+        });
+        own.into_iter().chain(called)
+    }
+}
+
+/// What else a value of a type that is not known may be, that has a method of this name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Shared {
+    /// Nothing: the name is that of a tensor.
+    No,
+    /// An array, an image or a table.
+    Arrays,
+    /// A text, a list, a module …
+    Builtins,
+}
+
+struct Apis {
+    rows: HashMap<&'static str, [&'static str; 4]>,
+    methods: HashMap<&'static str, Shared>,
+    /// APIs of which an argument decides, with its name and place.
+    deciding: HashMap<&'static str, (&'static str, usize)>,
+    operators: HashSet<&'static str>,
+}
+
+static APIS: LazyLock<Apis> = LazyLock::new(|| {
+    let text = crate::ops::table_text("python");
+    let mut apis = Apis {
+        rows: HashMap::default(),
+        methods: HashMap::default(),
+        deciding: HashMap::default(),
+        operators: Tables::get().base_names().collect(),
+    };
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let mut cells = line.split('\t');
+        let Some(name) = cells.next() else { continue };
+        let mut row = ["-"; 4];
+        row.iter_mut().zip(cells).for_each(|(to, cell)| *to = cell);
+        if let Some((api, rest)) = name.split_once(' ')
+            && let Some((argument, place)) = rest.split_once('@')
+            && let Some((place, _)) = place.split_once('=')
+            && let Ok(place) = place.parse()
+        {
+            apis.deciding.insert(api, (argument, place));
+        }
+        apis.rows.insert(name, row);
+    }
+    let methods = crate::ops::table_text("methods");
+    for line in methods.lines().filter(|line| !line.starts_with('#')) {
+        let Some((kind, names)) = line.split_once('\t') else { continue };
+        let shared = match kind {
+            "tensor" => Shared::No,
+            "array" => Shared::Arrays,
+            _ => Shared::Builtins,
+        };
+        apis.methods.extend(names.split(' ').map(|name| (name, shared)));
+    }
+    apis
+});
+
+/// Prefixes of names that stand in several modules, and the public one.
+const PUBLIC: &[(&str, &str)] = &[
+    ("torch.functional.", "torch."),
+    ("torch._C._nn.", "torch.nn.functional."),
+    ("torch._C._VariableFunctions.", "torch."),
+    ("torch._C._linalg.", "torch.linalg."),
+    ("torch.Tensor.", "Tensor."),
+    ("torch._tensor.Tensor.", "Tensor."),
+    ("torch.nn.modules.", "torch.nn.*"),
+    ("torch.optim.", "torch.optim.*"),
+    ("torch.distributions.", "torch.distributions.*"),
+    ("torchvision.ops.", "torchvision.ops.*"),
+    ("torch.nn.utils.clip_grad.", "torch.nn.utils."),
+    ("torch.nn.utils.weight_norm.", "torch.nn.utils."),
+    ("torch.nn.utils.spectral_norm.", "torch.nn.utils."),
+];
+
+/// The public name of what a dotted name of torch names.
+pub(super) fn public(path: &str) -> Cow<'_, str> {
+    for (from, to) in PUBLIC {
+        let Some(rest) = path.strip_prefix(from) else { continue };
+        return match to.strip_suffix('*') {
+            // The module that a class stands in says nothing.
+            Some(to) => match rest.rsplit_once('.') {
+                Some((_, last)) => Cow::Owned(format!("{to}{last}")),
+                None if *from == "torch.nn.modules." => Cow::Owned(format!("{to}{rest}")),
+                None => Cow::Borrowed(path),
+            },
+            None => Cow::Owned(format!("{to}{rest}")),
+        };
+    }
+    Cow::Borrowed(path)
+}
+
+fn row(name: &str) -> Option<Reach> {
+    APIS.rows.get(name).map(Reach::Row)
+}
+
+fn own(name: &str) -> Option<Reach> {
+    APIS.operators.get(name).map(|name| Reach::Own(name))
+}
+
+/// What an API of this public name calls. Nothing where it is none, or calls nothing.
+pub(super) fn api(path: &str) -> Option<Reach> {
+    if let Some(found) = row(path) {
+        return Some(found);
+    }
+    let (module, name) = path.rsplit_once('.')?;
+    if name.starts_with("__") {
+        return None;
+    }
+    match module {
+        "torch" => row(&format!("Tensor.{name}")).or_else(|| own(name)),
+        "torch.nn.functional" => row(&format!("torch.{name}")).or_else(|| own(name)),
+        "torch.linalg" => own(&format!("linalg_{name}")),
+        "torch.fft" => own(&format!("fft_{name}")),
+        "torch.special" => own(&format!("special_{name}")),
+        "Tensor" => method(name),
+        _ => None,
+    }
+}
+
+/// What a method of a tensor calls.
+pub(super) fn method(name: &str) -> Option<Reach> {
+    row(&format!("Tensor.{name}")).or_else(|| row(&format!("torch.{name}"))).or_else(|| own(name))
+}
+
+/// What an operator of the language calls on tensors: `add`, `getitem int`.
+pub(super) fn operator(name: &str) -> Option<Reach> {
+    row(&format!("operator.{name}"))
+}
+
+/// Whether tensors have a method of this name, and what else has.
+pub(super) fn shared(name: &str) -> Option<Shared> {
+    APIS.methods.get(name).copied()
+}
+
+/// The argument by which an API calls different operators, and its place.
+pub(super) fn deciding(path: &str) -> Option<(&'static str, usize)> {
+    APIS.deciding.get(path).copied()
+}
+
+/// What an API calls where the argument that decides has this value; empty: it is not given.
+pub(super) fn decided(path: &str, argument: (&str, usize), value: &str) -> Option<Reach> {
+    row(&format!("{path} {}@{}={value}", argument.0, argument.1))
+}
+
+/// What an API calls with an option, as `torch.optim.Adam fused=True`.
+pub(super) fn with_option(path: &str, option: &str, value: &str) -> Option<Reach> {
+    row(&format!("{path} {option}={value}"))
+}
+
+/// The entry of a registry of activations, by its key; empty: any.
+pub(super) fn registered(path: &str, key: &str) -> Option<Reach> {
+    if key.is_empty() { row(path) } else { row(&format!("{path} {key}")) }
+}
+
+/// The operator that works in place, where there is one: `relu_` of `relu`.
+pub(super) fn in_place(name: &str) -> Option<&'static str> {
+    APIS.operators.get(format!("{name}_").as_str()).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(reach: Option<Reach>) -> Vec<&'static str> {
+        reach.map_or_else(Vec::new, |reach| {
+            reach
+                .operators()
+                .filter(|one| !one.maybe && !one.backward)
+                .map(|one| one.name)
+                .collect()
+        })
+    }
+
+    #[test]
+    fn apis_call_operators() {
+        assert_eq!(names(api("torch.nn.Linear")), ["linear"]);
+        assert_eq!(names(api("torch.nn.functional.linear")), ["linear"]);
+        assert_eq!(names(api("torch.abs")), ["abs"]);
+        assert_eq!(names(api("torch.linalg.inv")), ["linalg_inv"]);
+        assert_eq!(names(method("masked_fill_")), ["masked_fill_"]);
+        assert_eq!(names(operator("matmul")), ["matmul"]);
+        assert_eq!(names(operator("getitem int")), ["select"]);
+        assert_eq!(api("torch.nn.Module"), None);
+        assert_eq!(api("torch.no_grad"), None);
+        assert_eq!(in_place("relu"), Some("relu_"));
+    }
+
+    #[test]
+    fn an_argument_decides() {
+        let path = "torch.nn.functional.interpolate";
+        let argument = deciding(path).unwrap();
+        assert_eq!(argument, ("mode", 3));
+        assert_eq!(names(decided(path, argument, "bicubic")), ["upsample_bicubic2d"]);
+        assert!(
+            names(with_option("torch.optim.AdamW", "fused", "True")).contains(&"_fused_adamw_")
+        );
+    }
+
+    #[test]
+    fn names_are_made_public() {
+        for (from, to) in [
+            ("torch.nn.modules.linear.Linear", "torch.nn.Linear"),
+            ("torch.nn.modules.Linear", "torch.nn.Linear"),
+            ("torch.optim.adamw.AdamW", "torch.optim.AdamW"),
+            ("torch.optim.AdamW", "torch.optim.AdamW"),
+            ("torchvision.ops.boxes.nms", "torchvision.ops.nms"),
+            ("torch.Tensor.add", "Tensor.add"),
+            ("torch.cat", "torch.cat"),
+        ] {
+            assert_eq!(public(from), to);
+        }
+    }
+
+    #[test]
+    fn names_of_methods_are_shared() {
+        assert_eq!(shared("split"), Some(Shared::Builtins));
+        assert_eq!(shared("reshape"), Some(Shared::Arrays));
+        assert_eq!(shared("masked_fill_"), Some(Shared::No));
+        assert_eq!(shared("no_such"), None);
+    }
+}

@@ -1,0 +1,142 @@
+//! What the classes of a file are, and what their attributes hold.
+
+use foldhash::HashMap;
+use ruff_python_ast::visitor::{Visitor, walk_stmt};
+use ruff_python_ast::{Expr, Stmt, StmtClassDef};
+
+use super::kinds::{self, Kind};
+use crate::convert::python::scope::{ScopeId, Scopes};
+
+/// A class of the file.
+#[derive(Debug, Default)]
+pub(super) struct Class<'a> {
+    /// It is a module of PyTorch, or may be one.
+    pub module: bool,
+    /// It prepares data.
+    pub data: bool,
+    /// What `self.x` holds.
+    pub attributes: HashMap<&'a str, Kind>,
+}
+
+/// Whether a name is that of a class, as names are given: `Linear`, `GELU`, not `T5_SMALL`.
+pub(super) fn class_like(name: &str) -> bool {
+    let name = name.trim_start_matches('_');
+    let short = (2..=6).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_uppercase());
+    name.starts_with(|c: char| c.is_ascii_uppercase())
+        && (short || name.contains(|c: char| c.is_ascii_lowercase()))
+}
+
+/// Looks through a class.
+pub(super) fn of<'a>(def: &'a StmtClassDef, scopes: &Scopes<'a>, scope: ScopeId) -> Class<'a> {
+    let mut class = Class::default();
+    for base in def.bases() {
+        let path = scopes.path(base, scope);
+        let last = path.as_deref().or_else(|| base.as_name_expr().map(|name| name.id.as_str()));
+        let last = last.and_then(|path| path.rsplit('.').next()).unwrap_or_default();
+        class.data |=
+            last.ends_with("Dataset") || last.ends_with("Sampler") || last.ends_with("Tokenizer");
+        class.module |= path.as_deref().is_some_and(|path| path.starts_with("torch.nn."))
+            || last.ends_with("Module")
+            || last.ends_with("Model")
+            || last.ends_with("Layer")
+            || last.ends_with("Block");
+    }
+    class.module |= def
+        .body
+        .iter()
+        .any(|stmt| stmt.as_function_def_stmt().is_some_and(|def| def.name.as_str() == "forward"));
+    let mut finder = Finder { class: &mut class, scopes, scope };
+    finder.visit_body(&def.body);
+    class
+}
+
+struct Finder<'a, 'c, 's> {
+    class: &'c mut Class<'a>,
+    scopes: &'s Scopes<'a>,
+    scope: ScopeId,
+}
+
+impl<'a> Finder<'a, '_, '_> {
+    fn give(&mut self, name: &'a str, value: &'a Expr) {
+        let kind = self.value(value);
+        let known = self.class.attributes.entry(name).or_insert(kind);
+        *known = known.join(kind);
+    }
+
+    fn value(&self, value: &'a Expr) -> Kind {
+        match value {
+            Expr::Call(call) => {
+                let path = self.scopes.path(&call.func, self.scope);
+                let name = match &*call.func {
+                    Expr::Name(name) => name.id.as_str(),
+                    Expr::Attribute(attribute) => attribute.attr.as_str(),
+                    _ => "",
+                };
+                match path.as_deref() {
+                    Some("torch.nn.Parameter" | "torch.nn.parameter.Parameter") => Kind::Tensor,
+                    Some("torch.nn.ParameterList" | "torch.nn.ParameterDict") => Kind::Seq,
+                    Some(path) if path.starts_with("torch.") => {
+                        if class_like(name) {
+                            Kind::Module
+                        } else {
+                            kinds::of_function(path, call.arguments.args.len(), &[])
+                        }
+                    }
+                    _ if name == "get_buffer" || name == "get_parameter" => Kind::Tensor,
+                    _ if kinds::plain_builtin(name) => Kind::Not,
+                    _ if class_like(name) => Kind::Module,
+                    _ => Kind::Maybe,
+                }
+            }
+            Expr::If(both) => self.value(&both.body).join(self.value(&both.orelse)),
+            Expr::BooleanLiteral(_)
+            | Expr::NumberLiteral(_)
+            | Expr::StringLiteral(_)
+            | Expr::Compare(_) => Kind::Not,
+            _ => Kind::Maybe,
+        }
+    }
+}
+
+/// The attribute of `self` that an expression is.
+pub(super) fn of_self(expr: &Expr) -> Option<&str> {
+    let attribute = expr.as_attribute_expr()?;
+    (attribute.value.as_name_expr()?.id == "self").then(|| attribute.attr.as_str())
+}
+
+impl<'a> Visitor<'a> for Finder<'a, '_, '_> {
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        match stmt {
+            Stmt::Assign(assign) => {
+                for target in &assign.targets {
+                    if let Some(name) = of_self(target) {
+                        self.give(name, &assign.value);
+                    }
+                }
+            }
+            Stmt::AnnAssign(assign) => {
+                if let (Some(name), Some(value)) = (of_self(&assign.target), &assign.value) {
+                    self.give(name, value);
+                }
+            }
+            Stmt::Expr(expr) => {
+                // `self.register_buffer("x", …)`, `self.add_module("x", …)`.
+                if let Expr::Call(call) = &*expr.value
+                    && let Some(kind) = match of_self(&call.func) {
+                        Some("register_buffer" | "register_parameter") => Some(Kind::Tensor),
+                        Some("add_module" | "register_module") => Some(Kind::Module),
+                        _ => None,
+                    }
+                    && let Some(name) =
+                        call.arguments.args.first().and_then(Expr::as_string_literal_expr)
+                {
+                    self.class.attributes.insert(name.value.to_str(), kind);
+                }
+            }
+            Stmt::ClassDef(_) => {}
+            _ => walk_stmt(self, stmt),
+        }
+    }
+
+    fn visit_expr(&mut self, _: &'a Expr) {}
+}

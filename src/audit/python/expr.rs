@@ -1,0 +1,443 @@
+//! Expressions: what they hold, and what they use.
+
+use ruff_python_ast::{
+    CmpOp, Comprehension, Expr, ExprSubscript, Operator, StmtAugAssign, UnaryOp,
+};
+use ruff_text_size::{Ranged as _, TextSize};
+
+use super::api;
+use super::classes;
+use super::kinds::{self, Kind};
+use super::walk::Walker;
+
+impl<'a> Walker<'a, '_> {
+    /// The dotted name of an expression; of a module of the tree without a leading dot.
+    pub(super) fn path(&self, expr: &Expr) -> Option<String> {
+        if let Some(root) = root(expr)
+            && self.local(root).is_some()
+        {
+            return None;
+        }
+        let path = self.scopes.path(expr, self.scope)?;
+        Some(path.trim_start_matches('.').to_owned())
+    }
+
+    /// What a local name holds.
+    pub(super) fn local(&self, name: &str) -> Option<Kind> {
+        self.frames.iter().rev().find_map(|frame| frame.get(name).copied())
+    }
+
+    /// Notes what an operator of the language calls.
+    pub(super) fn operator(&mut self, name: &str, at: TextSize, maybe: bool) {
+        if let Some(reach) = api::operator(name) {
+            self.uses(reach, at, maybe);
+        }
+    }
+
+    pub(super) fn exprs(&mut self, all: &'a [Expr]) -> Vec<Kind> {
+        all.iter().map(|expr| self.expr(expr)).collect()
+    }
+
+    /// What an expression holds. Notes what it uses on the way.
+    pub(super) fn expr(&mut self, expr: &'a Expr) -> Kind {
+        match expr {
+            Expr::Name(name) => match self.local(name.id.as_str()) {
+                Some(kind) => kind,
+                None => self.named(expr),
+            },
+            Expr::Attribute(attribute) => {
+                if self.path(expr).is_some() {
+                    return self.named(expr);
+                }
+                if let Some(name) = classes::of_self(expr) {
+                    let known = self.class.and_then(|class| class.attributes.get(name));
+                    return known.copied().unwrap_or(Kind::Maybe);
+                }
+                let kind = self.expr(&attribute.value);
+                self.attribute(kind, attribute.attr.as_str(), expr.start())
+            }
+            Expr::Call(call) => self.call(expr, call),
+            Expr::BinOp(both) => {
+                self.suggest_binary(expr, both);
+                let left = self.expr(&both.left);
+                let right = self.expr(&both.right);
+                self.binary(both.op, left, right, &both.left, expr.start())
+            }
+            Expr::UnaryOp(unary) => {
+                let kind = self.expr(&unary.operand);
+                let name = match unary.op {
+                    UnaryOp::Invert => "invert",
+                    UnaryOp::USub => "neg",
+                    UnaryOp::UAdd => return kind,
+                    UnaryOp::Not => return Kind::Not,
+                };
+                if kind.is_tensor() {
+                    self.operator(name, expr.start(), false);
+                }
+                kind
+            }
+            Expr::Compare(compare) => {
+                let left = self.expr(&compare.left);
+                let rights = self.exprs(&compare.comparators);
+                self.compare(left, &rights, &compare.ops, &compare.comparators, expr.start())
+            }
+            Expr::BoolOp(both) => {
+                let kinds = self.exprs(&both.values);
+                kinds.into_iter().fold(Kind::Not, Kind::join)
+            }
+            Expr::If(both) => {
+                let truth = super::dead::truth(&both.test, &|expr| self.path(expr));
+                if truth.is_none() {
+                    self.expr(&both.test);
+                }
+                match truth {
+                    Some(true) => self.expr(&both.body),
+                    Some(false) => self.expr(&both.orelse),
+                    None => self.expr(&both.body).join(self.expr(&both.orelse)),
+                }
+            }
+            Expr::Named(named) => {
+                let kind = self.expr(&named.value);
+                self.bind(&named.target, kind);
+                kind
+            }
+            Expr::Subscript(subscript) => self.subscript(subscript),
+            Expr::Starred(starred) => self.expr(&starred.value),
+            Expr::Await(one) => self.expr(&one.value),
+            Expr::Yield(one) => {
+                if let Some(value) = &one.value {
+                    self.expr(value);
+                }
+                Kind::Maybe
+            }
+            Expr::YieldFrom(one) => self.expr(&one.value),
+            Expr::Tuple(tuple) => self.several(&tuple.elts),
+            Expr::List(list) => self.several(&list.elts),
+            Expr::Set(set) => self.several(&set.elts),
+            Expr::Dict(dict) => {
+                let mut kind = Kind::Not;
+                for item in &dict.items {
+                    if let Some(key) = &item.key {
+                        self.expr(key);
+                    }
+                    kind = kind.join(self.expr(&item.value));
+                }
+                if kind.holds() { Kind::Seq } else { Kind::Maybe }
+            }
+            Expr::Lambda(lambda) => {
+                let names = lambda.parameters.iter().flat_map(|parameters| parameters.iter());
+                let frame = names.map(|name| (name.name().as_str(), Kind::Likely)).collect();
+                self.in_scope(expr, |me| {
+                    me.frames.push(frame);
+                    me.expr(&lambda.body);
+                    me.frames.pop();
+                });
+                Kind::Maybe
+            }
+            Expr::ListComp(comp) => self.comprehension(expr, &comp.generators, &[&*comp.elt]),
+            Expr::SetComp(comp) => self.comprehension(expr, &comp.generators, &[&*comp.elt]),
+            Expr::Generator(comp) => self.comprehension(expr, &comp.generators, &[&*comp.elt]),
+            Expr::DictComp(comp) => match &comp.key {
+                Some(key) => self.comprehension(expr, &comp.generators, &[&**key, &*comp.value]),
+                None => self.comprehension(expr, &comp.generators, &[&*comp.value]),
+            },
+            Expr::Slice(slice) => {
+                for part in [&slice.lower, &slice.upper, &slice.step].into_iter().flatten() {
+                    self.expr(part);
+                }
+                Kind::Not
+            }
+            _ => Kind::Not,
+        }
+    }
+
+    fn several(&mut self, elements: &'a [Expr]) -> Kind {
+        let kinds = self.exprs(elements);
+        if kinds.iter().any(|kind| kind.holds()) {
+            return Kind::Seq;
+        }
+        match kinds.into_iter().max() {
+            Some(kind @ (Kind::Host | Kind::Module)) => kind,
+            _ => Kind::Not,
+        }
+    }
+
+    /// Walks what opens a scope of its own.
+    fn in_scope(&mut self, expr: &Expr, walk: impl FnOnce(&mut Self)) {
+        let outer = self.scope;
+        self.scope = self.scopes.opened_by(expr.range()).unwrap_or(outer);
+        walk(self);
+        self.scope = outer;
+    }
+
+    fn comprehension(
+        &mut self,
+        expr: &Expr,
+        generators: &'a [Comprehension],
+        elements: &[&'a Expr],
+    ) -> Kind {
+        let mut held = Kind::Not;
+        self.in_scope(expr, |me| {
+            me.frames.push(foldhash::HashMap::default());
+            for generator in generators {
+                let kind = me.expr(&generator.iter);
+                if kind == Kind::Tensor {
+                    me.operator("iter", generator.iter.start(), false);
+                }
+                me.bind(&generator.target, kind.element());
+                generator.ifs.iter().for_each(|test| {
+                    me.expr(test);
+                });
+            }
+            for element in elements {
+                held = held.join(me.expr(element));
+            }
+            me.frames.pop();
+        });
+        match held {
+            kind if kind.holds() => Kind::Seq,
+            Kind::Module => Kind::Module,
+            _ => Kind::Maybe,
+        }
+    }
+
+    /// A name of the module, or something imported, that is not called here.
+    fn named(&mut self, expr: &'a Expr) -> Kind {
+        let Some(path) = self.path(expr) else {
+            if let Expr::Name(name) = expr
+                && self.scopes.home(name.id.as_str(), self.scope) == Some(0)
+            {
+                self.refers(format!(":{}", name.id));
+            }
+            return Kind::Maybe;
+        };
+        self.mentioned(&path, expr.start());
+        let public = api::public(&path);
+        let name = public.rsplit('.').next().unwrap_or_default();
+        if let Some(reach) = api::api(&public) {
+            // Named and not called: it may be.
+            self.uses(reach, expr.start(), true);
+            // Who builds it may ask it to work in place.
+            if classes::class_like(name) {
+                for called in reach.operators().filter(|one| !one.backward) {
+                    if let Some(name) = api::in_place(called.name) {
+                        self.used(api::Called { name, ..called }, expr.start(), true);
+                    }
+                }
+            }
+        } else if !public.starts_with("torch.") {
+            self.refers(path.clone());
+        }
+        // `torch.float32`, `torch.nn`; a class that is handed on is called by somebody.
+        if classes::class_like(name) { Kind::Module } else { Kind::Maybe }
+    }
+
+    /// What an attribute of a value holds.
+    fn attribute(&mut self, kind: Kind, name: &str, at: TextSize) -> Kind {
+        match kind {
+            Kind::Tensor | Kind::Likely => {
+                if kinds::plain_attribute(name) {
+                    return Kind::Not;
+                }
+                if matches!(name, "T" | "mT" | "H" | "mH" | "real" | "imag")
+                    && let Some(reach) = api::method(name)
+                {
+                    self.uses(reach, at, kind == Kind::Likely);
+                    return Kind::Tensor;
+                }
+                if matches!(name, "data" | "grad") { kind } else { Kind::Maybe }
+            }
+            Kind::Host if kinds::plain_attribute(name) => Kind::Not,
+            Kind::Host if matches!(name, "data" | "grad" | "T") => Kind::Host,
+            Kind::Module if matches!(name, "weight" | "bias") => Kind::Tensor,
+            Kind::Maybe if matches!(name, "shape" | "dtype" | "ndim") => Kind::Not,
+            _ => Kind::Maybe,
+        }
+    }
+
+    pub(super) fn binary(
+        &mut self,
+        op: Operator,
+        left: Kind,
+        right: Kind,
+        first: &'a Expr,
+        at: TextSize,
+    ) -> Kind {
+        if !left.is_tensor() && !right.is_tensor() {
+            return match (left, right) {
+                (Kind::Host, _) | (_, Kind::Host) => Kind::Host,
+                (Kind::Seq, _) | (_, Kind::Seq) => Kind::Seq,
+                (Kind::Not, Kind::Not) => Kind::Not,
+                _ => Kind::Maybe,
+            };
+        }
+        let name = name_of(op);
+        // `2 - x` is an operator of its own.
+        let reversed = left == Kind::Not
+            && (first.is_number_literal_expr() || !matches!(first, Expr::Name(_)));
+        let reverse = format!("r{name}");
+        if reversed && api::operator(&reverse).is_some() {
+            self.operator(&reverse, at, false);
+        } else {
+            self.operator(name, at, false);
+        }
+        if left == Kind::Tensor || right == Kind::Tensor { Kind::Tensor } else { Kind::Likely }
+    }
+
+    fn compare(
+        &mut self,
+        left: Kind,
+        rights: &[Kind],
+        ops: &[CmpOp],
+        comparators: &'a [Expr],
+        at: TextSize,
+    ) -> Kind {
+        let mut held = Kind::Not;
+        for ((op, right), expr) in ops.iter().zip(rights).zip(comparators) {
+            let name = match op {
+                CmpOp::Eq => "eq",
+                CmpOp::NotEq => "ne",
+                CmpOp::Lt => "lt",
+                CmpOp::LtE => "le",
+                CmpOp::Gt => "gt",
+                CmpOp::GtE => "ge",
+                CmpOp::Is | CmpOp::IsNot | CmpOp::In | CmpOp::NotIn => continue,
+            };
+            if (left.is_tensor() || right.is_tensor())
+                && !matches!(expr, Expr::StringLiteral(_) | Expr::NoneLiteral(_) | Expr::Tuple(_))
+            {
+                self.operator(name, at, false);
+                held = Kind::Tensor;
+            }
+        }
+        held
+    }
+
+    pub(super) fn augmented(&mut self, assign: &'a StmtAugAssign) {
+        let value = self.expr(&assign.value);
+        let kind = self.expr(&assign.target);
+        if kind.is_tensor() {
+            let name = format!("i{}", name_of(assign.op).trim_end_matches('_'));
+            // A name may hold what no operator can change: `x += y` is `x = x + y` then.
+            let name = if assign.op == Operator::MatMult { "matmul".to_owned() } else { name };
+            self.operator(&name, assign.range.start(), kind == Kind::Likely);
+            if kind == Kind::Likely {
+                self.operator(name_of(assign.op), assign.range.start(), true);
+            }
+        } else if value.is_tensor() && kind != Kind::Seq {
+            self.operator(name_of(assign.op), assign.range.start(), false);
+            self.bind(&assign.target, value);
+        }
+    }
+
+    /// `x[…]`.
+    fn subscript(&mut self, subscript: &'a ExprSubscript) -> Kind {
+        let at = subscript.range.start();
+        if let Some(path) = self.path(&subscript.value)
+            && path.ends_with(".ACT2FN")
+        {
+            let key = subscript.slice.as_string_literal_expr().map(|key| key.value.to_str());
+            if let Some(reach) =
+                api::registered("transformers.activations.ACT2FN", key.unwrap_or_default())
+            {
+                self.uses(reach, at, key.is_none());
+            }
+            self.expr(&subscript.slice);
+            return Kind::Module;
+        }
+        let kind = self.expr(&subscript.value);
+        let indices = self.indices(&subscript.slice);
+        match kind {
+            Kind::Tensor | Kind::Likely => {
+                if subscript.slice.is_string_literal_expr() {
+                    return Kind::Maybe;
+                }
+                for index in indices {
+                    self.operator(&format!("getitem {}", index.0), at, index.1);
+                }
+                kind
+            }
+            // One of `self.layers`, of a list of tensors, of an option.
+            other => other.element(),
+        }
+    }
+
+    /// What kinds of indices there are, and whether that is a guess.
+    fn indices(&mut self, slice: &'a Expr) -> Vec<(&'static str, bool)> {
+        let parts: &[Expr] = match slice {
+            Expr::Tuple(tuple) => &tuple.elts,
+            one => std::slice::from_ref(one),
+        };
+        let mut found = Vec::new();
+        for part in parts {
+            let kind = self.expr(part);
+            let index = match part {
+                Expr::Slice(_) => ("slice", false),
+                Expr::NoneLiteral(_) => ("none", false),
+                Expr::EllipsisLiteral(_) => continue,
+                Expr::List(_) | Expr::Compare(_) if kind != Kind::Not || part.is_list_expr() => {
+                    ("tensor", false)
+                }
+                Expr::UnaryOp(unary) if unary.op == UnaryOp::Invert => ("tensor", false),
+                _ if kind.is_tensor() => ("tensor", kind == Kind::Likely),
+                Expr::NumberLiteral(_) | Expr::UnaryOp(_) => ("int", false),
+                _ if kind == Kind::Not => ("int", false),
+                _ => {
+                    found.push(("tensor", true));
+                    ("int", true)
+                }
+            };
+            if !found.contains(&index) {
+                found.push(index);
+            }
+        }
+        found
+    }
+
+    /// `x[…] = value`.
+    pub(super) fn store(&mut self, subscript: &'a ExprSubscript, value: Kind) {
+        let kind = self.expr(&subscript.value);
+        let indices = self.indices(&subscript.slice);
+        if !kind.is_tensor() || subscript.slice.is_string_literal_expr() {
+            return;
+        }
+        let at = subscript.range.start();
+        let by_tensor = indices.iter().any(|(name, _)| *name == "tensor");
+        let guess = !indices.contains(&("tensor", false));
+        if by_tensor {
+            self.operator("setitem tensor", at, guess);
+        }
+        if !by_tensor || guess {
+            let name = if value == Kind::Not { "setitem value" } else { "setitem slice" };
+            self.operator(name, at, by_tensor);
+        }
+    }
+}
+
+/// The first name of a chain of attributes.
+pub(super) fn root(expr: &Expr) -> Option<&str> {
+    match expr {
+        Expr::Name(name) => Some(name.id.as_str()),
+        Expr::Attribute(attribute) => root(&attribute.value),
+        _ => None,
+    }
+}
+
+/// The name of an operator as `operator` of Python's library has it.
+fn name_of(op: Operator) -> &'static str {
+    match op {
+        Operator::Add => "add",
+        Operator::Sub => "sub",
+        Operator::Mult => "mul",
+        Operator::MatMult => "matmul",
+        Operator::Div => "truediv",
+        Operator::Mod => "mod",
+        Operator::Pow => "pow",
+        Operator::LShift => "lshift",
+        Operator::RShift => "rshift",
+        Operator::BitOr => "or_",
+        Operator::BitXor => "xor",
+        Operator::BitAnd => "and_",
+        Operator::FloorDiv => "floordiv",
+    }
+}

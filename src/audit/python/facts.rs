@@ -1,0 +1,91 @@
+//! What one source file says, without its text and tree: what it uses, and what it refers to.
+
+use crate::audit::Op;
+
+/// When code runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Role {
+    /// When the model runs.
+    Run,
+    /// While the model is built or data is prepared: on the host, as a rule.
+    Setup,
+}
+
+/// An operator that stands in a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UseAt {
+    pub op: Op,
+    pub line: u32,
+    /// It is reached by some arguments alone, or only named.
+    pub maybe: bool,
+    /// It is part of the backward pass.
+    pub backward: bool,
+    pub role: Role,
+}
+
+/// Something else about a source that matters on an NPU.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Hint {
+    pub kind: HintKind,
+    /// The name as it stands there.
+    pub name: String,
+    pub line: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum HintKind {
+    /// 64-bit floating point.
+    Double,
+    /// A complex data type.
+    Complex,
+    /// bfloat16.
+    Bfloat16,
+    /// 8-bit floating point.
+    Float8,
+    /// A library or option of quantization, by its name.
+    Quantization,
+    /// A backend of `torch.compile`, by its name.
+    Backend,
+}
+
+/// An expression that an operator of `torch_npu` computes at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Suggestion {
+    /// The row of `data/ops/fusions.tsv`.
+    pub rule: &'static str,
+    pub line: u32,
+    pub before: String,
+    /// What takes its place, where that is plain.
+    pub after: Option<String>,
+}
+
+/// A piece of a file that is reached as a whole: a function, a method, a class body, a variable,
+/// or all the rest of the module.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Unit {
+    /// `""` for the rest of the module, `f`, `C`, `C.m`.
+    pub name: String,
+    pub uses: Vec<UseAt>,
+    pub hints: Vec<Hint>,
+    pub suggestions: Vec<Suggestion>,
+    /// Dotted names that it refers to, and whether only while a model is built.
+    pub refs: Vec<(String, Role)>,
+    /// Names of methods that it calls on what is not known.
+    pub calls: Vec<String>,
+    /// The dotted names of the bases of a class.
+    pub bases: Vec<String>,
+}
+
+/// What one file says.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Facts {
+    /// The dotted name of the module.
+    pub module: String,
+    /// The path as it is shown.
+    pub path: String,
+    pub units: Vec<Unit>,
+    /// Names that the module imports, with what they stand for.
+    pub exports: Vec<(String, String)>,
+    /// Modules of which all names are imported.
+    pub stars: Vec<String>,
+}

@@ -1,0 +1,314 @@
+//! What an expression holds, as far as that is known.
+
+use ruff_python_ast::{Expr, StmtFunctionDef};
+
+/// What a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// No tensor: a number, a text, a shape …
+    Not,
+    /// Nothing is known.
+    Maybe,
+    /// A list, tuple or generator of tensors.
+    Seq,
+    /// A module that is called with tensors.
+    Module,
+    /// A tensor on the host.
+    Host,
+    /// A tensor, by all signs.
+    Likely,
+    /// A tensor.
+    Tensor,
+}
+
+impl Kind {
+    /// Whether it is computed with on the device.
+    pub(super) fn is_tensor(self) -> bool {
+        matches!(self, Self::Tensor | Self::Likely)
+    }
+
+    /// Whether there is a tensor in it.
+    pub(super) fn holds(self) -> bool {
+        self.is_tensor() || self == Self::Seq
+    }
+
+    /// What one of its elements is.
+    pub(super) fn element(self) -> Self {
+        match self {
+            Self::Seq | Self::Likely => Self::Likely,
+            Self::Tensor => Self::Tensor,
+            Self::Host => Self::Host,
+            Self::Module => Self::Module,
+            Self::Maybe => Self::Maybe,
+            Self::Not => Self::Not,
+        }
+    }
+
+    /// What is either of two.
+    pub(super) fn join(self, other: Self) -> Self {
+        self.max(other)
+    }
+}
+
+/// Methods of tensors that give no tensor.
+const PLAIN: &[&str] = &[
+    "size",
+    "dim",
+    "numel",
+    "item",
+    "tolist",
+    "numpy",
+    "stride",
+    "data_ptr",
+    "element_size",
+    "is_contiguous",
+    "is_floating_point",
+    "is_complex",
+    "get_device",
+    "ndimension",
+    "nelement",
+    "storage",
+    "untyped_storage",
+    "storage_offset",
+    "backward",
+    "register_hook",
+    "is_pinned",
+    "is_shared",
+    "is_signed",
+    "__len__",
+    "equal",
+    "allclose",
+    "requires_grad_",
+];
+
+/// Functions and methods that give several tensors.
+const SEVERAL: &[&str] = &[
+    "chunk",
+    "split",
+    "unbind",
+    "tensor_split",
+    "split_with_sizes",
+    "hsplit",
+    "vsplit",
+    "dsplit",
+    "topk",
+    "sort",
+    "meshgrid",
+    "broadcast_tensors",
+    "kthvalue",
+    "mode",
+    "cummax",
+    "cummin",
+    "aminmax",
+    "std_mean",
+    "var_mean",
+    "unsafe_chunk",
+    "unsafe_split",
+    "slogdet",
+    "svd",
+    "qr",
+    "eigh",
+    "eig",
+    "lu",
+    "lstsq",
+    "frexp",
+    "unique_consecutive",
+    "multi_head_attention_forward",
+];
+
+/// Attributes of tensors that are none.
+const ATTRIBUTES: &[&str] = &[
+    "shape",
+    "dtype",
+    "device",
+    "ndim",
+    "is_cuda",
+    "is_npu",
+    "requires_grad",
+    "layout",
+    "names",
+    "itemsize",
+    "nbytes",
+    "is_leaf",
+    "grad_fn",
+    "is_sparse",
+    "is_quantized",
+    "is_nested",
+    "is_meta",
+    "is_cpu",
+    "type",
+];
+
+/// Attributes that only tensors, and modules, have.
+pub(super) fn plain_attribute(name: &str) -> bool {
+    ATTRIBUTES.contains(&name)
+}
+
+/// What a method of a tensor gives.
+pub(super) fn of_method(name: &str, arguments: usize, keywords: &[&str]) -> Kind {
+    if PLAIN.contains(&name) {
+        return Kind::Not;
+    }
+    if name == "cpu" {
+        return Kind::Host;
+    }
+    let by_dim =
+        matches!(name, "max" | "min" | "median") && (arguments > 0 || keywords.contains(&"dim"));
+    let counted = name == "unique" && keywords.iter().any(|name| name.starts_with("return_"));
+    let tuple = name == "nonzero" && keywords.contains(&"as_tuple");
+    if SEVERAL.contains(&name) || by_dim || counted || tuple { Kind::Seq } else { Kind::Tensor }
+}
+
+/// What a function of torch gives, by the last part of its name.
+pub(super) fn of_function(path: &str, arguments: usize, keywords: &[&str]) -> Kind {
+    let name = path.rsplit('.').next().unwrap_or(path);
+    if matches!(
+        name,
+        "is_tensor" | "is_floating_point" | "numel" | "is_complex" | "equal" | "allclose"
+    ) {
+        return Kind::Not;
+    }
+    of_method(name, arguments.saturating_sub(1), keywords)
+}
+
+/// Functions of Python itself that give no tensor whatever they are given.
+pub(super) fn plain_builtin(name: &str) -> bool {
+    matches!(
+        name,
+        "len"
+            | "isinstance"
+            | "issubclass"
+            | "str"
+            | "repr"
+            | "print"
+            | "range"
+            | "hasattr"
+            | "callable"
+            | "id"
+            | "hash"
+            | "type"
+            | "open"
+            | "format"
+            | "round"
+            | "divmod"
+            | "any"
+            | "all"
+            | "int"
+            | "float"
+            | "bool"
+            | "ord"
+            | "chr"
+            | "input"
+            | "vars"
+            | "dir"
+    )
+}
+
+/// Functions of Python itself that hand on what they are given, in another order or form.
+pub(super) fn passing_builtin(name: &str) -> bool {
+    matches!(
+        name,
+        "list"
+            | "tuple"
+            | "zip"
+            | "enumerate"
+            | "reversed"
+            | "sorted"
+            | "iter"
+            | "map"
+            | "filter"
+            | "set"
+            | "dict"
+    )
+}
+
+/// What an annotation says of a parameter. Nothing where it says nothing of tensors or numbers.
+pub(super) fn annotated(annotation: &Expr, text: &str) -> Option<Kind> {
+    use ruff_text_size::Ranged as _;
+    let text = text.get(std::ops::Range::<usize>::from(annotation.range()))?;
+    let text = text.trim_matches(|c| c == '"' || c == '\'');
+    let many = ["List[", "list[", "Tuple[", "tuple[", "Sequence[", "Iterable[", "Dict[", "dict["];
+    if text.contains("Tensor") {
+        let several = many.iter().any(|start| {
+            text.find(start)
+                .is_some_and(|at| text[at..].contains("Tensor") && !text[..at].contains("Tensor"))
+        });
+        return Some(if several { Kind::Seq } else { Kind::Tensor });
+    }
+    let plain = ["int", "float", "bool", "str", "Callable", "device", "dtype", "Config", "None"];
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words
+        .filter(|word| !word.is_empty())
+        .any(|word| plain.iter().any(|one| word.ends_with(one)))
+        .then_some(Kind::Not)
+}
+
+/// What a default says of a parameter that has no annotation.
+pub(super) fn by_default(default: &Expr) -> Option<Kind> {
+    match default {
+        Expr::BooleanLiteral(_)
+        | Expr::NumberLiteral(_)
+        | Expr::StringLiteral(_)
+        | Expr::UnaryOp(_) => Some(Kind::Not),
+        _ => None,
+    }
+}
+
+/// Functions that run while a model is built.
+pub(super) fn builds(def: &StmtFunctionDef) -> bool {
+    let name = def.name.as_str();
+    matches!(
+        name,
+        "__init__"
+            | "__post_init__"
+            | "__setstate__"
+            | "__getstate__"
+            | "__new__"
+            | "__repr__"
+            | "extra_repr"
+            | "reset_parameters"
+            | "_reset_parameters"
+            | "from_pretrained"
+            | "load_state_dict"
+            | "state_dict"
+            | "_load_from_state_dict"
+            | "post_init"
+    ) || name.starts_with("init_")
+        || name.starts_with("_init_")
+        || name.ends_with("_init")
+        || name.ends_with("init_weights")
+        || name.ends_with("init_weights_")
+        || name.starts_with("collate")
+        || name.starts_with("load_")
+        || name.starts_with("_load_")
+        || name.starts_with("convert_")
+        || name.starts_with("checkpoint_filter")
+}
+
+#[cfg(test)]
+mod tests {
+    use ruff_python_parser::parse_expression;
+
+    use super::*;
+
+    #[test]
+    fn annotations_tell_tensors() {
+        let of = |source: &str| annotated(parse_expression(source).unwrap().expr(), source);
+        assert_eq!(of("torch.Tensor"), Some(Kind::Tensor));
+        assert_eq!(of("Optional[Tensor]"), Some(Kind::Tensor));
+        assert_eq!(of("List[torch.Tensor]"), Some(Kind::Seq));
+        assert_eq!(of("Optional[int]"), Some(Kind::Not));
+        assert_eq!(of("LlamaConfig"), Some(Kind::Not));
+        assert_eq!(of("Cache"), None);
+    }
+
+    #[test]
+    fn methods_give_tensors_or_not() {
+        assert_eq!(of_method("size", 1, &[]), Kind::Not);
+        assert_eq!(of_method("chunk", 1, &[]), Kind::Seq);
+        assert_eq!(of_method("max", 0, &[]), Kind::Tensor);
+        assert_eq!(of_method("max", 1, &[]), Kind::Seq);
+        assert_eq!(of_method("cpu", 0, &[]), Kind::Host);
+        assert_eq!(of_function("torch.max", 1, &["dim"]), Kind::Seq);
+    }
+}

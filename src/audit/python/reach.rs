@@ -1,0 +1,245 @@
+//! From the files that are named to all that they reach.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashSet};
+
+use super::facts::{Facts, Role, Unit};
+use crate::audit::{Format, Model, Note};
+
+/// As many re-exports as are followed from one name.
+const MOST_STEPS: usize = 8;
+/// As many files as are followed.
+const MOST_FILES: usize = 4_000;
+
+/// Gives the facts of a module that is imported, by its dotted name; nothing where it is not to be
+/// followed.
+pub(super) type Load<'l> = &'l dyn Fn(&str) -> Option<Arc<Facts>>;
+
+struct File {
+    facts: Arc<Facts>,
+    units: HashMap<String, usize>,
+}
+
+impl File {
+    fn of(facts: Arc<Facts>) -> Self {
+        let mut units: HashMap<String, usize> = HashMap::default();
+        for (at, unit) in facts.units.iter().enumerate() {
+            units.entry(unit.name.clone()).or_insert(at);
+        }
+        Self { facts, units }
+    }
+}
+
+struct Reacher<'l> {
+    files: Vec<File>,
+    /// The number of the file of a module; nothing where there is none.
+    modules: HashMap<String, Option<usize>>,
+    load: Load<'l>,
+    /// What was reached, and how.
+    roles: HashMap<(usize, usize), Role>,
+    queue: VecDeque<(usize, usize)>,
+    /// Names of methods that are called on what is not known.
+    called: HashSet<String>,
+    /// Methods of classes that were reached and not called yet.
+    waiting: HashMap<String, Vec<(usize, usize)>>,
+    classes: HashSet<(usize, String)>,
+    full: bool,
+}
+
+/// What the files use, and what they reach of others.
+pub(super) fn model(roots: Vec<Facts>, load: Load<'_>, backward: bool) -> Model {
+    let mut reacher = Reacher {
+        files: Vec::new(),
+        modules: HashMap::default(),
+        load,
+        roles: HashMap::default(),
+        queue: VecDeque::new(),
+        called: HashSet::default(),
+        waiting: HashMap::default(),
+        classes: HashSet::default(),
+        full: false,
+    };
+    for facts in roots {
+        let number = reacher.files.len();
+        reacher.modules.entry(facts.module.clone()).or_insert(Some(number));
+        reacher.files.push(File::of(Arc::new(facts)));
+    }
+    reacher.roots();
+    reacher.run();
+    reacher.into_model(backward)
+}
+
+impl Reacher<'_> {
+    /// Everything in the files that are named; a function that is referred to counts as its uses do.
+    fn roots(&mut self) {
+        let count = self.files.len();
+        let mut referred: HashSet<(usize, usize)> = HashSet::default();
+        for file in 0..count {
+            let facts = Arc::clone(&self.files[file].facts);
+            for (at, unit) in facts.units.iter().enumerate() {
+                for (path, _) in &unit.refs {
+                    if let Some(to) = self.resolve(file, path, MOST_STEPS)
+                        && to != (file, at)
+                        && to.0 < count
+                    {
+                        referred.insert(to);
+                    }
+                }
+            }
+        }
+        for file in 0..count {
+            let facts = Arc::clone(&self.files[file].facts);
+            for (at, unit) in facts.units.iter().enumerate() {
+                let member = unit.name.contains('.');
+                let class = unit.name.starts_with(|c: char| c.is_ascii_uppercase());
+                if member || class || unit.name.is_empty() || !referred.contains(&(file, at)) {
+                    self.reach((file, at), Role::Run);
+                }
+            }
+        }
+    }
+
+    fn reach(&mut self, to: (usize, usize), role: Role) {
+        match self.roles.get(&to) {
+            Some(known) if *known <= role => return,
+            _ => {}
+        }
+        self.roles.insert(to, role);
+        self.queue.push_back(to);
+    }
+
+    fn run(&mut self) {
+        while let Some((file, at)) = self.queue.pop_front() {
+            let facts = Arc::clone(&self.files[file].facts);
+            let Some(unit) = facts.units.get(at) else { continue };
+            let role = self.roles.get(&(file, at)).copied().unwrap_or(Role::Run);
+            for name in &unit.calls {
+                if self.called.insert(name.clone()) {
+                    for method in self.waiting.remove(name).unwrap_or_default() {
+                        self.reach(method, Role::Run);
+                    }
+                }
+            }
+            if !unit.name.is_empty() && !unit.name.contains('.') {
+                self.members(file, unit);
+            }
+            for (path, of_ref) in &unit.refs {
+                if let Some(to) = self.resolve(file, path, MOST_STEPS) {
+                    // A class that is named while a model is built runs with the model.
+                    let named = &self.files[to.0].facts.units[to.1].name;
+                    let class = named.starts_with(|c: char| c.is_ascii_uppercase());
+                    self.reach(to, if class { role } else { role.max(*of_ref) });
+                }
+            }
+        }
+    }
+
+    /// The methods of a class that run when it is called, and those that somebody calls.
+    fn members(&mut self, file: usize, class: &Unit) {
+        if !self.classes.insert((file, class.name.clone())) {
+            return;
+        }
+        let facts = Arc::clone(&self.files[file].facts);
+        for (at, unit) in facts.units.iter().enumerate() {
+            let Some((owner, method)) = unit.name.split_once('.') else { continue };
+            if owner != class.name {
+                continue;
+            }
+            let always = matches!(method, "forward" | "__call__" | "__init__");
+            if always || self.called.contains(method) {
+                self.reach((file, at), Role::Run);
+            } else {
+                self.waiting.entry(method.to_owned()).or_default().push((file, at));
+            }
+        }
+    }
+
+    /// The piece that a dotted name means, seen from a file; `:name` is one of its own.
+    fn resolve(&mut self, file: usize, path: &str, steps: usize) -> Option<(usize, usize)> {
+        if steps == 0 {
+            return None;
+        }
+        if let Some(name) = path.strip_prefix(':') {
+            return self.within(file, name, steps);
+        }
+        let mut end = path.len();
+        while let Some(dot) = path[..end].rfind('.') {
+            if let Some(number) = self.module(&path[..dot]) {
+                let rest = &path[dot + 1..];
+                let name = rest.split('.').next().unwrap_or(rest);
+                return self.within(number, name, steps);
+            }
+            end = dot;
+        }
+        None
+    }
+
+    fn within(&mut self, file: usize, name: &str, steps: usize) -> Option<(usize, usize)> {
+        if let Some(at) = self.files[file].units.get(name) {
+            return Some((file, *at));
+        }
+        let facts = Arc::clone(&self.files[file].facts);
+        if let Some((_, path)) = facts.exports.iter().find(|(known, _)| known == name) {
+            return self.resolve(file, path, steps - 1);
+        }
+        facts.stars.iter().find_map(|star| self.resolve(file, &format!("{star}.{name}"), steps - 1))
+    }
+
+    fn module(&mut self, name: &str) -> Option<usize> {
+        if let Some(known) = self.modules.get(name) {
+            return *known;
+        }
+        let number = if self.files.len() >= MOST_FILES {
+            self.full = true;
+            None
+        } else {
+            (self.load)(name).map(|facts| {
+                self.files.push(File::of(facts));
+                self.files.len() - 1
+            })
+        };
+        self.modules.insert(name.to_owned(), number);
+        number
+    }
+
+    fn into_model(self, backward: bool) -> Model {
+        let mut model = Model::new(Format::Python);
+        model.most_places = MOST_PLACES;
+        let mut reached: Vec<((usize, usize), Role)> = self.roles.into_iter().collect();
+        reached.sort_unstable_by_key(|(to, _)| *to);
+        let mut files: HashSet<usize> = HashSet::default();
+        for ((file, at), role) in reached {
+            let facts = &self.files[file].facts;
+            let Some(unit) = facts.units.get(at) else { continue };
+            files.insert(file);
+            for one in unit.uses.iter().filter(|one| backward || !one.backward) {
+                let setup = role.max(one.role) == Role::Setup;
+                let place = format!("{}:{}", facts.path, one.line);
+                model.uses(one.op.clone(), 1, Some(&place));
+                if let Some(used) = model.uses.get_mut(&one.op) {
+                    used.maybe += u64::from(one.maybe && !setup);
+                    used.setup += u64::from(setup);
+                    if !setup && !one.maybe && used.first.is_none() {
+                        used.first = Some(place);
+                    }
+                }
+            }
+            for one in &unit.suggestions {
+                model.suggestions.push((one.clone(), facts.path.clone()));
+            }
+            for hint in &unit.hints {
+                model.hints.push((hint.clone(), facts.path.clone()));
+            }
+        }
+        model.files = files.len() as u64;
+        if self.full {
+            model.note(Note::NotFollowed);
+        }
+        model
+    }
+}
+
+/// Places that are kept of each operator.
+const MOST_PLACES: usize = 200;

@@ -1,0 +1,112 @@
+//! Whole sources: which operators, where.
+
+use super::of_text;
+use crate::audit::Model;
+
+fn ops(source: &str) -> Vec<String> {
+    let model = of_text(source);
+    model
+        .uses
+        .iter()
+        .filter(|(_, used)| used.maybe + used.setup < used.count)
+        .map(|(op, _)| op.name.clone())
+        .collect()
+}
+
+fn place<'m>(model: &'m Model, name: &str) -> &'m [String] {
+    let found = model.uses.iter().find(|(op, _)| op.name == name);
+    found.map_or(&[], |(_, used)| &used.places)
+}
+
+#[test]
+fn names_are_resolved_through_imports() {
+    let source = "import torch as th\nimport torch.nn.functional as F\nfrom torch import cat as c\n\
+                  from torch.nn import functional as G\n\
+                  def f(x: th.Tensor):\n    y = F.gelu(x)\n    z = G.silu(th.abs(x))\n    return c([y, z])\n";
+    assert_eq!(ops(source), ["abs", "cat", "gelu", "silu"]);
+    assert_eq!(place(&of_text(source), "gelu"), ["model.py:6"]);
+}
+
+#[test]
+fn modules_mean_the_operators_of_their_forward() {
+    let source = "from torch import nn\nclass M(nn.Module):\n    def __init__(self):\n        \
+                  self.a = nn.Conv2d(3, 4, 1)\n        self.b = nn.ReLU(inplace=True)\n        \
+                  self.c = nn.GELU\n    def forward(self, x):\n        return self.b(self.a(x)) + x\n";
+    assert_eq!(ops(source), ["add", "conv2d", "relu_"]);
+    let model = of_text(source);
+    assert_eq!(place(&model, "conv2d"), ["model.py:4"]);
+    assert_eq!(place(&model, "add"), ["model.py:8"]);
+}
+
+/// What only looks like a method of a tensor is no operator.
+#[test]
+fn methods_count_of_tensors_alone() {
+    let none = "import torch\nimport numpy as np\ndef f(path, names):\n    a = path.split('/')\n    names.sort()\n    \
+                n = np.zeros(3).mean()\n    b = ' '.join(a).index('x')\n    return len(a), sorted(names), n + 1, b\n";
+    assert_eq!(ops(none), [""; 0]);
+    let some = "import torch\ndef f(x: torch.Tensor, n: int):\n    a, b = x.chunk(2)\n    c = x.sort()\n    \
+                return b.unsqueeze(0) * n, c\n";
+    assert_eq!(ops(some), ["chunk", "mul", "sort", "unsqueeze"]);
+    // By what is done with it: only tensors have `masked_fill` and `unsqueeze`.
+    let evident = "import torch\ndef f(x, y):\n    z = x.unsqueeze(1)\n    return y.masked_fill(z == 0, 1) - x\n";
+    assert_eq!(ops(evident), ["eq", "masked_fill", "sub", "unsqueeze"]);
+}
+
+#[test]
+fn dead_code_and_preparation_are_told_apart() {
+    let dead = "import torch\nfrom typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    torch.lgamma(1)\n\
+                def f(x: torch.Tensor):\n    if not torch.cuda.is_available():\n        return torch.mode(x)\n    \
+                if torch.jit.is_scripting():\n        return torch.digamma(x)\n    return torch.abs(x)\n";
+    assert_eq!(ops(dead), ["abs"]);
+    let built = "import torch\nfrom torch import nn\nclass M(nn.Module):\n    def __init__(self):\n        \
+                 self.w = nn.Parameter(torch.linalg.qr(torch.randn(4, 4))[0])\n    def forward(self, x):\n        \
+                 return x @ self.w\n";
+    assert_eq!(ops(built), ["matmul"]);
+    let host = "import torch\ndef f(x: torch.Tensor):\n    y = x.cpu()\n    return y.mode(0)\n";
+    assert_eq!(ops(host), ["to"]);
+}
+
+#[test]
+fn an_argument_may_decide() {
+    let source = "import torch.nn.functional as F\ndef f(x, m):\n    a = F.interpolate(x, scale_factor=2, mode='bicubic')\n    \
+                  return F.interpolate(a, (4, 4))\n";
+    let found = ops(source);
+    assert!(found.contains(&"upsample_bicubic2d".to_owned()), "{found:?}");
+    assert!(!found.contains(&"upsample_bilinear2d".to_owned()), "{found:?}");
+    let open = "import torch.nn.functional as F\ndef f(x, m):\n    return F.interpolate(x, scale_factor=2, mode=m)\n";
+    assert!(ops(open).is_empty() || !ops(open).contains(&"upsample_bicubic2d".to_owned()));
+    let fused = "import torch\noptimizer = torch.optim.AdamW(p, fused=True)\n";
+    assert!(ops(fused).contains(&"_fused_adamw_".to_owned()));
+    assert!(!ops(&fused.replace("True", "False")).contains(&"_fused_adamw_".to_owned()));
+}
+
+#[test]
+fn operators_and_indices_call_operators() {
+    let source = "import torch\ndef f(x: torch.Tensor, i: int):\n    y = 2 - x[0]\n    y[x > 0] = 1\n    y += x[:, None]\n    \
+                  return -(y @ x) / i, x.shape[0] // 2\n";
+    let found = ops(source);
+    for name in ["rsub", "select", "gt", "index_put_", "add_", "unsqueeze", "neg", "matmul", "div"]
+    {
+        assert!(found.contains(&name.to_owned()), "{name}: {found:?}");
+    }
+    assert!(!found.contains(&"floor_divide".to_owned()), "{found:?}");
+}
+
+#[test]
+fn operators_are_called_by_their_own_names_too() {
+    let source = "import torch, torch_npu\ndef f(x):\n    a = torch.ops.aten.mm.default(x, x)\n    \
+                  return torch_npu.npu_swiglu(a), torch.ops.npu.npu_rms_norm(x)\n";
+    let model = of_text(source);
+    let names: Vec<String> = model.uses.keys().map(ToString::to_string).collect();
+    assert_eq!(names, ["aten::mm", "npu::npu_rms_norm", "npu::npu_swiglu"]);
+}
+
+#[test]
+fn what_is_hostile_is_read_or_refused() {
+    let deep = format!("import torch\nx = {}1{}\n", "(".repeat(3000), ")".repeat(3000));
+    let _ = super::facts(&deep, "a.py", "a", "");
+    let chain = format!("import torch\ny = x{}\n", ".abs()".repeat(3000));
+    let _ = super::facts(&chain, "a.py", "a", "");
+    assert!(super::facts("def (", "a.py", "a", "").is_err());
+    assert!(super::facts("", "a.py", "a", "").is_ok());
+}

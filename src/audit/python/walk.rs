@@ -1,0 +1,473 @@
+//! One walk through a file: what each of its pieces uses.
+
+use foldhash::{HashMap, HashSet};
+use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtClassDef, StmtFunctionDef};
+use ruff_text_size::{Ranged as _, TextSize};
+
+use super::api::{Called, Reach};
+use super::classes::{self, Class};
+use super::dead;
+use super::facts::{Facts, Hint, HintKind, Role, Unit, UseAt};
+use super::kinds::{self, Kind};
+use super::lines::Lines;
+use crate::convert::python::scope::{ScopeId, Scopes};
+
+/// What is walked, and what has been found.
+pub(super) struct Walker<'a, 's> {
+    pub(super) text: &'a str,
+    pub(super) lines: &'s Lines,
+    pub(super) scopes: &'s Scopes<'a>,
+    pub(super) facts: &'s mut Facts,
+    pub(super) scope: ScopeId,
+    /// The number of the piece that is walked.
+    pub(super) unit: usize,
+    pub(super) role: Role,
+    /// The class around.
+    pub(super) class: Option<&'s Class<'a>>,
+    /// What local names hold, the innermost function last.
+    pub(super) frames: Vec<HashMap<&'a str, Kind>>,
+    /// What is walked is not known to run.
+    pub(super) unsure: bool,
+}
+
+/// Walks the statements of a module.
+pub(super) fn walk<'a>(
+    text: &'a str,
+    body: &'a [Stmt],
+    scopes: &Scopes<'a>,
+    lines: &Lines,
+    facts: &mut Facts,
+) {
+    facts.units.push(Unit::default());
+    let mut walker = Walker {
+        text,
+        lines,
+        scopes,
+        facts,
+        scope: 0,
+        unit: 0,
+        role: Role::Run,
+        class: None,
+        frames: Vec::new(),
+        unsure: false,
+    };
+    walker.top(body);
+}
+
+impl<'a> Walker<'a, '_> {
+    pub(super) fn line(&self, at: TextSize) -> u32 {
+        self.lines.of(at.to_usize())
+    }
+
+    pub(super) fn here(&mut self) -> &mut Unit {
+        &mut self.facts.units[self.unit]
+    }
+
+    /// Notes what an API calls.
+    pub(super) fn uses(&mut self, reach: Reach, at: TextSize, maybe: bool) {
+        for called in reach.operators() {
+            self.used(called, at, maybe);
+        }
+    }
+
+    pub(super) fn used(&mut self, called: Called, at: TextSize, maybe: bool) {
+        let found = UseAt {
+            op: called.op(),
+            line: self.line(at),
+            maybe: maybe || called.maybe || self.unsure,
+            backward: called.backward,
+            role: self.role,
+        };
+        self.here().uses.push(found);
+    }
+
+    pub(super) fn hint(&mut self, kind: HintKind, name: &str, at: TextSize) {
+        let hint = Hint { kind, name: name.to_owned(), line: self.line(at) };
+        self.here().hints.push(hint);
+    }
+
+    fn imported(&mut self, module: &str, at: TextSize) {
+        let root = module.split('.').next().unwrap_or(module);
+        if super::hints::library(root).is_some() {
+            self.hint(HintKind::Quantization, root, at);
+        }
+    }
+
+    pub(super) fn refers(&mut self, path: String) {
+        let role = self.role;
+        self.here().refs.push((path, role));
+    }
+
+    /// Walks something in a piece of its own.
+    fn in_unit(&mut self, name: String, walk: impl FnOnce(&mut Self)) {
+        let outer = self.unit;
+        self.unit = self.facts.units.len();
+        self.facts.units.push(Unit { name, ..Unit::default() });
+        walk(self);
+        self.unit = outer;
+    }
+
+    /// The statements of the module itself: each definition is a piece of its own.
+    fn top(&mut self, body: &'a [Stmt]) {
+        for stmt in body {
+            match stmt {
+                Stmt::FunctionDef(def) => {
+                    self.in_unit(def.name.to_string(), |me| me.function(def));
+                }
+                Stmt::ClassDef(def) => self.class(def),
+                Stmt::Assign(assign) if assign.targets.iter().all(Expr::is_name_expr) => {
+                    for name in assign.targets.iter().filter_map(Expr::as_name_expr) {
+                        self.in_unit(name.id.to_string(), |me| {
+                            me.expr(&assign.value);
+                        });
+                    }
+                }
+                Stmt::AnnAssign(assign) if assign.target.is_name_expr() => {
+                    if let (Some(name), Some(value)) = (assign.target.as_name_expr(), &assign.value)
+                    {
+                        self.in_unit(name.id.to_string(), |me| {
+                            me.expr(value);
+                        });
+                    }
+                }
+                Stmt::If(one) => self.branches(one, Self::top),
+                Stmt::Try(one) => {
+                    self.top(&one.body);
+                    for handler in &one.handlers {
+                        let ExceptHandler::ExceptHandler(handler) = handler;
+                        self.top(&handler.body);
+                    }
+                    self.top(&one.orelse);
+                    self.top(&one.finalbody);
+                }
+                _ => {
+                    self.stmt(stmt);
+                }
+            }
+        }
+    }
+
+    fn class(&mut self, def: &'a StmtClassDef) {
+        let class = classes::of(def, self.scopes, self.scope);
+        let name = def.name.to_string();
+        let scope = self.scopes.opened_by(def.range()).unwrap_or(self.scope);
+        let mut bases = Vec::new();
+        for base in def.bases() {
+            // `Generic[T]` is no base that does anything.
+            if let Some(path) = self.path(base) {
+                bases.push(path);
+            }
+        }
+        let outer_scope = std::mem::replace(&mut self.scope, scope);
+        // The class is borrowed by what is walked inside it, and by nothing else.
+        let mut inner = Walker {
+            text: self.text,
+            lines: self.lines,
+            scopes: self.scopes,
+            facts: self.facts,
+            scope,
+            unit: self.unit,
+            role: if class.data { Role::Setup } else { Role::Run },
+            class: Some(&class),
+            frames: Vec::new(),
+            unsure: self.unsure,
+        };
+        inner.in_unit(name.clone(), |me| {
+            me.here().bases = bases;
+            for base in def.bases() {
+                me.expr(base);
+            }
+            for stmt in &def.body {
+                match stmt {
+                    Stmt::FunctionDef(_) | Stmt::ClassDef(_) => {}
+                    _ => me.stmt(stmt),
+                }
+            }
+        });
+        for stmt in &def.body {
+            match stmt {
+                Stmt::FunctionDef(method) => {
+                    let name = format!("{name}.{}", method.name.as_str());
+                    inner.in_unit(name, |me| me.function(method));
+                }
+                Stmt::ClassDef(def) => inner.class(def),
+                _ => {}
+            }
+        }
+        self.scope = outer_scope;
+    }
+
+    /// A function: its parameters, then its body.
+    pub(super) fn function(&mut self, def: &'a StmtFunctionDef) {
+        for decorator in &def.decorator_list {
+            self.expr(&decorator.expression);
+        }
+        for parameter in def.parameters.iter_non_variadic_params() {
+            if let Some(default) = &parameter.default {
+                self.expr(default);
+            }
+        }
+        let outer_scope = self.scope;
+        let outer_role = self.role;
+        self.scope = self.scopes.opened_by(def.range()).unwrap_or(outer_scope);
+        if kinds::builds(def) {
+            self.role = Role::Setup;
+        }
+        let frame = self.parameters(def);
+        self.frames.push(frame);
+        self.body(&def.body);
+        self.frames.pop();
+        self.scope = outer_scope;
+        self.role = outer_role;
+    }
+
+    fn parameters(&self, def: &'a StmtFunctionDef) -> HashMap<&'a str, Kind> {
+        let forward = matches!(def.name.as_str(), "forward" | "__call__")
+            && self.class.is_some_and(|class| class.module);
+        let mut frame = HashMap::default();
+        let evident = Evident::of(&def.body);
+        for parameter in def.parameters.iter_non_variadic_params() {
+            let name = parameter.parameter.name.as_str();
+            if name == "self" || name == "cls" {
+                continue;
+            }
+            let annotation = parameter.parameter.annotation.as_deref();
+            let kind = annotation
+                .and_then(|annotation| kinds::annotated(annotation, self.text))
+                .or_else(|| parameter.default.as_deref().and_then(kinds::by_default));
+            let kind = kind.unwrap_or_else(|| {
+                let free = annotation.is_none();
+                if (forward && free) || evident.names.contains(name) {
+                    Kind::Likely
+                } else {
+                    Kind::Maybe
+                }
+            });
+            frame.insert(name, kind);
+        }
+        if let Some(args) = &def.parameters.vararg {
+            frame.insert(args.name.as_str(), if forward { Kind::Seq } else { Kind::Maybe });
+        }
+        frame
+    }
+
+    pub(super) fn body(&mut self, body: &'a [Stmt]) {
+        for stmt in body {
+            self.stmt(stmt);
+            // `if True: return …`: what follows never runs.
+            if let Stmt::If(one) = stmt
+                && self.truth(&one.test) == Some(true)
+                && dead::leaves(&one.body)
+            {
+                return;
+            }
+            if matches!(stmt, Stmt::Return(_) | Stmt::Raise(_) | Stmt::Continue(_) | Stmt::Break(_))
+            {
+                return;
+            }
+        }
+    }
+
+    fn truth(&self, test: &'a Expr) -> Option<bool> {
+        dead::truth(test, &|expr| self.path(expr))
+    }
+
+    /// The branches of a condition that may run.
+    fn branches(
+        &mut self,
+        one: &'a ruff_python_ast::StmtIf,
+        mut walk: impl FnMut(&mut Self, &'a [Stmt]),
+    ) {
+        let mut test = Some(&*one.test);
+        let mut body = &*one.body;
+        let mut rest = one.elif_else_clauses.iter();
+        loop {
+            let truth = test.map_or(Some(true), |test| {
+                let truth = self.truth(test);
+                if truth != Some(false) {
+                    self.narrow(test);
+                }
+                truth
+            });
+            if truth != Some(false) {
+                walk(self, body);
+            }
+            if truth == Some(true) {
+                return;
+            }
+            let Some(next) = rest.next() else { return };
+            test = next.test.as_ref();
+            body = &next.body;
+        }
+    }
+
+    /// Evaluates a condition, and takes from it that a name is a tensor.
+    fn narrow(&mut self, test: &'a Expr) {
+        self.expr(test);
+        if let Expr::Call(call) = test
+            && let [Expr::Name(name), kind] = &*call.arguments.args
+            && call.func.as_name_expr().is_some_and(|name| name.id == "isinstance")
+            && let Some(path) = self.path(kind)
+            && matches!(path.as_str(), "torch.Tensor" | "torch.nn.Parameter")
+        {
+            self.bind_name(name.id.as_str(), Kind::Tensor);
+        }
+    }
+
+    pub(super) fn bind_name(&mut self, name: &'a str, kind: Kind) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.insert(name, kind);
+        }
+    }
+
+    /// What a target is given.
+    pub(super) fn bind(&mut self, target: &'a Expr, kind: Kind) {
+        match target {
+            Expr::Name(name) => self.bind_name(name.id.as_str(), kind),
+            Expr::Tuple(tuple) => {
+                tuple.elts.iter().for_each(|target| self.bind(target, kind.element()));
+            }
+            Expr::List(list) => {
+                list.elts.iter().for_each(|target| self.bind(target, kind.element()));
+            }
+            Expr::Starred(starred) => self.bind(&starred.value, Kind::Seq),
+            Expr::Subscript(subscript) => self.store(subscript, kind),
+            Expr::Attribute(attribute) => {
+                self.expr(&attribute.value);
+            }
+            _ => {}
+        }
+    }
+
+    /// `a, b = x, y` piece by piece.
+    fn assign(&mut self, target: &'a Expr, value: &'a Expr) {
+        if let (Expr::Tuple(targets), Expr::Tuple(values)) = (target, value)
+            && targets.elts.len() == values.elts.len()
+            && !values.elts.iter().any(Expr::is_starred_expr)
+        {
+            let kinds: Vec<Kind> = values.elts.iter().map(|value| self.expr(value)).collect();
+            for (target, kind) in targets.elts.iter().zip(kinds) {
+                self.bind(target, kind);
+            }
+            return;
+        }
+        let kind = self.expr(value);
+        self.bind(target, kind);
+    }
+
+    pub(super) fn stmt(&mut self, stmt: &'a Stmt) {
+        match stmt {
+            Stmt::FunctionDef(def) => {
+                self.bind_name(def.name.as_str(), Kind::Maybe);
+                self.function(def);
+            }
+            Stmt::ClassDef(def) => self.class(def),
+            Stmt::Return(one) => {
+                if let Some(value) = &one.value {
+                    self.expr(value);
+                }
+            }
+            Stmt::Assign(assign) => match &*assign.targets {
+                [target] => self.assign(target, &assign.value),
+                targets => {
+                    let kind = self.expr(&assign.value);
+                    for target in targets {
+                        self.bind(target, kind);
+                    }
+                }
+            },
+            Stmt::AnnAssign(assign) => {
+                if let Some(value) = &assign.value {
+                    let kind = self.expr(value);
+                    let said = kinds::annotated(&assign.annotation, self.text);
+                    self.bind(&assign.target, said.unwrap_or(kind));
+                }
+            }
+            Stmt::AugAssign(assign) => self.augmented(assign),
+            Stmt::For(each) => {
+                let kind = self.expr(&each.iter);
+                if kind == Kind::Tensor {
+                    self.operator("iter", each.iter.start(), false);
+                }
+                self.bind(&each.target, kind.element());
+                self.body(&each.body);
+                self.body(&each.orelse);
+            }
+            Stmt::While(one) => {
+                self.expr(&one.test);
+                if self.truth(&one.test) != Some(false) {
+                    self.body(&one.body);
+                }
+                self.body(&one.orelse);
+            }
+            Stmt::If(one) => self.branches(one, Self::body),
+            Stmt::With(with) => {
+                for item in &with.items {
+                    let kind = self.expr(&item.context_expr);
+                    if let Some(target) = &item.optional_vars {
+                        self.bind(target, if kind.is_tensor() { kind } else { Kind::Maybe });
+                    }
+                }
+                self.body(&with.body);
+            }
+            Stmt::Try(one) => {
+                self.body(&one.body);
+                for handler in &one.handlers {
+                    let ExceptHandler::ExceptHandler(handler) = handler;
+                    self.body(&handler.body);
+                }
+                self.body(&one.orelse);
+                self.body(&one.finalbody);
+            }
+            Stmt::Match(one) => {
+                self.expr(&one.subject);
+                one.cases.iter().for_each(|case| self.body(&case.body));
+            }
+            Stmt::Import(import) => {
+                import
+                    .names
+                    .iter()
+                    .for_each(|alias| self.imported(alias.name.as_str(), alias.start()));
+            }
+            Stmt::ImportFrom(import) if import.level == 0 => {
+                if let Some(module) = &import.module {
+                    self.imported(module.as_str(), import.start());
+                }
+            }
+            Stmt::Expr(one) => {
+                self.expr(&one.value);
+            }
+            // What an assertion or an error asks for is not what the model computes.
+            _ => {}
+        }
+    }
+}
+
+/// Names that are used as tensors: `x.shape`, `x.unsqueeze(1)`.
+struct Evident<'a> {
+    names: HashSet<&'a str>,
+}
+
+impl<'a> Evident<'a> {
+    fn of(body: &'a [Stmt]) -> Self {
+        use ruff_python_ast::visitor::Visitor as _;
+        let mut found = Self { names: HashSet::default() };
+        found.visit_body(body);
+        found
+    }
+}
+
+impl<'a> ruff_python_ast::visitor::Visitor<'a> for Evident<'a> {
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        if let Expr::Attribute(attribute) = expr
+            && let Expr::Name(name) = &*attribute.value
+        {
+            let word = attribute.attr.as_str();
+            let own = super::api::shared(word) == Some(super::api::Shared::No);
+            if own || matches!(word, "shape" | "dtype" | "device" | "is_cuda" | "requires_grad") {
+                self.names.insert(name.id.as_str());
+            }
+        }
+        ruff_python_ast::visitor::walk_expr(self, expr);
+    }
+}

@@ -1,0 +1,84 @@
+//! What sources say besides operators: data types, quantization, compilers.
+
+use std::collections::BTreeMap;
+
+use super::Audited;
+use crate::audit::python::facts::HintKind;
+use crate::audit::python::hints::library;
+use crate::checks::chip::ChipFamily;
+use crate::report::{Evidence, Found};
+
+/// Places of one hint that a finding shows.
+const MOST_PLACES: usize = 8;
+
+/// How many operators of the AI Core of a chip there are, and how many of them take a data type,
+/// by the operator descriptions that CANN 8.1.RC1 installs (`aic-<soc>-ops-info.json`).
+const AI_CORE: &[(ChipFamily, u32, u32, u32)] = &[
+    (ChipFamily::A310, 517, 15, 0),
+    (ChipFamily::A310B, 698, 16, 2),
+    (ChipFamily::A310P, 846, 21, 5),
+    (ChipFamily::A910, 831, 19, 5),
+    (ChipFamily::A910B, 1094, 26, 11),
+    (ChipFamily::A3, 1072, 26, 11),
+];
+
+pub(super) fn findings(read: &[Audited], chip: Option<ChipFamily>) -> Vec<Found> {
+    let mut places: BTreeMap<(HintKind, String), Vec<Evidence>> = BTreeMap::new();
+    for input in read {
+        for (hint, path) in &input.model.hints {
+            let word = match hint.kind {
+                HintKind::Quantization => library(&hint.name).unwrap_or_default().to_owned(),
+                HintKind::Backend => hint.name.clone(),
+                _ => String::new(),
+            };
+            let evidence = Evidence::file(path.clone()).line(hint.line).value(hint.name.clone());
+            let all = places.entry((hint.kind, word)).or_default();
+            if !all.contains(&evidence) {
+                all.push(evidence);
+            }
+        }
+    }
+    let found = places.into_iter().filter_map(|((kind, word), evidence)| {
+        let count = evidence.len();
+        let found = of(kind, &word, chip)?.arg("count", count.to_string());
+        Some(evidence.into_iter().take(MOST_PLACES).fold(found, Found::evidence))
+    });
+    found.collect()
+}
+
+fn of(kind: HintKind, word: &str, chip: Option<ChipFamily>) -> Option<Found> {
+    let counts = AI_CORE.iter().find(|(known, ..)| Some(*known) == chip);
+    let partly = |message, takes: fn(&(ChipFamily, u32, u32, u32)) -> u32| {
+        let counts = counts?;
+        Some(
+            Found::info("OPS-DTYPE", message)
+                .arg("chip", counts.0.label())
+                .arg("takes", takes(counts).to_string())
+                .arg("all", counts.1.to_string()),
+        )
+    };
+    match (kind, chip) {
+        (
+            HintKind::Bfloat16,
+            Some(chip @ (ChipFamily::A910 | ChipFamily::A310P | ChipFamily::A310)),
+        ) => Some(Found::warning("OPS-DTYPE", "bf16_source").arg("chip", chip.label())),
+        (HintKind::Double, _) => partly("double", |row| row.2),
+        (HintKind::Complex, _) => partly("complex", |row| row.3),
+        (HintKind::Bfloat16, _) | (HintKind::Float8, Some(ChipFamily::A950) | None) => None,
+        (HintKind::Float8, Some(chip)) => {
+            Some(Found::warning("OPS-DTYPE", "float8").arg("chip", chip.label()))
+        }
+        (HintKind::Quantization, _) => match word {
+            "bitsandbytes" => Some(Found::warning("OPS-QUANT", "bitsandbytes")),
+            "gptq" => Some(Found::warning("OPS-QUANT", "gptq")),
+            "awq" => Some(Found::warning("OPS-QUANT", "awq")),
+            _ => None,
+        },
+        (HintKind::Backend, _) => match word {
+            "inductor" => Some(Found::info("OPS-COMPILE", "inductor")),
+            "cudagraphs" | "tensorrt" | "torch_tensorrt" | "openxla" | "ipex" | "onnxrt"
+            | "tvm" => Some(Found::warning("OPS-COMPILE", "other").arg("backend", word)),
+            _ => None,
+        },
+    }
+}
