@@ -2,7 +2,7 @@
 """Compares data/acl_abi/ with the ACL headers of an installed CANN.
 
 Writes a C++ program that includes the headers and prints the shape of each function, the value
-of each constant and the size of each structure of the tables, compiles it with the include paths
+of each constant, the size of each structure and the place of its fields of the tables, compiles it with the include paths
 given, and compares what it prints. What a set of headers does not have is listed and is no error:
 older versions have less.
 
@@ -71,6 +71,8 @@ def statements() -> dict[str, str]:
         found[name] = f'std::printf("{name}\\t%lld\\n", static_cast<long long>({name}));'
     for name, *_ in rows("structs.tsv"):
         found[name] = f'std::printf("{name}\\t%zu\\t%zu\\n", sizeof({name}), alignof({name}));'
+    for name, field, _ in rows("fields.tsv"):
+        found[f"{name}.{field}"] = f'std::printf("{name}.{field}\\t%zu\\n", offsetof({name}, {field}));'
     return found
 
 
@@ -96,7 +98,7 @@ def compile_and_run(compiler: str, paths: list[str]) -> dict[str, str]:
             if run.returncode == 0:
                 break
             # The name of a fact stands where that of a file would: what is not declared goes.
-            absent = {m for m in re.findall(r"^(\w+):1:\d+: error", run.stderr, re.M) if m in wanted}
+            absent = {m for m in re.findall(r"^([\w.]+):1:\d+: error", run.stderr, re.M) if m in wanted}
             if not absent:
                 sys.exit(run.stderr)
             for fact in absent:
@@ -122,6 +124,7 @@ def main() -> None:
     expected = {name: shape for name, shape, *_ in rows("functions.tsv")}
     expected |= {name: value for name, value in rows("values.tsv")}
     expected |= {name: "\t".join(rest) for name, *rest in rows("structs.tsv")}
+    expected |= {f"{name}.{field}": offset for name, field, offset in rows("fields.tsv")}
     wrong = {name: fact for name, fact in facts.items() if fact != expected[name]}
     for name, fact in wrong.items():
         print(f"{name}: headers say {fact!r}, data/acl_abi says {expected[name]!r}")

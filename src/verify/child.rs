@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use acl_abi::Group;
 
+use super::parent::SUBCOMMAND;
 use super::protocol::{Event, Fault, Order, Rung, Task};
 use super::rung::{
     Ended, Measured, Probe, Stopped, compute, kernel, memory, passed, peers, rank, speeds, stress,
@@ -37,6 +38,14 @@ impl Reporter {
 
 /// The variable with the order, where that is nothing for all to read.
 pub const ORDER: &str = "ASCEND_DOCTOR_ORDER";
+
+/// The order, if this process was started as the other side of `verify`.
+pub fn requested() -> Option<String> {
+    let mut arguments = std::env::args_os().skip(1);
+    let own = arguments.next()? == SUBCOMMAND;
+    let order = arguments.next().filter(|_| own)?.into_string().ok()?;
+    arguments.next().is_none().then_some(order)
+}
 
 /// Does what `order` says, an [`Order`] in JSON, or `-` for one in [`ORDER`], and ends the process.
 pub fn run(order: &str) -> anyhow::Result<std::convert::Infallible> {

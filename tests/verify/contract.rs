@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use super::simulator::{Installation, NEW, OLD, doctor, verify};
+use super::simulator::{Installation, NEW, OLD, VERSIONS, doctor, verify};
 
 #[test]
 fn a_clean_run_says_what_it_proves() {
@@ -255,4 +255,80 @@ fn slow_copies_are_found_where_a_speed_was_asked_for() {
         let output = doctor(OLD.path()).arg("verify").args(&args[2..]).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{wrong}");
     }
+}
+
+/// In every version the ladder says the same of sound devices, and leaves out what the version
+/// does not have.
+#[test]
+fn every_version_is_climbed_as_far_as_it_goes() {
+    for version in &VERSIONS[1..] {
+        let libraries = Installation::version(version);
+        let variables = [("ASCSIM_DEVICES", "2"), ("ASCSIM_CANN", *version)];
+        let args = ["--rung", "memory,compute,kernel,fabric", "--dtype", "fp16"];
+        let said = verify(libraries.path(), &args, &variables);
+        assert_eq!((said.status, said.found()), (Some(0), vec![]), "{version}");
+        let checks = said.report["checks"].as_array().unwrap();
+        let verdict =
+            |id: &str| checks.iter().find(|row| row["id"] == id).unwrap()["verdict"].clone();
+        // Kernels from memory are declared from 8.5 on.
+        let kernel = if *version >= "8.5.0" { "passed" } else { "not_applicable" };
+        for (id, expected) in [
+            ("VERIFY-LOAD", "passed"),
+            ("VERIFY-RUNTIME", "passed"),
+            ("VERIFY-MEMORY", "passed"),
+            ("VERIFY-COMPUTE", "passed"),
+            ("VERIFY-KERNEL", kernel),
+            ("VERIFY-FABRIC", "passed"),
+        ] {
+            assert_eq!(verdict(id), expected, "{version} {id}");
+        }
+        // A fault is found in each of them.
+        let faulty = [variables[0], variables[1], ("ASCSIM_FAULT", "kernel#1:flip")];
+        let said = verify(libraries.path(), &["--rung", "compute"], &faulty);
+        assert_eq!(said.found(), ["VERIFY-COMPUTE wrong"], "{version}");
+    }
+    // What is older than that is said to be.
+    let said = verify(Installation::version("6.0.1").path(), &[], &[]);
+    assert_eq!((said.status, said.found()), (Some(1), vec!["VERIFY-LOAD symbols".to_owned()]));
+}
+
+/// CANN that is installed and not in the environment is found, and set for the children alone.
+#[test]
+fn cann_is_found_where_it_is_installed() {
+    let home = Installation::empty();
+    let toolkit = home.path().join("Ascend/ascend-toolkit");
+    let root = toolkit.join("8.1.RC1");
+    std::fs::create_dir_all(root.join("lib64")).unwrap();
+    let arch = std::env::consts::ARCH;
+    std::fs::create_dir_all(root.join(format!("{arch}-linux"))).unwrap();
+    let info = format!("package_name=Ascend-cann-toolkit\nversion=8.1.RC1\narch={arch}\n");
+    let place = format!("{arch}-linux/ascend_toolkit_install.info");
+    std::fs::write(root.join(place), info).unwrap();
+    std::os::unix::fs::symlink("8.1.RC1", toolkit.join("latest")).unwrap();
+    for name in ["libascendcl.so", "libnnopbase.so", "libopapi.so"] {
+        std::fs::copy(OLD.path().join(name), root.join("lib64").join(name)).unwrap();
+    }
+    let nowhere = Installation::empty();
+    let run = |args: &[&str]| {
+        let mut command = doctor(nowhere.path());
+        let output = command.env("HOME", home.path()).args(args).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (status, text) = run(&["verify"]);
+    assert_eq!(status, Some(0), "{text}");
+    let flat = text.split_whitespace().collect::<String>();
+    assert!(flat.contains(&format!("`{}`wasfound", root.display())), "{text}");
+    let (status, text) = run(&["verify", "--json"]);
+    assert_eq!(status, Some(0), "{text}");
+    assert!(!text.contains("no_library"), "what was not found at first is no stage: {text}");
+    // An environment that was named is taken as it is.
+    let env = home.path().join("env");
+    std::fs::write(&env, format!("LD_LIBRARY_PATH={}\n", OLD.path().display())).unwrap();
+    let (status, text) = run(&["verify", "--env-file", env.to_str().unwrap()]);
+    assert_eq!(status, Some(0), "{text}");
+    assert!(!text.contains("was found"), "{text}");
+    std::fs::write(&env, "LD_LIBRARY_PATH=/nowhere\n").unwrap();
+    let (status, text) = run(&["verify", "--env-file", env.to_str().unwrap(), "--json"]);
+    assert_eq!(status, Some(3), "{text}");
+    assert!(text.contains("no_library"), "{text}");
 }

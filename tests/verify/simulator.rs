@@ -53,6 +53,48 @@ impl Installation {
         installation
     }
 
+    /// CANN of this version: libraries as they were split then, without what came later.
+    pub(crate) fn version(version: &str) -> Self {
+        let installation = Self::empty();
+        installation.fill(version, VERSIONS.iter().position(|known| *known == version).unwrap());
+        installation
+    }
+
+    fn fill(&self, version: &str, at: usize) {
+        let from = |first: &str| at >= VERSIONS.iter().position(|known| *known == first).unwrap();
+        self.copy("libnnopbase.so", "libnnopbase.so");
+        self.copy("libhccl.so", "libhccl.so");
+        let runtime = if from("8.5.0") { "libacl_rt.so" } else { "libascendcl.so" };
+        self.copy("libascendcl.so", runtime);
+        // Both are there until 9.1.
+        if from("8.5.0") && !from("9.1.0") {
+            self.copy("libascendcl.so", "libascendcl.so");
+        }
+        if from("8.5.0") {
+            self.copy("libopapi.so", "libopapi_math.so");
+            self.hide("libopapi_math.so", &["aclnnMatmul", "aclnnMatmulGetWorkspaceSize"]);
+            self.copy("libopapi.so", "libopapi_nn.so");
+            self.hide("libopapi_nn.so", &["aclnnAdd", "aclnnAddGetWorkspaceSize"]);
+        } else {
+            self.copy("libopapi.so", "libopapi.so");
+        }
+        if from("8.3.RC1") {
+            self.copy("libacl_rtc.so", "libacl_rtc.so");
+        }
+        for function in acl_abi::functions() {
+            let since = VERSIONS.iter().position(|known| *known == function.since);
+            let since = since.unwrap_or_else(|| panic!("{version}: when is {}?", function.since));
+            if since <= at || function.group != acl_abi::Group::Acl {
+                continue;
+            }
+            for library in ["libascendcl.so", "libacl_rt.so"] {
+                if self.path().join(library).exists() {
+                    self.hide(library, &[function.name]);
+                }
+            }
+        }
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.dir.path()
     }
@@ -100,6 +142,12 @@ impl Installation {
         self.hide(library, symbols);
     }
 }
+
+/// Versions of CANN that brought something, in order.
+pub(crate) const VERSIONS: [&str; 10] = [
+    "6.0.1", "7.0.0", "8.0.RC1", "8.0.0", "8.1.RC1", "8.2.RC1", "8.3.RC1", "8.5.0", "9.0.0",
+    "9.1.0",
+];
 
 pub(crate) static OLD: LazyLock<Installation> = LazyLock::new(Installation::old);
 pub(crate) static NEW: LazyLock<Installation> = LazyLock::new(Installation::new);
