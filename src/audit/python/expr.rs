@@ -207,7 +207,7 @@ impl<'a> Walker<'a, '_> {
             if let Expr::Name(name) = expr
                 && self.scopes.home(name.id.as_str(), self.scope) == Some(0)
             {
-                self.refers(format!(":{}", name.id));
+                self.names(format!(":{}", name.id));
             }
             return Kind::Maybe;
         };
@@ -226,7 +226,7 @@ impl<'a> Walker<'a, '_> {
                 }
             }
         } else if !public.starts_with("torch.") {
-            self.refers(path.clone());
+            self.names(path.clone());
         }
         // `torch.float32`, `torch.nn`; a class that is handed on is called by somebody.
         if classes::class_like(name) { Kind::Module } else { Kind::Maybe }

@@ -7,6 +7,8 @@ use crate::audit::Op;
 pub(crate) enum Role {
     /// When the model runs.
     Run,
+    /// When the model runs, if it is chosen: it is named in a registry, and called nowhere.
+    Named,
     /// While the model is built or data is prepared: on the host, as a rule.
     Setup,
 }
@@ -72,8 +74,6 @@ pub(crate) struct Unit {
     pub refs: Vec<(String, Role)>,
     /// Names of methods that it calls on what is not known.
     pub calls: Vec<String>,
-    /// The dotted names of the bases of a class.
-    pub bases: Vec<String>,
 }
 
 /// What one file says.

@@ -79,7 +79,7 @@ impl Reacher<'_> {
         for file in 0..count {
             let facts = Arc::clone(&self.files[file].facts);
             for (at, unit) in facts.units.iter().enumerate() {
-                for (path, _) in &unit.refs {
+                for (path, _) in unit.refs.iter().filter(|(_, role)| *role != Role::Named) {
                     if let Some(to) = self.resolve(file, path, MOST_STEPS)
                         && to != (file, at)
                         && to.0 < count
@@ -130,7 +130,9 @@ impl Reacher<'_> {
                     // A class that is named while a model is built runs with the model.
                     let named = &self.files[to.0].facts.units[to.1].name;
                     let class = named.starts_with(|c: char| c.is_ascii_uppercase());
-                    self.reach(to, if class { role } else { role.max(*of_ref) });
+                    let named = *of_ref == Role::Named;
+                    let role = if class && !named { role } else { role.max(*of_ref) };
+                    self.reach(to, role);
                 }
             }
         }
@@ -215,13 +217,14 @@ impl Reacher<'_> {
             let Some(unit) = facts.units.get(at) else { continue };
             files.insert(file);
             for one in unit.uses.iter().filter(|one| backward || !one.backward) {
-                let setup = role.max(one.role) == Role::Setup;
+                let role = role.max(one.role);
+                let (setup, maybe) = (role == Role::Setup, one.maybe || role == Role::Named);
                 let place = format!("{}:{}", facts.path, one.line);
                 model.uses(one.op.clone(), 1, Some(&place));
                 if let Some(used) = model.uses.get_mut(&one.op) {
-                    used.maybe += u64::from(one.maybe && !setup);
+                    used.maybe += u64::from(maybe && !setup);
                     used.setup += u64::from(setup);
-                    if !setup && !one.maybe && used.first.is_none() {
+                    if !setup && !maybe && used.first.is_none() {
                         used.first = Some(place);
                     }
                 }

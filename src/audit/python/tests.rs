@@ -110,3 +110,20 @@ fn what_is_hostile_is_read_or_refused() {
     assert!(super::facts("def (", "a.py", "a", "").is_err());
     assert!(super::facts("", "a.py", "a", "").is_ok());
 }
+
+/// A registry names functions that this model may never call.
+#[test]
+fn what_a_registry_names_is_no_alarm() {
+    let registry = "import torch\ndef ctc(x):\n    return torch.mode(x)\ndef other(x):\n    return torch.lgamma(x)\n\
+                    LOSSES = {'ctc': ctc}\n";
+    let model = "from registry import LOSSES, other\ndef f(x):\n    return LOSSES['a'](other(x))\n";
+    let facts = |text: &str, name: &str| super::facts(text, name, name, "").unwrap();
+    let known = std::sync::Arc::new(facts(registry, "registry"));
+    let load = |name: &str| (name == "registry").then(|| std::sync::Arc::clone(&known));
+    let model = super::reach::model(vec![facts(model, "model")], &load, false);
+    let of = |name: &str| {
+        let found = model.uses.iter().find(|(op, _)| op.name == name);
+        found.map(|(_, used)| (used.count, used.maybe))
+    };
+    assert_eq!((of("mode"), of("lgamma")), (Some((1, 1)), Some((1, 0))));
+}

@@ -98,6 +98,12 @@ impl<'a> Walker<'a, '_> {
         self.here().refs.push((path, role));
     }
 
+    /// Refers to something without calling it.
+    pub(super) fn names(&mut self, path: String) {
+        let role = self.role.max(Role::Named);
+        self.here().refs.push((path, role));
+    }
+
     /// Walks something in a piece of its own.
     fn in_unit(&mut self, name: String, walk: impl FnOnce(&mut Self)) {
         let outer = self.unit;
@@ -173,9 +179,18 @@ impl<'a> Walker<'a, '_> {
             unsure: self.unsure,
         };
         inner.in_unit(name.clone(), |me| {
-            me.here().bases = bases;
             for base in def.bases() {
                 me.expr(base);
+                // What a class derives from runs as it does.
+                match base {
+                    Expr::Name(name) if me.path(base).is_none() => {
+                        me.refers(format!(":{}", name.id));
+                    }
+                    _ => {}
+                }
+            }
+            for path in bases {
+                me.refers(path);
             }
             for stmt in &def.body {
                 match stmt {
