@@ -24,6 +24,7 @@ struct Wire<R> {
 }
 
 /// A field of a message.
+#[derive(Clone, Copy)]
 enum Field {
     /// A number.
     Varint(u64),
@@ -85,6 +86,23 @@ impl<R: Read + Seek> Wire<R> {
         Ok(Some((key >> 3, field)))
     }
 
+    /// Hands every field of a message that ends at `end` to `take`, which says whether it read the
+    /// bytes of the field; else they are stepped over.
+    fn each(
+        &mut self,
+        end: u64,
+        mut take: impl FnMut(&mut Self, u64, Field) -> Result<bool, Unreadable>,
+    ) -> Result<(), Unreadable> {
+        while let Some((number, field)) = self.field(end)? {
+            if !take(self, number, field)?
+                && let Field::Bytes(length) = field
+            {
+                self.skip(length)?;
+            }
+        }
+        Ok(())
+    }
+
     fn skip(&mut self, bytes: u64) -> Result<(), Unreadable> {
         let to = self.at.saturating_add(bytes);
         let step = i64::try_from(bytes).map_err(|_| damaged("a field of the model is too long"))?;
@@ -114,18 +132,18 @@ pub(super) fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
     let mut model = Model::new(Format::Onnx);
     let mut own = Vec::new();
     let mut graphs = 0;
-    while let Some((number, field)) = wire.field(end)? {
+    wire.each(end, |wire, number, field| {
         match (number, field) {
             (7, Field::Bytes(length)) => {
                 graphs += 1;
-                graph(&mut wire, length, &mut model, DEPTH)?;
+                graph(wire, length, &mut model, DEPTH)?;
             }
-            (8, Field::Bytes(length)) => opset(&mut wire, length, &mut model)?,
-            (25, Field::Bytes(length)) => own.push(function(&mut wire, length, &mut model)?),
-            (_, Field::Bytes(length)) => wire.skip(length)?,
-            _ => {}
+            (8, Field::Bytes(length)) => opset(wire, length, &mut model)?,
+            (25, Field::Bytes(length)) => own.push(function(wire, length, &mut model)?),
+            _ => return Ok(false),
         }
-    }
+        Ok(true)
+    })?;
     if graphs == 0 {
         return Err(damaged("the model has no graph"));
     }
@@ -145,16 +163,14 @@ fn graph<R: Read + Seek>(
     model: &mut Model,
     depth: usize,
 ) -> Result<(), Unreadable> {
-    let end = wire.at + length;
-    while let Some((number, field)) = wire.field(end)? {
+    wire.each(wire.at + length, |wire, number, field| {
         match (number, field) {
             (1, Field::Bytes(length)) => node(wire, length, model, depth)?,
             (5, Field::Bytes(length)) => tensor(wire, length, model)?,
-            (_, Field::Bytes(length)) => wire.skip(length)?,
-            _ => {}
+            _ => return Ok(false),
         }
-    }
-    Ok(())
+        Ok(true)
+    })
 }
 
 fn node<R: Read + Seek>(
@@ -163,18 +179,17 @@ fn node<R: Read + Seek>(
     model: &mut Model,
     depth: usize,
 ) -> Result<(), Unreadable> {
-    let end = wire.at + length;
     let (mut name, mut kind, mut space) = (String::new(), String::new(), String::new());
-    while let Some((number, field)) = wire.field(end)? {
+    wire.each(wire.at + length, |wire, number, field| {
         match (number, field) {
             (3, Field::Bytes(length)) => name = wire.text(length)?,
             (4, Field::Bytes(length)) => kind = wire.text(length)?,
             (7, Field::Bytes(length)) => space = wire.text(length)?,
             (5, Field::Bytes(length)) => attribute(wire, length, model, depth)?,
-            (_, Field::Bytes(length)) => wire.skip(length)?,
-            _ => {}
+            _ => return Ok(false),
         }
-    }
+        Ok(true)
+    })?;
     if kind.is_empty() {
         return Ok(());
     }
@@ -189,19 +204,15 @@ fn attribute<R: Read + Seek>(
     model: &mut Model,
     depth: usize,
 ) -> Result<(), Unreadable> {
-    let end = wire.at + length;
-    while let Some((number, field)) = wire.field(end)? {
-        match (number, field) {
-            (6 | 11, Field::Bytes(length)) if depth > 0 => graph(wire, length, model, depth - 1)?,
-            (6 | 11, Field::Bytes(length)) => {
-                model.note(Note::TooDeep);
-                wire.skip(length)?;
-            }
-            (_, Field::Bytes(length)) => wire.skip(length)?,
-            _ => {}
+    wire.each(wire.at + length, |wire, number, field| {
+        let (6 | 11, Field::Bytes(length)) = (number, field) else { return Ok(false) };
+        if depth == 0 {
+            model.note(Note::TooDeep);
+            return Ok(false);
         }
-    }
-    Ok(())
+        graph(wire, length, model, depth - 1)?;
+        Ok(true)
+    })
 }
 
 /// Only the data type of a tensor; its values are stepped over.
@@ -210,19 +221,14 @@ fn tensor<R: Read + Seek>(
     length: u64,
     model: &mut Model,
 ) -> Result<(), Unreadable> {
-    let end = wire.at + length;
-    while let Some((number, field)) = wire.field(end)? {
-        match (number, field) {
-            (2, Field::Varint(number)) => {
-                if let Some(name) = dtype(number) {
-                    *model.dtypes.entry(name.to_owned()).or_default() += 1;
-                }
-            }
-            (_, Field::Bytes(length)) => wire.skip(length)?,
-            _ => {}
+    wire.each(wire.at + length, |_, number, field| {
+        if let (2, Field::Varint(number)) = (number, field)
+            && let Some(name) = dtype(number)
+        {
+            *model.dtypes.entry(name.to_owned()).or_default() += 1;
         }
-    }
-    Ok(())
+        Ok(false)
+    })
 }
 
 fn opset<R: Read + Seek>(
@@ -230,16 +236,15 @@ fn opset<R: Read + Seek>(
     length: u64,
     model: &mut Model,
 ) -> Result<(), Unreadable> {
-    let end = wire.at + length;
     let (mut space, mut version) = (String::new(), 0);
-    while let Some((number, field)) = wire.field(end)? {
+    wire.each(wire.at + length, |wire, number, field| {
         match (number, field) {
             (1, Field::Bytes(length)) => space = wire.text(length)?,
             (2, Field::Varint(number)) => version = i64::try_from(number).unwrap_or_default(),
-            (_, Field::Bytes(length)) => wire.skip(length)?,
-            _ => {}
+            _ => return Ok(false),
         }
-    }
+        Ok(true)
+    })?;
     if model.opsets.len() < 100 {
         model.opsets.insert(domain(&space), version);
     }
@@ -252,17 +257,16 @@ fn function<R: Read + Seek>(
     length: u64,
     model: &mut Model,
 ) -> Result<(String, String), Unreadable> {
-    let end = wire.at + length;
     let (mut name, mut space) = (String::new(), String::new());
-    while let Some((number, field)) = wire.field(end)? {
+    wire.each(wire.at + length, |wire, number, field| {
         match (number, field) {
             (1, Field::Bytes(length)) => name = wire.text(length)?,
             (10, Field::Bytes(length)) => space = wire.text(length)?,
             (7, Field::Bytes(length)) => node(wire, length, model, DEPTH)?,
-            (_, Field::Bytes(length)) => wire.skip(length)?,
-            _ => {}
+            _ => return Ok(false),
         }
-    }
+        Ok(true)
+    })?;
     Ok((domain(&space), name))
 }
 
