@@ -353,7 +353,7 @@ fn a_directory_is_audited_file_by_file() {
     assert_eq!(inputs[0]["says"]["quantization"], "gptq");
     let ids: Vec<&str> =
         report["findings"].as_array().unwrap().iter().map(|f| f["id"].as_str().unwrap()).collect();
-    for id in ["OPS-DTYPE", "OPS-READ", "OPS-OBSERVED", "OPS-FALLBACK"] {
+    for id in ["OPS-DTYPE", "OPS-READ", "OPS-OBSERVED", "OPS-FALLBACK", "OPS-QUANT"] {
         assert!(ids.contains(&id), "{id}: {ids:?}");
     }
     assert_eq!(status, 1);

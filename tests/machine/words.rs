@@ -9,19 +9,26 @@ use ascend_doctor::data::Catalog;
 /// All sources that say findings, tests cut off.
 fn sources() -> String {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    ["checks", "cmd/convert.rs", "convert/report.rs", "verify/judge", "cmd/audit_ops/found.rs"]
-        .into_iter()
-        .flat_map(|part| walkdir::WalkDir::new(src.join(part)).sort_by_file_name())
-        .map(|entry| entry.unwrap().into_path())
-        .filter(|path| path.extension().is_some_and(|ext| ext == "rs"))
-        .filter(|path| {
-            !["tests.rs", "testing.rs"].contains(&path.file_name().unwrap().to_str().unwrap())
-        })
-        .map(|path| {
-            let text = std::fs::read_to_string(path).unwrap();
-            text.split("#[cfg(test)]\nmod tests {").next().unwrap().to_owned()
-        })
-        .collect()
+    [
+        "checks",
+        "cmd/convert.rs",
+        "convert/report.rs",
+        "verify/judge",
+        "cmd/audit_ops",
+        "audit/python",
+    ]
+    .into_iter()
+    .flat_map(|part| walkdir::WalkDir::new(src.join(part)).sort_by_file_name())
+    .map(|entry| entry.unwrap().into_path())
+    .filter(|path| path.extension().is_some_and(|ext| ext == "rs"))
+    .filter(|path| {
+        !["tests.rs", "testing.rs"].contains(&path.file_name().unwrap().to_str().unwrap())
+    })
+    .map(|path| {
+        let text = std::fs::read_to_string(path).unwrap();
+        text.split("#[cfg(test)]\nmod tests {").next().unwrap().to_owned()
+    })
+    .collect()
 }
 
 /// `Found::error("ID", "message")` and its kin, where both are written out.

@@ -37,6 +37,11 @@ pub(super) fn findings(read: &[Audited], chip: Option<ChipFamily>) -> Vec<Found>
                 all.push(evidence);
             }
         }
+        // `config.json` of a quantized model names the method.
+        if let Some(method) = input.model.says.get("quantization") {
+            let evidence = Evidence::file(input.path.clone()).value(method);
+            places.entry((HintKind::Quantization, method.clone())).or_default().push(evidence);
+        }
     }
     let found = places.into_iter().filter_map(|((kind, word), evidence)| {
         let count = evidence.len();

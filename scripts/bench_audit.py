@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Measures what `audit-ops` needs for models of many gigabytes, whose weights are holes in the file.
+
+    python3 scripts/bench_audit.py --doctor target/release/ascend-doctor --work DIR [--gigabytes 10]
+
+Makes an archive of torch.export and an ONNX model with weights inside, and audits each several
+times; prints wall time (median and least) and the peak of memory. The files take no room on the disk.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import struct
+import time
+import zlib
+from pathlib import Path
+
+
+def archive(path, size):
+    """A zip64 archive with one large stored entry and a graph, as torch.export writes it."""
+    graph = json.dumps({"graph_module": {"graph": {"inputs": [], "outputs": [], "nodes": [
+        {"target": f"torch.ops.aten.{op}", "inputs": [], "outputs": [], "metadata": {}}
+        for op in ["linear.default", "gelu.default", "mode.default", "add.Tensor"] * 250
+    ], "tensor_values": {}}}, "torch_version": "2.9.0"}).encode()
+    entries = [("model/data/weights/weight_0", None, size), ("model/models/model.json", graph, len(graph))]
+    central = b""
+    with path.open("wb") as file:
+        for name, data, length in entries:
+            at, name = file.tell(), name.encode()
+            # Nobody asks for the checksum of what is not read.
+            crc = zlib.crc32(data) if data is not None else 0
+            sizes = struct.pack("<HHQQ", 1, 16, length, length)
+            file.write(struct.pack("<4sHHHHHIIIHH", b"PK\3\4", 45, 0, 0, 0, 33, crc, 0xFFFFFFFF, 0xFFFFFFFF,
+                                   len(name), len(sizes)) + name + sizes)
+            if data is None:
+                file.seek(length, os.SEEK_CUR)
+            else:
+                file.write(data)
+            extra = struct.pack("<HHQQQ", 1, 24, length, length, at)
+            central += struct.pack("<4sHHHHHHIIIHHHHHII", b"PK\1\2", 45, 45, 0, 0, 0, 33, crc, 0xFFFFFFFF,
+                                   0xFFFFFFFF, len(name), len(extra), 0, 0, 0, 0, 0xFFFFFFFF) + name + extra
+        start = file.tell()
+        file.write(central)
+        end = file.tell()
+        count = len(entries)
+        file.write(struct.pack("<4sQHHIIQQQQ", b"PK\6\6", 44, 45, 45, 0, 0, count, count, len(central), start))
+        file.write(struct.pack("<4sIQI", b"PK\6\7", 0, end, 1))
+        file.write(struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0))
+
+
+def varint(value):
+    out = b""
+    while value >= 0x80:
+        out += bytes([value & 0x7F | 0x80])
+        value >>= 7
+    return out + bytes([value])
+
+
+def field(number, content, extra=0):
+    """A field of bytes, of which `extra` follow later."""
+    return varint(number << 3 | 2) + varint(len(content) + extra) + content
+
+
+def onnx(path, size):
+    """A model with one large initializer."""
+    nodes = b"".join(field(1, field(4, op)) for op in [b"Gemm", b"Relu", b"Softmax", b"Add"] * 250)
+    tensor = field(9, b"", size)
+    graph = nodes + field(5, tensor, size)
+    with path.open("wb") as file:
+        file.write(b"\x08\x09" + field(7, graph, size))
+        file.truncate(file.tell() + size)
+
+
+def run(doctor, path):
+    started = time.perf_counter()
+    pid = os.posix_spawn(doctor, [doctor, "audit-ops", "--torch-npu", "2.9.0", str(path)], os.environ, file_actions=[
+        (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0),
+    ])
+    _, status, usage = os.wait4(pid, 0)
+    wall = time.perf_counter() - started
+    code = os.waitstatus_to_exitcode(status)
+    assert code in (0, 1), f"{path.name}: exit status {code}"
+    return wall * 1e3, usage.ru_maxrss / 1024
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    arguments.add_argument("--doctor", required=True)
+    arguments.add_argument("--work", type=Path, required=True)
+    arguments.add_argument("--gigabytes", type=int, default=10)
+    arguments.add_argument("--rounds", type=int, default=9)
+    args = arguments.parse_args()
+    args.work.mkdir(parents=True, exist_ok=True)
+    print("| model | wall ms | peak MB |\n|---|---:|---:|")
+    for make, name in [(archive, "model.pt2"), (onnx, "model.onnx")]:
+        path = args.work / name
+        make(path, args.gigabytes << 30)
+        runs = [run(args.doctor, path) for _ in range(args.rounds + 1)][1:]
+        walls = [wall for wall, _ in runs]
+        size = path.stat().st_size / 1e9
+        print(f"| {name}, {size:.1f} GB | {statistics.median(walls):.0f} ({min(walls):.0f}) | {max(m for _, m in runs):.0f} |")
+        path.unlink()
+
+
+if __name__ == "__main__":
+    main()
