@@ -417,6 +417,13 @@ fn limits_of_kernels_are_told() {
     );
     assert_eq!((&op["limit"]["kind"], &op["limit"]["dtype"]), (&json!("dtype"), &json!("fp64")));
     assert_eq!(op["types"], json!({"self": ["float64"]}));
+    // Beside an input in which the same operator is fine, whichever comes first.
+    let other = tempfile::tempdir().unwrap();
+    let fine = typed(other.path(), "torch.ops.aten.repeat_interleave.self_int", 7);
+    let (fine, wide) = (fine.to_str().unwrap(), model.to_str().unwrap());
+    for inputs in [[fine, wide], [wide, fine]] {
+        assert_eq!(findings(&inputs).1, ["OPS-LIMIT"]);
+    }
     // What a fallback copies: two tensors of 256 * 2 float32.
     let model = typed(dir.path(), "torch.ops.aten.mode.default", 7);
     let (op, _) = findings(&[model.to_str().unwrap()]);

@@ -64,7 +64,11 @@ pub(super) fn findings(
         }
     }
     let mut unknown = Vec::new();
-    for (name, uses) in &by_name {
+    for (name, all) in &by_name {
+        // That it does better in one input says nothing for one in which it does worse.
+        let worst = all.iter().map(|(_, judged)| judged.class).max();
+        let uses: Vec<_> =
+            all.iter().copied().filter(|(_, judged)| Some(judged.class) == worst).collect();
         let (input, judged) = uses[0];
         let about = |id, message, level: Level| {
             let count: u64 = uses.iter().map(|(_, judged)| judged.used.count).sum();
@@ -72,7 +76,7 @@ pub(super) fn findings(
                 .arg("op", name)
                 .arg("count", count.to_string())
                 .arg("version", version.clone());
-            for (input, judged) in uses {
+            for (input, judged) in &uses {
                 for place in places(input, judged) {
                     found = found.evidence(place);
                 }
