@@ -25,7 +25,18 @@ fn text(args: &[&str]) -> (i32, String, String) {
 
 fn json_of(args: &[&str]) -> (i32, Value) {
     let output = run(&[&["--format", "json"], args].concat());
-    (output.status.code().unwrap(), serde_json::from_slice(&output.stdout).unwrap())
+    let report = serde_json::from_slice(&output.stdout).unwrap();
+    // Every report that a test looks at keeps to both schemas.
+    for schema in [
+        include_str!("../docs/schema/report-1.schema.json"),
+        include_str!("../docs/schema/audit-ops-1.schema.json"),
+    ] {
+        let schema = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
+        let errors: Vec<String> =
+            schema.iter_errors(&report).map(|e| format!("{e} at {}", e.instance_path())).collect();
+        assert!(errors.is_empty(), "{args:?}: {errors:#?}");
+    }
+    (output.status.code().unwrap(), report)
 }
 
 fn zip(path: &Path, entries: &[(&str, &[u8])]) {
