@@ -9,17 +9,13 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
 use super::backup;
 use super::journal::{Journal, JournalError, Journals, Original, State};
 use super::plan::FileProblem;
 use super::replace::{self, Holds, Seen, Staged};
-
-/// As many threads write: they wait for the disk, which has several files at once as quickly as
-/// one.
-const WRITERS: usize = 8;
+use super::waiting::beside;
 
 /// Says whether a change, by its position, is sound; asked from several threads, while the disk
 /// is written to.
@@ -86,19 +82,6 @@ pub fn commit(
     if let Some((_, State::Interrupted)) = journals.latest()? {
         return Err(CommitError::Unfinished(journals.base().to_owned()));
     }
-    // Without threads of our own it only takes longer.
-    match ThreadPoolBuilder::new().num_threads(WRITERS).build() {
-        Ok(writers) => writers.install(|| replace_all(journals, changes, with_backup, proof)),
-        Err(_) => replace_all(journals, changes, with_backup, proof),
-    }
-}
-
-fn replace_all(
-    journals: &Journals,
-    changes: &[Change<'_>],
-    with_backup: bool,
-    proof: &Proof<'_>,
-) -> Result<Committed, CommitError> {
     let mut committed = Committed::default();
     let mut ready = Vec::with_capacity(changes.len());
     let prepared: Vec<_> =
@@ -123,10 +106,13 @@ fn replace_all(
         .collect();
     let journal = journals.begin(&originals)?;
     let mut run = Run { journal: &journal, ready: &ready, renamed: Vec::new() };
-    let ((settled, staged), proofs) = rayon::join(
-        || rayon::join(|| journal.settle(), || run.stage()),
-        || ready.par_iter().with_max_len(1).map(|ready| proof(ready.position)).collect(),
+    let prove = || ready.par_iter().with_max_len(1).map(|ready| proof(ready.position)).collect();
+    let (staged, (settled, proofs)) = beside(
+        ready.len(),
+        |position| run.stage(position),
+        || beside(1, |_| journal.settle(), prove),
     );
+    let settled: Result<Vec<()>, JournalError> = settled.into_iter().collect();
     if let Err(error) = settled {
         staged.into_iter().flatten().for_each(|staged| staged.discard());
         let _ = journal.remove();
@@ -138,7 +124,8 @@ fn replace_all(
             if run.renamed.is_empty() {
                 journal.remove()?;
             } else {
-                journal.finish(run.renamed.clone(), || run.sync_directories())?;
+                let dirs: Vec<&Path> = run.directories().into_iter().collect();
+                journal.finish(run.renamed.clone(), &dirs)?;
             }
             Ok(committed)
         }
@@ -183,12 +170,10 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Lays the new contents beside their files.
-    fn stage(&self) -> Vec<io::Result<Staged>> {
-        let staged = self.ready.par_iter().with_max_len(1).enumerate().map(|(position, ready)| {
-            replace::stage(&ready.path, &self.journal.temporary(position), ready.change.after)
-        });
-        staged.collect()
+    /// Lays the new content of a file beside it.
+    fn stage(&self, position: usize) -> io::Result<Staged> {
+        let ready = &self.ready[position];
+        replace::stage(&ready.path, &self.journal.temporary(position), ready.change.after)
     }
 
     /// Renames what was `staged` and is sound.
@@ -256,16 +241,10 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn sync_directories(&self) {
-        let dirs: BTreeSet<&Path> = self
-            .renamed
-            .iter()
-            .map(|&position| replace::directory(&self.ready[position].path))
-            .collect();
-        dirs.into_par_iter().for_each(|dir| {
-            // What the disk does not have yet after a power cut is an old file, not a broken one.
-            let _ = replace::sync_directory(dir);
-        });
+    /// The directories in which files were replaced.
+    fn directories(&self) -> BTreeSet<&Path> {
+        let replaced = self.renamed.iter().map(|&position| &self.ready[position].path);
+        replaced.map(|path| replace::directory(path)).collect()
     }
 
     /// Puts the old contents back; whether that worked for all.

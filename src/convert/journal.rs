@@ -22,6 +22,7 @@ use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 
 use super::replace::{directory, sync_directory};
+use super::waiting::beside;
 use crate::hash::Sha256;
 
 /// The directory below a root in which journals are kept.
@@ -303,24 +304,27 @@ impl Journal {
     /// replaced.
     pub(super) fn settle(&self) -> Result<(), JournalError> {
         let there = |name: &str| File::open(self.dir.join(name))?.sync_all();
+        let wait = |at| match at {
+            0 => there(ORIGINALS),
+            _ => there(UNNAMED),
+        };
         let outer = || self.dir.parent().map_or(Ok(()), sync_directory);
-        let (archived, (recorded, listed)) =
-            rayon::join(|| there(ORIGINALS), || rayon::join(|| there(UNNAMED), outer));
-        archived
-            .and(recorded)
+        let (files, listed) = beside(2, wait, outer);
+        files
+            .into_iter()
+            .collect::<io::Result<()>>()
             .and(listed)
             .and_then(|()| std::fs::rename(self.dir.join(UNNAMED), self.dir.join(RECORD)))
             .and_then(|()| sync_directory(&self.dir))
             .map_err(|error| JournalError::Io(self.dir.clone(), error))
     }
 
-    /// Notes that the run is through, as soon as `meanwhile` is, which may wait for the disk too.
-    pub(super) fn finish(
-        &self,
-        replaced: Vec<usize>,
-        meanwhile: impl FnOnce() + Send,
-    ) -> Result<(), JournalError> {
-        let (laid, ()) = rayon::join(|| lay(&self.dir, "done.json", &Done { replaced }), meanwhile);
+    /// Notes that the run is through, as soon as the disk has the names in `dirs`.
+    pub(super) fn finish(&self, replaced: Vec<usize>, dirs: &[&Path]) -> Result<(), JournalError> {
+        // What the disk does not have yet after a power cut is an old file, not a broken one.
+        let wait = |at: usize| sync_directory(dirs[at]).is_ok();
+        let (_, laid) =
+            beside(dirs.len(), wait, || lay(&self.dir, "done.json", &Done { replaced }));
         laid.and_then(Laid::appear)
             .and_then(|()| sync_directory(&self.dir))
             .map_err(|error| JournalError::Io(self.dir.clone(), error))
@@ -466,7 +470,7 @@ mod tests {
         let original = |relative, before| Original { relative, mode: 0o644, before, after: b"n" };
         let first = journals.begin(&[original(Path::new("a/b.py"), b"one")]).unwrap();
         first.settle().unwrap();
-        first.finish(vec![0], || ()).unwrap();
+        first.finish(vec![0], &[]).unwrap();
         let second = journals.begin(&[original(odd, b"two"), original(odd, b"")]).unwrap();
         second.settle().unwrap();
         let (latest, state) = journals.latest().unwrap().unwrap();

@@ -58,5 +58,6 @@ pub mod site;
 pub mod syntax;
 pub mod undo;
 pub mod value;
+mod waiting;
 pub mod walk;
 mod words;

@@ -94,7 +94,7 @@ pub fn recover(journals: &Journals) -> Result<Option<Undone>, UndoError> {
     if left.is_empty() {
         journal.remove()?;
     } else {
-        journal.finish(left, || ())?;
+        journal.finish(left, &[])?;
     }
     Ok(Some(Undone { restored, changed }))
 }

@@ -144,6 +144,16 @@ impl<'a> Engine<'a> {
                 self.environment_name(arg, value);
                 continue;
             }
+            if environment
+                && index == 0
+                && literal::leading(arg).is_none()
+                && self
+                    .scopes
+                    .path(&call.func, self.scope)
+                    .is_some_and(|path| path.starts_with("os."))
+            {
+                self.spread(arg, Role::VARIABLE);
+            }
             if role.is_some_and(|role| role.site == Place::MapLocation) {
                 self.spread(arg, Role::LOCATION);
             }

@@ -1,10 +1,11 @@
 //! Environment variables that a program reads and sets.
 
-use ruff_python_ast::{Expr, Identifier};
+use ruff_python_ast::{Expr, ExprSubscript, Identifier};
 use ruff_text_size::Ranged as _;
 
 use super::engine::Engine;
 use super::literal::{self, span};
+use super::roles::Role;
 use crate::convert::environment::{EnvDecision, assignment};
 use crate::convert::rules::{Match, Rule};
 use crate::convert::site::{Certainty, Decision};
@@ -17,6 +18,15 @@ impl<'a> Engine<'a> {
                 .is_some_and(|name| self.rule(Match::Env, name).is_some())
         {
             self.environment_name(&subscript.slice, Some(value));
+        }
+    }
+
+    /// `os.environ[key]`: what `key` was given names variables.
+    pub(super) fn environment_key(&mut self, subscript: &'a ExprSubscript) {
+        let is_environment =
+            self.scopes.path(&subscript.value, self.scope).is_some_and(|path| path == "os.environ");
+        if is_environment {
+            self.spread(&subscript.slice, Role::VARIABLE);
         }
     }
 

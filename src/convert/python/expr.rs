@@ -110,6 +110,7 @@ impl<'a> Engine<'a> {
                 if literal::leading(&one.slice).is_some() {
                     self.key(&one.slice, None);
                 } else {
+                    self.environment_key(one);
                     self.expr(&one.slice, Hint::Quiet);
                 }
             }
@@ -412,6 +413,10 @@ impl<'a> Engine<'a> {
         if role.want == Want::Location && self.location(expr) {
             return;
         }
+        if role.want == Want::Variable && literal::plain(expr).is_some() {
+            self.environment_name(expr, None);
+            return;
+        }
         if literal::leading(expr).is_some() {
             self.rewrite_text(expr, role, Certainty::Exact);
             if let Some(first) = literal::first_interpolation(expr) {
@@ -447,6 +452,12 @@ impl<'a> Engine<'a> {
             Expr::Lambda(one) if role.want != Want::Location => {
                 self.inside(expr.range(), |me| me.spread(&one.body, role));
             }
+            // Whoever goes through a dictionary of variables meets its keys.
+            Expr::Dict(dict) if role.want == Want::Variable => {
+                dict.items.iter().filter_map(|item| item.key.as_ref()).for_each(|key| {
+                    self.spread(key, role);
+                });
+            }
             Expr::Dict(dict) => dict.items.iter().for_each(|item| self.spread(&item.value, role)),
             Expr::Call(call) => self.spread_call(call, role),
             _ => {}
@@ -458,7 +469,7 @@ impl<'a> Engine<'a> {
         let parts = match role.want {
             Want::Device => literal::device(self.text, expr),
             Want::Backend => literal::backend(self.text, expr),
-            Want::Location => Vec::new(),
+            Want::Location | Want::Variable => Vec::new(),
         };
         let site = match (role.want, literal::leading(expr)) {
             (Want::Device, Some(Expr::FString(_))) => Place::DeviceFstring,

@@ -15,11 +15,13 @@ pub(super) enum Want {
     Backend,
     /// Where `torch.load` puts what was saved on each device: a dictionary of devices.
     Location,
+    /// The name of an environment variable.
+    Variable,
 }
 
 impl Want {
     /// All of them.
-    pub(super) const ALL: [Self; 3] = [Self::Device, Self::Backend, Self::Location];
+    pub(super) const ALL: [Self; 4] = [Self::Device, Self::Backend, Self::Location, Self::Variable];
 }
 
 /// What a string stands for, and the rule that says so.
@@ -41,6 +43,10 @@ impl Role {
     pub(super) const fn backend(site: Place) -> Self {
         Self { want: Want::Backend, site }
     }
+
+    /// The name of an environment variable: the variable has a rule of its own, so that the place
+    /// is never asked for.
+    pub(super) const VARIABLE: Self = Self { want: Want::Variable, site: Place::DeviceString };
 
     /// What `map_location` is given, where that is a dictionary.
     pub(super) const LOCATION: Self = Self { want: Want::Location, site: Place::MapLocationDict };

@@ -185,6 +185,24 @@ fn defaults_that_do_not_say_cuda() {
 }
 
 #[test]
+fn variables_named_by_variables() {
+    let head = "import os\n";
+    let changes = [
+        ("key, value = 'NCCL_SOCKET_IFNAME', 'eth0'\nos.environ[key] = value\n", "'HCCL_SOCKET"),
+        ("KEY = 'CUDA_VISIBLE_DEVICES'\ndef f():\n    return os.getenv(KEY)\n", "'ASCEND_RT_"),
+        ("for k in ('CUDA_VISIBLE_DEVICES', 'A'):\n    os.environ.pop(k, None)\n", "'ASCEND_RT_"),
+        ("d = {'NCCL_SOCKET_IFNAME': 'eth0'}\nfor k in d:\n    os.environ[k] = d[k]\n", "'HCCL_S"),
+    ];
+    for (source, new) in changes {
+        let after = converted(&format!("{head}{source}"));
+        assert!(after.contains(new), "{source} became {after}");
+    }
+    // What is asked of another object is no variable, unless the name stands at the place itself.
+    let other = "key = 'CUDA_VISIBLE_DEVICES'\nlabels[key] = 'x'\n";
+    assert_eq!(converted(other), other);
+}
+
+#[test]
 fn environment() {
     becomes(
         "os.environ['CUDA_VISIBLE_DEVICES'] = '0, 1'\n",

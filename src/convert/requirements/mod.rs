@@ -206,9 +206,10 @@ struct Insertion {
 }
 
 /// Plans one requirement. `torch` says how torch_npu is added, unless it is required already.
-fn requirement(planner: &mut Planner<'_>, range: &Range<usize>, torch: Option<Insertion>) {
+/// Returns whether it was added.
+fn requirement(planner: &mut Planner<'_>, range: &Range<usize>, torch: Option<Insertion>) -> bool {
     let text = &planner.text[range.clone()];
-    let Some(requirement) = Requirement::parse(text) else { return };
+    let Some(requirement) = Requirement::parse(text) else { return false };
     let rules = Rules::builtin();
     let place = range.start + requirement.at.start
         ..range.start + requirement.versions.end.max(requirement.at.end);
@@ -220,7 +221,7 @@ fn requirement(planner: &mut Planner<'_>, range: &Range<usize>, torch: Option<In
             if versions.contains("cu1") {
                 planner.flag(rules.site(Place::RequirementsCudaPackage), place, None);
             }
-            return;
+            return false;
         }
         if let Some(local) = local_cuda(versions) {
             let start = range.start + requirement.versions.start;
@@ -231,17 +232,17 @@ fn requirement(planner: &mut Planner<'_>, range: &Range<usize>, torch: Option<In
             && !leaves_linux_out(requirement.marker)
             && let Some(insertion) = torch
         {
-            insert(planner, &place, versions, &insertion);
+            return insert(planner, &place, versions, &insertion);
         }
-        return;
+        return false;
     }
     let of_cuda = |extra: &str| extra.trim().to_ascii_lowercase().contains("cuda");
     if requirement.extras.split(',').any(of_cuda) {
         let detail = format!("{name}[{}]", requirement.extras);
         planner.flag(rules.site(Place::RequirementsCudaPackage), place, Some(detail));
-        return;
+        return false;
     }
-    let Some(rule) = package_rule(&name) else { return };
+    let Some(rule) = package_rule(&name) else { return false };
     match (rule.action, rule.to) {
         (Action::Rewrite, Some(to)) => {
             let at = range.start + requirement.at.start..range.start + requirement.at.end;
@@ -255,9 +256,15 @@ fn requirement(planner: &mut Planner<'_>, range: &Range<usize>, torch: Option<In
         (Action::Flag, _) => planner.flag(rule, place, Some(name)),
         _ => {}
     }
+    false
 }
 
-fn insert(planner: &mut Planner<'_>, place: &Range<usize>, versions: &str, insertion: &Insertion) {
+fn insert(
+    planner: &mut Planner<'_>,
+    place: &Range<usize>,
+    versions: &str,
+    insertion: &Insertion,
+) -> bool {
     let rules = Rules::builtin();
     let wheel = rules.site(Place::RequirementsCudaWheel);
     let Insertion { at, before, after } = insertion;
@@ -274,8 +281,26 @@ fn insert(planner: &mut Planner<'_>, place: &Range<usize>, versions: &str, inser
         Partner::None(version) => {
             let rule = rules.site(Place::RequirementsNoTorchNpu);
             planner.flag(rule, place.clone(), Some(version));
+            return false;
         }
     }
+    true
+}
+
+/// Where `range`, an option and what follows it, names an index of torch's wheels as the only
+/// one: the range of the option. There is no torch_npu in such an index.
+fn only_index(text: &str, range: Range<usize>) -> Option<Range<usize>> {
+    let whole = &text[range.clone()];
+    let (option, address) = whole.split_once(['=', ' ', '\t'])?;
+    let of_wheels = address.contains("://") && address.split('/').any(|part| part == "whl");
+    (matches!(option, "-i" | "--index-url") && of_wheels)
+        .then(|| range.start..range.start + option.len())
+}
+
+/// Lets an index stand beside the usual one.
+fn one_more_index(planner: &mut Planner<'_>, option: Range<usize>) {
+    let rule = Rules::builtin().site(Place::RequirementsCudaWheel);
+    planner.change(rule, option, "--extra-index-url", Certainty::Exact);
 }
 
 /// Whether a marker is for other systems than Linux alone; torch_npu is there for Linux only.
@@ -322,10 +347,15 @@ fn wheel_index(planner: &mut Planner<'_>, range: &Range<usize>) {
 pub fn arguments(planner: &mut Planner<'_>, words: &[(Range<usize>, usize)], conda: bool) {
     let text = planner.text;
     let aware = words.iter().any(|(range, _)| asks_for_torch_npu(&text[range.clone()]));
-    let mut option = "";
+    let mut option = 0..0;
+    let mut sole = None;
+    let mut added = false;
     for (range, end) in words {
         let word = &text[range.clone()];
-        let previous = std::mem::replace(&mut option, word);
+        let before = std::mem::replace(&mut option, range.clone());
+        let previous = &text[before.clone()];
+        let from = if word.starts_with('-') { range.start } else { before.start };
+        sole = sole.or(only_index(text, from..range.end));
         if word.starts_with('-') {
             if let Some((_, value)) = word.split_once('=')
                 && value.contains("://")
@@ -340,8 +370,11 @@ pub fn arguments(planner: &mut Planner<'_>, words: &[(Range<usize>, usize)], con
             manifest::conda_package(planner, range);
         } else {
             let insertion = Insertion { at: *end, before: " ".to_owned(), after: String::new() };
-            requirement(planner, range, (!aware).then_some(insertion));
+            added |= requirement(planner, range, (!aware).then_some(insertion));
         }
+    }
+    if let (true, Some(option)) = (added, sole) {
+        one_more_index(planner, option);
     }
 }
 
@@ -351,7 +384,9 @@ fn lines(planner: &mut Planner<'_>) {
     let aware = asks_for_torch_npu(text);
     let mut at = 0;
     let mut lines = text.split_inclusive('\n').peekable();
+    let mut asked = false;
     let mut added = false;
+    let mut sole = None;
     while let Some(line) = lines.next() {
         let start = at;
         at += line.len();
@@ -370,6 +405,7 @@ fn lines(planner: &mut Planner<'_>) {
         }
         let range = start + (code.len() - trimmed.len())..start + code.len();
         if trimmed.starts_with('-') {
+            sole = sole.or(only_index(text, range.clone()));
             option_line(planner, &range);
         } else if trimmed.contains("--hash") {
             hashed(planner, &range);
@@ -386,10 +422,13 @@ fn lines(planner: &mut Planner<'_>) {
                 before: format!("{eol}{indent}"),
                 after: marker.clone(),
             };
-            let first = !added || !marker.is_empty();
-            added |= parsed.normalized() == "torch";
-            requirement(planner, &range, (!aware && first).then_some(insertion));
+            let first = !asked || !marker.is_empty();
+            asked |= parsed.normalized() == "torch";
+            added |= requirement(planner, &range, (!aware && first).then_some(insertion));
         }
+    }
+    if let (true, Some(option)) = (added, sole) {
+        one_more_index(planner, option);
     }
 }
 

@@ -41,6 +41,19 @@ fn requirement_lines() {
             "torchvision==0.16.0+cu118 ; python_version<'3.12'\n",
             "torchvision==0.16.0 ; python_version<'3.12'\n",
         ),
+        // An index of torch's wheels has no torch_npu.
+        (
+            "--index-url https://a.org/whl/cu118\ntorch==2.1.0\n",
+            "--extra-index-url https://a.org/whl/cpu\ntorch==2.1.0\ntorch-npu==NPU21\n",
+        ),
+        (
+            "-i https://a.org/simple\ntorch==2.1.0\n",
+            "-i https://a.org/simple\ntorch==2.1.0\ntorch-npu==NPU21\n",
+        ),
+        (
+            "--index-url=https://a.org/whl/cu118\nnumpy\n",
+            "--index-url=https://a.org/whl/cpu\nnumpy\n",
+        ),
         ("numpy\ntorch>=2.0", "numpy\ntorch>=2.0\ntorch-npu"),
         ("onnxruntime-gpu\n", "onnxruntime-cann\n"),
         (

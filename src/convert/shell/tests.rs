@@ -224,8 +224,16 @@ fn scripts_in_scripts_are_planned_as_what_they_are() {
 fn packages_that_are_installed_are_requirements() {
     assert_eq!(
         converted("pip install torch==2.1.0+cu118 --index-url https://x.org/whl/cu118\n"),
-        "pip install torch==2.1.0 torch-npu==2.1.0.post17 --index-url https://x.org/whl/cpu\n"
+        "pip install torch==2.1.0 torch-npu==2.1.0.post17 --extra-index-url https://x.org/whl/cpu\n"
             .replace("2.1.0.post17", &crate::convert::requirements::torch_npu_for_test("2.1.0"))
+    );
+    assert_eq!(
+        converted("pip install torch -i https://x.org/whl/cu118 numpy\n"),
+        "pip install torch torch-npu --extra-index-url https://x.org/whl/cpu numpy\n"
+    );
+    assert_eq!(
+        converted("pip install torch --index-url=https://x.org/whl/cpu\n"),
+        "pip install torch torch-npu --extra-index-url=https://x.org/whl/cpu\n"
     );
     assert_eq!(converted("pip3 install onnxruntime-gpu"), "pip3 install onnxruntime-cann");
     assert_eq!(flags("conda install cudatoolkit=11.8"), ["requirements-cuda-package"]);
