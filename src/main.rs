@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "says on standard error why nothing could be done")]
 
 use std::io::Write as _;
+use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 
 use ascend_doctor::cli::Cli;
@@ -12,6 +13,7 @@ use clap::Parser as _;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(give_up));
     // A child of `verify` has one task; parsing all options takes longer than starting it.
     let result = match ascend_doctor::verify::child::requested() {
         Some(order) => ascend_doctor::verify::child::run(&order).map(|never| match never {}),
@@ -28,6 +30,17 @@ fn main() -> ExitCode {
         }
     };
     ExitCode::from(status.code())
+}
+
+/// Says that the program itself is at fault, and ends it with the status of a tool that could not
+/// work: no caller has to know of another one.
+fn give_up(defect: &PanicHookInfo<'_>) {
+    let text = format!(
+        "error: a defect of ascend-doctor {}, please report it: {defect}",
+        env!("CARGO_PKG_VERSION")
+    );
+    let _ = writeln!(anstream::stderr(), "{}", ascend_doctor::text::escape(&text));
+    std::process::exit(i32::from(ExitStatus::Failure.code()));
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

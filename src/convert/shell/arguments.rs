@@ -7,8 +7,8 @@ use super::super::environment;
 use super::super::rules::{Place, Rules};
 use super::super::site::Certainty;
 use super::super::value::{self, Outcome};
-use super::lexer::{EXPANSION, Word};
 use super::programs::{base_name, is_script};
+use super::word::{EXPANSION, Word};
 use super::{NOT_ASKED, Reader};
 
 impl Reader<'_, '_, '_> {

@@ -1,7 +1,8 @@
 //! `case "$DEVICE" in cuda) …`: patterns of a variable that holds a device.
 
 use super::Reader;
-use super::lexer::{Command, EXPANSION, Script};
+use super::lexer::{Command, Script};
+use super::word::EXPANSION;
 
 /// A `case` that is open.
 struct Case {

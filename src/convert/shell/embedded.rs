@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::lexer::{HereDoc, Script, Word};
+use super::lexer::{HereDoc, Script};
 use super::programs::{base_name, name_at, program};
+use super::word::Word;
 use super::{Reader, plan_part};
 use crate::convert::kind::FileKind;
 use crate::convert::python;

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::Reader;
-use super::lexer::{Command, EXPANSION, Script, Word};
+use super::lexer::{Command, Script};
 use super::programs::{name_at, program};
+use super::word::{EXPANSION, Word};
 use crate::convert::value;
 
 /// Which function each command stands in.

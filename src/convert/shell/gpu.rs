@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::super::requirements;
 use super::super::rules::{Match, Place, Rules};
 use super::Reader;
-use super::lexer::Word;
 use super::programs::{CUDA_TOOLS, base_name};
+use super::word::Word;
 
 impl Reader<'_, '_, '_> {
     /// Programs and options that exist for GPUs only.

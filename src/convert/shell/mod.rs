@@ -4,17 +4,20 @@
 mod arguments;
 mod branches;
 mod embedded;
+mod expansion;
 mod functions;
 mod gpu;
 mod lexer;
 mod programs;
+mod word;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use functions::Owners;
-use lexer::{Command, EXPANSION, Script, Word};
+use lexer::{Command, Script};
 use programs::{KEYWORDS, WRAPPERS, base_name, first_word, is_program, name_at, program};
+use word::{EXPANSION, Word};
 
 use super::environment;
 use super::messages;
@@ -53,7 +56,7 @@ pub fn is_command(text: &str, project: Option<&Project>) -> bool {
         if Rules::builtin().find(Match::Env, name).is_some() {
             return true;
         }
-        if !lexer::is_name(name) {
+        if !word::is_name(name) {
             return false;
         }
     }

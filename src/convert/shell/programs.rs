@@ -1,6 +1,7 @@
 //! Which words of a command are programs, and which of them runs what follows.
 
-use super::lexer::{Command, EXPANSION};
+use super::lexer::Command;
+use super::word::EXPANSION;
 use crate::convert::python::Project;
 
 /// Words before the name of a command.
