@@ -1,14 +1,19 @@
-//! The commands in README.md and docs/*.md run as they are written there.
+//! The commands in README.md, the other documents at the root and docs/ run as they are written.
 //!
 //! Every command line of `ascend-doctor` has to be accepted. A block of code after the comment
-//! `<!-- run: MACHINE STATUS -->` is executed beside a tree `machine` that the recipe MACHINE makes
+//! `<!-- run: MACHINE STATUS -->` is executed, beside a tree `machine` that the recipe MACHINE makes
 //! (`-`: without one), has to end with STATUS, and prints what the block shows, if it shows any.
+//! A block after `<!-- file: NAME -->` is what that file holds for the commands further down in the
+//! document. `UPDATE_DOCS=1 cargo test --test docs_commands` writes what the commands print today
+//! into the blocks.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
     reason = "reads the documents of this project, and may fail"
 )]
 
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
@@ -16,63 +21,95 @@ use assert_cmd::Command;
 #[path = "support/mod.rs"]
 mod support;
 
-/// A block of code and the comment before it.
-struct Block {
-    place: String,
-    mark: Option<String>,
-    lines: Vec<String>,
+/// What the comment before a block says of it.
+#[derive(Debug, PartialEq, Eq)]
+enum Mark {
+    None,
+    Run { machine: String, status: String },
+    File(String),
 }
 
-impl Block {
-    /// The command in a line of this block.
-    fn command(&self, line: &str) -> Option<Vec<String>> {
-        arguments(line, self.lines.iter().any(|line| line.starts_with("$ ")))
-    }
-}
-
-fn documents() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files = vec![root.join("README.md")];
-    for entry in std::fs::read_dir(root.join("docs")).unwrap() {
-        files.push(entry.unwrap().path());
-    }
-    files.retain(|path| path.extension().is_some_and(|ext| ext == "md"));
-    files.sort();
-    files
-}
-
-fn blocks() -> Vec<Block> {
-    let mut blocks = Vec::new();
-    for file in documents() {
-        let text = std::fs::read_to_string(&file).unwrap();
-        let name = file.file_name().unwrap().to_str().unwrap();
-        let mut mark = None;
-        let mut open: Option<Block> = None;
-        for (number, line) in (1..).zip(text.lines()) {
-            if let Some(mut block) = open.take() {
-                if line.trim() != "```" {
-                    block.lines.push(line.to_owned());
-                    open = Some(block);
-                } else if !block.lines.is_empty() {
-                    blocks.push(block);
-                }
-            } else if line.trim_start().starts_with("```") {
-                let place = format!("{name}:{number}");
-                open = Some(Block { place, mark: mark.take(), lines: Vec::new() });
-            } else if let Some(rest) = line.strip_prefix("<!-- run: ") {
-                mark = rest.strip_suffix(" -->").map(str::to_owned);
+impl Mark {
+    fn of(line: &str) -> Option<Self> {
+        let inner = line.trim().strip_prefix("<!-- ")?.strip_suffix(" -->")?;
+        match inner.split_once(": ")? {
+            ("run", rest) => {
+                let (machine, status) = rest.split_once(' ').unwrap();
+                Some(Self::Run { machine: machine.to_owned(), status: status.to_owned() })
             }
+            ("file", name) => Some(Self::File(name.to_owned())),
+            _ => None,
         }
     }
-    blocks
+}
+
+/// A block of code: its mark, and the lines of the document that are in it.
+struct Block {
+    mark: Mark,
+    lines: Range<usize>,
+}
+
+struct Document {
+    path: PathBuf,
+    lines: Vec<String>,
+    blocks: Vec<Block>,
+}
+
+impl Document {
+    fn read(path: PathBuf) -> Self {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let mut blocks = Vec::new();
+        let mut mark = Mark::None;
+        let mut open = None;
+        for (at, line) in lines.iter().enumerate() {
+            if let Some(begin) = open {
+                if line.trim() == "```" {
+                    let mark = std::mem::replace(&mut mark, Mark::None);
+                    blocks.push(Block { mark, lines: begin..at });
+                    open = None;
+                }
+            } else if line.trim_start().starts_with("```") {
+                open = Some(at + 1);
+            } else if let Some(found) = Mark::of(line) {
+                mark = found;
+            } else if !line.trim().is_empty() {
+                mark = Mark::None;
+            }
+        }
+        Self { path, lines, blocks }
+    }
+
+    fn place(&self, line: usize) -> String {
+        format!("{}:{}", self.path.file_name().unwrap().display(), line + 1)
+    }
+
+    /// The commands of a block, by their lines.
+    fn commands(&self, block: &Block) -> BTreeMap<usize, Vec<String>> {
+        let prompts = self.lines[block.lines.clone()].iter().any(|line| line.starts_with("$ "));
+        let command = |at: usize| Some((at, arguments(&self.lines[at], prompts)?));
+        block.lines.clone().filter_map(command).collect()
+    }
+}
+
+fn documents() -> Vec<Document> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let listed = ["", "docs", "docs/zh"].map(|dir| std::fs::read_dir(root.join(dir)));
+    let mut files: Vec<PathBuf> =
+        listed.into_iter().flatten().flatten().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|ext| ext == "md"));
+    files.sort();
+    files.into_iter().map(Document::read).collect()
 }
 
 /// The arguments, if the line is a command of this program. Where a block has prompts, a line
 /// without one is output: reports begin with the name of the program, too.
 fn arguments(line: &str, prompts: bool) -> Option<Vec<String>> {
     let line = if prompts { line.strip_prefix("$ ")? } else { line };
-    let rest = line.strip_prefix("ascend-doctor ")?;
-    let words = rest.split_whitespace().take_while(|word| !["#", ">", "|"].contains(word));
+    let rest = line.trim_start().strip_prefix("ascend-doctor ")?;
+    let words = rest
+        .split_whitespace()
+        .take_while(|word| !["#", ">", "|", "||", "&&", ";", "\\", "2>&1"].contains(word));
     Some(words.map(str::to_owned).collect())
 }
 
@@ -85,11 +122,13 @@ fn program() -> Command {
 #[test]
 fn every_command_line_is_accepted() {
     let mut count = 0;
-    for block in blocks() {
-        for args in block.lines.iter().filter_map(|line| block.command(line)) {
-            let output = program().args(&args).arg("--help").output().unwrap();
-            assert_eq!(output.status.code(), Some(0), "{}: {args:?}", block.place);
-            count += 1;
+    for document in documents() {
+        for block in &document.blocks {
+            for (at, args) in document.commands(block) {
+                let output = program().args(&args).arg("--help").output().unwrap();
+                assert_eq!(output.status.code(), Some(0), "{}: {args:?}", document.place(at));
+                count += 1;
+            }
         }
     }
     assert!(count > 20, "only {count} commands: the blocks are no longer found");
@@ -97,33 +136,60 @@ fn every_command_line_is_accepted() {
 
 #[test]
 fn marked_blocks_do_what_they_show() {
+    let update = std::env::var_os("UPDATE_DOCS").is_some();
     let mut count = 0;
-    for block in blocks() {
-        let Some(mark) = &block.mark else { continue };
-        let (machine, status) = mark.split_once(' ').unwrap();
+    for document in documents() {
         let dir = tempfile::tempdir().unwrap();
-        if machine != "-" {
-            let recipe = support::recipe::all().remove(machine);
+        let mut lines = document.lines.clone();
+        // From the last to the first, so that what is put in moves nothing that is still needed.
+        let mut shown: Vec<(Range<usize>, Vec<String>)> = Vec::new();
+        for block in &document.blocks {
+            let (machine, status) = match &block.mark {
+                Mark::None => continue,
+                Mark::File(name) => {
+                    let place = dir.path().join(name);
+                    std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+                    let text = document.lines[block.lines.clone()].join("\n") + "\n";
+                    std::fs::write(place, text).unwrap();
+                    continue;
+                }
+                Mark::Run { machine, status } => (machine, status),
+            };
             let tree = dir.path().join("machine");
-            std::fs::create_dir(&tree).unwrap();
-            recipe.unwrap_or_else(|| panic!("{}: no {machine}", block.place)).build().write(&tree);
-        }
-        let starts: Vec<usize> = (0..block.lines.len())
-            .filter(|&at| block.command(&block.lines[at]).is_some())
-            .collect();
-        assert!(!starts.is_empty(), "{} has no command", block.place);
-        for (number, &at) in starts.iter().enumerate() {
-            let end = starts.get(number + 1).copied().unwrap_or(block.lines.len());
-            let args = block.command(&block.lines[at]).unwrap();
-            let output = program().current_dir(dir.path()).args(&args).output().unwrap();
-            let place = format!("{}: {args:?}", block.place);
-            assert_eq!(output.status.code().unwrap().to_string(), status, "{place}");
-            let shown = block.lines[at + 1..end].join("\n");
-            if !shown.trim().is_empty() {
-                let printed = String::from_utf8(output.stdout).unwrap();
-                assert_eq!(printed.trim_end(), shown.trim_end(), "{place}");
+            let _ = std::fs::remove_dir_all(&tree);
+            if machine != "-" {
+                std::fs::create_dir(&tree).unwrap();
+                let recipe = support::recipe::all().remove(machine.as_str());
+                let place = document.place(block.lines.start);
+                recipe.unwrap_or_else(|| panic!("{place}: no {machine}")).build().write(&tree);
             }
-            count += 1;
+            let commands = document.commands(block);
+            assert!(!commands.is_empty(), "{} has no command", document.place(block.lines.start));
+            let ends = commands.keys().copied().skip(1).chain([block.lines.end]);
+            for ((&at, args), end) in commands.iter().zip(ends) {
+                let output = program().current_dir(dir.path()).args(args).output().unwrap();
+                let place = format!("{}: {args:?}", document.place(at));
+                let said = String::from_utf8_lossy(&output.stderr);
+                assert_eq!(output.status.code().unwrap().to_string(), *status, "{place}\n{said}");
+                count += 1;
+                let shows = document.lines[at + 1..end].join("\n");
+                if shows.trim().is_empty() {
+                    continue;
+                }
+                let printed = String::from_utf8(output.stdout).unwrap();
+                if update {
+                    let new = printed.trim_end().lines().map(str::to_owned).collect();
+                    shown.push((at + 1..end, new));
+                } else {
+                    assert_eq!(printed.trim_end(), shows.trim_end(), "{place}");
+                }
+            }
+        }
+        for (range, new) in shown.into_iter().rev() {
+            lines.splice(range, new);
+        }
+        if lines != document.lines {
+            std::fs::write(&document.path, lines.join("\n") + "\n").unwrap();
         }
     }
     assert!(count >= 5, "only {count} commands are marked");
