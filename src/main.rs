@@ -34,6 +34,7 @@ fn main() -> ExitCode {
 
 /// Says that the program itself is at fault, and ends it with the status of a tool that could not
 /// work: no caller has to know of another one.
+#[expect(clippy::exit, reason = "there is nothing to return to")]
 fn give_up(defect: &PanicHookInfo<'_>) {
     let text = format!(
         "error: a defect of ascend-doctor {}, please report it: {defect}",
