@@ -1,6 +1,8 @@
 //! The command line: types and help texts, nothing else.
 
 mod audit_ops;
+mod output;
+mod shell;
 mod translate_error;
 mod verify;
 
@@ -12,12 +14,11 @@ use pep440_rs::Version;
 use crate::checks::Profile;
 use crate::convert::kind::FileKind;
 use crate::convert::options::Import;
-use crate::render::Format;
-use crate::report::FailOn;
-use crate::text::Lang;
 use crate::version::CannVersion;
 
 pub use audit_ops::AuditOpsArgs;
+pub use output::{ColorWhen, LogLevel, OutputArgs};
+pub use shell::{CompletionsArgs, ManArgs};
 pub use translate_error::{InputKind, TranslateErrorArgs};
 pub use verify::VerifyArgs;
 
@@ -32,7 +33,7 @@ pub use verify::VerifyArgs;
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
     /// Options of all subcommands.
     #[command(flatten)]
     pub output: OutputArgs,
@@ -58,6 +59,10 @@ pub enum Command {
     /// Describe a wheel for `check --manifest`, or compare wheels with the published ones
     #[command(subcommand)]
     Manifest(ManifestCommand),
+    /// Write the completions of a shell
+    Completions(CompletionsArgs),
+    /// Write the manual pages
+    Man(ManArgs),
     /// The other side of `verify`, started by it alone.
     #[command(hide = true)]
     VerifyChild {
@@ -81,44 +86,6 @@ pub enum ManifestCommand {
         #[arg(value_name = "WHEEL|DIR", required = true)]
         sources: Vec<PathBuf>,
     },
-}
-
-/// Options of all subcommands that make a report.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Output")]
-pub struct OutputArgs {
-    /// Format of the report [default: text]
-    #[arg(long, global = true, value_enum)]
-    pub format: Option<Format>,
-    /// Write the report to a file instead of standard output
-    #[arg(long, short = 'o', global = true, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Language of the messages [default: by the locale]
-    #[arg(long, global = true, value_enum, env = "ASCEND_DOCTOR_LANG")]
-    pub lang: Option<Lang>,
-    /// When to use colour
-    #[arg(long, global = true, value_enum, default_value_t = ColorWhen::Auto)]
-    pub color: ColorWhen,
-    /// Findings of which level make the exit status 1
-    #[arg(long, global = true, value_enum, default_value_t = FailOn::Error)]
-    pub fail_on: FailOn,
-    /// Only findings and the summary
-    #[arg(long, short, global = true, conflicts_with = "verbose")]
-    pub quiet: bool,
-    /// Also what passed, what does not apply, all evidence and references
-    #[arg(long, short, global = true)]
-    pub verbose: bool,
-}
-
-/// When to use colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum ColorWhen {
-    /// On a terminal, unless NO_COLOR, CLICOLOR=0 or TERM=dumb say otherwise.
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
 }
 
 /// Options of `compat`. Without any, the advice is for the machine as it is.

@@ -13,6 +13,7 @@
 //! - [`version`] knows how the versions of the stack are written and ordered.
 //! - [`ops`] is what is known of operators, release by release.
 //! - [`report`] is the vocabulary that all subcommands speak; [`render`] turns it into bytes.
+//! - [`config`] is the file in which a site says what it wants, and what it accepts.
 //! - `cmd` puts these together, one file per subcommand; `cli` is the command line.
 //!
 //! Lints hold the walls. `unsafe` is denied, and expected by `verify::vendor` alone, which runs
@@ -28,6 +29,7 @@ pub mod checks;
 pub mod cli;
 mod cmd;
 pub mod collect;
+pub mod config;
 pub mod convert;
 pub mod data;
 pub mod elf;
@@ -48,4 +50,4 @@ pub mod text;
 pub mod verify;
 pub mod version;
 
-pub use cmd::run;
+pub use cmd::{run, usage};

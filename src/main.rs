@@ -17,7 +17,10 @@ fn main() -> ExitCode {
     // A child of `verify` has one task; parsing all options takes longer than starting it.
     let result = match ascend_doctor::verify::child::requested() {
         Some(order) => ascend_doctor::verify::child::run(&order).map(|never| match never {}),
-        None => ascend_doctor::run(&Cli::parse()),
+        None => match Cli::try_parse() {
+            Ok(cli) => ascend_doctor::run(cli),
+            Err(error) => ascend_doctor::usage(&error),
+        },
     };
     let status = match result {
         Ok(status) => status,

@@ -91,9 +91,6 @@ pub struct TranslateErrorArgs {
     /// The same as `--format markdown`
     #[arg(long, conflicts_with_all = ["format", "json"])]
     pub markdown: bool,
-    /// The same as `--format json`
-    #[arg(long, conflicts_with = "format")]
-    pub json: bool,
     /// Print the JSON Schema of what `--format json` writes
     #[arg(long, conflicts_with_all = ["inputs", "list", "search"])]
     pub schema: bool,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 
 use super::machine::{open_machine, read_facts};
 use super::matrix::load_matrix;
@@ -14,11 +14,12 @@ use super::{finish, manifest};
 use crate::checks::{self, Check};
 use crate::cli::CheckArgs;
 use crate::collect::{self, Options, Progress};
+use crate::config::Skips;
 use crate::data::{Catalog, Matrix};
 use crate::facts::{Facts, Problem, ProblemKind};
 use crate::render::write_json;
 use crate::report::{ExitStatus, Outcome, Reason, Report, RuleResult, Verdict, fold_consequences};
-use crate::text::{Text, sentence};
+use crate::text::{Text, escape_line, nearest, sentence};
 
 pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     if args.facts_only {
@@ -37,7 +38,8 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
         output.write(|out, _| write_json(&facts, out)).context("failed to write the facts")?;
         return Ok(ExitStatus::Clean);
     }
-    finish(judge(&facts, &matrix, &selected, args), output)
+    let skips = &output.settings().skips;
+    finish(judge(&facts, &matrix, &selected, args, skips), output)
 }
 
 /// As [`gather`], but gives up after `--timeout`: `None` then. A read that hangs (a dead network
@@ -87,7 +89,13 @@ fn gather(args: &CheckArgs, progress: Progress) -> anyhow::Result<Facts> {
 }
 
 /// Runs the selected checks over the facts.
-fn judge(facts: &Facts, matrix: &Matrix, selected: &[&'static Check], args: &CheckArgs) -> Report {
+fn judge(
+    facts: &Facts,
+    matrix: &Matrix,
+    selected: &[&'static Check],
+    args: &CheckArgs,
+    skips: &Skips,
+) -> Report {
     let catalog = Catalog::builtin();
     let context =
         checks::Context { facts, matrix, profile: args.profile, require_npu: args.require_npu };
@@ -101,6 +109,11 @@ fn judge(facts: &Facts, matrix: &Matrix, selected: &[&'static Check], args: &Che
     let mut findings = Vec::new();
     for check in selected {
         let name = catalog.entry(check.id).map(|entry| entry.name.clone()).unwrap_or_default();
+        if let Some(reason) = skips.reason(check.id) {
+            let (verdict, reason) = (Verdict::NotChecked, Some(reason));
+            report.results.push(RuleResult { id: check.id, name, verdict, reason });
+            continue;
+        }
         let (verdict, reason) = match (check.run)(&context) {
             Outcome::Passed => (Verdict::Passed, None),
             Outcome::NotApplicable(reason) => {
@@ -121,6 +134,7 @@ fn judge(facts: &Facts, matrix: &Matrix, selected: &[&'static Check], args: &Che
                 (Verdict::Found, None)
             }
         };
+        log::debug!("{} {verdict:?}", check.id);
         report.results.push(RuleResult { id: check.id, name, verdict, reason });
     }
     for reason in unanswered(&args.only, &report.results) {
@@ -190,15 +204,26 @@ fn unanswered(only: &[String], results: &[RuleResult]) -> Vec<Text> {
 /// The checks that `--only` and `--skip` leave. A name is an id or the prefix of a family.
 fn select(only: &[String], skip: &[String]) -> anyhow::Result<Vec<&'static Check>> {
     for name in only.iter().chain(skip) {
-        anyhow::ensure!(
-            checks::all().any(|check| names(name, check.id)),
-            "there is no check or family of checks `{name}`; `ascend-doctor explain --list` lists them"
-        );
+        if !checks::all().any(|check| names(name, check.id)) {
+            bail!("{}", unknown(name));
+        }
     }
     Ok(checks::all()
         .filter(|check| only.is_empty() || only.iter().any(|name| names(name, check.id)))
         .filter(|check| !skip.iter().any(|name| names(name, check.id)))
         .collect())
+}
+
+/// What is said of a name that no check has.
+fn unknown(name: &str) -> String {
+    let families = checks::all().filter_map(|check| check.id.split('-').next());
+    let known = checks::all().map(|check| check.id).chain(families).map(str::to_owned);
+    let near = nearest(name.trim(), known, 2);
+    let hint = match near.as_slice() {
+        [] => "`ascend-doctor explain --list` lists them".to_owned(),
+        near => format!("did you mean `{}`?", near.join("` or `")),
+    };
+    format!("there is no check or family of checks `{}`; {hint}", escape_line(name))
 }
 
 fn names(name: &str, id: &str) -> bool {
@@ -215,7 +240,9 @@ mod tests {
     fn families_and_ids_select() {
         assert_eq!(select(&["scan-read".to_owned()], &[]).unwrap().len(), 1);
         assert!(select(&["SCAN".to_owned()], &["SCAN-READ".to_owned()]).unwrap().len() == 1);
-        assert!(select(&["NOPE".to_owned()], &[]).is_err());
+        assert!(select(&["ZZZZ".to_owned()], &[]).unwrap_err().to_string().contains("--list"));
+        let error = select(&["cann-hmoe".to_owned()], &[]).unwrap_err().to_string();
+        assert!(error.ends_with("did you mean `CANN-HOME`?"), "{error}");
     }
 
     #[test]
@@ -255,9 +282,9 @@ mod tests {
                 line.extend(["--only", &names]);
             }
             let cli = crate::cli::Cli::parse_from(line);
-            let crate::cli::Command::Check(args) = cli.command else { panic!() };
+            let Some(crate::cli::Command::Check(args)) = cli.command else { panic!() };
             let selected = select(&args.only, &args.skip).unwrap();
-            let report = judge(&facts, &matrix, &selected, &args);
+            let report = judge(&facts, &matrix, &selected, &args, &Skips::default());
             report.no_verdict.iter().any(|text| text.en.contains("/etc/hccn.conf"))
         };
         assert!(blocked(&[]) && blocked(&["net"]) && !blocked(&["ms"]));

@@ -121,8 +121,7 @@ fn finish_with(mut report: Report, planned: &Plan, output: &Output) -> anyhow::R
     if output.format() != Format::Html {
         return finish(report, output);
     }
-    report.fail_on = output.fail_on();
-    report.sort();
+    output.settle(&mut report);
     output
         .write(|out, style| {
             let mut files = |out: &mut dyn std::io::Write| page::write(planned, style.lang, out);
@@ -307,7 +306,7 @@ fn show_patch(planned: &Plan, report: Report, output: &Output) -> anyhow::Result
         return finish_with(report, planned, output);
     }
     let mut report = report;
-    report.fail_on = output.fail_on();
+    output.settle(&mut report);
     for finding in report.findings.iter().filter(|finding| report.fails(finding)) {
         say_aside(&format!("{}: {}", finding.severity.as_str(), finding.title.get(output.lang())));
     }

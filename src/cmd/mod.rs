@@ -5,12 +5,16 @@ mod check;
 mod compat;
 mod convert;
 mod explain;
+mod logger;
 mod machine;
 mod manifest;
 mod matrix;
 mod output;
 mod progress;
+mod settings;
+mod shell;
 mod translate_error;
+mod usage;
 mod verify;
 
 use anyhow::Context as _;
@@ -19,21 +23,40 @@ use crate::cli::{Cli, Command, CompatArgs, ManifestCommand};
 use crate::render::{Format, render};
 use crate::report::{ExitStatus, Report};
 use output::Output;
+pub use usage::usage;
 
 /// Runs the subcommand that `cli` names.
-pub fn run(cli: &Cli) -> anyhow::Result<ExitStatus> {
+pub fn run(mut cli: Cli) -> anyhow::Result<ExitStatus> {
+    if let Some(level) = cli.output.log {
+        logger::start(level);
+    }
+    log::info!("ascend-doctor {}", env!("CARGO_PKG_VERSION"));
+    log::debug!("{cli:?}");
+    let status = dispatch(&mut cli);
+    match &status {
+        Ok(status) => log::info!("exit status {}", status.code()),
+        Err(error) => log::error!("{error:#}"),
+    }
+    status
+}
+
+fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
+    let settings = settings::settle(cli)?;
     let file = match &cli.command {
         // There `--output` is the place of the converted tree.
-        Command::Convert(args) => args.report.clone(),
+        Some(Command::Convert(args)) => args.report.clone(),
+        // There it is a directory.
+        Some(Command::Man(_)) => None,
         _ => cli.output.output.clone(),
     };
-    let mut output = Output::new(&cli.output, file);
-    match &cli.command {
-        Command::TranslateError(args) if args.json => output.set_format(Format::Json),
-        Command::TranslateError(args) if args.markdown => output.set_format(Format::Markdown),
-        _ => {}
+    let mut output = Output::new(&cli.output, file, settings);
+    let Some(command) = &cli.command else { return Ok(usage::guide(output.lang())) };
+    if let Command::TranslateError(args) = command
+        && args.markdown
+    {
+        output.set_format(Format::Markdown);
     }
-    match &cli.command {
+    match command {
         Command::Check(args) if args.list_compat => {
             let args = CompatArgs {
                 root: args.root.clone(),
@@ -56,19 +79,25 @@ pub fn run(cli: &Cli) -> anyhow::Result<ExitStatus> {
         Command::TranslateError(args) => translate_error::run(args, &output),
         Command::Verify(args) => verify::run(args, &output),
         Command::VerifyChild { order } => match crate::verify::child::run(order)? {},
-        Command::Explain(args) => explain::run(args, &output),
+        Command::Explain(args) => {
+            if let Some(errors) = &output.settings().errors {
+                translate_error::lay_over(errors)?;
+            }
+            explain::run(args, &output)
+        }
         Command::Compat(args) => compat::run(args, &output),
         Command::Manifest(ManifestCommand::Create { source }) => manifest::create(source, &output),
         Command::Manifest(ManifestCommand::WheelCheck { sources }) => {
             manifest::wheel_check(sources, &output)
         }
+        Command::Completions(args) => shell::completions(args, &output),
+        Command::Man(args) => shell::man(args, &output),
     }
 }
 
 /// As [`finish`], on standard error, where standard output carries something else.
 fn finish_aside(mut report: Report, output: &Output) -> anyhow::Result<ExitStatus> {
-    report.fail_on = output.fail_on();
-    report.sort();
+    output.settle(&mut report);
     output
         .write_aside(|out, style| render(&report, output.format(), style, out))
         .context("failed to write the report")?;
@@ -77,8 +106,7 @@ fn finish_aside(mut report: Report, output: &Output) -> anyhow::Result<ExitStatu
 
 /// Writes the report where the options say and returns the exit status that it stands for.
 fn finish(mut report: Report, output: &Output) -> anyhow::Result<ExitStatus> {
-    report.fail_on = output.fail_on();
-    report.sort();
+    output.settle(&mut report);
     output
         .write(|out, style| render(&report, output.format(), style, out))
         .context("failed to write the report")?;

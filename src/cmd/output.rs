@@ -7,9 +7,10 @@
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
+use super::settings::Settings;
 use crate::cli::{ColorWhen, OutputArgs};
 use crate::render::{Format, Paint, Style};
-use crate::report::FailOn;
+use crate::report::{FailOn, Report};
 use crate::text::Lang;
 
 /// The output options, decided.
@@ -19,19 +20,20 @@ pub(super) struct Output {
     format: Option<Format>,
     fail_on: FailOn,
     style: Style,
+    settings: Settings,
 }
 
 impl Output {
     /// The options with the report going to `file`, or to standard output.
-    pub(super) fn new(args: &OutputArgs, file: Option<PathBuf>) -> Self {
+    pub(super) fn new(args: &OutputArgs, file: Option<PathBuf>, settings: Settings) -> Self {
         let variable = |name: &str| std::env::var(name).ok();
         let terminal = file.is_none() && io::stdout().is_terminal();
         let lang = args.lang.unwrap_or_else(|| Lang::from_locale(variable));
         let width = terminal.then(terminal_width).flatten().unwrap_or(80).clamp(40, 120);
         Self {
             file,
-            format: args.format,
-            fail_on: args.fail_on,
+            format: args.json.then_some(Format::Json).or(args.format),
+            fail_on: args.fail_on.unwrap_or(FailOn::Error),
             style: Style {
                 lang,
                 paint: Paint::new(colour(args.color, terminal, variable)),
@@ -39,7 +41,23 @@ impl Output {
                 verbose: args.verbose,
                 quiet: args.quiet,
             },
+            settings,
         }
+    }
+
+    /// What the file of settings says.
+    pub(super) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Puts the last touches to a report: what the settings leave out, what fails it, its order.
+    pub(super) fn settle(&self, report: &mut Report) {
+        self.settings.skips.apply(report);
+        if let Some(file) = &self.settings.file {
+            report.provenance.push(("settings".to_owned(), file.clone()));
+        }
+        report.fail_on = self.fail_on;
+        report.sort();
     }
 
     pub(super) fn format(&self) -> Format {
@@ -58,6 +76,17 @@ impl Output {
             None | Some(Format::Json) => Ok(()),
             Some(other) => anyhow::bail!(
                 "`{what}` writes JSON and cannot be used with `--format {}`; leave `--format` out",
+                other.as_str()
+            ),
+        }
+    }
+
+    /// Refuses `--format` for `what`, which is read by another program and is no report.
+    pub(super) fn only_text(&self, what: &str) -> anyhow::Result<()> {
+        match self.format {
+            None | Some(Format::Text) => Ok(()),
+            Some(other) => anyhow::bail!(
+                "`{what}` cannot be used with `--format {}`: leave `--format` out",
                 other.as_str()
             ),
         }
@@ -88,10 +117,6 @@ impl Output {
 
     pub(super) fn quiet(&self) -> bool {
         self.style.quiet
-    }
-
-    pub(super) fn fail_on(&self) -> FailOn {
-        self.fail_on
     }
 
     /// Lets `render` write to the right place. A file is replaced as a whole or not at all.

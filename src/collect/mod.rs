@@ -16,6 +16,7 @@ mod progress;
 pub mod python;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::facts::{FACTS_SCHEMA, Facts};
 use crate::manifest::Manifest;
@@ -75,19 +76,30 @@ pub fn collect(sysroot: &Sysroot, options: &Options) -> Facts {
         env: sysroot.env().clone(),
         ..Facts::default()
     };
-    driver::collect(sysroot, &mut facts);
-    device::collect(sysroot, &mut facts);
-    host::collect(sysroot, &mut facts);
+    timed("driver", || driver::collect(sysroot, &mut facts));
+    timed("devices", || device::collect(sysroot, &mut facts));
+    timed("host", || host::collect(sysroot, &mut facts));
     if options.npu_smi {
-        facts.driver.npu_smi = npu_smi::collect(sysroot, &facts.driver);
+        facts.driver.npu_smi = timed("npu-smi", || npu_smi::collect(sysroot, &facts.driver));
     }
-    cann::collect(sysroot, &mut facts);
-    facts.python = python::collect(sysroot, options);
+    timed("CANN", || cann::collect(sysroot, &mut facts));
+    facts.python = timed("Python", || python::collect(sysroot, options));
     facts.host.pip_indexes = python::pip_indexes(sysroot, &facts.python);
-    nnal::collect(sysroot, &mut facts);
-    net::collect(sysroot, &mut facts);
-    facts.link = link::collect(sysroot, &facts);
-    facts.integrity = integrity::collect(sysroot, &facts.python, options);
+    timed("NNAL", || nnal::collect(sysroot, &mut facts));
+    timed("network", || net::collect(sysroot, &mut facts));
+    facts.link = timed("libraries", || link::collect(sysroot, &facts));
+    facts.integrity = timed("hashes", || integrity::collect(sysroot, &facts.python, options));
     facts.problems = sysroot.problems();
     facts
+}
+
+/// Does a part of the work, and logs how long it took.
+fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    if !log::log_enabled!(log::Level::Info) {
+        return work();
+    }
+    let begin = Instant::now();
+    let done = work();
+    log::info!("{what}: {:.1} ms", begin.elapsed().as_secs_f64() * 1e3);
+    done
 }

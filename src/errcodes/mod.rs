@@ -18,7 +18,7 @@ pub use link::{Link, Note, cause_of, links, note};
 pub use overlay::{OverlayError, install};
 pub use query::{Form, Query};
 pub use search::{Hit, search};
-pub use table::{Family, Kind, Row, families, family, rows};
+pub use table::{Family, Kind, Row, as_of, families, family, rows};
 
 /// A code of one family that a query fits.
 #[derive(Debug)]

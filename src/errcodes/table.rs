@@ -87,7 +87,13 @@ pub struct Row {
 struct Index {
     #[expect(dead_code, reason = "read so that the file may carry it")]
     schema: u32,
+    as_of: String,
     family: Vec<Family>,
+}
+
+/// The day on which a table was last changed, `YYYY-MM-DD`.
+pub fn as_of() -> String {
+    crate::data::table::<Index>("cann_errors").as_of
 }
 
 /// A table: its text, and its rows once all were asked for.

@@ -11,12 +11,12 @@ pub use finding::{Evidence, EvidenceKind, Finding, FixStep, Found, Severity, UNK
 pub use grouping::fold_consequences;
 pub use outcome::{Outcome, Reason, RuleResult, Verdict};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::text::Text;
 
 /// Which findings make the exit status 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FailOn {
     /// Errors only; of operators, those that raise one.

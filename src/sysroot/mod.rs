@@ -279,11 +279,16 @@ impl Sysroot {
     }
 
     fn status(&self, path: &str, follow: bool) -> Result<Stat, ReadError> {
-        match self.resolver.find(path, follow) {
+        let status = match self.resolver.find(path, follow) {
             Ok(found) => Ok(self.stat_found(&found)),
             Err(ReadError::NotFound) => self.virtual_stat(path).ok_or(ReadError::NotFound),
             Err(error) => Err(error),
+        };
+        match &status {
+            Ok(stat) => log::trace!("stat {path}: {}, {} bytes", stat.kind.describe(), stat.size),
+            Err(error) => log::trace!("stat {path}: {error}"),
         }
+        status
     }
 
     /// Of what only the sidecar knows.
@@ -360,6 +365,7 @@ impl Sysroot {
             Err(error) => return Err(error),
         };
         let real = directory.real();
+        log::debug!("list {real}");
         let mut entries: Vec<(String, FileKind)> = Vec::new();
         directory.entries(|name, kind| {
             if entries.len() >= LIST_LIMIT {
@@ -411,8 +417,12 @@ impl Sysroot {
 
     /// Opens a regular file for reading. Never blocks on a FIFO and never opens a device.
     pub fn open(&self, path: &str) -> Result<SysFile, ReadError> {
-        let (found, _) = self.find_file(path)?;
-        let file = SysFile::open(found)?;
+        let opened = self.find_file(path).and_then(|(found, _)| SysFile::open(found));
+        match &opened {
+            Ok(file) => log::debug!("open {path}: {} bytes", file.len()),
+            Err(error) => log::debug!("open {path}: {error}"),
+        }
+        let file = opened?;
         let real = file.real();
         let sink = self.recorder.as_ref().and_then(|recorder| recorder.sink(real, file.len()));
         let partial = self.partial.contains(real);
@@ -502,6 +512,7 @@ impl Sysroot {
         } else {
             self.commands.get(&line)?.clone()
         };
+        log::debug!("run {line}: {output:?}");
         if let Some(recorder) = &self.recorder {
             recorder.command(&line, &output);
         }
@@ -515,6 +526,7 @@ impl Sysroot {
 
     /// The same of a certain line, counted from 1.
     pub fn problem_at(&self, path: &str, line: Option<u32>, kind: ProblemKind, detail: &str) {
+        log::warn!("{path}: {detail}");
         let barrier = (kind == ProblemKind::Denied).then(|| self.barrier(path)).flatten();
         if let Ok(mut problems) = self.problems.lock() {
             problems.entry((path.to_owned(), kind)).or_insert_with(|| Problem {

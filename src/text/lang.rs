@@ -1,9 +1,9 @@
 //! The language of the messages.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A language in which every message exists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Lang {
     /// English.

@@ -214,8 +214,7 @@ fn passed_over(done: &Done) -> Vec<(String, String)> {
 
 /// The report as one line.
 fn last_line(mut report: Report, output: &Output) -> anyhow::Result<ExitStatus> {
-    report.fail_on = output.fail_on();
-    report.sort();
+    output.settle(&mut report);
     output
         .write(|out, style| {
             let mut bytes = Vec::new();

@@ -1,0 +1,68 @@
+//! `--log`: what is read and done, on standard error, for bug reports.
+//!
+//! Without the option no logger is set, and a log statement is one comparison.
+#![expect(clippy::disallowed_methods, reason = "writes to standard error")]
+
+use std::io::Write as _;
+use std::sync::LazyLock;
+use std::time::Instant;
+
+use log::{LevelFilter, Log, Metadata, Record};
+
+use crate::cli::LogLevel;
+use crate::sysroot::environ::redact_urls;
+use crate::text::escape_line;
+
+static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+/// Writes what this crate logs. What others log (the walker of directories does) is left out.
+struct Logger;
+
+impl Log for Logger {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target().starts_with("ascend_doctor")
+    }
+
+    fn log(&self, record: &Record<'_>) {
+        if !self.enabled(record.metadata()) {
+            return;
+        }
+        let place = record.target().trim_start_matches("ascend_doctor").trim_start_matches("::");
+        let line = line(record.level().as_str(), place, &record.args().to_string());
+        let ms = BEGIN.elapsed().as_secs_f64() * 1e3;
+        // Whoever closed standard error does not want it.
+        let _ = writeln!(std::io::stderr().lock(), "[{ms:9.1} ms] {line}");
+    }
+
+    fn flush(&self) {}
+}
+
+/// One line that acts on no terminal and holds no password of a URL.
+fn line(level: &str, place: &str, said: &str) -> String {
+    format!("{level:5} {place}: {}", escape_line(&redact_urls(said)))
+}
+
+/// Begins to log.
+pub(super) fn start(level: LogLevel) {
+    LazyLock::force(&BEGIN);
+    if log::set_logger(&Logger).is_ok() {
+        log::set_max_level(match level {
+            LogLevel::Error => LevelFilter::Error,
+            LogLevel::Warn => LevelFilter::Warn,
+            LogLevel::Info => LevelFilter::Info,
+            LogLevel::Debug => LevelFilter::Debug,
+            LogLevel::Trace => LevelFilter::Trace,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_harmless() {
+        let line = line("WARN", "sysroot", "pip.conf: https://joe:pw@host/x\n\x1b[2J");
+        assert_eq!(line, "WARN  sysroot: pip.conf: https://***@host/x\\n\\x1b[2J");
+    }
+}

@@ -1,0 +1,131 @@
+//! `completions` and `man`: what a shell and `man` have to know of the command line.
+
+use anyhow::{Context as _, bail};
+use clap::{Command, CommandFactory as _};
+use clap_complete::Shell;
+
+use super::output::{Output, replace};
+use crate::cli::{Cli, CompletionsArgs, ManArgs};
+use crate::report::ExitStatus;
+use crate::text::{escape_line, nearest};
+
+/// The name under which the program is called.
+const NAME: &str = "ascend-doctor";
+
+/// Writes the completions of a shell.
+pub(super) fn completions(args: &CompletionsArgs, output: &Output) -> anyhow::Result<ExitStatus> {
+    output.only_text("completions")?;
+    let script = script(args.shell);
+    output.write(|out, _| out.write_all(&script)).context("failed to write the completions")?;
+    Ok(ExitStatus::Clean)
+}
+
+/// The completions of a shell.
+fn script(shell: Shell) -> Vec<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command(), NAME, &mut script);
+    if shell == Shell::Bash {
+        // clap_complete 4.6.11 spells a name with a hyphen in two ways, so that no option of a
+        // subcommand would be found. tests/manners.rs lets bash complete one.
+        let text = String::from_utf8_lossy(&script);
+        script = text.replace("ascend__subcmd__doctor", "ascend__doctor").into_bytes();
+    }
+    script
+}
+
+/// Writes a manual page, or all of them into a directory.
+pub(super) fn man(args: &ManArgs, output: &Output) -> anyhow::Result<ExitStatus> {
+    output.only_text("man")?;
+    let pages = pages()?;
+    if let Some(dir) = &args.output {
+        for (name, page) in &pages {
+            let path = dir.join(format!("{name}.1"));
+            replace(&path, |out| out.write_all(page))
+                .with_context(|| format!("cannot write `{}`", path.display()))?;
+        }
+        return Ok(ExitStatus::Clean);
+    }
+    let wanted = std::iter::once(NAME).chain(args.words.iter().map(String::as_str));
+    let wanted = wanted.collect::<Vec<_>>().join("-");
+    let Some((_, page)) = pages.iter().find(|(name, _)| *name == wanted) else {
+        let asked = args.words.join(" ");
+        let names = pages.iter().filter_map(|(name, _)| Some(plain(name)?.to_owned()));
+        let near = nearest(&asked.replace(' ', "-"), names, 1);
+        let hint =
+            near.first().map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        bail!("there is no subcommand `{}`{hint}", escape_line(&asked));
+    };
+    output.write(|out, _| out.write_all(page)).context("failed to write the page")?;
+    Ok(ExitStatus::Clean)
+}
+
+/// `check` of `ascend-doctor-check`.
+fn plain(page: &str) -> Option<&str> {
+    page.strip_prefix(NAME)?.strip_prefix('-')
+}
+
+/// The command line without what only the program itself calls.
+fn command() -> Command {
+    let whole = Cli::command();
+    let shown: Vec<Command> =
+        whole.get_subcommands().filter(|sub| !sub.is_hide_set()).cloned().collect();
+    let mut bare = Command::new(NAME).version(env!("CARGO_PKG_VERSION")).propagate_version(true);
+    if let Some(about) = whole.get_about() {
+        bare = bare.about(about.clone());
+    }
+    if let Some(after) = whole.get_after_help() {
+        bare = bare.after_help(after.clone());
+    }
+    bare.args(whole.get_arguments().cloned()).subcommands(shown)
+}
+
+/// All pages by the name of their command: `ascend-doctor-manifest-create`.
+fn pages() -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+    let mut whole = command().disable_help_subcommand(true);
+    whole.build();
+    let mut pages = Vec::new();
+    let mut todo = vec![whole];
+    while let Some(command) = todo.pop() {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(command.clone()).render(&mut page)?;
+        let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+        pages.push((name.to_owned(), page));
+        todo.extend(command.get_subcommands().filter(|sub| !sub.is_hide_set()).cloned());
+    }
+    pages.sort();
+    Ok(pages)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_subcommand_has_a_page_and_the_inner_one_has_none() {
+        let pages = pages().unwrap();
+        let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
+        for sub in Cli::command().get_subcommands() {
+            let name = format!("{NAME}-{}", sub.get_name());
+            assert_eq!(names.contains(&name.as_str()), !sub.is_hide_set(), "{name} in {names:?}");
+        }
+        assert!(names.contains(&"ascend-doctor-manifest-wheel-check"), "{names:?}");
+        for (name, page) in &pages {
+            let page = String::from_utf8(page.clone()).unwrap();
+            assert!(page.contains(".TH") && !page.contains("verify-child"), "{name}: {page}");
+        }
+    }
+
+    #[test]
+    fn completions_know_subcommands_options_and_values() {
+        for shell in <Shell as clap::ValueEnum>::value_variants() {
+            let script = String::from_utf8(script(*shell)).unwrap();
+            // Not every shell is told the values.
+            let values = matches!(shell.to_string().as_str(), "bash" | "fish" | "zsh");
+            let words = ["translate-error", "require-npu", "fail-on", "junit"];
+            for word in &words[..if values { 4 } else { 3 }] {
+                assert!(script.contains(word), "{shell} lacks {word}");
+            }
+            assert!(!script.contains("verify-child"), "{shell}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What is said where the command line names nothing to do, or something that does not exist; and
+//! the version.
+#![expect(clippy::disallowed_methods, reason = "writes to the terminal, and asks for the locale")]
+
+use std::io::Write as _;
+use std::path::Path;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use unicode_width::UnicodeWidthStr as _;
+
+use super::output::{print, say_aside};
+use crate::data::{KnownWheels, Matrix};
+use crate::errcodes;
+use crate::explain;
+use crate::ops::Tables;
+use crate::report::ExitStatus;
+use crate::text::{Lang, shell_quote, word};
+
+/// What the subcommands answer, in the order in which one needs them: a command, and the key of its
+/// question in `data/ui.toml`.
+const QUESTIONS: [(&str, &str); 7] = [
+    ("check", "guide_check"),
+    ("verify", "guide_verify"),
+    ("translate-error train.log", "guide_translate_error"),
+    ("audit-ops model.pt2", "guide_audit_ops"),
+    ("convert -r DIR --diff", "guide_convert"),
+    ("compat", "guide_compat"),
+    ("explain CANN-HOME 507035", "guide_explain"),
+];
+
+/// Without a subcommand: what to do next. Nothing was examined, so that this is no success: a
+/// script in which the subcommand got lost must not read "all is well".
+pub(super) fn guide(lang: Lang) -> ExitStatus {
+    let widest = QUESTIONS.iter().map(|(command, _)| command.width()).max().unwrap_or(0);
+    let mut lines = vec![word("guide_head", lang), String::new()];
+    for (command, key) in QUESTIONS {
+        let pad = " ".repeat(widest - command.width());
+        lines.push(format!("  ascend-doctor {command}{pad}  {}", word(key, lang)));
+    }
+    lines.extend([String::new(), word("guide_tail", lang)]);
+    for line in lines {
+        say_aside(&line);
+    }
+    ExitStatus::Failure
+}
+
+/// Answers a command line that clap refuses, or that asks for help or the version.
+pub fn usage(error: &clap::Error) -> anyhow::Result<ExitStatus> {
+    match error.kind() {
+        ErrorKind::DisplayVersion => {
+            let text = version();
+            print(|_, out| out.write_all(text.as_bytes()))?;
+            return Ok(ExitStatus::Clean);
+        }
+        ErrorKind::InvalidSubcommand => {
+            error.print()?;
+            if let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidSubcommand)
+                && let Some(command) = meant(wrong)
+            {
+                let variable = |name: &str| std::env::var(name).ok();
+                let lang = match variable("ASCEND_DOCTOR_LANG").as_deref() {
+                    Some("zh") => Lang::Zh,
+                    Some("en") => Lang::En,
+                    _ => Lang::from_locale(variable),
+                };
+                let _ = writeln!(anstream::stderr(), "\n{}", word("guide_meant", lang));
+                say_aside(&format!("  ascend-doctor {command}"));
+            }
+        }
+        _ => error.print()?,
+    }
+    Ok(if error.exit_code() == 0 { ExitStatus::Clean } else { ExitStatus::Failure })
+}
+
+/// The command that takes what was given as one: a code, an id, a log, a model.
+fn meant(wrong: &str) -> Option<String> {
+    let quoted = shell_quote(wrong);
+    if errcodes::answer(wrong).is_known() {
+        return Some(format!("translate-error {quoted}"));
+    }
+    if explain::find(wrong).is_ok() {
+        return Some(format!("explain {quoted}"));
+    }
+    let path = Path::new(wrong);
+    if !path.exists() {
+        return None;
+    }
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    Some(match ending {
+        "pt" | "pt2" | "onnx" | "safetensors" | "py" => format!("audit-ops {quoted}"),
+        "whl" => format!("manifest wheel-check {quoted}"),
+        _ => format!("translate-error {quoted}"),
+    })
+}
+
+/// The version of the program, and the dates of what it knows.
+fn version() -> String {
+    use std::env::consts::{ARCH, OS};
+    let libc = if cfg!(target_env = "musl") { "musl" } else { "glibc" };
+    let columns = &Tables::get().columns;
+    let operators = columns.iter().filter_map(|column| column.date).max().unwrap_or_default();
+    let families = errcodes::families();
+    let codes: usize = families.iter().map(|family| errcodes::rows(family).len()).sum();
+    format!(
+        "ascend-doctor {}\n\
+         target                {ARCH}-{OS} ({libc})\n\
+         compatibility matrix  {}\n\
+         published wheels      {}\n\
+         operator tables       {operators} ({} releases and wheels of torch_npu)\n\
+         error tables          {} ({codes} codes in {} families)\n",
+        env!("CARGO_PKG_VERSION"),
+        Matrix::builtin().as_of,
+        KnownWheels::builtin().as_of,
+        columns.len(),
+        errcodes::as_of(),
+        families.len(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_dates_every_kind_of_data() {
+        let text = version();
+        let first = format!("ascend-doctor {}", env!("CARGO_PKG_VERSION"));
+        assert_eq!(text.lines().next(), Some(first.as_str()));
+        let dates = regex::Regex::new(r"(?m)^[a-z ]+  (20\d\d-\d\d-\d\d)( |$)").unwrap();
+        assert_eq!(dates.captures_iter(&text).count(), 4, "{text}");
+    }
+
+    #[test]
+    fn what_is_no_subcommand_may_be_the_argument_of_one() {
+        assert_eq!(meant("507035").as_deref(), Some("translate-error 507035"));
+        assert_eq!(meant("CANN-HOME").as_deref(), Some("explain CANN-HOME"));
+        assert_eq!(meant("nothing of the kind"), None);
+    }
+}

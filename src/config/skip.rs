@@ -1,0 +1,258 @@
+//! Findings that somebody knows of and accepts, for a reason and for a time.
+
+use serde::Deserialize;
+use toml::Value;
+
+use super::Day;
+use crate::data::Catalog;
+use crate::report::{Finding, Report, Verdict};
+use crate::text::{Text, escape_line, nearest, sentence};
+
+/// A `[[skip]]` of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skip {
+    /// The id, or the prefix of a family, in capitals.
+    pub id: String,
+    /// Why.
+    pub reason: String,
+    /// The last day on which it holds.
+    pub until: Day,
+    /// Its line in the file.
+    pub line: usize,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Written {
+    id: String,
+    reason: String,
+    until: Value,
+}
+
+/// What was written, if it makes sense.
+pub(super) fn read(written: &Written, line: usize) -> Result<Skip, String> {
+    let id = written.id.trim().to_ascii_uppercase();
+    if !is_known(&id) {
+        return Err(unknown(&written.id));
+    }
+    if written.reason.trim().is_empty() {
+        return Err("a reason is expected".to_owned());
+    }
+    let until = match &written.until {
+        Value::String(text) => Day::parse(text),
+        Value::Datetime(moment) if moment.time.is_none() => {
+            moment.date.and_then(|date| Day::new(date.year, date.month, date.day))
+        }
+        _ => None,
+    };
+    let until = until.ok_or("`until` is no day: one such as 2027-01-31 is expected")?;
+    Ok(Skip { id, reason: written.reason.trim().to_owned(), until, line })
+}
+
+fn is_known(id: &str) -> bool {
+    let catalog = Catalog::builtin();
+    catalog.entry(id).is_some()
+        || catalog.families.iter().any(|family| family.family.eq_ignore_ascii_case(id))
+}
+
+fn unknown(id: &str) -> String {
+    let catalog = Catalog::builtin();
+    let ids = catalog.entries().map(|entry| entry.id.clone());
+    let families = catalog.families.iter().map(|family| family.family.to_ascii_uppercase());
+    let hint = match nearest(id, ids.chain(families), 1).pop() {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`ascend-doctor explain --list` lists them".to_owned(),
+    };
+    format!("there is no finding or family `{}`; {hint}", escape_line(id))
+}
+
+impl Skip {
+    /// Whether it speaks of this id: by its name, or by its family.
+    pub fn names(&self, id: &str) -> bool {
+        self.id == id || id.split('-').next().is_some_and(|family| self.id == family)
+    }
+}
+
+/// The skips of a run: those that hold today, and those that have ended.
+#[derive(Debug, Clone, Default)]
+pub struct Skips {
+    /// The file that they are from, as it is shown.
+    file: String,
+    active: Vec<Skip>,
+    ended: Vec<Skip>,
+}
+
+impl Skips {
+    /// Divides the skips of a file by what day it is.
+    pub fn new(file: impl Into<String>, skips: Vec<Skip>, today: Day) -> Self {
+        let (active, ended) = skips.into_iter().partition(|skip| today <= skip.until);
+        Self { file: file.into(), active, ended }
+    }
+
+    /// Whoever asks for a check by its name wants its answer.
+    pub fn forget(&mut self, asked: &[String]) {
+        let is_asked = |id: &str| asked.iter().any(|name| name.trim().eq_ignore_ascii_case(id));
+        self.active.retain(|skip| !is_asked(&skip.id));
+        self.ended.retain(|skip| !is_asked(&skip.id));
+    }
+
+    /// Why nothing is said about this id, if so.
+    pub fn reason(&self, id: &str) -> Option<Text> {
+        let skip = self.active.iter().find(|skip| skip.names(id))?;
+        Some(self.say("skipped_by_settings", skip))
+    }
+
+    /// Takes the findings out of a report, and says so. What they explained stands for itself
+    /// again. Of a skip that has ended it is said that it no longer holds.
+    pub fn apply(&self, report: &mut Report) {
+        let mut taken: Vec<Finding> = Vec::new();
+        let mut kept = Vec::new();
+        let mut todo = std::mem::take(&mut report.findings);
+        while !todo.is_empty() {
+            let mut freed = Vec::new();
+            for mut finding in todo {
+                finding.consequences.retain(|folded| self.reason(&folded.id).is_none());
+                if self.reason(&finding.id).is_some() {
+                    freed.append(&mut finding.consequences);
+                    taken.push(finding);
+                } else {
+                    kept.push(finding);
+                }
+            }
+            todo = freed;
+        }
+        report.findings = kept;
+        for result in &mut report.results {
+            match self.reason(result.id) {
+                // A check that passed all the same may say so.
+                Some(reason) if matches!(result.verdict, Verdict::Found | Verdict::Folded) => {
+                    result.verdict = Verdict::NotChecked;
+                    result.reason = Some(reason);
+                }
+                None if result.verdict == Verdict::Folded => {
+                    let on_top = report.findings.iter().any(|finding| finding.id == result.id);
+                    result.verdict = if on_top { Verdict::Found } else { result.verdict };
+                }
+                _ => {}
+            }
+        }
+        // What has a row among the results is shown there.
+        taken.retain(|finding| report.results.iter().all(|result| result.id != finding.id));
+        for skip in &self.active {
+            let n = taken.iter().filter(|finding| skip.names(&finding.id)).count();
+            if n > 0 {
+                let said = self.say("skipped_by_settings", skip);
+                let n = n.to_string();
+                let count = sentence("skipped_findings", &[("id", skip.id.clone()), ("n", n)]);
+                report.notes.push(Text::new(
+                    format!("{}: {}", count.en, said.en),
+                    format!("{}：{}", count.zh, said.zh),
+                ));
+            }
+        }
+        for skip in &self.ended {
+            let matters = report.findings.iter().any(|finding| skip.names(&finding.id))
+                || report.results.iter().any(|result| skip.names(result.id));
+            if matters {
+                report.notes.push(self.say("skip_ended", skip));
+            }
+        }
+    }
+
+    fn say(&self, key: &str, skip: &Skip) -> Text {
+        sentence(
+            key,
+            &[
+                ("file", format!("{}:{}", self.file, skip.line)),
+                ("id", skip.id.clone()),
+                ("reason", skip.reason.clone()),
+                ("until", skip.until.to_string()),
+            ],
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{RuleResult, fold_consequences};
+
+    fn skips(id: &str, until: &str) -> Skips {
+        let until = Day::parse(until).unwrap();
+        let skip = Skip { id: id.to_owned(), reason: "known".to_owned(), until, line: 3 };
+        Skips::new("ascend-doctor.toml", vec![skip], Day::parse("2026-11-22").unwrap())
+    }
+
+    fn report() -> Report {
+        let found =
+            |id: &str, because: Vec<&'static str>| Finding { because, ..Finding::remark(id) };
+        let mut report = Report::new("check", "node");
+        report.findings = fold_consequences(vec![
+            found("CANN-ENV", Vec::new()),
+            found("TNPU-LINK", vec!["CANN-ENV"]),
+            found("PY-DUP", Vec::new()),
+        ]);
+        let row = |id, verdict| RuleResult { id, name: Text::same(id), verdict, reason: None };
+        report.results = vec![
+            row("CANN-ENV", Verdict::Found),
+            row("TNPU-LINK", Verdict::Folded),
+            row("PY-DUP", Verdict::Found),
+        ];
+        report
+    }
+
+    fn ids(report: &Report) -> Vec<&str> {
+        report.findings.iter().map(|finding| finding.id.as_str()).collect()
+    }
+
+    #[test]
+    fn a_skip_takes_its_finding_and_what_that_explained_comes_back() {
+        let mut report = report();
+        assert_eq!(ids(&report), ["CANN-ENV", "PY-DUP"]);
+        skips("CANN-ENV", "2026-11-22").apply(&mut report);
+        assert_eq!(ids(&report), ["PY-DUP", "TNPU-LINK"]);
+        let verdicts: Vec<Verdict> = report.results.iter().map(|result| result.verdict).collect();
+        assert_eq!(verdicts, [Verdict::NotChecked, Verdict::Found, Verdict::Found]);
+        let reason = report.results[0].reason.clone().unwrap().en;
+        for part in ["ascend-doctor.toml:3", "2026-11-22", "known"] {
+            assert!(reason.contains(part), "{reason}");
+        }
+    }
+
+    #[test]
+    fn a_skip_that_has_ended_is_said_and_skips_nothing() {
+        let mut report = report();
+        skips("CANN-ENV", "2026-11-21").apply(&mut report);
+        assert_eq!(ids(&report), ["CANN-ENV", "PY-DUP"]);
+        assert!(report.notes[0].en.contains("2026-11-21"), "{:?}", report.notes);
+        let mut other = self::report();
+        skips("VLLM-PLUGIN", "2026-11-21").apply(&mut other);
+        assert!(other.notes.is_empty(), "it is of no concern here: {:?}", other.notes);
+    }
+
+    #[test]
+    fn a_family_skips_all_of_it_and_what_has_no_row_is_counted() {
+        let mut report = report();
+        report.results.clear();
+        skips("PY", "2027-01-01").apply(&mut report);
+        assert_eq!(ids(&report), ["CANN-ENV"]);
+        assert!(report.notes[0].en.starts_with("1 ") || report.notes[0].en.contains("PY"));
+    }
+
+    #[test]
+    fn a_consequence_can_be_skipped_alone() {
+        let mut report = report();
+        skips("TNPU", "2027-01-01").apply(&mut report);
+        assert!(report.findings[0].consequences.is_empty());
+        assert_eq!(report.results[1].verdict, Verdict::NotChecked);
+    }
+
+    #[test]
+    fn who_asks_by_name_gets_an_answer() {
+        let mut skips = skips("CANN-ENV", "2027-01-01");
+        skips.forget(&["cann".to_owned()]);
+        assert!(skips.reason("CANN-ENV").is_some());
+        skips.forget(&["cann-env".to_owned()]);
+        assert!(skips.reason("CANN-ENV").is_none());
+    }
+}

@@ -1,0 +1,281 @@
+//! The command line as a whole: what every subcommand has in common, the settings file, the log,
+//! completions and manual pages.
+#![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test, and makes files")]
+
+use std::path::Path;
+use std::process::Output;
+
+use assert_cmd::Command;
+use clap::CommandFactory as _;
+
+#[path = "support/mod.rs"]
+mod support;
+
+fn program() -> Command {
+    let mut program = Command::cargo_bin("ascend-doctor").unwrap();
+    program.env_clear();
+    program
+}
+
+fn run(dir: &Path, args: &[&str]) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = program().current_dir(dir).args(args).output().unwrap();
+    (status.code().unwrap(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+}
+
+/// A directory with the machine of a recipe in `machine`.
+fn beside(recipe: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let tree = dir.path().join("machine");
+    std::fs::create_dir(&tree).unwrap();
+    support::recipe::all().remove(recipe).unwrap().build().write(&tree);
+    dir
+}
+
+fn empty() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+#[test]
+fn alone_it_says_what_to_do_and_is_no_success() {
+    let dir = empty();
+    for lang in ["en", "zh"] {
+        let (code, out, err) = run(dir.path(), &["--lang", lang]);
+        assert_eq!((code, out.as_str()), (2, ""));
+        assert!(err.contains("ascend-doctor check") && err.contains("--help"), "{err}");
+        assert_eq!(err.contains("机器"), lang == "zh", "{err}");
+        assert!(err.lines().all(|line| line.chars().count() <= 100), "{err}");
+    }
+}
+
+/// Every command that the guide shows exists.
+#[test]
+fn the_guide_shows_real_commands() {
+    let (_, _, guide) = run(empty().path(), &[]);
+    let mut count = 0;
+    for line in guide.lines().filter_map(|line| line.strip_prefix("  ascend-doctor ")) {
+        let command = line.split("  ").next().unwrap();
+        let output = program().args(command.split(' ')).arg("--help").output().unwrap();
+        assert!(output.status.success(), "{command}");
+        count += 1;
+    }
+    assert!(count >= 6, "{guide}");
+}
+
+#[test]
+fn mistakes_are_answered_with_what_was_meant() {
+    let dir = empty();
+    std::fs::write(dir.path().join("train.log"), "x").unwrap();
+    std::fs::write(dir.path().join("model.onnx"), "x").unwrap();
+    for (args, wanted) in [
+        (&["chek"][..], "'check'"),
+        (&["check", "--fail-on", "eror"], "'error'"),
+        (&["check", "--requir-npu"], "'--require-npu'"),
+        (&["check", "--only", "cann-hmoe"], "did you mean `CANN-HOME`?"),
+        (&["check", "--skip", "TORHC"], "did you mean `TORCH`?"),
+        (&["check", "--profile", "trian"], "'train'"),
+        (&["explain", "CANN-HOMES"], "did you mean `CANN-HOME`"),
+        (&["translate-error", "--list", "acl_rtt"], "did you mean `acl_rt`"),
+        (&["verify", "--rung", "computer"], "'compute'"),
+        (&["man", "chek"], "did you mean `check`?"),
+        (&["completions", "bsh"], "'bash'"),
+        (&["507035"], "  ascend-doctor translate-error 507035"),
+        (&["CANN-HOME"], "  ascend-doctor explain CANN-HOME"),
+        (&["train.log"], "  ascend-doctor translate-error train.log"),
+        (&["model.onnx"], "  ascend-doctor audit-ops model.onnx"),
+    ] {
+        let (code, out, err) = run(dir.path(), args);
+        assert_eq!((code, out.as_str()), (2, ""), "{args:?}");
+        assert!(err.contains(wanted), "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn the_version_says_how_old_the_data_is() {
+    let dir = empty();
+    let (code, long, _) = run(dir.path(), &["--version"]);
+    assert_eq!(code, 0);
+    assert!(long.starts_with(&format!("ascend-doctor {}\n", env!("CARGO_PKG_VERSION"))), "{long}");
+    assert!(long.contains("compatibility matrix") && long.contains("error tables"), "{long}");
+    assert_eq!(run(dir.path(), &["-V"]).1, long);
+    assert_eq!(run(dir.path(), &["check", "--version"]).1, long);
+}
+
+/// The options of all subcommands are there in all of them, with one meaning.
+#[test]
+fn every_subcommand_has_the_common_options() {
+    let mut whole = ascend_doctor::cli::Cli::command();
+    whole.build();
+    let common = [
+        "format",
+        "json",
+        "output",
+        "lang",
+        "color",
+        "fail-on",
+        "config",
+        "no-config",
+        "quiet",
+        "verbose",
+        "log",
+        "help",
+    ];
+    let mut count = 0;
+    for sub in whole.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help")
+    {
+        let options: Vec<&str> = sub.get_arguments().filter_map(clap::Arg::get_long).collect();
+        for name in common {
+            assert!(options.contains(&name), "`{}` lacks --{name}", sub.get_name());
+        }
+        count += 1;
+    }
+    assert!(count >= 10);
+}
+
+#[test]
+fn json_is_short_for_its_format() {
+    let dir = beside("ok-host-910b");
+    for args in [
+        &["check", "--root", "machine"][..],
+        &["explain", "CANN-HOME"],
+        &["translate-error", "507035"],
+    ] {
+        let long = run(dir.path(), &[args, &["--format", "json"]].concat());
+        assert_eq!(run(dir.path(), &[args, &["--json"]].concat()), long, "{args:?}");
+        assert!(serde_json::from_str::<serde_json::Value>(&long.1).is_ok());
+    }
+    assert_eq!(run(dir.path(), &["check", "--json", "--format", "text"]).0, 2);
+}
+
+#[test]
+fn completions_and_pages_are_written() {
+    let dir = empty();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let (code, script, _) = run(dir.path(), &["completions", shell]);
+        assert_eq!(code, 0, "{shell}");
+        assert!(script.contains("translate-error"), "{shell}");
+    }
+    let (code, page, _) = run(dir.path(), &["man", "manifest", "create"]);
+    assert!(code == 0 && page.contains(".TH ascend-doctor-manifest-create 1"), "{page}");
+    assert_eq!(run(dir.path(), &["man", "--output", "pages"]).0, 2, "there is no such directory");
+    std::fs::create_dir(dir.path().join("pages")).unwrap();
+    assert_eq!(run(dir.path(), &["man", "--output", "pages"]).0, 0);
+    let main = std::fs::read_to_string(dir.path().join("pages/ascend-doctor.1")).unwrap();
+    assert!(main.contains("ascend\\-doctor\\-check(1)"), "{main}");
+    assert!(dir.path().join("pages/ascend-doctor-verify.1").is_file());
+    assert_eq!(run(dir.path(), &["man", "--json"]).0, 2);
+}
+
+/// bash itself reads the completions, and completes with them.
+#[test]
+fn bash_completes() {
+    let dir = empty();
+    let script = run(dir.path(), &["completions", "bash"]).1;
+    std::fs::write(dir.path().join("c.bash"), script).unwrap();
+    let ask = "source ./c.bash; COMP_WORDS=(ascend-doctor check --req); COMP_CWORD=2; \
+               of=$(complete -p ascend-doctor); of=${of#*-F }; \
+               ${of%% *} ascend-doctor --req check; echo ${COMPREPLY[@]}";
+    let Ok(output) = std::process::Command::new("bash")
+        .current_dir(dir.path())
+        .args(["--norc", "-c", ask])
+        .output()
+    else {
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(said.trim(), "--require-npu", "{output:?}");
+}
+
+const SETTINGS: &str = "[[skip]]\nid = \"DEV-ACCESS\"\nreason = \"known, OPS-112\"\nuntil = ";
+
+#[test]
+fn a_skip_of_the_settings_leaves_out_and_says_so() {
+    let dir = beside("f09-not-in-group");
+    let settings = dir.path().join("ascend-doctor.toml");
+    let check = ["check", "--root", "machine"];
+    let (code, before, _) = run(dir.path(), &check);
+    assert!(code == 1 && before.contains("error[DEV-ACCESS]"), "{before}");
+
+    std::fs::write(&settings, format!("{SETTINGS}2999-12-31\n")).unwrap();
+    let (_, out, _) = run(dir.path(), &check);
+    assert!(!out.contains("error[DEV-ACCESS]"), "{out}");
+    assert!(out.contains("left out by ascend-doctor.toml:1 until 2999-12-31"), "{out}");
+    assert!(out.contains("OPS-112"), "{out}");
+    let (_, json, _) = run(dir.path(), &[&check[..], &["--json", "--lang", "zh"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let row = json["checks"].as_array().unwrap().iter().find(|row| row["id"] == "DEV-ACCESS");
+    assert_eq!(row.unwrap()["verdict"], "not_checked");
+    let provenance = json["provenance"].as_array().unwrap();
+    assert!(provenance.iter().any(|part| part["value"] == "ascend-doctor.toml"));
+
+    // Whoever asks by name, or wants no settings, gets the finding.
+    for more in [&["--only", "DEV-ACCESS"][..], &["--no-config"]] {
+        let (code, out, _) = run(dir.path(), &[&check[..], more].concat());
+        assert!(code == 1 && out.contains("error[DEV-ACCESS]"), "{more:?}: {out}");
+    }
+
+    std::fs::write(&settings, format!("{SETTINGS}2020-01-31\n")).unwrap();
+    let (code, out, _) = run(dir.path(), &check);
+    assert!(code == 1 && out.contains("error[DEV-ACCESS]"), "{out}");
+    assert!(out.contains("ended on 2020-01-31"), "{out}");
+}
+
+#[test]
+fn settings_give_what_no_option_says() {
+    let dir = beside("ok-host-910b");
+    let check = ["check", "--root", "machine", "--config", "site.toml"];
+    let settings = |text: &str| std::fs::write(dir.path().join("site.toml"), text).unwrap();
+    settings("lang = \"zh\"\n");
+    assert!(run(dir.path(), &check).1.contains("个错误"));
+    let (_, out, _) = run(dir.path(), &[&check[..], &["--lang", "en"]].concat());
+    assert!(out.contains("0 errors"), "{out}");
+
+    settings("[data]\nmatrix = \"none.toml\"\n");
+    let (code, _, err) = run(dir.path(), &check);
+    assert!(code == 2 && err.contains("none.toml"), "{err}");
+
+    settings("\n\nskips = []\n");
+    let (code, _, err) = run(dir.path(), &check);
+    assert!(code == 2 && err.contains("site.toml:3:") && err.contains("`skips`"), "{err}");
+    assert_eq!(run(dir.path(), &["check", "--config", "absent.toml"]).0, 2);
+    assert_eq!(run(dir.path(), &["check", "--config", "site.toml", "--no-config"]).0, 2);
+}
+
+#[test]
+fn the_examined_root_does_not_decide_how_it_is_judged() {
+    let dir = beside("f09-not-in-group");
+    let machine = dir.path().join("machine");
+    let text = format!("{SETTINGS}2999-12-31\n");
+    std::fs::write(machine.join("ascend-doctor.toml"), &text).unwrap();
+    let (code, out, err) = run(&machine, &["check", "--root", "."]);
+    assert!(code == 1 && out.contains("error[DEV-ACCESS]"), "{out}");
+    assert!(err.contains("is not read"), "{err}");
+    let asked = ["check", "--root", ".", "--config", "ascend-doctor.toml"];
+    assert_eq!(run(&machine, &asked).0, 2);
+    // Nor does a link that the root holds.
+    std::fs::write(dir.path().join("own.toml"), &text).unwrap();
+    std::fs::remove_file(machine.join("ascend-doctor.toml")).unwrap();
+    std::os::unix::fs::symlink("../own.toml", machine.join("ascend-doctor.toml")).unwrap();
+    let (code, _, err) = run(&machine, &["check", "--root", "../machine"]);
+    assert!(code == 1 && err.contains("is not read"), "{err}");
+}
+
+#[test]
+fn the_log_is_on_standard_error_and_changes_nothing_else() {
+    let dir = beside("ok-host-910b");
+    let check = ["check", "--root", "machine"];
+    let (code, quiet, none) = run(dir.path(), &check);
+    assert!(none.is_empty(), "{none}");
+    let mut last = 0;
+    for level in ["error", "info", "debug", "trace"] {
+        let (with, out, log) = run(dir.path(), &[&check[..], &["--log", level]].concat());
+        assert_eq!((with, &out), (code, &quiet), "{level}");
+        assert!(log.len() >= last, "{level} says less than the level before");
+        last = log.len();
+        match level {
+            "error" => assert!(log.is_empty(), "{log}"),
+            "info" => assert!(log.contains("CANN: ") && log.contains("exit status"), "{log}"),
+            "debug" => assert!(log.contains("open /etc/os-release: "), "{log}"),
+            _ => assert!(log.contains("stat /"), "{log}"),
+        }
+    }
+}
