@@ -148,12 +148,11 @@ def run(model, args, kwargs, backward):
             total.backward()
 
 
-def recorded(model, args, kwargs, backward):
-    """The operators called from outside of any, with all below each; and those that reach a device."""
-    run(model, args, kwargs, backward)
+def recorded_once(call):
+    """The operators that a program calls from outside of any, with all below each."""
     called = collections.defaultdict(set)
     with profile(activities=[ProfilerActivity.CPU]) as prof:
-        run(model, args, kwargs, backward)
+        call()
 
     def name_of(event):
         if "::" not in event.name or event.name.startswith(("autograd::", "torch::", "profiler::", "c10d::")):
@@ -179,10 +178,21 @@ def recorded(model, args, kwargs, backward):
 
     for root in prof.profiler.kineto_results.experimental_event_tree():
         walk(root)
+    return {name: parts for name, parts in called.items() if not dropped(name)}
+
+
+def dropped(name):
+    """What is no choice of a kernel, or of the CPU of this machine alone."""
+    return name in PLUMBING or CPU_ONLY.search(name)
+
+
+def recorded(model, args, kwargs, backward):
+    """The operators called from outside of any, with all below each; and those that reach a device."""
+    run(model, args, kwargs, backward)
+    called = recorded_once(lambda: run(model, args, kwargs, backward))
     with Reached() as mode:
         run(model, args, kwargs, backward)
-    drop = lambda name: name in PLUMBING or CPU_ONLY.search(name)
-    return {name: parts for name, parts in called.items() if not drop(name)}, {name for name in mode.names if not drop(name)}
+    return called, {name for name in mode.names if not dropped(name)}
 
 
 def audit(binary, options, *inputs):

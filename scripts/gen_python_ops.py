@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Derive which operators each API of PyTorch calls, by calling it: data/ops/python.tsv.
 
-Needs torch (CPU), torchvision and expecttest. Every API is called with samples: those that PyTorch
+Needs torch (CPU), torchvision, timm, transformers and expecttest. Every API is called with samples: those that PyTorch
 tests itself with (OpInfo, ModuleInfo of torch.testing._internal), and the ones below for what has
 none. The profiler records the operators that are called from outside of any operator; what these
 are made of depends on the device, and is followed where they are judged. APIs that call the
@@ -64,14 +64,15 @@ def events(prof):
             forward, backward = set(), set()
             for child in event.children:
                 outer(child, forward, backward, False)
-            out.append((event.name[len(MARK):], forward - PLUMBING, backward - PLUMBING))
+            out.append((event.name[len(MARK):], forward, backward))
             return
         for child in event.children:
             walk(child)
 
     for root in roots:
         walk(root)
-    return out
+    device = lambda names: {name for name in names if "_for_cpu" not in name} - PLUMBING
+    return [(mark, device(forward), device(backward)) for mark, forward, backward in out]
 
 
 def tensors(value):
@@ -544,6 +545,82 @@ def activations(table, only):
     written("transformers.activations.ACT2FN", every, table, only=only)
 
 
+def transformers_blocks(table, only):
+    """What the files of models call of transformers itself: masks, attention, experts, caches."""
+    try:
+        import transformers
+        from transformers import cache_utils, masking_utils
+        from transformers.integrations import moe
+        from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+    except ImportError:
+        print("no transformers", file=sys.stderr)
+        return
+    config = transformers.LlamaConfig(hidden_size=16, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=1, intermediate_size=16,
+                                      vocab_size=16, sliding_window=2, attention_chunk_size=2)
+    embeds = plain(2, 4, 16)
+    whole, padded = torch.ones(2, 4, dtype=torch.long), torch.tensor([[0, 1, 1, 1], [1, 1, 1, 1]])
+    for name in ("create_causal_mask", "create_bidirectional_mask", "create_sliding_window_causal_mask", "create_chunked_causal_mask",
+                 "create_bidirectional_sliding_window_mask", "create_masks_for_generate"):
+        function, calls = getattr(masking_utils, name, None), []
+        takes = inspect.signature(function).parameters if function else {}
+        for attention, mask in itertools.product(("sdpa", "eager"), (None, whole, padded)):
+            given = {"config": config, "inputs_embeds": embeds, "attention_mask": mask, "past_key_values": None}
+
+            def call(function=function, given={k: v for k, v in given.items() if k in takes}, attention=attention):
+                config._attn_implementation = attention
+                return function(**given)
+            calls.append(call)
+        if function:
+            written(f"transformers.masking_utils.{name}", calls, table, backward=False, only=only)
+    module = nn.Module()
+    module.num_key_value_groups, module.is_causal, module.training = 2, True, False
+    q, kv = plain(2, 2, 4, 8), plain(2, 1, 4, 8)
+    mask = torch.ones(2, 1, 4, 4, dtype=torch.bool)
+    calls = [lambda mask=mask: ALL_ATTENTION_FUNCTIONS["sdpa"](module, q, kv, kv, mask)[0] for mask in (None, mask)]
+    # Which of them runs is for the configuration to say: all of it may be.
+    for name in ("ALL_ATTENTION_FUNCTIONS", "ALL_ATTENTION_FUNCTIONS.get_interface"):
+        written(f"transformers.modeling_utils.{name}", [*calls, lambda: None], table, backward=False, only=only)
+
+    class Experts(nn.Module):
+        def __init__(self, config):
+            super().__init__()
+            self.num_experts, self.act_fn = 2, F.silu
+            self.gate_up_proj, self.down_proj = nn.Parameter(plain(2, 32, 16)), nn.Parameter(plain(2, 16, 16))
+
+        def forward(self, hidden_states, top_k_index, top_k_weights):
+            return hidden_states
+
+    calls = [lambda: None]
+    for kind in ("grouped_mm", "batched_mm"):
+        if hasattr(moe, "use_experts_implementation"):
+            config._experts_implementation = kind
+            experts = moe.use_experts_implementation(Experts)(transformers.LlamaConfig(**config.to_dict()))
+            experts.config._experts_implementation = kind
+            calls.append(functools.partial(experts, plain(8, 16), torch.randint(0, 2, (8, 1)), torch.ones(8, 1)))
+    written("transformers.integrations.use_experts_implementation", calls, table, backward=False, only=only)
+
+    def cached(kind, **options):
+        cache = kind(config=config, **options) if options or kind is cache_utils.DynamicCache else kind()
+        return lambda: [cache.update(kv, kv, 0)[0] for _ in range(2)]
+    written("transformers.cache_utils.DynamicCache", [cached(cache_utils.DynamicCache), lambda: None], table, backward=False, only=only)
+    written("transformers.cache_utils.StaticCache", [cached(cache_utils.StaticCache, max_cache_len=8), lambda: None], table, backward=False, only=only)
+
+
+def timm_blocks(table, only):
+    """The modules of which timm builds its models: built and called with what they take."""
+    try:
+        import timm.layers
+    except ImportError:
+        print("no timm", file=sys.stderr)
+        return
+    modules_of("timm.layers", vars(timm.layers), table, only)
+    img = x(2, 4, 8, 8)
+    for name, make in (("create_conv2d", lambda: timm.layers.create_conv2d(4, 4, 3)), ("create_pool2d", lambda: timm.layers.create_pool2d("avg", 2)),
+                       ("create_pool2d", lambda: timm.layers.create_pool2d("max", 2)), ("create_classifier", lambda: nn.Sequential(*timm.layers.create_classifier(4, 4))),
+                       ("get_norm_act_layer", lambda: timm.layers.get_norm_act_layer("batchnorm2d")(4))):
+        written(f"timm.layers.{name}", [functools.partial(make(), img)], table, only=only)
+
+
 def methods(table, only):
     """Methods and functions of no sample whose name is no operator: called with what they take."""
     t = x()
@@ -575,14 +652,18 @@ def methods(table, only):
 
 def rest(table, only):
     """Modules of no sample: built and called with what they take."""
+    modules_of("torch.nn", vars(nn), table, only)
+
+
+def modules_of(package, members, table, only):
     shapes = [(4, 4), (2, 4, 8), (2, 4, 8, 8), (2, 4, 8, 8, 8)]
-    for name, kind in sorted(vars(nn).items()):
-        api = f"torch.nn.{name}"
+    for name, kind in sorted(members.items()):
+        api = f"{package}.{name}"
         if not (inspect.isclass(kind) and issubclass(kind, nn.Module)) or api in table.rows or (only and only not in api):
             continue
         if name in ("Module", "Container", "DataParallel") or name.startswith(("Module", "Parameter", "Sequential", "Lazy")):
             continue
-        for args, shape in itertools.product(((), (2,), (4,), (4, 4, 1), (1.0,)), shapes):
+        for args, shape in itertools.product(((), (2,), (4,), (8,), (4, 4), (4, 4, 1), (1.0,)), shapes):
             try:
                 module = kind(*args)
                 module(plain(*shape))
@@ -649,7 +730,7 @@ def main():
     torch.manual_seed(0)
     torch.set_num_threads(1)
     table = Table()
-    for step in (operators, optimizers, others, activations, modules, rest, opinfos, methods):
+    for step in (operators, optimizers, others, activations, transformers_blocks, timm_blocks, modules, rest, opinfos, methods):
         step(table, args.only)
         print(step.__name__, len(table.rows), file=sys.stderr)
     for api, (parameter, place) in DECIDING.items():

@@ -156,7 +156,8 @@ pub struct Use {
     /// operator is made of where it was recorded, which need not be the same on an NPU.
     #[serde(skip_serializing_if = "is_zero")]
     pub inside: u64,
-    /// The first places, as the input names them.
+    /// The first places, as the input names them. Of sources, those where it certainly runs with the
+    /// model; where there is none, those where it may.
     pub places: Vec<String>,
     /// How often the input itself shows that it was computed on the CPU.
     #[serde(skip_serializing_if = "is_zero")]
@@ -177,9 +178,6 @@ pub struct Use {
     /// How often of these it runs while the model is built or data is prepared.
     #[serde(skip_serializing_if = "is_zero")]
     pub setup: u64,
-    /// The first place where it certainly runs with the model, where places differ in this.
-    #[serde(skip)]
-    pub first: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
@@ -218,8 +216,9 @@ pub struct Model {
     /// What an operator of torch_npu would compute at once, and in which file.
     #[serde(skip)]
     pub(crate) suggestions: Vec<(python::facts::Suggestion, String)>,
+    /// Where files with suggestions would import torch_npu, if they do not: an offset in bytes.
     #[serde(skip)]
-    most_places: usize,
+    pub(crate) imports: BTreeMap<String, usize>,
 }
 
 impl Note {
@@ -242,7 +241,7 @@ impl Model {
             files: 0,
             hints: Vec::new(),
             suggestions: Vec::new(),
-            most_places: MOST_PLACES,
+            imports: BTreeMap::new(),
         }
     }
 
@@ -255,7 +254,7 @@ impl Model {
         let entry = self.uses.entry(op).or_default();
         entry.count = entry.count.saturating_add(count);
         if let Some(place) = place
-            && entry.places.len() < self.most_places
+            && entry.places.len() < MOST_PLACES
             && !entry.places.iter().any(|known| known == place)
         {
             entry.places.push(place.chars().take(400).collect());
@@ -279,7 +278,7 @@ impl Model {
 pub enum Unreadable {
     /// It is none of the formats.
     #[error(
-        "it is none of the known formats (TorchScript, torch.export, ONNX, a trace of the profiler, safetensors, config.json, a log with fallback warnings, a list of operators)"
+        "it is none of the known formats (Python sources named `.py` or `.ipynb`, TorchScript, torch.export, ONNX, a trace of the profiler, safetensors, config.json, a log with fallback warnings, a list of operators)"
     )]
     Unknown,
     /// `torch.save`: reading it would run what it says.
@@ -307,6 +306,16 @@ pub enum Unreadable {
         what: String,
         /// The limit, in bytes.
         limit: u64,
+    },
+    /// A list of operators with a line that names none.
+    #[error(
+        "line {line} of the list names no operator: `{text}`; expected a name such as `aten::add.Tensor`, with a count or without"
+    )]
+    List {
+        /// The line, from 1.
+        line: usize,
+        /// What stands there.
+        text: String,
     },
     /// A Python source that is none.
     #[error("line {line} is no Python: {message}")]

@@ -90,7 +90,7 @@ fn words(source: &mut dyn Source) -> Result<Model, Unreadable> {
     source.seek(SeekFrom::Start(0))?;
     if size <= LIST_LIMIT {
         let bytes = limited::all(&mut *source, LIST_LIMIT, "the list")?;
-        if let Some(model) = list::read(&String::from_utf8_lossy(&bytes)) {
+        if let Some(model) = list::read(&String::from_utf8_lossy(&bytes))? {
             return Ok(model);
         }
         source.seek(SeekFrom::Start(0))?;

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::header::{Header, Segment, malformed};
 use super::source::{Source, Window, u32_at, u64_at};
+use super::symbols::SYMBOL;
 use super::{Error, dynamic};
 
 /// Bytes of code that are looked at together.
@@ -25,8 +26,6 @@ const MAX_RELOCATIONS: u64 = 256 << 20;
 const MAX_STRINGS: usize = 100_000;
 /// An entry of a relocation table with addends, in bytes.
 const RELOCATION: usize = 24;
-/// An entry of the symbol table, in bytes.
-const SYMBOL: u64 = 24;
 /// How far before the call the string may be loaded, in bytes.
 const NEAR: u64 = 256;
 

@@ -5,7 +5,8 @@ use super::dynamic::{MAX_NAME, Tables};
 use super::header::{Header, malformed};
 use super::source::{Source, Window, u16_at, u32_at};
 
-const SYMBOL: u64 = 24;
+/// An entry of the symbol table, in bytes.
+pub(super) const SYMBOL: u64 = 24;
 /// Most symbols of one object. The largest real library (`libtorch_cpu.so`) has some 10^5.
 const MAX_SYMBOLS: u64 = 4 << 20;
 /// Largest bloom filter and bucket tables, in entries.

@@ -58,6 +58,14 @@ pub(super) fn render(
     for list in &report.tables {
         table(list, lang, out)?;
     }
+    for patch in &report.patches {
+        writeln!(
+            out,
+            "<details open><summary><b>{}</b></summary><pre>{}</pre></details>",
+            escaped(&word("patches", lang)),
+            escaped(patch)
+        )?;
+    }
     unanswered(report, lang, out)?;
     more(out)?;
     write!(out, "<footer>ascend-doctor {}", env!("CARGO_PKG_VERSION"))?;

@@ -37,6 +37,13 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
         }
         writeln!(out)?;
     }
+    if !report.patches.is_empty() {
+        writeln!(out, "### {}\n", word("patches", lang))?;
+        for patch in &report.patches {
+            block("", "diff", patch, out)?;
+            writeln!(out)?;
+        }
+    }
     if !report.no_verdict.is_empty() {
         writeln!(out, "### {}\n", word("no_verdict", lang))?;
         for text in &report.no_verdict {

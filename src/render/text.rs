@@ -8,7 +8,7 @@ use super::Style;
 use super::plain::{consequences, overview, sentence_of, show_evidence, summary_line};
 use super::wrap::{hanging, wrap};
 use crate::report::{Finding, Report, RuleResult, Severity, Table, Verdict};
-use crate::text::{Text, escape_line, sentence, word};
+use crate::text::{Text, escape, escape_line, sentence, word};
 
 /// As many pieces of evidence as are shown of one finding without `--verbose`.
 const EVIDENCE_SHOWN: usize = 5;
@@ -32,6 +32,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
         for table in &report.tables {
             page.table(table, out)?;
         }
+        page.patches(report, out)?;
         page.unanswered(report, out)?;
         if style.verbose {
             page.list(report, Verdict::NotApplicable, "not_applicable_list", out)?;
@@ -159,6 +160,18 @@ impl Page {
         if hidden > 0 {
             let more = sentence("more", &[("n", hidden.to_string())]);
             self.paragraph("  ", more.get(lang), out)?;
+        }
+        writeln!(out)
+    }
+
+    /// Diffs as they are, so that they can be copied.
+    fn patches(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        if report.patches.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "{}", self.style.paint.bold(&word("patches", self.style.lang)))?;
+        for patch in &report.patches {
+            write!(out, "{}", escape(patch))?;
         }
         writeln!(out)
     }

@@ -44,6 +44,8 @@ pub struct Report {
     pub overview: Vec<(Text, Text)>,
     /// Counts and lists that are no findings.
     pub tables: Vec<Table>,
+    /// Changes that are proposed and not made: unified diffs.
+    pub patches: Vec<String>,
     /// Remarks that are no findings: next steps, what was left out. One line each.
     pub notes: Vec<Text>,
     /// What the judgement rests on, for example the matrix and its date.
@@ -122,6 +124,7 @@ impl Report {
             results: Vec::new(),
             overview: Vec::new(),
             tables: Vec::new(),
+            patches: Vec::new(),
             notes: Vec::new(),
             provenance: Vec::new(),
             extra: serde_json::Map::new(),

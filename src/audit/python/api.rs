@@ -116,6 +116,9 @@ const PUBLIC: &[(&str, &str)] = &[
     ("torch.optim.", "torch.optim.*"),
     ("torch.distributions.", "torch.distributions.*"),
     ("torchvision.ops.", "torchvision.ops.*"),
+    ("timm.models.layers.", "timm.layers.*"),
+    ("timm.layers.", "timm.layers.*"),
+    ("transformers.integrations.", "transformers.integrations.*"),
     ("torch.nn.utils.clip_grad.", "torch.nn.utils."),
     ("torch.nn.utils.weight_norm.", "torch.nn.utils."),
     ("torch.nn.utils.spectral_norm.", "torch.nn.utils."),
@@ -129,7 +132,7 @@ pub(super) fn public(path: &str) -> Cow<'_, str> {
             // The module that a class stands in says nothing.
             Some(to) => match rest.rsplit_once('.') {
                 Some((_, last)) => Cow::Owned(format!("{to}{last}")),
-                None if *from == "torch.nn.modules." => Cow::Owned(format!("{to}{rest}")),
+                None if to != *from => Cow::Owned(format!("{to}{rest}")),
                 None => Cow::Borrowed(path),
             },
             None => Cow::Owned(format!("{to}{rest}")),
@@ -181,6 +184,11 @@ pub(super) fn shared(name: &str) -> Option<Shared> {
     APIS.methods.get(name).copied()
 }
 
+/// The name of a method of tensors, for as long as the program runs.
+pub(super) fn name_of_method(name: &str) -> Option<&'static str> {
+    APIS.methods.get_key_value(name).map(|(name, _)| *name)
+}
+
 /// The argument by which an API calls different operators, and its place.
 pub(super) fn deciding(path: &str) -> Option<(&'static str, usize)> {
     APIS.deciding.get(path).copied()
@@ -196,9 +204,25 @@ pub(super) fn with_option(path: &str, option: &str, value: &str) -> Option<Reach
     row(&format!("{path} {option}={value}"))
 }
 
-/// The entry of a registry of activations, by its key; empty: any.
+/// Registries from which files of models take functions by a key of the configuration.
+const REGISTRIES: &[&str] =
+    &["transformers.activations.ACT2FN", "transformers.modeling_utils.ALL_ATTENTION_FUNCTIONS"];
+
+/// The registry that a path names; files of a model are copied out of their package too.
+pub(super) fn registry(path: &str) -> Option<&'static str> {
+    let short =
+        |known: &&&str| known.strip_prefix("transformers.").is_some_and(|end| path.ends_with(end));
+    REGISTRIES.iter().find(short).copied()
+}
+
+/// The entry of a registry, by its key; empty: any.
 pub(super) fn registered(path: &str, key: &str) -> Option<Reach> {
     if key.is_empty() { row(path) } else { row(&format!("{path} {key}")) }
+}
+
+/// The activation of this name, as the libraries of models name them.
+pub(super) fn activation(name: &str) -> Option<Reach> {
+    registered("transformers.activations.ACT2FN", name)
 }
 
 /// The operator that works in place, where there is one: `relu_` of `relu`.
@@ -254,6 +278,8 @@ mod tests {
             ("torch.optim.AdamW", "torch.optim.AdamW"),
             ("torchvision.ops.boxes.nms", "torchvision.ops.nms"),
             ("torch.Tensor.add", "Tensor.add"),
+            ("timm.models.layers.Mlp", "timm.layers.Mlp"),
+            ("timm.layers.mlp.Mlp", "timm.layers.Mlp"),
             ("torch.cat", "torch.cat"),
         ] {
             assert_eq!(public(from), to);

@@ -5,7 +5,7 @@ use ruff_text_size::{Ranged as _, TextSize};
 
 use super::api::{self, Called, Reach, Shared};
 use super::classes;
-use super::facts::{HintKind, Role};
+use super::facts::Role;
 use super::kinds::{self, Kind};
 use super::walk::Walker;
 
@@ -13,9 +13,26 @@ use super::walk::Walker;
 const PASSING: &[&str] =
     &["Parameter", "Buffer", "from_numpy", "from_dlpack", "checkpoint", "_assert"];
 
+/// Functions that give an activation by its name.
+const ACTIVATIONS: &[&str] = &[
+    "get_activation",
+    "get_activation_fn",
+    "get_activation_layer",
+    "get_act_layer",
+    "get_act_fn",
+    "create_act_layer",
+];
+
 impl<'a> Walker<'a, '_> {
     pub(super) fn call(&mut self, expr: &'a Expr, call: &'a ExprCall) -> Kind {
         let at = expr.start();
+        let kind = self.call_of(expr, call, at);
+        // A name that is given its own new value means the old one here.
+        self.suggest_call(expr, call);
+        kind
+    }
+
+    fn call_of(&mut self, expr: &'a Expr, call: &'a ExprCall, at: TextSize) -> Kind {
         if let Some(path) = self.path(&call.func) {
             return self.call_path(&path, expr, call);
         }
@@ -101,9 +118,8 @@ impl<'a> Walker<'a, '_> {
             return Kind::Not;
         }
         let given = self.arguments(call);
-        self.mentioned(path, at);
+        self.mentioned(path, at, true);
         self.called_path(&public, call, at);
-        self.suggest_call(expr, call, &public);
         let keywords = Self::keywords(call);
         let arguments = call.arguments.args.len();
         if let Some(rest) = public.strip_prefix("torch.ops.") {
@@ -118,6 +134,9 @@ impl<'a> Walker<'a, '_> {
             return if arguments > 0 { Kind::Likely } else { Kind::Maybe };
         }
         if let Some(reach) = Self::reached(&public, call) {
+            if !public.starts_with("torch") {
+                self.refers(path.to_owned());
+            }
             let module = classes::class_like(name);
             let outer = self.role;
             // A module that is built here runs when the model does.
@@ -151,6 +170,13 @@ impl<'a> Walker<'a, '_> {
             };
         }
         self.refers(path.to_owned());
+        if ACTIVATIONS.contains(&name)
+            && let Some(Expr::StringLiteral(key)) = call.arguments.args.first()
+            && let Some(reach) = api::activation(key.value.to_str())
+        {
+            self.uses(reach, at, false);
+            return Kind::Module;
+        }
         if classes::class_like(name) {
             Kind::Module
         } else if plain_library(path) {
@@ -227,7 +253,9 @@ impl<'a> Walker<'a, '_> {
             let line = self.line(at);
             let role = self.role;
             let maybe = self.unsure;
-            self.here().uses.push(super::facts::UseAt { op, line, maybe, backward: false, role });
+            let found =
+                super::facts::UseAt { op, line, maybe, backward: false, role, method: None };
+            self.here().uses.push(found);
         }
     }
 
@@ -288,7 +316,12 @@ impl<'a> Walker<'a, '_> {
         }
         self.dtype_method(name, at);
         if let Some(reach) = api::method(name) {
+            // Of a value of which nothing else is known, it may be the method of anything.
+            let unsure = std::mem::replace(&mut self.unsure, self.unsure || value == Kind::Maybe);
+            self.method = if value == Kind::Tensor { None } else { api::name_of_method(name) };
             self.record(reach, call, at);
+            self.method = None;
+            self.unsure = unsure;
         }
         if name == "to" && to_host(call) {
             return Kind::Host;
@@ -356,71 +389,6 @@ impl<'a> Walker<'a, '_> {
                 other => other,
             },
             _ => by_arguments(given),
-        }
-    }
-
-    /// What mentioning a name of torch says besides its operators.
-    pub(super) fn mentioned(&mut self, path: &str, at: TextSize) {
-        let Some(rest) = path.strip_prefix("torch.") else { return };
-        let kind = match rest {
-            "float64" | "double" | "DoubleTensor" => HintKind::Double,
-            "complex64" | "complex128" | "cfloat" | "cdouble" | "chalf" | "complex32" => {
-                HintKind::Complex
-            }
-            "bfloat16" | "BFloat16Tensor" => HintKind::Bfloat16,
-            _ if rest.starts_with("float8_") => HintKind::Float8,
-            _ => return,
-        };
-        self.hint(kind, path, at);
-    }
-
-    fn dtype_method(&mut self, name: &str, at: TextSize) {
-        let kind = match name {
-            "double" => HintKind::Double,
-            "bfloat16" => HintKind::Bfloat16,
-            "cfloat" | "cdouble" | "chalf" => HintKind::Complex,
-            _ => return,
-        };
-        self.hint(kind, &format!(".{name}()"), at);
-    }
-
-    /// `torch_dtype="bfloat16"`, `backend="inductor"`.
-    fn keyword_text(&mut self, name: &str, text: &str, at: TextSize) {
-        if matches!(name, "dtype" | "torch_dtype") {
-            let kind = match text.trim_start_matches("torch.") {
-                "float64" | "double" => HintKind::Double,
-                "bfloat16" => HintKind::Bfloat16,
-                text if text.starts_with("float8") => HintKind::Float8,
-                _ => return,
-            };
-            self.hint(kind, &format!("{name}=\"{text}\""), at);
-        }
-    }
-
-    /// Calls that say more than their operators: `torch.compile`, quantization.
-    fn called_path(&mut self, path: &str, call: &'a ExprCall, at: TextSize) {
-        if path == "torch.compile" {
-            let backend = call.arguments.find_keyword("backend").map(|keyword| &keyword.value);
-            match backend {
-                None => self.hint(HintKind::Backend, "inductor", at),
-                Some(Expr::StringLiteral(text)) => {
-                    let text = text.value.to_str().to_owned();
-                    self.hint(HintKind::Backend, &text, at);
-                }
-                Some(_) => {}
-            }
-        }
-        let last = path.rsplit('.').next().unwrap_or_default();
-        if classes::class_like(last) && super::hints::library(last).is_some() {
-            self.hint(HintKind::Quantization, last, at);
-        }
-        for keyword in &call.arguments.keywords {
-            if let (Some(name), Expr::BooleanLiteral(value)) = (&keyword.arg, &keyword.value)
-                && value.value
-                && matches!(name.as_str(), "load_in_8bit" | "load_in_4bit")
-            {
-                self.hint(HintKind::Quantization, name.as_str(), keyword.value.start());
-            }
         }
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Class<'a> {
     pub data: bool,
     /// What `self.x` holds.
     pub attributes: HashMap<&'a str, Kind>,
+    /// The class of which `self.x` is built, by its public name.
+    pub built: HashMap<&'a str, String>,
 }
 
 /// Whether a name is that of a class, as names are given: `Linear`, `GELU`, not `T5_SMALL`.
@@ -59,6 +61,16 @@ struct Finder<'a, 'c, 's> {
 impl<'a> Finder<'a, '_, '_> {
     fn give(&mut self, name: &'a str, value: &'a Expr) {
         let kind = self.value(value);
+        if let Expr::Call(call) = value {
+            let path = self.scopes.path(&call.func, self.scope);
+            let path = path.or_else(|| call.func.as_name_expr().map(|name| name.id.to_string()));
+            if let Some(path) =
+                path.filter(|path| class_like(path.rsplit('.').next().unwrap_or(path)))
+            {
+                let path = super::api::public(path.trim_start_matches('.')).into_owned();
+                self.class.built.insert(name, path);
+            }
+        }
         let known = self.class.attributes.entry(name).or_insert(kind);
         *known = known.join(kind);
     }

@@ -34,6 +34,19 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
+    /// Evaluates a condition: of a tensor, the host asks for its value.
+    pub(super) fn tested(&mut self, test: &'a Expr) {
+        match test {
+            Expr::BoolOp(both) => both.values.iter().for_each(|value| self.tested(value)),
+            Expr::UnaryOp(unary) if unary.op == UnaryOp::Not => self.tested(&unary.operand),
+            _ => {
+                if self.expr(test) == Kind::Tensor {
+                    self.operator("bool", test.start(), !test.is_call_expr());
+                }
+            }
+        }
+    }
+
     pub(super) fn exprs(&mut self, all: &'a [Expr]) -> Vec<Kind> {
         all.iter().map(|expr| self.expr(expr)).collect()
     }
@@ -88,7 +101,7 @@ impl<'a> Walker<'a, '_> {
             Expr::If(both) => {
                 let truth = super::dead::truth(&both.test, &|expr| self.path(expr));
                 if truth.is_none() {
-                    self.expr(&both.test);
+                    self.tested(&both.test);
                 }
                 match truth {
                     Some(true) => self.expr(&both.body),
@@ -211,7 +224,7 @@ impl<'a> Walker<'a, '_> {
             }
             return Kind::Maybe;
         };
-        self.mentioned(&path, expr.start());
+        self.mentioned(&path, expr.start(), false);
         let public = api::public(&path);
         let name = public.rsplit('.').next().unwrap_or_default();
         if let Some(reach) = api::api(&public) {
@@ -225,7 +238,8 @@ impl<'a> Walker<'a, '_> {
                     }
                 }
             }
-        } else if !public.starts_with("torch.") {
+        }
+        if !public.starts_with("torch.") {
             self.names(path.clone());
         }
         // `torch.float32`, `torch.nn`; a class that is handed on is called by somebody.
@@ -334,14 +348,13 @@ impl<'a> Walker<'a, '_> {
     fn subscript(&mut self, subscript: &'a ExprSubscript) -> Kind {
         let at = subscript.range.start();
         if let Some(path) = self.path(&subscript.value)
-            && path.ends_with(".ACT2FN")
+            && let Some(registry) = api::registry(&path)
+            && let Some(every) = api::registered(registry, "")
         {
             let key = subscript.slice.as_string_literal_expr().map(|key| key.value.to_str());
-            if let Some(reach) =
-                api::registered("transformers.activations.ACT2FN", key.unwrap_or_default())
-            {
-                self.uses(reach, at, key.is_none());
-            }
+            let one = key.and_then(|key| api::registered(registry, key));
+            self.uses(one.unwrap_or(every), at, one.is_none());
+            self.names(path);
             self.expr(&subscript.slice);
             return Kind::Module;
         }

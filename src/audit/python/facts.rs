@@ -23,6 +23,8 @@ pub(crate) struct UseAt {
     /// It is part of the backward pass.
     pub backward: bool,
     pub role: Role,
+    /// The method by whose name alone it is known: a class of the tree may have one of this name.
+    pub method: Option<&'static str>,
 }
 
 /// Something else about a source that matters on an NPU.
@@ -57,6 +59,8 @@ pub(crate) struct Suggestion {
     pub rule: &'static str,
     pub line: u32,
     pub before: String,
+    /// Where that stands: bytes of the text that was read.
+    pub range: std::ops::Range<usize>,
     /// What takes its place, where that is plain.
     pub after: Option<String>,
 }
@@ -76,6 +80,21 @@ pub(crate) struct Unit {
     pub calls: Vec<String>,
 }
 
+impl Facts {
+    /// Puts the lines of the file for those of the text that was read of it.
+    pub(super) fn in_lines(&mut self, lines: &[u32]) {
+        let of = |line: &mut u32| {
+            let at = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
+            *line = lines.get(at).copied().unwrap_or(*line);
+        };
+        for unit in &mut self.units {
+            unit.uses.iter_mut().for_each(|one| of(&mut one.line));
+            unit.hints.iter_mut().for_each(|one| of(&mut one.line));
+            unit.suggestions.iter_mut().for_each(|one| of(&mut one.line));
+        }
+    }
+}
+
 /// What one file says.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Facts {
@@ -88,4 +107,8 @@ pub(crate) struct Facts {
     pub exports: Vec<(String, String)>,
     /// Modules of which all names are imported.
     pub stars: Vec<String>,
+    /// Where `import torch_npu` goes, if it is not there: behind the first import of torch, in bytes.
+    pub import_at: Option<usize>,
+    /// Some cells of the notebook do not parse.
+    pub partly: bool,
 }

@@ -17,7 +17,9 @@ use super::facts::Facts;
 use super::reach;
 use crate::audit::{Model, Note, Unreadable};
 use crate::convert::kind::FileKind;
-use crate::convert::walk;
+use crate::convert::python::SyntaxError;
+use crate::convert::python::{on_enough_stack, parse_module};
+use crate::convert::{notebook, walk};
 
 /// The largest source that is read, in bytes.
 const LARGEST: u64 = 16 << 20;
@@ -31,6 +33,8 @@ pub struct Options {
     pub site: Vec<PathBuf>,
     /// Count the operators of the backward pass too.
     pub backward: bool,
+    /// Look for what a fused operator would compute.
+    pub suggest: bool,
 }
 
 /// Packages that are not followed: their operators are in the tables, or they have none.
@@ -76,10 +80,28 @@ pub fn read(path: &Path, options: &Options) -> Result<Model, Unreadable> {
     if path.is_dir() { tree(path, options) } else { single(path, options) }
 }
 
+/// Whether a file is read as a source, by its name.
+pub(crate) fn is_source(path: &Path) -> bool {
+    let kind = path.file_name().and_then(|name| FileKind::of_name(name.to_str()?));
+    matches!(kind, Some(FileKind::Python | FileKind::Notebook))
+}
+
+/// What one text uses on its own: the source of a program, or, with `notebook`, the JSON of one.
+///
+/// # Errors
+///
+/// Where it does not parse.
+pub fn of_source(text: &str, notebook: bool, backward: bool) -> Result<Model, Unreadable> {
+    let path = Path::new(if notebook { "source.ipynb" } else { "source.py" });
+    let packages = Packages::default();
+    let facts = facts_of(path, text, &Reading { packages: &packages, suggest: true })?;
+    Ok(reach::model(vec![facts], &|_| None, backward))
+}
+
 fn single(path: &Path, options: &Options) -> Result<Model, Unreadable> {
     let text = text_of(path)?;
-    let facts = facts_of(path, &text)
-        .map_err(|error| Unreadable::Python { line: error.line, message: error.message })?;
+    let packages = Packages::default();
+    let facts = facts_of(path, &text, &Reading { packages: &packages, suggest: options.suggest })?;
     Ok(follow(vec![facts], &[path.to_owned()], options))
 }
 
@@ -88,12 +110,14 @@ fn tree(root: &Path, options: &Options) -> Result<Model, Unreadable> {
         roots: vec![root.to_owned()],
         launch: Vec::new(),
         exclude: Vec::new(),
-        kinds: vec![FileKind::Python],
+        kinds: vec![FileKind::Python, FileKind::Notebook],
         ignore_files: true,
         max_size: LARGEST,
     };
     let found =
         walk::walk(&scope).map_err(|error| Unreadable::Damaged { what: error.to_string() })?;
+    let packages = Packages::of(found.files.iter().map(|file| file.path.as_path()));
+    let reading = Reading { packages: &packages, suggest: options.suggest };
     let all: Vec<(PathBuf, Option<Facts>)> = found
         .files
         .par_iter()
@@ -102,7 +126,7 @@ fn tree(root: &Path, options: &Options) -> Result<Model, Unreadable> {
             let text = text_of(&file.path).ok()?;
             // What never names torch has nothing to say of it.
             memmem::find(text.as_bytes(), b"torch")?;
-            Some((file.path.clone(), facts_of(&file.path, &text).ok()))
+            Some((file.path.clone(), facts_of(&file.path, &text, &reading).ok()))
         })
         .collect();
     let unread = all.iter().filter(|(_, facts)| facts.is_none()).count();
@@ -127,9 +151,16 @@ fn is_test(relative: &Path) -> bool {
     in_tests || name.starts_with("test_") || name.ends_with("_test.py") || name == "conftest.py"
 }
 
-fn text_of(path: &Path) -> Result<String, Unreadable> {
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+/// The text of a source, as it is read.
+///
+/// # Errors
+///
+/// Where it cannot be read, or is too large.
+pub(crate) fn text_of(path: &Path) -> Result<String, Unreadable> {
+    let file = std::fs::File::open(path)?;
+    let size = file.metadata().map_or(0, |about| about.len()).min(LARGEST);
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
+    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST {
         return Err(Unreadable::TooLarge { what: "the source".to_owned(), limit: LARGEST });
     }
@@ -141,24 +172,68 @@ fn text_of(path: &Path) -> Result<String, Unreadable> {
     })
 }
 
-fn facts_of(path: &Path, text: &str) -> Result<Facts, crate::convert::python::SyntaxError> {
-    let (module, package) = module_of(path);
-    super::facts(text, &path.display().to_string(), &module, &package)
+fn facts_of(path: &Path, text: &str, reading: &Reading<'_>) -> Result<Facts, Unreadable> {
+    let refused =
+        |error: SyntaxError| Unreadable::Python { line: error.line, message: error.message };
+    let (module, package) = module_of(path, reading.packages);
+    let shown = path.display().to_string();
+    let source = super::Source {
+        text,
+        path: &shown,
+        module: &module,
+        package: &package,
+        cells: false,
+        suggest: reading.suggest,
+    };
+    if path.extension().is_none_or(|extension| extension != "ipynb") {
+        return super::facts(source).map_err(refused);
+    }
+    let parses = |text: &str| on_enough_stack(text, || parse_module(text, true).map(drop)).is_ok();
+    let code = notebook::code(text, &parses)
+        .map_err(|error| crate::audit::damaged(format!("no JSON at byte {}", error.at)))?;
+    let Some(code) = code else { return Ok(Facts::default()) };
+    let mut facts =
+        super::facts(super::Source { text: &code.text, cells: true, ..source }).map_err(refused)?;
+    facts.in_lines(&code.lines);
+    facts.partly = code.left_out > 0;
+    Ok(facts)
+}
+
+/// How files are read.
+struct Reading<'p> {
+    packages: &'p Packages,
+    suggest: bool,
+}
+
+/// Directories that are known to be packages.
+#[derive(Debug, Default)]
+struct Packages(HashSet<PathBuf>);
+
+impl Packages {
+    /// Those of the files that were found: a file system is asked for each only once.
+    fn of<'f>(files: impl Iterator<Item = &'f Path>) -> Self {
+        let inits = files.filter(|path| path.ends_with("__init__.py"));
+        Self(inits.filter_map(|path| path.parent().map(Path::to_owned)).collect())
+    }
+
+    fn has(&self, dir: &Path) -> bool {
+        self.0.contains(dir) || dir.join("__init__.py").is_file()
+    }
 }
 
 /// Where imports of a file begin: above the packages that it stands in.
-fn import_root(path: &Path) -> PathBuf {
-    let mut dir = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-    while dir.join("__init__.py").is_file() {
+fn import_root(path: &Path, packages: &Packages) -> PathBuf {
+    let mut dir = path.parent().unwrap_or(Path::new(""));
+    while packages.has(dir) {
         let Some(parent) = dir.parent() else { break };
-        dir = parent.to_owned();
+        dir = parent;
     }
-    dir
+    dir.to_owned()
 }
 
 /// The dotted names of the module that a file is, and of its package.
-fn module_of(path: &Path) -> (String, String) {
-    let root = import_root(path);
+fn module_of(path: &Path, packages: &Packages) -> (String, String) {
+    let root = import_root(path, packages);
     let relative = path.strip_prefix(&root).unwrap_or(path);
     let mut parts: Vec<&str> = relative.iter().filter_map(|part| part.to_str()).collect();
     let stem = parts.pop().map_or("", |name| name.strip_suffix(".py").unwrap_or(name));
@@ -174,11 +249,15 @@ fn module_of(path: &Path) -> (String, String) {
 
 /// The operators of some files, and of what they import, where that is asked for.
 fn follow(facts: Vec<Facts>, paths: &[PathBuf], options: &Options) -> Model {
+    if !options.follow {
+        return reach::model(facts, &|_| None, options.backward);
+    }
     let known: HashSet<PathBuf> =
         paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    let packages = Packages::of(paths.iter().map(PathBuf::as_path));
     let mut roots: Vec<PathBuf> = Vec::new();
     for path in paths {
-        let root = import_root(path);
+        let root = import_root(path, &packages);
         if !roots.contains(&root) {
             roots.push(root);
         }
@@ -186,7 +265,7 @@ fn follow(facts: Vec<Facts>, paths: &[PathBuf], options: &Options) -> Model {
     roots.extend(options.site.iter().cloned());
     let cache: RefCell<HashMap<PathBuf, Option<Arc<Facts>>>> = RefCell::default();
     let load = |module: &str| -> Option<Arc<Facts>> {
-        if !options.follow || CLOSED.contains(&module.split('.').next().unwrap_or(module)) {
+        if CLOSED.contains(&module.split('.').next().unwrap_or(module)) {
             return None;
         }
         let relative = module.replace('.', "/");
@@ -203,7 +282,8 @@ fn follow(facts: Vec<Facts>, paths: &[PathBuf], options: &Options) -> Model {
             .entry(real)
             .or_insert_with(|| {
                 let text = text_of(&path).ok()?;
-                facts_of(&path, &text).ok().map(Arc::new)
+                let reading = Reading { packages: &packages, suggest: false };
+                facts_of(&path, &text, &reading).ok().map(Arc::new)
             })
             .clone()
     };

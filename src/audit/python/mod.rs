@@ -30,25 +30,46 @@ mod suggest;
 #[cfg(test)]
 mod tests;
 mod walk;
+mod words;
 
 use ruff_python_ast::{Mod, Stmt};
 
-pub use files::{Options, read};
+pub use files::{Options, of_source, read};
+pub(crate) use files::{is_source, text_of};
 
 use self::facts::Facts;
 use crate::convert::python::scope::{Scopes, relative};
 use crate::convert::python::{SyntaxError, on_enough_stack, parse_module};
 
-/// What one source says. `module` is its dotted name, `package` that of what it stands in.
+/// A source that is read.
+#[derive(Debug, Clone, Copy, Default)]
+struct Source<'t> {
+    text: &'t str,
+    /// As it is shown.
+    path: &'t str,
+    /// Its dotted name, and that of the package that it stands in.
+    module: &'t str,
+    package: &'t str,
+    /// It is the cells of a notebook.
+    cells: bool,
+    /// Look for what a fused operator would compute.
+    suggest: bool,
+}
+
+/// What one source says.
 ///
 /// # Errors
 ///
 /// With the first place that does not parse.
-fn facts(text: &str, path: &str, module: &str, package: &str) -> Result<Facts, SyntaxError> {
+fn facts(source: Source<'_>) -> Result<Facts, SyntaxError> {
+    let Source { text, package, .. } = source;
     on_enough_stack(text, || {
-        let tree = parse_module(text)?;
-        let mut facts =
-            Facts { module: module.to_owned(), path: path.to_owned(), ..Facts::default() };
+        let tree = parse_module(text, source.cells)?;
+        let mut facts = Facts {
+            module: source.module.to_owned(),
+            path: source.path.to_owned(),
+            ..Facts::default()
+        };
         let Mod::Module(tree) = &tree else { return Ok(facts) };
         let scopes = Scopes::of(&tree.body, package, &|_| None);
         facts.exports = scopes
@@ -58,9 +79,32 @@ fn facts(text: &str, path: &str, module: &str, package: &str) -> Result<Facts, S
             .collect();
         facts.stars = tree.body.iter().filter_map(|stmt| star(stmt, package)).collect();
         let lines = lines::Lines::of_text(text);
-        walk::walk(text, &tree.body, &scopes, &lines, &mut facts);
+        if source.suggest {
+            facts.import_at = import_at(text, &tree.body);
+        }
+        walk::walk(text, &tree.body, &scopes, &lines, &mut facts, source.suggest);
         Ok(facts)
     })
+}
+
+/// Behind the first import of torch, where torch_npu is not imported too.
+fn import_at(text: &str, body: &[Stmt]) -> Option<usize> {
+    use ruff_text_size::Ranged as _;
+    let names = |stmt: &Stmt, wanted: &str| {
+        let root = |module: &str| module.split('.').next() == Some(wanted);
+        match stmt {
+            Stmt::Import(import) => import.names.iter().any(|alias| root(alias.name.as_str())),
+            Stmt::ImportFrom(import) => {
+                import.level == 0 && import.module.as_ref().is_some_and(|name| root(name.as_str()))
+            }
+            _ => false,
+        }
+    };
+    if body.iter().any(|stmt| names(stmt, "torch_npu")) {
+        return None;
+    }
+    let end = body.iter().find(|stmt| names(stmt, "torch"))?.end().to_usize();
+    text.get(end..)?.find('\n').map(|at| end + at + 1)
 }
 
 /// The module of which all names are imported.
@@ -76,6 +120,8 @@ fn star(stmt: &Stmt, package: &str) -> Option<String> {
 /// What one source uses on its own, without a file.
 #[cfg(test)]
 fn of_text(text: &str) -> crate::audit::Model {
-    let facts = facts(text, "model.py", "model", "").expect("the source of a test parses");
+    let source =
+        Source { text, path: "model.py", module: "model", suggest: true, ..Source::default() };
+    let facts = facts(source).expect("the source of a test parses");
     reach::model(vec![facts], &|_| None, false)
 }

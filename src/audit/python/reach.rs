@@ -6,7 +6,7 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashSet};
 
 use super::facts::{Facts, Role, Unit};
-use crate::audit::{Format, Model, Note};
+use crate::audit::{Format, Model, Note, Op};
 
 /// As many re-exports as are followed from one name.
 const MOST_STEPS: usize = 8;
@@ -208,7 +208,13 @@ impl Reacher<'_> {
 
     fn into_model(self, backward: bool) -> Model {
         let mut model = Model::new(Format::Python);
-        model.most_places = MOST_PLACES;
+        let mut used: HashMap<&Op, Found> = HashMap::default();
+        let own: HashSet<&str> = self
+            .files
+            .iter()
+            .flat_map(|file| &file.facts.units)
+            .filter_map(|unit| Some(unit.name.split_once('.')?.1))
+            .collect();
         let mut reached: Vec<((usize, usize), Role)> = self.roles.into_iter().collect();
         reached.sort_unstable_by_key(|(to, _)| *to);
         let mut files: HashSet<usize> = HashSet::default();
@@ -218,23 +224,45 @@ impl Reacher<'_> {
             files.insert(file);
             for one in unit.uses.iter().filter(|one| backward || !one.backward) {
                 let role = role.max(one.role);
-                let (setup, maybe) = (role == Role::Setup, one.maybe || role == Role::Named);
-                let place = format!("{}:{}", facts.path, one.line);
-                model.uses(one.op.clone(), 1, Some(&place));
-                if let Some(used) = model.uses.get_mut(&one.op) {
-                    used.maybe += u64::from(maybe && !setup);
-                    used.setup += u64::from(setup);
-                    if !setup && !maybe && used.first.is_none() {
-                        used.first = Some(place);
-                    }
+                // A class of the tree has a method of this name too.
+                let other = one.method.is_some_and(|name| own.contains(name));
+                let maybe = one.maybe || other || role == Role::Named;
+                let setup = role == Role::Setup;
+                let found = used.entry(&one.op).or_default();
+                found.count += 1;
+                found.maybe += u64::from(maybe && !setup);
+                found.setup += u64::from(setup);
+                let places = if setup || maybe { &mut found.others } else { &mut found.sure };
+                if places.len() < MOST_PLACES && places.last() != Some(&(file, one.line)) {
+                    places.push((file, one.line));
                 }
             }
             for one in &unit.suggestions {
                 model.suggestions.push((one.clone(), facts.path.clone()));
+                if let Some(at) = facts.import_at {
+                    model.imports.insert(facts.path.clone(), at);
+                }
             }
             for hint in &unit.hints {
                 model.hints.push((hint.clone(), facts.path.clone()));
             }
+        }
+        let mut used: Vec<(&Op, Found)> = used.into_iter().collect();
+        used.sort_unstable_by_key(|(op, _)| *op);
+        for (op, found) in used {
+            model.uses(op.clone(), found.count, None);
+            let Some(entry) = model.uses.get_mut(op) else { continue };
+            (entry.maybe, entry.setup) = (found.maybe, found.setup);
+            // Where it certainly runs; where it may, if it does so nowhere.
+            let mut places = if found.sure.is_empty() { found.others } else { found.sure };
+            places.sort_unstable();
+            places.dedup();
+            let name =
+                |(file, line): (usize, u32)| format!("{}:{line}", self.files[file].facts.path);
+            entry.places = places.into_iter().map(name).collect();
+        }
+        if self.files.iter().any(|file| file.facts.partly) {
+            model.note(Note::NotParsed);
         }
         model.files = files.len() as u64;
         if self.full {
@@ -246,3 +274,13 @@ impl Reacher<'_> {
 
 /// Places that are kept of each operator.
 const MOST_PLACES: usize = 200;
+
+/// Where and how often an operator is used: numbers of files, and lines.
+#[derive(Default)]
+struct Found {
+    count: u64,
+    maybe: u64,
+    setup: u64,
+    sure: Vec<(usize, u32)>,
+    others: Vec<(usize, u32)>,
+}

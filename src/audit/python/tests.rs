@@ -104,11 +104,12 @@ fn operators_are_called_by_their_own_names_too() {
 #[test]
 fn what_is_hostile_is_read_or_refused() {
     let deep = format!("import torch\nx = {}1{}\n", "(".repeat(3000), ")".repeat(3000));
-    let _ = super::facts(&deep, "a.py", "a", "");
+    let facts = |text: &str| super::facts(super::Source { text, ..Default::default() });
+    let _ = facts(&deep);
     let chain = format!("import torch\ny = x{}\n", ".abs()".repeat(3000));
-    let _ = super::facts(&chain, "a.py", "a", "");
-    assert!(super::facts("def (", "a.py", "a", "").is_err());
-    assert!(super::facts("", "a.py", "a", "").is_ok());
+    let _ = facts(&chain);
+    assert!(facts("def (").is_err());
+    assert!(facts("").is_ok());
 }
 
 /// A registry names functions that this model may never call.
@@ -117,7 +118,10 @@ fn what_a_registry_names_is_no_alarm() {
     let registry = "import torch\ndef ctc(x):\n    return torch.mode(x)\ndef other(x):\n    return torch.lgamma(x)\n\
                     LOSSES = {'ctc': ctc}\n";
     let model = "from registry import LOSSES, other\ndef f(x):\n    return LOSSES['a'](other(x))\n";
-    let facts = |text: &str, name: &str| super::facts(text, name, name, "").unwrap();
+    let facts = |text: &str, name: &str| {
+        let source = super::Source { text, path: name, module: name, ..Default::default() };
+        super::facts(source).unwrap()
+    };
     let known = std::sync::Arc::new(facts(registry, "registry"));
     let load = |name: &str| (name == "registry").then(|| std::sync::Arc::clone(&known));
     let model = super::reach::model(vec![facts(model, "model")], &load, false);
@@ -126,4 +130,22 @@ fn what_a_registry_names_is_no_alarm() {
         found.map(|(_, used)| (used.count, used.maybe))
     };
     assert_eq!((of("mode"), of("lgamma")), (Some((1, 1)), Some((1, 0))));
+}
+
+/// What has methods as tensors have them need not be a tensor.
+#[test]
+fn methods_of_unknown_values_are_no_alarm() {
+    let open = "import torch\ndef f(model):\n    return model.covariance.logdet()\n";
+    let used = |source: &str, name: &str| {
+        let model = of_text(source);
+        let found = model.uses.iter().find(|(op, _)| op.name == name);
+        found.map(|(_, used)| (used.count, used.maybe))
+    };
+    assert_eq!(used(open, "logdet"), Some((1, 1)));
+    // A class of the tree has one of this name; of what is a tensor for certain that says nothing.
+    let own = "import torch\nclass Operator:\n    def cholesky(self):\n        return self\n\
+               def f(op):\n    return op.cholesky()\ndef g(x: torch.Tensor):\n    return x.cholesky()\n";
+    assert_eq!(used(own, "cholesky"), Some((2, 1)));
+    let plain = "import torch\ndef f(x):\n    return x.unsqueeze(0).lgamma() + x.shape[0]\n";
+    assert_eq!(used(plain, "lgamma"), Some((1, 0)));
 }

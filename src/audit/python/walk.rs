@@ -10,6 +10,7 @@ use super::dead;
 use super::facts::{Facts, Hint, HintKind, Role, Unit, UseAt};
 use super::kinds::{self, Kind};
 use super::lines::Lines;
+use super::suggest::Given;
 use crate::convert::python::scope::{ScopeId, Scopes};
 
 /// What is walked, and what has been found.
@@ -28,6 +29,12 @@ pub(super) struct Walker<'a, 's> {
     pub(super) frames: Vec<HashMap<&'a str, Kind>>,
     /// What is walked is not known to run.
     pub(super) unsure: bool,
+    /// The method by whose name alone is known what is noted now.
+    pub(super) method: Option<&'static str>,
+    /// Whether fused operators are looked for.
+    pub(super) suggests: bool,
+    /// What local names of the function around were given, for that.
+    pub(super) given: Given<'a>,
 }
 
 /// Walks the statements of a module.
@@ -37,6 +44,7 @@ pub(super) fn walk<'a>(
     scopes: &Scopes<'a>,
     lines: &Lines,
     facts: &mut Facts,
+    suggests: bool,
 ) {
     facts.units.push(Unit::default());
     let mut walker = Walker {
@@ -50,6 +58,9 @@ pub(super) fn walk<'a>(
         class: None,
         frames: Vec::new(),
         unsure: false,
+        method: None,
+        suggests,
+        given: Given::default(),
     };
     walker.top(body);
 }
@@ -77,6 +88,7 @@ impl<'a> Walker<'a, '_> {
             maybe: maybe || called.maybe || self.unsure,
             backward: called.backward,
             role: self.role,
+            method: self.method,
         };
         self.here().uses.push(found);
     }
@@ -88,7 +100,7 @@ impl<'a> Walker<'a, '_> {
 
     fn imported(&mut self, module: &str, at: TextSize) {
         let root = module.split('.').next().unwrap_or(module);
-        if super::hints::library(root).is_some() {
+        if super::hints::chosen_by(root).is_some() {
             self.hint(HintKind::Quantization, root, at);
         }
     }
@@ -154,6 +166,9 @@ impl<'a> Walker<'a, '_> {
     }
 
     fn class(&mut self, def: &'a StmtClassDef) {
+        for decorator in &def.decorator_list {
+            self.expr(&decorator.expression);
+        }
         let class = classes::of(def, self.scopes, self.scope);
         let name = def.name.to_string();
         let scope = self.scopes.opened_by(def.range()).unwrap_or(self.scope);
@@ -177,6 +192,9 @@ impl<'a> Walker<'a, '_> {
             class: Some(&class),
             frames: Vec::new(),
             unsure: self.unsure,
+            method: None,
+            suggests: self.suggests,
+            given: Given::default(),
         };
         inner.in_unit(name.clone(), |me| {
             for base in def.bases() {
@@ -220,6 +238,10 @@ impl<'a> Walker<'a, '_> {
         for parameter in def.parameters.iter_non_variadic_params() {
             if let Some(default) = &parameter.default {
                 self.expr(default);
+                if let Expr::StringLiteral(text) = &**default {
+                    let name = parameter.parameter.name.as_str();
+                    self.activation(name, text.value.to_str(), default.start());
+                }
             }
         }
         let outer_scope = self.scope;
@@ -230,7 +252,10 @@ impl<'a> Walker<'a, '_> {
         }
         let frame = self.parameters(def);
         self.frames.push(frame);
+        let given = std::mem::take(&mut self.given);
         self.body(&def.body);
+        self.suggest_method(def);
+        self.given = given;
         self.frames.pop();
         self.scope = outer_scope;
         self.role = outer_role;
@@ -267,6 +292,7 @@ impl<'a> Walker<'a, '_> {
     }
 
     pub(super) fn body(&mut self, body: &'a [Stmt]) {
+        self.suggest_body(body);
         for stmt in body {
             self.stmt(stmt);
             // `if True: return …`: what follows never runs.
@@ -318,7 +344,7 @@ impl<'a> Walker<'a, '_> {
 
     /// Evaluates a condition, and takes from it that a name is a tensor.
     fn narrow(&mut self, test: &'a Expr) {
-        self.expr(test);
+        self.tested(test);
         if let Expr::Call(call) = test
             && let [Expr::Name(name), kind] = &*call.arguments.args
             && call.func.as_name_expr().is_some_and(|name| name.id == "isinstance")
@@ -368,6 +394,16 @@ impl<'a> Walker<'a, '_> {
         }
         let kind = self.expr(value);
         self.bind(target, kind);
+        match target {
+            Expr::Name(name) => self.gives(name.id.as_str(), value),
+            // `values, indices = x.sort()`.
+            Expr::Tuple(tuple) => {
+                if let Some(Expr::Name(name)) = tuple.elts.first() {
+                    self.gives(name.id.as_str(), value);
+                }
+            }
+            _ => {}
+        }
     }
 
     pub(super) fn stmt(&mut self, stmt: &'a Stmt) {
@@ -400,6 +436,7 @@ impl<'a> Walker<'a, '_> {
             }
             Stmt::AugAssign(assign) => self.augmented(assign),
             Stmt::For(each) => {
+                self.suggest_loop(each);
                 let kind = self.expr(&each.iter);
                 if kind == Kind::Tensor {
                     self.operator("iter", each.iter.start(), false);
@@ -409,7 +446,7 @@ impl<'a> Walker<'a, '_> {
                 self.body(&each.orelse);
             }
             Stmt::While(one) => {
-                self.expr(&one.test);
+                self.tested(&one.test);
                 if self.truth(&one.test) != Some(false) {
                     self.body(&one.body);
                 }

@@ -79,7 +79,7 @@ fn syntax(name: &str, error: &SyntaxError) -> Unreadable {
 fn walk(files: &[(String, String, String)], root: Option<&str>) -> Result<Model, Unreadable> {
     let mut modules = Vec::with_capacity(files.len());
     for (module, name, text) in files {
-        modules.push((module, parse_module(text).map_err(|error| syntax(name, &error))?));
+        modules.push((module, parse_module(text, false).map_err(|error| syntax(name, &error))?));
     }
     let mut library = Library::default();
     for (module, tree) in &modules {

@@ -132,10 +132,7 @@ pub(super) fn findings(
 fn places(input: &Audited, judged: &Judged) -> Vec<Evidence> {
     let used = &judged.used;
     if input.model.format == Format::Python {
-        // What certainly runs with the model comes first.
-        let first = used.first.iter();
-        let rest = used.places.iter().filter(|place| used.first.as_ref() != Some(*place));
-        return first.chain(rest).take(MOST_PLACES).map(|place| at(place)).collect();
+        return used.places.iter().take(MOST_PLACES).map(|place| at(place)).collect();
     }
     let mut said = used.count.to_string();
     if let Some(place) = used.places.first() {

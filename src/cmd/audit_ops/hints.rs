@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Audited;
 use crate::audit::python::facts::HintKind;
-use crate::audit::python::hints::library;
+use crate::audit::python::hints::{Backend, Method, backend, chosen_by, method};
 use crate::checks::chip::ChipFamily;
 use crate::report::{Evidence, Found};
 
@@ -27,7 +27,10 @@ pub(super) fn findings(read: &[Audited], chip: Option<ChipFamily>) -> Vec<Found>
     for input in read {
         for (hint, path) in &input.model.hints {
             let word = match hint.kind {
-                HintKind::Quantization => library(&hint.name).unwrap_or_default().to_owned(),
+                HintKind::Quantization => {
+                    let method = chosen_by(&hint.name).or_else(|| method(&hint.name));
+                    method.map_or("", |method| method.name).to_owned()
+                }
                 HintKind::Backend => hint.name.clone(),
                 _ => String::new(),
             };
@@ -73,17 +76,29 @@ fn of(kind: HintKind, word: &str, chip: Option<ChipFamily>) -> Option<Found> {
         (HintKind::Float8, Some(chip)) => {
             Some(Found::warning("OPS-DTYPE", "float8").arg("chip", chip.label()))
         }
-        (HintKind::Quantization, _) => match word {
-            "bitsandbytes" => Some(Found::warning("OPS-QUANT", "bitsandbytes")),
-            "gptq" => Some(Found::warning("OPS-QUANT", "gptq")),
-            "awq" => Some(Found::warning("OPS-QUANT", "awq")),
-            _ => None,
-        },
-        (HintKind::Backend, _) => match word {
-            "inductor" => Some(Found::info("OPS-COMPILE", "inductor")),
-            "cudagraphs" | "tensorrt" | "torch_tensorrt" | "openxla" | "ipex" | "onnxrt"
-            | "tvm" => Some(Found::warning("OPS-COMPILE", "other").arg("backend", word)),
-            _ => None,
+        (HintKind::Quantization, _) => quantization(word),
+        (HintKind::Backend, _) => match backend(word) {
+            Backend::Own => None,
+            Backend::Inductor => Some(Found::info("OPS-COMPILE", "inductor")),
+            Backend::Eager => Some(Found::info("OPS-COMPILE", "eager").arg("backend", word)),
+            Backend::Other => Some(Found::warning("OPS-COMPILE", "other").arg("backend", word)),
+            Backend::Unknown => Some(Found::info("OPS-COMPILE", "unknown").arg("backend", word)),
         },
     }
+}
+
+/// What is known of a method of quantization on an NPU. Of one that is in no table nothing is said.
+fn quantization(word: &str) -> Option<Found> {
+    let Method { name, known, needs } = method(word)?;
+    let found = match known {
+        "nf4" => Found::warning("OPS-QUANT", "bitsandbytes"),
+        "gptq" => Found::warning("OPS-QUANT", "gptq"),
+        "awq" => Found::warning("OPS-QUANT", "awq"),
+        "device" => Found::warning("OPS-QUANT", "device").arg("needs", needs),
+        "expanded" => Found::warning("OPS-QUANT", "expanded").arg("needs", needs),
+        "vllm" => Found::info("OPS-QUANT", "vllm"),
+        "open" => Found::info("OPS-QUANT", "open"),
+        _ => return None,
+    };
+    Some(if matches!(known, "nf4" | "gptq" | "awq") { found } else { found.arg("method", name) })
 }

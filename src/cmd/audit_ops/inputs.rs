@@ -85,7 +85,7 @@ impl Inputs {
                     continue;
                 }
             };
-            if !entry.file_type().is_file() || is_source(entry.path()) {
+            if !entry.file_type().is_file() || python::is_source(entry.path()) {
                 continue;
             }
             if looked_at >= MOST_FILES {
@@ -130,17 +130,13 @@ impl Inputs {
     }
 }
 
-fn is_source(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "py")
-}
-
 fn file(path: &Path, options: &python::Options) -> anyhow::Result<Model> {
     let file = File::open(path)?;
     let kind = file.metadata()?.file_type();
     if !kind.is_file() {
         bail!("it is no regular file");
     }
-    if is_source(path) {
+    if python::is_source(path) {
         return Ok(python::read(path, options)?);
     }
     Ok(audit::read(&mut { file })?)

@@ -78,6 +78,7 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
         follow: args.follow_imports,
         site: args.site.clone(),
         backward: args.backward,
+        suggest: args.suggest,
     };
     let inputs = Inputs::open(&args.inputs, &options);
     if inputs.read.is_empty() {
@@ -296,15 +297,7 @@ fn operators(read: &[Audited], all: bool) -> Option<Table> {
                 words(judged.class.word()),
                 Text::same(judged.used.count.to_string()),
                 Text::same(judged.through.join(", ")),
-                Text::same(
-                    judged
-                        .used
-                        .first
-                        .as_ref()
-                        .or(judged.used.places.first())
-                        .cloned()
-                        .unwrap_or_default(),
-                ),
+                Text::same(judged.used.places.first().cloned().unwrap_or_default()),
             ]
         })
         .collect();

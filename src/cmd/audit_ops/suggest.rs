@@ -1,12 +1,16 @@
 //! `--suggest`: fused operators that the release and the chip have, with the change of the source.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
 
 use serde_json::json;
 
 use super::Audited;
 use crate::audit::judge::Against;
+use crate::audit::python;
 use crate::audit::python::facts::Suggestion;
+use crate::convert::diff;
 use crate::data::Catalog;
 use crate::ops::table_text;
 use crate::report::{Evidence, Found, Report, Table};
@@ -23,8 +27,9 @@ pub(super) fn suggest(report: &mut Report, read: &[Audited], against: Against<'_
     }
     let mut rows = Vec::new();
     let mut all = Vec::new();
+    let mut edits: BTreeMap<&str, Vec<Edit>> = BTreeMap::new();
     for (rule, places) in by_rule {
-        let Some(operator) = operator(rule, against) else { continue };
+        let Some((operator, first)) = operator(rule, against) else { continue };
         let mut found = Found::info("OPS-FUSE", rule)
             .arg("op", operator)
             .arg("count", places.len().to_string());
@@ -34,11 +39,18 @@ pub(super) fn suggest(report: &mut Report, read: &[Audited], against: Against<'_
         report.findings.push(Catalog::builtin().resolve(found));
         for (suggestion, path) in places {
             let place = format!("{path}:{}", suggestion.line);
+            // What was written out is for the first operator of the pattern.
+            let after = suggestion.after.as_ref().filter(|_| first);
             all.push(json!({
                 "pattern": rule, "operator": operator, "place": place,
-                "before": suggestion.before, "after": suggestion.after,
+                "before": suggestion.before, "after": after,
             }));
-            if let Some(after) = &suggestion.after {
+            if let Some(after) = after {
+                edits.entry(path).or_default().push(Edit {
+                    range: suggestion.range.clone(),
+                    text: after.clone(),
+                    before: suggestion.before.clone(),
+                });
                 let cells = [&place, &suggestion.before, after];
                 rows.push(cells.map(|cell| Text::same(cell.clone())).to_vec());
             }
@@ -51,34 +63,96 @@ pub(super) fn suggest(report: &mut Report, read: &[Audited], against: Against<'_
             rows,
         });
     }
+    let imports: BTreeMap<&str, usize> = read
+        .iter()
+        .flat_map(|input| &input.model.imports)
+        .map(|(path, at)| (path.as_str(), *at))
+        .collect();
+    for (path, edits) in edits {
+        report.patches.extend(patch(path, edits, imports.get(path).copied()));
+    }
     report.extra.insert("suggestions".to_owned(), json!(all));
+    report.extra.insert("patches".to_owned(), json!(report.patches));
 }
 
-/// The operator that computes a pattern, where the release has it and its document the chip.
-fn operator(rule: &str, against: Against<'_>) -> Option<&'static str> {
-    let text = table_text("fusions");
-    let row = text.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
-        let cells: Vec<&'static str> = line.split('\t').collect();
-        (cells.first() == Some(&rule)).then_some(cells)
-    })?;
-    let (operator, chips) = (*row.get(1)?, *row.get(2)?);
-    if let Some(chip) = against.chip
-        && chips != "-"
-        && !chips.split(' ').any(|one| one == chip.as_str())
-    {
+/// A change of a source: bytes of its text, and what takes their place.
+struct Edit {
+    range: Range<usize>,
+    text: String,
+    before: String,
+}
+
+/// The changes of one source, as `convert` shows its own. Nothing of a notebook, whose lines are
+/// strings of JSON, nor where the file is no longer what was read.
+fn patch(path: &str, mut edits: Vec<Edit>, import_at: Option<usize>) -> Option<String> {
+    if path.ends_with(".ipynb") {
         return None;
     }
+    let before = python::text_of(Path::new(path)).ok()?;
+    if let Some(at) = import_at
+        && edits.iter().any(|edit| edit.text.contains("torch_npu."))
+    {
+        let line = "import torch_npu\n".to_owned();
+        edits.push(Edit { range: at..at, text: line, before: String::new() });
+    }
+    // Of expressions that lie in each other, the outer one.
+    edits.sort_by_key(|edit| (edit.range.start, std::cmp::Reverse(edit.range.end)));
+    let mut after = String::with_capacity(before.len());
+    let mut done = 0;
+    for edit in edits {
+        if edit.range.start < done {
+            continue;
+        }
+        if before.get(edit.range.clone()) != Some(&edit.before) {
+            return None;
+        }
+        after.push_str(&before[done..edit.range.start]);
+        after.push_str(&edit.text);
+        done = edit.range.end;
+    }
+    after.push_str(&before[done..]);
+    let mut out = Vec::new();
+    let name = Path::new(path.trim_start_matches("./"));
+    diff::unified(name, before.as_bytes(), after.as_bytes(), false, &mut out).ok()?;
+    String::from_utf8(out).ok()
+}
+
+/// The operator that computes a pattern, where the release has it and its document the chip; and
+/// whether it is the first one for it.
+fn operator(rule: &str, against: Against<'_>) -> Option<(&'static str, bool)> {
+    let rows = table_text("fusions").lines().filter(|line| !line.starts_with('#'));
+    // A pattern may have several rows: the first that is there.
+    rows.filter_map(|line| {
+        let mut cells = line.split('\t');
+        (cells.next() == Some(rule)).then(|| (cells.next(), cells.next()))
+    })
+    .enumerate()
+    .find_map(|(at, (operator, chips))| {
+        let (operator, chips) = (operator?, chips?);
+        let of_chip = match against.chip {
+            // What is a matter of one chip is not said of an unknown one.
+            None => rule != "format_cast",
+            Some(chip) => chips == "-" || chips.split(' ').any(|one| one == chip.as_str()),
+        };
+        (of_chip && is_there(operator, against)).then_some((operator, at == 0))
+    })
+}
+
+/// Whether the release has an operator; classes of Python are in all of them.
+fn is_there(operator: &str, against: Against<'_>) -> bool {
     let column = against.target.column;
-    let there = match operator.split_once("::")? {
-        ("npu", name) => {
+    match operator.split_once("::") {
+        Some(("npu", name)) => {
             let names = against.tables.custom_overloads(name);
             names.iter().any(|name| {
                 against.tables.custom(name).is_some_and(|runs| runs.at(column).is_some())
             })
         }
-        (_, name) => against.tables.kernel(name).is_some_and(|runs| runs.at(column).is_some()),
-    };
-    there.then_some(operator)
+        Some((_, name)) => {
+            against.tables.kernel(name).is_some_and(|runs| runs.at(column).is_some())
+        }
+        None => true,
+    }
 }
 
 #[cfg(test)]
@@ -99,9 +173,15 @@ mod tests {
                 Against { registered, tables, target: &target, chip, cann: None, dtype: None };
             operator(rule, against)
         };
-        assert_eq!(of("rms_norm", "2.9.0", None), Some("npu::npu_rms_norm"));
+        assert_eq!(of("rms_norm", "2.9.0", None), Some(("npu::npu_rms_norm", true)));
         assert_eq!(of("swiglu", "2.9.0", Some(ChipFamily::A310P)), None);
-        assert_eq!(of("swiglu", "2.9.0", Some(ChipFamily::A910B)), Some("npu::npu_swiglu"));
+        assert_eq!(of("swiglu", "2.9.0", Some(ChipFamily::A910B)), Some(("npu::npu_swiglu", true)));
+        assert_eq!(
+            of("group_norm_silu", "2.9.0", Some(ChipFamily::A3)),
+            Some(("npu::npu_group_norm_swish", false))
+        );
+        assert_eq!(of("format_cast", "2.9.0", None), None);
+        assert!(of("format_cast", "2.9.0", Some(ChipFamily::A310P)).is_some());
         assert_eq!(of("swiglu", "2.1.0-5.0.0", None), None);
         assert_eq!(of("no_such", "2.9.0", None), None);
     }

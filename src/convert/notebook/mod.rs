@@ -36,24 +36,7 @@ enum Language {
 pub fn plan(planner: &mut Planner<'_>, python: &PlanPython<'_>) -> Result<(), Unreadable> {
     let file = planner.text;
     let document = Json::read(file)?;
-    let mut source = Source::default();
-    for cell in code_cells(&document, file) {
-        let body = cell.get(file, "source").or_else(|| cell.get(file, "input"));
-        let strings: Vec<Range<usize>> = match body {
-            Some(Json::Text(range)) => vec![range.clone()],
-            Some(Json::Array(items)) => items
-                .iter()
-                .filter_map(|item| match item {
-                    Json::Text(range) => Some(range.clone()),
-                    _ => None,
-                })
-                .collect(),
-            _ => continue,
-        };
-        if !source.add(file, &strings) {
-            return Err(Unreadable { at: strings.first().map_or(0, |range| range.start) });
-        }
-    }
+    let source = joined(&document, file)?;
     let kinds: Vec<(Language, usize)> =
         source.cells.iter().map(|cell| language(&source.text[cell.range.clone()])).collect();
     let is_python = written_in_python(&document, file);
@@ -87,6 +70,105 @@ pub fn plan(planner: &mut Planner<'_>, python: &PlanPython<'_>) -> Result<(), Un
         write_back(planner, &source, &kinds, plan);
     }
     Ok(())
+}
+
+/// The Python of a notebook, for who reads it and changes nothing.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Code {
+    /// All Python cells, one after another; other cells, and those that do not parse, are blank.
+    pub(crate) text: String,
+    /// The line of the file in which each line of the text begins, from 1.
+    pub(crate) lines: Vec<u32>,
+    /// Cells that do not parse.
+    pub(crate) left_out: usize,
+}
+
+/// The Python cells of a notebook of nbformat 3 or 4; nothing where it is for another language.
+/// `parses` says whether a text is Python, with `!command` and `%magic` lines in it or without.
+///
+/// # Errors
+///
+/// Where the file is no JSON, or a cell no text.
+pub(crate) fn code(file: &str, parses: &dyn Fn(&str) -> bool) -> Result<Option<Code>, Unreadable> {
+    let document = Json::read(file)?;
+    let source = joined(&document, file)?;
+    if !written_in_python(&document, file) {
+        return Ok(None);
+    }
+    let mut text = source.text.clone().into_bytes();
+    let mut python = Vec::new();
+    for cell in &source.cells {
+        let (kind, first) = language(&source.text[cell.range.clone()]);
+        let whole = kind == Language::Python;
+        let end = if whole { cell.range.start + first } else { cell.range.end };
+        blank(&mut text, cell.range.start..end);
+        if whole {
+            python.push(cell.range.start + first..cell.range.end);
+        }
+    }
+    let mut left_out = 0;
+    if std::str::from_utf8(&text).is_ok_and(|whole| !parses(whole)) {
+        for body in python {
+            if !parses(&source.text[body.clone()]) {
+                blank(&mut text, body);
+                left_out += 1;
+            }
+        }
+    }
+    let starts = std::iter::once(0).chain(source.text.match_indices('\n').map(|(at, _)| at + 1));
+    let mut line = Lines { file, at: 0, line: 1 };
+    let lines = starts.map(|start| line.of(source.point(start))).collect();
+    // Blanks take the place of whole characters.
+    let text = String::from_utf8(text).map_err(|_| Unreadable { at: 0 })?;
+    Ok(Some(Code { text, lines, left_out }))
+}
+
+/// Lines of a file at offsets that grow.
+struct Lines<'f> {
+    file: &'f str,
+    at: usize,
+    line: u32,
+}
+
+impl Lines<'_> {
+    fn of(&mut self, offset: Option<usize>) -> u32 {
+        if let Some(passed) = offset.and_then(|offset| self.file.get(self.at..offset)) {
+            let more = passed.bytes().filter(|byte| *byte == b'\n').count();
+            self.line = self.line.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
+            self.at += passed.len();
+        }
+        self.line
+    }
+}
+
+/// The text of all code cells.
+fn joined(document: &Json, file: &str) -> Result<Source, Unreadable> {
+    let mut source = Source::default();
+    for cell in code_cells(document, file) {
+        let body = cell.get(file, "source").or_else(|| cell.get(file, "input"));
+        let strings: Vec<Range<usize>> = match body {
+            Some(Json::Text(range)) => vec![range.clone()],
+            Some(Json::Array(items)) => items
+                .iter()
+                .filter_map(|item| match item {
+                    Json::Text(range) => Some(range.clone()),
+                    _ => None,
+                })
+                .collect(),
+            _ => continue,
+        };
+        if !source.add(file, &strings) {
+            return Err(Unreadable { at: strings.first().map_or(0, |range| range.start) });
+        }
+    }
+    Ok(source)
+}
+
+/// Takes out a part of a text, and leaves its lines.
+fn blank(text: &mut [u8], range: Range<usize>) {
+    for byte in text[range].iter_mut().filter(|byte| **byte != b'\n') {
+        *byte = b' ';
+    }
 }
 
 fn code_cells<'j>(document: &'j Json, file: &str) -> Vec<&'j Json> {
@@ -137,11 +219,6 @@ fn python_cells(
     python: &PlanPython<'_>,
 ) -> Option<FilePlan> {
     let mut text = source.text.clone().into_bytes();
-    let blank = |text: &mut Vec<u8>, range: Range<usize>| {
-        for byte in text[range].iter_mut().filter(|byte| **byte != b'\n') {
-            *byte = b' ';
-        }
-    };
     for (cell, (kind, first)) in source.cells.iter().zip(kinds) {
         let end = if *kind == Language::Python { cell.range.start + first } else { cell.range.end };
         blank(&mut text, cell.range.start..end);

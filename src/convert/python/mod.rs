@@ -170,13 +170,14 @@ fn first_error(parsed: &ruff_python_parser::Parsed<Mod>, text: &str) -> Option<S
     })
 }
 
-/// The tree of a source. What walks it calls [`on_enough_stack`] first.
+/// The tree of a source, or of the cells of a notebook, where `!command` and `%magic` lines stand
+/// too. What walks it calls [`on_enough_stack`] first.
 ///
 /// # Errors
 ///
 /// With the first place that does not parse.
-pub(crate) fn parse_module(text: &str) -> Result<Mod, SyntaxError> {
-    let parsed = parse(text, false);
+pub(crate) fn parse_module(text: &str, cells: bool) -> Result<Mod, SyntaxError> {
+    let parsed = parse(text, cells);
     first_error(&parsed, text).map_or_else(|| Ok(parsed.into_syntax()), Err)
 }
 
