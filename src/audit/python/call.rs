@@ -317,7 +317,8 @@ impl<'a> Walker<'a, '_> {
         self.dtype_method(name, at);
         if let Some(reach) = api::method(name) {
             // Of a value of which nothing else is known, it may be the method of anything.
-            let unsure = std::mem::replace(&mut self.unsure, self.unsure || value == Kind::Maybe);
+            let unsure = self.unsure;
+            self.unsure |= value == Kind::Maybe;
             self.method = if value == Kind::Tensor { None } else { api::name_of_method(name) };
             self.record(reach, call, at);
             self.method = None;
