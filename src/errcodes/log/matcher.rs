@@ -6,11 +6,11 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use line_sieve::Sieve;
 use serde::{Deserialize, Serialize};
 
 use super::codes::{self, Stated};
 use super::line::{self, Fields, Level};
-use super::sieve::Sieve;
 use super::signature::{Signature, signatures};
 use super::{advice, fallback, prefix, text};
 use crate::errcodes::{families, rows};
@@ -82,6 +82,9 @@ struct Prefilter {
     targets: Vec<Vec<Target>>,
 }
 
+/// Lines as healthy logs have them.
+const HEALTHY: &str = include_str!("../../../data/errors/healthy.txt");
+
 static PREFILTER: LazyLock<Prefilter> = LazyLock::new(|| {
     let mut literals: std::collections::BTreeMap<&'static str, Vec<Target>> =
         std::collections::BTreeMap::new();
@@ -98,7 +101,8 @@ static PREFILTER: LazyLock<Prefilter> = LazyLock::new(|| {
     for literal in fallback::LITERALS {
         literals.entry(literal).or_default().push(Target::Fallback);
     }
-    let sieve = Sieve::new(literals.keys().map(|literal| literal.as_bytes()).collect(), e_codes());
+    let bytes = literals.keys().map(|literal| literal.as_bytes()).collect();
+    let sieve = Sieve::new(bytes, e_codes(), HEALTHY);
     Prefilter { sieve, targets: literals.into_values().collect() }
 });
 

@@ -24,7 +24,6 @@ mod process;
 mod rank;
 mod redact;
 mod scan;
-mod sieve;
 mod signature;
 mod source;
 mod text;

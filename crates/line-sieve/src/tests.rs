@@ -4,7 +4,7 @@ const LITERALS: [&[u8]; 6] =
     [b"retCode=", b"retCode", b"error code is", b"cannot open shared", b"hcclRet ->", b"abcdef"];
 
 fn sieve() -> Sieve {
-    Sieve::new(LITERALS.to_vec(), ["EI0006", "E10001"].into_iter())
+    Sieve::new(LITERALS.to_vec(), ["EI0006", "E10001"].into_iter(), "rank 0 is ready\n")
 }
 
 /// What a plain search finds.

@@ -10,7 +10,10 @@
 //! Codes such as `EI0006` are too many and too much alike for that. They have a shape, which is
 //! asked for sixteen places at once (the compiler makes vectors of it), and then a list.
 
-use std::collections::{BTreeMap, BTreeSet};
+//!
+//! A crate of its own, since all but this loop of the program is compiled for size.
+
+use std::collections::BTreeSet;
 
 /// Bytes that are asked for at a place.
 const GRAM: usize = 4;
@@ -29,11 +32,12 @@ const BLOCK: usize = 192;
 /// A block, and what a code that begins within it has beyond it.
 const SPAN: usize = BLOCK + CODE;
 
-/// Lines as healthy logs have them.
-const HEALTHY: &str = include_str!("../../../data/errors/healthy.txt");
+/// Drawers of [`Common`]; a power of two.
+const COUNTS: usize = 1 << 14;
 
 /// Finds literals and codes.
-pub(super) struct Sieve {
+#[derive(Debug)]
+pub struct Sieve {
     literals: Vec<&'static [u8]>,
     codes: BTreeSet<[u8; CODE]>,
     table: Box<[u64; BITS / 64]>,
@@ -54,7 +58,7 @@ struct Entry {
 
 /// What was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Found {
+pub struct Found {
     /// Which literal, by its place in the list; none for a code.
     pub literal: Option<usize>,
     /// Where it begins.
@@ -64,19 +68,22 @@ pub(super) struct Found {
 }
 
 impl Sieve {
-    /// For literals of at least six bytes without line feeds, and codes.
-    pub(super) fn new(
+    /// For literals of at least six bytes without line feeds, and codes of six; `healthy` are lines
+    /// of the texts that will be searched in which nothing is to be found.
+    pub fn new(
         literals: Vec<&'static [u8]>,
         codes: impl Iterator<Item = &'static str>,
+        healthy: &str,
     ) -> Self {
-        let common = common();
+        let common = Common::of(healthy);
         let mut entries = Vec::new();
+        let mut costs = Vec::new();
         for (index, literal) in literals.iter().enumerate() {
             debug_assert!(literal.len() >= WINDOW, "too short for the sieve: {literal:?}");
-            let cost = |at: usize| -> u32 {
-                literal[at..at + WINDOW].windows(GRAM).map(|gram| cost(gram, &common)).sum()
-            };
-            let best = (0..=literal.len() - WINDOW).min_by_key(|at| cost(*at)).unwrap_or(0);
+            costs.clear();
+            costs.extend(literal.windows(GRAM).map(|gram| common.cost(gram)));
+            let windows = costs.windows(STRIDE).map(|grams| grams.iter().sum::<u32>());
+            let best = windows.enumerate().min_by_key(|(_, cost)| *cost).map_or(0, |(at, _)| at);
             for at in best..best + STRIDE {
                 let (Ok(literal), Ok(place)) = (u16::try_from(index), u16::try_from(at)) else {
                     continue;
@@ -104,7 +111,7 @@ impl Sieve {
 
     /// What is found first in `text`, not before `from`: nothing else is found on lines before its
     /// own.
-    pub(super) fn next(&self, text: &[u8], from: usize) -> Option<Found> {
+    pub fn next(&self, text: &[u8], from: usize) -> Option<Found> {
         let mut at = from;
         while let Some(block) = text.get(at..).and_then(<[u8]>::first_chunk::<SPAN>) {
             let literal = self.literal_in(text, block, at, from);
@@ -124,7 +131,7 @@ impl Sieve {
     }
 
     /// Everything in `text`; a literal that occurs twice comes twice.
-    pub(super) fn all(&self, text: &[u8], mut take: impl FnMut(Option<usize>)) {
+    pub fn all(&self, text: &[u8], mut take: impl FnMut(Option<usize>)) {
         for place in (0..text.len()).step_by(STRIDE) {
             self.literals_at(text, place, |found| take(found.literal));
         }
@@ -222,25 +229,33 @@ fn drawer_of(hash: u32) -> u32 {
     hash >> (u32::BITS - DRAWERS)
 }
 
-/// How often healthy logs show four bytes.
-fn common() -> BTreeMap<u32, u32> {
-    let mut counts = BTreeMap::new();
-    for gram in HEALTHY.as_bytes().windows(GRAM) {
-        *counts.entry(word(gram)).or_default() += 1;
-    }
-    counts
-}
+/// How often healthy lines show four bytes, or others of the same drawer.
+struct Common(Box<[u16; COUNTS]>);
 
-/// How much is lost by asking for a gram: what healthy logs show it, and what its letters let
-/// expect where they do not.
-fn cost(gram: &[u8], common: &BTreeMap<u32, u32>) -> u32 {
-    let shown = common.get(&word(gram)).copied().unwrap_or(0);
-    let letters = gram.iter().map(|byte| match byte {
-        b'e' | b'a' | b'i' | b'o' | b'r' | b't' | b'n' | b's' | b' ' | b'0' => 3,
-        b'a'..=b'z' | b'1'..=b'9' | b'_' => 2,
-        _ => 1,
-    });
-    shown * 64 + letters.sum::<u32>()
+impl Common {
+    fn of(healthy: &str) -> Self {
+        let mut counts = Box::new([0_u16; COUNTS]);
+        for gram in healthy.as_bytes().windows(GRAM) {
+            let count = &mut counts[Self::drawer(gram)];
+            *count = count.saturating_add(1);
+        }
+        Self(counts)
+    }
+
+    fn drawer(gram: &[u8]) -> usize {
+        (hash(word(gram)) >> (u32::BITS - COUNTS.trailing_zeros())) as usize
+    }
+
+    /// How much is lost by asking for a gram: what healthy lines show it, and what its letters let
+    /// expect where they do not.
+    fn cost(&self, gram: &[u8]) -> u32 {
+        let letters = gram.iter().map(|byte| match byte {
+            b'e' | b'a' | b'i' | b'o' | b'r' | b't' | b'n' | b's' | b' ' | b'0' => 3,
+            b'a'..=b'z' | b'1'..=b'9' | b'_' => 2,
+            _ => 1,
+        });
+        u32::from(self.0[Self::drawer(gram)]) * 64 + letters.sum::<u32>()
+    }
 }
 
 #[cfg(test)]
