@@ -28,6 +28,7 @@ FAMILIES = {
     "acl_api": ("acl_api_return_codes", "decimal", []),
     "acl_ge": ("acl_ge_error_codes", "decimal", []),
     "aclnn": ("aclnn_return_codes", "decimal", []),
+    "aclrtc": ("aclrtc_return_codes", "decimal", ["zh"]),
     "acl_doc": ("acl_doc_zh_messages", "decimal", ["zh"]),
     "torch_npu_text": ("torch_npu_error_table", "decimal", []),
     "torch_npu_fault": ("torch_npu_device_fault_strings", "name", ["becomes"]),

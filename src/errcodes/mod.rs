@@ -241,6 +241,7 @@ mod tests {
             "acl_api",
             "acl_ge",
             "aclnn",
+            "aclrtc",
             "acl_doc",
             "torch_npu",
             "dcmi",

@@ -123,11 +123,12 @@ macro_rules! tables {
     };
 }
 
-static TABLES: [Table; 37] = tables![
+static TABLES: [Table; 38] = tables![
     "acl_rt",
     "acl_api",
     "acl_ge",
     "aclnn",
+    "aclrtc",
     "acl_doc",
     "torch_npu_text",
     "ecode",
