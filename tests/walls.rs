@@ -16,7 +16,7 @@ const DOORS: [(&str, &str); 9] = [
     ("sysroot/", "the examined machine"),
     ("verify/cache.rs", "compiled kernels, in the cache directory of the user"),
     ("verify/child.rs", "the pipe to its parent"),
-    ("verify/parent.rs", "this program itself, started as a child"),
+    ("verify/parent/", "this program itself, started as a child, and what it leaves behind"),
     ("verify/plog.rs", "a directory for the logs of children"),
 ];
 

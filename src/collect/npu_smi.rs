@@ -13,6 +13,8 @@ use crate::sysroot::Sysroot;
 const TIME_LIMIT: Duration = Duration::from_secs(5);
 /// The most chips of which rows are kept; the largest machines show 64.
 const MAX_CHIPS: usize = 1024;
+/// The most processes that are named.
+const MAX_PROCESSES: usize = 8;
 /// The most characters that are kept of a cell or line.
 const MAX_CELL: usize = 200;
 
@@ -71,6 +73,34 @@ pub fn parse(text: &str) -> NpuSmi {
 /// As [`parse`], from bytes that need not be UTF-8.
 pub fn parse_bytes(bytes: &[u8]) -> NpuSmi {
     parse(&String::from_utf8_lossy(bytes))
+}
+
+/// The processes on the devices, as the table below that of the chips has them: none at all is
+/// only what is said to be, and nothing is what nobody can tell.
+pub fn processes(text: &str) -> Option<Vec<String>> {
+    let (mut inside, mut said) = (false, false);
+    let mut users = Vec::new();
+    for line in text.lines().map(str::trim) {
+        let Some(row) = line.strip_prefix('|') else { continue };
+        let cells: Vec<&str> =
+            row.trim_end_matches('|').split('|').take(8).map(str::trim).collect();
+        if cells[0].starts_with("NPU") {
+            inside = cells.get(1).is_some_and(|cell| cell.starts_with("Process"));
+            continue;
+        }
+        if !inside {
+            continue;
+        }
+        if cells[0].starts_with("No running process") {
+            said = true;
+        } else if let [npu, process, name, ..] = cells[..]
+            && users.len() < MAX_PROCESSES
+        {
+            let npu = npu.split_whitespace().next().unwrap_or("?");
+            users.push(bounded(&format!("NPU {npu}: {name} ({process})")));
+        }
+    }
+    (said || !users.is_empty()).then_some(users)
 }
 
 /// Where in the table of chips we are. A chip has two rows: id, name and health; then chip id
@@ -183,20 +213,8 @@ fn bounded(text: &str) -> String {
 mod tests {
     use super::*;
 
-    const B: &str = "\
-+------------------------------------------------------------------------------------------------+
-| npu-smi 25.2.0                   Version: 25.2.0                                               |
-+---------------------------+---------------+----------------------------------------------------+
-| NPU   Name                | Health        | Power(W)    Temp(C)           Hugepages-Usage(page)|
-| Chip                      | Bus-Id        | AICore(%)   Memory-Usage(MB)  HBM-Usage(MB)        |
-+===========================+===============+====================================================+
-| 0     910B4-1             | OK            | 93.0        39                0    / 0             |
-| 0                         | 0000:C1:00.0  | 0           0    / 0          3394 / 65536         |
-+===========================+===============+====================================================+
-| 1     910B4-1             | Alarm         | 91.8        37                0    / 0             |
-| 0                         | 0000:C2:00.0  | 0           0    / 0          27547/ 65536         |
-+===========================+===============+====================================================+
-";
+    /// Two cards of 910B, and no process on them.
+    const B: &str = include_str!("../../tests/support/npu_smi_910b.txt");
 
     #[test]
     fn two_cards_of_910b() {
@@ -209,6 +227,28 @@ mod tests {
         assert_eq!(chip.bus_id.as_deref(), Some("0000:C2:00.0"));
         assert_eq!(chip.hbm_mb, Some((27547, 65536)));
         assert_eq!(smi.error_code, None);
+    }
+
+    #[test]
+    fn only_what_is_said_to_be_idle_is() {
+        assert_eq!(processes(B), Some(Vec::new()));
+        let said = |npu: u32| {
+            let line = B.lines().find(|line| line.contains(&format!("found in NPU {npu}")));
+            format!("{}\n", line.unwrap())
+        };
+        let python =
+            "| 1       0                 | 4242          | python3                  | 100     |\n";
+        let used = Some(vec!["NPU 1: python3 (4242)".to_owned()]);
+        // One that is idle says nothing of the other.
+        let one = B.replace(&said(1), python);
+        assert_eq!(processes(&one), used);
+        assert_eq!(processes(&one.replace(&said(0), "")), used);
+        assert_eq!(processes(&one.replace(python, &python.repeat(99))).unwrap().len(), 8);
+        let nobody_says = B.replace(&said(0), "").replace(&said(1), "");
+        let refused = "dcmi module initialize failed. ret is -8005";
+        for text in ["", &nobody_says, refused, "|", "||\n|NPU|"] {
+            assert_eq!(processes(text), None, "{text}");
+        }
     }
 
     #[test]

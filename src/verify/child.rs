@@ -14,11 +14,12 @@ use std::time::Duration;
 use acl_abi::Group;
 
 use super::parent::SUBCOMMAND;
+use super::protocol::chatter::marker;
 use super::protocol::{Event, Fault, Order, Rung, Task};
 use super::rung::{
     Ended, Measured, Probe, Stopped, compute, kernel, memory, passed, peers, rank, speeds, stress,
 };
-use super::vendor::{Vendor, leave};
+use super::vendor::{Vendor, leave, print_at_once};
 
 /// Where events go.
 #[derive(Debug, Clone)]
@@ -53,21 +54,26 @@ pub fn run(order: &str) -> anyhow::Result<std::convert::Infallible> {
         "-" => serde_json::from_str(&std::env::var(ORDER)?)?,
         order => serde_json::from_str(order)?,
     };
-    let reporter = Reporter(Rc::new(RefCell::new(prepare(order.parent)?)));
+    let (pipe, mouth) = prepare(order.parent)?;
+    let reporter = Reporter(Rc::new(RefCell::new(pipe)));
     // What went wrong was said where it happened.
-    if work(&order, &reporter).is_ok() {
+    if work(&order, &reporter, mouth).is_ok() {
         reporter.say(&Event::Done);
     }
     leave(0)
 }
 
-/// Takes the pipe, and sees to it that nothing of this process stays behind.
-fn prepare(parent: u32) -> anyhow::Result<File> {
+/// Takes the pipe of reports and that of standard output and error, and sees to it that nothing
+/// of this process stays behind.
+fn prepare(parent: u32) -> anyhow::Result<(File, File)> {
     use rustix::process::{Resource, Rlimit, Signal};
     // The vendor's code may read or close standard input; the pipe is none of its business.
     let pipe = rustix::io::fcntl_dupfd_cloexec(std::io::stdin(), 3)?;
     let null = File::open("/dev/null")?;
     rustix::stdio::dup2_stdin(&null)?;
+    // Whatever becomes of standard output, this stays what it is now.
+    let mouth = rustix::io::fcntl_dupfd_cloexec(std::io::stdout(), 3)?;
+    print_at_once();
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     let alive = rustix::process::getppid().map(rustix::process::Pid::as_raw_nonzero);
     anyhow::ensure!(
@@ -77,13 +83,16 @@ fn prepare(parent: u32) -> anyhow::Result<File> {
     // A crash is expected to happen here; a core file of the vendor's memory helps nobody.
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     rustix::process::setrlimit(Resource::Core, none)?;
-    Ok(pipe.into())
+    Ok((pipe.into(), mouth.into()))
 }
 
-fn work(order: &Order, reporter: &Reporter) -> Result<(), Stopped> {
+fn work(order: &Order, reporter: &Reporter, mut mouth: File) -> Result<(), Stopped> {
     let voice = reporter.clone();
-    let mut vendor =
-        Vendor::new(move |function| voice.say(&Event::Call { function: function.to_owned() }));
+    let mut vendor = Vendor::new(move |function| {
+        // What is printed from here on is this function's.
+        let _ = mouth.write_all(&marker(function));
+        voice.say(&Event::Call { function: function.to_owned() });
+    });
     let mut groups = vec![Group::Acl];
     match order.task {
         Task::Ladder if order.rungs.contains(&Rung::Compute) => {

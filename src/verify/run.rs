@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::parent::{End, Ran, supervise};
+use super::parent::{End, Ran, orphans, supervise};
 use super::protocol::{Dtype, Event, Level, Order, Rung, Task};
 
 /// What to try.
@@ -58,20 +58,55 @@ pub struct Done {
     pub ranks: Vec<Ran>,
     /// The children under load, in the order of the devices.
     pub loads: Vec<Ran>,
-    /// Why there was no load although it was wanted.
-    pub no_load: Option<Busy>,
+    /// Whether others used the devices before anything was tried on them.
+    pub in_use: Use,
+    /// Why there was no load although it was wanted: others use the devices, or nobody can tell.
+    pub no_load: Use,
+    /// Processes that the vendor's code left behind, and that were ended.
+    pub left: Vec<String>,
+    /// Processes that stay whatever is done.
+    stay: Vec<u32>,
 }
 
-/// Why devices are not put under load.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Busy {
-    /// These processes use them.
+/// Whether others use the devices.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Use {
+    /// It was of no interest.
+    #[default]
+    NotAsked,
+    /// Nobody does.
+    Idle,
+    /// These processes do.
     Used(String),
-    /// Nobody can tell.
+    /// Nobody can tell, for this reason.
     Unknown(String),
 }
 
+impl Use {
+    /// Whether somebody certainly does.
+    pub fn is_used(&self) -> bool {
+        matches!(self, Self::Used(_))
+    }
+}
+
 impl Done {
+    /// Nothing yet but what the first child did.
+    pub fn of(first: Ran) -> Self {
+        Self {
+            first,
+            count: None,
+            devices: Vec::new(),
+            unknown: Vec::new(),
+            peers: None,
+            ranks: Vec::new(),
+            loads: Vec::new(),
+            in_use: Use::NotAsked,
+            no_load: Use::NotAsked,
+            left: Vec::new(),
+            stay: Vec::new(),
+        }
+    }
+
     /// All children, in the order in which they were started.
     pub fn all(&self) -> impl Iterator<Item = &Ran> {
         std::iter::once(&self.first)
@@ -79,6 +114,18 @@ impl Done {
             .chain(&self.peers)
             .chain(&self.ranks)
             .chain(&self.loads)
+    }
+
+    /// Ends what the vendor's code left behind. No child of ours runs now but those that stay.
+    fn bury(&mut self) {
+        let stuck = self.all().filter_map(|ran| match &ran.end {
+            End::Stuck(stuck) => Some(stuck.pid),
+            _ => None,
+        });
+        let mut known: Vec<u32> = stuck.chain(self.stay.iter().copied()).collect();
+        let named = orphans::end(&mut known);
+        self.left.extend(named);
+        self.stay = known;
     }
 
     /// The devices of which nothing is wrong so far.
@@ -91,19 +138,26 @@ impl Done {
 /// Hears the events of all children as they come, with the device.
 pub type Listener<'a> = &'a (dyn Fn(Option<i32>, &Event) + Sync);
 
-/// Runs everything. `idle` tells why devices cannot be put under load, and is asked right before.
-pub fn run(wanted: &Wanted, listen: Listener<'_>, idle: &dyn Fn() -> Option<Busy>) -> Done {
-    let first = one(wanted, &order(wanted, Task::Ladder, None), listen);
-    let mut done = Done {
-        first,
-        count: None,
-        devices: Vec::new(),
-        unknown: Vec::new(),
-        peers: None,
-        ranks: Vec::new(),
-        loads: Vec::new(),
-        no_load: None,
-    };
+/// Tells who uses the devices, within this time.
+pub type Look<'a> = &'a (dyn Fn(Duration) -> Use + Sync);
+
+/// How long it may take to tell who uses the devices, before anything is tried: it goes on
+/// beside the first child, and what it tells is good to know and no more.
+const GLANCE: Duration = Duration::from_secs(5);
+/// The same before a load, which is put on idle devices alone.
+const LOOK: Duration = Duration::from_secs(20);
+
+/// Runs everything. `look` is asked before a device is opened, and again before a load.
+pub fn run(wanted: &Wanted, listen: Listener<'_>, look: Look<'_>) -> Done {
+    orphans::adopt();
+    let touches = wanted.rungs.iter().any(|rung| *rung > Rung::Load);
+    let (first, in_use) = std::thread::scope(|scope| {
+        let glance = scope.spawn(move || if touches { look(GLANCE) } else { Use::NotAsked });
+        let first = one(wanted, &order(wanted, Task::Ladder, None), listen);
+        (first, glance.join().unwrap_or_default())
+    });
+    let mut done = Done { in_use, ..Done::of(first) };
+    done.bury();
     done.count = done.first.events.iter().find_map(|event| match event {
         Event::Devices { count } => Some(*count),
         _ => None,
@@ -119,6 +173,7 @@ pub fn run(wanted: &Wanted, listen: Listener<'_>, idle: &dyn Fn() -> Option<Busy
     (devices, done.unknown) = devices.into_iter().partition(there);
     let ladder = |device: &i32| order(wanted, Task::Ladder, Some(*device));
     done.devices = together(wanted, devices.iter().map(ladder).collect(), listen);
+    done.bury();
     let sound = done.sound();
     if wanted.rungs.contains(&Rung::Fabric) && sound.len() > 1 {
         let task = Task::Peers { devices: sound.clone() };
@@ -126,15 +181,19 @@ pub fn run(wanted: &Wanted, listen: Listener<'_>, idle: &dyn Fn() -> Option<Busy
         if wanted.sums && peers.is_whole() {
             done.ranks = ranks(wanted, &sound, listen);
         }
+        done.bury();
     }
     if wanted.rungs.contains(&Rung::Stress) && !sound.is_empty() {
-        done.no_load = idle();
-        if done.no_load.is_none() {
+        let seen = look(LOOK);
+        if seen == Use::Idle {
             let milliseconds = u64::try_from(wanted.load.as_millis()).unwrap_or(u64::MAX);
             let task = Task::Stress { milliseconds };
             let orders =
                 sound.iter().map(|device| order(wanted, task.clone(), Some(*device))).collect();
             done.loads = together(wanted, orders, listen);
+            done.bury();
+        } else {
+            done.no_load = seen;
         }
     }
     done

@@ -1,7 +1,6 @@
 //! Processes, formats and options of `verify`.
 
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use super::simulator::{Installation, NEW, OLD, VERSIONS, doctor, verify};
 
@@ -112,50 +111,6 @@ fn chips_that_cannot_are_left_alone() {
     );
 }
 
-/// While a child hangs: no library of the vendor is in the parent, and afterwards nobody is left.
-#[test]
-fn the_parent_loads_nothing_and_leaves_nobody() {
-    let mut child = doctor(OLD.path())
-        .args(["verify", "--format", "json", "--timeout", "1.5"])
-        .env("ASCSIM_FAULT", "aclrtCreateStream:hang")
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let pid = child.id();
-    let children = || -> Vec<u32> {
-        let mut found = Vec::new();
-        for task in std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten() {
-            let list = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
-            found.extend(list.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
-        }
-        found
-    };
-    let maps = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-    let start = Instant::now();
-    let mut seen = None;
-    while start.elapsed() < Duration::from_secs(20) && seen.is_none() {
-        seen = children().into_iter().find(|pid| maps(*pid).contains("libascendcl.so"));
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let worker = seen.expect("a child that loaded the library");
-    let parent = maps(pid);
-    assert!(parent.contains("ascend-doctor") && !parent.contains("libascendcl"), "{parent}");
-    assert_eq!(child.wait().unwrap().code(), Some(1));
-    assert!(maps(worker).is_empty(), "process {worker} is still there");
-}
-
-/// A hang is reported within its limit and half a second.
-#[test]
-fn a_hang_is_reported_in_time() {
-    let quick = verify(OLD.path(), &["--rung", "runtime"], &[]).took;
-    let args = ["--rung", "runtime", "--timeout", "1"];
-    let said = verify(OLD.path(), &args, &[("ASCSIM_FAULT", "aclrtCreateStream:hang")]);
-    assert_eq!(said.found(), ["VERIFY-HANG silent"]);
-    assert!(said.title(0).contains("`aclrtCreateStream`"), "{}", said.title(0));
-    let over = said.took.saturating_sub(Duration::from_secs(1)).saturating_sub(quick);
-    assert!(over < Duration::from_millis(500), "{:?} with {quick:?} for the rest", said.took);
-}
-
 #[test]
 fn logs_are_kept_where_the_user_says() {
     let dir = Installation::empty();
@@ -213,7 +168,7 @@ fn the_standard_level_is_clean_and_finds_what_it_should() {
     assert_eq!((said.status, said.found()), (Some(0), vec![]));
     let stages = said.report["devices"][0]["stages"].as_array().unwrap();
     let speeds = stages.iter().filter(|stage| stage["gb_per_s"].is_number()).count();
-    assert_eq!((stages.len(), speeds), (25, 3));
+    assert_eq!((stages.len(), speeds), (26, 3));
     // Kernels 6 and 8 are the large products, 10 to 14 the random numbers.
     let compute = ["--level", "standard", "--rung", "compute"];
     for (fault, found) in [

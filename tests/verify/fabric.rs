@@ -1,18 +1,10 @@
-//! Rungs 5 and 6 against the simulator.
+//! Rung 5 against the simulator.
 
-use std::os::unix::fs::PermissionsExt as _;
-
-use super::simulator::{Installation, OLD, RTC, Said, verify};
+use super::simulator::{OLD, RTC, Said, verdict, verify};
 
 fn fabric(devices: &str, variables: &[(&str, &str)]) -> Said {
     let variables = [&[("ASCSIM_DEVICES", devices)], variables].concat();
     verify(RTC.path(), &["--rung", "fabric", "--timeout", "3"], &variables)
-}
-
-fn verdict<'a>(said: &'a Said, id: &str) -> &'a str {
-    let checks = said.report["checks"].as_array().unwrap();
-    let row = checks.iter().find(|row| row["id"] == id).unwrap();
-    row["verdict"].as_str().unwrap()
 }
 
 #[test]
@@ -77,75 +69,4 @@ fn the_rank_that_fails_is_named() {
     assert!(said.title(0).contains("the part of NPU 1 is missing"), "{}", said.title(0));
     let said = fabric("2", &[("ASCSIM_FAULT", "HcclGetRootInfo:ret=8")]);
     assert!(said.title(0).contains("HCCL_E_SYSCALL"), "{}", said.title(0));
-}
-
-/// `npu-smi` of a machine with these processes.
-fn npu_smi(dir: &Installation, rows: &str) {
-    let text = format!(
-        "#!/bin/sh\ncat <<'END'\n| NPU     Chip              | Process id    | Process name   | Process memory(MB) |\n\
-         +====+\n{rows}\n+====+\nEND\n"
-    );
-    let path = dir.path().join("npu-smi");
-    std::fs::write(&path, text).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-}
-
-const IDLE: &str = "| No running processes found in NPU 0 |";
-
-#[test]
-fn only_idle_devices_are_put_under_load() {
-    let bin = Installation::empty();
-    let place = bin.path().to_str().unwrap();
-    let path = format!("{place}:/usr/bin:/bin");
-    let small = [("PATH", path.as_str()), ("ASCSIM_HBM_MB", "24"), ("ASCSIM_DEVICES", "2")];
-    let args = ["--rung", "stress", "--yes", "--minutes", "0.005"];
-    // Without a word nothing is put under load.
-    let output = super::simulator::doctor(RTC.path())
-        .args(["verify", "--level", "extended"])
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("--yes"));
-    npu_smi(&bin, IDLE);
-    let said = verify(RTC.path(), &args, &small);
-    assert_eq!((said.status, said.found()), (Some(0), vec![]));
-    assert_eq!(verdict(&said, "VERIFY-STRESS"), "passed");
-    let load = &said.report["stress"][1]["told"][0];
-    assert!(load["compared"].as_u64().unwrap() >= 3, "{load}");
-    assert!(load["memory_bytes"].as_u64().unwrap() > 20 << 20, "{load}");
-    for (fault, found) in [
-        ("kernel@4#1:flip", "VERIFY-STRESS intermittent"),
-        ("kernel@4+#1:flip", "VERIFY-STRESS wrong"),
-        ("kernel@4+#1:stale", "VERIFY-STRESS unwritten"),
-        ("kernel@4#1:ret=507015", "VERIFY-STRESS call"),
-        ("kernel@4#1:segv", "VERIFY-CRASH signal"),
-    ] {
-        let variables = [&small[..], &[("ASCSIM_FAULT", fault)]].concat();
-        let said = verify(RTC.path(), &args, &variables);
-        assert_eq!((said.status, said.found()), (Some(1), vec![found.to_owned()]), "{fault}");
-        assert!(said.title(0).contains("NPU 1:"), "{}", said.title(0));
-    }
-    npu_smi(&bin, "| 0       0                 | 4242          | python3        | 100     |");
-    let said = verify(RTC.path(), &args, &small);
-    assert_eq!((said.status, said.found()), (Some(3), vec!["VERIFY-STRESS busy".to_owned()]));
-    assert!(said.report.to_string().contains("python3 (4242)"));
-    for rows in ["", "dcmi module initialize failed. ret is -8005"] {
-        npu_smi(&bin, rows);
-        let said = verify(RTC.path(), &args, &small);
-        assert_eq!(
-            (said.status, said.found()),
-            (Some(3), vec!["VERIFY-STRESS unknown".to_owned()])
-        );
-    }
-    // No npu-smi at all: nobody can tell.
-    let said = verify(RTC.path(), &args, &small[1..]);
-    if !["/usr/local/bin", "/usr/local/sbin", "/usr/bin"]
-        .iter()
-        .any(|dir| std::path::Path::new(dir).join("npu-smi").exists())
-    {
-        assert_eq!(
-            (said.status, said.found()),
-            (Some(3), vec!["VERIFY-STRESS unknown".to_owned()])
-        );
-    }
 }

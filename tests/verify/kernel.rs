@@ -176,4 +176,8 @@ fn a_failure_is_undecided() {
     let said = kernel(RTC.path(), &[("ASCSIM_FAULT", "aclrtcCompileProg:ret=176003")]);
     let text = said.report.to_string();
     assert!(text.contains("a simulated failure of the compiler"), "the log is quoted: {text}");
+    // Codes of the compiler are translated as those of the runtime are.
+    assert!(said.title(0).contains("176003 ACL_ERROR_RTC_COMPILATION"), "{}", said.title(0));
+    let said = kernel(RTC.path(), &[("ASCSIM_FAULT", "aclrtcCreateProg:ret=276001")]);
+    assert!(said.title(0).contains("276001 (ACL_ERROR_RTC_OUT_OF_MEMORY)"), "{}", said.title(0));
 }

@@ -201,3 +201,10 @@ pub(crate) fn verify(libraries: &Path, args: &[&str], variables: &[(&str, &str)]
     });
     Said { status: output.status.code(), report, took }
 }
+
+/// What became of a check.
+pub(crate) fn verdict<'a>(said: &'a Said, id: &str) -> &'a str {
+    let checks = said.report["checks"].as_array().unwrap();
+    let row = checks.iter().find(|row| row["id"] == id).unwrap();
+    row["verdict"].as_str().unwrap()
+}

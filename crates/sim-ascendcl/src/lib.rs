@@ -296,8 +296,8 @@ sim_core::export! {
         }))
     }
 
-    fn aclrtFree(pointer: *mut c_void) -> Status |_| {
-        status(memory::free(pointer as usize))
+    fn aclrtFree(pointer: *mut c_void) -> Status |corruption| {
+        status(memory::free(pointer as usize, corruption == Some(Corruption::Leak)))
     }
 
     fn aclrtMemcpy(to: *mut c_void, room: usize, from: *const c_void, count: usize, kind: i32

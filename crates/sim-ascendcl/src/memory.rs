@@ -17,6 +17,9 @@ const MARK: u8 = 0xfd;
 /// Address, size, device.
 static LIVE: Mutex<BTreeMap<usize, (usize, i32)>> = Mutex::new(BTreeMap::new());
 
+/// What was freed and stays taken, by device.
+static LOST: Mutex<BTreeMap<i32, usize>> = Mutex::new(BTreeMap::new());
+
 fn limit() -> usize {
     (sim_core::setting("ASCSIM_HBM_MB", 1024) as usize) << 20
 }
@@ -54,8 +57,12 @@ pub fn allocate(size: usize, device: i32) -> Result<usize, Status> {
     Ok(address)
 }
 
-pub fn free(address: usize) -> Result<(), Status> {
-    let (size, _) = LIVE.lock().unwrap().remove(&address).ok_or(ACL_ERROR_RT_PARAM_INVALID)?;
+/// Gives memory back, and to the account too, unless it leaks.
+pub fn free(address: usize, leaks: bool) -> Result<(), Status> {
+    let (size, device) = LIVE.lock().unwrap().remove(&address).ok_or(ACL_ERROR_RT_PARAM_INVALID)?;
+    if leaks {
+        *LOST.lock().unwrap().entry(device).or_default() += taken(size);
+    }
     let layout = layout(size).ok_or(ACL_ERROR_RT_PARAM_INVALID)?;
     let pointer = address as *mut u8;
     // SAFETY: it was allocated with this layout and is not in the account any more.
@@ -83,7 +90,9 @@ pub fn owner(address: usize) -> Option<i32> {
 }
 
 fn used(live: &BTreeMap<usize, (usize, i32)>, device: i32) -> usize {
-    live.values().filter(|(_, of)| *of == device).map(|(size, _)| taken(*size)).sum()
+    let live: usize =
+        live.values().filter(|(_, of)| *of == device).map(|(size, _)| taken(*size)).sum();
+    live + LOST.lock().unwrap().get(&device).copied().unwrap_or_default()
 }
 
 /// Free and total bytes.

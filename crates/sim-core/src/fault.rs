@@ -2,8 +2,10 @@
 //!
 //! `@n` is the n-th call in this process (from 1), with `+` that and all later ones; without, all.
 //! `#device` is the device that the process opened last. Actions: `ret=N`, `null`, `segv`,
-//! `abort`, `exit=N`, `hang`, `sleep=MS`, `say=N` (N bytes on standard output and error), and what
-//! happens to data: `flip` (lowest bit of one element), `flipmsb`, `nan`, `zero`, `tail` (the end
+//! `abort`, `exit=N`, `hang`, `sleep=MS`, `say=N` (N bytes on standard output and as many on
+//! standard error), `print=N` (N bytes by C's `printf`, without a flush), `daemon` (starts a process
+//! that leaves session, group and parent), `leak` (memory is freed and stays taken), and what happens
+//! to data: `flip` (lowest bit of one element), `flipmsb`, `nan`, `zero`, `tail` (the end
 //! is not written), `scale` (all doubled), `stale` (nothing is written), `stripe` (a wrong block),
 //! `swap` (two blocks exchanged), `over` (bytes behind the end).
 //! The function `kernel` is work on a stream; `core#N` is block N of a kernel of our own, `link#A-B`
@@ -11,6 +13,7 @@
 //! of these `#` is no device.
 
 use std::collections::HashMap;
+use std::ffi::{CString, c_char, c_int};
 use std::io::Write as _;
 use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
@@ -39,6 +42,7 @@ pub enum Corruption {
     Stripe,
     Swap,
     Over,
+    Leak,
 }
 
 /// What a failing function returns.
@@ -84,6 +88,8 @@ enum Action {
     Hang,
     Sleep(u64),
     Say(usize),
+    Print(usize),
+    Daemon,
     Data(Corruption),
 }
 
@@ -117,6 +123,9 @@ fn parse(rule: &str) -> Rule {
         "hang" => Action::Hang,
         "sleep" => Action::Sleep(number as u64),
         "say" => Action::Say(number as usize),
+        "print" => Action::Print(number as usize),
+        "daemon" => Action::Daemon,
+        "leak" => Action::Data(Corruption::Leak),
         "flip" => Action::Data(Corruption::Flip),
         "flipmsb" => Action::Data(Corruption::FlipMsb),
         "nan" => Action::Data(Corruption::Nan),
@@ -181,15 +190,50 @@ pub fn strike_at(function: &str, current: Option<String>) -> Effect {
             },
             Action::Sleep(milliseconds) => std::thread::sleep(Duration::from_millis(milliseconds)),
             Action::Say(bytes) => {
-                let text = "simulated chatter\n".repeat(bytes / 18 + 1);
+                let text = chatter(bytes);
                 let _ = std::io::stdout().write_all(text.as_bytes());
                 let _ = std::io::stdout().flush();
                 let _ = std::io::stderr().write_all(text.as_bytes());
             }
+            Action::Print(bytes) => {
+                let text = CString::new(chatter(bytes)).expect("there is no zero in it");
+                // SAFETY: the format takes one string, which has its end.
+                unsafe { printf(c"%s".as_ptr(), text.as_ptr()) };
+            }
+            Action::Daemon => daemon(),
             Action::Data(what) => corruption = Some(what),
         }
     }
     Effect::Go(corruption)
+}
+
+unsafe extern "C" {
+    fn printf(format: *const c_char, ...) -> c_int;
+    fn fork() -> c_int;
+    fn setsid() -> c_int;
+    fn pause() -> c_int;
+    fn _exit(status: c_int) -> !;
+}
+
+/// So many bytes of text.
+fn chatter(bytes: usize) -> String {
+    "simulated chatter\n".chars().cycle().take(bytes).collect()
+}
+
+/// Starts a process that has nothing to do with this one any more, and does nothing for ever.
+fn daemon() {
+    // SAFETY: what runs in the new processes is safe in signal handlers too, and never returns.
+    unsafe {
+        if fork() == 0 {
+            setsid();
+            if fork() > 0 {
+                _exit(0);
+            }
+            loop {
+                pause();
+            }
+        }
+    }
 }
 
 /// Writes a failure into the log of the process, as CANN does (`plog-<pid>_<time>.log`).
@@ -247,7 +291,7 @@ impl Corruption {
                 }
             }
             // What is not written is decided by who writes.
-            Self::Tail | Self::Stale | Self::Over => {}
+            Self::Tail | Self::Stale | Self::Over | Self::Leak => {}
         }
     }
 

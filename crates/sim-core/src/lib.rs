@@ -6,6 +6,7 @@
 
 pub mod fault;
 pub mod float;
+pub mod hold;
 pub mod objects;
 
 pub use fault::{Corruption, Effect, strike, strike_at};

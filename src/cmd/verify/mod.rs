@@ -119,6 +119,10 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
     if let Some(found) = &found {
         report.notes.push(sentence("verify_found_cann", &[("path", found.path.clone())]));
     }
+    if !done.left.is_empty() {
+        let processes = done.left.join(", ");
+        report.notes.push(sentence("verify_left", &[("processes", processes)]));
+    }
     match (keep, logs.path()) {
         (Some(_), Some(path)) => {
             let path = path.display().to_string();

@@ -85,7 +85,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::verify::parent::Chatter;
+    use crate::verify::protocol::Chatter;
     use crate::verify::protocol::Rung;
 
     fn ran(rank: i32, calls: u64, end: End, fault: Option<Fault>) -> Ran {

@@ -10,7 +10,7 @@ use crate::text::Text;
 /// "No memory": somebody else has it; that is no fault of the device.
 const NO_MEMORY: i32 = 207_001;
 /// Families of codes that functions of ACL return.
-const FAMILIES: [&str; 5] = ["acl_rt", "acl_api", "acl_ge", "aclnn", "acl_doc"];
+const FAMILIES: [&str; 6] = ["acl_rt", "acl_api", "acl_ge", "aclnn", "aclrtc", "acl_doc"];
 /// How many blocks or ranks are named.
 const NAMED: usize = 16;
 
@@ -70,8 +70,10 @@ pub(super) fn of_fault(rung: Rung, fault: &Fault, ran: &Ran, reasons: &mut Vec<R
         }
         // What the compiler says is the whole of it.
         Fault::Call { function, code: number, message } if function == "aclrtcCompileProg" => {
+            let known = meaning(Code::Runtime(*number)).map(|known| known.row.symbol);
+            let symbol = known.map_or_else(String::new, |symbol| format!(" {symbol}"));
             Found::error(id, "compile")
-                .arg("code", number.to_string())
+                .arg("code", format!("{number}{symbol}"))
                 .evidence(said(function, message.as_ref()))
         }
         Fault::Call { function, code: number, message } => {

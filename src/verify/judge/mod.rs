@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use super::parent::Ran;
 use super::plog::LogTail;
 use super::protocol::{Event, Fault, Outcome, Rung};
-use super::run::{Busy, Done};
+use super::run::{Done, Use};
 use crate::data::Catalog;
-use crate::report::{Evidence, Finding, Found, Reason, RuleResult, Verdict};
+use crate::report::{Evidence, Finding, Found, Reason, RuleResult, Severity, Verdict};
 use crate::text::Text;
 use end::{of_chatter, of_end};
 use fault::{Code, of_fault};
@@ -77,13 +77,15 @@ pub fn judge(done: &Done, rungs: &[Rung], around: &Surroundings) -> Judgement {
     let alone = std::iter::once(&done.first).chain(&done.devices);
     for ran in alone.chain(&done.peers).chain(&done.loads) {
         items.extend(of_ran(ran, &mut reasons));
-        items.extend(of_speed(ran, around));
+        items.extend(of_speed(ran, around, done.in_use.is_used(), &mut reasons));
+        items.extend(of_leak(ran, done.in_use.is_used()));
         items.extend(of_cache(ran));
         items.extend(of_load(ran));
     }
     items.extend(fabric::of_ranks(&done.ranks, &mut reasons));
-    items.extend(done.all().filter_map(of_chatter));
-    items.extend(done.no_load.as_ref().map(|busy| of_busy(busy, done, &mut reasons)));
+    items.extend(of_chatter(done));
+    items.extend(of_use(done));
+    items.extend(of_no_load(done, &mut reasons));
     for device in &done.unknown {
         let fault = Fault::NoSuchDevice { device: *device, count: done.count.unwrap_or_default() };
         items.push(of_fault(Rung::Runtime, &fault, &done.first, &mut reasons));
@@ -173,20 +175,51 @@ fn of_load(ran: &Ran) -> Option<Item> {
     })
 }
 
+/// Memory of the device that was given back and is not there again.
+fn of_leak(ran: &Ran, in_use: bool) -> Option<Item> {
+    // Another process may take what this one gives back.
+    ran.events.iter().filter(|_| !in_use).find_map(|event| match event {
+        Event::Leak { rounds, bytes, lost } => {
+            let mib = |bytes: u64| (bytes >> 20).to_string();
+            let found = Found::warning("VERIFY-MEMORY", "leak")
+                .arg("rounds", rounds.to_string())
+                .arg("size", mib(*bytes))
+                .arg("lost", mib(*lost));
+            Some(item(found, ran))
+        }
+        _ => None,
+    })
+}
+
+/// Devices that other processes use.
+fn of_use(done: &Done) -> Option<Item> {
+    let Use::Used(processes) = &done.in_use else { return None };
+    let found = Found::info("VERIFY-BUSY", "used")
+        .arg("processes", processes)
+        .evidence(Evidence::command("npu-smi info").value(processes));
+    Some(Item { found, device: None, code: None, child: done.first.name.clone() })
+}
+
 /// Devices that are not put under load.
-fn of_busy(busy: &Busy, done: &Done, reasons: &mut Vec<Reason>) -> Item {
-    let (message, key, why) = match busy {
-        Busy::Used(processes) => ("busy", "verify_busy", processes),
-        Busy::Unknown(why) => ("unknown", "verify_busy_unknown", why),
+fn of_no_load(done: &Done, reasons: &mut Vec<Reason>) -> Option<Item> {
+    let (message, key, why) = match &done.no_load {
+        Use::NotAsked | Use::Idle => return None,
+        Use::Used(processes) => ("busy", "verify_busy", processes),
+        Use::Unknown(why) => ("unknown", "verify_busy_unknown", why),
     };
     reasons.push(Reason { key, what: why.clone() });
     let found = Found::warning("VERIFY-STRESS", message)
         .evidence(Evidence::command("npu-smi info").value(why));
-    Item { found, device: None, code: None, child: done.first.name.clone() }
+    Some(Item { found, device: None, code: None, child: done.first.name.clone() })
 }
 
-/// Copies that are slower than they should be.
-fn of_speed(ran: &Ran, around: &Surroundings) -> Vec<Item> {
+/// Copies that are slower than they should be. Where others use the devices, that says nothing.
+fn of_speed(
+    ran: &Ran,
+    around: &Surroundings,
+    in_use: bool,
+    reasons: &mut Vec<Reason>,
+) -> Vec<Item> {
     let mut items = Vec::new();
     for event in &ran.events {
         let Event::Stage { stage, gb_per_s: Some(speed), .. } = event else { continue };
@@ -199,7 +232,14 @@ fn of_speed(ran: &Ran, around: &Surroundings) -> Vec<Item> {
         } else {
             continue;
         };
-        let found = found.arg("stage", stage).arg("speed", format!("{speed:.2}"));
+        let mut found = found.arg("stage", stage).arg("speed", format!("{speed:.2}"));
+        if in_use {
+            reasons.push(Reason { key: "verify_speed_busy", what: String::new() });
+            found.severity = Severity::Info;
+            found.message = "busy";
+            found.args.remove("before");
+            found.args.remove("least");
+        }
         items.push(item(found, ran));
     }
     items
@@ -265,6 +305,12 @@ fn results(done: &Done, rungs: &[Rung], limited: bool, findings: &[Finding]) -> 
         let verdict = if found(id) { Verdict::Found } else { Verdict::Passed };
         results.push(result(id, verdict, None));
     }
+    results.push(match &done.in_use {
+        Use::Used(_) => result("VERIFY-BUSY", Verdict::Found, None),
+        Use::Idle => result("VERIFY-BUSY", Verdict::Passed, None),
+        Use::Unknown(_) => result("VERIFY-BUSY", Verdict::NotChecked, Some("verify_use_unknown")),
+        Use::NotAsked => result("VERIFY-BUSY", Verdict::NotApplicable, Some("verify_stopped")),
+    });
     let compiled = done
         .devices
         .iter()

@@ -5,8 +5,11 @@
 
 use super::{Ended, GUARD, GUARD_SIZE, Measured, POISON, Probe, Stopped, again, wrong};
 use crate::verify::numerics::{Difference, compare};
-use crate::verify::protocol::{Fault, Level, Place, Rung};
+use crate::verify::protocol::{Event, Fault, Level, Place, Rung};
 use crate::verify::vendor::Buffer;
+
+/// How often memory is taken to see whether it comes back.
+const ROUNDS: usize = 4;
 
 /// Runs the rung.
 pub fn memory(probe: &Probe<'_>) -> Result<(), Stopped> {
@@ -19,7 +22,31 @@ pub fn memory(probe: &Probe<'_>) -> Result<(), Stopped> {
     };
     stage("round trip", &|| round_trip(probe, size, 0))?;
     stage("round trip, complement", &|| round_trip(probe, size, u64::MAX))?;
-    stage("copy on the device", &|| device_copy(probe, size))
+    stage("copy on the device", &|| device_copy(probe, size))?;
+    stage("given back", &|| given_back(probe, size))
+}
+
+/// Takes memory and gives it back some times, and reports if it is not there again. The first
+/// round may leave a pool behind, and once may be another process: every later round has to lose
+/// all that it took.
+fn given_back(probe: &Probe<'_>, size: usize) -> Result<Ended, Fault> {
+    let vendor = probe.vendor;
+    let mut free = Vec::new();
+    for _ in 0..ROUNDS {
+        vendor.free(vendor.allocate(size)?)?;
+        free.push(vendor.memory()?.0);
+    }
+    if loses(&free, size) {
+        let lost = free[0].saturating_sub(free[free.len() - 1]) as u64;
+        let rounds = u32::try_from(free.len()).unwrap_or(u32::MAX);
+        probe.reporter.say(&Event::Leak { rounds, bytes: size as u64, lost });
+    }
+    Ok(Ended::Passed(Measured::default()))
+}
+
+/// Whether what is free becomes less by `size` with every step.
+fn loses(free: &[usize], size: usize) -> bool {
+    free.windows(2).all(|pair| pair[0].saturating_sub(pair[1]) >= size)
 }
 
 /// Words that hold their own address, mixed with `mask`.
@@ -103,6 +130,16 @@ fn guard(got: &[u8], size: usize, operation: &str) -> Result<(), Fault> {
 mod tests {
     use super::*;
     use crate::verify::protocol::Pattern;
+
+    #[test]
+    fn a_leak_loses_with_every_round() {
+        assert!(loses(&[900, 800, 700, 600], 100));
+        assert!(loses(&[900, 790, 680, 0], 100));
+        // Once is another process, less is its growth, and more is no loss.
+        assert!(!loses(&[900, 800, 800, 700], 100));
+        assert!(!loses(&[900, 801, 702, 603], 100));
+        assert!(!loses(&[700, 800, 900, 1000], 100));
+    }
 
     #[test]
     fn exchanged_pages_show() {

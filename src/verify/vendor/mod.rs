@@ -7,7 +7,9 @@
 //! why nothing here frees in `Drop`: after a failure the process calls nothing more.
 #![expect(unsafe_code, reason = "calls functions that are looked up at run time")]
 
-use std::ffi::{CStr, c_char, c_void};
+use std::cell::RefCell;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::mem::ManuallyDrop;
 
 use acl_abi::{Group, Need, sig};
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_LOCAL};
@@ -65,7 +67,7 @@ macro_rules! call {
                 symbols: vec![stringify!($name).to_owned()],
             });
         };
-        (vendor.announce)(stringify!($name));
+        vendor.announce(stringify!($name));
         // SAFETY: the type is the declared one; the wrappers below pass live objects of the same
         // library, and pointers with the lengths of what they point to.
         unsafe { function($($arg),*) }
@@ -95,11 +97,16 @@ pub use kernel::{Kernel, MAX_BINARY};
 pub use operators::{Operator, Plan};
 pub use runtime::Buffer;
 
+/// Is told the name of every function before it is called.
+type Announce = Box<dyn FnMut(&str)>;
+
 /// The loaded libraries.
 pub struct Vendor {
     table: Table,
-    libraries: Vec<(&'static str, Library)>,
-    announce: Box<dyn Fn(&str)>,
+    /// Never closed, not even where all is over: threads of theirs may still run in them, and
+    /// what they do when they are unloaded says nothing about a device.
+    libraries: Vec<(&'static str, ManuallyDrop<Library>)>,
+    announce: RefCell<Announce>,
     /// Whether any of them is a simulation.
     pub simulated: bool,
     /// What was loaded, for the report.
@@ -108,14 +115,18 @@ pub struct Vendor {
 
 impl Vendor {
     /// Nothing loaded yet. `announce` is told the name of every function before it is called.
-    pub fn new(announce: impl Fn(&str) + 'static) -> Self {
+    pub fn new(announce: impl FnMut(&str) + 'static) -> Self {
         Self {
             table: Table::default(),
             libraries: Vec::new(),
-            announce: Box::new(announce),
+            announce: RefCell::new(Box::new(announce)),
             simulated: false,
             loaded: Vec::new(),
         }
+    }
+
+    fn announce(&self, function: &str) {
+        (self.announce.borrow_mut())(function);
     }
 
     /// Loads the libraries of `group`: the first that is there, and the next where that one
@@ -158,14 +169,14 @@ impl Vendor {
     /// Opens a library once: `None` if it is not there, an error if it cannot be loaded.
     fn open(&mut self, name: &'static str, group: Group) -> Result<Option<&Library>, String> {
         if !self.libraries.iter().any(|(open, _)| *open == name) {
-            (self.announce)(&format!("dlopen {name}"));
+            self.announce(&format!("dlopen {name}"));
             // Programs link the runtime, and other libraries count on finding it: it is visible
             // to all. Lazily, as frameworks do: a function that nobody calls must not matter.
             let shared = matches!(group, Group::Acl | Group::Nnopbase);
             let flags = RTLD_LAZY | if shared { RTLD_GLOBAL } else { RTLD_LOCAL };
             // SAFETY: the library's constructors run; this process exists for that.
             match unsafe { Library::open(Some(name), flags) } {
-                Ok(library) => self.libraries.push((name, library)),
+                Ok(library) => self.libraries.push((name, ManuallyDrop::new(library))),
                 Err(error) => {
                     let error = std::error::Error::source(&error)
                         .map_or_else(|| error.to_string(), ToString::to_string);
@@ -181,7 +192,7 @@ impl Vendor {
     /// What the runtime says about the last failure.
     fn said(&self) -> Option<String> {
         let function = self.table.aclGetRecentErrMsg?;
-        (self.announce)("aclGetRecentErrMsg");
+        self.announce("aclGetRecentErrMsg");
         // SAFETY: the declared type.
         text(unsafe { function() })
     }
@@ -191,7 +202,10 @@ impl Vendor {
     }
 }
 
-fn library_of<'a>(libraries: &'a [(&'static str, Library)], name: &str) -> &'a Library {
+fn library_of<'a>(
+    libraries: &'a [(&'static str, ManuallyDrop<Library>)],
+    name: &str,
+) -> &'a Library {
     let found = libraries.iter().find(|(open, _)| *open == name);
     &found.expect("it was opened before").1
 }
@@ -206,6 +220,19 @@ fn text(pointer: *const c_char) -> Option<String> {
     let bytes = &bytes[..bytes.len().min(MAX_MESSAGE)];
     let text = String::from_utf8_lossy(bytes).trim().to_owned();
     (!text.is_empty()).then_some(text)
+}
+
+/// Lets C code print at once: what it prints would stay in a buffer until the buffer is full, and
+/// be another function's then, or nobody's, since this process ends without emptying it.
+pub fn print_at_once() {
+    /// `_IONBF` of `stdio.h`, the same in all C libraries for Linux.
+    const UNBUFFERED: c_int = 2;
+    unsafe extern "C" {
+        static stdout: *mut c_void;
+        fn setvbuf(stream: *mut c_void, buffer: *mut c_char, mode: c_int, size: usize) -> c_int;
+    }
+    // SAFETY: the stream of the C library, to which nothing was written yet; it needs no buffer.
+    unsafe { setvbuf(stdout, std::ptr::null_mut(), UNBUFFERED, 0) };
 }
 
 /// Ends this process at once: what the vendor's libraries do at the end of a process is known to

@@ -1,0 +1,236 @@
+//! Starts one child, listens to it, and ends it: whatever the vendor's code does, this returns.
+//!
+//! - The pipe of reports is the child's standard input, which it moves away: no other way hands
+//!   over a descriptor without `unsafe`. Its standard output and error are one other pipe, for
+//!   the vendor's chatter, drained so that a chatty library does not block.
+//! - The limit is on silence, not on the whole: a long test that goes on is not a hang.
+//! - Threads of a driver do not mind SIGTERM, so the group is killed at once. A process that
+//!   stays even then is stuck in the driver: that is said, and it is left behind ([`watch`]).
+//! - After the end of the child the pipes are read to their end before anything is judged.
+//! - What leaves the group, by `setsid`, is found and ended after the run ([`orphans`]).
+#![expect(
+    clippy::disallowed_methods,
+    reason = "starts this program itself as the process that loads the vendor's libraries"
+)]
+
+pub mod orphans;
+mod watch;
+
+use std::io::Read;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use super::child::ORDER;
+use super::protocol::chatter::Listener;
+use super::protocol::{Chatter, Event, Hearing, Order, Task};
+use watch::{Limits, News, watch};
+
+/// The hidden subcommand.
+pub const SUBCOMMAND: &str = "verify-child";
+
+/// What became of a child.
+#[derive(Debug)]
+pub struct Ran {
+    /// The name of its order.
+    pub name: String,
+    /// The device that it was for.
+    pub device: Option<i32>,
+    /// What it reported, the calls left out.
+    pub events: Vec<Event>,
+    /// The function that it called last.
+    pub last_call: Option<String>,
+    /// How many functions it called.
+    pub calls: u64,
+    /// How it ended.
+    pub end: End,
+    /// What the vendor's code wrote to standard output and error.
+    pub chatter: Chatter,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// How a child ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// It did what it was told and said what came of it.
+    Reported,
+    /// A signal ended it before.
+    Crashed(i32),
+    /// It exited before.
+    Exited(i32),
+    /// It was silent for too long and was killed.
+    Silent(Duration),
+    /// It was killed and stays.
+    Stuck(Stuck),
+    /// It said everything, and crashed then.
+    CrashedAtEnd(i32),
+    /// It said everything, and then did not end.
+    SilentAtEnd,
+    /// It could not be started.
+    NotStarted(String),
+}
+
+/// A process that stays after SIGKILL.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stuck {
+    /// Its number.
+    pub pid: u32,
+    /// Its state, as the kernel writes it: `D` waits in the kernel, `t` is held by a debugger,
+    /// `Z` is dead and held by one.
+    pub state: Option<char>,
+    /// Where in the kernel it waits, if that can be read.
+    pub place: Option<String>,
+}
+
+/// Starts a child with `order`, and stays until it has ended. `listen` hears its events as they
+/// come. `logs` is where CANN writes the logs of this process, `env` what it gets besides our
+/// own variables.
+pub fn supervise(
+    order: &Order,
+    logs: Option<&Path>,
+    env: &[(String, String)],
+    listen: &mut dyn FnMut(&Event),
+) -> Ran {
+    let start = Instant::now();
+    let mut ran = Ran {
+        name: order.name(),
+        device: order.device,
+        events: Vec::new(),
+        last_call: None,
+        calls: 0,
+        end: End::Reported,
+        chatter: Chatter::default(),
+        took: Duration::ZERO,
+    };
+    let child = match spawn(order, logs, env) {
+        Ok(child) => child,
+        Err(error) => {
+            ran.end = End::NotStarted(error.to_string());
+            return ran;
+        }
+    };
+    let limits = Limits::new(Duration::from_millis(order.silence_ms));
+    let mut hearing = Hearing::default();
+    let kill = || child.leader.kill();
+    let watched = watch(&child.news, limits, &kill, &mut hearing, listen);
+    ran.end = watched.end(hearing.done, limits.silence, || stuck(child.leader.pid));
+    ran.events = hearing.events;
+    ran.last_call = hearing.last_call;
+    ran.calls = hearing.calls;
+    ran.chatter = child.chatter.lock().unwrap_or_else(PoisonError::into_inner).chatter();
+    ran.took = start.elapsed();
+    ran
+}
+
+struct Started {
+    leader: Arc<Leader>,
+    news: Receiver<News>,
+    chatter: Arc<Mutex<Listener>>,
+}
+
+/// The child, which leads its group.
+struct Leader {
+    pid: Pid,
+    /// Until it is reaped its number is nobody else's, and may be killed.
+    reaped: Mutex<bool>,
+}
+
+impl Leader {
+    /// Kills it and all of its group.
+    fn kill(&self) {
+        let reaped = self.reaped.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*reaped {
+            let _ = kill_process_group(self.pid, Signal::KILL);
+        }
+    }
+
+    /// Waits for its end. What it started and left behind in its group goes with it, as long as
+    /// the group has this number.
+    fn reap(&self, child: &mut Child) -> std::io::Result<ExitStatus> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(self.pid), options) {}
+        self.kill();
+        let mut reaped = self.reaped.lock().unwrap_or_else(PoisonError::into_inner);
+        *reaped = true;
+        child.wait()
+    }
+}
+
+fn spawn(order: &Order, logs: Option<&Path>, env: &[(String, String)]) -> std::io::Result<Started> {
+    let (reports, writer) = std::io::pipe()?;
+    let (words, mouth) = std::io::pipe()?;
+    let text = serde_json::to_string(order)?;
+    let mut command = Command::new("/proc/self/exe");
+    // Arguments are there for all to read, and who has the root information can join.
+    match order.task {
+        Task::Rank { .. } => command.args([SUBCOMMAND, "-"]).env(ORDER, text),
+        _ => command.args([SUBCOMMAND, &text]),
+    };
+    command
+        .envs(env.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::from(writer))
+        .stdout(mouth.try_clone()?)
+        .stderr(mouth)
+        .process_group(0);
+    if let Some(logs) = logs {
+        command.env("ASCEND_PROCESS_LOG_PATH", logs);
+    }
+    let mut child = command.spawn()?;
+    // Our ends of the child's pipes are in `command`: they have to go, or nothing ever ends.
+    drop(command);
+    let pid = Pid::from_child(&child);
+    let (sender, news) = channel();
+    let chatter = Arc::new(Mutex::new(Listener::default()));
+    let (ear, ends) = (Arc::clone(&chatter), sender.clone());
+    std::thread::spawn(move || {
+        read(words, |bytes| {
+            ear.lock().unwrap_or_else(PoisonError::into_inner).feed(bytes);
+            true
+        });
+        let _ = ends.send(News::ChatterEnds);
+    });
+    let said = sender.clone();
+    std::thread::spawn(move || {
+        read(reports, |bytes| said.send(News::Said(bytes.to_vec())).is_ok());
+        let _ = said.send(News::ReportEnds);
+    });
+    let leader = Arc::new(Leader { pid, reaped: Mutex::new(false) });
+    let own = Arc::clone(&leader);
+    std::thread::spawn(move || {
+        let _ = sender.send(News::Ended(own.reap(&mut child)));
+    });
+    Ok(Started { leader, news, chatter })
+}
+
+/// Reads a pipe to its end, or until nobody takes what is in it.
+fn read(mut pipe: impl Read, mut take: impl FnMut(&[u8]) -> bool) {
+    let mut buffer = [0; 16 << 10];
+    loop {
+        match pipe.read(&mut buffer) {
+            Ok(count @ 1..) if take(&buffer[..count]) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            _ => return,
+        }
+    }
+}
+
+/// What is known of a process that does not end.
+fn stuck(pid: Pid) -> Stuck {
+    let pid = pid.as_raw_nonzero().get().cast_unsigned();
+    let read = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).ok();
+    // The name may have blanks and brackets in it.
+    let state = read("stat").and_then(|stat| stat.rsplit_once(") ")?.1.chars().next());
+    let place = read("wchan").filter(|place| !place.is_empty() && place != "0");
+    Stuck { pid, state, place }
+}
+
+/// The process that children die with: this one.
+pub fn own_pid() -> u32 {
+    rustix::process::getpid().as_raw_nonzero().get().cast_unsigned()
+}

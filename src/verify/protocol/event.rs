@@ -1,0 +1,181 @@
+//! What a child says.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Fault, Rung};
+
+/// A library that was loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoadedLibrary {
+    /// Its name.
+    pub name: String,
+    /// Optional functions that it lacks.
+    pub absent: Vec<String>,
+}
+
+/// What the child says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// This function of the vendor is called next.
+    Call {
+        /// The symbol, or `dlopen` with the name of the library.
+        function: String,
+    },
+    /// The libraries are there.
+    Loaded {
+        /// Which.
+        libraries: Vec<LoadedLibrary>,
+        /// Whether they are a simulation.
+        simulated: bool,
+    },
+    /// The version of the ACL interface (not that of CANN).
+    Interface {
+        /// Major, minor, patch.
+        version: [i32; 3],
+    },
+    /// The version of CANN, where it tells.
+    Cann {
+        /// As it is written, for example `8.3.RC1`.
+        version: String,
+    },
+    /// How many devices this process may use.
+    Devices {
+        /// The number.
+        count: u32,
+    },
+    /// The chip.
+    Soc {
+        /// As the runtime names it.
+        name: String,
+    },
+    /// A kernel of our own is ready to run.
+    Kernel {
+        /// For which architecture, as the compiler names it.
+        arch: String,
+        /// How many vector cores there are.
+        cores: u32,
+        /// Whether it was compiled before.
+        cached: bool,
+    },
+    /// Compiled kernels cannot be kept.
+    CacheUnusable {
+        /// The directory.
+        path: String,
+        /// Why.
+        error: String,
+    },
+    /// Memory of the device was taken and given back some times, and was not there again.
+    Leak {
+        /// How often.
+        rounds: u32,
+        /// How much each time, in bytes.
+        bytes: u64,
+        /// How much less was free at the end, in bytes.
+        lost: u64,
+    },
+    /// What the other ranks have to be given, in hexadecimal digits.
+    Root {
+        /// The digits.
+        info: String,
+    },
+    /// What a load on a device gave.
+    Load {
+        /// How often the operation ran.
+        rounds: u64,
+        /// How often its result was compared.
+        compared: u64,
+        /// Trillion floating-point operations a second at the beginning.
+        first_tflops: f64,
+        /// At the end.
+        last_tflops: f64,
+        /// Bytes of memory that were written and read back.
+        memory_bytes: u64,
+    },
+    /// A stage begins.
+    Begin {
+        /// Of this rung.
+        rung: Rung,
+        /// Its name.
+        stage: String,
+    },
+    /// The stage that began last has ended.
+    Stage {
+        /// Of this rung.
+        rung: Rung,
+        /// Its name.
+        stage: String,
+        /// How long it took by the clock of the host, in milliseconds.
+        host_ms: f64,
+        /// How long the device worked on it by its own events, in milliseconds, where measured.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        device_ms: Option<f64>,
+        /// The speed of a copy in GB/s, where measured.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        gb_per_s: Option<f64>,
+        /// The largest relative error of random numbers, where there are any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        relative_error: Option<f64>,
+        /// What came of it.
+        outcome: Outcome,
+    },
+    /// Everything was done; nothing follows.
+    Done,
+}
+
+/// What came of a stage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    /// As it should be.
+    Passed,
+    /// Not.
+    Failed {
+        /// Why.
+        fault: Fault,
+    },
+    /// This chip does not do it.
+    NotSupported {
+        /// What says so: a rule about chips, or an answer of the library.
+        reason: String,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Again, Pattern, Place, Wrong};
+    use super::*;
+
+    #[test]
+    fn events_survive_the_pipe() {
+        let wrong = Wrong {
+            operation: "aclnnAdd int32".to_owned(),
+            what: Place::Result,
+            pattern: Pattern::Single,
+            wrong: 1,
+            total: 9,
+            first: 3,
+            last: 3,
+            expected: "1".to_owned(),
+            got: "2".to_owned(),
+            again: Again::Same,
+        };
+        for event in [
+            Event::Call { function: "aclInit".to_owned() },
+            Event::Stage {
+                rung: Rung::Compute,
+                stage: "add".to_owned(),
+                host_ms: 1.5,
+                device_ms: None,
+                gb_per_s: None,
+                relative_error: None,
+                outcome: Outcome::Failed { fault: Fault::Wrong(wrong) },
+            },
+            Event::Done,
+        ] {
+            let line = serde_json::to_string(&event).unwrap();
+            assert!(!line.contains('\n'));
+            assert_eq!(serde_json::from_str::<Event>(&line).unwrap(), event);
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! What a child has to do.
+
+use serde::{Deserialize, Serialize};
+
+/// A step of the ladder. Later ones need what earlier ones prove.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Rung {
+    /// 0: the libraries load and have the functions.
+    #[value(alias = "0")]
+    Load,
+    /// 1: the runtime opens the device.
+    #[value(alias = "1")]
+    Runtime,
+    /// 2: memory of the device keeps what is copied to it.
+    #[value(alias = "2")]
+    Memory,
+    /// 3: operators compute right numbers.
+    #[value(alias = "3")]
+    Compute,
+    /// 4: a kernel of our own is compiled here and runs on every vector core.
+    #[value(alias = "4")]
+    Kernel,
+    /// 5: devices reach each other's memory, and HCCL sums over them.
+    #[value(alias = "5")]
+    Fabric,
+    /// 6: the same under load, for minutes.
+    #[value(alias = "6")]
+    Stress,
+}
+
+impl Rung {
+    /// All of them, in order.
+    pub const ALL: [Self; 7] = [
+        Self::Load,
+        Self::Runtime,
+        Self::Memory,
+        Self::Compute,
+        Self::Kernel,
+        Self::Fabric,
+        Self::Stress,
+    ];
+
+    /// Whether a failure may be the device's own: of the later rungs it may as well be that of
+    /// the compiler, a link, another device, or of power and cooling.
+    pub const fn blames_device(self) -> bool {
+        matches!(self, Self::Runtime | Self::Memory | Self::Compute)
+    }
+
+    /// The name, as in the options and in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Runtime => "runtime",
+            Self::Memory => "memory",
+            Self::Compute => "compute",
+            Self::Kernel => "kernel",
+            Self::Fabric => "fabric",
+            Self::Stress => "stress",
+        }
+    }
+
+    /// The id of what is found on it.
+    pub const fn finding(self) -> &'static str {
+        match self {
+            Self::Load => "VERIFY-LOAD",
+            Self::Runtime => "VERIFY-RUNTIME",
+            Self::Memory => "VERIFY-MEMORY",
+            Self::Compute => "VERIFY-COMPUTE",
+            Self::Kernel => "VERIFY-KERNEL",
+            Self::Fabric => "VERIFY-FABRIC",
+            Self::Stress => "VERIFY-STRESS",
+        }
+    }
+}
+
+/// How much is tried.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Small shapes that are computed exactly: seconds.
+    Quick,
+    /// Also larger shapes, random numbers with a tolerance, the speed of copies, a kernel of our
+    /// own, and copies between devices.
+    Standard,
+    /// Also sums over all devices, and minutes of load on idle ones; with `--yes` alone.
+    Extended,
+}
+
+impl Level {
+    /// The rungs that it climbs unless others are named.
+    pub const fn rungs(self) -> &'static [Rung] {
+        let all: &'static [Rung] = &Rung::ALL;
+        match self {
+            Self::Quick => all.split_at(4).0,
+            Self::Standard => all.split_at(6).0,
+            Self::Extended => all,
+        }
+    }
+}
+
+/// An element type that the operators are tried with.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Dtype {
+    /// 32-bit integers.
+    Int32,
+    /// Half precision.
+    Fp16,
+    /// Single precision.
+    Fp32,
+    /// Brain float.
+    Bf16,
+}
+
+impl Dtype {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Int32, Self::Fp16, Self::Fp32, Self::Bf16];
+
+    /// The name, as in the options and in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Int32 => "int32",
+            Self::Fp16 => "fp16",
+            Self::Fp32 => "fp32",
+            Self::Bf16 => "bf16",
+        }
+    }
+}
+
+/// Which part of the work a child does.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "task", rename_all = "snake_case")]
+pub enum Task {
+    /// The ladder on one device; without one, the libraries are loaded and the devices counted.
+    #[default]
+    Ladder,
+    /// Copies between these devices, all in one process: memory is shared within one alone.
+    Peers {
+        /// The devices.
+        devices: Vec<i32>,
+    },
+    /// One rank of a communicator. The first one makes the root information and tells it.
+    Rank {
+        /// Which.
+        rank: u32,
+        /// Of how many.
+        ranks: u32,
+        /// The root information, in hexadecimal digits; none for the first rank.
+        root: Option<String>,
+    },
+    /// Load on one device.
+    Stress {
+        /// For how long, in milliseconds.
+        milliseconds: u64,
+    },
+}
+
+/// What a child has to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Order {
+    /// Which part.
+    #[serde(default)]
+    pub task: Task,
+    /// The device to try.
+    pub device: Option<i32>,
+    /// Where compiled kernels are kept, if anywhere.
+    #[serde(default)]
+    pub cache: Option<String>,
+    /// Which rungs.
+    pub rungs: Vec<Rung>,
+    /// With which element types.
+    pub dtypes: Vec<Dtype>,
+    /// How much.
+    pub level: Level,
+    /// Whether the speed of copies is measured.
+    pub speed: bool,
+    /// How long one call may be silent, in milliseconds.
+    pub silence_ms: u64,
+    /// Whether libraries that identify themselves as simulated are used.
+    pub allow_simulated: bool,
+    /// The process to die with.
+    pub parent: u32,
+}
+
+impl Order {
+    /// The name of the child: of the directory of its logs, and in the report.
+    pub fn name(&self) -> String {
+        match (&self.task, self.device) {
+            (Task::Ladder, None) => "count".to_owned(),
+            (Task::Ladder, Some(device)) => format!("device-{device}"),
+            (Task::Peers { .. }, _) => "peers".to_owned(),
+            (Task::Rank { rank, .. }, _) => format!("rank-{rank}"),
+            (Task::Stress { .. }, device) => format!("stress-{}", device.unwrap_or_default()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_options() {
+        use clap::ValueEnum as _;
+        for rung in Rung::ALL {
+            assert_eq!(rung.to_possible_value().unwrap().get_name(), rung.as_str());
+        }
+        for dtype in Dtype::ALL {
+            assert_eq!(dtype.to_possible_value().unwrap().get_name(), dtype.as_str());
+        }
+    }
+}

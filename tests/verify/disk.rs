@@ -1,0 +1,108 @@
+//! No room on the disk: for the compiled kernel, the logs, the temporary directory, the report.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use super::simulator::{Installation, RTC, doctor};
+
+/// `ascend-doctor` with what `sh` does before.
+fn after(script: &str, args: &[&str], place: &Path) -> Output {
+    let product = doctor(RTC.path());
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", script, product.get_program().to_str().unwrap()]).args(args);
+    command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("PLACE", place);
+    let variables = product.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    command.envs(variables).output().unwrap()
+}
+
+fn report(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        panic!("no report ({error}): {}", String::from_utf8_lossy(&output.stderr))
+    })
+}
+
+const KERNEL: [&str; 5] = ["verify", "--format", "json", "--rung", "kernel"];
+
+/// Every file that grows fails, as on a disk that is full: the kernel runs, and is not kept.
+#[test]
+fn no_file_can_grow() {
+    let place = Installation::empty();
+    // A signal that is ignored is an error of the write.
+    let script = "trap '' XFSZ; ulimit -f 0; XDG_CACHE_HOME=$PLACE exec \"$0\" \"$@\"";
+    let output = after(script, &KERNEL, place.path());
+    let report = report(&output);
+    assert_eq!(output.status.code(), Some(0), "{report}");
+    let findings = report["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 1, "{report}");
+    assert_eq!(findings[0]["id"], "VERIFY-CACHE");
+    assert!(findings[0]["evidence"].to_string().contains("File too large"), "{report}");
+    let kernels = place.path().join("ascend-doctor/kernels");
+    assert_eq!(kernels.read_dir().unwrap().count(), 0, "nothing half is left");
+    // Of a failure the log is lost, and nothing else.
+    let script =
+        "trap '' XFSZ; ulimit -f 0; ASCSIM_FAULT=aclrtSetDevice:ret=507033 exec \"$0\" \"$@\"";
+    let output = after(script, &["verify", "--format", "json"], place.path());
+    let report = self::report(&output);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(report["findings"][0]["id"], "VERIFY-RUNTIME");
+    assert_eq!(report["findings"].as_array().unwrap().len(), 1, "{report}");
+}
+
+/// A disk with no room for data, and one with none for files: a tmpfs of its own.
+#[test]
+fn a_full_disk_costs_what_is_written_and_nothing_else() {
+    let place = Installation::empty();
+    let own = |options: &str, then: &str| {
+        format!("mount -t tmpfs -o {options} none \"$PLACE\" || exit 99; {then} exec \"$0\" \"$@\"")
+    };
+    let full =
+        "cat /dev/zero >\"$PLACE/filler\" 2>/dev/null; export XDG_CACHE_HOME=$PLACE TMPDIR=$PLACE;";
+    let in_namespace = |script: &str, args: &[&str]| {
+        let script = format!("exec unshare -rm /bin/sh -c '{script}' \"$0\" \"$@\"");
+        after(&script, args, place.path())
+    };
+    let mounts = in_namespace(&own("size=4k", "").replace("exec \"$0\" \"$@\"", "true"), &[]);
+    if !mounts.status.success() {
+        let why = String::from_utf8_lossy(&mounts.stderr).into_owned();
+        eprintln!("NOT CHECKED: no tmpfs of one's own: {why}");
+        return;
+    }
+    // The cache and the logs.
+    let output = in_namespace(&own("size=16k", full), &KERNEL);
+    let report = report(&output);
+    assert_eq!(output.status.code(), Some(0), "{report}");
+    assert_eq!(report["findings"].as_array().unwrap().len(), 1, "{report}");
+    assert_eq!(report["findings"][0]["id"], "VERIFY-CACHE");
+    let evidence = report["findings"][0]["evidence"].to_string();
+    assert!(evidence.contains("No space left on device"), "{report}");
+    // Not even a directory can be made.
+    let output = in_namespace(&own("nr_inodes=1", full), &KERNEL);
+    let report = self::report(&output);
+    assert_eq!(output.status.code(), Some(0), "{report}");
+    assert_eq!(report["findings"][0]["id"], "VERIFY-CACHE", "{report}");
+    assert!(report["notes"].to_string().contains("no place for the logs"), "{report}");
+    // A directory for logs that the user asked for: wrong usage, before anything is started.
+    let logs = place.path().join("logs");
+    let args = ["verify", "--keep-logs", logs.to_str().unwrap()];
+    let output = in_namespace(&own("nr_inodes=1", ""), &args);
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(errors.contains("No space left on device"), "{errors}");
+    // The report itself.
+    let file = place.path().join("report.json");
+    let args = ["verify", "--rung", "load", "--format", "json", "--output", file.to_str().unwrap()];
+    let output = in_namespace(&own("size=16k", full), &args);
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(errors.contains("No space left on device"), "{errors}");
+}
+
+/// The same of a pipe's other end.
+#[test]
+fn a_report_that_cannot_be_written_is_an_error() {
+    let output =
+        after("exec \"$0\" \"$@\" >/dev/full", &["verify", "--rung", "load"], Path::new("/"));
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(errors.contains("No space left on device"), "{errors}");
+}
