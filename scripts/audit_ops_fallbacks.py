@@ -11,7 +11,7 @@ An alarm is an operator that the audit says falls back or fails for certain. It 
 of its places was reached: then it is right if the program really called that operator. Recall is over
 the operators that were called and fall back, whether out of the package or out of torch below it.
 
-    pip install kornia gpytorch torchaudio torch_geometric e3nn torchdiffeq torchcde torchsde pyro-ppl nflows geoopt entmax torchmetrics botorch roma
+    pip install kornia gpytorch torchaudio torch_geometric e3nn torchdiffeq torchcde torchsde pyro-ppl nflows geoopt entmax torchmetrics botorch roma zuko normflows pypose pytorch_metric_learning
     python3 scripts/audit_ops_fallbacks.py --binary target/release/ascend-doctor [--only NAME] [--verbose]
 """
 import argparse
@@ -345,8 +345,86 @@ def roma():
     yield "euler", lambda: m.rotmat_to_euler("xyz", m.random_rotmat(2))
 
 
+def zuko():
+    import zuko as z
+    x = r(4, 3)
+    for name in ("NSF", "MAF", "NICE", "SOSPF", "NAF", "UNAF", "BPF", "GMM", "CNF", "GF", "RealNVP"):
+        if hasattr(z.flows, name):
+            yield name, lambda name=name: getattr(z.flows, name)(3, hidden_features=(8,))().log_prob(x) if name != "GMM" else z.flows.GMM(3)().log_prob(x)
+    yield "box", lambda: z.distributions.BoxUniform(-torch.ones(3), torch.ones(3)).log_prob(x - 0.5)
+    yield "normal", lambda: z.distributions.DiagNormal(torch.zeros(3), torch.ones(3)).rsample()
+    yield "minimum", lambda: z.distributions.Minimum(torch.distributions.Gamma(r(3) + 1, r(3) + 1), 3).log_prob(r(3))
+    yield "sort", lambda: z.distributions.Sort(torch.distributions.Normal(torch.zeros(3), 1.0), 3).sample()
+    yield "bisection", lambda: z.utils.bisection(torch.cos, torch.zeros(2), 3 * torch.ones(2))
+    yield "gausslegendre", lambda: z.utils.gauss_legendre(torch.sin, torch.zeros(2), torch.ones(2))
+
+
+def normflows():
+    import normflows as n
+    x = r(4, 4)
+    for name, make in (("planar", lambda: n.flows.Planar((4,))), ("radial", lambda: n.flows.Radial((4,))), ("affine", lambda: n.flows.AffineConstFlow((4,))),
+                       ("lu", lambda: n.flows.LULinearPermute(4)), ("actnorm", lambda: n.flows.ActNorm((4,))),
+                       ("conv", lambda: n.flows.Invertible1x1Conv(4)), ("rqs", lambda: n.flows.AutoregressiveRationalQuadraticSpline(4, 1, 8)),
+                       ("circular", lambda: n.flows.CircularAutoregressiveRationalQuadraticSpline(4, 1, 8, [0])), ("residual", lambda: n.flows.Residual(n.nets.LipschitzMLP([4, 8, 4]))),
+                       ("gauss", lambda: n.distributions.DiagGaussian(4)), ("mixture", lambda: n.distributions.GaussianMixture(2, 4)), ("uniform", lambda: n.distributions.Uniform(4))):
+        yield name, lambda make=make, name=name: make()(r(4, 4, 2, 2) if name == "conv" else 3) if name in ("gauss", "mixture", "uniform") else make()(r(4, 4, 2, 2) if name == "conv" else x)
+    yield "target", lambda: n.distributions.TwoMoons().log_prob(r(4, 2))
+
+
+def pypose():
+    import pypose as p
+    yield "se3", lambda: p.randn_se3(2).Exp().Log()
+    yield "so3", lambda: p.randn_SO3(2).matrix()
+    yield "mat2", lambda: p.mat2SO3(torch.eye(3)[None])
+    yield "sim3", lambda: p.randn_sim3(2).Exp().Inv()
+    yield "svdtf", lambda: p.svdtf(r(5, 3), r(5, 3))
+    yield "chspline", lambda: p.chspline(r(4, 3), 0.5)
+    yield "epnp", lambda: p.module.EPnP(torch.eye(3))(r(8, 3) + 1, r(8, 2))
+    yield "euler", lambda: p.randn_SO3(2).euler()
+    yield "knn", lambda: p.knn(r(6, 3), r(4, 3), k=2)
+    yield "cholesky", lambda: p.optim.solver.Cholesky()(spd(3), r(3, 1))
+    yield "pinv", lambda: p.optim.solver.PINV()(r(3, 3), r(3, 1))
+    yield "lstsq", lambda: p.optim.solver.LSTSQ()(r(3, 3), r(3, 1))
+    yield "cg", lambda: p.optim.solver.CG()(spd(3), r(3, 1))
+    yield "ekf", lambda: p.module.LTI(r(2, 2), r(2, 1), r(1, 2), r(1, 1))(r(2), r(1))
+
+
+def pytorch_metric_learning():
+    from pytorch_metric_learning import distances, losses, miners, reducers
+    e, labels = r(8, 4), torch.arange(8) % 3
+    for name in ("ArcFaceLoss", "CosFaceLoss", "ProxyNCALoss", "SoftTripleLoss", "NormalizedSoftmaxLoss", "SphereFaceLoss", "ProxyAnchorLoss"):
+        yield name, lambda name=name: getattr(losses, name)(num_classes=3, embedding_size=4)(e, labels)
+    for name in ("TripletMarginLoss", "ContrastiveLoss", "NTXentLoss", "CircleLoss", "MultiSimilarityLoss", "FastAPLoss", "SupConLoss", "LiftedStructureLoss",
+                 "GeneralizedLiftedStructureLoss", "MarginLoss", "NCALoss", "NPairsLoss", "SignalToNoiseRatioContrastiveLoss", "TupletMarginLoss", "IntraPairVarianceLoss", "AngularLoss"):
+        yield name, lambda name=name: getattr(losses, name)()(e, labels)
+    for name in ("BatchHardMiner", "MultiSimilarityMiner", "TripletMarginMiner", "DistanceWeightedMiner", "HDCMiner", "UniformHistogramMiner", "PairMarginMiner"):
+        yield name, lambda name=name: getattr(miners, name)()(e, labels)
+
+
+def torch_distributions():
+    import torch.distributions as d
+    one = r(3) + 0.5
+    made = {"Gamma": (one, one), "Beta": (one, one), "Dirichlet": (one,), "StudentT": (one + 2, one, one), "Poisson": (one,), "Binomial": (5, one / 2),
+            "NegativeBinomial": (one, one / 2), "VonMises": (one, one), "Weibull": (one, one), "Gumbel": (one, one), "Laplace": (one, one), "HalfCauchy": (one,),
+            "Cauchy": (one, one), "Chi2": (one,), "Exponential": (one,), "FisherSnedecor": (one, one + 4), "Geometric": (one / 2,), "HalfNormal": (one,), "Kumaraswamy": (one, one),
+            "LogNormal": (one, one), "Pareto": (one, one), "Uniform": (one * 0, one), "Normal": (one, one), "Bernoulli": (one / 2,), "Categorical": (one,), "ContinuousBernoulli": (one / 2,),
+            "InverseGamma": (one, one), "RelaxedBernoulli": (torch.tensor(0.5), one / 2), "OneHotCategorical": (one,), "MultivariateNormal": (torch.zeros(3), spd(3)),
+            "LowRankMultivariateNormal": (torch.zeros(3), r(3, 2), one), "LKJCholesky": (3, 1.0), "Wishart": (torch.tensor(5.0), spd(3)), "LogisticNormal": (one, one)}
+    for name, args in made.items():
+        def run(name=name, args=args):
+            a = getattr(d, name)(*args)
+            sample = a.sample()
+            a.log_prob(sample)
+            for extra in (a.entropy, lambda: a.mean, lambda: a.variance, lambda: a.cdf(sample), lambda: d.kl_divergence(a, a), lambda: a.icdf(torch.tensor(0.5))):
+                try:
+                    extra()
+                except NotImplementedError:
+                    continue
+        yield name, run
+
+
 PACKAGES = [kornia, gpytorch, linear_operator, torchaudio, torch_geometric, e3nn, torchdiffeq, torchcde, torchsde, pyro, nflows, geoopt, entmax,
-            torchmetrics, botorch, roma]
+            torchmetrics, botorch, roma, zuko, normflows, pypose, pytorch_metric_learning, torch_distributions]
 
 
 def reached_by(call, home):
@@ -401,7 +479,7 @@ def main():
         if args.only and args.only != name:
             continue
         try:
-            home = os.path.dirname(importlib.import_module(name).__file__)
+            home = os.path.dirname(importlib.import_module("torch.distributions" if name == "torch_distributions" else name).__file__)
         except ImportError as error:
             print(f"{name}: not installed: {error}", file=sys.stderr)
             continue

@@ -487,7 +487,11 @@ def distributions(table, only):
             "Laplace": lambda: d.Laplace(one, one), "MultivariateNormal": lambda: d.MultivariateNormal(torch.zeros(2), torch.eye(2)),
             "LogNormal": lambda: d.LogNormal(one, one), "Gumbel": lambda: d.Gumbel(one, one), "StudentT": lambda: d.StudentT(one)}
     for name, make in rows.items():
-        calls = [lambda make=make: make().sample(), lambda make=make: make().log_prob(make().sample())]
+        # Who builds one need not draw from it, nor ask for a density.
+        value = make().sample()
+        calls = [make, lambda make=make: make().sample(), lambda make=make, value=value: make().log_prob(value)]
+        if name == "MultivariateNormal":
+            calls.append(lambda: d.MultivariateNormal(torch.zeros(2), scale_tril=torch.eye(2)))
         written(f"torch.distributions.{name}", calls, table, backward=False, only=only)
 
 

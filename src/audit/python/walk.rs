@@ -265,7 +265,8 @@ impl<'a> Walker<'a, '_> {
         let forward = matches!(def.name.as_str(), "forward" | "__call__")
             && self.class.is_some_and(|class| class.module);
         let mut frame = HashMap::default();
-        let evident = Evident::of(&def.body);
+        // Most functions say what all their parameters are: the others are looked through once.
+        let mut evident = None;
         for parameter in def.parameters.iter_non_variadic_params() {
             let name = parameter.parameter.name.as_str();
             if name == "self" || name == "cls" {
@@ -277,6 +278,7 @@ impl<'a> Walker<'a, '_> {
                 .or_else(|| parameter.default.as_deref().and_then(kinds::by_default));
             let kind = kind.unwrap_or_else(|| {
                 let free = annotation.is_none();
+                let evident = evident.get_or_insert_with(|| Evident::of(&def.body));
                 if (forward && free) || evident.names.contains(name) {
                     Kind::Likely
                 } else {
