@@ -169,17 +169,17 @@ fn the_standard_level_is_clean_and_finds_what_it_should() {
     let stages = said.report["devices"][0]["stages"].as_array().unwrap();
     let speeds = stages.iter().filter(|stage| stage["gb_per_s"].is_number()).count();
     assert_eq!((stages.len(), speeds), (26, 3));
-    // Kernels 6 and 8 are the large products, 10 to 14 the random numbers.
-    let compute = ["--level", "standard", "--rung", "compute"];
-    for (fault, found) in [
-        ("kernel@6+:flip", "VERIFY-COMPUTE wrong"),
-        ("kernel@8+:flipmsb", "VERIFY-COMPUTE wrong"),
-        ("kernel@10+:flipmsb", "VERIFY-COMPUTE tolerance"),
-        ("kernel@13+:nan", "VERIFY-COMPUTE tolerance"),
-        ("kernel@13+:ret=507015", "VERIFY-COMPUTE call"),
+    // Of one type the third kernel is the large product, the next two take random numbers.
+    for (dtype, fault, found) in [
+        ("fp16", "kernel@3+:flip", "VERIFY-COMPUTE wrong"),
+        ("fp32", "kernel@3+:flipmsb", "VERIFY-COMPUTE wrong"),
+        ("fp16", "kernel@4+:flipmsb", "VERIFY-COMPUTE tolerance"),
+        ("bf16", "kernel@4+:nan", "VERIFY-COMPUTE tolerance"),
+        ("fp16", "kernel@5+:ret=507015", "VERIFY-COMPUTE call"),
     ] {
+        let compute = ["--level", "standard", "--rung", "compute", "--dtype", dtype];
         let said = verify(OLD.path(), &compute, &[("ASCSIM_FAULT", fault)]);
-        assert_eq!(said.found(), [found], "{fault}");
+        assert_eq!(said.found(), [found], "{fault} {dtype}");
     }
 }
 
@@ -239,7 +239,8 @@ fn every_version_is_climbed_as_far_as_it_goes() {
         }
         // A fault is found in each of them.
         let faulty = [variables[0], variables[1], ("ASCSIM_FAULT", "kernel#1:flip")];
-        let said = verify(libraries.path(), &["--rung", "compute"], &faulty);
+        let args = ["--rung", "compute", "--dtype", "int32"];
+        let said = verify(libraries.path(), &args, &faulty);
         assert_eq!(said.found(), ["VERIFY-COMPUTE wrong"], "{version}");
     }
     // What is older than that is said to be.
