@@ -4,6 +4,7 @@
 
 mod accuracy;
 mod clean;
+mod cluster;
 mod command;
 mod ranks;
 

@@ -21,8 +21,9 @@ const GRAM: usize = 4;
 const STRIDE: usize = 3;
 /// The bytes of a literal that stand for it: wherever it lies, a place has its gram within them.
 const WINDOW: usize = GRAM + STRIDE - 1;
-/// Bits of the table; a power of two. It stays in the fastest cache.
-const BITS: usize = 1 << 17;
+/// Bits of the table; a power of two. Twice as many as would do: every place that is wrongly asked
+/// for costs more than the cache does.
+const BITS: usize = 1 << 18;
 /// Bits of a hash that name a drawer of entries.
 const DRAWERS: u32 = 12;
 /// The length of a code.
@@ -96,7 +97,8 @@ impl Sieve {
             }
         }
         entries.sort_by_key(|entry| entry.hash);
-        let mut table = Box::new([0_u64; BITS / 64]);
+        let zeros = vec![0_u64; BITS / 64].into_boxed_slice();
+        let mut table: Box<[u64; BITS / 64]> = zeros.try_into().expect("it was made that long");
         for entry in &entries {
             let bit = bit(entry.hash);
             table[bit / 64] |= 1 << (bit % 64);

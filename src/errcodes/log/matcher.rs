@@ -4,12 +4,15 @@
 //! which signatures are tried; the expressions never see any other line.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
+use std::ops::Deref;
 use std::sync::LazyLock;
 
 use line_sieve::Sieve;
 use serde::{Deserialize, Serialize};
 
 use super::codes::{self, Stated};
+use super::frame::{self, Frame};
 use super::line::{self, Fields, Level};
 use super::signature::{Signature, signatures};
 use super::{advice, fallback, prefix, text};
@@ -132,10 +135,11 @@ pub(super) fn next_candidate(text: &[u8], start: usize) -> Option<usize> {
     PREFILTER.sieve.next(text, start).map(|found| found.end)
 }
 
-/// Everything that a line holds.
-pub(super) fn examine(raw: &[u8]) -> Findings<'_> {
+/// Everything that a line holds; `above` are lines before it.
+pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
     let clean = text::without_escapes(raw);
     let (line, writer) = prefix::strip(&clean);
+    let frame = LazyCell::new(|| frame::innermost(above, &writer));
     let level = line::level(line);
     let (wanted, with_codes, with_fallback) = targets(line);
     let mut found = Findings::default();
@@ -144,16 +148,25 @@ pub(super) fn examine(raw: &[u8]) -> Findings<'_> {
     }
     let stated = advice::start(line);
     let mut matches: Vec<Match<'_>> = Vec::new();
-    for index in wanted {
-        matches.extend(match_signature(&signatures()[index], line, stated, level));
-    }
-    keep_most_specific(&mut matches);
     let codes =
         if with_codes && level > Level::Noise { codes::find(&line[..stated]) } else { Vec::new() };
-    if codes.iter().any(|code| code.cause.is_some()) {
-        // A code says more than that there was an exception.
-        matches.retain(|matched| !matched.signature.is_last_resort());
+    let (last_resorts, wanted): (Vec<&'static Signature>, Vec<&'static Signature>) = wanted
+        .into_iter()
+        .map(|index| &signatures()[index])
+        .partition(|signature| signature.is_last_resort());
+    let attempt = |signature| match_signature(signature, line, stated, level, &frame);
+    matches.extend(wanted.into_iter().filter_map(attempt));
+    // Anything else says more than that there was an exception, or in which part.
+    let told = matches.iter().any(|matched| matched.signature.role != Role::Context);
+    let coded = codes.iter().filter(|code| code.cause.is_some()).map(|code| code.role).max();
+    let open = |signature: &&'static Signature| match coded {
+        Some(role) => signature.place && role == Role::Wrapper,
+        None => true,
+    };
+    if !told {
+        matches.extend(last_resorts.into_iter().filter(open).filter_map(attempt));
     }
+    keep_most_specific(&mut matches);
     if matches.is_empty() && codes.is_empty() {
         return found;
     }
@@ -198,7 +211,12 @@ struct Match<'a> {
     start: usize,
     end: usize,
     captures: Vec<(&'static str, &'a [u8])>,
+    /// Of an exception, where it was raised.
+    place: Option<String>,
 }
+
+/// The group of an expression that is the type of an exception.
+const KIND: &str = "kind";
 
 impl Match<'_> {
     fn into_hit(self, fields: &Fields) -> Hit {
@@ -211,6 +229,7 @@ impl Match<'_> {
                 .captures
                 .into_iter()
                 .map(|(name, value)| (name, text::evidence(value)))
+                .chain(self.place.map(|place| ("frame", place)))
                 .collect(),
             fields: fields.clone(),
             text: String::new(),
@@ -224,14 +243,22 @@ fn match_signature<'a>(
     line: &'a [u8],
     stated: usize,
     level: Level,
+    frame: &impl Deref<Target = Option<Frame>>,
 ) -> Option<Match<'a>> {
     let context = signature.role == Role::Context;
-    if level == Level::Noise && !context {
+    let mild = level == Level::Info || level == Level::Warning;
+    if !context && level == Level::Noise || signature.place && mild {
         return None;
     }
     let part = if context { line } else { &line[..stated] };
     let regex = signature.regex()?;
     let range = regex.find(part)?;
+    if !signature.raised_in.is_empty() {
+        let package = frame.as_ref().map(|frame| &frame.package)?;
+        if !signature.raised_in.contains(package) {
+            return None;
+        }
+    }
     let mut captures = Vec::new();
     if regex.captures_len() > 1
         && let Some(found) = regex.captures(part)
@@ -249,7 +276,10 @@ fn match_signature<'a>(
         _ => 0,
     };
     let weight = signature.weight.saturating_sub(less).max(1);
-    Some(Match { signature, weight, start: range.start(), end: range.end(), captures })
+    let is_exception =
+        !signature.raised_in.is_empty() || captures.iter().any(|(name, _)| *name == KIND);
+    let place = if is_exception { frame.as_ref().map(|frame| frame.place.clone()) } else { None };
+    Some(Match { signature, weight, start: range.start(), end: range.end(), captures, place })
 }
 
 /// Of several readings of the same words only the most specific one stays.
@@ -285,7 +315,7 @@ mod tests {
     use super::*;
 
     fn causes(line: &str) -> Vec<String> {
-        examine(line.as_bytes()).hits.into_iter().map(|hit| hit.cause).collect()
+        examine(line.as_bytes(), b"").hits.into_iter().map(|hit| hit.cause).collect()
     }
 
     #[test]
@@ -315,7 +345,7 @@ mod tests {
     fn values_of_a_text_are_kept() {
         let line = "HCCL_BUFFSIZE is too SMALL, maxBs = 512, NEEDED_HCCL_BUFFSIZE = 609MB, \
             HCCL_BUFFSIZE=200MB.";
-        let hits = examine(line.as_bytes()).hits;
+        let hits = examine(line.as_bytes(), b"").hits;
         assert_eq!(hits[0].cause, "hccl.buffsize_too_small");
     }
 }

@@ -16,6 +16,7 @@ mod diagnose;
 mod diagnosis;
 mod fallback;
 mod follow;
+mod frame;
 mod line;
 mod matcher;
 mod page;

@@ -4,7 +4,7 @@
 //! from another cause, is long past, or only waits for others, loses some. Among about equals the
 //! earliest is taken.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::matcher::Role;
 use super::process::{Process, Processes, Who};
@@ -32,6 +32,9 @@ const WEAKER: i32 = 24;
 const EXPLAINS_WAITING: i32 = 44;
 /// How long after a failure its peers stop waiting at most, in seconds.
 const PATIENCE: i64 = 7_500;
+
+/// A rank that does not wait is told from logs that are not complete by this many that do.
+const FEW: usize = 2;
 
 /// Causes that say no more than that a peer did not come.
 const WAITS: [&str; 10] = [
@@ -241,6 +244,7 @@ fn explains(edge: &Edge, from: &Candidate<'_>, to: &Candidate<'_>) -> bool {
 
 /// Peers that wait are no cause where something else failed before.
 fn fold_waiting(candidates: &mut [Candidate<'_>]) {
+    let idle = idle(candidates);
     let strongest = candidates
         .iter()
         .enumerate()
@@ -249,8 +253,8 @@ fn fold_waiting(candidates: &mut [Candidate<'_>]) {
                 && !candidate.stale
                 && !candidate.in_baseline
                 && candidate.explained.is_none()
-                && candidate.role == Role::Root
-                && candidate.score >= EXPLAINS_WAITING
+                && (candidate.role == Role::Root && candidate.score >= EXPLAINS_WAITING
+                    || candidate.role >= Role::Symptom && is_of(candidate, &idle))
         })
         .max_by_key(|(index, candidate)| (candidate.score, std::cmp::Reverse(*index)))
         .map(|(index, _)| index);
@@ -267,6 +271,28 @@ fn fold_waiting(candidates: &mut [Candidate<'_>]) {
             candidates[index].score -= FOLDED - 10;
         }
     }
+}
+
+/// Who does not wait where at least two others do, if that is only a few.
+fn idle<'c>(candidates: &'c [Candidate<'_>]) -> BTreeSet<&'c Who> {
+    let ranks = |wait: bool| {
+        let items =
+            candidates.iter().filter(move |one| one.waits == wait).flat_map(|one| &one.items);
+        items
+            .filter(|item| item.process.rank.is_some())
+            .map(|item| &item.who)
+            .collect::<BTreeSet<_>>()
+    };
+    let waiting = ranks(true);
+    let idle: BTreeSet<&Who> = ranks(false).difference(&waiting).copied().collect();
+    if waiting.len() >= 2 && idle.len() * FEW <= waiting.len() { idle } else { BTreeSet::new() }
+}
+
+/// Whether what speaks for a cause most clearly comes from those alone.
+fn is_of(candidate: &Candidate<'_>, who: &BTreeSet<&Who>) -> bool {
+    let best = candidate.items[0].record.hit.weight;
+    let mut telling = candidate.items.iter().filter(|item| item.record.hit.weight == best);
+    !who.is_empty() && telling.all(|item| who.contains(&item.who))
 }
 
 /// The earliest among about equals gains.

@@ -19,6 +19,12 @@ const LOOK_BACK: usize = 4 << 10;
 /// The largest log whose lines are joined in case that a terminal wrapped them, in bytes.
 const WRAPPED: usize = 192 << 10;
 
+/// The part of a text that is a list of ranks: of a large job it goes on over many lines, which are
+/// kept as one.
+const LIST: &str = "ranks";
+/// How long such a list may get, in bytes: enough for 100,000 ranks.
+const LIST_LENGTH: usize = 2 << 20;
+
 /// The most that is kept of one log.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -87,12 +93,16 @@ pub(super) struct Scanner {
     seen: HashMap<u64, usize>,
     /// How many are kept that differ in nothing but their captures, by a hash of the rest.
     variants: HashMap<u64, usize>,
+    /// Where lists are that go on over many lines, by the same hash.
+    lists: HashMap<u64, usize>,
     /// By record, its key in `seen`.
     keys: Vec<u64>,
     /// The records of each weight.
     weights: BTreeMap<u8, Vec<usize>>,
     hasher: RandomState,
     limits: Limits,
+    /// Lines of tracebacks before the one that is taken, where lines come one by one.
+    above: Vec<u8>,
 }
 
 impl Scanner {
@@ -101,10 +111,12 @@ impl Scanner {
             report: FileReport { name: name.to_owned(), ..FileReport::default() },
             seen: HashMap::new(),
             variants: HashMap::new(),
+            lists: HashMap::new(),
             keys: Vec::new(),
             weights: BTreeMap::new(),
             hasher: RandomState::default(),
             limits,
+            above: Vec::new(),
         }
     }
 
@@ -116,6 +128,7 @@ impl Scanner {
 
     /// Counts a line that holds nothing.
     pub(super) fn pass(&mut self, line: &[u8]) {
+        self.remember(line);
         self.report.lines += 1;
         self.report.bytes += line.len() as u64;
         self.report.last = Time::find(line).or(self.report.last);
@@ -125,11 +138,22 @@ impl Scanner {
     pub(super) fn take(&mut self, line: &[u8]) -> Vec<Hit> {
         let number = self.report.lines + 1;
         self.region(line);
+        self.remember(line);
         self.report.lines = number;
         self.report.bytes += line.len() as u64;
         self.report.last = Time::find(line).or(self.report.last);
         let new = self.report.records.iter().filter(|record| record.line == number);
         new.map(|record| record.hit.clone()).collect()
+    }
+
+    /// Keeps the frames of a traceback for the line that ends it.
+    fn remember(&mut self, line: &[u8]) {
+        if memchr::memmem::find(line, b"File \"").is_some() {
+            if self.above.len() + line.len() > LOOK_BACK {
+                self.above.clear();
+            }
+            self.above.extend_from_slice(&line[..line.len().min(LOOK_BACK)]);
+        }
     }
 
     fn run(&mut self, reader: &mut dyn Read) -> io::Result<()> {
@@ -190,7 +214,9 @@ impl Scanner {
         if stop - start >= 2 * REACH {
             self.report.cut += 1;
         }
-        let mut found = matcher::examine(&text[start..stop]);
+        let before = &text[start.saturating_sub(LOOK_BACK)..start];
+        let above = if before.is_empty() { self.above.as_slice() } else { before };
+        let mut found = matcher::examine(&text[start..stop], above);
         if let Some(operator) = found.fallback.take() {
             let known = self.report.fallbacks.len();
             if known < self.limits.records || self.report.fallbacks.contains_key(&operator) {
@@ -220,6 +246,19 @@ impl Scanner {
             record.last = hit.fields.time.or(record.last);
             return;
         }
+        if let Some((_, more)) = hit.captures.iter().find(|(name, _)| *name == LIST)
+            && let Some(place) = self.lists.get(&kind)
+            && let Some(record) = self.report.records.get_mut(*place)
+            && record.hit.rule == hit.rule
+            && let Some((_, list)) = record.hit.captures.iter_mut().find(|(name, _)| *name == LIST)
+        {
+            if list.len() < LIST_LENGTH {
+                list.push(' ');
+                list.push_str(more);
+            }
+            record.count += 1;
+            return;
+        }
         let variants = self.variants.get(&kind).copied().unwrap_or(0);
         let place = if variants < self.limits.variants { self.place(hit.weight) } else { None };
         let Some(place) = place else {
@@ -228,6 +267,9 @@ impl Scanner {
         };
         hit.fields.time = hit.fields.time.or_else(time).or(self.report.last);
         hit.text = text();
+        if hit.captures.iter().any(|(name, _)| *name == LIST) {
+            self.lists.insert(kind, place);
+        }
         self.variants.insert(kind, variants + 1);
         self.seen.insert(key, place);
         self.weights.entry(hit.weight).or_default().push(place);
@@ -275,7 +317,8 @@ impl Scanner {
                     let stop = stop.min(next + REACH);
                     let begin = start.max(end.saturating_sub(REACH));
                     let whole = [&text[begin..end], &text[next..stop]].concat();
-                    let mut found = matcher::examine(&whole);
+                    let before = &text[begin.saturating_sub(LOOK_BACK)..begin];
+                    let mut found = matcher::examine(&whole, before);
                     let time = || last_time(&text[start.saturating_sub(LOOK_BACK)..start]);
                     for hit in std::mem::take(&mut found.hits) {
                         if !self.report.records.iter().any(|record| record.hit.rule == hit.rule) {

@@ -34,6 +34,12 @@ pub struct Signature {
     pub counter: String,
     /// Where the text is known from.
     pub source: String,
+    /// Packages, one of which raised the exception; none if that does not matter.
+    #[serde(default)]
+    pub raised_in: Vec<String>,
+    /// Whether it says only which part of CANN writes, not what happened.
+    #[serde(default)]
+    pub place: bool,
     #[serde(skip)]
     compiled: OnceLock<Option<Regex>>,
 }
@@ -134,12 +140,13 @@ struct EdgeFile {
 }
 
 /// The files of `data/errors/signatures`: by what the texts are about.
-const FILES: [&str; 13] = [
+const FILES: [&str; 16] = [
     "libraries",
     "chips",
     "driver",
     "memory",
     "frameworks",
+    "python",
     "operators",
     "aicore",
     "hccl",
@@ -148,6 +155,8 @@ const FILES: [&str; 13] = [
     "runtime",
     "hardware",
     "tools",
+    "words",
+    "places",
 ];
 
 static SIGNATURES: LazyLock<Vec<Signature>> = LazyLock::new(|| {
@@ -187,6 +196,8 @@ fn knowledge() -> impl Iterator<Item = Signature> {
             counter: but_last.join(" "),
             literals: vec![longest],
             source: source.clone(),
+            raised_in: Vec::new(),
+            place: false,
             compiled: OnceLock::new(),
         }
     })

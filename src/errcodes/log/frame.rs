@@ -1,0 +1,142 @@
+//! Where a Python exception was raised: the innermost frame of the traceback above its line.
+//!
+//! The same words mean different things by where they come from: an argument that is not known is
+//! a slip in a script of one's own, and packages of versions that do not belong together where
+//! one package calls another.
+
+use super::prefix::{self, Writer};
+
+/// The start of a frame.
+const FILE: &[u8] = b"File \"";
+/// Directories below which Python installs packages.
+const INSTALLED: [&str; 2] = ["site-packages", "dist-packages"];
+/// Packages that people also run from a checkout.
+const CHECKED_OUT: [&str; 24] = [
+    "torch_npu",
+    "vllm_ascend",
+    "vllm",
+    "mindspeed",
+    "mindspeed_llm",
+    "mindspeed_mm",
+    "mindspeed_rl",
+    "megatron",
+    "transformers",
+    "deepspeed",
+    "mindspore",
+    "mindformers",
+    "mindie_llm",
+    "atb_llm",
+    "sglang",
+    "lmdeploy",
+    "dlinfer",
+    "verl",
+    "llamafactory",
+    "swift",
+    "accelerate",
+    "torchair",
+    "triton",
+    "tbe",
+];
+
+/// A frame of a traceback.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Frame {
+    /// The package; `python` for the standard library, empty for a script.
+    pub package: String,
+    /// File, line and function, for people.
+    pub place: String,
+}
+
+/// The innermost frame of the traceback that `above` ends with, written by the same process.
+pub(super) fn innermost(above: &[u8], writer: &Writer) -> Option<Frame> {
+    let mut upper = above.len();
+    while let Some(at) = memchr::memmem::rfind(&above[..upper], FILE) {
+        let start = memchr::memrchr(b'\n', &above[..at]).map_or(0, |end| end + 1);
+        if prefix::strip(&above[start..at]).1 == *writer {
+            let end = memchr::memchr(b'\n', &above[at..]).map_or(above.len(), |end| at + end);
+            return frame(&above[at + FILE.len()..end]);
+        }
+        upper = at;
+    }
+    None
+}
+
+/// `…/site-packages/torch/_ops.py", line 12, in __call__`.
+fn frame(text: &[u8]) -> Option<Frame> {
+    let text = String::from_utf8_lossy(text);
+    let (path, rest) = text.split_once('"')?;
+    let rest = rest.strip_prefix(", line ")?;
+    let line: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    let function = rest.split_once(", in ").map_or("", |(_, name)| name.trim());
+    let parts: Vec<&str> = path.split('/').collect();
+    let from = first_of(&parts);
+    let shown = from.map_or(parts.len().saturating_sub(2), |(at, _)| at);
+    let mut place = format!("{}:{line}", parts[shown..].join("/"));
+    if !function.is_empty() {
+        place = format!("{place} {function}");
+    }
+    Some(Frame { package: from.map_or("", |(_, package)| package).to_owned(), place })
+}
+
+/// The package that a path is of, and where in the path it begins.
+fn first_of<'a>(parts: &[&'a str]) -> Option<(usize, &'a str)> {
+    let module = |part: &'a str| part.strip_suffix(".py").unwrap_or(part);
+    if let Some(at) = parts.iter().rposition(|part| INSTALLED.contains(part))
+        && let Some(package) = parts.get(at + 1)
+    {
+        return Some((at + 1, module(package)));
+    }
+    if let Some(at) = parts.iter().rposition(|part| CHECKED_OUT.contains(part)) {
+        return Some((at, parts[at]));
+    }
+    let standard = |part: &&str| part.starts_with("python3.") || part.starts_with("<frozen ");
+    let at = parts.iter().rposition(standard)?;
+    Some(((at + 1).min(parts.len() - 1), "python"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raised(above: &str, writer: &Writer) -> Option<(String, String)> {
+        innermost(above.as_bytes(), writer).map(|frame| (frame.package, frame.place))
+    }
+
+    #[test]
+    fn the_last_frame_says_which_package_raised() {
+        let writer = Writer::default();
+        for (path, package, place) in [
+            ("/usr/lib/python3.10/site-packages/torch/_ops.py", "torch", "torch/_ops.py:12 f"),
+            (
+                "/opt/vllm-ascend/vllm_ascend/worker/a.py",
+                "vllm_ascend",
+                "vllm_ascend/worker/a.py:12 f",
+            ),
+            (
+                "/usr/local/python3.11/lib/python3.11/json/decoder.py",
+                "python",
+                "json/decoder.py:12 f",
+            ),
+            ("<frozen importlib._bootstrap>", "python", "<frozen importlib._bootstrap>:12 f"),
+            ("/home/x/work/train.py", "", "work/train.py:12 f"),
+            ("train.py", "", "train.py:12 f"),
+        ] {
+            let text = format!(
+                "  File \"a.py\", line 1, in <module>\n    f()\n  File \"{path}\", line 12, in f\n    x\n"
+            );
+            let found = raised(&text, &writer).unwrap();
+            assert_eq!((found.0.as_str(), found.1.as_str()), (package, place));
+        }
+        assert_eq!(raised("nothing\n", &writer), None);
+        assert_eq!(raised("File \"cut", &writer), None);
+    }
+
+    #[test]
+    fn frames_of_other_processes_are_not_taken() {
+        let text = "[rank0]:   File \"/x/mindspeed/a.py\", line 3, in f\n[rank1]:   File \"b.py\", line 4, in g\n";
+        let writer = Writer { rank: Some(0), ..Writer::default() };
+        assert_eq!(raised(text, &writer).unwrap().0, "mindspeed");
+        let writer = Writer { rank: Some(7), ..Writer::default() };
+        assert_eq!(raised(text, &writer), None);
+    }
+}
