@@ -21,6 +21,11 @@ const KNOWN: &str = "8.1.RC1";
 /// The chip: what `--soc` names, else that of this machine.
 pub(super) fn chip(args: &AuditOpsArgs, machine: &Sysroot) -> anyhow::Result<Option<ChipFamily>> {
     if let Some(name) = &args.soc {
+        // Who types only this means the family of Atlas A2, as its packages of operators are called;
+        // the chip of the first generation has `Ascend` in its name.
+        if name.trim().eq_ignore_ascii_case("910b") {
+            return Ok(Some(ChipFamily::A910B));
+        }
         let family = ChipFamily::from_soc(name).with_context(|| {
             format!(
                 "`{name}` is no chip that is known: expected a name as `npu-smi info` and ATC use \

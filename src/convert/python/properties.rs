@@ -83,6 +83,7 @@ const STATEMENTS: &[&str] = &[
     "f(@)",
     "torch.device(name)",
     "os.environ['CUDA_VISIBLE_DEVICES'] = '0, 1'",
+    "for key in ('CUDA_VISIBLE_DEVICES', 'NCCL_DEBUG'): os.environ.pop(key, None)",
     "if @:\n    y = @\nelif @:\n    pass\nelse:\n    z = @",
     "def f(a, device='cuda', b=@):\n    \"\"\"cuda\"\"\"\n    return @",
     "class A(B):\n    device = @\n    def cuda(self):\n        return super().cuda()",
