@@ -1,7 +1,9 @@
 //! The command line: types and help texts, nothing else.
 
 mod audit_ops;
+mod bundle;
 mod output;
+mod report;
 mod shell;
 mod translate_error;
 mod verify;
@@ -17,7 +19,9 @@ use crate::convert::options::Import;
 use crate::version::CannVersion;
 
 pub use audit_ops::AuditOpsArgs;
+pub use bundle::BundleArgs;
 pub use output::{ColorWhen, LogLevel, OutputArgs};
+pub use report::ReportArgs;
 pub use shell::{CompletionsArgs, ManArgs};
 pub use translate_error::{InputKind, TranslateErrorArgs};
 pub use verify::VerifyArgs;
@@ -59,6 +63,10 @@ pub enum Command {
     /// Describe a wheel for `check --manifest`, or compare wheels with the published ones
     #[command(subcommand)]
     Manifest(ManifestCommand),
+    /// Show what other subcommands wrote as JSON on one page, for a browser
+    Report(ReportArgs),
+    /// Put all that somebody needs to help into one file, without secrets
+    Bundle(Box<BundleArgs>),
     /// Write the completions of a shell
     Completions(CompletionsArgs),
     /// Write the manual pages

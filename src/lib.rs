@@ -14,6 +14,7 @@
 //! - [`ops`] is what is known of operators, release by release.
 //! - [`report`] is the vocabulary that all subcommands speak; [`render`] turns it into bytes.
 //! - [`config`] is the file in which a site says what it wants, and what it accepts.
+//! - [`redact`] takes secrets out of what is passed on.
 //! - `cmd` puts these together, one file per subcommand; `cli` is the command line.
 //!
 //! Lints hold the walls. `unsafe` is denied, and expected by `verify::vendor` alone, which runs
@@ -43,6 +44,7 @@ pub mod hash;
 pub mod link;
 pub mod manifest;
 pub mod ops;
+pub mod redact;
 pub mod render;
 pub mod report;
 pub mod sysroot;

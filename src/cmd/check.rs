@@ -11,7 +11,7 @@ use super::matrix::load_matrix;
 use super::output::Output;
 use super::progress::Bar;
 use super::{finish, manifest};
-use crate::checks::{self, Check};
+use crate::checks::{self, Check, Profile};
 use crate::cli::CheckArgs;
 use crate::collect::{self, Options, Progress};
 use crate::config::Skips;
@@ -39,7 +39,8 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
         return Ok(ExitStatus::Clean);
     }
     let skips = &output.settings().skips;
-    finish(judge(&facts, &matrix, &selected, args, skips), output)
+    let asked = Asked { profile: args.profile, require_npu: args.require_npu, only: &args.only };
+    finish(judge(&facts, &matrix, &selected, asked, skips), output)
 }
 
 /// As [`gather`], but gives up after `--timeout`: `None` then. A read that hangs (a dead network
@@ -88,17 +89,32 @@ fn gather(args: &CheckArgs, progress: Progress) -> anyhow::Result<Facts> {
     Ok(facts)
 }
 
+/// What is asked of the checks.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    profile: Profile,
+    require_npu: bool,
+    only: &'a [String],
+}
+
+/// Runs all checks over the facts, as `check` without options does.
+pub(super) fn judge_all(facts: &Facts, skips: &Skips) -> Report {
+    let all: Vec<&Check> = checks::all().collect();
+    let asked = Asked { profile: Profile::General, require_npu: false, only: &[] };
+    judge(facts, Matrix::builtin(), &all, asked, skips)
+}
+
 /// Runs the selected checks over the facts.
 fn judge(
     facts: &Facts,
     matrix: &Matrix,
     selected: &[&'static Check],
-    args: &CheckArgs,
+    asked: Asked<'_>,
     skips: &Skips,
 ) -> Report {
     let catalog = Catalog::builtin();
     let context =
-        checks::Context { facts, matrix, profile: args.profile, require_npu: args.require_npu };
+        checks::Context { facts, matrix, profile: asked.profile, require_npu: asked.require_npu };
     let subject = facts.host.name.clone().unwrap_or_else(|| facts.source.clone());
     let mut report = Report::new("check", subject);
     report.provenance.push(("matrix".to_owned(), matrix.describe()));
@@ -137,7 +153,7 @@ fn judge(
         log::debug!("{} {verdict:?}", check.id);
         report.results.push(RuleResult { id: check.id, name, verdict, reason });
     }
-    for reason in unanswered(&args.only, &report.results) {
+    for reason in unanswered(asked.only, &report.results) {
         if !report.no_verdict.contains(&reason) {
             report.no_verdict.push(reason);
         }
@@ -284,7 +300,8 @@ mod tests {
             let cli = crate::cli::Cli::parse_from(line);
             let Some(crate::cli::Command::Check(args)) = cli.command else { panic!() };
             let selected = select(&args.only, &args.skip).unwrap();
-            let report = judge(&facts, &matrix, &selected, &args, &Skips::default());
+            let asked = Asked { profile: args.profile, require_npu: false, only: &args.only };
+            let report = judge(&facts, &matrix, &selected, asked, &Skips::default());
             report.no_verdict.iter().any(|text| text.en.contains("/etc/hccn.conf"))
         };
         assert!(blocked(&[]) && blocked(&["net"]) && !blocked(&["ms"]));

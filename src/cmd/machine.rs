@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
+use super::bundle::{is_bundle, member};
 use super::output::read_argument;
 use crate::facts::{FACTS_SCHEMA, Facts};
 use crate::sysroot::Sysroot;
@@ -36,7 +37,11 @@ pub(super) fn open_machine(
 /// Reads the file of `--facts`.
 pub(super) fn read_facts(path: &Path) -> anyhow::Result<Facts> {
     let shown = path.display();
-    let bytes = read_argument(path, FACTS_LIMIT)?;
+    let mut bytes = read_argument(path, FACTS_LIMIT)?;
+    if is_bundle(&bytes) {
+        bytes = member(&bytes, "facts.json", FACTS_LIMIT)
+            .with_context(|| format!("cannot read `{shown}`"))?;
+    }
     let facts: Facts = serde_json::from_slice(&bytes)
         .with_context(|| format!("`{shown}` is no facts file (written by `check --facts-only`)"))?;
     anyhow::ensure!(

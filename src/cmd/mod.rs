@@ -1,6 +1,7 @@
 //! One file per subcommand: gather, decide, hand a report to the renderer.
 
 mod audit_ops;
+mod bundle;
 mod check;
 mod compat;
 mod convert;
@@ -11,6 +12,7 @@ mod manifest;
 mod matrix;
 mod output;
 mod progress;
+mod report;
 mod settings;
 mod shell;
 mod translate_error;
@@ -45,8 +47,8 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
     let file = match &cli.command {
         // There `--output` is the place of the converted tree.
         Some(Command::Convert(args)) => args.report.clone(),
-        // There it is a directory.
-        Some(Command::Man(_)) => None,
+        // There it is a directory, or what is made.
+        Some(Command::Man(_) | Command::Bundle(_)) => None,
         _ => cli.output.output.clone(),
     };
     let mut output = Output::new(&cli.output, file, settings);
@@ -90,6 +92,8 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
         Command::Manifest(ManifestCommand::WheelCheck { sources }) => {
             manifest::wheel_check(sources, &output)
         }
+        Command::Report(args) => report::run(args, &output),
+        Command::Bundle(args) => bundle::run(args, &output),
         Command::Completions(args) => shell::completions(args, &output),
         Command::Man(args) => shell::man(args, &output),
     }

@@ -81,6 +81,24 @@ impl Output {
         }
     }
 
+    /// Refuses every other format than the one that `what` writes.
+    pub(super) fn only(&self, format: Format, what: &str) -> anyhow::Result<()> {
+        match self.format {
+            None => Ok(()),
+            Some(given) if given == format => Ok(()),
+            Some(other) => anyhow::bail!(
+                "`{what}` writes {} and cannot be used with `--format {}`",
+                format.as_str(),
+                other.as_str()
+            ),
+        }
+    }
+
+    /// How to render.
+    pub(super) fn style(&self) -> Style {
+        self.style
+    }
+
     /// Refuses `--format` for `what`, which is read by another program and is no report.
     pub(super) fn only_text(&self, what: &str) -> anyhow::Result<()> {
         match self.format {

@@ -89,6 +89,7 @@ fn examined(command: Option<&Command>) -> Option<&Path> {
     match command? {
         Command::Check(args) => args.root.as_deref(),
         Command::Compat(args) => args.root.as_deref(),
+        Command::Bundle(args) => args.root.as_deref(),
         _ => None,
     }
 }

@@ -18,7 +18,7 @@ use crate::text::{Lang, shell_quote, word};
 
 /// What the subcommands answer, in the order in which one needs them: a command, and the key of its
 /// question in `data/ui.toml`.
-const QUESTIONS: [(&str, &str); 7] = [
+const QUESTIONS: [(&str, &str); 9] = [
     ("check", "guide_check"),
     ("verify", "guide_verify"),
     ("translate-error train.log", "guide_translate_error"),
@@ -26,6 +26,8 @@ const QUESTIONS: [(&str, &str); 7] = [
     ("convert -r DIR --diff", "guide_convert"),
     ("compat", "guide_compat"),
     ("explain CANN-HOME 507035", "guide_explain"),
+    ("report check.json -o page.html", "guide_report"),
+    ("bundle", "guide_bundle"),
 ];
 
 /// Without a subcommand: what to do next. Nothing was examined, so that this is no success: a

@@ -25,6 +25,8 @@ struct Document<'a> {
     no_verdict: &'a [Text],
     notes: &'a [Text],
     provenance: Vec<Provenance<'a>>,
+    overview: Vec<Fact<'a>>,
+    tables: Vec<TableV1<'a>>,
     #[serde(flatten)]
     extra: &'a serde_json::Map<String, serde_json::Value>,
 }
@@ -39,6 +41,19 @@ struct Tool {
 struct Provenance<'a> {
     what: &'a str,
     value: &'a str,
+}
+
+#[derive(Serialize)]
+struct Fact<'a> {
+    label: &'a Text,
+    value: &'a Text,
+}
+
+#[derive(Serialize)]
+struct TableV1<'a> {
+    title: &'a Text,
+    head: &'a [Text],
+    rows: &'a [Vec<Text>],
 }
 
 #[derive(Serialize)]
@@ -79,6 +94,12 @@ pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             .provenance
             .iter()
             .map(|(what, value)| Provenance { what, value })
+            .collect(),
+        overview: report.overview.iter().map(|(label, value)| Fact { label, value }).collect(),
+        tables: report
+            .tables
+            .iter()
+            .map(|table| TableV1 { title: &table.title, head: &table.head, rows: &table.rows })
             .collect(),
         extra: &report.extra,
     };

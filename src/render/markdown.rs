@@ -20,7 +20,11 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
         }
         writeln!(out)?;
     }
-    writeln!(out, "**{}**\n", prose(&summary_line(report, lang)))?;
+    writeln!(
+        out,
+        "**{}**\n",
+        prose(&summary_line(report.summary(), !report.results.is_empty(), lang))
+    )?;
     if report.findings.len() > 1 {
         table(&report.findings, lang, out)?;
     }

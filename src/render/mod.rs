@@ -21,7 +21,7 @@ use crate::report::Report;
 use crate::text::Lang;
 
 pub(crate) use compat::{CompatPage, render_compat};
-pub(crate) use html::escaped;
+pub(crate) use html::{Document, escaped, page as render_documents, read as read_document};
 pub use markdown::prose as markdown_words;
 pub use page::{Block, markdown as page_markdown, text as page_text};
 pub use paint::Paint;
@@ -40,7 +40,7 @@ pub enum Format {
     Sarif,
     /// For pasting into an issue.
     Markdown,
-    /// One page without scripts, for a browser.
+    /// One page without scripts in both languages, for a browser.
     Html,
 }
 
@@ -86,7 +86,7 @@ pub fn render(
         Format::Junit => junit::render(report, style, out),
         Format::Sarif => sarif::render(report, style, out),
         Format::Markdown => markdown::render(report, style, out),
-        Format::Html => html::render(report, style, &mut |_| Ok(()), out),
+        Format::Html => html::render(report, style, None, out),
     }
 }
 
@@ -97,5 +97,5 @@ pub(crate) fn render_page(
     more: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    html::render(report, style, more, out)
+    html::render(report, style, Some(more), out)
 }

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::Style;
 use super::wrap::wrap;
-use crate::report::{Evidence, EvidenceKind, Finding, Report, RuleResult};
+use crate::report::{Evidence, EvidenceKind, Finding, Report, RuleResult, Summary};
 use crate::text::{Lang, escape_line, sentence, word};
 
 /// Title, cause, evidence, fix and consequences, one statement a line, harmless on a terminal.
@@ -96,15 +96,14 @@ pub(super) fn show_evidence(evidence: &Evidence, lang: Lang) -> String {
     text
 }
 
-/// How many things were found, of which gravity and how many checks did what: one sentence.
-pub(super) fn summary_line(report: &Report, lang: Lang) -> String {
-    let sum = report.summary();
+/// How many things were found, of which gravity and how many checks did what: one sentence. A run
+/// without checks has no words about them.
+pub(super) fn summary_line(sum: Summary, checks: bool, lang: Lang) -> String {
     let count = |key: &str, n: usize| {
         let key = if n == 1 { format!("{key}_one") } else { format!("{key}_many") };
         sentence(&key, &[("n", n.to_string())]).get(lang).to_owned()
     };
-    // A run without checks has no words about them.
-    let key = if report.results.is_empty() { "summary_findings" } else { "summary" };
+    let key = if checks { "summary" } else { "summary_findings" };
     let line = sentence(
         key,
         &[

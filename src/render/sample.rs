@@ -87,6 +87,11 @@ pub(super) fn rich() -> Report {
         (Text::same("CANN"), Text::same("8.2.RC1")),
     ];
     report.notes = vec![Text::new("A remark about the next step.", "关于下一步的说明。")];
+    report.tables = vec![crate::report::Table {
+        title: Text::new("Devices", "设备"),
+        head: vec![Text::same("NPU"), Text::new("state", "状态")],
+        rows: vec![vec![Text::same("0"), Text::new("well", "正常")]],
+    }];
     report.provenance = vec![("compat_matrix.toml".to_owned(), "2026-08-01".to_owned())];
     report.no_verdict = vec![Text::new("no permission to read X", "没有读取 X 的权限")];
     report.sort();

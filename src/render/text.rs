@@ -222,7 +222,7 @@ impl Page {
 
     fn foot(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let lang = self.style.lang;
-        self.paragraph("", &summary_line(report, lang), out)?;
+        self.paragraph("", &summary_line(report.summary(), !report.results.is_empty(), lang), out)?;
         if self.style.quiet {
             return Ok(());
         }

@@ -59,7 +59,7 @@ pub struct Evidence {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// The same for people, where it is words of ours and not of the machine.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<Text>,
 }
 
@@ -212,7 +212,7 @@ impl Found {
 }
 
 /// One thing to do: words, and where there is one, a command that can be pasted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FixStep {
     /// What to do.
     pub text: Text,
@@ -222,7 +222,7 @@ pub struct FixStep {
 }
 
 /// A finding with its words, as renderers see it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The stable id; never reused for another meaning.
     pub id: String,
@@ -244,6 +244,7 @@ pub struct Finding {
     #[serde(skip)]
     pub because: Vec<&'static str>,
     /// Findings that this one is the root cause of.
+    #[serde(default)]
     pub consequences: Vec<Finding>,
 }
 

@@ -84,6 +84,8 @@ pub struct Stat {
     pub gid: u32,
     /// Major and minor number of a device node, where known.
     pub device: Option<(u32, u32)>,
+    /// When the content was changed, in seconds since 1970; a copied tree may have lost it.
+    pub modified: Option<i64>,
     /// Whether mode and owner are those of the examined machine; a copied tree has lost them.
     pub owner_known: bool,
 }
@@ -101,6 +103,7 @@ impl Stat {
             uid: raw.st_uid,
             gid: raw.st_gid,
             device,
+            modified: Some(raw.st_mtime),
             owner_known: true,
         }
     }
@@ -132,6 +135,7 @@ impl Stat {
             uid: 0,
             gid: 0,
             device: None,
+            modified: None,
             owner_known: false,
         };
         bare.overlaid(Some(node))

@@ -176,6 +176,10 @@ impl Opened {
 }
 
 fn is_no_log(name: &str) -> bool {
+    // Of a support bundle (`bundle`), the logs are logs.
+    if let Some(part) = name.strip_prefix("ascend-doctor-bundle/") {
+        return !part.starts_with("logs/");
+    }
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     NO_LOGS.iter().any(|other| extension.eq_ignore_ascii_case(other))
 }

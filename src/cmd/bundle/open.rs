@@ -1,0 +1,37 @@
+//! Finds a member of a bundle that somebody sent.
+
+use std::io::Read;
+
+use anyhow::{Context as _, bail, ensure};
+use flate2::read::GzDecoder;
+
+use super::pack::TOP;
+
+/// How far a bundle is unpacked in search of a member, in bytes.
+const SEARCH: u64 = 1 << 30;
+
+/// Whether this looks like a bundle: it is compressed.
+pub(in crate::cmd) fn is_bundle(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x1f, 0x8b])
+}
+
+/// A member of a bundle, of at most `limit` bytes.
+pub(in crate::cmd) fn member(bundle: &[u8], name: &str, limit: u64) -> anyhow::Result<Vec<u8>> {
+    let mut archive = tar::Archive::new(GzDecoder::new(bundle).take(SEARCH));
+    let wanted = format!("{TOP}/{name}");
+    for entry in archive.entries().context("it is no bundle")? {
+        let entry = entry.context("the bundle is damaged")?;
+        if entry.path_bytes() != wanted.as_bytes() {
+            continue;
+        }
+        let size = entry.size();
+        ensure!(
+            size <= limit,
+            "`{name}` in the bundle is larger than the {limit} bytes that are read of it"
+        );
+        let mut content = Vec::new();
+        entry.take(limit).read_to_end(&mut content).context("the bundle is damaged")?;
+        return Ok(content);
+    }
+    bail!("it is compressed, but no bundle of ascend-doctor: it has no `{wanted}`")
+}

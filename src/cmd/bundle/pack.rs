@@ -1,0 +1,109 @@
+//! Writes the archive, and the list of what is in it.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde::Serialize;
+use tar::{Builder, EntryType, Header, HeaderMode};
+
+use crate::hash::Sha256;
+
+/// The directory in the archive that everything lies in.
+pub(super) const TOP: &str = "ascend-doctor-bundle";
+
+/// A file of the archive.
+#[derive(Debug, Serialize)]
+pub(super) struct Entry {
+    /// Below [`TOP`].
+    path: String,
+    /// Size in bytes.
+    size: u64,
+    /// Of the content; not of files of which only parts were kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+    /// Size of the file that this is the end of, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_of: Option<u64>,
+}
+
+impl Entry {
+    /// Whether this is the end of a log.
+    pub(super) fn is_log(&self) -> bool {
+        self.path.starts_with("logs/")
+    }
+}
+
+/// The archive as it is written.
+pub(super) struct Pack<W: Write> {
+    archive: Builder<GzEncoder<W>>,
+    /// What is in it so far.
+    pub(super) entries: Vec<Entry>,
+}
+
+impl<W: Write> Pack<W> {
+    pub(super) fn new(out: W) -> Self {
+        let mut archive = Builder::new(GzEncoder::new(out, Compression::default()));
+        // Nothing of the machine that it is written on: no owner, no time.
+        archive.mode(HeaderMode::Deterministic);
+        archive.follow_symlinks(false);
+        Self { archive, entries: Vec::new() }
+    }
+
+    /// Adds a file.
+    pub(super) fn add(&mut self, path: &str, content: &[u8]) -> io::Result<()> {
+        self.add_end(path, content, None)
+    }
+
+    /// Adds the end of a file of that size.
+    pub(super) fn add_end(
+        &mut self,
+        path: &str,
+        content: &[u8],
+        end_of: Option<u64>,
+    ) -> io::Result<()> {
+        let mut header = Header::new_gnu();
+        header.set_size(content.len() as u64);
+        header.set_mode(0o644);
+        self.archive.append_data(&mut header, format!("{TOP}/{path}"), content)?;
+        self.entries.push(Entry {
+            path: path.to_owned(),
+            size: content.len() as u64,
+            sha256: Some(Sha256::of(content).hex()),
+            end_of,
+        });
+        Ok(())
+    }
+
+    /// Adds a file of which only parts are there: its holes take no room.
+    pub(super) fn add_sparse(&mut self, path: &str, file: &Path) -> io::Result<()> {
+        let size = file.symlink_metadata()?.len();
+        self.archive.append_path_with_name(file, format!("{TOP}/{path}"))?;
+        self.entries.push(Entry { path: path.to_owned(), size, sha256: None, end_of: None });
+        Ok(())
+    }
+
+    /// Adds an empty directory.
+    pub(super) fn add_directory(&mut self, path: &str) -> io::Result<()> {
+        let mut header = Header::new_gnu();
+        header.set_entry_type(EntryType::Directory);
+        header.set_size(0);
+        header.set_mode(0o755);
+        self.archive.append_data(&mut header, format!("{TOP}/{path}/"), io::empty())
+    }
+
+    /// Adds a symbolic link.
+    pub(super) fn add_link(&mut self, path: &str, target: &Path) -> io::Result<()> {
+        let mut header = Header::new_gnu();
+        header.set_entry_type(EntryType::Symlink);
+        header.set_size(0);
+        header.set_mode(0o777);
+        self.archive.append_link(&mut header, format!("{TOP}/{path}"), target)
+    }
+
+    /// Ends the archive.
+    pub(super) fn finish(self) -> io::Result<()> {
+        self.archive.into_inner()?.finish()?.flush()
+    }
+}

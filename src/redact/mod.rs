@@ -1,0 +1,144 @@
+//! Takes secrets out of what is passed on to others.
+//!
+//! What a secret is, is known by its form (keys of known services, private keys, the user info of a
+//! URL) or by its name (`password=…`). A tool that promises to find every secret promises too much:
+//! whoever passes a bundle on has to look through it, and the documents say so.
+
+mod patterns;
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use patterns::{HOSTS, SECRETS};
+
+/// What is taken out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum Level {
+    /// Tokens, keys, passwords, and what gives access in URLs.
+    Secrets,
+    /// Also addresses, names of hosts and of users: what hangs on them is not judged elsewhere.
+    Hosts,
+}
+
+impl Level {
+    /// The word that selects it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Secrets => "secrets",
+            Self::Hosts => "hosts",
+        }
+    }
+}
+
+/// What a secret becomes, where the length may change.
+const MARK: &[u8] = b"***";
+
+/// Takes secrets out, and counts them.
+#[derive(Debug)]
+pub struct Redactor {
+    level: Level,
+    /// Names of this host and its users, longest first.
+    names: Vec<String>,
+    count: usize,
+}
+
+impl Redactor {
+    /// For texts of a machine with these names of hosts and users; too short ones are words.
+    pub fn new(level: Level, names: impl IntoIterator<Item = String>) -> Self {
+        let mut names: Vec<String> = match level {
+            Level::Secrets => Vec::new(),
+            Level::Hosts => names
+                .into_iter()
+                .filter(|name| name.len() >= 3 && !matches!(name.as_str(), "root" | "localhost"))
+                .collect(),
+        };
+        names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+        names.dedup();
+        Self { level, names, count: 0 }
+    }
+
+    /// How many were taken out so far.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// A text without its secrets.
+    pub fn bytes<'a>(&mut self, text: &'a [u8]) -> Cow<'a, [u8]> {
+        self.replace(text, |out, _| out.extend_from_slice(MARK))
+    }
+
+    /// The same with every secret overwritten in its place: sizes of files are evidence.
+    pub fn in_place<'a>(&mut self, text: &'a [u8]) -> Cow<'a, [u8]> {
+        self.replace(text, |out, secret| {
+            // Lines stay lines.
+            out.extend(secret.iter().map(|&b| if matches!(b, b'\n' | b'\r') { b } else { b'*' }));
+        })
+    }
+
+    /// Every string and every key of a JSON value.
+    pub fn json(&mut self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.text(text),
+            Value::Array(list) => list.iter_mut().for_each(|inner| self.json(inner)),
+            Value::Object(map) => {
+                *map = std::mem::take(map)
+                    .into_iter()
+                    .map(|(key, mut inner)| {
+                        // `"password": "x"` is one statement in two strings.
+                        match &mut inner {
+                            Value::String(text) if patterns::names_a_secret(&key) => {
+                                if !text.is_empty() {
+                                    self.count += 1;
+                                    "***".clone_into(text);
+                                }
+                            }
+                            inner => self.json(inner),
+                        }
+                        (self.text(&key), inner)
+                    })
+                    .collect();
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn text(&mut self, text: &str) -> String {
+        String::from_utf8_lossy(&self.bytes(text.as_bytes())).into_owned()
+    }
+
+    fn replace<'a>(
+        &mut self,
+        text: &'a [u8],
+        write: impl Fn(&mut Vec<u8>, &[u8]),
+    ) -> Cow<'a, [u8]> {
+        let mut spans = patterns::find(&SECRETS, text);
+        if self.level >= Level::Hosts {
+            spans.extend(patterns::find(&HOSTS, text));
+            for name in &self.names {
+                spans.extend(patterns::words(text, name.as_bytes()));
+            }
+        }
+        if spans.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        spans.sort_unstable();
+        let mut out = Vec::with_capacity(text.len());
+        let mut done = 0;
+        let mut spans = spans.into_iter().peekable();
+        while let Some((start, mut end)) = spans.next() {
+            while let Some((_, later)) = spans.next_if(|(next, _)| *next <= end) {
+                end = end.max(later);
+            }
+            out.extend_from_slice(&text[done..start]);
+            write(&mut out, &text[start..end]);
+            done = end;
+            self.count += 1;
+        }
+        out.extend_from_slice(&text[done..]);
+        Cow::Owned(out)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+use super::*;
+
+fn secrets(text: &str) -> String {
+    let mut redactor = Redactor::new(Level::Secrets, []);
+    String::from_utf8(redactor.bytes(text.as_bytes()).into_owned()).unwrap()
+}
+
+/// Each with its secret between `«` and `»`. They are put together here so that nobody who
+/// searches this repository for secrets finds any.
+fn planted() -> Vec<String> {
+    let a = |n: usize| "aB3".repeat(n / 3 + 1)[..n].to_owned();
+    vec![
+        format!("key «AKIA{}» of the bucket", "Q".repeat(16)),
+        format!("aws_secret_access_key = «{}»", a(40)),
+        format!("HF_TOKEN=«hf_{}»", a(34)),
+        format!("cloning with «ghp_{}»", a(36)),
+        format!("«github_pat_{}» was used", a(40)),
+        format!("OPENAI: «sk-{}»", a(30)),
+        format!("jwt «eyJ{}.eyJ{}.{}»", a(10), a(20), a(20)),
+        format!("WANDB_API_KEY=«{}» python train.py", a(40)),
+        format!("{{\"password\": \"«my long pass»\", \"user\": \"joe\"}}"),
+        format!("{{\\\"api_key\\\": \\\"«{}»\\\"}}", a(12)),
+        "https://«joe:s3cret»@mirror.example/simple".to_owned(),
+        "https://«joe:p@ss»@mirror.example/simple".to_owned(),
+        "GET https://h.example/m?page=2&access_token=«abc»&x=1".to_owned(),
+        "https://h.example/o?X-Amz-Signature=«1f2e»".to_owned(),
+        format!("Authorization: Bearer «{}»", a(24)),
+        format!("Authorization: Basic «{}=»", a(24)),
+        "serve --api-key «abcd1234» --port 80".to_owned(),
+        "machine h login joe password «hunter2»".to_owned(),
+        "PASSWD: '«two words»' # see above".to_owned(),
+        format!(
+            "-----BEGIN RSA PRIVATE KEY-----«\n{}\n{}\n»-----END RSA PRIVATE KEY-----",
+            a(64),
+            a(20)
+        ),
+        format!("-----BEGIN OPENSSH PRIVATE KEY-----«\n{}»", a(64)),
+        format!("«{}\n{}\n»-----END PRIVATE KEY-----", a(64), a(64)),
+    ]
+}
+
+#[test]
+fn every_planted_secret_is_taken_out_and_its_surroundings_stay() {
+    for text in planted() {
+        let bare = text.replace(['«', '»'], "");
+        let open = text.find('«').unwrap();
+        let close = text.find('»').unwrap();
+        let secret = text[open + '«'.len_utf8()..close].trim();
+        let shown = secrets(&bare);
+        assert!(!shown.contains(secret), "{bare}: {shown}");
+        for line in secret.lines() {
+            assert!(!shown.contains(line), "{bare}: {shown}");
+        }
+        assert!(shown.starts_with(&text[..open]), "{bare}: {shown}");
+        let after = &text[close + '»'.len_utf8()..];
+        assert!(shown.ends_with(after), "{bare}: {shown}");
+        // In its place, with the same length.
+        let mut redactor = Redactor::new(Level::Secrets, []);
+        let masked = redactor.in_place(bare.as_bytes()).into_owned();
+        assert_eq!(masked.len(), bare.len(), "{bare}");
+        assert!(!String::from_utf8_lossy(&masked).contains(secret), "{bare}");
+        assert!(redactor.count() > 0);
+    }
+}
+
+#[test]
+fn words_that_only_sound_like_secrets_stay() {
+    for text in [
+        "max_new_tokens=256 num_tokens: 512",
+        "token = 128",
+        "tokenizer=LlamaTokenizerFast pad_token_id=0",
+        "--max-token 4096 --tokenizer-mode auto",
+        "use_auth_token: False, token=None",
+        "password required",
+        "https://mirror.example/simple?page=2",
+        "monkey=banana keyboard: qwerty",
+        "torch_npu-2.6.0 [ERROR] error code is 507035",
+        "the key: see https://example.org/a@b is fine? no",
+    ] {
+        // A path may hold `@`: it is no user info.
+        assert_eq!(secrets(text), text);
+    }
+}
+
+#[test]
+fn hosts_go_only_if_that_is_wanted() {
+    let text = "node-07 (10.1.2.3, fe80::1, 00:1a:2b:3c:4d:5e) joe@corp.example in /home/joe/x; \
+                driver 25.3.0 firmware 7.8.0.2.212 at 12:34:56";
+    assert_eq!(secrets(text), text);
+    let mut redactor = Redactor::new(Level::Hosts, ["node-07".to_owned(), "root".to_owned()]);
+    let shown = String::from_utf8(redactor.bytes(text.as_bytes()).into_owned()).unwrap();
+    for gone in ["node-07", "10.1.2.3", "fe80::1", "00:1a", "joe"] {
+        assert!(!shown.contains(gone), "{gone}: {shown}");
+    }
+    for kept in ["25.3.0", "7.8.0.2.212", "12:34:56", "/home/***/x"] {
+        assert!(shown.contains(kept), "{kept}: {shown}");
+    }
+}
+
+#[test]
+fn json_keeps_its_form() {
+    let mut value = serde_json::json!({
+        "env": {"HF_TOKEN": "short", "PATH": "/usr/bin"},
+        "list": ["https://a:b@c/", {"https://x:y@z/": 1}],
+        "tokens": "kept", "n": 1
+    });
+    Redactor::new(Level::Secrets, []).json(&mut value);
+    assert_eq!(
+        value,
+        serde_json::json!({
+            "env": {"HF_TOKEN": "***", "PATH": "/usr/bin"},
+            "list": ["https://***@c/", {"https://***@z/": 1}],
+            "tokens": "kept", "n": 1
+        })
+    );
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_bytes_can_be_redacted_and_keep_their_length(
+        text in proptest::collection::vec(proptest::num::u8::ANY, 0..200),
+    ) {
+        let mut redactor = Redactor::new(Level::Hosts, ["name".to_owned()]);
+        proptest::prop_assert_eq!(redactor.in_place(&text).len(), text.len());
+    }
+
+    /// Found secrets stay found.
+    #[test]
+    fn a_second_time_changes_nothing(
+        text in "(token=|password: |://|[a@&?;/=\"' \n]|sk-|[a-z0-9]{8}|\\*){0,16}",
+    ) {
+        let mut redactor = Redactor::new(Level::Secrets, []);
+        let once = redactor.bytes(text.as_bytes()).into_owned();
+        let twice = redactor.bytes(&once).into_owned();
+        proptest::prop_assert_eq!(String::from_utf8_lossy(&once), String::from_utf8_lossy(&twice));
+    }
+}

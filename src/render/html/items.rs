@@ -1,0 +1,164 @@
+//! The answers of `translate-error` and `explain` in JSON, as the findings of a page.
+
+use serde::Deserialize;
+
+use super::document::Document;
+use crate::report::{Evidence, Finding, FixStep, Severity};
+use crate::text::{Text, sentence, words};
+
+/// One answer. What a page does not show is passed over.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Item {
+    Code {
+        asked: String,
+        meanings: Vec<Meaning>,
+    },
+    Cause {
+        cause: Cause,
+    },
+    Row {
+        family: String,
+        code: Code,
+    },
+    Unknown {
+        asked: String,
+        #[serde(default)]
+        similar: Vec<String>,
+    },
+    CodeFamily {
+        family: Family,
+        codes: Vec<Code>,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Debug, Deserialize)]
+struct Meaning {
+    family: Family,
+    code: Code,
+    cause: Option<Cause>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Family {
+    id: String,
+    title: Text,
+    says: Text,
+}
+
+#[derive(Debug, Deserialize)]
+struct Code {
+    #[serde(rename = "code")]
+    spelled: String,
+    #[serde(default)]
+    symbol: String,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    zh: String,
+    #[serde(default)]
+    source: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Cause {
+    id: String,
+    title: Text,
+    text: Text,
+    #[serde(default)]
+    steps: Vec<Step>,
+    #[serde(default)]
+    sources: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Step {
+    en: String,
+    zh: String,
+    run: Option<String>,
+}
+
+/// The page of a document that has `items`; `command` is the subcommand that wrote it.
+pub(super) fn document(command: &str, items: serde_json::Value) -> serde_json::Result<Document> {
+    let items: Vec<Item> = serde_json::from_value(items)?;
+    let mut page = Document { command: command.to_owned(), answer: true, ..Document::default() };
+    let mut asked_for = Vec::new();
+    for item in items {
+        match item {
+            Item::Code { asked, meanings } => {
+                page.findings.extend(meanings.into_iter().map(of_meaning));
+                asked_for.push(asked);
+            }
+            Item::Cause { cause } => page.findings.push(of_cause(cause)),
+            Item::Row { family, code } => page.findings.push(of_code(&family, code)),
+            Item::CodeFamily { family, codes } => {
+                asked_for.push(family.id.clone());
+                page.findings.extend(codes.into_iter().map(|code| of_code(&family.id, code)));
+            }
+            Item::Unknown { asked, similar } => {
+                let mut said = sentence("nothing_known", &[("code", asked.clone())]);
+                if !similar.is_empty() {
+                    let near = words("did_you_mean");
+                    let list = similar.join(", ");
+                    said.en.push_str(&format!(" {}: {list}", near.en));
+                    said.zh.push_str(&format!("{}：{list}", near.zh));
+                }
+                page.no_verdict.push(said);
+                asked_for.push(asked);
+            }
+            Item::Other => {}
+        }
+    }
+    page.subject = asked_for.join(" ");
+    Ok(page)
+}
+
+fn of_meaning(meaning: Meaning) -> Finding {
+    let Meaning { family, code, cause } = meaning;
+    let mut finding = of_code(&family.id, code);
+    finding.cause = family.says;
+    if !finding.title.en.contains(&family.title.en) {
+        finding.title.en = format!("{} ({})", finding.title.en, family.title.en);
+        finding.title.zh = format!("{}（{}）", finding.title.zh, family.title.zh);
+    }
+    if let Some(cause) = cause {
+        let about = of_cause(cause);
+        finding.cause = about.cause;
+        finding.fix = about.fix;
+        finding.refs = about.refs;
+        // What is known of is shown open.
+        finding.severity = Severity::Info;
+    }
+    finding
+}
+
+fn of_code(family: &str, code: Code) -> Finding {
+    let Code { spelled: code, symbol, message, zh, source } = code;
+    let said = |message: &str| {
+        let parts = [code.as_str(), &symbol, message].map(str::trim);
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    };
+    let chinese = if zh.is_empty() { &message } else { &zh };
+    let evidence = Evidence::data(format!("cann_errors/{family}"));
+    Finding {
+        title: Text::new(said(&message), said(chinese)),
+        evidence: vec![evidence.value_if(Some(source).filter(|source| !source.is_empty()))],
+        ..Finding::remark(format!("{family}/{code}"))
+    }
+}
+
+fn of_cause(cause: Cause) -> Finding {
+    Finding {
+        title: cause.title,
+        cause: cause.text,
+        fix: cause
+            .steps
+            .into_iter()
+            .map(|step| FixStep { text: Text::new(step.en, step.zh), run: step.run })
+            .collect(),
+        refs: cause.sources,
+        ..Finding::remark(cause.id)
+    }
+}

@@ -1,0 +1,240 @@
+//! What is made for others: pages (`report`) and support bundles (`bundle`).
+#![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test, and makes files")]
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::Value;
+use sha2::Digest as _;
+
+#[path = "support/mod.rs"]
+mod support;
+
+fn run(dir: &Path, args: &[&str]) -> (i32, String, String) {
+    let mut program = Command::cargo_bin("ascend-doctor").unwrap();
+    let output = program.env_clear().current_dir(dir).args(args).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn beside(recipe: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let tree = dir.path().join("machine");
+    std::fs::create_dir(&tree).unwrap();
+    support::recipe::all().remove(recipe).unwrap().build().write(&tree);
+    dir
+}
+
+/// The members of a bundle by name, without those that have no content.
+fn members(bundle: &Path) -> BTreeMap<String, Vec<u8>> {
+    let file = std::fs::File::open(bundle).unwrap();
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(file));
+    let mut members = BTreeMap::new();
+    for entry in archive.entries().unwrap() {
+        let mut entry = entry.unwrap();
+        let name = entry.path().unwrap().to_str().unwrap().to_owned();
+        if entry.header().entry_type().is_file() {
+            let mut content = Vec::new();
+            entry.read_to_end(&mut content).unwrap();
+            members.insert(name, content);
+        }
+    }
+    members
+}
+
+#[test]
+fn reports_of_several_runs_are_one_page() {
+    let dir = beside("f09-not-in-group");
+    let file = |name: &str| dir.path().join(name);
+    let check = ["check", "--root", "machine", "--json", "-o", "check.json"];
+    assert_eq!(run(dir.path(), &check).0, 1);
+    std::fs::write(file("ops.txt"), "aten::add.Tensor\naten::nonsense_op\n").unwrap();
+    let audit = ["audit-ops", "ops.txt", "--torch-npu", "2.7.1", "--json", "-o", "audit.json"];
+    let (code, _, err) = run(dir.path(), &audit);
+    assert!(code != 2, "{err}");
+    run(dir.path(), &["translate-error", "507035", "--json", "-o", "code.json"]);
+    run(dir.path(), &["translate-error", "error code is 507035 in x", "--json", "-o", "log.json"]);
+    let all = ["report", "check.json", "audit.json", "code.json", "log.json", "-o", "page.html"];
+    let (code, _, err) = run(dir.path(), &all);
+    assert_eq!(code, 0, "{err}");
+    let page = std::fs::read_to_string(file("page.html")).unwrap();
+    for part in ["DEV-ACCESS", "nonsense_op", "507035", "usermod", "<svg", "设备", "check.json"] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert_eq!(page.matches("class=\"report ").count(), 4, "a section for each");
+    assert!(!page.contains("<script"));
+    // From standard input, and in Chinese first.
+    let json = std::fs::read(file("check.json")).unwrap();
+    let mut program = Command::cargo_bin("ascend-doctor").unwrap();
+    let output = program.env_clear().args(["report", "-", "--lang", "zh"]).write_stdin(json);
+    let shown = String::from_utf8(output.output().unwrap().stdout).unwrap();
+    assert!(shown.contains("<html lang=\"zh-CN\">") && shown.contains("id=\"lang-zh\" checked"));
+}
+
+#[test]
+fn what_is_no_report_is_refused_by_name() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("empty.json", ""),
+        ("other.json", "{\"a\": 1}"),
+        ("log.txt", "[ERROR] x"),
+        ("facts.json", "{\"schema\": \"ascend-doctor/facts/1\"}"),
+        ("cut.tar.gz", "\u{1f}"),
+    ] {
+        std::fs::write(dir.path().join(name), text).unwrap();
+        let (code, out, err) = run(dir.path(), &["report", name]);
+        assert!(code == 2 && out.is_empty() && err.contains(name), "{name}: {err}");
+    }
+    std::fs::write(dir.path().join("broken.tar.gz"), b"\x1f\x8b\x08\x00broken").unwrap();
+    assert_eq!(run(dir.path(), &["report", "broken.tar.gz"]).0, 2);
+    assert_eq!(run(dir.path(), &["report", "--format", "text", "other.json"]).0, 2);
+    assert_eq!(run(dir.path(), &["report"]).0, 2);
+}
+
+/// Secrets in every place that a bundle is made of.
+const PLANTED: [(&str, &str); 6] = [
+    ("etc/pip.conf", "[global]\nindex-url = https://joe:Pl4nted1@mirror.example/simple\n"),
+    ("root/.config/pip/pip.conf", "[global]\nindex-url = https://m.example/s?token=Pl4nted2\n"),
+    ("root/ascend/log/debug/plog/plog-1_20260101.log", "HF_TOKEN=hf_Pl4nted3Pl4nted3Pl4nted3\n"),
+    (
+        "root/ascend/log/run/plog/plog-2.log",
+        "Authorization: Bearer Pl4nted4Pl4nted4\nerror code is 507035\n",
+    ),
+    (
+        "var/log/npu/slog/host.log",
+        "-----BEGIN RSA PRIVATE KEY-----\nPl4nted5\n-----END RSA PRIVATE KEY-----\n",
+    ),
+    ("etc/environment", "PIP_INDEX_URL=https://u:Pl4nted6@h.example/\nPASSWORD=Pl4nted7\n"),
+];
+
+fn planted() -> tempfile::TempDir {
+    let dir = beside("ok-host-910b");
+    for (path, text) in PLANTED {
+        let path = dir.path().join("machine").join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let env = dir.path().join("machine/.env.json");
+    let mut vars: Value = serde_json::from_slice(&std::fs::read(&env).unwrap()).unwrap();
+    vars["AWS_SECRET_ACCESS_KEY"] = "Pl4nted8".into();
+    vars["PIP_INDEX_URL"] = "https://joe:Pl4nted9@m.example/".into();
+    vars["HCCL_NOTE"] = "password=Pl4nted10".into();
+    vars["HOME"] = "/root".into();
+    std::fs::write(env, vars.to_string()).unwrap();
+    std::fs::write(dir.path().join("train.log"), "2026 --api-key Pl4nted11x\nlast line\n").unwrap();
+    dir
+}
+
+const BUNDLE: [&str; 7] = ["bundle", "--root", "machine", "--add", "train.log", "-o", "b.tar.gz"];
+
+#[test]
+fn a_bundle_holds_what_is_needed_and_no_planted_secret() {
+    let dir = planted();
+    let (code, out, err) = run(dir.path(), &BUNDLE);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("b.tar.gz") && out.contains("Look through it"), "{out}");
+    let all = members(&dir.path().join("b.tar.gz"));
+    for (name, content) in &all {
+        let text = String::from_utf8_lossy(content);
+        assert!(!text.contains("Pl4nted"), "{name}: {text}");
+    }
+    let has = |end: &str| all.keys().find(|name| name.ends_with(end)).cloned();
+    for name in ["check.json", "facts.json", "report.html", "README.txt", "machine/.env.json"] {
+        assert!(has(name).is_some(), "{name} of {:?}", all.keys());
+    }
+    for name in ["plog-1_20260101.log", "plog-2.log", "host.log", "train.log"] {
+        let name = has(name).unwrap();
+        assert!(name.contains("/logs/"), "{name}");
+    }
+    let log = String::from_utf8(all[&has("train.log").unwrap()].clone()).unwrap();
+    assert!(log.ends_with("last line\n") && log.contains("***"), "{log}");
+}
+
+#[test]
+fn the_manifest_names_everything_with_size_and_hash() {
+    let dir = planted();
+    let (_, json, _) = run(dir.path(), &[&BUNDLE[..], &["--json"]].concat());
+    let said: Value = serde_json::from_str(&json).unwrap();
+    let all = members(&dir.path().join("b.tar.gz"));
+    let manifest: Value =
+        serde_json::from_slice(&all["ascend-doctor-bundle/MANIFEST.json"]).unwrap();
+    assert_eq!(manifest["entries"], said["entries"]);
+    assert_eq!(manifest["schema"], "ascend-doctor/bundle/1");
+    assert!(manifest["redaction"]["taken_out"].as_u64().unwrap() >= 5);
+    let entries = manifest["entries"].as_array().unwrap();
+    assert_eq!(entries.len() + 1, all.len(), "all but the manifest itself");
+    for entry in entries {
+        let name = format!("ascend-doctor-bundle/{}", entry["path"].as_str().unwrap());
+        let content = &all[&name];
+        assert_eq!(entry["size"].as_u64().unwrap(), content.len() as u64, "{name}");
+        if let Some(hash) = entry["sha256"].as_str() {
+            let found: String =
+                sha2::Sha256::digest(content).iter().map(|b| format!("{b:02x}")).collect();
+            assert_eq!(hash, found, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_bundle_is_read_elsewhere() {
+    let dir = planted();
+    assert_eq!(run(dir.path(), &BUNDLE).0, 0);
+    let findings = |args: &[&str]| {
+        let (code, out, err) = run(dir.path(), args);
+        assert!(code != 2, "{args:?}: {err}");
+        let json: Value = serde_json::from_str(&out).unwrap();
+        let ids = json["findings"].as_array().unwrap().iter();
+        ids.map(|finding| finding["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let here = findings(&["check", "--root", "machine", "--json"]);
+    assert_eq!(findings(&["check", "--facts", "b.tar.gz", "--json"]), here);
+    let status = std::process::Command::new("tar")
+        .current_dir(dir.path())
+        .args(["xzf", "b.tar.gz"])
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let there = findings(&["check", "--root", "ascend-doctor-bundle/machine", "--json"]);
+    assert_eq!(there, here);
+
+    let (code, page, err) = run(dir.path(), &["report", "b.tar.gz"]);
+    assert!(code == 0 && page.contains("node-910b"), "{err}");
+    let (code, out, _) = run(dir.path(), &["translate-error", "b.tar.gz", "--json"]);
+    assert!(out.contains("507035") && code != 2, "{out}");
+    assert!(!out.contains("/machine/"), "only the logs are logs: {out}");
+    // Not every archive is a bundle.
+    std::fs::write(dir.path().join("no.tar.gz"), b"\x1f\x8b").unwrap();
+    assert_eq!(run(dir.path(), &["check", "--facts", "no.tar.gz"]).0, 2);
+}
+
+#[test]
+fn limits_and_levels_hold() {
+    let dir = planted();
+    let long =
+        format!("first line\n{}last line\n", "x".repeat(99).repeat(3).add("\n").repeat(20_000));
+    std::fs::write(dir.path().join("train.log"), &long).unwrap();
+    let more = [&BUNDLE[..], &["--limit", "1", "--redact", "hosts"]].concat();
+    assert_eq!(run(dir.path(), &more).0, 0);
+    let all = members(&dir.path().join("b.tar.gz"));
+    let logs: Vec<_> = all.iter().filter(|(name, _)| name.contains("/logs/")).collect();
+    let sum: usize = logs.iter().map(|(_, content)| content.len()).sum();
+    assert!(sum <= 1 << 20, "{sum}");
+    let (_, log) = logs.iter().find(|(name, _)| name.ends_with("train.log")).unwrap();
+    assert!(log.ends_with(b"last line\n") && log.starts_with(b"xxx"), "whole lines");
+    let manifest: Value =
+        serde_json::from_slice(&all["ascend-doctor-bundle/MANIFEST.json"]).unwrap();
+    let cut = manifest["entries"].as_array().unwrap().iter();
+    let cut = cut.filter(|entry| entry["end_of"].as_u64() == Some(long.len() as u64)).count();
+    assert_eq!(cut, 1);
+    for (name, content) in &all {
+        assert!(!String::from_utf8_lossy(content).contains("node-910b"), "{name}");
+    }
+    // A bundle is never laid over another one unasked.
+    assert_eq!(run(dir.path(), &["bundle", "--root", "machine"]).0, 0);
+    let (code, _, err) = run(dir.path(), &["bundle", "--root", "machine"]);
+    assert!(code == 2 && err.contains("--output"), "{err}");
+}
+
+use std::ops::Add as _;
