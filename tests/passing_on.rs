@@ -7,7 +7,6 @@ use std::path::Path;
 
 use assert_cmd::Command;
 use serde_json::Value;
-use sha2::Digest as _;
 
 #[path = "support/mod.rs"]
 mod support;
@@ -170,8 +169,7 @@ fn the_manifest_names_everything_with_size_and_hash() {
         let content = &all[&name];
         assert_eq!(entry["size"].as_u64().unwrap(), content.len() as u64, "{name}");
         if let Some(hash) = entry["sha256"].as_str() {
-            let found: String =
-                sha2::Sha256::digest(content).iter().map(|b| format!("{b:02x}")).collect();
+            let found = ascend_doctor::hash::Sha256::of(content).hex();
             assert_eq!(hash, found, "{name}");
         }
     }

@@ -1,8 +1,8 @@
 //! What an operator is given, and how its result is judged: exactly, by a check of a large
 //! product that is cheaper than the product, or within the tolerance of its type.
 
-use super::numerics::{Difference, Exact, Numbers, compare};
 use super::protocol::{Dtype, Place};
+use probe_numbers::{Difference, Exact, Numbers, compare};
 
 /// Operands and what is expected of the result.
 #[derive(Debug)]
@@ -211,8 +211,8 @@ fn far_elements(dtype: Dtype, reference: &[f64], got: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verify::numerics::product;
     use crate::verify::protocol::Pattern;
+    use probe_numbers::product;
 
     /// One wrong element among many always shows, wherever it is and however little it is off.
     #[test]

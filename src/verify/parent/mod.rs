@@ -5,7 +5,7 @@
 //!   the vendor's chatter, drained so that a chatty library does not block.
 //! - The limit is on silence, not on the whole: a long test that goes on is not a hang.
 //! - Threads of a driver do not mind SIGTERM, so the group is killed at once. A process that
-//!   stays even then is stuck in the driver: that is said, and it is left behind ([`watch`]).
+//!   stays even then is stuck in the driver: that is said, and it is left behind ([`mod@watch`]).
 //! - After the end of the child the pipes are read to their end before anything is judged.
 //! - What leaves the group, by `setsid`, is found and ended after the run ([`orphans`]).
 #![expect(

@@ -1,5 +1,6 @@
 //! Why a stage failed.
 
+use probe_numbers::Pattern;
 use serde::{Deserialize, Serialize};
 
 /// Why a stage failed.
@@ -126,41 +127,6 @@ pub enum Place {
     Input,
     /// The result: it is too far from the right one.
     Tolerance,
-}
-
-/// How data is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Pattern {
-    /// One element.
-    Single,
-    /// Elements side by side.
-    Block,
-    /// Elements here and there.
-    Scattered,
-    /// All of them.
-    All,
-    /// No number.
-    Nan,
-    /// Zero where other numbers should be.
-    Zeros,
-    /// Nothing was written: what was put there before is still there.
-    Unwritten,
-}
-
-impl Pattern {
-    /// The name, as in JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Single => "single",
-            Self::Block => "block",
-            Self::Scattered => "scattered",
-            Self::All => "all",
-            Self::Nan => "nan",
-            Self::Zeros => "zeros",
-            Self::Unwritten => "unwritten",
-        }
-    }
 }
 
 /// What a second try gave.

@@ -17,6 +17,7 @@ pub mod order;
 
 pub use chatter::{Chatter, Part};
 pub use event::{Event, LoadedLibrary, Outcome};
-pub use fault::{Again, Fault, Pattern, Place, Wrong};
+pub use fault::{Again, Fault, Place, Wrong};
 pub use hearing::Hearing;
-pub use order::{Dtype, Level, Order, Rung, Task};
+pub use order::{Level, Order, Rung, Task};
+pub use probe_numbers::{Dtype, Pattern};

@@ -1,5 +1,6 @@
 //! What a child has to do.
 
+use probe_numbers::Dtype;
 use serde::{Deserialize, Serialize};
 
 /// A step of the ladder. Later ones need what earlier ones prove.
@@ -99,37 +100,6 @@ impl Level {
             Self::Quick => all.split_at(4).0,
             Self::Standard => all.split_at(6).0,
             Self::Extended => all,
-        }
-    }
-}
-
-/// An element type that the operators are tried with.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Dtype {
-    /// 32-bit integers.
-    Int32,
-    /// Half precision.
-    Fp16,
-    /// Single precision.
-    Fp32,
-    /// Brain float.
-    Bf16,
-}
-
-impl Dtype {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Int32, Self::Fp16, Self::Fp32, Self::Bf16];
-
-    /// The name, as in the options and in JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Int32 => "int32",
-            Self::Fp16 => "fp16",
-            Self::Fp32 => "fp32",
-            Self::Bf16 => "bf16",
         }
     }
 }

@@ -4,10 +4,10 @@ use acl_abi::Tensor;
 
 use super::{Ended, GUARD, GUARD_SIZE, Measured, POISON, Probe, Stopped, wrong};
 use crate::verify::lanes::{Case, elements, large_product, near_addition, near_product};
-use crate::verify::numerics::{SEEDS, addition, product};
 use crate::verify::protocol::{Again, Dtype, Fault, Level, Place, Rung};
 use crate::verify::soc::{adds, generation, multiplies};
 use crate::verify::vendor::{Buffer, Operator, Plan};
+use probe_numbers::{SEEDS, addition, product};
 
 /// "The parameters are not valid": what an operator says that is not there for this chip or type.
 const NOT_VALID: i32 = 161_002;

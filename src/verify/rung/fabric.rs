@@ -14,9 +14,9 @@ use super::{
     wrong,
 };
 use crate::verify::lanes::elements;
-use crate::verify::numerics::Numbers;
 use crate::verify::protocol::{Again, Dtype, Event, Fault, Order, Place, Rung};
 use crate::verify::vendor::{Buffer, Vendor};
+use probe_numbers::Numbers;
 
 /// Bytes of a copy between devices.
 const COPIED: usize = 1 << 20;

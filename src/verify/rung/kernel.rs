@@ -10,10 +10,10 @@ use std::path::Path;
 use super::{Ended, GUARD, GUARD_SIZE, Measured, POISON, Probe, Stopped, again, described, wrong};
 use crate::verify::cache;
 use crate::verify::lanes::elements;
-use crate::verify::numerics::{Exact, SEEDS, addition};
 use crate::verify::protocol::{Again, Dtype, Event, Fault, Level, Place, Rung, Wrong};
 use crate::verify::soc::{compiler_arch, generation};
 use crate::verify::vendor::{Buffer, Kernel};
+use probe_numbers::{Exact, SEEDS, addition};
 
 /// The kernel, as the compiler gets it.
 const SOURCE: &str = include_str!("../kernel/probe_add.asc");

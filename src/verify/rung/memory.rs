@@ -4,9 +4,9 @@
 //! complement, so that every bit of the memory was 0 and 1. Nothing computes here.
 
 use super::{Ended, GUARD, GUARD_SIZE, Measured, POISON, Probe, Stopped, again, wrong};
-use crate::verify::numerics::{Difference, compare};
 use crate::verify::protocol::{Event, Fault, Level, Place, Rung};
 use crate::verify::vendor::Buffer;
+use probe_numbers::{Difference, compare};
 
 /// How often memory is taken to see whether it comes back.
 const ROUNDS: usize = 4;

@@ -19,9 +19,9 @@ use std::time::Instant;
 use acl_abi::Stream;
 
 use super::child::Reporter;
-use super::numerics::Difference;
 use super::protocol::{Again, Event, Fault, Order, Outcome, Place, Rung, Wrong};
 use super::vendor::Vendor;
+use probe_numbers::Difference;
 
 /// What output memory holds before anything is written to it.
 pub const POISON: u8 = 0xa5;

@@ -3,10 +3,43 @@
 //! The lane that decides uses small integers. Every operand, partial sum and result is exact in
 //! the type, so that the order of a summation does not matter and one wrong bit is one wrong
 //! element: there is nothing to tolerate.
+//!
+//! A crate of its own, so that tests do not compute with unoptimised arithmetic.
 
 use acl_abi::values::{ACL_BF16, ACL_FLOAT, ACL_FLOAT16, ACL_INT32};
 
-use super::protocol::{Dtype, Pattern};
+use serde::{Deserialize, Serialize};
+
+/// An element type that the operators are tried with.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Dtype {
+    /// 32-bit integers.
+    Int32,
+    /// Half precision.
+    Fp16,
+    /// Single precision.
+    Fp32,
+    /// Brain float.
+    Bf16,
+}
+
+impl Dtype {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Int32, Self::Fp16, Self::Fp32, Self::Bf16];
+
+    /// The name, as in the options and in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Int32 => "int32",
+            Self::Fp16 => "fp16",
+            Self::Fp32 => "fp32",
+            Self::Bf16 => "bf16",
+        }
+    }
+}
 
 impl Dtype {
     /// The number of the type in the headers.
@@ -203,6 +236,41 @@ pub fn product(dtype: Dtype, size: usize, seed: u64) -> Exact {
         bytes
     };
     Exact { one: encode(&left), other: encode(&right), result: encode(&sums) }
+}
+
+/// How data is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pattern {
+    /// One element.
+    Single,
+    /// Elements side by side.
+    Block,
+    /// Elements here and there.
+    Scattered,
+    /// All of them.
+    All,
+    /// No number.
+    Nan,
+    /// Zero where other numbers should be.
+    Zeros,
+    /// Nothing was written: what was put there before is still there.
+    Unwritten,
+}
+
+impl Pattern {
+    /// The name, as in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Single => "single",
+            Self::Block => "block",
+            Self::Scattered => "scattered",
+            Self::All => "all",
+            Self::Nan => "nan",
+            Self::Zeros => "zeros",
+            Self::Unwritten => "unwritten",
+        }
+    }
 }
 
 /// Where two arrays differ.
