@@ -113,6 +113,8 @@ impl Sieve {
 
     /// What is found first in `text`, not before `from`: nothing else is found on lines before its
     /// own.
+    // In a caller that is compiled for size this would be compiled for size too.
+    #[inline(never)]
     pub fn next(&self, text: &[u8], from: usize) -> Option<Found> {
         let mut at = from;
         while let Some(block) = text.get(at..).and_then(<[u8]>::first_chunk::<SPAN>) {
