@@ -11,7 +11,7 @@
 //! asked for sixteen places at once (the compiler makes vectors of it), and then a list.
 
 //!
-//! A crate of its own, since all but this loop of the program is compiled for size.
+//! A crate of its own, so that tests do not search with unoptimised code.
 
 use std::collections::BTreeSet;
 
@@ -113,8 +113,6 @@ impl Sieve {
 
     /// What is found first in `text`, not before `from`: nothing else is found on lines before its
     /// own.
-    // In a caller that is compiled for size this would be compiled for size too.
-    #[inline(never)]
     pub fn next(&self, text: &[u8], from: usize) -> Option<Found> {
         let mut at = from;
         while let Some(block) = text.get(at..).and_then(<[u8]>::first_chunk::<SPAN>) {
