@@ -4,7 +4,8 @@
     python3 scripts/gen_cann_errors.py FACTS_DIR [--check]
 
 FACTS_DIR holds one JSON file per header or registry ({"rows": [{code, symbol,
-official_message, source, ...}]}). Only numbers, names and the short messages that the
+official_message, source, ...}]}); what it does not hold is read from data/errors/extracted/,
+which has the extractions that were made for this project alone. Only numbers, names and the short messages that the
 programs themselves print are taken over, each row with the file that it was read from. Of
 sources under the GPL only numbers and the names of constants are taken.
 With --check nothing is written; the exit status is 1 if a file is not what it would be.
@@ -21,6 +22,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "data" / "errors"
+EXTRACTED = OUT / "extracted"
 
 # family: (facts file, how its codes are written, columns besides code, symbol, message)
 FAMILIES = {
@@ -217,7 +219,10 @@ def chinese_of_bits(rows, facts):
 
 def family_tsv(family, facts):
     name, kind, extra = FAMILIES[family]
-    rows = json.loads((facts / f"{name}.json").read_text(encoding="utf-8"))["rows"]
+    path = facts / f"{name}.json"
+    if not path.exists():
+        path = EXTRACTED / path.name
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
     if family == "aicore_bit":
         chinese_of_bits(rows, facts)
     columns = ["code", "symbol", "message", *extra]
