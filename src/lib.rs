@@ -11,6 +11,7 @@
 //! - [`checks`] are pure functions from facts to outcomes.
 //! - [`data`] is the knowledge that ships in the binary: tables with sources, and all words.
 //! - [`version`] knows how the versions of the stack are written and ordered.
+//! - [`visible`] is the rule by which the runtime reads `ASCEND_RT_VISIBLE_DEVICES`.
 //! - [`ops`] is what is known of operators, release by release.
 //! - [`report`] is the vocabulary that all subcommands speak; [`render`] turns it into bytes.
 //! - [`config`] is the file in which a site says what it wants, and what it accepts.
@@ -51,5 +52,6 @@ pub mod sysroot;
 pub mod text;
 pub mod verify;
 pub mod version;
+pub mod visible;
 
 pub use cmd::{run, usage};

@@ -14,6 +14,7 @@ fn sources() -> String {
         "cmd/convert.rs",
         "convert/report.rs",
         "verify/judge",
+        "visible.rs",
         "cmd/audit_ops",
         "audit/python",
     ]

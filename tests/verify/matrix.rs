@@ -393,15 +393,35 @@ fn machines(cases: &mut Vec<Case>) {
     };
     let runtime = ["--rung", "runtime"];
     push("no device", &[("ASCSIM_DEVICES", "0")], &runtime, "VERIFY-RUNTIME no_device", 3);
-    for list in ["", "9", "x", "-1", "0x0"] {
+    for (list, found) in [
+        ("", "ENV-VISIBLE none"),
+        ("9", "VERIFY-RUNTIME no_device"),
+        ("x", "ENV-VISIBLE syntax"),
+        ("-1", "ENV-VISIBLE syntax"),
+        ("0x0", "ENV-VISIBLE syntax"),
+        ("0,0", "ENV-VISIBLE duplicate"),
+    ] {
         let list = [("ASCEND_RT_VISIBLE_DEVICES", list)];
-        push("visible devices", &list, &runtime, "VERIFY-RUNTIME no_device", 3);
+        push("visible devices", &list, &runtime, found, 3);
     }
-    for list in ["0,0", "0,9", "0,,1", "0"] {
-        let list = [("ASCEND_RT_VISIBLE_DEVICES", list), ("ASCSIM_DEVICES", "4")];
-        push("visible devices", &list, &runtime, "", 0);
+    let four = ("ASCSIM_DEVICES", "4");
+    for (list, found, status) in [
+        ("0", "", 0),
+        ("0,3", "", 0),
+        ("0,8,9", "ENV-VISIBLE cut", 1),
+        ("0,1,9", "ENV-VISIBLE cut", 1),
+        ("0,,1", "ENV-VISIBLE syntax", 1),
+        ("0,0", "ENV-VISIBLE duplicate", 3),
+        ("1,0", "ENV-VISIBLE order", 3),
+    ] {
+        let variables = [("ASCEND_RT_VISIBLE_DEVICES", list), four];
+        push("visible devices", &variables, &runtime, found, status);
         let args = ["--rung", "runtime", "--device", "2"];
-        push("visible devices", &list, &args, "VERIFY-RUNTIME no_such_device", 3);
+        let third = match found {
+            "" => ("VERIFY-RUNTIME no_such_device", 3),
+            found => (found, status),
+        };
+        push("visible devices", &variables, &args, third.0, third.1);
     }
     for device in ["1", "8", "65535"] {
         let args = ["--rung", "runtime", "--device", device];

@@ -29,23 +29,17 @@ thread_local!(static DEVICE: Cell<Option<i32>> = const { Cell::new(None) });
 /// Devices that may use the memory of another one.
 static PEERS: Mutex<BTreeSet<(i32, i32)>> = Mutex::new(BTreeSet::new());
 
-/// The devices that `ASCEND_RT_VISIBLE_DEVICES` leaves: the list up to its first wrong entry.
-/// None at all is what a wrong list gives in the field (gpustack/gpustack#3352).
+/// The devices that `ASCEND_RT_VISIBLE_DEVICES` leaves, as the runtime reads it (hicann/runtime,
+/// `GetVisibleDevices`): up to the first entry that is no device, and none at all where those do
+/// not ascend. None is what a wrong list gives in the field (gpustack/gpustack#3352).
 fn visible() -> Vec<u64> {
     let count = sim_core::setting("ASCSIM_DEVICES", 1);
-    match std::env::var("ASCEND_RT_VISIBLE_DEVICES") {
-        Err(_) => (0..count).collect(),
-        Ok(list) => {
-            let mut seen = Vec::new();
-            for entry in list.split(',') {
-                match entry.trim().parse() {
-                    Ok(device) if device < count && !seen.contains(&device) => seen.push(device),
-                    _ => break,
-                }
-            }
-            seen
-        }
-    }
+    let Ok(list) = std::env::var("ASCEND_RT_VISIBLE_DEVICES") else {
+        return (0..count).collect();
+    };
+    let entries = list.split(',').map_while(|entry| entry.parse().ok());
+    let seen: Vec<u64> = entries.take_while(|device| *device < count).collect();
+    if seen.is_sorted_by(|one, next| one < next) { seen } else { Vec::new() }
 }
 
 /// The device of this thread.

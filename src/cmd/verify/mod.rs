@@ -29,6 +29,7 @@ use crate::verify::judge::Surroundings;
 use crate::verify::plog::{Logs, last_errors};
 use crate::verify::protocol::{Dtype, Event, Fault, Level, Outcome, Rung};
 use crate::verify::run::{self, Done, Wanted, log_dir};
+use crate::visible;
 use report::report;
 
 /// Allows simulated libraries: for the tests of this program.
@@ -104,8 +105,9 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         say(None, event);
     }
     drop(line);
+    let given = wanted.env.iter().rev().find(|(name, _)| name == visible::NAME);
     let mut around = Surroundings {
-        visible: std::env::var("ASCEND_RT_VISIBLE_DEVICES").ok(),
+        visible: given.map(|(_, list)| list.clone()).or_else(|| variable(visible::NAME)),
         passed_over: passed_over(&done),
         floors: args.floor.clone(),
         baseline: baseline.unwrap_or_default(),

@@ -3,6 +3,7 @@
 mod end;
 mod fabric;
 mod fault;
+mod visible;
 
 use std::collections::BTreeMap;
 
@@ -11,8 +12,11 @@ use super::plog::LogTail;
 use super::protocol::{Event, Fault, Outcome, Rung};
 use super::run::{Done, Use};
 use crate::data::Catalog;
-use crate::report::{Evidence, Finding, Found, Reason, RuleResult, Severity, Verdict};
+use crate::report::{
+    Evidence, Finding, Found, Reason, RuleResult, Severity, Verdict, fold_consequences,
+};
 use crate::text::Text;
+use crate::visible::NAME;
 use end::{of_chatter, of_end};
 use fault::{Code, of_fault};
 
@@ -22,7 +26,7 @@ const QUOTED: usize = 3;
 /// What is known besides the run.
 #[derive(Debug, Default)]
 pub struct Surroundings {
-    /// `ASCEND_RT_VISIBLE_DEVICES`, if it is set.
+    /// `ASCEND_RT_VISIBLE_DEVICES` of the children, if it is set.
     pub visible: Option<String>,
     /// The least speed of a copy, by direction, in GB/s.
     pub floors: Vec<Floor>,
@@ -99,10 +103,11 @@ pub fn judge(done: &Done, rungs: &[Rung], around: &Surroundings) -> Judgement {
             item.found = Found::error("VERIFY-LOAD", "foreign").arg("path", path).arg("arch", arch);
         }
     }
+    visible::explain(&mut items, done, around);
     for item in &mut items {
         let runtime = item.found.id == "VERIFY-RUNTIME";
         if let Some(list) = around.visible.as_ref().filter(|_| runtime) {
-            let evidence = Evidence::env("ASCEND_RT_VISIBLE_DEVICES").value(list);
+            let evidence = Evidence::env(NAME).value(list);
             item.found.evidence.push(evidence);
         }
         if item.found.id != "VERIFY-CHATTER"
@@ -128,9 +133,8 @@ pub fn judge(done: &Done, rungs: &[Rung], around: &Surroundings) -> Judgement {
             no_verdict.push(text);
         }
     }
-    let limited = !around.floors.is_empty() || !around.baseline.is_empty();
-    let results = results(done, rungs, limited, &findings);
-    Judgement { findings, results, no_verdict }
+    let results = results(done, rungs, around, &findings);
+    Judgement { findings: fold_consequences(findings), results, no_verdict }
 }
 
 /// What one child found.
@@ -278,13 +282,21 @@ fn merge(items: Vec<Item>) -> Vec<(Found, Option<Code>)> {
 }
 
 /// What became of each rung, and of the processes.
-fn results(done: &Done, rungs: &[Rung], limited: bool, findings: &[Finding]) -> Vec<RuleResult> {
+fn results(
+    done: &Done,
+    rungs: &[Rung],
+    around: &Surroundings,
+    findings: &[Finding],
+) -> Vec<RuleResult> {
     let catalog = Catalog::builtin();
-    let result = |id: &'static str, verdict: Verdict, reason: Option<&'static str>| RuleResult {
+    let explained = |id: &'static str, verdict: Verdict, reason: Option<Reason>| RuleResult {
         id,
         name: catalog.entry(id).map(|entry| entry.name.clone()).unwrap_or_default(),
         verdict,
-        reason: reason.map(|key| catalog.reason(&Reason { key, what: String::new() })),
+        reason: reason.map(|reason| catalog.reason(&reason)),
+    };
+    let result = |id: &'static str, verdict: Verdict, key: Option<&'static str>| {
+        explained(id, verdict, key.map(|key| Reason { key, what: String::new() }))
     };
     let found = |id: &str| findings.iter().any(|finding| finding.id == id);
     let mut results: Vec<RuleResult> = Rung::ALL
@@ -301,6 +313,17 @@ fn results(done: &Done, rungs: &[Rung], limited: bool, findings: &[Finding]) -> 
             result(id, verdict, reason)
         })
         .collect();
+    results.push(match (&around.visible, found("ENV-VISIBLE")) {
+        (None, _) => {
+            let reason = Reason { key: "not_set", what: NAME.to_owned() };
+            explained("ENV-VISIBLE", Verdict::NotApplicable, Some(reason))
+        }
+        (Some(_), true) => result("ENV-VISIBLE", Verdict::Found, None),
+        (Some(_), false) if done.count.is_none() => {
+            result("ENV-VISIBLE", Verdict::NotChecked, Some("verify_stopped"))
+        }
+        (Some(_), false) => result("ENV-VISIBLE", Verdict::Passed, None),
+    });
     for id in ["VERIFY-CRASH", "VERIFY-HANG", "VERIFY-CHATTER"] {
         let verdict = if found(id) { Verdict::Found } else { Verdict::Passed };
         results.push(result(id, verdict, None));
@@ -326,6 +349,7 @@ fn results(done: &Done, rungs: &[Rung], limited: bool, findings: &[Finding]) -> 
         .iter()
         .flat_map(|ran| &ran.events)
         .any(|event| matches!(event, Event::Stage { gb_per_s: Some(_), .. }));
+    let limited = !around.floors.is_empty() || !around.baseline.is_empty();
     results.push(match (found("VERIFY-SPEED"), limited, measured) {
         (true, ..) => result("VERIFY-SPEED", Verdict::Found, None),
         (_, false, _) => result("VERIFY-SPEED", Verdict::NotApplicable, Some("verify_no_limit")),

@@ -1,0 +1,135 @@
+//! `ASCEND_RT_VISIBLE_DEVICES`, as the runtime of CANN reads it.
+//!
+//! The rules are those of `Runtime::GetVisibleDevices` (hicann/runtime, `runtime.cc`): the list
+//! is split at commas; the first part that is no number or beyond the last device ends it; what
+//! remains must ascend without repetition, and must not be empty.
+
+use crate::report::{Evidence, Found};
+
+/// The variable.
+pub const NAME: &str = "ASCEND_RT_VISIBLE_DEVICES";
+
+/// What is wrong with a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The message of `ENV-VISIBLE`: `none`, `syntax`, `range`, `duplicate`, `order` or `cut`.
+    pub message: &'static str,
+    /// The first part of the list that shows it.
+    pub part: String,
+}
+
+impl Fault {
+    fn new(message: &'static str, part: &str) -> Self {
+        Self { message, part: part.to_owned() }
+    }
+
+    /// The finding of `list`, still without what its message says about the machine.
+    pub fn found(&self, list: &str) -> Found {
+        Found::error("ENV-VISIBLE", self.message)
+            .arg("value", list)
+            .arg("part", self.part.clone())
+            .arg("sorted", sorted(list))
+            .evidence(Evidence::env(NAME).value(list))
+    }
+}
+
+/// What is wrong with `list` on a machine with `count` devices, or on any if that is not known.
+pub fn judge(list: &str, count: Option<usize>) -> Option<Fault> {
+    if list.is_empty() {
+        return Some(Fault::new("none", ""));
+    }
+    let mut taken: Vec<usize> = Vec::new();
+    for part in list.split(',') {
+        let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        let Some(id) = digits.then(|| part.parse::<usize>().unwrap_or(usize::MAX)) else {
+            return Some(Fault::new("syntax", part));
+        };
+        if count.is_some_and(|count| id >= count) {
+            return Some(Fault::new("range", part));
+        }
+        if taken.contains(&id) {
+            return Some(Fault::new("duplicate", part));
+        }
+        if taken.last().is_some_and(|last| id < *last) {
+            return Some(Fault::new("order", part));
+        }
+        taken.push(id);
+    }
+    None
+}
+
+/// What is wrong with `list`, of which a runtime made `count` devices.
+///
+/// What it did is stronger than the rules: a list that it took whole is right. Where it saw no
+/// device and the rules find no fault, there may be none, and the list is not to blame.
+pub fn judge_taken(list: &str, count: usize) -> Option<Fault> {
+    let part = list.split(',').nth(count)?;
+    judge(list, None).or_else(|| (count > 0).then(|| Fault::new("cut", part)))
+}
+
+/// The numbers of the list as the runtime wants them.
+fn sorted(list: &str) -> String {
+    let mut ids: Vec<usize> = list.split(',').filter_map(|part| part.trim().parse().ok()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn lists_are_judged_as_the_runtime_does() {
+        let cases = [
+            ("", Some(8), Some("none")),
+            ("0", Some(8), None),
+            ("0,1,7", Some(8), None),
+            ("2,5", None, None),
+            ("0,8", Some(8), Some("range")),
+            ("99999999999999999999999", Some(8), Some("range")),
+            ("1, 2", Some(8), Some("syntax")),
+            ("0-3", Some(8), Some("syntax")),
+            ("-1", Some(8), Some("syntax")),
+            ("0,1,", Some(8), Some("syntax")),
+            ("1,0", Some(8), Some("order")),
+            ("1,1", Some(8), Some("duplicate")),
+            ("npu:0", None, Some("syntax")),
+        ];
+        for (list, count, expected) in cases {
+            assert_eq!(judge(list, count).map(|fault| fault.message), expected, "{list}");
+        }
+        assert_eq!(sorted("3, 1,1"), "1,3");
+    }
+
+    #[test]
+    fn what_the_runtime_did_is_stronger_than_the_rules() {
+        let fault = |message, part: &str| Some(Fault::new(message, part));
+        let cases = [
+            ("", 0, fault("none", "")),
+            ("0", 1, None),
+            ("0,1", 2, None),
+            ("1,0", 2, None),
+            ("1,0", 0, fault("order", "0")),
+            ("0,0", 1, fault("duplicate", "0")),
+            ("0,9", 1, fault("cut", "9")),
+            ("0,,1", 1, fault("syntax", "")),
+            ("9", 0, None),
+            ("x", 0, fault("syntax", "x")),
+        ];
+        for (list, count, expected) in cases {
+            assert_eq!(judge_taken(list, count), expected, "{list} {count}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn judging_never_panics(list in "\\PC*", count in prop::option::of(0_usize..64)) {
+            judge(&list, count);
+            judge_taken(&list, count.unwrap_or_default());
+            sorted(&list);
+        }
+    }
+}
