@@ -2,6 +2,7 @@
 
 mod audit_ops;
 mod bundle;
+mod machine;
 mod output;
 mod report;
 mod shell;
@@ -20,6 +21,7 @@ use crate::version::CannVersion;
 
 pub use audit_ops::AuditOpsArgs;
 pub use bundle::BundleArgs;
+pub use machine::{MachineArgs, ScanArgs};
 pub use output::{ColorWhen, LogLevel, OutputArgs};
 pub use report::ReportArgs;
 pub use shell::{CompletionsArgs, ManArgs};
@@ -99,15 +101,9 @@ pub enum ManifestCommand {
 /// Options of `compat`. Without any, the advice is for the machine as it is.
 #[derive(Debug, Clone, Default, Args)]
 pub struct CompatArgs {
-    /// Examine a mounted or copied root instead of this machine
-    #[arg(long, value_name = "DIR")]
-    pub root: Option<PathBuf>,
-    /// Take the environment from a file: `NAME=value` lines, JSON, or NUL-separated
-    #[arg(long, value_name = "FILE")]
-    pub env_file: Option<PathBuf>,
-    /// Look at a running process: its environment, user and interpreter
-    #[arg(long, value_name = "N", conflicts_with = "root")]
-    pub pid: Option<u32>,
+    /// Which machine.
+    #[command(flatten)]
+    pub machine: MachineArgs,
     /// Advise by facts that were read elsewhere (`check --facts-only`)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["root", "pid", "env_file"])]
     pub facts: Option<PathBuf>,
@@ -149,18 +145,9 @@ fn python_version(text: &str) -> Result<String, String> {
 /// Options of `check`.
 #[derive(Debug, Clone, Args)]
 pub struct CheckArgs {
-    /// Examine a mounted or copied root instead of this machine
-    #[arg(long, value_name = "DIR", conflicts_with = "pid")]
-    pub root: Option<PathBuf>,
-    /// Take the environment from a file: `NAME=value` lines, JSON, or NUL-separated
-    #[arg(long, value_name = "FILE")]
-    pub env_file: Option<PathBuf>,
-    /// Look at a running process: its environment, user and interpreter
-    #[arg(long, value_name = "N")]
-    pub pid: Option<u32>,
-    /// The Python interpreter to examine [default: the one the shell would start]
-    #[arg(long, value_name = "PATH")]
-    pub python: Option<String>,
+    /// Which machine, and what of it is read.
+    #[command(flatten)]
+    pub scan: ScanArgs,
     /// What the machine is meant for
     #[arg(long, value_enum, default_value_t = Profile::General)]
     pub profile: Profile,
@@ -182,12 +169,6 @@ pub struct CheckArgs {
     /// Compare the files of torch_npu with this manifest instead of the published wheels
     #[arg(long, value_name = "FILE", conflicts_with = "no_hash")]
     pub manifest: Option<PathBuf>,
-    /// Do not hash files
-    #[arg(long)]
-    pub no_hash: bool,
-    /// Do not run npu-smi
-    #[arg(long)]
-    pub no_npu_smi: bool,
     /// Keep everything that is read, as a tree for --root
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,

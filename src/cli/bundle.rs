@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::ScanArgs;
 use crate::redact::Level;
 
 /// Options of `bundle`.
@@ -30,22 +31,7 @@ pub struct BundleArgs {
     /// What is taken out besides what only this tool would need
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Level::Secrets)]
     pub redact: Level,
-    /// Examine a mounted or copied root instead of this machine
-    #[arg(long, value_name = "DIR", conflicts_with = "pid")]
-    pub root: Option<PathBuf>,
-    /// Take the environment from a file: `NAME=value` lines, JSON, or NUL-separated
-    #[arg(long, value_name = "FILE")]
-    pub env_file: Option<PathBuf>,
-    /// Look at a running process: its environment, user and interpreter
-    #[arg(long, value_name = "N")]
-    pub pid: Option<u32>,
-    /// The Python interpreter to examine [default: the one the shell would start]
-    #[arg(long, value_name = "PATH")]
-    pub python: Option<String>,
-    /// Do not hash files
-    #[arg(long)]
-    pub no_hash: bool,
-    /// Do not run npu-smi
-    #[arg(long)]
-    pub no_npu_smi: bool,
+    /// Which machine, and what of it is read.
+    #[command(flatten)]
+    pub scan: ScanArgs,
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 
-use super::machine::{open_machine, read_facts};
+use super::machine::{open_machine, read_facts, wanted};
 use super::matrix::load_matrix;
 use super::output::Output;
 use super::progress::Bar;
@@ -64,7 +64,8 @@ fn gather_in_time(args: &CheckArgs, output: &Output) -> anyhow::Result<Option<Fa
 
 /// The report of a run that gave up.
 fn out_of_time(args: &CheckArgs) -> Report {
-    let subject = args.root.as_ref().map_or_else(String::new, |root| root.display().to_string());
+    let subject =
+        args.scan.machine.root.as_ref().map_or_else(String::new, |root| root.display().to_string());
     let mut report = Report::new("check", subject);
     let seconds = args.timeout.unwrap_or_default().to_string();
     report.no_verdict.push(sentence("timed_out", &[("seconds", seconds)]));
@@ -73,16 +74,14 @@ fn out_of_time(args: &CheckArgs) -> Report {
 
 /// Opens the machine and reads the facts.
 fn gather(args: &CheckArgs, progress: Progress) -> anyhow::Result<Facts> {
-    let mut sysroot = open_machine(args.root.as_deref(), args.pid, args.env_file.as_deref())?;
+    let mut sysroot = open_machine(&args.scan.machine)?;
     if let Some(dir) = &args.record {
         sysroot.record_into(dir)?;
     }
     let options = Options {
-        python: args.python.clone(),
-        hash: !args.no_hash,
         manifest: args.manifest.as_deref().map(manifest::read).transpose()?.map(Arc::new),
         progress,
-        npu_smi: !args.no_npu_smi,
+        ..wanted(&args.scan)
     };
     let facts = collect::collect(&sysroot, &options);
     sysroot.finish_recording().context("failed to write the recording")?;

@@ -23,7 +23,7 @@ pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStat
     let facts = if let Some(path) = &args.facts {
         read_facts(path)?
     } else {
-        let sysroot = open_machine(args.root.as_deref(), args.pid, args.env_file.as_deref())?;
+        let sysroot = open_machine(&args.machine)?;
         let interpreter = args.interpreter.clone();
         let options =
             Options { hash: false, npu_smi: false, python: interpreter, ..Options::default() };

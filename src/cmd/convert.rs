@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use pep440_rs::Version;
 
 use super::finish;
-use super::machine::open_machine;
+use super::machine::this_machine;
 use super::output::{Output, print, say_aside};
 use super::progress::Bar;
 use crate::cli::{Also, ConvertArgs};
@@ -48,7 +48,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
             Target::of(args)
         },
     );
-    let (target, mut found) = (target?, found?);
+    let mut found = found?;
     let options = Options {
         target: target.version.clone(),
         transfer: args.transfer,
@@ -140,15 +140,15 @@ struct Target {
 
 impl Target {
     /// What `--target` names, else what the Python of this machine would import.
-    fn of(args: &ConvertArgs) -> anyhow::Result<Self> {
+    fn of(args: &ConvertArgs) -> Self {
         if args.target.is_some() {
-            return Ok(Self { version: args.target.clone(), found: None });
+            return Self { version: args.target.clone(), found: None };
         }
-        let machine = open_machine(None, None, None)?;
+        let machine = this_machine();
         let found = installed(&machine, "torch-npu");
         let found = found.and_then(|(version, dir)| Some((version.parse().ok()?, dir)));
         let (version, found) = found.unzip();
-        Ok(Self { version, found })
+        Self { version, found }
     }
 
     fn tell(&self, report: &mut Report) {

@@ -7,6 +7,8 @@ use anyhow::Context as _;
 
 use super::bundle::{is_bundle, member};
 use super::output::read_argument;
+use crate::cli::{MachineArgs, ScanArgs};
+use crate::collect::Options;
 use crate::facts::{FACTS_SCHEMA, Facts};
 use crate::sysroot::Sysroot;
 
@@ -15,23 +17,34 @@ const FACTS_LIMIT: u64 = 256 << 20;
 /// The most that is read of an environment file, in bytes.
 const ENV_LIMIT: u64 = 4 << 20;
 
+/// The machine that the program runs on.
+pub(super) fn this_machine() -> Sysroot {
+    Sysroot::live()
+}
+
 /// Opens what `--root`, `--pid` and `--env-file` name; this machine without them.
-pub(super) fn open_machine(
-    root: Option<&Path>,
-    pid: Option<u32>,
-    env_file: Option<&Path>,
-) -> anyhow::Result<Sysroot> {
-    let mut sysroot = match (root, pid) {
+pub(super) fn open_machine(args: &MachineArgs) -> anyhow::Result<Sysroot> {
+    let mut sysroot = match (&args.root, args.pid) {
         (Some(root), _) => Sysroot::tree(root)?,
         (None, Some(pid)) => Sysroot::of_process(pid)?,
-        (None, None) => Sysroot::live(),
+        (None, None) => this_machine(),
     };
-    if let Some(path) = env_file {
+    if let Some(path) = &args.env_file {
         let vars = parse_env_file(&read_argument(path, ENV_LIMIT)?)
             .with_context(|| format!("`{}` is no environment file", path.display()))?;
         sysroot.set_env(&path.display().to_string(), vars);
     }
     Ok(sysroot)
+}
+
+/// What of the machine is read.
+pub(super) fn wanted(args: &ScanArgs) -> Options {
+    Options {
+        python: args.python.clone(),
+        hash: !args.no_hash,
+        npu_smi: !args.no_npu_smi,
+        ..Options::default()
+    }
 }
 
 /// Reads the file of `--facts`.

@@ -61,11 +61,9 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
     match command {
         Command::Check(args) if args.list_compat => {
             let args = CompatArgs {
-                root: args.root.clone(),
-                env_file: args.env_file.clone(),
-                pid: args.pid,
+                machine: args.scan.machine.clone(),
                 facts: args.facts.clone(),
-                interpreter: args.python.clone(),
+                interpreter: args.scan.python.clone(),
                 torch: args.torch.clone(),
                 torch_npu: args.torch_npu.clone(),
                 cann: args.cann,

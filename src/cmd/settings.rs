@@ -43,7 +43,7 @@ pub(super) fn settle(cli: &mut Cli) -> anyhow::Result<Settings> {
         Some(Command::Check(args)) => {
             skips.forget(&args.only);
             args.matrix = args.matrix.take().or(config.matrix);
-            if !args.no_hash {
+            if !args.scan.no_hash {
                 args.manifest = args.manifest.take().or(config.manifest);
             }
         }
@@ -87,9 +87,9 @@ fn find(cli: &Cli) -> anyhow::Result<Option<PathBuf>> {
 /// The root that is examined, if it is not that of this machine.
 fn examined(command: Option<&Command>) -> Option<&Path> {
     match command? {
-        Command::Check(args) => args.root.as_deref(),
-        Command::Compat(args) => args.root.as_deref(),
-        Command::Bundle(args) => args.root.as_deref(),
+        Command::Check(args) => args.scan.machine.root.as_deref(),
+        Command::Compat(args) => args.machine.root.as_deref(),
+        Command::Bundle(args) => args.scan.machine.root.as_deref(),
         _ => None,
     }
 }

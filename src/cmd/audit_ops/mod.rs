@@ -11,7 +11,7 @@ use anyhow::bail;
 use serde_json::json;
 
 use super::finish;
-use super::machine::open_machine;
+use super::machine::this_machine;
 use super::output::Output;
 use crate::audit::Model;
 use crate::audit::judge::{Against, Class, Judged, judge};
@@ -54,7 +54,7 @@ struct Audited {
 
 pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     let tables = Tables::get();
-    let this = open_machine(None, None, None)?;
+    let this = this_machine();
     let chip = machine::chip(args, &this)?;
     let cann = Cann::find(args.cann.as_deref(), &this)?;
     let dtype = args.dtype.as_deref().map(dtype).transpose()?;

@@ -16,10 +16,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::check;
-use super::machine::open_machine;
+use super::machine::{open_machine, this_machine, wanted};
 use super::output::{Output, replace};
 use crate::cli::BundleArgs;
-use crate::collect::{self, Options};
+use crate::collect;
 use crate::facts::Facts;
 use crate::redact::Redactor;
 use crate::render::{Format, read_document, render, render_documents, write_json};
@@ -62,8 +62,8 @@ pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStat
     let machine = dir.path().join("machine");
     let facts = record(args, &machine)?;
     // What is named lies here, whatever machine is examined.
-    let here = open_machine(None, None, None)?;
-    let there = open_machine(args.root.as_deref(), args.pid, args.env_file.as_deref())?;
+    let here = this_machine();
+    let there = open_machine(&args.scan.machine)?;
     let tails = logs::tails(&here, &own(&args.add)?, &there, args.limit << 20);
     let mut redactor = Redactor::new(args.redact, names(&facts));
     let mut manifest = None;
@@ -79,15 +79,9 @@ pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStat
 
 /// Reads the machine, and keeps what is read.
 fn record(args: &BundleArgs, machine: &Path) -> anyhow::Result<Facts> {
-    let mut sysroot = open_machine(args.root.as_deref(), args.pid, args.env_file.as_deref())?;
+    let mut sysroot = open_machine(&args.scan.machine)?;
     sysroot.record_into(machine)?;
-    let options = Options {
-        python: args.python.clone(),
-        hash: !args.no_hash,
-        npu_smi: !args.no_npu_smi,
-        ..Options::default()
-    };
-    let facts = collect::collect(&sysroot, &options);
+    let facts = collect::collect(&sysroot, &wanted(&args.scan));
     sysroot.finish_recording().context("failed to write the recording")?;
     Ok(facts)
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use anyhow::Context as _;
 
 use crate::cli::{InputKind, TranslateErrorArgs};
-use crate::cmd::machine::open_machine;
+use crate::cmd::machine::this_machine;
 use crate::cmd::output::{self, Output};
 use crate::cmd::{finish, finish_aside};
 use crate::errcodes;
@@ -77,7 +77,7 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
     let named: Vec<Input> =
         others.map(|input| named(input, args)).collect::<anyhow::Result<_>>()?;
     if !named.is_empty() {
-        let sysroot = open_machine(None, None, None)?;
+        let sysroot = this_machine();
         let more = log::read(named, &sysroot);
         reading.files.extend(more.files);
         reading.problems.extend(more.problems);
@@ -130,7 +130,7 @@ fn baseline(paths: &[std::path::PathBuf]) -> anyhow::Result<BTreeSet<String>> {
         anyhow::Ok(Input::Path { shown, path })
     });
     let inputs: Vec<Input> = inputs.collect::<anyhow::Result<_>>()?;
-    let reading = log::read(inputs, &open_machine(None, None, None)?);
+    let reading = log::read(inputs, &this_machine());
     if let Some(problem) = reading.problems.first() {
         anyhow::bail!("the baseline `{}` was not read: {}", problem.name, problem.detail);
     }

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::machine::open_machine;
 use super::output::{self, Output};
 use super::progress::Line;
-use crate::cli::VerifyArgs;
+use crate::cli::{MachineArgs, VerifyArgs};
 use crate::elf;
 use crate::render::{Format, render};
 use crate::report::{ExitStatus, Report};
@@ -59,11 +59,11 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         args.yes || !rungs.contains(&Rung::Stress),
         "the stress test puts all devices under full load for minutes: say `--yes` if that is wanted"
     );
-    let env = match &args.env_file {
-        None => Vec::new(),
-        Some(file) => {
-            open_machine(None, None, Some(file))?.env().vars.clone().into_iter().collect()
-        }
+    let env = if args.env_file.is_some() {
+        let machine = MachineArgs { env_file: args.env_file.clone(), ..MachineArgs::default() };
+        open_machine(&machine)?.env().vars.clone().into_iter().collect()
+    } else {
+        Vec::new()
     };
     let variable = |name: &str| std::env::var(name).ok();
     let mut wanted = Wanted {

@@ -30,6 +30,10 @@ pub(super) fn of_fault(rung: Rung, fault: &Fault, ran: &Ran, reasons: &mut Vec<R
     let mut code = None;
     let mut blocked = |key, what: &str| reasons.push(Reason { key, what: what.to_owned() });
     let mut found = match fault {
+        Fault::Static => {
+            blocked("verify_static", "");
+            Found::warning("VERIFY-LOAD", "static")
+        }
         Fault::NoLibrary { tried } => {
             blocked("verify_no_library", &tried.join(", "));
             Found::warning("VERIFY-LOAD", "absent").arg("libraries", tried.join(", "))
@@ -202,4 +206,37 @@ pub(super) fn translate(finding: &mut Finding, known: &Match) {
             .map(|step| FixStep { text: Text::new(&step.en, &step.zh), run: step.run.clone() }),
     );
     finding.refs.extend(cause.sources.iter().cloned());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::data::Catalog;
+    use crate::verify::parent::End;
+    use crate::verify::protocol::Chatter;
+
+    /// The musl build says of itself what it cannot do, in both languages, and blames no device.
+    #[test]
+    fn a_static_program_gives_no_verdict_and_says_why() {
+        let ran = Ran {
+            name: "first".to_owned(),
+            device: None,
+            events: Vec::new(),
+            last_call: None,
+            calls: 0,
+            end: End::Reported,
+            chatter: Chatter::default(),
+            took: Duration::ZERO,
+        };
+        let mut reasons = Vec::new();
+        let item = of_fault(Rung::Load, &Fault::Static, &ran, &mut reasons);
+        assert_eq!(reasons.iter().map(|reason| reason.key).collect::<Vec<_>>(), ["verify_static"]);
+        let finding = Catalog::builtin().resolve(item.found);
+        assert_eq!(finding.severity, Severity::Warning);
+        assert!(finding.title.en.contains("musl") && finding.title.en.contains("cannot load"));
+        assert!(finding.title.zh.contains("musl") && finding.title.zh.contains("无法加载"));
+        assert!(finding.fix.iter().any(|step| step.text.en.contains("glibc")));
+    }
 }

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "fault", rename_all = "snake_case")]
 pub enum Fault {
+    /// This program is linked statically against musl: it has no dynamic linker, and the vendor's
+    /// libraries need that of glibc.
+    Static,
     /// None of these libraries is there.
     NoLibrary {
         /// Their names.

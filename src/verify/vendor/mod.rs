@@ -132,6 +132,9 @@ impl Vendor {
     /// Loads the libraries of `group`: the first that is there, and the next where that one
     /// lacks a required function.
     pub fn load(&mut self, group: Group, allow_simulated: bool) -> Result<(), Fault> {
+        if cfg!(target_env = "musl") {
+            return Err(Fault::Static);
+        }
         let mut lacking = None;
         for name in group.libraries() {
             let library = match self.open(name, group) {

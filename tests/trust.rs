@@ -1,0 +1,57 @@
+//! What documents say of the project's own parts: dependencies and fuzz targets.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+#![expect(clippy::disallowed_methods, reason = "reads the project's own files")]
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+fn text(path: &str) -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The first cell of each row of the tables, one name or several.
+fn rows(markdown: &str) -> BTreeSet<String> {
+    let cells = markdown.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+    let names = cells.flat_map(|cell| cell.split(", ")).map(str::to_owned);
+    names.filter(|name| name != "crate" && !name.starts_with("---")).collect()
+}
+
+fn declared(kinds: &[&str]) -> BTreeSet<String> {
+    let manifest: toml::Table = toml::from_str(&text("Cargo.toml")).unwrap();
+    let tables = kinds.iter().map(|kind| manifest[*kind].as_table().unwrap());
+    tables.flat_map(|table| table.keys().cloned()).collect()
+}
+
+/// A dependency that nobody can say a reason for has none.
+#[test]
+fn every_dependency_has_its_reason_written_down() {
+    let document = text("docs/dependencies.md");
+    let (linked, others) = document.split_once("## In builds and tests only").unwrap();
+    let normal = declared(&["dependencies"]);
+    assert_eq!(rows(linked), normal);
+    // What is linked as well has its row there.
+    let rest = declared(&["dev-dependencies", "build-dependencies"]);
+    assert_eq!(rows(others), rest.difference(&normal).cloned().collect());
+}
+
+/// One command runs them all, and the document tells of each.
+#[test]
+fn every_fuzz_target_is_declared_listed_and_described() {
+    let fuzz: toml::Table = toml::from_str(&text("fuzz/Cargo.toml")).unwrap();
+    let bins = fuzz["bin"].as_array().unwrap().iter();
+    let declared: BTreeSet<String> =
+        bins.map(|bin| bin["name"].as_str().unwrap().to_owned()).collect();
+    let listed = Command::new("bash")
+        .args([concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/fuzz.sh"), "--list"])
+        .output()
+        .unwrap();
+    let listed: BTreeSet<String> =
+        String::from_utf8(listed.stdout).unwrap().lines().map(str::to_owned).collect();
+    assert_eq!(listed, declared);
+    let document = text("docs/fuzzing.md");
+    for target in &declared {
+        let row = document.lines().any(|line| line.starts_with(&format!("| {target} |")));
+        assert!(row || document.contains(&format!("`{target}`")), "{target}");
+    }
+}
