@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use ascend_doctor::audit;
 use ascend_doctor::ops::dispatch::{Registrations as _, Shipped};
+use ascend_doctor::ops::documented::Documents;
 use ascend_doctor::ops::tables::Origin;
 use ascend_doctor::ops::{Match, Tables, Target};
 use serde_json::Value;
@@ -177,4 +178,79 @@ fn operators_of_models_are_those_of_pytorch() {
     println!("{files:?}");
     assert!(wrong.is_empty(), "{} of {files:?}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(files.values().sum::<u32>() > 80, "{files:?}");
+}
+
+/// Each API of each list of the documents is as they have it: supported or not, its data types as
+/// the facts took them apart, and its chips.
+#[test]
+fn documents_are_those_of_the_lists() {
+    let releases = [
+        ("2.6.0", "7.3.0"),
+        ("2.7.1", "26.0.0"),
+        ("2.8.0", "26.0.0"),
+        ("2.9.0", "26.1.0"),
+        ("2.10.0", "26.1.0"),
+        ("2.12.0", "master"),
+        ("2.13.0", "master"),
+    ];
+    for (torch, release) in releases {
+        let Some(list) = facts(&format!("ops_api_docs_{torch}_{release}.json")) else { return };
+        let documents = Documents::of(torch, release).unwrap();
+        assert_eq!(documents.name, format!("{torch}-{release}"));
+        let mut by_name: BTreeMap<String, Vec<&Value>> = BTreeMap::new();
+        for row in list.as_array().unwrap().iter().filter(|row| row["status"] != "?") {
+            let name = row["api"].as_str().unwrap();
+            let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.');
+            let name = name[..end.unwrap_or(name.len())].trim_end_matches('.');
+            let name = match name {
+                _ if name.starts_with("torch") => name.to_owned(),
+                _ if name.starts_with("Tensor.") => format!("torch.{name}"),
+                // Of a class without its module.
+                _ if name.contains('.') => continue,
+                _ => format!("torch.Tensor.{name}"),
+            };
+            by_name.entry(name).or_default().push(row);
+        }
+        let (mut no, mut typed, mut chips) = (0, 0, 0);
+        for (name, rows) in by_name.iter().filter(|(_, rows)| rows.len() == 1) {
+            let (row, said) = (rows[0], documents.said(name));
+            if row["status"] == "no" {
+                assert!(said.is_some_and(|said| !said.supported), "{name}");
+                no += 1;
+                continue;
+            }
+            assert!(said.is_none_or(|said| said.supported), "{name}");
+            // Of several sentences the facts take types out of all of them, also where it is an index or a
+            // result that has one.
+            let note = row["note"].as_str().unwrap_or_default();
+            let plain = !note.contains("<br>") && !note.contains('\n') && !note.starts_with('-');
+            let by_case = said.is_some_and(|said| !said.limits.is_empty());
+            if let (Some(types), true) = (row["dtypes"].as_object(), plain && !by_case) {
+                if types.keys().any(|name| name.starts_with('!')) || note.contains("fp8") {
+                    continue;
+                }
+                let said = said.unwrap_or_else(|| panic!("{name}: {row}"));
+                for (argument, types) in types {
+                    let of = said.types.iter().find(|(known, _)| known == argument);
+                    let ours: BTreeSet<&str> = of.unwrap().1.iter().copied().collect();
+                    let theirs: BTreeSet<&str> =
+                        types.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+                    assert_eq!(ours, theirs, "{name} {argument}: {row}");
+                    typed += 1;
+                }
+            }
+            if let Some(there) = row["hw"].as_object() {
+                let missing = there.iter().filter(|(_, there)| **there == false);
+                let missing: BTreeSet<&str> = missing.map(|(chip, _)| chip.as_str()).collect();
+                let ours: BTreeSet<&str> =
+                    said.into_iter().flat_map(|said| &said.missing).copied().collect();
+                assert_eq!(ours, missing, "{name}: {row}");
+                chips += missing.len();
+            }
+        }
+        println!(
+            "{torch}-{release}: {no} not supported, {typed} with types, {chips} without a chip"
+        );
+        assert!(no > 150 && typed > 1_000, "{torch}-{release}");
+    }
 }

@@ -146,6 +146,11 @@ fn soften(class: Class, through: Vec<String>, op: &Op, used: &Use) -> (Class, Ve
     (if used.maybe == 0 { Class::Setup } else { Class::Depends }, through)
 }
 
+/// What becomes of an operator, whatever its arguments are.
+pub(crate) fn class_of(op: &Op, against: Against<'_>) -> Class {
+    decide(op, against).0
+}
+
 fn decide(op: &Op, against: Against<'_>) -> (Class, Vec<String>) {
     let registered = against.registered;
     match op.namespace.as_str() {

@@ -6,6 +6,7 @@
 
 mod archive;
 mod config;
+pub mod documented;
 mod export;
 pub mod judge;
 mod limited;
@@ -56,7 +57,12 @@ impl Op {
     /// An operator of aten of which the overload is not known.
     #[cfg(test)]
     pub(crate) fn aten(name: &str) -> Self {
-        Self { namespace: "aten".to_owned(), name: name.to_owned(), overload: None }
+        Self::named("aten", name)
+    }
+
+    /// An operator of which the overload is not known.
+    pub(crate) fn named(namespace: &str, name: &str) -> Self {
+        Self { namespace: namespace.to_owned(), name: name.to_owned(), overload: None }
     }
 
     /// `aten::add.Tensor`, `aten::add` or `add.Tensor` as an operator. Whether a name without a dot
@@ -185,6 +191,16 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
+/// Where and how often sources call an API.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Calls {
+    pub count: u64,
+    /// The first places.
+    pub places: Vec<String>,
+    /// Arguments with the values that are written there, and the first places.
+    pub given: BTreeMap<(String, String), Vec<String>>,
+}
+
 /// What an input uses.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Model {
@@ -213,6 +229,9 @@ pub struct Model {
     /// What else sources say that matters on an NPU, and in which file.
     #[serde(skip)]
     pub(crate) hints: Vec<(python::facts::Hint, String)>,
+    /// APIs that documents of torch_npu limit, and where they are called.
+    #[serde(skip)]
+    pub(crate) apis: BTreeMap<&'static str, Calls>,
     /// What an operator of torch_npu would compute at once, and in which file.
     #[serde(skip)]
     pub(crate) suggestions: Vec<(python::facts::Suggestion, String)>,
@@ -240,6 +259,7 @@ impl Model {
             notes: Vec::new(),
             files: 0,
             hints: Vec::new(),
+            apis: BTreeMap::new(),
             suggestions: Vec::new(),
             imports: BTreeMap::new(),
         }

@@ -3,10 +3,12 @@
 //! - `models`: graphs, lists, formats, what is no model;
 //! - `installed`: the torch_npu that is judged for;
 //! - `mixed`: directories, logs, tensors, limits of kernels;
-//! - `sources`: Python.
+//! - `sources`: Python;
+//! - `documented`: what documents limit of it.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 #![expect(clippy::disallowed_methods, reason = "writes models")]
 
+mod documented;
 mod installed;
 mod mixed;
 mod models;

@@ -120,6 +120,7 @@ impl<'a> Walker<'a, '_> {
         let given = self.arguments(call);
         self.mentioned(path, at, true);
         self.called_path(&public, call, at);
+        self.documented(&public, path, call, at);
         let keywords = Self::keywords(call);
         let arguments = call.arguments.args.len();
         if let Some(rest) = public.strip_prefix("torch.ops.") {
@@ -315,6 +316,9 @@ impl<'a> Walker<'a, '_> {
             };
         }
         self.dtype_method(name, at);
+        if value.is_tensor() {
+            self.documented_method(name, call, at);
+        }
         if let Some(reach) = api::method(name) {
             // Of a value of which nothing else is known, it may be the method of anything.
             let unsure = self.unsure;

@@ -27,6 +27,19 @@ pub(crate) struct UseAt {
     pub method: Option<&'static str>,
 }
 
+/// A call of an API that documents of torch_npu limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ApiAt {
+    /// Its name there.
+    pub api: &'static str,
+    pub line: u32,
+    pub role: Role,
+    /// It is not known to run.
+    pub maybe: bool,
+    /// Arguments that some documents limit, with the values that are written there.
+    pub given: Vec<(String, String)>,
+}
+
 /// Something else about a source that matters on an NPU.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Hint {
@@ -74,6 +87,7 @@ pub(crate) struct Unit {
     pub uses: Vec<UseAt>,
     pub hints: Vec<Hint>,
     pub suggestions: Vec<Suggestion>,
+    pub apis: Vec<ApiAt>,
     /// Dotted names that it refers to, and whether only while a model is built.
     pub refs: Vec<(String, Role)>,
     /// Names of methods that it calls on what is not known.
@@ -90,6 +104,7 @@ impl Facts {
         for unit in &mut self.units {
             unit.uses.iter_mut().for_each(|one| of(&mut one.line));
             unit.hints.iter_mut().for_each(|one| of(&mut one.line));
+            unit.apis.iter_mut().for_each(|one| of(&mut one.line));
             unit.suggestions.iter_mut().for_each(|one| of(&mut one.line));
         }
     }

@@ -7,6 +7,7 @@
 //! - [`walk`], [`expr`] and [`call`] go through a file once: names are resolved through imports
 //!   and aliases (the scopes of `convert`), and what values are tensors is inferred from what is
 //!   done with them ([`kinds`], [`classes`]). [`dead`] knows conditions that never hold on an NPU.
+//! - [`documented`] notes calls of which the documents of torch_npu name limits.
 //! - [`api`] says which operators an API, a method or a module calls.
 //! - [`mod@facts`] is what remains of a file; [`reach`] follows it through the tree, and, where that
 //!   is asked for, through imports ([`files`]).
@@ -19,6 +20,7 @@ mod api;
 mod call;
 mod classes;
 mod dead;
+mod documented;
 mod expr;
 pub(crate) mod facts;
 mod files;
@@ -40,6 +42,13 @@ pub(crate) use files::{is_source, text_of};
 use self::facts::Facts;
 use crate::convert::python::scope::{Scopes, relative};
 use crate::convert::python::{SyntaxError, on_enough_stack, parse_module};
+
+/// The operators that every call of an API reaches, of aten without `aten::`.
+pub(crate) fn operators_of(path: &str) -> Vec<&'static str> {
+    let reach = api::api(&api::public(path));
+    let called = reach.into_iter().flat_map(api::Reach::operators);
+    called.filter(|one| !one.maybe && !one.backward).map(|one| one.name).collect()
+}
 
 /// A source that is read.
 #[derive(Debug, Clone, Copy, Default)]

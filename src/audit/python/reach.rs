@@ -243,6 +243,21 @@ impl Reacher<'_> {
                     model.imports.insert(facts.path.clone(), at);
                 }
             }
+            for one in unit.apis.iter().filter(|one| !one.maybe && one.role.max(role) == Role::Run)
+            {
+                let place = || format!("{}:{}", facts.path, one.line);
+                let known = model.apis.entry(one.api).or_default();
+                known.count += 1;
+                if known.places.len() < MOST_API_PLACES {
+                    known.places.push(place());
+                }
+                for given in &one.given {
+                    let places = known.given.entry(given.clone()).or_default();
+                    if places.len() < MOST_API_PLACES {
+                        places.push(place());
+                    }
+                }
+            }
             for hint in &unit.hints {
                 model.hints.push((hint.clone(), facts.path.clone()));
             }
@@ -274,6 +289,9 @@ impl Reacher<'_> {
 
 /// Places that are kept of each operator.
 const MOST_PLACES: usize = 200;
+
+/// Places that are kept of each API.
+const MOST_API_PLACES: usize = 8;
 
 /// Where and how often an operator is used: numbers of files, and lines.
 #[derive(Default)]

@@ -149,7 +149,7 @@ fn places(input: &Audited, judged: &Judged) -> Vec<Evidence> {
 }
 
 /// `model.py:12` as a place in a file.
-fn at(place: &str) -> Evidence {
+pub(super) fn at(place: &str) -> Evidence {
     match place.rsplit_once(':').map(|(path, line)| (path, line.parse())) {
         Some((path, Ok(line))) => Evidence::file(path).line(line),
         _ => Evidence::file(place),

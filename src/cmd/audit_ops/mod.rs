@@ -1,6 +1,7 @@
 //! `audit-ops`: which operators of a model have a kernel, before it runs.
 
 mod chosen;
+mod documented;
 mod found;
 mod hints;
 mod inputs;
@@ -14,12 +15,14 @@ use super::finish;
 use super::machine::this_machine;
 use super::output::Output;
 use crate::audit::Model;
+use crate::audit::documented::{Documented, documented};
 use crate::audit::judge::{Against, Class, Judged, judge};
 use crate::audit::limits::CannFunctions;
 use crate::audit::python;
 use crate::checks::chip::ChipFamily;
 use crate::cli::AuditOpsArgs;
 use crate::ops::dispatch::{Registrations, Shipped};
+use crate::ops::documented::Documents;
 use crate::ops::tables::{Column, Origin};
 use crate::ops::{Match, Tables};
 
@@ -34,6 +37,8 @@ struct Place<'a> {
     chosen: &'a Chosen,
     chip: Option<ChipFamily>,
     cann: Option<&'a Cann>,
+    /// The documents of torch_npu that speak for it.
+    documents: Option<Documents>,
 }
 
 impl Place<'_> {
@@ -41,6 +46,7 @@ impl Place<'_> {
         let mut target = self.chosen.json(column);
         target["soc"] = json!(self.chip.map(ChipFamily::as_str));
         target["cann"] = json!(self.cann.map(Cann::json));
+        target["documents"] = json!(self.documents.map(|documents| documents.name));
         target
     }
 }
@@ -50,6 +56,8 @@ struct Audited {
     path: String,
     model: Model,
     judged: Vec<Judged>,
+    /// What the documents of torch_npu limit of what it calls.
+    documented: Vec<Documented>,
 }
 
 pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitStatus> {
@@ -74,6 +82,8 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
     };
     let subject = args.inputs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     let mut report = Report::new("audit-ops", subject.join(" "));
+    let column = &tables.columns[chosen.target.column];
+    let documents = Documents::of(column.torch, column.release);
     let options = python::Options {
         follow: args.follow_imports,
         site: args.site.clone(),
@@ -88,13 +98,20 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
     let read: Vec<Audited> = inputs
         .read
         .into_iter()
-        .map(|(path, model)| Audited { judged: judge(&model, against), path, model })
+        .map(|(path, model)| {
+            let limited = documents.map(|documents| documented(&model, documents, against));
+            let documented = limited.unwrap_or_default();
+            Audited { judged: judge(&model, against), documented, path, model }
+        })
         .collect();
     report.notes.extend(inputs.directories.iter().flat_map(of_directory));
-    let place = Place { chosen: &chosen, chip, cann: cann.as_ref() };
+    let place = Place { chosen: &chosen, chip, cann: cann.as_ref(), documents };
     tell(&mut report, &read, &place, tables, args);
     found::installation(&mut report, &chosen);
     found::findings(&mut report, &read, &place, against);
+    if let Some(documents) = documents {
+        documented::findings(&mut report, &read, documents.name, chip);
+    }
     if args.suggest {
         suggest::suggest(&mut report, &read, against);
     }
@@ -143,6 +160,9 @@ fn tell(
         report.notes.push(words("ops_note_limits"));
     }
     report.tables.extend(operators(read, args.all));
+    if args.all {
+        report.tables.extend(documented::table(read));
+    }
     if args.all_versions {
         report.tables.extend(versions(read, tables));
     }
@@ -155,6 +175,9 @@ fn tell(
             if let Some(row) = row.as_object_mut() {
                 row.insert("path".to_owned(), json!(input.path));
                 row.insert("operators".to_owned(), json!(input.judged));
+                if !input.documented.is_empty() {
+                    row.insert("apis".to_owned(), json!(input.documented));
+                }
             }
             row
         })

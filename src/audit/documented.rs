@@ -1,0 +1,206 @@
+//! What the documents of torch_npu say of the APIs that sources call, beside what is registered.
+//!
+//! The documents list what was tested, and contradict what is registered in places: neither is
+//! left out, and what is registered decides.
+
+use serde::Serialize;
+
+use super::judge::{Against, Class, class_of};
+use super::python::operators_of;
+use super::{Calls, Model, Op};
+use crate::checks::chip::ChipFamily;
+use crate::ops::aclnn;
+use crate::ops::documented::{Documents, Said};
+
+/// An API that is called, of which the documents name a limit.
+#[derive(Debug, Clone, Serialize)]
+pub struct Documented {
+    /// Its name.
+    pub api: &'static str,
+    /// Whether the documents call it supported.
+    pub supported: bool,
+    /// The data types that they list, by argument; `*` where they name none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dtypes: Vec<(&'static str, Vec<&'static str>)>,
+    /// Chips that they do not list.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_listed: Vec<&'static str>,
+    /// Their other limits, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<&'static str>,
+    /// The same in Chinese.
+    #[serde(skip)]
+    pub limits_zh: Vec<&'static str>,
+    /// What becomes of the operators that it calls, the worst; nothing where none is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub registered: Option<Class>,
+    /// What that comes to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<Point>,
+    /// How often it is called.
+    pub count: u64,
+    /// The first places.
+    pub places: Vec<String>,
+}
+
+/// What documents and registrations together say of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Point {
+    /// Called unsupported, and nothing else is known.
+    Unsupported,
+    /// Called unsupported, though everything it calls has kernels.
+    Registered,
+    /// Called unsupported or said to fall back, as the registrations have it.
+    Agreed,
+    /// Said to fall back to the CPU, though everything it calls has kernels.
+    MayFallBack,
+    /// The chip at hand is not listed.
+    Chip,
+    /// A data type is not listed for it.
+    Dtype {
+        /// The data type.
+        dtype: String,
+        /// The documents of CANN list it for what the kernels call.
+        listed_by_cann: bool,
+    },
+    /// An argument is given a value that is not allowed.
+    Argument {
+        /// The argument.
+        name: String,
+        /// The value that is written there.
+        value: String,
+        /// The values that are allowed.
+        allowed: Vec<&'static str>,
+        /// The first places.
+        places: Vec<String>,
+    },
+}
+
+/// What the documents limit of what a model calls.
+pub fn documented(model: &Model, documents: Documents, against: Against<'_>) -> Vec<Documented> {
+    let limited = model.apis.iter().filter_map(|(api, calls)| {
+        let said = documents.said(api)?;
+        let operators = operators_of(api);
+        let registered = worst(&operators, against);
+        Some(Documented {
+            api,
+            supported: said.supported,
+            dtypes: said.types.clone(),
+            not_listed: said.missing.clone(),
+            limits: said.limits.iter().map(|word| word.en).collect(),
+            limits_zh: said.limits.iter().map(|word| word.zh).collect(),
+            registered,
+            points: points(said, calls, &operators, registered, against),
+            count: calls.count,
+            places: calls.places.clone(),
+        })
+    });
+    limited.collect()
+}
+
+/// What becomes of all operators together; nothing where one of them is not known.
+fn worst(operators: &[&'static str], against: Against<'_>) -> Option<Class> {
+    let classes = operators.iter().map(|name| match name.split_once("::") {
+        None => class_of(&Op::named("aten", name), against),
+        Some((namespace, name)) => class_of(&Op::named(namespace, name), against),
+    });
+    let classes: Vec<Class> = classes.collect();
+    let unknown = |class: &Class| matches!(class, Class::Unknown | Class::PartlyKnown);
+    if classes.iter().any(unknown) { None } else { classes.into_iter().max() }
+}
+
+fn points(
+    said: &Said,
+    calls: &Calls,
+    operators: &[&'static str],
+    registered: Option<Class>,
+    against: Against<'_>,
+) -> Vec<Point> {
+    let falls_back = registered.is_some_and(|class| class >= Class::Depends);
+    let on_cpu = |key: &str| key == "may_fall_back" || key == "cpu_only";
+    let mut points = Vec::new();
+    if !said.supported {
+        points.push(match registered {
+            None => Point::Unsupported,
+            Some(_) if falls_back => Point::Agreed,
+            Some(_) => Point::Registered,
+        });
+        return points;
+    }
+    if said.limits.iter().any(|word| on_cpu(word.key)) {
+        match registered {
+            Some(_) if falls_back => points.push(Point::Agreed),
+            Some(_) => points.push(Point::MayFallBack),
+            None => {}
+        }
+    }
+    if against.chip.and_then(short_name).is_some_and(|chip| said.missing.contains(&chip)) {
+        points.push(Point::Chip);
+    }
+    let listed = |dtype: &str| listed_by_cann(operators, dtype, against);
+    let mut asked: Vec<(&str, Option<&str>)> = Vec::new();
+    // The data type that a call names is that of what it gives.
+    for (name, value) in calls.given.keys().filter(|(name, _)| name == "dtype") {
+        asked.extend(value.strip_prefix("torch.").map(|value| (value, Some(name.as_str()))));
+    }
+    asked.extend(against.dtype.map(|dtype| (dtype, None)));
+    for (dtype, argument) in asked {
+        let short = aclnn::short(dtype);
+        if FLOATS.contains(&short) && lacks(said, argument, short) {
+            let listed_by_cann = listed(short);
+            let point = Point::Dtype { dtype: short.to_owned(), listed_by_cann };
+            if !points.contains(&point) {
+                points.push(point);
+            }
+        }
+    }
+    for ((name, value), places) in &calls.given {
+        let limits = said.limits.iter().filter_map(|word| word.allowed.as_ref());
+        for (_, allowed) in limits.filter(|(limited, _)| limited == name) {
+            if !allowed.contains(&value.as_str()) {
+                let (name, value) = (name.clone(), value.clone());
+                let (allowed, places) = (allowed.clone(), places.clone());
+                points.push(Point::Argument { name, value, allowed, places });
+            }
+        }
+    }
+    points
+}
+
+/// Data types that the lists are asked about. Of integers they name what indices are in one place
+/// and what values are in another.
+const FLOATS: [&str; 6] = ["bf16", "fp16", "fp32", "fp64", "complex64", "complex128"];
+
+/// Whether the documents list data types for an argument, or for the first tensor, and not this one.
+fn lacks(said: &Said, argument: Option<&str>, dtype: &str) -> bool {
+    let of = |name: &str| said.types.iter().find(|(known, _)| *known == name);
+    let list = match argument {
+        Some(name) => of(name).or_else(|| of("*")),
+        None => of("*").or_else(|| of("input")).or_else(|| of("self")),
+    };
+    // A list of integers alone is one of indices.
+    list.is_some_and(|(_, types)| {
+        types.iter().any(|known| FLOATS.contains(known)) && !types.contains(&dtype)
+    })
+}
+
+/// Whether the documents of CANN list a data type for some function that the kernels may call.
+fn listed_by_cann(operators: &[&'static str], dtype: &str, against: Against<'_>) -> bool {
+    let overloads = operators.iter().flat_map(|name| against.registered.overloads(name));
+    overloads.into_iter().any(|overload| {
+        let docs = aclnn::functions(&overload).iter().filter_map(|name| aclnn::doc(name));
+        let mut arguments = docs.flat_map(|doc| &doc.arguments);
+        arguments.any(|(_, types)| types.contains(&dtype))
+    })
+}
+
+/// A chip as the documents name it.
+fn short_name(chip: ChipFamily) -> Option<&'static str> {
+    match chip {
+        ChipFamily::A910B => Some("A2"),
+        ChipFamily::A3 => Some("A3"),
+        ChipFamily::A950 => Some("950"),
+        _ => None,
+    }
+}

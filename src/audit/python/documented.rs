@@ -1,0 +1,78 @@
+//! Calls of APIs of which the documents of torch_npu name limits.
+
+use ruff_python_ast::{Expr, ExprCall, Number};
+use ruff_text_size::TextSize;
+
+use super::classes;
+use super::facts::{ApiAt, Role};
+use super::walk::Walker;
+use crate::ops::documented;
+
+impl<'a> Walker<'a, '_> {
+    /// A call by a dotted name: `torch.topk(…)`, `nn.GELU(…)`.
+    pub(super) fn documented(
+        &mut self,
+        public: &str,
+        path: &str,
+        call: &'a ExprCall,
+        at: TextSize,
+    ) {
+        if !public.starts_with("torch.") && !public.starts_with("Tensor.") {
+            return;
+        }
+        let Some(api) = documented::api(public).or_else(|| documented::api(path)) else { return };
+        // A module that is built while a model is built runs when the model does.
+        let last = api.rsplit('.').next().unwrap_or(api);
+        let module = classes::class_like(last) && !api.starts_with("torch.distributions.");
+        let data = self.class.is_some_and(|class| class.data);
+        let role = if module && !data { Role::Run } else { self.role };
+        self.called_api(api, call, at, role);
+    }
+
+    /// A call of a method of a tensor.
+    pub(super) fn documented_method(&mut self, name: &str, call: &'a ExprCall, at: TextSize) {
+        if let Some(api) = documented::method(name) {
+            let role = self.role;
+            self.called_api(api, call, at, role);
+        }
+    }
+
+    fn called_api(&mut self, api: &'static str, call: &'a ExprCall, at: TextSize, role: Role) {
+        let mut given = Vec::new();
+        for keyword in &call.arguments.keywords {
+            if let Some(name) = &keyword.arg
+                && documented::limits_argument(name.as_str())
+                && let Some(value) = self.written(&keyword.value)
+            {
+                given.push((name.to_string(), value));
+            }
+        }
+        let line = self.line(at);
+        let maybe = self.unsure;
+        self.here().apis.push(ApiAt { api, line, role, maybe, given });
+    }
+
+    /// A value that stands in the source as it is: `True`, `1`, `nearest`, `torch.float64`; of a tuple
+    /// of equal ones, one of them.
+    fn written(&self, value: &'a Expr) -> Option<String> {
+        match value {
+            Expr::BooleanLiteral(one) => Some(if one.value { "True" } else { "False" }.to_owned()),
+            Expr::NoneLiteral(_) => Some("None".to_owned()),
+            Expr::StringLiteral(text) => Some(text.value.to_str().chars().take(60).collect()),
+            Expr::NumberLiteral(number) => match &number.value {
+                Number::Int(value) => Some(value.to_string()),
+                Number::Float(value) => Some(value.to_string()),
+                Number::Complex { .. } => None,
+            },
+            Expr::Tuple(tuple) => {
+                let mut values = tuple.elts.iter().map(|one| self.written(one));
+                let first = values.next()??;
+                values.all(|one| one.as_ref() == Some(&first)).then_some(first)
+            }
+            Expr::Attribute(_) | Expr::Name(_) => {
+                self.path(value).filter(|path| path.starts_with("torch."))
+            }
+            _ => None,
+        }
+    }
+}

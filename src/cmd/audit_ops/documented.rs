@@ -1,0 +1,132 @@
+//! What the documents of torch_npu limit of the APIs that sources call.
+
+use std::collections::BTreeMap;
+
+use super::Audited;
+use crate::audit::documented::{Documented, Point};
+use crate::checks::chip::ChipFamily;
+use crate::data::Catalog;
+use crate::report::{Evidence, Found, Report, Table};
+use crate::text::{Text, words};
+
+/// Places that one finding shows.
+const MOST_PLACES: usize = 8;
+/// APIs that are named in one sentence.
+const MOST_NAMES: usize = 12;
+
+/// Adds what the documents of one release limit.
+pub(super) fn findings(
+    report: &mut Report,
+    read: &[Audited],
+    documents: &str,
+    chip: Option<ChipFamily>,
+) {
+    let mut by_point: BTreeMap<(&'static str, &str), Vec<&Documented>> = BTreeMap::new();
+    let mut found: Vec<Found> = Vec::new();
+    for one in read.iter().flat_map(|input| &input.documented) {
+        for point in &one.points {
+            let (message, detail) = match point {
+                Point::Agreed => continue,
+                Point::Unsupported => ("unsupported", ""),
+                Point::Registered => ("registered", ""),
+                Point::MayFallBack => ("fallback", ""),
+                Point::Chip => ("chip", chip.map_or("", ChipFamily::label)),
+                Point::Dtype { dtype, listed_by_cann: true } => ("dtype_listed", dtype.as_str()),
+                Point::Dtype { dtype, listed_by_cann: false } => ("dtype", dtype.as_str()),
+                Point::Argument { name, value, allowed, places } => {
+                    let about = Found::info("OPS-API", "argument")
+                        .arg("api", one.api)
+                        .arg("given", format!("{name}={value}"))
+                        .arg("allowed", allowed.join(", "))
+                        .arg("documents", documents);
+                    found.push(
+                        places
+                            .iter()
+                            .take(MOST_PLACES)
+                            .fold(about, |found, place| found.evidence(super::found::at(place))),
+                    );
+                    continue;
+                }
+            };
+            by_point.entry((message, detail)).or_default().push(one);
+        }
+    }
+    for ((message, detail), mut apis) in by_point {
+        apis.sort_by_key(|one| one.api);
+        let mut names: Vec<&str> = apis.iter().map(|one| one.api).collect();
+        names.dedup();
+        let mut said = names.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
+        if names.len() > MOST_NAMES {
+            said.push_str(", …");
+        }
+        let mut about = Found::info("OPS-API", message)
+            .arg("names", said)
+            .arg("count", names.len().to_string())
+            .arg("documents", documents);
+        match message {
+            "chip" => about = about.arg("chip", detail),
+            "dtype" | "dtype_listed" => about = about.arg("dtype", detail),
+            _ => {}
+        }
+        let places = apis.iter().filter_map(|one| Some((one.places.first()?, one.api)));
+        for (place, api) in places.take(MOST_PLACES) {
+            let evidence: Evidence = super::found::at(place);
+            about = about.evidence(evidence.value(api));
+        }
+        found.push(about);
+    }
+    report.findings.extend(found.into_iter().map(|found| Catalog::builtin().resolve(found)));
+}
+
+/// What the documents say of each API, beside what becomes of its operators.
+pub(super) fn table(read: &[Audited]) -> Option<Table> {
+    let rows: Vec<Vec<Text>> = read
+        .iter()
+        .flat_map(|input| &input.documented)
+        .map(|one| {
+            vec![
+                Text::same(one.api),
+                said(one),
+                one.registered.map_or_else(|| Text::same("–"), |class| words(class.word())),
+                Text::same(one.places.first().cloned().unwrap_or_default()),
+            ]
+        })
+        .collect();
+    let head = ["ops_head_api", "ops_head_documents", "ops_head_registered", "ops_head_place"];
+    (!rows.is_empty()).then(|| Table {
+        title: words("ops_table_documents"),
+        head: head.map(words).to_vec(),
+        rows,
+    })
+}
+
+/// The limits of an API in one line.
+fn said(one: &Documented) -> Text {
+    if !one.supported {
+        return words("ops_documents_no");
+    }
+    let mut plain: Vec<String> = Vec::new();
+    for (argument, types) in &one.dtypes {
+        let types = types.join(" ");
+        plain.push(if *argument == "*" { types } else { format!("{argument}: {types}") });
+    }
+    let mut both = Text::same(plain.join("; "));
+    let mut add = |more: Text| {
+        let glue = |text: &mut String, more: &str, between: &str| {
+            if !text.is_empty() {
+                text.push_str(between);
+            }
+            text.push_str(more);
+        };
+        glue(&mut both.en, &more.en, "; ");
+        glue(&mut both.zh, &more.zh, "；");
+    };
+    if !one.not_listed.is_empty() {
+        let args = [("chips", one.not_listed.join(", "))];
+        add(crate::text::sentence("ops_documents_chips", &args));
+    }
+    for (en, zh) in one.limits.iter().zip(&one.limits_zh) {
+        add(Text { en: (*en).to_owned(), zh: (*zh).to_owned() });
+    }
+    both
+}
