@@ -1,8 +1,11 @@
 //! Logs of runs without a failure: nothing may be reported from them.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use ascend_doctor::errcodes::log::{Limits, scan};
+
+use super::examined;
 
 /// Numbers that look like codes, addresses and process ids; the same for the same seed.
 struct Noise(u64);
@@ -161,5 +164,21 @@ fn nothing_is_reported_from_healthy_logs() {
             .collect();
         assert!(found.is_empty(), "{found:#?}");
         assert!(report.lines > 5_000 && report.fallbacks.is_empty());
+    }
+}
+
+/// What healthy runs of frameworks tell at their start: parts that are not there or not supported
+/// on NPUs, and what is done instead.
+#[test]
+fn warnings_of_runs_that_go_on_are_no_cause() {
+    for log in ["serving.log", "training.log"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/logs/healthy");
+        let found = examined(&folder.join(log));
+        let causes: Vec<_> = found
+            .causes
+            .iter()
+            .flat_map(|cause| cause.evidence.iter().map(|line| (&cause.cause, &line.text)))
+            .collect();
+        assert!(causes.is_empty(), "{log}: {causes:#?}");
     }
 }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-const MARKERS: [&str; 14] = [
+const MARKERS: [&str; 15] = [
     "Solution:",
     "Solution :",
     "Possible Cause",
@@ -22,6 +22,8 @@ const MARKERS: [&str; 14] = [
     "check the ",
     "Continue to analyze",
     "hint: ",
+    // A part that a framework looks for at every start and does without.
+    "Could not load dynamic library '",
 ];
 
 static FINDER: LazyLock<AhoCorasick> =

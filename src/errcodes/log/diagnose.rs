@@ -11,13 +11,11 @@ use super::process::Processes;
 use super::rank::{self, Candidate, Context, Item};
 use super::scan::FileReport;
 use super::time::Time;
-use super::{Reading, codes};
+use super::{Reading, codes, fallback};
 use crate::errcodes::cause;
 
 /// How many lines of evidence a cause shows.
 const EVIDENCE: usize = 6;
-/// The signature of warnings that an operator is computed on the CPU.
-const FALLBACK: &str = "op.fallback";
 /// A cause with fewer points is a guess.
 const GUESS: i32 = 14;
 
@@ -117,7 +115,7 @@ fn fallbacks(
     }
     for item in candidates.iter().flat_map(|one| &one.items) {
         let hit = &item.record.hit;
-        if hit.rule == FALLBACK
+        if hit.rule == fallback::RULE
             && let Some((_, operator)) = hit.captures.iter().find(|(name, _)| *name == "op")
         {
             *all.entry(operator.clone()).or_default() += item.record.count;

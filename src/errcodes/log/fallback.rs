@@ -12,6 +12,9 @@ static WARNING: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is proved by a test")
 });
 
+/// The signature of these warnings.
+pub(super) const RULE: &str = "op.fallback";
+
 /// Literals, one of which every such line holds.
 pub(super) const LITERALS: [&str; 3] = ["supported on the NPU", "AutoFallback", "auto fallback"];
 

@@ -71,12 +71,27 @@ pub(super) fn level(line: &[u8]) -> Level {
         }
         return Level::Unknown;
     }
+    if is_glog(line) {
+        return match line[0] {
+            b'I' => Level::Info,
+            b'W' => Level::Warning,
+            _ => Level::Error,
+        };
+    }
     match upper(line) {
         b"ERROR" | b"CRITICAL" => Level::Error,
         b"WARNING" => Level::Warning,
         b"INFO" | b"DEBUG" => Level::Info,
         _ => Level::Unknown,
     }
+}
+
+/// `W1125 09:12:33.100000       1 manager.go:188] ` of programs in Go, `W tensorflow/core/a.cc:60] `.
+fn is_glog(line: &[u8]) -> bool {
+    let Some((b'I' | b'W' | b'E' | b'F', rest)) = line.split_first() else { return false };
+    let day = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    day == 4 && rest.get(4) == Some(&b' ') && rest.get(5).is_some_and(u8::is_ascii_digit)
+        || rest.starts_with(b" tensorflow/")
 }
 
 /// ` MODULE(pid,name):` with or without the blank.
@@ -157,6 +172,10 @@ mod tests {
             ("INFO 09-04 10:00:00 [core.py:702] x", Level::Info),
             ("EI0006: [PID: 1] x", Level::Unknown),
             ("[W compiler_depend.ts:487] Warning: x", Level::Unknown),
+            ("W1125 09:12:33.100000       1 manager.go:188] x", Level::Warning),
+            ("E1125 09:12:33.100000       1 manager.go:188] x", Level::Error),
+            ("I tensorflow/core/platform/cpu.cc:2] x", Level::Info),
+            ("E1001 x", Level::Unknown),
             ("", Level::Unknown),
         ] {
             assert_eq!(level(line.as_bytes()), expected, "{line}");

@@ -15,7 +15,7 @@ use super::codes::{self, Stated};
 use super::frame::{self, Frame};
 use super::line::{self, Fields, Level};
 use super::signature::{Signature, signatures};
-use super::{advice, fallback, prefix, text};
+use super::{advice, fallback, handled, prefix, text};
 use crate::errcodes::{families, rows};
 
 /// What a text or code is in the course of a failure.
@@ -154,7 +154,13 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
         .into_iter()
         .map(|index| &signatures()[index])
         .partition(|signature| signature.is_last_resort());
-    let attempt = |signature| match_signature(signature, line, stated, level, &frame);
+    let went_on = LazyCell::new(|| handled::is_handled(line, level));
+    let attempt = |signature| {
+        if is_too_vague(signature, &went_on) {
+            return None;
+        }
+        match_signature(signature, line, stated, level, &frame)
+    };
     matches.extend(wanted.into_iter().filter_map(attempt));
     // Anything else says more than that there was an exception, or in which part.
     let told = matches.iter().any(|matched| matched.signature.role != Role::Context);
@@ -237,6 +243,12 @@ impl Match<'_> {
     }
 }
 
+/// Whether the words of a signature say too little in a line after which the program went on.
+fn is_too_vague(signature: &Signature, went_on: &impl Deref<Target = bool>) -> bool {
+    let exact = signature.weight >= handled::EXACT || signature.id == fallback::RULE;
+    signature.role != Role::Context && (signature.place || !exact) && **went_on
+}
+
 /// Tries a signature. Advice states nothing, and lines that only inform state no failure.
 fn match_signature<'a>(
     signature: &'static Signature,
@@ -246,8 +258,7 @@ fn match_signature<'a>(
     frame: &impl Deref<Target = Option<Frame>>,
 ) -> Option<Match<'a>> {
     let context = signature.role == Role::Context;
-    let mild = level == Level::Info || level == Level::Warning;
-    if !context && level == Level::Noise || signature.place && mild {
+    if !context && level == Level::Noise {
         return None;
     }
     let part = if context { line } else { &line[..stated] };

@@ -17,6 +17,7 @@ mod diagnosis;
 mod fallback;
 mod follow;
 mod frame;
+mod handled;
 mod line;
 mod matcher;
 mod page;

@@ -1,0 +1,73 @@
+//! What a program tells and goes on after: no failure, whatever words it tells it in.
+//!
+//! Frameworks that were not written for NPUs tell at every start which of their parts are not
+//! there or not supported, and what they do instead. In such lines only words count that say
+//! exactly what is wrong.
+
+use super::line::Level;
+use super::prefix::{Keys, keys};
+
+/// The weight from which on words count although the program that wrote them went on.
+pub(super) const EXACT: u8 = 60;
+
+/// What was done instead, or Python's warnings.
+static INSTEAD: Keys = keys![
+    b" replaced with ",
+    b" replaced by ",
+    b" repalce with ",
+    b"esetting to ",
+    b" will be ignored",
+    b" is ignored",
+    b" are ignored",
+    b"will be disabled",
+    b"alling back to ",
+    b"alls back to ",
+    b"eprecationWarning: ",
+    b" UserWarning: ",
+    b" FutureWarning: ",
+    b" RuntimeWarning: ",
+    b" ImportWarning: ",
+];
+
+/// An import that failed and was caught.
+static IMPORT: Keys = keys![b"ailed to import "];
+/// What stands before the words of an exception that was raised and not caught.
+static RAISED: Keys = keys![b"Error: Failed to import ", b"Error: failed to import "];
+
+/// Whether the program that wrote `line` went on.
+pub(super) fn is_handled(line: &[u8], level: Level) -> bool {
+    match level {
+        Level::Noise | Level::Info | Level::Warning => true,
+        Level::Unknown if INSTEAD.any_in(line) => true,
+        Level::Unknown | Level::Error => IMPORT.any_in(line) && !RAISED.any_in(line),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_done_instead_is_no_failure() {
+        for (line, level, handled) in [
+            ("parameter=cascade, action: resetting to False", Level::Unknown, true),
+            (
+                "The float64 type is replaced with float32, double is not supported",
+                Level::Unknown,
+                true,
+            ),
+            ("a.py:3: UserWarning: the operator is not supported", Level::Unknown, true),
+            ("x is not supported", Level::Warning, true),
+            ("x is not supported", Level::Error, false),
+            ("Failed to import vllm_ascend_C: No module named 'a.b'", Level::Error, true),
+            (
+                "RuntimeError: Failed to import a.b because of No module named 'c'",
+                Level::Error,
+                false,
+            ),
+            ("ModuleNotFoundError: No module named 'a.b'", Level::Unknown, false),
+        ] {
+            assert_eq!(is_handled(line.as_bytes(), level), handled, "{line}");
+        }
+    }
+}
