@@ -39,6 +39,12 @@ impl<'a> Archive<'a> {
     /// The content of an entry.
     pub(super) fn entry(&mut self, name: &str) -> Result<Vec<u8>, Unreadable> {
         let entry = self.zip.by_name(name).map_err(unreadable)?;
+        // What says itself that it is too large is not unpacked first. What says less than it unpacks
+        // to is refused by the reader of the archive.
+        if entry.size() > ENTRY_LIMIT {
+            let what = format!("entry `{name}`");
+            return Err(Unreadable::TooLarge { what, limit: ENTRY_LIMIT });
+        }
         limited::all(entry, ENTRY_LIMIT, &format!("entry `{name}`"))
     }
 

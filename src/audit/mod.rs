@@ -18,6 +18,7 @@ mod pickle;
 pub mod python;
 mod safetensors;
 mod sniff;
+mod strings;
 mod torchscript;
 mod trace;
 

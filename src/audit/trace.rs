@@ -10,6 +10,7 @@ use std::io::{BufReader, Read};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::strings::{LONGEST_STRING, Strings};
 use super::{Format, Model, Op, Unreadable, damaged};
 
 /// An event; what is not named is left out.
@@ -18,13 +19,13 @@ struct Event {
     #[serde(default)]
     name: Option<String>,
     #[serde(default)]
-    dur: Option<Number>,
+    dur: Option<Scalar>,
     #[serde(default)]
     ph: Option<String>,
     #[serde(default)]
-    ts: Option<Number>,
+    ts: Option<Scalar>,
     #[serde(default)]
-    tid: Option<serde_json::Value>,
+    tid: Option<Scalar>,
 }
 
 /// Threads whose open operators are remembered.
@@ -51,11 +52,11 @@ enum Standing {
 
 impl Open {
     fn standing(&mut self, event: &Event, name: &str, lasts: f64) -> (Standing, Option<String>) {
-        let (Some(tid), Some(began)) = (&event.tid, event.ts.as_ref().and_then(Number::value))
+        let (Some(tid), Some(began)) = (&event.tid, event.ts.as_ref().and_then(Scalar::value))
         else {
             return (Standing::Outermost, None);
         };
-        let tid = tid.to_string();
+        let tid = tid.key();
         if !self.0.contains_key(&tid) && self.0.len() >= MOST_THREADS {
             return (Standing::Outermost, None);
         }
@@ -78,21 +79,85 @@ impl Open {
     }
 }
 
-/// A number that may be written as text, as `torch_npu` does.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Number {
-    Value(f64),
+/// A number or a short text; whatever else stands there is passed over, however large it is.
+#[derive(Debug, Clone, PartialEq)]
+enum Scalar {
+    Number(f64),
     Text(String),
+    Other,
 }
 
-impl Number {
+/// The longest text that is kept of a [`Scalar`].
+const LONGEST_SCALAR: usize = 64;
+
+impl Scalar {
+    /// The number, which may be written as text, as `torch_npu` does.
     fn value(&self) -> Option<f64> {
         match self {
-            Self::Value(value) => Some(*value),
+            Self::Number(value) => Some(*value),
             Self::Text(text) => text.trim().parse().ok(),
+            Self::Other => None,
         }
         .filter(|value| value.is_finite() && *value >= 0.0)
+    }
+
+    /// As the name of a thread.
+    fn key(&self) -> String {
+        match self {
+            Self::Number(value) => value.to_string(),
+            Self::Text(text) => text.clone(),
+            Self::Other => String::new(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Scalar {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Scalar;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number or a text")
+            }
+
+            #[expect(clippy::cast_precision_loss, reason = "a time, or the number of a thread")]
+            fn visit_u64<E>(self, value: u64) -> Result<Scalar, E> {
+                Ok(Scalar::Number(value as f64))
+            }
+
+            #[expect(clippy::cast_precision_loss, reason = "a time, or the number of a thread")]
+            fn visit_i64<E>(self, value: i64) -> Result<Scalar, E> {
+                Ok(Scalar::Number(value as f64))
+            }
+
+            fn visit_f64<E>(self, value: f64) -> Result<Scalar, E> {
+                Ok(Scalar::Number(value))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Scalar, E> {
+                Ok(Scalar::Text(text.chars().take(LONGEST_SCALAR).collect()))
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<Scalar, E> {
+                Ok(Scalar::Other)
+            }
+
+            fn visit_unit<E>(self) -> Result<Scalar, E> {
+                Ok(Scalar::Other)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Scalar, A::Error> {
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Scalar::Other)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Scalar, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Scalar::Other)
+            }
+        }
+        deserializer.deserialize_any(Any)
     }
 }
 
@@ -104,11 +169,20 @@ pub(super) fn read(source: &mut dyn Read) -> Result<Option<Model>, Unreadable> {
     let mut seen = HashMap::new();
     let mut open = Open::default();
     let mut events = false;
-    let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 20, source));
+    let text = Strings::new(BufReader::with_capacity(1 << 20, source));
+    let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 16, text));
     let trace = Trace { model: &mut model, seen: &mut seen, open: &mut open, events: &mut events };
-    trace
-        .deserialize(&mut json)
-        .map_err(|error| damaged(format!("the trace is no JSON: {error}")))?;
+    trace.deserialize(&mut json).map_err(|error| {
+        let long = error.io_error_kind() == Some(std::io::ErrorKind::InvalidData);
+        let limit = LONGEST_STRING as u64;
+        match error.classify() {
+            serde_json::error::Category::Io if long => {
+                Unreadable::TooLarge { what: "a string of the trace".to_owned(), limit }
+            }
+            serde_json::error::Category::Io => Unreadable::Io(error.into()),
+            _ => damaged(format!("the trace is no JSON: {error}")),
+        }
+    })?;
     Ok(events.then_some(model))
 }
 
@@ -158,14 +232,17 @@ impl<'de> Visitor<'de> for Trace<'_> {
             if event.ph.as_deref().is_some_and(|kind| kind != "X") {
                 continue;
             }
-            let Some(name) = event.name.clone() else { continue };
-            if !self.seen.contains_key(&name) && self.seen.len() < super::MOST_OPERATORS {
-                let op = name.contains("::").then(|| Op::parse(&name, false)).flatten();
+            let Some(name) = event.name.as_ref() else { continue };
+            if name.len() > super::LONGEST_NAME {
+                continue;
+            }
+            if !self.seen.contains_key(name) && self.seen.len() < super::MOST_OPERATORS {
+                let op = name.contains("::").then(|| Op::parse(name, false)).flatten();
                 self.seen.insert(name.clone(), op);
             }
-            let Some(Some(op)) = self.seen.get(&name) else { continue };
-            let time = event.dur.as_ref().and_then(Number::value);
-            let (standing, fell_back) = self.open.standing(&event, &name, time.unwrap_or_default());
+            let Some(Some(op)) = self.seen.get(name) else { continue };
+            let time = event.dur.as_ref().and_then(Scalar::value);
+            let (standing, fell_back) = self.open.standing(&event, name, time.unwrap_or_default());
             if let Some(Some(Some(outer))) = fell_back.map(|name| self.seen.get(&name))
                 && let Some(used) = self.model.uses.get_mut(outer)
             {
@@ -211,6 +288,9 @@ mod tests {
         assert_eq!(model.uses[&Op::aten("mode")].fell_back, 1);
         assert_eq!(model.uses[&Op::aten("add")].fell_back, 0);
         assert_eq!(read(&mut &b"{\"a\": 1}"[..]).unwrap(), None);
+        // What is no number and no name is passed over.
+        let odd = r#"[{"ph":"X","name":"aten::mm","ts":[1,[2]],"dur":{"a":1},"tid":null},{"name":"aten::mm","dur":true}]"#;
+        assert_eq!(read(&mut odd.as_bytes()).unwrap().unwrap().uses[&Op::aten("mm")].count, 2);
         assert!(read(&mut &b"{\"traceEvents\":[{"[..]).is_err());
     }
 }

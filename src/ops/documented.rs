@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
 use super::packed;
 use super::tables::Runs;
@@ -154,9 +154,15 @@ pub fn method(name: &str) -> Option<&'static str> {
     TABLE.methods.get(name).copied()
 }
 
+/// Arguments that a limit is about.
+static LIMITED: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    let named = WORDS.values().filter_map(|word| word.allowed.as_ref().map(|(name, _)| *name));
+    named.chain(["dtype"]).collect()
+});
+
 /// Whether some limit allows only some values of an argument of this name.
 pub fn limits_argument(name: &str) -> bool {
-    name == "dtype" || WORDS.values().any(|word| word.allowed.as_ref().is_some_and(|a| a.0 == name))
+    LIMITED.contains(name)
 }
 
 #[cfg(test)]

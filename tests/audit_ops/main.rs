@@ -4,11 +4,13 @@
 //! - `installed`: the torch_npu that is judged for;
 //! - `mixed`: directories, logs, tensors, limits of kernels;
 //! - `sources`: Python;
-//! - `documented`: what documents limit of it.
+//! - `documented`: what documents limit of it;
+//! - `hostile`: damaged and hostile inputs.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 #![expect(clippy::disallowed_methods, reason = "writes models")]
 
 mod documented;
+mod hostile;
 mod installed;
 mod mixed;
 mod models;

@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 
 use foldhash::{HashMap, HashSet};
 
-use crate::audit::Op;
 use crate::ops::Tables;
 
 /// The operators that an API calls.
@@ -26,13 +25,6 @@ pub(super) struct Called {
     pub maybe: bool,
     /// It belongs to the backward pass.
     pub backward: bool,
-}
-
-impl Called {
-    pub(super) fn op(self) -> Op {
-        let (namespace, name) = self.name.split_once("::").unwrap_or(("aten", self.name));
-        Op { namespace: namespace.to_owned(), name: name.to_owned(), overload: None }
-    }
 }
 
 impl Reach {
@@ -61,8 +53,13 @@ pub(super) enum Shared {
     Builtins,
 }
 
+type Row = [&'static str; 4];
+
 struct Apis {
-    rows: HashMap<&'static str, [&'static str; 4]>,
+    rows: HashMap<&'static str, Row>,
+    /// Rows of methods, of `torch` itself and of operators of the language, by what follows `Tensor.`,
+    /// `torch.` and `operator.`: these are asked for at every call.
+    by_last: [HashMap<&'static str, Row>; 3],
     methods: HashMap<&'static str, Shared>,
     /// APIs of which an argument decides, with its name and place.
     deciding: HashMap<&'static str, (&'static str, usize)>,
@@ -73,6 +70,7 @@ static APIS: LazyLock<Apis> = LazyLock::new(|| {
     let text = crate::ops::table_text("python");
     let mut apis = Apis {
         rows: HashMap::default(),
+        by_last: Default::default(),
         methods: HashMap::default(),
         deciding: HashMap::default(),
         operators: Tables::get().base_names().collect(),
@@ -89,6 +87,11 @@ static APIS: LazyLock<Apis> = LazyLock::new(|| {
         {
             apis.deciding.insert(api, (argument, place));
         }
+        for (prefix, rows) in PREFIXES.iter().zip(&mut apis.by_last) {
+            if let Some(rest) = name.strip_prefix(prefix) {
+                rows.insert(rest, row);
+            }
+        }
         apis.rows.insert(name, row);
     }
     let methods = crate::ops::table_text("methods");
@@ -103,6 +106,12 @@ static APIS: LazyLock<Apis> = LazyLock::new(|| {
     }
     apis
 });
+
+/// The prefixes of [`Apis::by_last`].
+const PREFIXES: [&str; 3] = ["Tensor.", "torch.", "operator."];
+const METHOD: usize = 0;
+const TORCH: usize = 1;
+const OPERATOR: usize = 2;
 
 /// Prefixes of names that stand in several modules, and the public one.
 const PUBLIC: &[(&str, &str)] = &[
@@ -124,8 +133,20 @@ const PUBLIC: &[(&str, &str)] = &[
     ("torch.nn.utils.spectral_norm.", "torch.nn.utils."),
 ];
 
+/// What follows `torch.` in names of [`PUBLIC`].
+const MOVED: [&str; 7] = ["functional", "_C", "Tensor", "_tensor", "nn", "optim", "distributions"];
+
 /// The public name of what a dotted name of torch names.
 pub(super) fn public(path: &str) -> Cow<'_, str> {
+    // Most names stand where they are public.
+    let rest = path.strip_prefix("torch.").map(|rest| rest.split('.').next().unwrap_or(rest));
+    let moved = match rest {
+        Some(next) => MOVED.contains(&next),
+        None => ["torchvision.", "timm.", "transformers."].iter().any(|one| path.starts_with(one)),
+    };
+    if !moved {
+        return Cow::Borrowed(path);
+    }
     for (from, to) in PUBLIC {
         let Some(rest) = path.strip_prefix(from) else { continue };
         return match to.strip_suffix('*') {
@@ -145,6 +166,10 @@ fn row(name: &str) -> Option<Reach> {
     APIS.rows.get(name).map(Reach::Row)
 }
 
+fn row_of(prefix: usize, rest: &str) -> Option<Reach> {
+    APIS.by_last[prefix].get(rest).map(Reach::Row)
+}
+
 fn own(name: &str) -> Option<Reach> {
     APIS.operators.get(name).map(|name| Reach::Own(name))
 }
@@ -159,8 +184,8 @@ pub(super) fn api(path: &str) -> Option<Reach> {
         return None;
     }
     match module {
-        "torch" => row(&format!("Tensor.{name}")).or_else(|| own(name)),
-        "torch.nn.functional" => row(&format!("torch.{name}")).or_else(|| own(name)),
+        "torch" => row_of(METHOD, name).or_else(|| own(name)),
+        "torch.nn.functional" => row_of(TORCH, name).or_else(|| own(name)),
         "torch.linalg" => own(&format!("linalg_{name}")),
         "torch.fft" => own(&format!("fft_{name}")),
         "torch.special" => own(&format!("special_{name}")),
@@ -171,12 +196,12 @@ pub(super) fn api(path: &str) -> Option<Reach> {
 
 /// What a method of a tensor calls.
 pub(super) fn method(name: &str) -> Option<Reach> {
-    row(&format!("Tensor.{name}")).or_else(|| row(&format!("torch.{name}"))).or_else(|| own(name))
+    row_of(METHOD, name).or_else(|| row_of(TORCH, name)).or_else(|| own(name))
 }
 
 /// What an operator of the language calls on tensors: `add`, `getitem int`.
 pub(super) fn operator(name: &str) -> Option<Reach> {
-    row(&format!("operator.{name}"))
+    row_of(OPERATOR, name)
 }
 
 /// Whether tensors have a method of this name, and what else has.

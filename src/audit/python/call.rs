@@ -49,7 +49,7 @@ impl<'a> Walker<'a, '_> {
                     }
                     None => {
                         let given = self.arguments(call);
-                        self.refers(format!(":{word}"));
+                        self.refers_own(word);
                         if classes::class_like(word) { Kind::Module } else { by_arguments(given) }
                     }
                 }
@@ -65,7 +65,8 @@ impl<'a> Walker<'a, '_> {
                         None => by_arguments(given),
                     };
                 }
-                let value = self.expr(&attribute.value);
+                // The whole has no dotted name, and so has no beginning of it.
+                let value = self.unnamed(&attribute.value);
                 self.call_method(value, name, call, attribute.range.start())
             }
             other => {
@@ -136,7 +137,7 @@ impl<'a> Walker<'a, '_> {
         }
         if let Some(reach) = Self::reached(&public, call) {
             if !public.starts_with("torch") {
-                self.refers(path.to_owned());
+                self.refers(path);
             }
             let module = classes::class_like(name);
             let outer = self.role;
@@ -170,7 +171,7 @@ impl<'a> Walker<'a, '_> {
                 Kind::Maybe
             };
         }
-        self.refers(path.to_owned());
+        self.refers(path);
         if ACTIVATIONS.contains(&name)
             && let Some(Expr::StringLiteral(key)) = call.arguments.args.first()
             && let Some(reach) = api::activation(key.value.to_str())
@@ -254,6 +255,7 @@ impl<'a> Walker<'a, '_> {
             let line = self.line(at);
             let role = self.role;
             let maybe = self.unsure;
+            let op = super::facts::Operator::Written(Box::new(op));
             let found =
                 super::facts::UseAt { op, line, maybe, backward: false, role, method: None };
             self.here().uses.push(found);

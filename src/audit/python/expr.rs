@@ -9,17 +9,17 @@ use super::api;
 use super::classes;
 use super::kinds::{self, Kind};
 use super::walk::Walker;
+use crate::convert::python::scope::root;
 
 impl<'a> Walker<'a, '_> {
     /// The dotted name of an expression; of a module of the tree without a leading dot.
     pub(super) fn path(&self, expr: &Expr) -> Option<String> {
-        if let Some(root) = root(expr)
-            && self.local(root).is_some()
-        {
+        let root = root(expr)?;
+        if root == "self" || self.local(root).is_some() {
             return None;
         }
         let path = self.scopes.path(expr, self.scope)?;
-        Some(path.trim_start_matches('.').to_owned())
+        Some(if path.starts_with('.') { path.trim_start_matches('.').to_owned() } else { path })
     }
 
     /// What a local name holds.
@@ -54,21 +54,10 @@ impl<'a> Walker<'a, '_> {
     /// What an expression holds. Notes what it uses on the way.
     pub(super) fn expr(&mut self, expr: &'a Expr) -> Kind {
         match expr {
-            Expr::Name(name) => match self.local(name.id.as_str()) {
-                Some(kind) => kind,
-                None => self.named(expr),
+            Expr::Name(_) | Expr::Attribute(_) => match self.path(expr) {
+                Some(path) => self.named(&path, expr.start()),
+                None => self.unnamed(expr),
             },
-            Expr::Attribute(attribute) => {
-                if self.path(expr).is_some() {
-                    return self.named(expr);
-                }
-                if let Some(name) = classes::of_self(expr) {
-                    let known = self.class.and_then(|class| class.attributes.get(name));
-                    return known.copied().unwrap_or(Kind::Maybe);
-                }
-                let kind = self.expr(&attribute.value);
-                self.attribute(kind, attribute.attr.as_str(), expr.start())
-            }
             Expr::Call(call) => self.call(expr, call),
             Expr::BinOp(both) => {
                 self.suggest_binary(expr, both);
@@ -95,8 +84,7 @@ impl<'a> Walker<'a, '_> {
                 self.compare(left, &rights, &compare.ops, &compare.comparators, expr.start())
             }
             Expr::BoolOp(both) => {
-                let kinds = self.exprs(&both.values);
-                kinds.into_iter().fold(Kind::Not, Kind::join)
+                both.values.iter().fold(Kind::Not, |kind, value| kind.join(self.expr(value)))
             }
             Expr::If(both) => {
                 let truth = super::dead::truth(&both.test, &|expr| self.path(expr));
@@ -165,12 +153,16 @@ impl<'a> Walker<'a, '_> {
     }
 
     fn several(&mut self, elements: &'a [Expr]) -> Kind {
-        let kinds = self.exprs(elements);
-        if kinds.iter().any(|kind| kind.holds()) {
-            return Kind::Seq;
+        let mut holds = false;
+        let mut most = Kind::Not;
+        for element in elements {
+            let kind = self.expr(element);
+            holds |= kind.holds();
+            most = most.join(kind);
         }
-        match kinds.into_iter().max() {
-            Some(kind @ (Kind::Host | Kind::Module)) => kind,
+        match most {
+            _ if holds => Kind::Seq,
+            Kind::Host | Kind::Module => most,
             _ => Kind::Not,
         }
     }
@@ -214,33 +206,50 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    /// A name of the module, or something imported, that is not called here.
-    fn named(&mut self, expr: &'a Expr) -> Kind {
-        let Some(path) = self.path(expr) else {
-            if let Expr::Name(name) = expr
-                && self.scopes.home(name.id.as_str(), self.scope) == Some(0)
-            {
-                self.names(format!(":{}", name.id));
+    /// What an expression holds that has no dotted name. Then no beginning of it has one.
+    pub(super) fn unnamed(&mut self, expr: &'a Expr) -> Kind {
+        match expr {
+            Expr::Name(name) => {
+                let name = name.id.as_str();
+                if let Some(kind) = self.local(name) {
+                    return kind;
+                }
+                if self.scopes.home(name, self.scope) == Some(0) {
+                    self.names_own(name);
+                }
+                Kind::Maybe
             }
-            return Kind::Maybe;
-        };
-        self.mentioned(&path, expr.start(), false);
-        let public = api::public(&path);
+            Expr::Attribute(attribute) => {
+                if let Some(name) = classes::of_self(expr) {
+                    let known = self.class.and_then(|class| class.attributes.get(name));
+                    return known.copied().unwrap_or(Kind::Maybe);
+                }
+                let kind = self.unnamed(&attribute.value);
+                self.attribute(kind, attribute.attr.as_str(), expr.start())
+            }
+            _ => self.expr(expr),
+        }
+    }
+
+    /// Something of a dotted name that is not called here.
+    fn named(&mut self, path: &str, at: TextSize) -> Kind {
+        self.mentioned(path, at, false);
+        let public = api::public(path);
         let name = public.rsplit('.').next().unwrap_or_default();
         if let Some(reach) = api::api(&public) {
             // Named and not called: it may be.
-            self.uses(reach, expr.start(), true);
+            self.uses(reach, at, true);
             // Who builds it may ask it to work in place.
             if classes::class_like(name) {
                 for called in reach.operators().filter(|one| !one.backward) {
                     if let Some(name) = api::in_place(called.name) {
-                        self.used(api::Called { name, ..called }, expr.start(), true);
+                        self.used(api::Called { name, ..called }, at, true);
                     }
                 }
             }
         }
         if !public.starts_with("torch.") {
-            self.names(path.clone());
+            self.names(path);
         }
         // `torch.float32`, `torch.nn`; a class that is handed on is called by somebody.
         if classes::class_like(name) { Kind::Module } else { Kind::Maybe }
@@ -354,7 +363,7 @@ impl<'a> Walker<'a, '_> {
             let key = subscript.slice.as_string_literal_expr().map(|key| key.value.to_str());
             let one = key.and_then(|key| api::registered(registry, key));
             self.uses(one.unwrap_or(every), at, one.is_none());
-            self.names(path);
+            self.names(&path);
             self.expr(&subscript.slice);
             return Kind::Module;
         }
@@ -366,7 +375,13 @@ impl<'a> Walker<'a, '_> {
                     return Kind::Maybe;
                 }
                 for index in indices {
-                    self.operator(&format!("getitem {}", index.0), at, index.1);
+                    let name = match index.0 {
+                        "slice" => "getitem slice",
+                        "none" => "getitem none",
+                        "tensor" => "getitem tensor",
+                        _ => "getitem int",
+                    };
+                    self.operator(name, at, index.1);
                 }
                 kind
             }
@@ -424,15 +439,6 @@ impl<'a> Walker<'a, '_> {
             let name = if value == Kind::Not { "setitem value" } else { "setitem slice" };
             self.operator(name, at, by_tensor);
         }
-    }
-}
-
-/// The first name of a chain of attributes.
-pub(super) fn root(expr: &Expr) -> Option<&str> {
-    match expr {
-        Expr::Name(name) => Some(name.id.as_str()),
-        Expr::Attribute(attribute) => root(&attribute.value),
-        _ => None,
     }
 }
 

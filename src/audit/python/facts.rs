@@ -1,5 +1,7 @@
 //! What one source file says, without its text and tree: what it uses, and what it refers to.
 
+use foldhash::HashMap;
+
 use crate::audit::Op;
 
 /// When code runs.
@@ -13,10 +15,68 @@ pub(crate) enum Role {
     Setup,
 }
 
+/// An operator by its name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Operator {
+    /// As the tables name it: of aten without `aten::`.
+    Known(&'static str),
+    /// As a source writes it, `torch.ops.…`.
+    Written(Box<Op>),
+}
+
+impl Operator {
+    pub(super) fn op(&self) -> Op {
+        match self {
+            Self::Known(name) => {
+                let (namespace, name) = name.split_once("::").unwrap_or(("aten", name));
+                Op::named(namespace, name)
+            }
+            Self::Written(op) => (**op).clone(),
+        }
+    }
+}
+
+/// What a file refers to: each name once, by its number.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Paths {
+    /// Dotted names; `:name` of the file itself.
+    all: Vec<String>,
+    /// The numbers of the dotted names, and of the names of the file itself.
+    known: [HashMap<String, u32>; 2],
+}
+
+impl Paths {
+    pub(super) fn dotted(&mut self, path: &str) -> u32 {
+        self.number(0, path, str::to_owned)
+    }
+
+    pub(super) fn own(&mut self, name: &str) -> u32 {
+        self.number(1, name, |name| format!(":{name}"))
+    }
+
+    fn number(&mut self, kind: usize, name: &str, path: fn(&str) -> String) -> u32 {
+        if let Some(number) = self.known[kind].get(name) {
+            return *number;
+        }
+        let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        self.all.push(path(name));
+        self.known[kind].insert(name.to_owned(), number);
+        number
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    pub(super) fn of(&self, number: u32) -> &str {
+        usize::try_from(number).ok().and_then(|at| self.all.get(at)).map_or("", String::as_str)
+    }
+}
+
 /// An operator that stands in a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UseAt {
-    pub op: Op,
+    pub op: Operator,
     pub line: u32,
     /// It is reached by some arguments alone, or only named.
     pub maybe: bool,
@@ -88,13 +148,25 @@ pub(crate) struct Unit {
     pub hints: Vec<Hint>,
     pub suggestions: Vec<Suggestion>,
     pub apis: Vec<ApiAt>,
-    /// Dotted names that it refers to, and whether only while a model is built.
-    pub refs: Vec<(String, Role)>,
+    /// What it refers to, by numbers of [`Paths`], and whether only while a model is built.
+    pub refs: Vec<(u32, Role)>,
     /// Names of methods that it calls on what is not known.
     pub calls: Vec<String>,
 }
 
 impl Facts {
+    /// What is left to do where all was walked: so that files do it side by side.
+    pub(super) fn settle(&mut self) {
+        self.paths.known = Default::default();
+        for (at, unit) in self.units.iter_mut().enumerate() {
+            self.by_name.entry(unit.name.clone()).or_insert(at);
+            unit.refs.sort_unstable();
+            unit.refs.dedup();
+            unit.calls.sort_unstable();
+            unit.calls.dedup();
+        }
+    }
+
     /// Puts the lines of the file for those of the text that was read of it.
     pub(super) fn in_lines(&mut self, lines: &[u32]) {
         let of = |line: &mut u32| {
@@ -118,6 +190,9 @@ pub(crate) struct Facts {
     /// The path as it is shown.
     pub path: String,
     pub units: Vec<Unit>,
+    /// The first piece of each name.
+    pub by_name: HashMap<String, usize>,
+    pub paths: Paths,
     /// Names that the module imports, with what they stand for.
     pub exports: Vec<(String, String)>,
     /// Modules of which all names are imported.

@@ -6,7 +6,7 @@
 //!
 //! - [`walk`], [`expr`] and [`call`] go through a file once: names are resolved through imports
 //!   and aliases (the scopes of `convert`), and what values are tensors is inferred from what is
-//!   done with them ([`kinds`], [`classes`]). [`dead`] knows conditions that never hold on an NPU.
+//!   done with them ([`kinds`], [`classes`], [`evident`]). [`dead`] knows conditions that never hold on an NPU.
 //! - [`documented`] notes calls of which the documents of torch_npu name limits.
 //! - [`api`] says which operators an API, a method or a module calls.
 //! - [`mod@facts`] is what remains of a file; [`reach`] follows it through the tree, and, where that
@@ -21,6 +21,7 @@ mod call;
 mod classes;
 mod dead;
 mod documented;
+mod evident;
 mod expr;
 pub(crate) mod facts;
 mod files;

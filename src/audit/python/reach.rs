@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
 
-use super::facts::{Facts, Role, Unit};
+use super::facts::{Facts, Operator, Role, Unit};
 use crate::audit::{Format, Model, Note, Op};
 
 /// As many re-exports as are followed from one name.
@@ -19,16 +19,17 @@ pub(super) type Load<'l> = &'l dyn Fn(&str) -> Option<Arc<Facts>>;
 
 struct File {
     facts: Arc<Facts>,
-    units: HashMap<String, usize>,
+    /// What each of its paths means, as far as that was asked.
+    meant: Vec<Option<Meaning>>,
 }
+
+/// The file and the piece that a path means; nothing where it means none that is read.
+type Meaning = Option<(usize, usize)>;
 
 impl File {
     fn of(facts: Arc<Facts>) -> Self {
-        let mut units: HashMap<String, usize> = HashMap::default();
-        for (at, unit) in facts.units.iter().enumerate() {
-            units.entry(unit.name.clone()).or_insert(at);
-        }
-        Self { facts, units }
+        let meant = vec![None; facts.paths.len()];
+        Self { facts, meant }
     }
 }
 
@@ -80,7 +81,7 @@ impl Reacher<'_> {
             let facts = Arc::clone(&self.files[file].facts);
             for (at, unit) in facts.units.iter().enumerate() {
                 for (path, _) in unit.refs.iter().filter(|(_, role)| *role != Role::Named) {
-                    if let Some(to) = self.resolve(file, path, MOST_STEPS)
+                    if let Some(to) = self.meaning(file, *path)
                         && to != (file, at)
                         && to.0 < count
                     {
@@ -126,7 +127,7 @@ impl Reacher<'_> {
                 self.members(file, unit);
             }
             for (path, of_ref) in &unit.refs {
-                if let Some(to) = self.resolve(file, path, MOST_STEPS) {
+                if let Some(to) = self.meaning(file, *path) {
                     // A class that is named while a model is built runs with the model.
                     let named = &self.files[to.0].facts.units[to.1].name;
                     let class = named.starts_with(|c: char| c.is_ascii_uppercase());
@@ -158,6 +159,18 @@ impl Reacher<'_> {
         }
     }
 
+    /// The piece that a path of a file means.
+    fn meaning(&mut self, file: usize, path: u32) -> Meaning {
+        let at = usize::try_from(path).ok()?;
+        if let Some(known) = self.files[file].meant.get(at)? {
+            return *known;
+        }
+        let facts = Arc::clone(&self.files[file].facts);
+        let meaning = self.resolve(file, facts.paths.of(path), MOST_STEPS);
+        self.files[file].meant[at] = Some(meaning);
+        meaning
+    }
+
     /// The piece that a dotted name means, seen from a file; `:name` is one of its own.
     fn resolve(&mut self, file: usize, path: &str, steps: usize) -> Option<(usize, usize)> {
         if steps == 0 {
@@ -179,11 +192,12 @@ impl Reacher<'_> {
     }
 
     fn within(&mut self, file: usize, name: &str, steps: usize) -> Option<(usize, usize)> {
-        if let Some(at) = self.files[file].units.get(name) {
+        let facts = Arc::clone(&self.files[file].facts);
+        if let Some(at) = facts.by_name.get(name) {
             return Some((file, *at));
         }
-        let facts = Arc::clone(&self.files[file].facts);
-        if let Some((_, path)) = facts.exports.iter().find(|(known, _)| known == name) {
+        let found = facts.exports.binary_search_by(|(known, _)| known.as_str().cmp(name));
+        if let Some((_, path)) = found.ok().and_then(|at| facts.exports.get(at)) {
             return self.resolve(file, path, steps - 1);
         }
         facts.stars.iter().find_map(|star| self.resolve(file, &format!("{star}.{name}"), steps - 1))
@@ -208,7 +222,7 @@ impl Reacher<'_> {
 
     fn into_model(self, backward: bool) -> Model {
         let mut model = Model::new(Format::Python);
-        let mut used: HashMap<&Op, Found> = HashMap::default();
+        let mut used: HashMap<&Operator, Found> = HashMap::default();
         let own: HashSet<&str> = self
             .files
             .iter()
@@ -262,11 +276,20 @@ impl Reacher<'_> {
                 model.hints.push((hint.clone(), facts.path.clone()));
             }
         }
-        let mut used: Vec<(&Op, Found)> = used.into_iter().collect();
-        used.sort_unstable_by_key(|(op, _)| *op);
+        let mut used: Vec<(Op, Found)> =
+            used.into_iter().map(|(operator, found)| (operator.op(), found)).collect();
+        used.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        // One that the tables name may be written out in a source too.
+        used.dedup_by(|next, first| {
+            let same = next.0 == first.0;
+            if same {
+                first.1.add(std::mem::take(&mut next.1));
+            }
+            same
+        });
         for (op, found) in used {
             model.uses(op.clone(), found.count, None);
-            let Some(entry) = model.uses.get_mut(op) else { continue };
+            let Some(entry) = model.uses.get_mut(&op) else { continue };
             (entry.maybe, entry.setup) = (found.maybe, found.setup);
             // Where it certainly runs; where it may, if it does so nowhere.
             let mut places = if found.sure.is_empty() { found.others } else { found.sure };
@@ -301,4 +324,15 @@ struct Found {
     setup: u64,
     sure: Vec<(usize, u32)>,
     others: Vec<(usize, u32)>,
+}
+
+impl Found {
+    /// Adds what was found by another name of the same operator.
+    fn add(&mut self, other: Self) {
+        self.count += other.count;
+        self.maybe += other.maybe;
+        self.setup += other.setup;
+        self.sure.extend(other.sure);
+        self.others.extend(other.others);
+    }
 }

@@ -149,3 +149,29 @@ fn methods_of_unknown_values_are_no_alarm() {
     let plain = "import torch\ndef f(x):\n    return x.unsqueeze(0).lgamma() + x.shape[0]\n";
     assert_eq!(used(plain, "lgamma"), Some((1, 0)));
 }
+
+/// Operators of the language count where the same name is used as a tensor elsewhere in the
+/// function, and nowhere else.
+#[test]
+fn operators_of_unknown_values_need_evidence() {
+    let names = |body: &str| -> Vec<String> {
+        let text =
+            format!("import torch\nimport torch.nn.functional as F\ndef f(x, w, other):\n{body}\n");
+        let model = of_text(&text);
+        model.uses.keys().map(|op| op.name.clone()).collect()
+    };
+    assert_eq!(names("    return x @ w"), [""; 0]);
+    assert_eq!(names("    x **= 2\n    return x + w, ~x, x % w, x // w, x < w"), [""; 0]);
+    assert_eq!(names("    torch.relu(x)\n    return x @ w"), ["matmul", "relu"]);
+    assert_eq!(names("    y = x ** w\n    return y, F.relu(x)"), ["pow", "relu"]);
+    assert_eq!(names("    torch.cat([x, other])\n    return x % w"), ["cat", "remainder"]);
+    assert_eq!(names("    w = fetch()\n    torch.relu(w)\n    return ~w"), ["bitwise_not", "relu"]);
+    assert_eq!(
+        names("    x //= other\n    return x.masked_fill(w, 0)"),
+        ["floor_divide", "floor_divide_", "masked_fill"]
+    );
+    // Neither a shape nor a list of tensors is one; what is used as arrays are may be an array.
+    assert_eq!(names("    torch.zeros(w)\n    return w + w"), ["zeros"]);
+    assert_eq!(names("    torch.cat(w)\n    return w + w"), ["cat"]);
+    assert_eq!(names("    w = fetch()\n    n = w.shape\n    return w + w"), [""; 0]);
+}

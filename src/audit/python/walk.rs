@@ -1,13 +1,14 @@
 //! One walk through a file: what each of its pieces uses.
 
-use foldhash::{HashMap, HashSet};
+use foldhash::HashMap;
 use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtClassDef, StmtFunctionDef};
 use ruff_text_size::{Ranged as _, TextSize};
 
 use super::api::{Called, Reach};
 use super::classes::{self, Class};
 use super::dead;
-use super::facts::{Facts, Hint, HintKind, Role, Unit, UseAt};
+use super::evident::Evident;
+use super::facts::{Facts, Hint, HintKind, Operator, Role, Unit, UseAt};
 use super::kinds::{self, Kind};
 use super::lines::Lines;
 use super::suggest::Given;
@@ -27,6 +28,8 @@ pub(super) struct Walker<'a, 's> {
     pub(super) class: Option<&'s Class<'a>>,
     /// What local names hold, the innermost function last.
     pub(super) frames: Vec<HashMap<&'a str, Kind>>,
+    /// What the outermost function uses as tensors.
+    pub(super) evident: Evident<'a>,
     /// What is walked is not known to run.
     pub(super) unsure: bool,
     /// The method by whose name alone is known what is noted now.
@@ -57,12 +60,14 @@ pub(super) fn walk<'a>(
         role: Role::Run,
         class: None,
         frames: Vec::new(),
+        evident: Evident::default(),
         unsure: false,
         method: None,
         suggests,
         given: Given::default(),
     };
     walker.top(body);
+    facts.settle();
 }
 
 impl<'a> Walker<'a, '_> {
@@ -83,7 +88,7 @@ impl<'a> Walker<'a, '_> {
 
     pub(super) fn used(&mut self, called: Called, at: TextSize, maybe: bool) {
         let found = UseAt {
-            op: called.op(),
+            op: Operator::Known(called.name),
             line: self.line(at),
             maybe: maybe || called.maybe || self.unsure,
             backward: called.backward,
@@ -105,14 +110,27 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    pub(super) fn refers(&mut self, path: String) {
-        let role = self.role;
+    /// Refers to what has a dotted name, and calls it.
+    pub(super) fn refers(&mut self, path: &str) {
+        let (path, role) = (self.facts.paths.dotted(path), self.role);
+        self.here().refs.push((path, role));
+    }
+
+    /// Refers to something of the file itself, and calls it.
+    pub(super) fn refers_own(&mut self, name: &str) {
+        let (path, role) = (self.facts.paths.own(name), self.role);
         self.here().refs.push((path, role));
     }
 
     /// Refers to something without calling it.
-    pub(super) fn names(&mut self, path: String) {
-        let role = self.role.max(Role::Named);
+    pub(super) fn names(&mut self, path: &str) {
+        let (path, role) = (self.facts.paths.dotted(path), self.role.max(Role::Named));
+        self.here().refs.push((path, role));
+    }
+
+    /// As [`Walker::names`], of the file itself.
+    pub(super) fn names_own(&mut self, name: &str) {
+        let (path, role) = (self.facts.paths.own(name), self.role.max(Role::Named));
         self.here().refs.push((path, role));
     }
 
@@ -191,6 +209,7 @@ impl<'a> Walker<'a, '_> {
             role: if class.data { Role::Setup } else { Role::Run },
             class: Some(&class),
             frames: Vec::new(),
+            evident: Evident::default(),
             unsure: self.unsure,
             method: None,
             suggests: self.suggests,
@@ -202,12 +221,12 @@ impl<'a> Walker<'a, '_> {
                 // What a class derives from runs as it does.
                 match base {
                     Expr::Name(name) if me.path(base).is_none() => {
-                        me.refers(format!(":{}", name.id));
+                        me.refers_own(name.id.as_str());
                     }
                     _ => {}
                 }
             }
-            for path in bases {
+            for path in &bases {
                 me.refers(path);
             }
             for stmt in &def.body {
@@ -250,6 +269,11 @@ impl<'a> Walker<'a, '_> {
         if kinds::builds(def) {
             self.role = Role::Setup;
         }
+        let outermost = self.frames.is_empty();
+        if outermost {
+            let (scopes, scope) = (self.scopes, self.scope);
+            self.evident = Evident::of(&def.body, &|expr| scopes.path(expr, scope));
+        }
         let frame = self.parameters(def);
         self.frames.push(frame);
         let given = std::mem::take(&mut self.given);
@@ -257,6 +281,9 @@ impl<'a> Walker<'a, '_> {
         self.suggest_method(def);
         self.given = given;
         self.frames.pop();
+        if outermost {
+            self.evident = Evident::default();
+        }
         self.scope = outer_scope;
         self.role = outer_role;
     }
@@ -265,8 +292,6 @@ impl<'a> Walker<'a, '_> {
         let forward = matches!(def.name.as_str(), "forward" | "__call__")
             && self.class.is_some_and(|class| class.module);
         let mut frame = HashMap::default();
-        // Most functions say what all their parameters are: the others are looked through once.
-        let mut evident = None;
         for parameter in def.parameters.iter_non_variadic_params() {
             let name = parameter.parameter.name.as_str();
             if name == "self" || name == "cls" {
@@ -278,12 +303,9 @@ impl<'a> Walker<'a, '_> {
                 .or_else(|| parameter.default.as_deref().and_then(kinds::by_default));
             let kind = kind.unwrap_or_else(|| {
                 let free = annotation.is_none();
-                let evident = evident.get_or_insert_with(|| Evident::of(&def.body));
-                if (forward && free) || evident.names.contains(name) {
-                    Kind::Likely
-                } else {
-                    Kind::Maybe
-                }
+                let evident = &self.evident;
+                let used = evident.certain.contains(name) || evident.like_arrays.contains(name);
+                if (forward && free) || used { Kind::Likely } else { Kind::Maybe }
             });
             frame.insert(name, kind);
         }
@@ -358,6 +380,9 @@ impl<'a> Walker<'a, '_> {
     }
 
     pub(super) fn bind_name(&mut self, name: &'a str, kind: Kind) {
+        // What comes from somewhere unknown, and is used as a tensor, is one.
+        let used = kind == Kind::Maybe && self.evident.certain.contains(name);
+        let kind = if used { Kind::Likely } else { kind };
         if let Some(frame) = self.frames.last_mut() {
             frame.insert(name, kind);
         }
@@ -494,34 +519,5 @@ impl<'a> Walker<'a, '_> {
             // What an assertion or an error asks for is not what the model computes.
             _ => {}
         }
-    }
-}
-
-/// Names that are used as tensors: `x.shape`, `x.unsqueeze(1)`.
-struct Evident<'a> {
-    names: HashSet<&'a str>,
-}
-
-impl<'a> Evident<'a> {
-    fn of(body: &'a [Stmt]) -> Self {
-        use ruff_python_ast::visitor::Visitor as _;
-        let mut found = Self { names: HashSet::default() };
-        found.visit_body(body);
-        found
-    }
-}
-
-impl<'a> ruff_python_ast::visitor::Visitor<'a> for Evident<'a> {
-    fn visit_expr(&mut self, expr: &'a Expr) {
-        if let Expr::Attribute(attribute) = expr
-            && let Expr::Name(name) = &*attribute.value
-        {
-            let word = attribute.attr.as_str();
-            let own = super::api::shared(word) == Some(super::api::Shared::No);
-            if own || matches!(word, "shape" | "dtype" | "device" | "is_cuda" | "requires_grad") {
-                self.names.insert(name.id.as_str());
-            }
-        }
-        ruff_python_ast::visitor::walk_expr(self, expr);
     }
 }

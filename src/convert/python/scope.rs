@@ -77,7 +77,10 @@ pub(crate) struct Resolved {
 /// All scopes of a file.
 #[derive(Debug)]
 pub(crate) struct Scopes<'a> {
-    scopes: Vec<Scope<'a>>,
+    all: Vec<Scope<'a>>,
+    /// Names that an import binds somewhere in the file, or something that may stand for one. Most
+    /// names are neither, and are asked for at every use.
+    may_resolve: HashSet<&'a str>,
     by_node: HashMap<TextRange, ScopeId>,
 }
 
@@ -91,7 +94,11 @@ impl<'a> Scopes<'a> {
         exports: &dyn Fn(&str) -> Option<String>,
     ) -> Self {
         let mut collector = Collector {
-            scopes: Self { scopes: Vec::new(), by_node: HashMap::default() },
+            scopes: Self {
+                all: Vec::new(),
+                may_resolve: HashSet::default(),
+                by_node: HashMap::default(),
+            },
             current: 0,
             package: package.to_owned(),
             exports,
@@ -102,13 +109,13 @@ impl<'a> Scopes<'a> {
     }
 
     fn add(&mut self, parent: Option<ScopeId>, kind: Kind) -> ScopeId {
-        self.scopes.push(Scope {
+        self.all.push(Scope {
             parent,
             kind,
             names: HashMap::default(),
             globals: HashSet::default(),
         });
-        self.scopes.len() - 1
+        self.all.len() - 1
     }
 
     /// The scope that a function, class, lambda or comprehension opens.
@@ -124,6 +131,10 @@ impl<'a> Scopes<'a> {
 
     /// As [`Scopes::resolve`], only the path.
     pub(crate) fn path(&self, expr: &Expr, scope: ScopeId) -> Option<String> {
+        let root = root(expr)?;
+        if !self.may_resolve.contains(root) && root != "torch" {
+            return None;
+        }
         self.resolve(expr, scope).map(|found| found.path)
     }
 
@@ -141,6 +152,9 @@ impl<'a> Scopes<'a> {
     }
 
     fn name_within(&self, name: &str, scope: ScopeId, depth: usize) -> Option<Resolved> {
+        if !self.may_resolve.contains(name) && name != "torch" {
+            return None;
+        }
         let Some((home, bindings)) = self.bindings(name, scope) else {
             // What `from common import *` brings along.
             return (name == "torch").then(|| Resolved {
@@ -182,7 +196,7 @@ impl<'a> Scopes<'a> {
 
     /// Whether any scope of the file binds `name`.
     pub(super) fn binds_anywhere(&self, name: &str) -> bool {
-        self.scopes.iter().any(|scope| scope.names.contains_key(name))
+        self.all.iter().any(|scope| scope.names.contains_key(name))
     }
 
     /// The scope where `name`, seen from `scope`, is bound.
@@ -195,10 +209,10 @@ impl<'a> Scopes<'a> {
     pub(crate) fn bindings(&self, name: &str, scope: ScopeId) -> Option<(ScopeId, &[Binding<'a>])> {
         let mut at = Some(scope);
         while let Some(id) = at {
-            let here = &self.scopes[id];
+            let here = &self.all[id];
             let visible = id == scope || here.kind != Kind::Class;
             if here.globals.contains(name) {
-                return self.scopes[0].names.get(name).map(|found| (0, found.as_slice()));
+                return self.all[0].names.get(name).map(|found| (0, found.as_slice()));
             }
             if visible && let Some(found) = here.names.get(name) {
                 return Some((id, found.as_slice()));
@@ -210,7 +224,7 @@ impl<'a> Scopes<'a> {
 
     /// What the module itself binds: names with their dotted paths, for other files.
     pub(crate) fn exports(&self) -> BTreeMap<String, String> {
-        self.scopes[0]
+        self.all[0]
             .names
             .keys()
             .filter_map(|&name| {
@@ -218,6 +232,18 @@ impl<'a> Scopes<'a> {
                 Some((name.to_owned(), found.path))
             })
             .collect()
+    }
+}
+
+/// The first name of a chain of attributes.
+pub(crate) fn root(expr: &Expr) -> Option<&str> {
+    let mut expr = expr;
+    loop {
+        match expr {
+            Expr::Name(name) => return Some(name.id.as_str()),
+            Expr::Attribute(attribute) => expr = &attribute.value,
+            _ => return None,
+        }
     }
 }
 
@@ -235,9 +261,17 @@ struct Collector<'a, 'e> {
 
 impl<'a> Collector<'a, '_> {
     fn bind(&mut self, name: &'a str, binding: Binding<'a>) {
-        let scope = &mut self.scopes.scopes[self.current];
+        let scope = &mut self.scopes.all[self.current];
         let home = if scope.globals.contains(name) { 0 } else { self.current };
-        let bindings = self.scopes.scopes[home].names.entry(name).or_default();
+        let resolves = match &binding {
+            Binding::Import { .. } => true,
+            Binding::Value(value) => value.is_name_expr() || value.is_attribute_expr(),
+            _ => false,
+        };
+        if resolves {
+            self.scopes.may_resolve.insert(name);
+        }
+        let bindings = self.scopes.all[home].names.entry(name).or_default();
         if matches!(binding, Binding::Import { .. }) {
             let imports =
                 bindings.iter().take_while(|known| matches!(known, Binding::Import { .. })).count();
@@ -327,7 +361,7 @@ impl<'a> Visitor<'a> for Collector<'a, '_> {
             Stmt::ImportFrom(import) => self.import_from(import),
             Stmt::Global(global) => {
                 for name in &global.names {
-                    self.scopes.scopes[self.current].globals.insert(name.as_str());
+                    self.scopes.all[self.current].globals.insert(name.as_str());
                 }
             }
             Stmt::FunctionDef(def) => {

@@ -1,0 +1,137 @@
+//! Names of a function that hold tensors, by what the function does with them elsewhere.
+
+use foldhash::HashSet;
+use ruff_python_ast::visitor::{Visitor, walk_expr};
+use ruff_python_ast::{Expr, ExprCall, Stmt};
+
+use super::api::{self, Shared};
+use super::classes;
+
+/// Functions of `torch` that call operators and take no tensor as their first argument.
+const MAKERS: &[&str] = &[
+    "arange",
+    "as_tensor",
+    "asarray",
+    "bartlett_window",
+    "blackman_window",
+    "einsum",
+    "empty",
+    "empty_strided",
+    "eye",
+    "fftfreq",
+    "from_numpy",
+    "frombuffer",
+    "full",
+    "hamming_window",
+    "hann_window",
+    "kaiser_window",
+    "linspace",
+    "logspace",
+    "normal",
+    "ones",
+    "rand",
+    "randint",
+    "randn",
+    "randperm",
+    "range",
+    "rfftfreq",
+    "scalar_tensor",
+    "tensor",
+    "tril_indices",
+    "triu_indices",
+    "zeros",
+];
+
+/// Functions that take a list of tensors.
+const OF_LISTS: &[&str] = &[
+    "block_diag",
+    "broadcast_tensors",
+    "cartesian_prod",
+    "cat",
+    "chain_matmul",
+    "column_stack",
+    "concat",
+    "concatenate",
+    "dstack",
+    "hstack",
+    "meshgrid",
+    "multi_dot",
+    "pad_sequence",
+    "row_stack",
+    "stack",
+    "vstack",
+];
+
+/// Names that are used as tensors.
+#[derive(Debug, Default)]
+pub(super) struct Evident<'a> {
+    /// As tensors alone are: `x.unsqueeze(1)`, `torch.relu(x)`.
+    pub certain: HashSet<&'a str>,
+    /// As arrays are too: `x.shape`.
+    pub like_arrays: HashSet<&'a str>,
+}
+
+impl<'a> Evident<'a> {
+    /// Looks through a function. `path` gives the dotted name of an expression.
+    pub(super) fn of(body: &'a [Stmt], path: &dyn Fn(&Expr) -> Option<String>) -> Self {
+        let mut finder = Finder { found: Self::default(), path };
+        finder.visit_body(body);
+        finder.found
+    }
+}
+
+struct Finder<'a, 'p> {
+    found: Evident<'a>,
+    path: &'p dyn Fn(&Expr) -> Option<String>,
+}
+
+impl<'a> Finder<'a, '_> {
+    /// What a function of torch is given first is a tensor, or it raises an error.
+    fn given(&mut self, call: &'a ExprCall) {
+        let Some(first) = call.arguments.args.first() else { return };
+        let elements = match first {
+            Expr::Name(_) => std::slice::from_ref(first),
+            Expr::List(list) => &list.elts,
+            Expr::Tuple(tuple) => &tuple.elts,
+            _ => return,
+        };
+        if !elements.iter().any(Expr::is_name_expr) {
+            return;
+        }
+        let Some(path) = (self.path)(&call.func) else { return };
+        let public = api::public(path.trim_start_matches('.'));
+        let name = public.rsplit('.').next().unwrap_or_default();
+        let takes = public.starts_with("torch.")
+            && !public.starts_with("torch.ops.")
+            && !classes::class_like(name)
+            && !MAKERS.contains(&name)
+            && OF_LISTS.contains(&name) != first.is_name_expr()
+            && api::api(&public).is_some();
+        if takes {
+            let names = elements.iter().filter_map(Expr::as_name_expr);
+            self.found.certain.extend(names.map(|name| name.id.as_str()));
+        }
+    }
+}
+
+impl<'a> Visitor<'a> for Finder<'a, '_> {
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        match expr {
+            Expr::Attribute(attribute) => {
+                if let Expr::Name(name) = &*attribute.value
+                    && name.id != "self"
+                {
+                    let word = attribute.attr.as_str();
+                    if matches!(word, "shape" | "dtype" | "device" | "is_cuda" | "requires_grad") {
+                        self.found.like_arrays.insert(name.id.as_str());
+                    } else if api::shared(word) == Some(Shared::No) {
+                        self.found.certain.insert(name.id.as_str());
+                    }
+                }
+            }
+            Expr::Call(call) => self.given(call),
+            _ => {}
+        }
+        walk_expr(self, expr);
+    }
+}
