@@ -3,6 +3,7 @@
 //! Pure functions of a value; a part that nothing is known of is shown as it is.
 
 mod event;
+mod mindie;
 mod numbers;
 mod registers;
 
@@ -58,12 +59,14 @@ pub fn decode(text: &str) -> Vec<Decoding> {
     }
     match Query::parse(text) {
         Query::Number { value, form } => numbers::decode(value, form),
-        Query::Name(name) => {
-            [numbers::hccl_errno_decoding(bare(text)), numbers::name_decoding(&name)]
-                .into_iter()
-                .flatten()
-                .collect()
-        }
+        Query::Name(name) => [
+            numbers::hccl_errno_decoding(bare(text)),
+            numbers::name_decoding(&name),
+            mindie::decoding(&name),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
     }
 }
 

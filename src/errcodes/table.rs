@@ -197,6 +197,17 @@ pub fn rows(family: &Family) -> &'static [Row] {
     })
 }
 
+/// The codes of a family, without reading what else its rows hold.
+pub(super) fn codes(family: &'static Family) -> Vec<&'static str> {
+    match table(&family.id) {
+        Some(table) if overlay().laid_over(&family.id, Vec::new(), |_| true).is_empty() => {
+            let lines = table.head().body.lines().filter(|line| !line.is_empty());
+            lines.filter_map(|line| line.split('\t').next()).collect()
+        }
+        _ => rows(family).iter().map(|row| row.code.as_str()).collect(),
+    }
+}
+
 /// The rows of the families that are the user's own.
 static OWN: LazyLock<BTreeMap<String, Vec<Row>>> = LazyLock::new(|| {
     let families = overlay().families.iter();

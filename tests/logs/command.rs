@@ -102,3 +102,30 @@ fn where_nothing_of_a_rank_is_left_there_is_no_verdict() {
     assert!(out.contains("aten::isin"), "{out}");
     assert_eq!(status, 0, "{out}");
 }
+
+/// An E-code and its words are two pieces of evidence, of one line.
+const BOTH: &str = "EI0006: Getting socket times out\n";
+
+#[test]
+fn a_line_is_shown_once_and_a_cause_told_once() {
+    let (out, _, _) = doctor(&["--json", "-"], BOTH);
+    let json: Value = serde_json::from_str(&out).unwrap();
+    let first = &json["diagnosis"]["causes"][0];
+    assert_eq!(first["cause"], "hccl.socket_timeout", "{out}");
+    assert_eq!(
+        (first["evidence"].as_array().unwrap().len(), first["count"].as_u64()),
+        (1, Some(2))
+    );
+    let (_, err, _) = doctor(&["--follow", "--output", "/dev/null"], BOTH);
+    assert_eq!(err.matches("(hccl.socket_timeout)").count(), 1, "{err}");
+}
+
+#[test]
+fn why_there_is_no_cause_is_told() {
+    let (out, _, status) = doctor(&["--rank", "7", "-"], BUFFER);
+    assert_eq!(status, 3, "{out}");
+    assert!(out.contains("leave `--rank`"), "{out}");
+    let (out, _, status) = doctor(&["-"], "");
+    assert_eq!(status, 3, "{out}");
+    assert!(out.contains("Nothing was read"), "{out}");
+}

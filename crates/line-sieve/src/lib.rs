@@ -42,7 +42,7 @@ pub struct Sieve {
     literals: Vec<&'static [u8]>,
     codes: BTreeSet<[u8; CODE]>,
     table: Box<[u64; BITS / 64]>,
-    /// What may be where the table says yes, by hash.
+    /// What may be where the table says yes, by the first bits of its hash.
     entries: Vec<Entry>,
     /// Where the entries begin whose hash has these first bits.
     drawers: Vec<u16>,
@@ -96,17 +96,13 @@ impl Sieve {
                 });
             }
         }
-        entries.sort_by_key(|entry| entry.hash);
+        let (entries, drawers) = sorted(&entries);
         let zeros = vec![0_u64; BITS / 64].into_boxed_slice();
         let mut table: Box<[u64; BITS / 64]> = zeros.try_into().expect("it was made that long");
         for entry in &entries {
             let bit = bit(entry.hash);
             table[bit / 64] |= 1 << (bit % 64);
         }
-        let first = |drawer: u32| entries.partition_point(|entry| drawer_of(entry.hash) < drawer);
-        let drawers = (0..=1 << DRAWERS)
-            .map(|drawer| u16::try_from(first(drawer)).unwrap_or(u16::MAX))
-            .collect();
         let codes = codes.filter_map(|code| code.as_bytes().try_into().ok()).collect();
         Self { literals, codes, table, entries, drawers }
     }
@@ -193,6 +189,28 @@ impl Sieve {
             }
         }
     }
+}
+
+/// Entries by drawer, and where each drawer begins. To put them by hash would take much longer, and
+/// a drawer holds one or two.
+fn sorted(entries: &[Entry]) -> (Vec<Entry>, Vec<u16>) {
+    let mut ends = vec![0_usize; (1 << DRAWERS) + 1];
+    for entry in entries {
+        ends[drawer_of(entry.hash) as usize + 1] += 1;
+    }
+    let mut begun = 0;
+    for end in &mut ends {
+        begun += *end;
+        *end = begun;
+    }
+    let drawers = ends.iter().map(|end| u16::try_from(*end).unwrap_or(u16::MAX)).collect();
+    let mut sorted = entries.to_vec();
+    for entry in entries {
+        let place = &mut ends[drawer_of(entry.hash) as usize];
+        sorted[*place] = *entry;
+        *place += 1;
+    }
+    (sorted, drawers)
 }
 
 /// Which begins earlier.

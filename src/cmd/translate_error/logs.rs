@@ -17,6 +17,7 @@ use crate::cmd::{finish, finish_aside};
 use crate::errcodes;
 use crate::errcodes::log::{
     self, FileReport, Filter, Follower, Input, Limits, Reading, Shown, Time, diagnose, redact,
+    redact_text,
 };
 use crate::report::ExitStatus;
 use crate::text::escape_line;
@@ -85,10 +86,10 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
     }
     let mut diagnosis = diagnose(reading, &filter);
     let subject: Vec<&str> = args.inputs.iter().map(|input| first_line(input)).collect();
-    let mut subject = subject.join(" ");
+    let mut subject = if stdin && subject.is_empty() { "-".to_owned() } else { subject.join(" ") };
     if args.redact {
         redact(&mut diagnosis);
-        subject.clear();
+        subject = redact_text(&subject);
     }
     let shown = Shown { top: args.top, all: args.all, why_not: args.why_not, lang: output.lang() };
     let report = log::report(&diagnosis, &subject, shown);
@@ -152,6 +153,7 @@ fn follow(output: &Output) -> anyhow::Result<FileReport> {
     let mut input = io::stdin().lock();
     let mut through = io::stdout().lock();
     let mut piece = vec![0; PIECE];
+    let mut told = BTreeSet::new();
     loop {
         let count = match input.read(&mut piece) {
             Ok(0) => break,
@@ -164,12 +166,16 @@ fn follow(output: &Output) -> anyhow::Result<FileReport> {
             .and_then(|()| through.flush())
             .context("failed to pass the log on")?;
         for hit in follower.feed(&piece[..count]) {
+            // Several words of one failure speak for the same cause.
+            if !told.insert((hit.cause.clone(), hit.fields.rank)) {
+                continue;
+            }
             let title = errcodes::cause(&hit.cause).map(|cause| cause.title.get(output.lang()));
             let rank = hit.fields.rank.map_or_else(String::new, |rank| format!(" [rank {rank}]"));
             output::say_aside(&format!(
                 "ascend-doctor:{rank} {} ({})",
                 title.unwrap_or(&hit.cause),
-                hit.rule
+                hit.cause
             ));
         }
     }

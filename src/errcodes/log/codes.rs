@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::bytes::{Captures, Regex};
 
-use self::listed::{ACL_FAMILIES, listed, named, of_reason, of_symbol, relative, stated};
+use self::listed::{ACL_FAMILIES, is_listed, named, of_reason, of_symbol, relative, stated};
 use super::Role;
 use super::prefix::{Keys, keys};
 use super::signature::LITERAL;
@@ -241,7 +241,7 @@ fn has_acl_code(line: &[u8]) -> bool {
             continue;
         }
         let length = line[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let listed = |code| ACL_FAMILIES.iter().any(|family| listed(family, code).is_some());
+        let listed = |code| ACL_FAMILIES.iter().any(|family| is_listed(family, code));
         if length == 6 && std::str::from_utf8(&line[at..at + length]).is_ok_and(listed) {
             return true;
         }

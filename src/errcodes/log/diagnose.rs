@@ -94,9 +94,20 @@ pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
             bytes: files.iter().map(|file| file.bytes).sum(),
             cut_lines: files.iter().map(|file| file.cut).sum(),
             left_out: left_out as u64,
+            passed_over: passed_over(&files, &candidates),
         },
         causes,
     }
+}
+
+/// How many hits with a cause are of other ranks, devices or times than asked for.
+fn passed_over(files: &[FileReport], candidates: &[Candidate<'_>]) -> u64 {
+    let all = files
+        .iter()
+        .flat_map(|file| &file.records)
+        .filter(|record| record.hit.role != Role::Context && !record.hit.cause.is_empty());
+    let kept: usize = candidates.iter().map(|candidate| candidate.items.len()).sum();
+    all.count().saturating_sub(kept) as u64
 }
 
 /// How often each operator was computed on the CPU: in all files, or in the lines that are asked
@@ -191,7 +202,7 @@ fn results(
                 role: candidate.role,
                 confidence: confidence(candidate.score, next),
                 culprit: culprit(candidate, verdicts, context),
-                evidence: candidate.items.iter().take(EVIDENCE).map(line).collect(),
+                evidence: lines(candidate).take(EVIDENCE).map(line).collect(),
                 values: values(candidate),
                 first: candidate.first().time(),
                 count: candidate.count(),
@@ -207,6 +218,16 @@ fn results(
         }
     }
     (causes, rejected)
+}
+
+/// What speaks for a cause, each line once: by what in it says most.
+fn lines<'c, 'a>(candidate: &'c Candidate<'a>) -> impl Iterator<Item = &'c Item<'a>> {
+    let items = candidate.items.iter().enumerate();
+    let place = |item: &Item<'_>| (item.file, item.record.line);
+    let first = move |(index, item): &(usize, &Item<'_>)| {
+        candidate.items[..*index].iter().all(|other| place(other) != place(item))
+    };
+    items.filter(first).map(|(_, item)| item)
 }
 
 /// The cause at the end of the chain of explanations.

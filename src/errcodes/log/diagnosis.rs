@@ -44,6 +44,8 @@ pub struct Read {
     pub cut_lines: u64,
     /// Files that were left out by their names.
     pub left_out: u64,
+    /// Texts and codes that speak for a cause, of other ranks, devices or times than asked for.
+    pub passed_over: u64,
 }
 
 /// A cause that the logs speak for.

@@ -16,7 +16,7 @@ use super::frame::{self, Frame};
 use super::line::{self, Fields, Level};
 use super::signature::{Signature, signatures};
 use super::{advice, fallback, handled, prefix, text};
-use crate::errcodes::{families, rows};
+use crate::errcodes::{families, table};
 
 /// What a text or code is in the course of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
@@ -112,7 +112,7 @@ static PREFILTER: LazyLock<Prefilter> = LazyLock::new(|| {
 /// E-codes as they stand in logs.
 fn e_codes() -> impl Iterator<Item = &'static str> {
     let listed = families().iter().filter(|family| codes::E_FAMILIES.contains(&family.id.as_str()));
-    listed.flat_map(rows).map(|row| row.code.as_str()).filter(|code| code.len() == 6)
+    listed.flat_map(table::codes).filter(|code| code.len() == 6)
 }
 
 /// The literals of the prefilter, to measure other programs with the same ones.

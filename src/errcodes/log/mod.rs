@@ -40,7 +40,7 @@ pub use follow::Follower;
 pub use line::{Fields, Level};
 pub use matcher::{Hit, Role, literals};
 pub use page::{Shown, report};
-pub use redact::redact;
+pub use redact::{redact, text as redact_text};
 pub use scan::{FileReport, Limits, Record, scan};
 pub use signature::{Edge, Scope, Signature, edges, signatures};
 pub use source::{Input, Opened, Problem, ProblemKind, Stream, open, unpack};

@@ -57,12 +57,23 @@ pub fn report(diagnosis: &Diagnosis, subject: &str, shown: Shown) -> Report {
     }
     report.notes.extend(problems(diagnosis));
     if diagnosis.causes.is_empty() && diagnosis.fallbacks.is_empty() {
-        let lines = diagnosis.read.lines.to_string();
-        report.no_verdict.push(sentence("log_nothing", &[("lines", lines)]));
+        report.no_verdict.push(nothing(diagnosis));
     }
     let value = serde_json::to_value(diagnosis).unwrap_or_default();
     report.extra.insert("diagnosis".to_owned(), value);
     report
+}
+
+/// Why there is no cause.
+fn nothing(diagnosis: &Diagnosis) -> Text {
+    let read = &diagnosis.read;
+    if read.passed_over > 0 {
+        return sentence("log_passed_over", &[("count", read.passed_over.to_string())]);
+    }
+    if read.bytes == 0 {
+        return words("log_nothing_read");
+    }
+    sentence("log_nothing", &[("lines", read.lines.to_string())])
 }
 
 fn overview(diagnosis: &Diagnosis) -> Vec<(Text, Text)> {

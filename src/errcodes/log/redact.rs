@@ -22,7 +22,7 @@ static HOST: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A text without paths, addresses and names of hosts.
-pub(super) fn text(text: &str) -> String {
+pub fn text(text: &str) -> String {
     let text = ADDRESS.replace_all(text, "<address>");
     let text =
         HOST.replace_all(&text, |found: &regex::Captures<'_>| match (found.get(1), found.get(2)) {

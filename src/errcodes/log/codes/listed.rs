@@ -1,7 +1,7 @@
 //! What is to be said of each code that the tables have, as it is written in logs.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use super::{Role, Stated};
 use crate::errcodes::{self, Family, Kind, Link, Row, cause_of, families, rows};
@@ -59,19 +59,31 @@ const FAMILIES: [&str; 12] = [
     "torch_npu",
 ];
 
-/// What is to be said of each code of these families, as it is written in logs.
-static LISTED: LazyLock<HashMap<&str, HashMap<String, Stated>>> = LazyLock::new(|| {
+/// The codes of a family, as they are written in logs. A log has few of them: what is to be said of
+/// one is looked for when it is met.
+struct Codes {
+    family: &'static Family,
+    rows: OnceLock<HashMap<String, (&'static Row, OnceLock<Stated>)>>,
+}
+
+static LISTED: LazyLock<HashMap<&str, Codes>> = LazyLock::new(|| {
     let listed = families().iter().filter(|family| FAMILIES.contains(&family.id.as_str()));
-    let of = |family: &'static Family| {
-        let codes = rows(family).iter().map(|row| {
-            let name = family.kind == Kind::Name;
-            let code = if name { row.code.clone() } else { row.code.to_ascii_lowercase() };
-            (code, stated(family, row))
-        });
-        (family.id.as_str(), codes.collect())
-    };
-    listed.map(of).collect()
+    listed.map(|family| (family.id.as_str(), Codes { family, rows: OnceLock::new() })).collect()
 });
+
+impl Codes {
+    fn get(&'static self, code: &str) -> Option<&'static (&'static Row, OnceLock<Stated>)> {
+        let rows = self.rows.get_or_init(|| {
+            let rows = rows(self.family).iter().map(|row| {
+                let name = self.family.kind == Kind::Name;
+                let code = if name { row.code.clone() } else { row.code.to_ascii_lowercase() };
+                (code, (row, OnceLock::new()))
+            });
+            rows.collect()
+        });
+        rows.get(code)
+    }
+}
 
 /// The code of a family, if it is listed.
 pub(super) fn named(family: &str, code: &str, at: usize) -> Option<Stated> {
@@ -79,7 +91,13 @@ pub(super) fn named(family: &str, code: &str, at: usize) -> Option<Stated> {
 }
 
 pub(super) fn listed(family: &str, code: &str) -> Option<&'static Stated> {
-    LISTED.get(family)?.get(code)
+    let codes = LISTED.get(family)?;
+    let (row, said) = codes.get(code)?;
+    Some(said.get_or_init(|| stated(codes.family, row)))
+}
+
+pub(super) fn is_listed(family: &str, code: &str) -> bool {
+    LISTED.get(family).is_some_and(|codes| codes.get(code).is_some())
 }
 
 pub(super) fn stated(family: &'static Family, row: &Row) -> Stated {

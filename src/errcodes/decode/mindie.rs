@@ -1,0 +1,138 @@
+//! Codes of MindIE: `MIE04E01011C`.
+//!
+//! Two digits of the component, a letter of the gravity, six digits of the component's own. Those
+//! of the server are its part, what it was doing, and the kind of the error, two digits each.
+//!
+//! Sources: the error codes of MindIE (mindie_log_0072, mindie_log_0201); the constants of
+//! MindIE-LLM's server.
+
+use super::{Decoding, Part};
+use crate::errcodes::{Link, cause};
+use crate::text::{Text, words};
+
+const COMPONENTS: [&str; 9] = [
+    "MindIE Cert",
+    "MindIE Benchmark",
+    "MindIE Client",
+    "MindIE MS",
+    "MindIE Server",
+    "MindIE LLM",
+    "MindIE SD",
+    "MindIE RT",
+    "MindIE Torch",
+];
+/// The component whose digits are known further.
+const SERVER: usize = 4;
+const PARTS: [(&str, &str); 5] = [
+    ("01", "daemon"),
+    ("02", "endpoint"),
+    ("04", "tokenizer"),
+    ("06", "infer_instance"),
+    ("07", "health_checker"),
+];
+/// The kinds of errors of the server; words of each are in `data/ui.toml`.
+const KINDS: [(&str, &str); 28] = [
+    ("01", "mindie_permission"),
+    ("02", "mindie_child"),
+    ("03", "mindie_start"),
+    ("04", "mindie_argument"),
+    ("05", "mindie_request"),
+    ("06", "mindie_status"),
+    ("07", "mindie_check"),
+    ("08", "mindie_component"),
+    ("09", "mindie_system"),
+    ("0A", "mindie_tensor"),
+    ("0B", "mindie_text"),
+    ("0C", "mindie_response"),
+    ("0D", "mindie_response_made"),
+    ("0E", "mindie_json"),
+    ("0F", "mindie_late"),
+    ("10", "mindie_no_response"),
+    ("11", "mindie_kv"),
+    ("12", "mindie_recompute"),
+    ("13", "mindie_security"),
+    ("14", "mindie_passed_on"),
+    ("15", "mindie_check"),
+    ("16", "mindie_unknown"),
+    ("17", "mindie_download"),
+    ("18", "mindie_removal"),
+    ("19", "mindie_child"),
+    ("1A", "mindie_child"),
+    ("1B", "mindie_configuration"),
+    ("1C", "mindie_initialisation"),
+];
+/// The kinds that name a cause; the others happen for many reasons.
+const CAUSES: [(&str, &str); 6] = [
+    ("01", "env.permission"),
+    ("02", "framework.worker_died"),
+    ("0E", "tool.config_invalid"),
+    ("17", "tool.download_failed"),
+    ("1A", "framework.worker_died"),
+    ("1B", "tool.config_invalid"),
+];
+
+/// Takes `name`, in upper case, apart.
+pub(super) fn decoding(name: &str) -> Option<Decoding> {
+    let rest = name.strip_prefix("MIE")?;
+    if rest.len() != 9 || !rest.is_ascii() {
+        return None;
+    }
+    let (component, letter, own) = (&rest[..2], &rest[2..3], &rest[3..]);
+    let index: usize = component.parse().ok()?;
+    let gravity = match letter {
+        "E" | "C" => Some("part_error"),
+        "W" => Some("part_warning"),
+        "I" => None,
+        _ => return None,
+    };
+    if !own.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let mut parts = vec![
+        Part::new("part_component", component, COMPONENTS.get(index).copied().map(Text::same)),
+        Part::said("part_gravity", letter, gravity),
+    ];
+    if index != SERVER {
+        parts.push(Part::new("part_number", own, None));
+        return Some(Decoding { scheme: "scheme_mindie", parts, links: Vec::new() });
+    }
+    let of = |list: &[(&str, &'static str)], key: &str| {
+        list.iter().find(|(digits, _)| *digits == key).map(|(_, value)| *value)
+    };
+    let (part, doing, kind) = (&own[..2], &own[2..4], &own[4..]);
+    parts.push(Part::new("part_module", part, of(&PARTS, part).map(Text::same)));
+    let starts = (doing == "01").then(|| words("mindie_doing_start"));
+    parts.push(Part::new("part_doing", doing, starts));
+    parts.push(Part::said("part_kind", kind, of(&KINDS, kind)));
+    let due = of(&CAUSES, kind).filter(|_| letter != "I").and_then(cause);
+    let links = due.map(|cause| Link { cause, weight: 15 }).into_iter().collect();
+    Some(Decoding { scheme: "scheme_mindie", parts, links })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(code: &str) -> Vec<String> {
+        let parts = decoding(code).unwrap().parts;
+        parts.into_iter().map(|part| part.meaning.map_or(part.value, |text| text.en)).collect()
+    }
+
+    #[test]
+    fn codes_of_the_server_say_what_kind_of_error() {
+        let parts = said("MIE04E01011C");
+        assert_eq!(parts[..3], ["MindIE Server", "error", "daemon"]);
+        assert_eq!(parts[4], words("mindie_initialisation").en);
+        let download = decoding("MIE04E020217").unwrap();
+        assert_eq!(download.links[0].cause.id, "tool.download_failed");
+        assert!(decoding("MIE04E01011C").unwrap().links.is_empty());
+    }
+
+    #[test]
+    fn codes_of_other_components_stay_whole() {
+        assert_eq!(said("MIE05E000001"), ["MindIE LLM", "error", "000001"]);
+        for name in ["MIE04E01011", "MIE04X01011C", "MIE04E01011G", "MIEAAE010101", "EI0006"] {
+            assert!(decoding(name).is_none(), "{name}");
+        }
+    }
+}
