@@ -3,8 +3,8 @@
 
     python3 scripts/bench_audit.py --doctor target/release/ascend-doctor --work DIR [--gigabytes 10]
 
-Makes an archive of torch.export and an ONNX model with weights inside, and audits each several
-times; prints wall time (median and least) and the peak of memory. The files take no room on the disk.
+Makes an archive of torch.export and ONNX models with weights inside and in a file beside it, and
+audits each several times; prints wall time (median and least) and the peak of memory. The files take no room on the disk.
 """
 
 import argparse
@@ -72,6 +72,21 @@ def onnx(path, size):
         file.truncate(file.tell() + size)
 
 
+def external(path, size):
+    """A model whose thousand initializers lie in a file beside it."""
+    nodes = b"".join(field(1, field(4, op)) for op in [b"Gemm", b"Relu", b"Softmax", b"Add"] * 250)
+    each = size // 1000
+    graph = nodes
+    for at in range(1000):
+        places = {b"location": b"weights.data", b"offset": str(at * each).encode(), b"length": str(each).encode()}
+        data = b"".join(field(13, field(1, key) + field(2, value)) for key, value in places.items())
+        # TensorProto: float32, external_data, data_location EXTERNAL.
+        graph += field(5, b"\x10\x01" + field(8, b"w%d" % at) + data + b"\x70\x01")
+    path.write_bytes(b"\x08\x09" + field(7, graph))
+    with path.with_name("weights.data").open("wb") as file:
+        file.truncate(size)
+
+
 def run(doctor, path):
     started = time.perf_counter()
     pid = os.posix_spawn(doctor, [doctor, "audit-ops", "--torch-npu", "2.9.0", str(path)], os.environ, file_actions=[
@@ -93,14 +108,16 @@ def main():
     args = arguments.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
     print("| model | wall ms | peak MB |\n|---|---:|---:|")
-    for make, name in [(archive, "model.pt2"), (onnx, "model.onnx")]:
+    for make, name in [(archive, "model.pt2"), (onnx, "model.onnx"), (external, "external.onnx")]:
         path = args.work / name
         make(path, args.gigabytes << 30)
         runs = [run(args.doctor, path) for _ in range(args.rounds + 1)][1:]
         walls = [wall for wall, _ in runs]
-        size = path.stat().st_size / 1e9
+        weights = args.work / "weights.data"
+        size = (path.stat().st_size + (weights.stat().st_size if weights.exists() else 0)) / 1e9
         print(f"| {name}, {size:.1f} GB | {statistics.median(walls):.0f} ({min(walls):.0f}) | {max(m for _, m in runs):.0f} |")
         path.unlink()
+        weights.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -65,8 +65,10 @@ const OF_LISTS: &[&str] = &[
 /// Names that are used as tensors.
 #[derive(Debug, Default)]
 pub(super) struct Evident<'a> {
-    /// As tensors alone are: `x.unsqueeze(1)`, `torch.relu(x)`.
-    pub certain: HashSet<&'a str>,
+    /// By a method of tensors: `x.unsqueeze(1)`.
+    pub by_method: HashSet<&'a str>,
+    /// As what a function of torch is given: `torch.relu(x)`.
+    pub by_function: HashSet<&'a str>,
     /// As arrays are too: `x.shape`.
     pub like_arrays: HashSet<&'a str>,
 }
@@ -109,7 +111,7 @@ impl<'a> Finder<'a, '_> {
             && api::api(&public).is_some();
         if takes {
             let names = elements.iter().filter_map(Expr::as_name_expr);
-            self.found.certain.extend(names.map(|name| name.id.as_str()));
+            self.found.by_function.extend(names.map(|name| name.id.as_str()));
         }
     }
 }
@@ -125,7 +127,7 @@ impl<'a> Visitor<'a> for Finder<'a, '_> {
                     if matches!(word, "shape" | "dtype" | "device" | "is_cuda" | "requires_grad") {
                         self.found.like_arrays.insert(name.id.as_str());
                     } else if api::shared(word) == Some(Shared::No) {
-                        self.found.certain.insert(name.id.as_str());
+                        self.found.by_method.insert(name.id.as_str());
                     }
                 }
             }

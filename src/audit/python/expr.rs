@@ -47,10 +47,6 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    pub(super) fn exprs(&mut self, all: &'a [Expr]) -> Vec<Kind> {
-        all.iter().map(|expr| self.expr(expr)).collect()
-    }
-
     /// What an expression holds. Notes what it uses on the way.
     pub(super) fn expr(&mut self, expr: &'a Expr) -> Kind {
         match expr {
@@ -63,7 +59,12 @@ impl<'a> Walker<'a, '_> {
                 self.suggest_binary(expr, both);
                 let left = self.expr(&both.left);
                 let right = self.expr(&both.right);
-                self.binary(both.op, left, right, &both.left, expr.start())
+                let known = left.is_tensor() || right.is_tensor();
+                let operands = (self.operand(&both.left, left), self.operand(&both.right, right));
+                let kind = self.binary(both.op, operands.0, operands.1, &both.left, expr.start());
+                // What has a method of tensors may be another thing that has it: the operator counts,
+                // and nothing follows from it.
+                if known || !kind.is_tensor() { kind } else { Kind::Maybe }
             }
             Expr::UnaryOp(unary) => {
                 let kind = self.expr(&unary.operand);
@@ -73,15 +74,24 @@ impl<'a> Walker<'a, '_> {
                     UnaryOp::UAdd => return kind,
                     UnaryOp::Not => return Kind::Not,
                 };
-                if kind.is_tensor() {
+                if self.operand(&unary.operand, kind).is_tensor() {
                     self.operator(name, expr.start(), false);
                 }
                 kind
             }
             Expr::Compare(compare) => {
                 let left = self.expr(&compare.left);
-                let rights = self.exprs(&compare.comparators);
-                self.compare(left, &rights, &compare.ops, &compare.comparators, expr.start())
+                let mut known = left.is_tensor();
+                let left = self.operand(&compare.left, left);
+                let mut rights = Vec::with_capacity(compare.comparators.len());
+                for right in &compare.comparators {
+                    let kind = self.expr(right);
+                    known |= kind.is_tensor();
+                    rights.push(self.operand(right, kind));
+                }
+                let at = expr.start();
+                let kind = self.compare(left, &rights, &compare.ops, &compare.comparators, at);
+                if known || !kind.is_tensor() { kind } else { Kind::Maybe }
             }
             Expr::BoolOp(both) => {
                 both.values.iter().fold(Kind::Not, |kind, value| kind.join(self.expr(value)))
@@ -203,6 +213,20 @@ impl<'a> Walker<'a, '_> {
             kind if kind.holds() => Kind::Seq,
             Kind::Module => Kind::Module,
             _ => Kind::Maybe,
+        }
+    }
+
+    /// What an operand is to an operator of the language: a name of which nothing is known is a tensor
+    /// where the function uses it as one elsewhere.
+    fn operand(&self, expr: &Expr, kind: Kind) -> Kind {
+        match expr {
+            Expr::Name(name) if kind == Kind::Maybe => {
+                let name = name.id.as_str();
+                let evident = &self.evident;
+                let used = evident.by_method.contains(name) || evident.by_function.contains(name);
+                if used { Kind::Likely } else { kind }
+            }
+            _ => kind,
         }
     }
 
@@ -339,6 +363,7 @@ impl<'a> Walker<'a, '_> {
     pub(super) fn augmented(&mut self, assign: &'a StmtAugAssign) {
         let value = self.expr(&assign.value);
         let kind = self.expr(&assign.target);
+        let kind = self.operand(&assign.target, kind);
         if kind.is_tensor() {
             let name = format!("i{}", name_of(assign.op).trim_end_matches('_'));
             // A name may hold what no operator can change: `x += y` is `x = x + y` then.

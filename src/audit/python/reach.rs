@@ -295,6 +295,7 @@ impl Reacher<'_> {
             let mut places = if found.sure.is_empty() { found.others } else { found.sure };
             places.sort_unstable();
             places.dedup();
+            places.truncate(MOST_PLACES);
             let name =
                 |(file, line): (usize, u32)| format!("{}:{line}", self.files[file].facts.path);
             entry.places = places.into_iter().map(name).collect();

@@ -170,6 +170,15 @@ fn operators_of_unknown_values_need_evidence() {
         names("    x //= other\n    return x.masked_fill(w, 0)"),
         ["floor_divide", "floor_divide_", "masked_fill"]
     );
+    // It says nothing of the methods: another thing may have them.
+    let text =
+        "import torch\ndef f(x):\n    y = fetch()\n    y.logdet()\n    z = y + 1\n    z.logdet()\n";
+    let model = of_text(text);
+    let of = |name: &str| {
+        let found = model.uses.iter().find(|(op, _)| op.name == name).map(|(_, used)| used);
+        found.map(|used| (used.count, used.maybe))
+    };
+    assert_eq!((of("add"), of("logdet")), (Some((1, 0)), Some((2, 2))));
     // Neither a shape nor a list of tensors is one; what is used as arrays are may be an array.
     assert_eq!(names("    torch.zeros(w)\n    return w + w"), ["zeros"]);
     assert_eq!(names("    torch.cat(w)\n    return w + w"), ["cat"]);

@@ -304,7 +304,7 @@ impl<'a> Walker<'a, '_> {
             let kind = kind.unwrap_or_else(|| {
                 let free = annotation.is_none();
                 let evident = &self.evident;
-                let used = evident.certain.contains(name) || evident.like_arrays.contains(name);
+                let used = evident.by_method.contains(name) || evident.like_arrays.contains(name);
                 if (forward && free) || used { Kind::Likely } else { Kind::Maybe }
             });
             frame.insert(name, kind);
@@ -380,9 +380,6 @@ impl<'a> Walker<'a, '_> {
     }
 
     pub(super) fn bind_name(&mut self, name: &'a str, kind: Kind) {
-        // What comes from somewhere unknown, and is used as a tensor, is one.
-        let used = kind == Kind::Maybe && self.evident.certain.contains(name);
-        let kind = if used { Kind::Likely } else { kind };
         if let Some(frame) = self.frames.last_mut() {
             frame.insert(name, kind);
         }
