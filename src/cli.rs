@@ -2,6 +2,7 @@
 
 mod audit_ops;
 mod bundle;
+mod fleet;
 mod machine;
 mod output;
 mod report;
@@ -21,6 +22,7 @@ use crate::version::CannVersion;
 
 pub use audit_ops::AuditOpsArgs;
 pub use bundle::BundleArgs;
+pub use fleet::{FleetCommand, MergeArgs};
 pub use machine::{MachineArgs, ScanArgs};
 pub use output::{ColorWhen, LogLevel, OutputArgs};
 pub use report::ReportArgs;
@@ -65,6 +67,9 @@ pub enum Command {
     /// Describe a wheel for `check --manifest`, or compare wheels with the published ones
     #[command(subcommand)]
     Manifest(ManifestCommand),
+    /// Compare the machines of a cluster by their reports
+    #[command(subcommand)]
+    Fleet(FleetCommand),
     /// Show what other subcommands wrote as JSON on one page, for a browser
     Report(ReportArgs),
     /// Put all that somebody needs to help into one file, without secrets
@@ -148,6 +153,9 @@ pub struct CheckArgs {
     /// Which machine, and what of it is read.
     #[command(flatten)]
     pub scan: ScanArgs,
+    /// The name of the machine in the report, where its own is not the right one (a pod)
+    #[arg(long, value_name = "NAME", env = "ASCEND_DOCTOR_HOST", hide_env_values = true)]
+    pub host: Option<String>,
     /// What the machine is meant for
     #[arg(long, value_enum, default_value_t = Profile::General)]
     pub profile: Profile,
@@ -160,6 +168,9 @@ pub struct CheckArgs {
     /// Leave out these checks (ids or families, separated by commas)
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub skip: Vec<String>,
+    /// Also write numbers for Prometheus to this file (`--format openmetrics`)
+    #[arg(long, value_name = "FILE", conflicts_with = "facts_only")]
+    pub metrics_file: Option<PathBuf>,
     /// Give up after so many seconds: exit status 3, no verdict
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: Option<u64>,

@@ -13,6 +13,7 @@
 //! - [`version`] knows how the versions of the stack are written and ordered.
 //! - [`visible`] is the rule by which the runtime reads `ASCEND_RT_VISIBLE_DEVICES`.
 //! - [`ops`] is what is known of operators, release by release.
+//! - [`fleet`] brings the reports of many machines together.
 //! - [`report`] is the vocabulary that all subcommands speak; [`render`] turns it into bytes.
 //! - [`config`] is the file in which a site says what it wants, and what it accepts.
 //! - [`redact`] takes secrets out of what is passed on.
@@ -41,6 +42,7 @@ mod elf_writer;
 pub mod errcodes;
 pub mod explain;
 pub mod facts;
+pub mod fleet;
 pub mod hash;
 pub mod link;
 pub mod manifest;

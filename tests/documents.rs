@@ -40,6 +40,7 @@ fn help_texts() {
         ("help-translate-error", &["translate-error", "--help"]),
         ("help-manifest", &["manifest", "--help"]),
         ("help-verify", &["verify", "--help"]),
+        ("help-fleet-merge", &["fleet", "merge", "--help"]),
     ] {
         let mut program = Command::cargo_bin("ascend-doctor").unwrap();
         let output = program.env_clear().args(args).output().unwrap();

@@ -111,7 +111,7 @@ mod tests {
             assert!(Catalog::builtin().entry(check.id).is_some(), "{} has no words", check.id);
         }
         // What other subcommands say does not come from a check of a machine.
-        let others = ["CONVERT-", "VERIFY-", "OPS-"];
+        let others = ["CONVERT-", "VERIFY-", "OPS-", "FLEET-"];
         let of_checks = |id: &str| !others.iter().any(|family| id.starts_with(family));
         for entry in Catalog::builtin().entries().filter(|entry| of_checks(&entry.id)) {
             assert!(seen.contains(entry.id.as_str()), "{} has words but no check", entry.id);

@@ -152,8 +152,13 @@ pub fn extra(facts: &Facts) -> Map<String, Value> {
             "os": host.os_pretty,
             "kernel": host.kernel,
             "container": host.container.inside,
+            "machine": host.machine,
+            "boot": host.boot,
         }),
     );
+    if let Some(taken) = facts.taken {
+        extra.insert("taken".to_owned(), json!(taken));
+    }
     extra.insert("fingerprint".to_owned(), fingerprint(facts));
     if let Ok(all) = serde_json::to_value(facts) {
         extra.insert("facts".to_owned(), all);
@@ -172,10 +177,26 @@ fn fingerprint(facts: &Facts) -> Value {
         "firmware": version(facts.driver.firmware.as_ref()),
         "torch": dist("torch"),
         "torch_npu": dist("torch-npu"),
+        "vllm": dist("vllm"),
         "vllm_ascend": dist("vllm-ascend"),
+        "mindspore": dist("mindspore"),
+        "triton_ascend": dist("triton-ascend"),
+        "nnal": nnal(facts),
+        "python": facts.python.interpreter.as_ref().and_then(|python| python.version.clone()),
+        "glibc": facts.host.glibc,
+        "devices": facts.devices.dev_listed.then(|| facts.devices.davinci_ids().len()),
         "env_hash": env_hash(facts),
         "elf_hash": elf_hash(facts),
     })
+}
+
+/// The versions of NNAL, each once.
+fn nnal(facts: &Facts) -> Option<String> {
+    let mut versions: Vec<&str> =
+        facts.cann.nnal.iter().filter_map(|nnal| nnal.version.as_deref()).collect();
+    versions.sort_unstable();
+    versions.dedup();
+    joined(versions.into_iter().map(str::to_owned))
 }
 
 /// Variables that differ between the nodes or processes of one job.
@@ -228,6 +249,7 @@ fn elf_hash(facts: &Facts) -> Option<String> {
             parts.extend([path.to_owned(), difference.kind.clone(), difference.found.clone()]);
         }
         parts.extend(package.upstream.wheel.clone());
+        parts.extend(package.record_digest.clone());
     }
     Some(digest(parts.iter().map(String::as_str)))
 }

@@ -46,6 +46,9 @@ pub struct VerifyArgs {
     /// Compare the speed of copies with an earlier report (`--format json`)
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
+    /// The name of the machine in the report, where its own is not the right one (a pod)
+    #[arg(long, value_name = "NAME", env = "ASCEND_DOCTOR_HOST", hide_env_values = true)]
+    pub host: Option<String>,
     /// Keep the logs that CANN writes, in this directory
     #[arg(long, value_name = "DIR")]
     pub keep_logs: Option<PathBuf>,

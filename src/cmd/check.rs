@@ -10,7 +10,7 @@ use super::machine::{open_machine, read_facts, wanted};
 use super::matrix::load_matrix;
 use super::output::Output;
 use super::progress::Bar;
-use super::{finish, manifest};
+use super::{finish_with_metrics, manifest};
 use crate::checks::{self, Check, Profile};
 use crate::cli::CheckArgs;
 use crate::collect::{self, Options, Progress};
@@ -27,20 +27,22 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
     }
     let selected = select(&args.only, &args.skip)?;
     let matrix = load_matrix(args.matrix.as_deref())?;
-    let facts = match &args.facts {
-        Some(path) => read_facts(path)?,
-        None => match gather_in_time(args, output)? {
-            Some(facts) => facts,
-            None => return finish(out_of_time(args), output),
-        },
+    let facts = args.facts.as_deref().map(read_facts).transpose()?.map(Some);
+    let facts = facts.map_or_else(|| gather_in_time(args, output), Ok)?;
+    let Some(mut facts) = facts else {
+        return finish_with_metrics(out_of_time(args), args.metrics_file.as_deref(), output);
     };
+    if args.host.is_some() {
+        facts.host.name.clone_from(&args.host);
+    }
     if args.facts_only {
         output.write(|out, _| write_json(&facts, out)).context("failed to write the facts")?;
         return Ok(ExitStatus::Clean);
     }
     let skips = &output.settings().skips;
     let asked = Asked { profile: args.profile, require_npu: args.require_npu, only: &args.only };
-    finish(judge(&facts, &matrix, &selected, asked, skips), output)
+    let report = judge(&facts, &matrix, &selected, asked, skips);
+    finish_with_metrics(report, args.metrics_file.as_deref(), output)
 }
 
 /// As [`gather`], but gives up after `--timeout`: `None` then. A read that hangs (a dead network

@@ -62,7 +62,7 @@ pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStat
             report.no_verdict.push(reason);
         }
     }
-    if matches!(output.format(), Format::Junit | Format::Sarif | Format::Markdown | Format::Html) {
+    if !matches!(output.format(), Format::Text | Format::Json) {
         report.notes.clear();
         report.findings.extend(advice.as_ref().ok().map(remark));
     }

@@ -6,6 +6,7 @@ mod check;
 mod compat;
 mod convert;
 mod explain;
+mod fleet;
 mod logger;
 mod machine;
 mod manifest;
@@ -18,6 +19,8 @@ mod shell;
 mod translate_error;
 mod usage;
 mod verify;
+
+use std::path::Path;
 
 use anyhow::Context as _;
 
@@ -90,6 +93,7 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
         Command::Manifest(ManifestCommand::WheelCheck { sources }) => {
             manifest::wheel_check(sources, &output)
         }
+        Command::Fleet(command) => fleet::run(command, &output),
         Command::Report(args) => report::run(args, &output),
         Command::Bundle(args) => bundle::run(args, &output),
         Command::Completions(args) => shell::completions(args, &output),
@@ -106,11 +110,31 @@ fn finish_aside(mut report: Report, output: &Output) -> anyhow::Result<ExitStatu
     Ok(report.exit_status())
 }
 
+/// As [`finish`], and writes the numbers of the report to another file, if one is named.
+fn finish_with_metrics(
+    mut report: Report,
+    metrics: Option<&Path>,
+    output: &Output,
+) -> anyhow::Result<ExitStatus> {
+    if let Some(path) = metrics {
+        output.settle(&mut report);
+        let style = output.style();
+        output::replace(path, |out| render(&report, Format::Openmetrics, style, out))
+            .with_context(|| format!("failed to write `{}`", path.display()))?;
+        return write_settled(&report, output);
+    }
+    finish(report, output)
+}
+
 /// Writes the report where the options say and returns the exit status that it stands for.
 fn finish(mut report: Report, output: &Output) -> anyhow::Result<ExitStatus> {
     output.settle(&mut report);
+    write_settled(&report, output)
+}
+
+fn write_settled(report: &Report, output: &Output) -> anyhow::Result<ExitStatus> {
     output
-        .write(|out, style| render(&report, output.format(), style, out))
+        .write(|out, style| render(report, output.format(), style, out))
         .context("failed to write the report")?;
     Ok(report.exit_status())
 }

@@ -204,7 +204,7 @@ fn without_path(error: io::Error) -> io::Error {
 
 /// Opens a file without waiting for the other end of a pipe that nobody writes to: that one is
 /// empty. A pipe that somebody holds open (`<(command)`) is read to its end.
-fn open_argument(path: &Path) -> io::Result<std::fs::File> {
+pub(super) fn open_argument(path: &Path) -> io::Result<std::fs::File> {
     use rustix::fs::{Mode, OFlags};
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let file = rustix::fs::open(path, flags, Mode::empty())?;

@@ -16,7 +16,7 @@ mod progress;
 pub mod python;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use crate::facts::{FACTS_SCHEMA, Facts};
 use crate::manifest::Manifest;
@@ -44,6 +44,11 @@ pub struct Options {
 /// version, and the directory that it stands in. Neither runs nor reads anything else.
 pub fn installed(sysroot: &Sysroot, name: &str) -> Option<(String, String)> {
     python::installed(sysroot, name)
+}
+
+/// Digests that tell machines apart, as [`crate::facts::Host`] has them: `machine`, `boot`.
+pub fn identity(sysroot: &Sysroot) -> (Option<String>, Option<String>) {
+    host::identities(sysroot)
 }
 
 /// Only the driver and the devices.
@@ -90,7 +95,14 @@ pub fn collect(sysroot: &Sysroot, options: &Options) -> Facts {
     facts.link = timed("libraries", || link::collect(sysroot, &facts));
     facts.integrity = timed("hashes", || integrity::collect(sysroot, &facts.python, options));
     facts.problems = sysroot.problems();
+    // At the end: what gathers reports compares it with the moment at which they arrive.
+    facts.taken = sysroot.is_live().then(now).flatten();
     facts
+}
+
+/// Seconds since 1970, UTC; `None` of a clock that stands before.
+pub(crate) fn now() -> Option<u64> {
+    SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
 }
 
 /// Does a part of the work, and logs how long it took.

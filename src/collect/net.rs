@@ -44,7 +44,7 @@ fn may_execute(sysroot: &Sysroot, path: &str) -> Option<bool> {
     sysroot.process().may(Access::Search, stat.mode, stat.uid, stat.gid)
 }
 
-/// Reads `address_0=…` and `netmask_0=…`; other keys (`gateway_0`, `netdetect_0`, …) are valid
+/// Reads `address_0=…`, `netmask_0=…` and `gateway_0=…`; other keys (`netdetect_0`, …) are valid
 /// and skipped.
 fn parse_hccn(path: &str, text: &str) -> HccnConf {
     let mut conf = HccnConf { path: path.to_owned(), ..HccnConf::default() };
@@ -61,6 +61,8 @@ fn parse_hccn(path: &str, text: &str) -> HccnConf {
                 conf.lines.insert(key.trim().to_owned(), number);
             } else if let Some(device) = device("netmask_") {
                 conf.netmasks.insert(device, value);
+            } else if let Some(device) = device("gateway_") {
+                conf.gateways.insert(device, value);
             }
             !key.trim().is_empty()
         });
@@ -222,6 +224,7 @@ mod tests {
         let conf = parse_hccn("/etc/hccn.conf", text);
         assert_eq!(conf.addresses[&0], "192.168.10.10");
         assert_eq!(conf.netmasks[&0], "255.255.255.0");
+        assert_eq!(conf.gateways[&0], "1.1.1.1");
         assert_eq!(conf.bad_lines, [(4, "x".to_owned())]);
     }
 

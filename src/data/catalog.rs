@@ -15,7 +15,7 @@ use crate::text::{Lang, Text, fill, fill_quoted, word};
 /// The family files, in the order in which they appear in the reference.
 const FAMILIES: &[&str] = &[
     "scan", "host", "dev", "drv", "cann", "nnal", "env", "py", "torch", "tnpu", "vllm", "ms",
-    "net", "proc", "convert", "verify", "ops",
+    "net", "proc", "convert", "verify", "ops", "fleet",
 ];
 /// The most that a sentence takes over of one value of the machine, in bytes: a path at its
 /// longest. A hostile file must not make a report of megabytes.
@@ -153,7 +153,8 @@ impl Catalog {
         let template = entry.and_then(|entry| entry.message.get(found.message));
         debug_assert!(template.is_some(), "no message `{}` of `{}`", found.message, found.id);
         let args = &found.args;
-        let (en, zh) = (spelled(args, Lang::En), spelled(args, Lang::Zh));
+        let (en, mut zh) = (spelled(args, Lang::En), spelled(args, Lang::Zh));
+        zh.extend(std::mem::take(&mut found.args_zh));
         let both = |text: &Text| Text { en: fill(&text.en, &en), zh: fill(&text.zh, &zh) };
         let title = template.map_or_else(
             || Text::same(format!("{} {:?}", found.message, args)),

@@ -12,6 +12,14 @@ use crate::sysroot::Space;
 pub struct Host {
     /// Host name, if known.
     pub name: Option<String>,
+    /// A digest of `/etc/machine-id`: the same in every report of one installation, and of no use
+    /// to whoever wants to know the id itself.
+    #[serde(default)]
+    pub machine: Option<String>,
+    /// A digest of `/proc/sys/kernel/random/boot_id`: the same in every report of one machine
+    /// until it is started again, whether made in a container or not.
+    #[serde(default)]
+    pub boot: Option<String>,
     /// Architecture as `uname -m` says: `aarch64`, `x86_64`.
     pub arch: Option<String>,
     /// Kernel release.

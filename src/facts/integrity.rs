@@ -26,6 +26,10 @@ pub struct PackageIntegrity {
     pub site_dir: String,
     /// Path of RECORD, `None` if there is none.
     pub record: Option<String>,
+    /// A digest of what RECORD says of the package's files: the same for the same build. `None`
+    /// if RECORD was not read as a whole.
+    #[serde(default)]
+    pub record_digest: Option<String>,
     /// Rows of RECORD that name a file of the package.
     pub rows: u32,
     /// Rows that lead out of [`site_dir`](Self::site_dir); their files are not looked at.

@@ -42,6 +42,10 @@ pub struct Facts {
     pub tool: String,
     /// `live`, or the root that was read.
     pub source: String,
+    /// When a live machine was read, by its own clock: seconds since 1970, UTC. `None` of a copy,
+    /// of which the moment says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken: Option<u64>,
     /// Machine, operating system, container.
     pub host: Host,
     /// Who would run the workload.

@@ -34,6 +34,9 @@ pub struct HccnConf {
     pub lines: Lines,
     /// `netmask_<n>` by device.
     pub netmasks: BTreeMap<u32, String>,
+    /// `gateway_<n>` by device: by its gateway a device reaches other networks.
+    #[serde(default)]
+    pub gateways: BTreeMap<u32, String>,
     /// Lines that could not be understood, with their numbers.
     pub bad_lines: Vec<(u32, String)>,
 }

@@ -4,7 +4,9 @@ mod compat;
 mod html;
 mod json;
 mod junit;
+mod line;
 mod markdown;
+mod openmetrics;
 mod page;
 mod paint;
 mod plain;
@@ -42,6 +44,10 @@ pub enum Format {
     Markdown,
     /// One page without scripts in both languages, for a browser.
     Html,
+    /// Numbers for Prometheus: an OpenMetrics text file.
+    Openmetrics,
+    /// One line: the gravest finding, for health checks.
+    Line,
 }
 
 impl Format {
@@ -54,6 +60,8 @@ impl Format {
             Self::Sarif => "sarif",
             Self::Markdown => "markdown",
             Self::Html => "html",
+            Self::Openmetrics => "openmetrics",
+            Self::Line => "line",
         }
     }
 }
@@ -87,6 +95,8 @@ pub fn render(
         Format::Sarif => sarif::render(report, style, out),
         Format::Markdown => markdown::render(report, style, out),
         Format::Html => html::render(report, style, None, out),
+        Format::Openmetrics => openmetrics::render(report, out),
+        Format::Line => line::render(report, style, out),
     }
 }
 

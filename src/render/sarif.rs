@@ -208,6 +208,7 @@ fn location(evidence: &Evidence, id: Option<u32>, lang: Lang, sources: bool) -> 
             EvidenceKind::Command => "command",
             EvidenceKind::Data => "data",
             EvidenceKind::Option => "option",
+            EvidenceKind::Host => "host",
         };
         location["logicalLocations"] =
             json!([{ "fullyQualifiedName": evidence.source, "kind": kind }]);

@@ -43,6 +43,8 @@ pub enum EvidenceKind {
     Data,
     /// The arguments of the run.
     Option,
+    /// Hosts of a fleet, as a list such as `node[001-063]`.
+    Host,
 }
 
 /// One observation that supports a finding.
@@ -87,6 +89,11 @@ impl Evidence {
     /// An argument of the run.
     pub fn option(name: impl Into<String>) -> Self {
         Self::new(EvidenceKind::Option, name)
+    }
+
+    /// Hosts of a fleet.
+    pub fn host(hosts: impl Into<String>) -> Self {
+        Self::new(EvidenceKind::Host, hosts)
     }
 
     fn new(kind: EvidenceKind, source: impl Into<String>) -> Self {
@@ -148,6 +155,8 @@ pub struct Found {
     pub severity: Severity,
     /// Values for the placeholders of the message.
     pub args: BTreeMap<&'static str, String>,
+    /// Values of arguments that are words and differ in Chinese.
+    pub args_zh: BTreeMap<&'static str, String>,
     /// What it rests on.
     pub evidence: Vec<Evidence>,
     /// Ids that, if also found, are the cause of this one. The first that was found wins.
@@ -162,6 +171,7 @@ impl Found {
             message,
             severity,
             args: BTreeMap::new(),
+            args_zh: BTreeMap::new(),
             evidence: Vec::new(),
             because: Vec::new(),
         }
@@ -186,6 +196,14 @@ impl Found {
     #[must_use]
     pub fn arg(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.args.insert(name, value.into());
+        self
+    }
+
+    /// Fills the placeholder `{name}` with words of ours.
+    #[must_use]
+    pub fn arg_words(mut self, name: &'static str, words: Text) -> Self {
+        self.args.insert(name, words.en);
+        self.args_zh.insert(name, words.zh);
         self
     }
 

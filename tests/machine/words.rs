@@ -17,6 +17,7 @@ fn sources() -> String {
         "visible.rs",
         "cmd/audit_ops",
         "audit/python",
+        "fleet/rules",
     ]
     .into_iter()
     .flat_map(|part| walkdir::WalkDir::new(src.join(part)).sort_by_file_name())

@@ -235,7 +235,7 @@ fn write(content: Content<'_>, output: &Output) -> anyhow::Result<ExitStatus> {
             output.write(|out, _| write_json(&document, out))
         }
         // These have no pages: what was asked for becomes a report of remarks.
-        Format::Junit | Format::Sarif | Format::Html => {
+        Format::Junit | Format::Sarif | Format::Html | Format::Openmetrics | Format::Line => {
             let mut report = Report::new("translate-error", content.subject);
             report.findings = content.remarks;
             report.no_verdict = content

@@ -117,7 +117,7 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         let tail = logs.path().and_then(|logs| last_errors(&log_dir(logs, &ran.name)));
         around.logs.extend(tail.map(|tail| (ran.name.clone(), tail)));
     }
-    let mut report = report(&done, &rungs, &around);
+    let mut report = report(&done, &rungs, &around, args.host.as_deref());
     if let Some(found) = &found {
         report.notes.push(sentence("verify_found_cann", &[("path", found.path.clone())]));
     }

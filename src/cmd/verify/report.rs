@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::collect;
 use crate::report::{Report, Table, Verdict};
 use crate::sysroot::Sysroot;
 use crate::text::{Text, words};
@@ -13,14 +14,22 @@ use crate::verify::run::Done;
 /// What every output says where the libraries are a simulation.
 const SIMULATED: &str = "SIMULATED";
 
-pub(super) fn report(done: &Done, rungs: &[Rung], around: &Surroundings) -> Report {
+pub(super) fn report(
+    done: &Done,
+    rungs: &[Rung],
+    around: &Surroundings,
+    named: Option<&str>,
+) -> Report {
     let judgement = judge(done, rungs, around);
     let simulated = done
         .all()
         .flat_map(|ran| &ran.events)
         .any(|event| matches!(event, Event::Loaded { simulated: true, .. }));
-    let host = Sysroot::live().machine().hostname.clone().unwrap_or_default();
-    let subject = if simulated { format!("{host} ({SIMULATED})") } else { host };
+    let machine = Sysroot::live();
+    let identity = collect::identity(&machine);
+    let own = || machine.machine().hostname.clone().unwrap_or_default();
+    let host = named.map_or_else(own, str::to_owned);
+    let subject = if simulated { format!("{host} ({SIMULATED})") } else { host.clone() };
     let mut report = Report::new("verify", subject.trim().to_owned());
     report.findings = judgement.findings;
     report.results = judgement.results;
@@ -66,6 +75,11 @@ pub(super) fn report(done: &Done, rungs: &[Rung], around: &Surroundings) -> Repo
     }
     report.tables.extend(errors(done));
     report.extra.insert("simulated".to_owned(), json!(simulated));
+    report.extra.insert(
+        "host".to_owned(),
+        json!({ "name": host, "machine": identity.0, "boot": identity.1 }),
+    );
+    report.extra.insert("taken".to_owned(), json!(collect::now()));
     report
         .extra
         .insert("devices".to_owned(), json!(done.devices.iter().map(device).collect::<Vec<_>>()));

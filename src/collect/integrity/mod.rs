@@ -11,6 +11,7 @@ use super::python::record;
 use super::{Options, Progress};
 use crate::data::record_digest;
 use crate::facts::{Dist, Integrity, PackageIntegrity, Python};
+use crate::hash::Sha256;
 use crate::sysroot::{ReadError, Sysroot};
 use compare::{Compared, targets};
 
@@ -66,6 +67,7 @@ fn examine(sysroot: &Sysroot, dist: &Dist, options: &Options) -> PackageIntegrit
         let rows = record.rows.iter();
         record_digest(rows.map(|row| (row.path.as_str(), row.sha256, row.size)))
     });
+    facts.record_digest = digest.as_ref().map(Sha256::hex);
     facts.record = Some(path);
     facts.bad_rows = record.bad;
     let (targets, outside) = targets(&dist.site_dir, record.rows);

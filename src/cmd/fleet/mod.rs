@@ -1,0 +1,50 @@
+//! `fleet`: the reports of many machines, brought together.
+
+mod inputs;
+
+use anyhow::{Context as _, ensure};
+
+use super::output::{Output, read_argument};
+use crate::cli::{FleetCommand, MergeArgs};
+use crate::collect::now;
+use crate::fleet::{Expected, Fleet, GroupBy, Options, report};
+use crate::report::ExitStatus;
+use crate::text::sentence;
+
+/// The largest file of expected hosts, in bytes.
+const EXPECT_LIMIT: u64 = 16 << 20;
+/// How much of a line that is no report is shown, in characters.
+const SHOWN: usize = 120;
+
+pub(super) fn run(command: &FleetCommand, output: &Output) -> anyhow::Result<ExitStatus> {
+    match command {
+        FleetCommand::Merge(args) => merge(args, output),
+    }
+}
+
+fn merge(args: &MergeArgs, output: &Output) -> anyhow::Result<ExitStatus> {
+    ensure!(
+        args.group_by != Some(GroupBy::Role) || args.expect.is_some(),
+        "`--group-by role` needs `--expect FILE`, in which `[role]` stands above the hosts"
+    );
+    let expected = args
+        .expect
+        .as_deref()
+        .map(|path| {
+            let bytes = read_argument(path, EXPECT_LIMIT)?;
+            let parsed = Expected::parse(&String::from_utf8_lossy(&bytes));
+            parsed.map_err(|why| anyhow::anyhow!("`{}`: {why}", path.display()))
+        })
+        .transpose()?;
+    let mut fleet = Fleet::default();
+    let other = inputs::read_all(&args.inputs, &mut fleet).context("cannot merge")?;
+    let now = now().and_then(|now| i64::try_from(now).ok());
+    let options = Options { group_by: args.group_by, expected, now };
+    let mut report = report(&fleet, &options);
+    if let Some(line) = other.first {
+        let line: String = line.chars().take(SHOWN).collect();
+        let count = other.count.to_string();
+        report.notes.push(sentence("fleet_other_lines", &[("count", count), ("line", line)]));
+    }
+    super::finish_with_metrics(report, args.metrics_file.as_deref(), output)
+}

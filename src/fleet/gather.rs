@@ -1,0 +1,248 @@
+//! The reports of a fleet, host by host. Sentences that many hosts say are kept once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::record::{Known, Ranks, Record, Sent};
+use crate::text::Text;
+
+/// The most hosts that are kept.
+const MAX_HOSTS: usize = 200_000;
+/// The most documents that could not be read, and are named.
+const MAX_UNREAD: usize = 10_000;
+/// The most wordings that are kept of one message; hosts with others are counted under the last.
+const MAX_WORDINGS: usize = 40;
+/// The most different messages.
+const MAX_MESSAGES: usize = 4_000;
+
+/// What one report says, with what is common to many shared between them.
+#[derive(Debug, Clone, Default)]
+pub struct Said {
+    /// See [`Record::taken`].
+    pub taken: Option<i64>,
+    /// See [`Record::arrived`].
+    pub arrived: Option<i64>,
+    /// The values of the components.
+    pub values: Vec<Arc<Known>>,
+    /// Numbers of its findings.
+    pub findings: Vec<u32>,
+    /// Why there is no verdict.
+    pub no_verdict: Vec<Arc<Text>>,
+    /// Checks that could not look.
+    pub not_checked: Vec<Arc<str>>,
+    /// Checks that looked: the same list for nearly all hosts.
+    pub answered: Arc<Vec<String>>,
+    /// Device, address, netmask, and whether it has a gateway.
+    pub addresses: Vec<(u32, String, Option<Arc<str>>, bool)>,
+    /// The rank table.
+    pub table: Option<Arc<Ranks>>,
+    machine: Option<String>,
+    boot: Option<String>,
+}
+
+/// A host, and the newest report of each kind.
+#[derive(Debug, Clone, Default)]
+pub struct Host {
+    /// Of `check`.
+    pub check: Option<Said>,
+    /// Of `verify`.
+    pub verify: Option<Said>,
+}
+
+impl Host {
+    /// All its reports.
+    pub fn all(&self) -> impl Iterator<Item = &Said> {
+        self.check.iter().chain(&self.verify)
+    }
+
+    /// The value of a component, from the first report that knows it.
+    pub fn value(&self, component: usize) -> &Known {
+        const UNKNOWN: &Known = &Known::Unknown;
+        self.all()
+            .map(|said| &*said.values[component])
+            .find(|value| *value != UNKNOWN)
+            .unwrap_or(UNKNOWN)
+    }
+
+    /// What tells its machine from others until it is started again.
+    pub fn boot(&self) -> Option<&str> {
+        self.all().find_map(|said| said.boot.as_deref())
+    }
+}
+
+/// Something that was given as a report and could not be read as one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unread {
+    /// The file, or the host that a line came from.
+    pub source: String,
+    /// Why.
+    pub why: String,
+}
+
+/// All that was read.
+#[derive(Debug, Default)]
+pub struct Fleet {
+    /// The hosts by name.
+    pub hosts: BTreeMap<String, Host>,
+    /// What could not be read.
+    pub unread: Vec<Unread>,
+    /// How many more.
+    pub unread_more: usize,
+    /// Names that files or lines gave to hosts which call themselves otherwise.
+    pub aliases: BTreeSet<String>,
+    /// Hosts of which a report was replaced by a newer one of the same kind.
+    pub replaced: BTreeMap<String, u32>,
+    /// Hosts that two running machines say they are.
+    pub doubles: BTreeMap<String, Vec<String>>,
+    /// Findings that were left out since one report has too many.
+    pub cut: usize,
+    /// Hosts that were left out since there are too many.
+    pub refused: usize,
+    /// The wordings of all findings.
+    pub findings: Vec<Sent>,
+    known: BTreeMap<Sent, u32>,
+    wordings: BTreeMap<(String, String), (u32, u32)>,
+    values: Pool<Known>,
+    texts: Pool<Text>,
+    names: BTreeSet<Arc<str>>,
+    answers: Pool<Vec<String>>,
+    tables: Pool<Ranks>,
+}
+
+/// Values that occur many times.
+#[derive(Debug)]
+struct Pool<T>(BTreeSet<Arc<T>>);
+
+impl<T> Default for Pool<T> {
+    fn default() -> Self {
+        Self(BTreeSet::new())
+    }
+}
+
+impl<T: Ord> Pool<T> {
+    fn share(&mut self, value: T) -> Arc<T> {
+        if let Some(known) = self.0.get(&value) {
+            return Arc::clone(known);
+        }
+        let shared = Arc::new(value);
+        self.0.insert(Arc::clone(&shared));
+        shared
+    }
+}
+
+impl Fleet {
+    /// Adds a report. `source` names the host if the report does not.
+    pub fn add(&mut self, record: Record, source: &str) {
+        let name = if record.host.is_empty() { source.to_owned() } else { record.host.clone() };
+        if !self.hosts.contains_key(&name) && self.hosts.len() >= MAX_HOSTS {
+            self.refused += 1;
+            return;
+        }
+        if source != name && self.aliases.len() < MAX_HOSTS {
+            self.aliases.insert(source.to_owned());
+        }
+        let check = record.command == "check";
+        let said = self.shared(record);
+        let host = self.hosts.entry(name.clone()).or_default();
+        // Two names of one start are two views of one machine; two starts and two installations
+        // under one name are two machines.
+        for other in host.all() {
+            let differ =
+                |a: &Option<String>, b: &Option<String>| a.is_some() && b.is_some() && a != b;
+            if differ(&other.machine, &said.machine) && differ(&other.boot, &said.boot) {
+                let ids = self.doubles.entry(name.clone()).or_default();
+                for id in [&other.boot, &said.boot].into_iter().flatten() {
+                    if !ids.contains(id) && ids.len() < 1000 {
+                        ids.push(id.clone());
+                    }
+                }
+                break;
+            }
+        }
+        let slot = if check { &mut host.check } else { &mut host.verify };
+        match slot {
+            Some(before) => {
+                *self.replaced.entry(name).or_default() += 1;
+                // Without a time of its own, a report is as old as its file.
+                let age = |said: &Said| (said.taken.or(said.arrived), said.arrived);
+                if age(&said) >= age(before) {
+                    *before = said;
+                }
+            }
+            None => *slot = Some(said),
+        }
+    }
+
+    /// Notes what could not be read.
+    pub fn refuse(&mut self, source: &str, why: &str) {
+        if self.unread.len() < MAX_UNREAD {
+            let mut why = why.to_owned();
+            why.truncate(why.floor_char_boundary(300));
+            self.unread.push(Unread { source: source.to_owned(), why });
+        } else {
+            self.unread_more += 1;
+        }
+    }
+
+    fn shared(&mut self, record: Record) -> Said {
+        self.cut += record.more_findings;
+        let name = |names: &mut BTreeSet<Arc<str>>, text: String| -> Arc<str> {
+            if let Some(known) = names.get(text.as_str()) {
+                return Arc::clone(known);
+            }
+            let shared: Arc<str> = Arc::from(text);
+            names.insert(Arc::clone(&shared));
+            shared
+        };
+        let names = &mut self.names;
+        let not_checked = record.not_checked.into_iter().map(|text| name(names, text)).collect();
+        let addresses = record
+            .addresses
+            .into_iter()
+            .map(|(device, address, mask, gateway)| {
+                (device, address, mask.map(|mask| name(names, mask)), gateway)
+            })
+            .collect();
+        let findings = record.findings.into_iter();
+        let mut numbers: Vec<u32> = findings.filter_map(|finding| self.number(finding)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        Said {
+            taken: record.taken,
+            arrived: record.arrived,
+            values: record.values.into_iter().map(|value| self.values.share(value)).collect(),
+            findings: numbers,
+            no_verdict: record.no_verdict.into_iter().map(|text| self.texts.share(text)).collect(),
+            not_checked,
+            answered: self.answers.share(record.answered),
+            addresses,
+            table: record.table.map(|table| self.tables.share(table)),
+            machine: record.machine,
+            boot: record.boot,
+        }
+    }
+
+    /// The number of a finding. Wordings differ by paths and addresses; hostile ones without end.
+    fn number(&mut self, finding: Sent) -> Option<u32> {
+        if let Some(&number) = self.known.get(&finding) {
+            return Some(number);
+        }
+        let key = (finding.id.clone(), finding.message.clone());
+        if !self.wordings.contains_key(&key) && self.wordings.len() >= MAX_MESSAGES {
+            self.cut += 1;
+            return None;
+        }
+        let next = u32::try_from(self.findings.len()).unwrap_or(u32::MAX);
+        let (count, last) = self.wordings.entry(key).or_insert((0, next));
+        // What is graver is never counted under something less grave.
+        let severity = self.findings.get(*last as usize).map(|kept| kept.severity);
+        if *count as usize >= MAX_WORDINGS && severity >= Some(finding.severity) {
+            return Some(*last);
+        }
+        *count += 1;
+        *last = next;
+        self.known.insert(finding.clone(), next);
+        self.findings.push(finding);
+        Some(next)
+    }
+}

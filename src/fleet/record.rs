@@ -1,0 +1,389 @@
+//! One report, reduced to what is compared. The format that is read is that of
+//! `docs/schema/report-1.schema.json`, from this version of the program or another one.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::hostlist::MAX_NAME;
+use super::rules::{COMPONENTS, Place};
+use crate::facts::{HccnConf, RankTable};
+use crate::report::{FixStep, Severity, Verdict};
+use crate::text::Text;
+
+/// The most findings that are taken of one report.
+const MAX_FINDINGS: usize = 500;
+/// The longest sentence that is taken, in bytes.
+const MAX_TEXT: usize = 2 << 10;
+/// The longest value of a component, in bytes.
+const MAX_VALUE: usize = 200;
+/// The most devices of one host whose addresses are taken.
+const MAX_DEVICES: usize = 64;
+/// The most devices of one rank table.
+const MAX_TABLE: usize = 100_000;
+
+/// The devices of a rank table: addresses and device numbers, sorted.
+pub type Ranks = Vec<(String, Option<u32>)>;
+
+/// What a report says of its host.
+#[derive(Debug, Clone, Default)]
+pub struct Record {
+    /// The host, by its own name; empty if the report has none.
+    pub host: String,
+    /// `check` or `verify`.
+    pub command: String,
+    /// When the machine was read, by its own clock: seconds since 1970.
+    pub taken: Option<i64>,
+    /// When the report came to us, by the clock of whoever wrote it down.
+    pub arrived: Option<i64>,
+    /// Digests of the ids of the installation and of its last start.
+    pub machine: Option<String>,
+    /// See [`Record::machine`].
+    pub boot: Option<String>,
+    /// The values of [`COMPONENTS`], in their order.
+    pub values: Vec<Known>,
+    /// Findings.
+    pub findings: Vec<Sent>,
+    /// How many findings were left out.
+    pub more_findings: usize,
+    /// Why there is no verdict.
+    pub no_verdict: Vec<Text>,
+    /// Checks that could not look.
+    pub not_checked: Vec<String>,
+    /// Checks that looked.
+    pub answered: Vec<String>,
+    /// Device, address, netmask, and whether it has a gateway.
+    pub addresses: Vec<(u32, String, Option<String>, bool)>,
+    /// A rank table that was named for a job, and speaks of several servers.
+    pub table: Option<Ranks>,
+}
+
+/// What is known of a component on a host.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Known {
+    /// Nothing is known.
+    #[default]
+    Unknown,
+    /// It is not there.
+    Absent,
+    /// It is there.
+    Is(String),
+}
+
+/// A finding of a report.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+pub struct Sent {
+    /// The id.
+    pub id: String,
+    /// Which message of it.
+    #[serde(default)]
+    pub message: String,
+    /// How grave.
+    pub severity: Severity,
+    /// What is wrong.
+    pub title: Text,
+    /// Why.
+    #[serde(default)]
+    pub cause: Text,
+    /// What to do.
+    #[serde(default, deserialize_with = "fixes")]
+    pub fix: Vec<(Text, Option<String>)>,
+}
+
+fn fixes<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Vec<(Text, Option<String>)>, D::Error> {
+    let steps = Vec::<FixStep>::deserialize(d)?;
+    Ok(steps.into_iter().map(|step| (step.text, step.run)).collect())
+}
+
+/// Why a document is not compared.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum Refused {
+    /// It tells how far a run is; the report follows.
+    #[error("a stage of `verify`")]
+    Stage,
+    /// It is damaged, or has another form.
+    #[error("no report of ascend-doctor: {0}")]
+    Form(String),
+    /// It is of a subcommand that does not examine a machine, or of another version.
+    #[error("a document `{0}`; reports of `check` and `verify` are compared")]
+    Other(String),
+}
+
+#[derive(Deserialize)]
+struct Document {
+    schema: String,
+    #[serde(default)]
+    tool: Tool,
+    #[serde(default)]
+    subject: String,
+    #[serde(default)]
+    findings: Vec<Sent>,
+    #[serde(default)]
+    checks: Vec<Checked>,
+    #[serde(default)]
+    no_verdict: Vec<Text>,
+    #[serde(default)]
+    provenance: Vec<Provenance>,
+    #[serde(default)]
+    host: Host,
+    taken: Option<i64>,
+    #[serde(default)]
+    fingerprint: BTreeMap<String, Value>,
+    #[serde(default)]
+    facts: Facts,
+    #[serde(default)]
+    devices: Vec<Device>,
+}
+
+#[derive(Default, Deserialize)]
+struct Tool {
+    #[serde(default)]
+    version: String,
+}
+
+#[derive(Deserialize)]
+struct Checked {
+    id: String,
+    verdict: Verdict,
+}
+
+#[derive(Deserialize)]
+struct Provenance {
+    what: String,
+    value: String,
+}
+
+#[derive(Default, Deserialize)]
+struct Host {
+    name: Option<String>,
+    machine: Option<String>,
+    boot: Option<String>,
+    arch: Option<String>,
+    os: Option<String>,
+    kernel: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct Facts {
+    #[serde(default)]
+    net: Net,
+}
+
+#[derive(Default, Deserialize)]
+struct Net {
+    hccn: Option<HccnConf>,
+    ranktable: Option<RankTable>,
+}
+
+#[derive(Deserialize)]
+struct Device {
+    soc: Option<String>,
+}
+
+/// Reads one report.
+pub fn read(bytes: &[u8]) -> Result<Record, Refused> {
+    let document: Document = serde_json::from_slice(bytes).map_err(|error| {
+        // Facts and stages lack what a report has, or name it otherwise.
+        let schema = schema_of(bytes);
+        match schema.as_deref() {
+            Some("ascend-doctor/verify-stage/1") => Refused::Stage,
+            Some(other) if !is_read(other) => Refused::Other(short(other.to_owned(), MAX_VALUE)),
+            _ => Refused::Form(error.to_string()),
+        }
+    })?;
+    if document.schema == "ascend-doctor/verify-stage/1" {
+        return Err(Refused::Stage);
+    }
+    if !is_read(&document.schema) {
+        return Err(Refused::Other(short(document.schema, MAX_VALUE)));
+    }
+    Ok(reduced(document))
+}
+
+fn is_read(schema: &str) -> bool {
+    matches!(schema, "ascend-doctor/check/1" | "ascend-doctor/verify/1")
+}
+
+fn schema_of(bytes: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Head {
+        schema: String,
+    }
+    serde_json::from_slice::<Head>(bytes).ok().map(|head| head.schema)
+}
+
+fn reduced(document: Document) -> Record {
+    let check = document.schema == "ascend-doctor/check/1";
+    let values = COMPONENTS.iter().map(|component| value(&document, component.from, check));
+    let values = values.collect();
+    let name = document
+        .host
+        .name
+        .filter(|name| !name.is_empty())
+        .unwrap_or_else(|| document.subject.trim_end_matches(" (SIMULATED)").trim().to_owned());
+    let mut findings = document.findings;
+    let more_findings = findings.len().saturating_sub(MAX_FINDINGS);
+    findings.truncate(MAX_FINDINGS);
+    for finding in &mut findings {
+        finding.id = plain(&finding.id);
+        finding.message = plain(&finding.message);
+        shorten(&mut finding.title);
+        shorten(&mut finding.cause);
+        finding.fix.truncate(8);
+        for (text, run) in &mut finding.fix {
+            shorten(text);
+            *run = run.take().map(|run| short(run, MAX_TEXT));
+        }
+    }
+    let mut no_verdict = document.no_verdict;
+    no_verdict.truncate(20);
+    no_verdict.iter_mut().for_each(shorten);
+    let (mut not_checked, mut answered) = (Vec::new(), Vec::new());
+    for check in document.checks.into_iter().take(1000) {
+        match check.verdict {
+            Verdict::NotChecked => not_checked.push(plain(&check.id)),
+            Verdict::NotApplicable => {}
+            Verdict::Passed | Verdict::Found | Verdict::Folded => {
+                answered.push(plain(&check.id));
+            }
+        }
+    }
+    Record {
+        host: short(name, MAX_NAME),
+        command: if check { "check" } else { "verify" }.to_owned(),
+        taken: document.taken,
+        arrived: None,
+        machine: document.host.machine.map(|id| short(id, 64)),
+        boot: document.host.boot.map(|id| short(id, 64)),
+        values,
+        findings,
+        more_findings,
+        no_verdict,
+        not_checked,
+        answered,
+        addresses: document.facts.net.hccn.map(addresses).unwrap_or_default(),
+        table: document.facts.net.ranktable.and_then(table),
+    }
+}
+
+/// What the report says of a component.
+fn value(document: &Document, from: Place, check: bool) -> Known {
+    let text = |value: &Option<String>| value.clone().map_or(Known::Unknown, bounded);
+    match from {
+        Place::Fingerprint(key) => match document.fingerprint.get(key) {
+            Some(Value::String(text)) => bounded(text.clone()),
+            Some(Value::Number(number)) => Known::Is(number.to_string()),
+            Some(Value::Null) => Known::Absent,
+            _ => Known::Unknown,
+        },
+        Place::Arch => text(&document.host.arch),
+        Place::Os => text(&document.host.os),
+        Place::Kernel => text(&document.host.kernel),
+        Place::Soc => text(&document.devices.iter().find_map(|device| device.soc.clone())),
+        // Of `verify` the version would only be another value for the same host.
+        Place::Tool if check => bounded(document.tool.version.clone()),
+        Place::Tool => Known::Unknown,
+        Place::Matrix => {
+            let matrix = document.provenance.iter().find(|part| part.what == "matrix");
+            matrix.map_or(Known::Unknown, |part| bounded(part.value.clone()))
+        }
+    }
+}
+
+fn bounded(text: String) -> Known {
+    if text.is_empty() { Known::Unknown } else { Known::Is(short(text, MAX_VALUE)) }
+}
+
+fn addresses(conf: HccnConf) -> Vec<(u32, String, Option<String>, bool)> {
+    let HccnConf { addresses, mut netmasks, gateways, .. } = conf;
+    let device = |(device, address): (u32, String)| {
+        let mask = netmasks.remove(&device).map(|mask| short(mask, 64));
+        (device, short(address, 64), mask, gateways.contains_key(&device))
+    };
+    addresses.into_iter().take(MAX_DEVICES).map(device).collect()
+}
+
+/// The devices of a table for a job of several servers. That of the well-known place describes
+/// one machine alone, as does one that speaks of one server.
+fn table(table: RankTable) -> Option<Ranks> {
+    let first = table.devices.first()?.server.clone();
+    let several = table.devices.iter().any(|device| device.server != first);
+    if table.variable.is_empty() || !several {
+        return None;
+    }
+    let devices = table.devices.into_iter().take(MAX_TABLE);
+    let mut devices: Vec<_> = devices
+        .filter_map(|device| Some((short(device.device_ip?, 64), device.device_id)))
+        .collect();
+    devices.sort();
+    Some(devices)
+}
+
+fn shorten(text: &mut Text) {
+    text.en = short(std::mem::take(&mut text.en), MAX_TEXT);
+    text.zh = short(std::mem::take(&mut text.zh), MAX_TEXT);
+}
+
+/// An id: it is shown as part of commands, and holds nothing but letters, digits and `-_./`.
+fn plain(id: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+    id.chars().take(64).map(|c| if fits(c) { c } else { '?' }).collect()
+}
+
+/// At most `limit` bytes, cut between characters.
+fn short(mut text: String, limit: usize) -> String {
+    if text.len() > limit {
+        text.truncate(text.floor_char_boundary(limit));
+        text.push('…');
+    }
+    text.shrink_to_fit();
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_report_is_refused() {
+        let other = |text: &str| match read(text.as_bytes()) {
+            Err(Refused::Other(schema)) => schema,
+            found => panic!("{text}: {found:?}"),
+        };
+        assert_eq!(
+            other(r#"{"schema":"ascend-doctor/facts/1","host":7}"#),
+            "ascend-doctor/facts/1"
+        );
+        assert_eq!(other(r#"{"schema":"ascend-doctor/check/2"}"#), "ascend-doctor/check/2");
+        assert_eq!(
+            read(br#"{"schema":"ascend-doctor/verify-stage/1","device":0}"#).unwrap_err(),
+            Refused::Stage
+        );
+        for text in ["", "{", "[]", "{}", r#"{"schema":"ascend-doctor/check/1","findings":7}"#] {
+            assert!(matches!(read(text.as_bytes()), Err(Refused::Form(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn huge_values_are_cut() {
+        let long = "长".repeat(100_000);
+        let text = format!(
+            r#"{{"schema":"ascend-doctor/check/1","host":{{"name":"{long}"}},
+            "fingerprint":{{"cann":"{long}"}},"findings":[{{"id":"{long}","severity":"error",
+            "title":{{"en":"{long}","zh":"{long}"}}}}]}}"#
+        );
+        let record = read(text.as_bytes()).unwrap();
+        assert!(record.host.len() < 300 && record.findings[0].title.en.len() < 3000);
+        assert!(record.findings[0].id.len() < 80);
+    }
+
+    #[test]
+    fn a_simulation_is_of_the_same_host() {
+        let text = r#"{"schema":"ascend-doctor/verify/1","subject":"n7 (SIMULATED)",
+            "devices":[{"soc":"Ascend910B3"}]}"#;
+        let record = read(text.as_bytes()).unwrap();
+        assert_eq!((record.host.as_str(), record.command.as_str()), ("n7", "verify"));
+        assert!(record.values.contains(&Known::Is("Ascend910B3".to_owned())));
+    }
+}

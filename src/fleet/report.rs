@@ -1,0 +1,470 @@
+//! The report of a fleet.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::gather::{Fleet, Host};
+use super::hostlist::{ranges, shortened};
+use super::record::Sent;
+use super::rules::{self, COMPONENTS, Context, Group, IN_SENTENCE, RULES, listed, spread};
+use super::{GroupBy, Options};
+use crate::data::Catalog;
+use crate::report::{
+    Evidence, Finding, FixStep, Outcome, Report, RuleResult, Severity, Table, Verdict,
+};
+use crate::text::{Text, sentence, words};
+
+/// As many values of one component as the table shows.
+const VALUES: usize = 8;
+/// As many wordings of one finding as are shown.
+const WORDINGS: usize = 8;
+/// How long a list of hosts may be in a table or as evidence, in bytes.
+const IN_TABLE: usize = 400;
+
+/// Compares the hosts and puts together what they say.
+pub fn report(fleet: &Fleet, options: &Options) -> Report {
+    let groups = rules::groups(fleet, options);
+    let context = Context { fleet, options, groups: &groups };
+    let missing = rules::missing(&context);
+    let mut report = Report::new("fleet", subject(fleet));
+    judge(&context, &mut report);
+    no_verdicts(&context, &missing, &mut report);
+    let said = said(fleet);
+    let total = fleet.hosts.len();
+    report.findings.extend(said.iter().map(|said| said.finding(total)));
+    report.overview = overview(&context, &missing);
+    report.tables.push(states(&context, &missing));
+    report.tables.extend(versions(&groups));
+    report.tables.extend(unanswered(fleet));
+    if !fleet.replaced.is_empty() {
+        let hosts = listed(fleet.replaced.keys().map(String::as_str));
+        let count = fleet.replaced.len().to_string();
+        report.notes.push(sentence("fleet_replaced", &[("count", count), ("hosts", hosts)]));
+    }
+    report.extra.insert("fleet".to_owned(), extra(&context, &missing, &said));
+    report
+}
+
+fn subject(fleet: &Fleet) -> String {
+    let names = fleet.hosts.keys().map(String::as_str);
+    format!("{} ({})", shortened(names, 60), fleet.hosts.len()).trim().to_owned()
+}
+
+/// Runs the rules.
+fn judge(context: &Context<'_>, report: &mut Report) {
+    let catalog = Catalog::builtin();
+    for rule in RULES {
+        let name = catalog.entry(rule.id).map(|entry| entry.name.clone()).unwrap_or_default();
+        let (verdict, reason) = match (rule.run)(context) {
+            Outcome::Passed => (Verdict::Passed, None),
+            Outcome::NotApplicable(reason) => {
+                (Verdict::NotApplicable, Some(catalog.reason(&reason)))
+            }
+            Outcome::NotChecked(reason) | Outcome::Blocked(reason) => {
+                (Verdict::NotChecked, Some(catalog.reason(&reason)))
+            }
+            Outcome::Found(found) => {
+                report.findings.extend(found.into_iter().map(|found| catalog.resolve(found)));
+                (Verdict::Found, None)
+            }
+        };
+        report.results.push(RuleResult { id: rule.id, name, verdict, reason });
+    }
+}
+
+/// A host that said nothing, or gave no verdict, is never well.
+fn no_verdicts(context: &Context<'_>, missing: &[&str], report: &mut Report) {
+    let fleet = context.fleet;
+    if fleet.hosts.is_empty() {
+        report.no_verdict.push(words("fleet_no_reports"));
+    }
+    if !missing.is_empty() {
+        let hosts = listed(missing.iter().copied());
+        report.no_verdict.push(sentence("fleet_silent", &[("hosts", hosts)]));
+    }
+    let unread = fleet.unread.len() + fleet.unread_more + fleet.refused;
+    if unread > 0 {
+        report.no_verdict.push(sentence("fleet_unread", &[("count", unread.to_string())]));
+    }
+    if fleet.cut > 0 {
+        report.no_verdict.push(sentence("fleet_cut", &[("count", fleet.cut.to_string())]));
+    }
+    let mut reasons: BTreeMap<&Text, BTreeSet<&str>> = BTreeMap::new();
+    for (name, host) in &fleet.hosts {
+        for text in host.all().flat_map(|said| &said.no_verdict) {
+            reasons.entry(text).or_default().insert(name);
+        }
+    }
+    for (text, hosts) in reasons.into_iter().take(50) {
+        let hosts = listed(hosts.iter().copied());
+        report
+            .no_verdict
+            .push(Text::new(format!("{hosts}: {}", text.en), format!("{hosts}：{}", text.zh)));
+    }
+}
+
+/// A finding that hosts report, with all its wordings.
+struct Said<'a> {
+    first: &'a Sent,
+    severity: Severity,
+    hosts: BTreeSet<&'a str>,
+    /// The most frequent first.
+    wordings: Vec<Wording<'a>>,
+}
+
+/// A wording, and the hosts that use it.
+type Wording<'a> = (&'a Sent, Vec<&'a str>);
+
+impl Said<'_> {
+    fn finding(&self, total: usize) -> Finding {
+        let hosts = shortened(self.hosts.iter().copied(), IN_SENTENCE);
+        let head = sentence(
+            "fleet_on_hosts",
+            &[
+                ("hosts", hosts),
+                ("count", self.hosts.len().to_string()),
+                ("total", total.to_string()),
+            ],
+        );
+        let first = self.first;
+        let mut evidence: Vec<Evidence> = Vec::new();
+        if self.wordings.len() > 1 {
+            for (sent, hosts) in self.wordings.iter().take(WORDINGS) {
+                let mut piece = Evidence::host(shortened(hosts.iter().copied(), IN_TABLE));
+                piece.value = Some(sent.title.en.clone());
+                piece.said = Some(sent.title.clone());
+                evidence.push(piece);
+            }
+        }
+        if self.wordings.len() > WORDINGS {
+            let n = (self.wordings.len() - WORDINGS).to_string();
+            let rest: BTreeSet<&str> =
+                self.wordings[WORDINGS..].iter().flat_map(|(_, hosts)| hosts).copied().collect();
+            evidence.push(Evidence::host(shortened(rest, IN_TABLE)).says("more", &[("n", n)]));
+        }
+        let steps = first.fix.iter();
+        Finding {
+            id: first.id.clone(),
+            message: first.message.clone(),
+            severity: self.severity,
+            title: Text::new(
+                format!("{}{}", head.en, first.title.en),
+                format!("{}{}", head.zh, first.title.zh),
+            ),
+            cause: first.cause.clone(),
+            fix: steps
+                .map(|(text, run)| FixStep { text: text.clone(), run: run.clone() })
+                .collect(),
+            evidence,
+            refs: Catalog::builtin()
+                .entry(&first.id)
+                .map(|entry| entry.sources.clone())
+                .unwrap_or_default(),
+            because: Vec::new(),
+            consequences: Vec::new(),
+        }
+    }
+}
+
+/// The findings of all hosts by id, message and gravity.
+fn said(fleet: &Fleet) -> Vec<Said<'_>> {
+    let mut wordings: Vec<Vec<&str>> = vec![Vec::new(); fleet.findings.len()];
+    for (name, host) in &fleet.hosts {
+        for &number in host.all().flat_map(|said| &said.findings) {
+            let hosts = &mut wordings[number as usize];
+            if hosts.last() != Some(&name.as_str()) {
+                hosts.push(name);
+            }
+        }
+    }
+    let mut kinds: BTreeMap<_, Vec<Wording<'_>>> = BTreeMap::new();
+    for (sent, hosts) in fleet.findings.iter().zip(wordings) {
+        if !hosts.is_empty() {
+            let kind = (sent.id.as_str(), sent.message.as_str(), sent.severity);
+            kinds.entry(kind).or_default().push((sent, hosts));
+        }
+    }
+    let mut said: Vec<Said<'_>> = kinds
+        .into_iter()
+        .map(|((.., severity), mut wordings)| {
+            wordings.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then(a.0.title.cmp(&b.0.title)));
+            let hosts = wordings.iter().flat_map(|(_, hosts)| hosts).copied().collect();
+            Said { first: wordings[0].0, severity, hosts, wordings }
+        })
+        .collect();
+    said.sort_by(|a, b| b.severity.cmp(&a.severity).then(b.hosts.len().cmp(&a.hosts.len())));
+    said
+}
+
+/// What a host's reports come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum State {
+    Errors,
+    Warnings,
+    NoVerdict,
+    Clean,
+}
+
+impl State {
+    const ALL: [Self; 4] = [Self::Errors, Self::Warnings, Self::NoVerdict, Self::Clean];
+
+    const fn key(self) -> &'static str {
+        match self {
+            Self::Errors => "errors",
+            Self::Warnings => "warnings",
+            Self::NoVerdict => "no_verdict",
+            Self::Clean => "clean",
+        }
+    }
+
+    fn of(fleet: &Fleet, host: &Host) -> Self {
+        let findings = host.all().flat_map(|said| &said.findings);
+        let gravest = findings.map(|&number| fleet.findings[number as usize].severity).max();
+        match gravest {
+            Some(Severity::Error) => Self::Errors,
+            _ if host.all().any(|said| !said.no_verdict.is_empty()) => Self::NoVerdict,
+            Some(Severity::Warning) => Self::Warnings,
+            _ => Self::Clean,
+        }
+    }
+
+    fn words(self) -> Text {
+        words(match self {
+            Self::Errors => "fleet_state_errors",
+            Self::Warnings => "fleet_state_warnings",
+            Self::NoVerdict => "no_verdict",
+            Self::Clean => "fleet_state_clean",
+        })
+    }
+}
+
+fn by_state(fleet: &Fleet) -> BTreeMap<State, Vec<&str>> {
+    let mut states: BTreeMap<State, Vec<&str>> = BTreeMap::new();
+    for (name, host) in &fleet.hosts {
+        states.entry(State::of(fleet, host)).or_default().push(name);
+    }
+    states
+}
+
+fn overview(context: &Context<'_>, missing: &[&str]) -> Vec<(Text, Text)> {
+    let fleet = context.fleet;
+    let unread = fleet.unread.len() + fleet.unread_more;
+    let mut line = sentence("fleet_hosts_line", &[("n", fleet.hosts.len().to_string())]);
+    for (key, count) in [("fleet_missing_part", missing.len()), ("fleet_unread_part", unread)] {
+        if count > 0 {
+            let part = sentence(key, &[("n", count.to_string())]);
+            line = Text::new(line.en + ", " + &part.en, line.zh + "，" + &part.zh);
+        }
+    }
+    let mut out = vec![(words("fleet_hosts"), line)];
+    if context.options.group_by.is_some() {
+        let names: Vec<String> = context
+            .groups
+            .iter()
+            .map(|group| format!("{} ({})", group.name, group.hosts.len()))
+            .collect();
+        out.push((words("fleet_groups"), Text::same(names.join(", "))));
+    }
+    let own: Vec<String> = COMPONENTS
+        .iter()
+        .enumerate()
+        .filter(|(_, component)| {
+            ["driver", "firmware", "cann", "torch_npu"].contains(&component.key)
+        })
+        .filter_map(|(index, component)| {
+            let [group] = context.groups else { return None };
+            let spread = spread(group, index);
+            let super::record::Known::Is(value) = spread.majority()? else { return None };
+            let label = component.label().en;
+            Some(format!("{label} {value} ({}/{})", spread.values[0].1.len(), spread.known))
+        })
+        .collect();
+    if !own.is_empty() {
+        out.push((words("fleet_most"), Text::same(own.join(", "))));
+    }
+    out
+}
+
+/// The hosts by what became of them.
+fn states(context: &Context<'_>, missing: &[&str]) -> Table {
+    let fleet = context.fleet;
+    let states = by_state(fleet);
+    let row = |label: Text, hosts: &[&str]| {
+        let list = shortened(hosts.iter().copied(), IN_TABLE);
+        vec![label, Text::same(hosts.len().to_string()), Text::same(list)]
+    };
+    let mut rows: Vec<Vec<Text>> = State::ALL
+        .into_iter()
+        .filter_map(|state| Some(row(state.words(), states.get(&state)?)))
+        .collect();
+    if !missing.is_empty() {
+        rows.push(row(words("fleet_state_missing"), missing));
+    }
+    if !fleet.unread.is_empty() {
+        let names: Vec<&str> = fleet.unread.iter().map(|unread| unread.source.as_str()).collect();
+        rows.push(row(words("fleet_state_unread"), &names));
+    }
+    Table {
+        title: words("fleet_hosts"),
+        head: vec![words("fleet_state"), words("fleet_count"), words("fleet_hosts")],
+        rows,
+    }
+}
+
+/// The values of all components.
+fn versions(groups: &[Group<'_>]) -> Vec<Table> {
+    let mut tables = Vec::new();
+    for group in groups {
+        let mut rows = Vec::new();
+        for (index, component) in COMPONENTS.iter().enumerate() {
+            let spread = spread(group, index);
+            if let [(super::record::Known::Absent, _)] = spread.values.as_slice() {
+                continue;
+            }
+            for (value, hosts) in spread.values.iter().take(VALUES) {
+                rows.push(vec![
+                    component.label(),
+                    rules::shown(value, component.key),
+                    Text::same(hosts.len().to_string()),
+                    Text::same(shortened(hosts.iter().copied(), IN_TABLE)),
+                ]);
+            }
+            if spread.values.len() > VALUES {
+                let n = (spread.values.len() - VALUES).to_string();
+                let hosts: usize =
+                    spread.values[VALUES..].iter().map(|(_, hosts)| hosts.len()).sum();
+                let more = sentence("more", &[("n", n)]);
+                let blank = Text::default();
+                rows.push(vec![component.label(), more, Text::same(hosts.to_string()), blank]);
+            }
+        }
+        if rows.is_empty() {
+            continue;
+        }
+        let title = words("fleet_versions");
+        let suffix = group.suffix();
+        tables.push(Table {
+            title: Text::new(title.en + &suffix.en, title.zh + &suffix.zh),
+            head: vec![
+                words("fleet_component"),
+                words("value"),
+                words("fleet_count"),
+                words("fleet_hosts"),
+            ],
+            rows,
+        });
+    }
+    tables
+}
+
+/// Checks that some hosts could not make and others could: never to be read as passed there.
+fn unanswered(fleet: &Fleet) -> Option<Table> {
+    let answered: BTreeSet<&str> = fleet
+        .hosts
+        .values()
+        .flat_map(Host::all)
+        .map(|said| &said.answered)
+        .map(|list| (std::sync::Arc::as_ptr(list), list))
+        .collect::<BTreeMap<_, _>>()
+        .into_values()
+        .flat_map(|list| list.iter().map(String::as_str))
+        .collect();
+    let mut silent: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (name, host) in &fleet.hosts {
+        for id in host.all().flat_map(|said| &said.not_checked) {
+            if answered.contains(&**id) {
+                silent.entry(id).or_default().insert(name);
+            }
+        }
+    }
+    if silent.is_empty() {
+        return None;
+    }
+    let rows = silent.into_iter().take(100).map(|(id, hosts)| {
+        let list = shortened(hosts.iter().copied(), IN_TABLE);
+        vec![Text::same(id), Text::same(hosts.len().to_string()), Text::same(list)]
+    });
+    Some(Table {
+        title: words("fleet_not_checked"),
+        head: vec![words("finding"), words("fleet_count"), words("fleet_hosts")],
+        rows: rows.collect(),
+    })
+}
+
+/// The same for programs.
+fn extra(context: &Context<'_>, missing: &[&str], said: &[Said<'_>]) -> Value {
+    let fleet = context.fleet;
+    let list = |hosts: &[&str]| ranges(hosts.iter().copied());
+    let group = |group: &Group<'_>| {
+        let components: serde_json::Map<String, Value> = COMPONENTS
+            .iter()
+            .enumerate()
+            .filter_map(|(index, component)| {
+                let spread = spread(group, index);
+                if spread.known == 0 {
+                    return None;
+                }
+                let plain = |value: &super::record::Known| match value {
+                    super::record::Known::Is(text) => json!(text),
+                    _ => Value::Null,
+                };
+                let values: Vec<Value> = spread
+                    .values
+                    .iter()
+                    .take(1000)
+                    .map(|(value, hosts)| {
+                        json!({ "value": plain(value), "count": hosts.len(), "hosts": list(hosts) })
+                    })
+                    .collect();
+                let own = json!({
+                    "majority": spread.majority().map(plain),
+                    "has_majority": spread.majority().is_some(),
+                    "known": spread.known,
+                    "values": values,
+                });
+                Some((component.key.to_owned(), own))
+            })
+            .collect();
+        json!({ "name": group.name, "hosts": group.hosts.len(), "components": components })
+    };
+    let states: serde_json::Map<String, Value> = by_state(fleet)
+        .into_iter()
+        .map(|(state, hosts)| {
+            let own = json!({ "count": hosts.len(), "hosts": list(&hosts) });
+            (state.key().to_owned(), own)
+        })
+        .collect();
+    let findings: Vec<Value> = said
+        .iter()
+        .map(|said| {
+            json!({
+                "id": said.first.id,
+                "message": said.first.message,
+                "severity": said.severity,
+                "count": said.hosts.len(),
+                "hosts": ranges(said.hosts.iter().copied()),
+                "title": said.first.title,
+            })
+        })
+        .collect();
+    let unread: Vec<Value> = fleet
+        .unread
+        .iter()
+        .map(|unread| json!({ "source": unread.source, "why": unread.why }))
+        .collect();
+    json!({
+        "hosts": fleet.hosts.len(),
+        "group_by": context.options.group_by.map(|by| match by {
+            GroupBy::Soc => "soc",
+            GroupBy::Role => "role",
+        }),
+        "groups": context.groups.iter().map(group).collect::<Vec<_>>(),
+        "states": states,
+        "missing": list(missing),
+        "missing_count": missing.len(),
+        "unreadable": unread,
+        "replaced": fleet.replaced.len(),
+        "findings": findings,
+    })
+}

@@ -1,0 +1,164 @@
+//! Addresses of devices, from the hccn.conf of all hosts together.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
+
+use super::{Context, Group, in_group, listed, seen};
+use crate::report::{Evidence, Found, Outcome, Severity};
+
+/// As many addresses as are named.
+const NAMED: usize = 20;
+
+/// The devices of a group: host, machine, device, address, mask, gateway.
+struct Device<'a> {
+    host: &'a str,
+    /// What tells machines apart: two containers of one machine see the same devices.
+    machine: &'a str,
+    number: u32,
+    address: &'a str,
+    mask: Option<&'a str>,
+    gateway: bool,
+}
+
+fn devices<'a>(group: &Group<'a>) -> impl Iterator<Item = Device<'a>> {
+    group.hosts.iter().flat_map(|&(name, host)| {
+        let machine = host.boot().unwrap_or(name);
+        let said = host.check.iter().flat_map(|said| &said.addresses);
+        said.map(move |(number, address, mask, gateway)| Device {
+            host: name,
+            machine,
+            number: *number,
+            address,
+            mask: mask.as_deref(),
+            gateway: *gateway,
+        })
+    })
+}
+
+/// Addresses that several machines have.
+pub(super) fn duplicates(ctx: &Context<'_>) -> Outcome {
+    let mut out = Vec::new();
+    let mut looked = false;
+    for group in ctx.groups {
+        let mut owners: BTreeMap<&str, Vec<Device<'_>>> = BTreeMap::new();
+        let mut machines: BTreeSet<&str> = BTreeSet::new();
+        for device in devices(group) {
+            machines.insert(device.machine);
+            owners.entry(device.address).or_default().push(device);
+        }
+        looked |= machines.len() > 1;
+        owners.retain(|_, devices| {
+            let first = devices.first().map(|device| device.machine);
+            devices.iter().any(|device| Some(device.machine) != first)
+        });
+        if owners.is_empty() {
+            continue;
+        }
+        let hosts: BTreeSet<&str> = owners.values().flatten().map(|device| device.host).collect();
+        // Where most machines have no address of their own, nobody meant them for a network of
+        // all: each was set up for jobs of its own.
+        let own: BTreeSet<&str> = devices(group)
+            .filter(|device| !owners.contains_key(device.address))
+            .map(|device| device.machine)
+            .collect();
+        let copied = machines.len() > 2 && own.len() * 2 < machines.len();
+        let (message, severity) =
+            if copied { ("copied", Severity::Warning) } else { ("duplicate", Severity::Error) };
+        let first = owners.keys().next().copied().unwrap_or_default();
+        let mut found = Found::new("FLEET-ADDRESS", message, severity)
+            .arg("address", first)
+            .arg("addresses", owners.len().to_string())
+            .arg("hosts", listed(hosts.iter().copied()))
+            .arg("count", hosts.len().to_string());
+        for (address, devices) in owners.iter().take(NAMED) {
+            let mut numbers: Vec<u32> = devices.iter().map(|device| device.number).collect();
+            numbers.sort_unstable();
+            numbers.dedup();
+            let numbers: Vec<String> =
+                numbers.iter().map(|number| format!("address_{number}={address}")).collect();
+            let hosts = devices.iter().map(|device| device.host);
+            found = found.evidence(seen(hosts).value(numbers.join(", ")));
+        }
+        out.push(in_group(found, group));
+    }
+    if looked { out.into() } else { Outcome::not_applicable("fleet_no_addresses") }
+}
+
+/// The network of a device, if its address and mask are of version 4 and whole.
+fn network(device: &Device<'_>) -> Option<(Ipv4Addr, Ipv4Addr)> {
+    let address: Ipv4Addr = device.address.parse().ok()?;
+    let mask: Ipv4Addr = device.mask?.parse().ok()?;
+    let bits = u32::from(mask);
+    (bits.leading_ones() + bits.trailing_zeros() == 32 || bits == u32::MAX)
+        .then(|| (Ipv4Addr::from(u32::from(address) & bits), mask))
+}
+
+/// Devices whose network or mask is another one than that of the same device of most hosts.
+/// Where hosts have a gateway, or there is no common network, networks are routed: silence.
+pub(super) fn networks(ctx: &Context<'_>) -> Outcome {
+    let mut out = Vec::new();
+    let mut looked = false;
+    for group in ctx.groups {
+        let mut numbers: BTreeMap<u32, Vec<Device<'_>>> = BTreeMap::new();
+        for device in devices(group) {
+            numbers.entry(device.number).or_default().push(device);
+        }
+        let mut masks: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let mut elsewhere: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let (mut usual_mask, mut usual_network) = (None, None);
+        for (number, devices) in &numbers {
+            let known: Vec<_> =
+                devices.iter().filter_map(|device| Some((device, network(device)?))).collect();
+            if known.len() < 3 {
+                continue;
+            }
+            looked = true;
+            let Some(mask) = usual(known.iter().map(|(_, (_, mask))| *mask)) else { continue };
+            let network = usual(known.iter().map(|(_, (network, _))| *network));
+            for (device, (own, own_mask)) in &known {
+                let value =
+                    || format!("address_{number}={} netmask_{number}={own_mask}", device.address);
+                if *own_mask != mask {
+                    usual_mask = Some(mask);
+                    masks.entry(device.host).or_default().push(value());
+                } else if let Some(network) = network
+                    && *own != network
+                    && !device.gateway
+                {
+                    usual_network = Some(format!("{network}/{}", u32::from(mask).leading_ones()));
+                    elsewhere.entry(device.host).or_default().push(value());
+                }
+            }
+        }
+        if let Some(usual) = usual_mask {
+            let found = Found::warning("FLEET-SUBNET", "mask").arg("usual", usual.to_string());
+            out.push(said(found, &masks, group));
+        }
+        if let Some(usual) = usual_network {
+            let found = Found::warning("FLEET-SUBNET", "network").arg("usual", usual);
+            out.push(said(found, &elsewhere, group));
+        }
+    }
+    if looked { out.into() } else { Outcome::not_applicable("fleet_no_addresses") }
+}
+
+/// What at least two of three have.
+fn usual<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Option<T> {
+    let mut counts: BTreeMap<T, usize> = BTreeMap::new();
+    let mut total = 0;
+    for value in values {
+        *counts.entry(value).or_default() += 1;
+        total += 1;
+    }
+    let (value, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    (count * 3 >= total * 2).then_some(value)
+}
+
+fn said(found: Found, hosts: &BTreeMap<&str, Vec<String>>, group: &Group<'_>) -> Found {
+    let mut found =
+        found.arg("hosts", listed(hosts.keys().copied())).arg("count", hosts.len().to_string());
+    for (host, values) in hosts.iter().take(NAMED) {
+        found = found.evidence(Evidence::host(*host).value(values.join(", ")));
+    }
+    in_group(found, group)
+}

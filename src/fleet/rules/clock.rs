@@ -1,0 +1,57 @@
+//! Clocks: the moment that a report names against the moment at which it arrived.
+
+use super::{Context, listed};
+use crate::report::{Evidence, Found, Outcome};
+
+/// How far a clock may be off, in seconds: well below the five minutes after which munge and
+/// Kerberos refuse credentials, and above what a slow answer takes.
+const TOLERANCE: i64 = 60;
+/// As many hosts as are named.
+const NAMED: usize = 20;
+
+pub(super) fn clock(ctx: &Context<'_>) -> Outcome {
+    let times = ctx.fleet.hosts.iter().flat_map(|(name, host)| {
+        host.all().map(move |said| (name.as_str(), said.taken, said.arrived))
+    });
+    let mut ahead: Vec<(&str, i64)> = Vec::new();
+    let mut delays: Vec<(&str, i64)> = Vec::new();
+    let mut looked = false;
+    for (name, taken, arrived) in times {
+        let Some(taken) = taken else { continue };
+        // No report is read before it is made: its clock is ahead of ours or of the file's.
+        let earliest = [arrived, ctx.options.now].into_iter().flatten().min();
+        let Some(earliest) = earliest else { continue };
+        looked = true;
+        let early = taken.saturating_sub(earliest);
+        if early > TOLERANCE {
+            ahead.push((name, early));
+        } else if let Some(arrived) = arrived {
+            delays.push((name, arrived.saturating_sub(taken)));
+        }
+    }
+    if !looked {
+        return Outcome::not_checked("fleet_no_time", "");
+    }
+    let mut out = Vec::new();
+    out.extend(said("ahead", &ahead));
+    // Where most reports arrived as soon as they were made, one that seems to have taken long has
+    // a clock that is behind. Reports that were copied later say nothing about clocks.
+    let prompt = delays.iter().filter(|(_, delay)| (-TOLERANCE..=TOLERANCE).contains(delay));
+    if prompt.count() * 3 >= delays.len() * 2 && delays.len() >= 3 {
+        delays.retain(|(_, delay)| *delay > TOLERANCE);
+        out.extend(said("behind", &delays));
+    }
+    out.into()
+}
+
+fn said(message: &'static str, hosts: &[(&str, i64)]) -> Option<Found> {
+    let most = hosts.iter().map(|(_, seconds)| *seconds).max()?;
+    let mut found = Found::warning("FLEET-CLOCK", message)
+        .arg("count", hosts.len().to_string())
+        .arg("hosts", listed(hosts.iter().map(|(name, _)| *name)))
+        .arg("seconds", most.to_string());
+    for (name, seconds) in hosts.iter().take(NAMED) {
+        found = found.evidence(Evidence::host(*name).value(format!("{seconds} s")));
+    }
+    Some(found)
+}

@@ -1,0 +1,103 @@
+//! Rank tables of jobs of several servers, against the devices of all hosts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::super::record::Ranks;
+use super::{Context, in_group, listed, seen};
+use crate::report::{Evidence, Found, Outcome};
+
+/// As many devices as are named.
+const NAMED: usize = 20;
+
+pub(super) fn tables(ctx: &Context<'_>) -> Outcome {
+    let mut out = Vec::new();
+    let mut looked = false;
+    let all = || ctx.groups.iter().flat_map(|group| &group.hosts);
+    // Every device of the fleet by its address. One that several have is said elsewhere.
+    let mut owners: BTreeMap<&str, Option<(&str, u32)>> = BTreeMap::new();
+    for (name, host) in all() {
+        for (number, address, ..) in host.check.iter().flat_map(|said| &said.addresses) {
+            let owner = owners.entry(address).or_insert(Some((name, *number)));
+            if owner.is_some_and(|(host, _)| host != *name) {
+                *owner = None;
+            }
+        }
+    }
+    for group in ctx.groups {
+        let mut tables: BTreeMap<*const Ranks, (&Arc<Ranks>, Vec<&str>)> = BTreeMap::new();
+        for (name, host) in &group.hosts {
+            if let Some(table) = host.check.as_ref().and_then(|said| said.table.as_ref()) {
+                // Equal tables are shared, so that their place tells them apart.
+                tables.entry(Arc::as_ptr(table)).or_insert((table, Vec::new())).1.push(name);
+            }
+        }
+        let mut tables: Vec<_> = tables.into_values().collect();
+        tables.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then(a.1.cmp(&b.1)));
+        looked |= !tables.is_empty();
+        let mut seen_hosts: BTreeSet<&str> = BTreeSet::new();
+        for (place, (table, hosts)) in tables.iter().enumerate() {
+            let listed_hosts: BTreeSet<&str> = table
+                .iter()
+                .filter_map(|(address, _)| owners.get(address.as_str()).copied().flatten())
+                .map(|(host, _)| host)
+                .collect();
+            // Hosts of this table that hold another one.
+            let others: Vec<&str> = tables[place + 1..]
+                .iter()
+                .flat_map(|(_, hosts)| hosts.iter().copied())
+                .filter(|host| listed_hosts.contains(host) && seen_hosts.insert(host))
+                .collect();
+            if !others.is_empty() {
+                let found = Found::warning("FLEET-RANKTABLE", "differs")
+                    .arg("hosts", listed(others.iter().copied()))
+                    .arg("count", others.len().to_string())
+                    .arg("usual", listed(hosts.iter().copied()));
+                out.push(in_group(found.evidence(seen(others)), group));
+            }
+            out.extend(against(table, hosts, &owners).map(|found| in_group(found, group)));
+        }
+    }
+    if looked { out.into() } else { Outcome::not_applicable("fleet_no_tables") }
+}
+
+/// What a table says of devices that are known, and of those that nobody has.
+fn against(
+    table: &Ranks,
+    hosts: &[&str],
+    owners: &BTreeMap<&str, Option<(&str, u32)>>,
+) -> impl Iterator<Item = Found> {
+    let (mut unknown, mut moved) = (Vec::new(), Vec::new());
+    for (address, device) in table {
+        match owners.get(address.as_str()) {
+            None => unknown.push(address.as_str()),
+            Some(Some((host, number))) if device.is_some_and(|device| device != *number) => {
+                moved.push((address, *host, *number, device.unwrap_or_default()));
+            }
+            Some(_) => {}
+        }
+    }
+    let mut out = Vec::new();
+    // A table of which little is known belongs to hosts that were not asked.
+    if !unknown.is_empty() && unknown.len() * 2 <= table.len() {
+        let found = Found::warning("FLEET-RANKTABLE", "unknown")
+            .arg("count", unknown.len().to_string())
+            .arg("addresses", listed(unknown.iter().copied()))
+            .arg("hosts", listed(hosts.iter().copied()));
+        out.push(found.evidence(seen(unknown)));
+    }
+    if let Some((address, host, number, device)) = moved.first() {
+        let mut found = Found::warning("FLEET-RANKTABLE", "moved")
+            .arg("count", moved.len().to_string())
+            .arg("address", address.as_str())
+            .arg("device", device.to_string())
+            .arg("host", *host)
+            .arg("number", number.to_string());
+        for (address, host, number, device) in moved.iter().take(NAMED) {
+            let value = format!("address_{number}={address}, device_id {device}");
+            found = found.evidence(Evidence::host(*host).value(value));
+        }
+        out.push(found);
+    }
+    out.into_iter()
+}

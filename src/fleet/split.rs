@@ -1,0 +1,341 @@
+//! Cuts a stream into JSON documents: one after the other, one a line, or lines of many hosts
+//! mixed by whatever carried them, each with the name of its host before it.
+//!
+//! One damaged document costs only itself: the next one is found by how reports begin.
+
+use std::collections::BTreeMap;
+
+/// The largest document, in bytes.
+pub const MAX_DOCUMENT: usize = 16 << 20;
+/// The most that unfinished documents of all hosts may take, in bytes.
+const MAX_PENDING: usize = 512 << 20;
+/// The most hosts of one stream.
+const MAX_LABELS: usize = 100_000;
+/// What is kept of a line that is no part of a document, in bytes.
+const MAX_OTHER: usize = 300;
+
+/// A piece of the stream.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// A whole document.
+    Document(Vec<u8>),
+    /// A document that broke off, or grew too large: how it began.
+    Broken(Vec<u8>),
+    /// A line that belongs to no document.
+    Other(String),
+}
+
+/// Cuts the stream of one host, line by line.
+#[derive(Debug, Default)]
+pub struct Splitter {
+    buffer: Vec<u8>,
+    depth: u32,
+    in_string: bool,
+    escaped: bool,
+    too_large: bool,
+    /// Lines of the document that is open; and whether they are indented, as our own are.
+    lines: usize,
+    indented: bool,
+    /// Whether the line was there that names the schema of a document of ours.
+    named: bool,
+}
+
+/// How the line begins that names the schema, in documents that are indented.
+const SCHEMA: &[u8] = b"  \"schema\": \"ascend-doctor/";
+
+impl Splitter {
+    /// Takes a line, or a part of one. `joined` says that lines were cut at any place on the way,
+    /// so that their ends mean nothing.
+    pub fn line(&mut self, line: &[u8], joined: bool, out: &mut Vec<Piece>) {
+        if self.depth > 0 && !joined && self.begins_anew(line) {
+            self.end(out);
+        }
+        if self.depth > 0 && !joined && line.starts_with(SCHEMA) {
+            if self.named {
+                // The document before broke off in the middle of a line, on which this one began.
+                self.end(out);
+                (self.depth, self.lines) = (1, 1);
+                self.buffer.push(b'{');
+            }
+            self.named = true;
+        }
+        if self.depth > 0 && self.lines == 1 {
+            self.indented = line.first().is_some_and(u8::is_ascii_whitespace);
+        }
+        let line = if joined { line.strip_suffix(b"\n").unwrap_or(line) } else { line };
+        let mut rest = line;
+        while !rest.is_empty() {
+            if self.depth == 0 {
+                let Some(open) = rest.iter().position(|&byte| byte == b'{') else {
+                    other(rest, out);
+                    break;
+                };
+                if !rest[..open].trim_ascii().is_empty() {
+                    // Words before a brace: a line of something else.
+                    other(rest, out);
+                    break;
+                }
+                rest = &rest[open..];
+            }
+            let end = self.scan(rest);
+            let taken = end.unwrap_or(rest.len());
+            if self.buffer.len() + taken > MAX_DOCUMENT {
+                self.too_large = true;
+            }
+            if !self.too_large {
+                self.buffer.extend_from_slice(&rest[..taken]);
+            }
+            if end.is_some() {
+                let document = std::mem::take(&mut self.buffer);
+                out.push(if self.too_large {
+                    Piece::Broken(document)
+                } else {
+                    Piece::Document(document)
+                });
+                *self = Self::default();
+            }
+            rest = &rest[taken..];
+        }
+        if self.depth > 0 {
+            self.lines += 1;
+        }
+    }
+
+    /// Whether a line begins another report although the one before has not ended. Inside of a
+    /// document of ours no brace stands at the beginning of a line.
+    fn begins_anew(&self, line: &[u8]) -> bool {
+        if line.first() != Some(&b'{') {
+            return false;
+        }
+        let inner = line[1..].trim_ascii();
+        inner.starts_with(b"\"schema\"") || (inner.is_empty() && (self.indented || self.lines <= 1))
+    }
+
+    /// Follows braces and strings; the place behind the end of the document, if it ends here.
+    fn scan(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut at = 0;
+        while at < bytes.len() {
+            if self.in_string {
+                if self.escaped {
+                    self.escaped = false;
+                    at += 1;
+                    continue;
+                }
+                match memchr::memchr2(b'"', b'\\', &bytes[at..]) {
+                    None => return None,
+                    Some(found) => {
+                        at += found + 1;
+                        if bytes[at - 1] == b'"' {
+                            self.in_string = false;
+                        } else {
+                            self.escaped = true;
+                        }
+                    }
+                }
+                continue;
+            }
+            match bytes[at] {
+                b'"' => self.in_string = true,
+                b'{' | b'[' => self.depth = self.depth.saturating_add(1),
+                b'}' | b']' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    if self.depth == 0 {
+                        return Some(at + 1);
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        None
+    }
+
+    /// Ends the stream, or gives an unfinished document up.
+    pub fn end(&mut self, out: &mut Vec<Piece>) {
+        if self.depth > 0 {
+            out.push(Piece::Broken(std::mem::take(&mut self.buffer)));
+        }
+        *self = Self::default();
+    }
+}
+
+fn other(line: &[u8], out: &mut Vec<Piece>) {
+    let line = line.trim_ascii();
+    if !line.is_empty() {
+        let line = &line[..line.len().min(MAX_OTHER)];
+        out.push(Piece::Other(String::from_utf8_lossy(line).into_owned()));
+    }
+}
+
+/// Cuts a stream that may be mixed of many hosts.
+#[derive(Debug, Default)]
+pub struct Labelled {
+    /// `None` until a line says which kind of stream it is.
+    named: Option<bool>,
+    plain: Splitter,
+    hosts: BTreeMap<String, Splitter>,
+    pending: usize,
+}
+
+impl Labelled {
+    /// Takes a line with its end. What comes out is named by its host, where lines are.
+    pub fn line(&mut self, line: &[u8], out: &mut Vec<(Option<String>, Piece)>) {
+        let label = label(line);
+        if self.named.is_none() {
+            if line.trim_ascii_start().starts_with(b"{") {
+                self.named = Some(false);
+            } else if label.is_some_and(|(_, rest)| rest.trim_ascii_start().starts_with(b"{")) {
+                self.named = Some(true);
+            }
+        }
+        let mut pieces = Vec::new();
+        match (self.named, label) {
+            (Some(true), Some((label, rest))) => {
+                let known = self.hosts.contains_key(label);
+                if !known && self.hosts.len() >= MAX_LABELS {
+                    return;
+                }
+                let splitter = self.hosts.entry(label.to_owned()).or_default();
+                let before = splitter.buffer.len();
+                splitter.line(rest, true, &mut pieces);
+                self.pending = (self.pending + splitter.buffer.len()).saturating_sub(before);
+                if self.pending > MAX_PENDING && splitter.depth > 0 {
+                    self.pending -= splitter.buffer.len();
+                    splitter.buffer = Vec::new();
+                    splitter.too_large = true;
+                }
+                out.extend(pieces.into_iter().map(|piece| (Some(label.to_owned()), piece)));
+            }
+            (Some(true) | None, _) => {
+                other(line, &mut pieces);
+                out.extend(pieces.into_iter().map(|piece| (None, piece)));
+            }
+            (Some(false), _) => {
+                self.plain.line(line, false, &mut pieces);
+                out.extend(pieces.into_iter().map(|piece| (None, piece)));
+            }
+        }
+    }
+
+    /// Ends the stream.
+    pub fn end(&mut self, out: &mut Vec<(Option<String>, Piece)>) {
+        let mut pieces = Vec::new();
+        self.plain.end(&mut pieces);
+        out.extend(pieces.drain(..).map(|piece| (None, piece)));
+        for (label, mut splitter) in std::mem::take(&mut self.hosts) {
+            splitter.end(&mut pieces);
+            out.extend(pieces.drain(..).map(|piece| (Some(label.clone()), piece)));
+        }
+    }
+}
+
+/// The name before a line (`node001: `), as `srun --label`, pdsh and clush put it there, or that
+/// of `kubectl logs --prefix` (`[pod/name/container] `), and the rest of the line.
+fn label(line: &[u8]) -> Option<(&str, &[u8])> {
+    if line.starts_with(b"[pod/") {
+        let end = line.iter().take(1024).position(|&byte| byte == b']')?;
+        let name = std::str::from_utf8(&line[1..end]).ok()?;
+        let rest = &line[end + 1..];
+        return Some((name, rest.strip_prefix(b" ").unwrap_or(rest)));
+    }
+    let colon = line.iter().take(super::hostlist::MAX_NAME + 1).position(|&byte| byte == b':')?;
+    let label = std::str::from_utf8(&line[..colon]).ok()?.trim();
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let rest = &line[colon + 1..];
+    (!label.is_empty() && label.chars().all(fits))
+        .then(|| (label, rest.strip_prefix(b" ").unwrap_or(rest)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cut(text: &str) -> Vec<(Option<String>, Piece)> {
+        let (mut stream, mut out) = (Labelled::default(), Vec::new());
+        for line in text.split_inclusive('\n') {
+            stream.line(line.as_bytes(), &mut out);
+        }
+        stream.end(&mut out);
+        out
+    }
+
+    fn documents(text: &str) -> Vec<String> {
+        cut(text)
+            .into_iter()
+            .filter_map(|(_, piece)| match piece {
+                Piece::Document(bytes) => Some(String::from_utf8(bytes).unwrap()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn documents_follow_each_other() {
+        assert_eq!(documents("{\"a\":\"}\\\"\"}{\"b\":[{}]}\n\n{\n  \"c\": 1\n}\n").len(), 3);
+        assert_eq!(documents("").len(), 0);
+    }
+
+    #[test]
+    fn a_broken_one_costs_only_itself() {
+        let text =
+            "{\n  \"schema\": \"a\",\n  \"x\": [\n{\n  \"schema\": \"b\"\n}\n{\"schema\":\"c";
+        let pieces = cut(text);
+        assert!(matches!(pieces[0].1, Piece::Broken(_)));
+        assert!(matches!(pieces[1].1, Piece::Document(_)));
+        assert!(matches!(pieces[2].1, Piece::Broken(_)));
+        assert_eq!(pieces.len(), 3);
+    }
+
+    #[test]
+    fn the_next_one_may_begin_on_the_line_where_one_breaks_off() {
+        let whole = "{\n  \"schema\": \"ascend-doctor/check/1\",\n  \"x\": \"y\"\n}";
+        let text = format!("{}{whole}{whole}", &whole[..whole.len() - 4]);
+        assert_eq!(documents(&text), [whole, whole]);
+        assert_eq!(cut(&text).len(), 3);
+    }
+
+    #[test]
+    fn lines_of_many_hosts() {
+        let text = "n1: bash: no such file\nn2: {\nn1: {\nn2:   \"a\": \"x\nn1:   \"b\": 1\nn2: y\"\n\
+                    n3: bash: ascend-doctor: command not found\nn1: }\nn2: }\n";
+        let pieces = cut(text);
+        let of = |host: &str| {
+            pieces.iter().find(|(label, piece)| {
+                label.as_deref() == Some(host) && matches!(piece, Piece::Document(_))
+            })
+        };
+        assert_eq!(of("n1").unwrap().1, Piece::Document(b"{  \"b\": 1}".to_vec()));
+        // The carrier cut a line in the middle of a word.
+        assert_eq!(of("n2").unwrap().1, Piece::Document(b"{  \"a\": \"xy\"}".to_vec()));
+        let other = Piece::Other("bash: ascend-doctor: command not found".to_owned());
+        assert!(pieces.contains(&(Some("n3".to_owned()), other)));
+    }
+
+    #[test]
+    fn lines_of_pods() {
+        let text = "[pod/a-x/check] {\n[pod/b-y/check] {\n[pod/a-x/check] }\n[pod/b-y/check] }\n";
+        assert_eq!(documents(text), ["{}", "{}"]);
+    }
+
+    #[test]
+    fn a_document_without_end_takes_bounded_memory() {
+        let mut splitter = Splitter::default();
+        let mut out = Vec::new();
+        splitter.line(b"{\"a\":[", false, &mut out);
+        for _ in 0..40 {
+            splitter.line(&vec![b'1'; 1 << 20], false, &mut out);
+        }
+        assert!(splitter.buffer.len() <= MAX_DOCUMENT);
+        splitter.line(b"]}", false, &mut out);
+        assert!(matches!(out[..], [Piece::Broken(_)]));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_survived(bytes in prop::collection::vec(prop::sample::select(b"{}[]\"\\:n1 \n".to_vec()), 0..200)) {
+            let _ = cut(&String::from_utf8(bytes).unwrap());
+        }
+    }
+}
