@@ -4,11 +4,10 @@
 //! megabyte of it. Each file becomes the same tree of values in `MessagePack`, which the readers in
 //! `src/` take apart with the same `serde` types, about ten times as fast. A file that is no
 //! TOML stops the build here, with its name and line; what else a table has to satisfy is held
-//! by the tests beside its reader. The operator tables below `data/ops/` are larger, and read by
-//! one subcommand alone: they are compressed as they are.
+//! by the tests beside its reader. The operator tables below `data/ops/` stay the text that they
+//! are. All of them are compressed: together they would be a tenth of the program.
 #![expect(clippy::disallowed_methods, reason = "a build script reads and writes files")]
 
-use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::Path;
 use std::{env, fs};
@@ -34,14 +33,22 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let text = fs::read_to_string(path)?;
         let table: toml::Table =
             toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
-        let file = format!("{}.msgpack", name.replace('/', "."));
-        fs::write(Path::new(&out).join(&file), rmp_serde::to_vec(&table)?)?;
-        let include = format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\"))");
-        writeln!(index, "    ({name:?}, {include}),")?;
+        let file = format!("{}.msgpack.deflate", name.replace('/', "."));
+        let content = rmp_serde::to_vec(&table)?;
+        index.push_str(&pack(name, &content, Path::new(&out), &file)?);
     }
     index.push(']');
     fs::write(Path::new(&out).join("tables.rs"), index)?;
     operators(&data.join("ops"), Path::new(&out))
+}
+
+/// Compresses a table into a file, and gives its line in a list: name, size, content.
+fn pack(name: &str, content: &[u8], out: &Path, file: &str) -> std::io::Result<String> {
+    let mut packed = Vec::new();
+    DeflateEncoder::new(content, Compression::best()).read_to_end(&mut packed)?;
+    fs::write(out.join(file), packed)?;
+    let include = format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\"))");
+    Ok(format!("    ({name:?}, {}, {include}),\n", content.len()))
 }
 
 /// Compresses each table of operators, and writes the list of them.
@@ -52,13 +59,7 @@ fn operators(tables: &Path, out: &Path) -> Result<(), Box<dyn std::error::Error>
         let path = entry.path();
         let name = path.file_stem().and_then(|stem| stem.to_str());
         let name = name.ok_or("a table has a name that is not UTF-8")?;
-        let text = fs::read(path)?;
-        let mut packed = Vec::new();
-        DeflateEncoder::new(text.as_slice(), Compression::best()).read_to_end(&mut packed)?;
-        let file = format!("ops.{name}.deflate");
-        fs::write(out.join(&file), packed)?;
-        let include = format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\"))");
-        writeln!(index, "    ({name:?}, {}, {include}),", text.len())?;
+        index.push_str(&pack(name, &fs::read(path)?, out, &format!("ops.{name}.deflate"))?);
     }
     index.push(']');
     fs::write(out.join("operators.rs"), index)?;

@@ -45,12 +45,6 @@ NAME = "ascend-doctor"
 TOOLS = ["ziglang==0.17.1", "cargo-zigbuild==0.24.0", "maturin==1.16.0"]
 # The oldest C library: CentOS 7, and the oldest hosts that CANN 8 was released for.
 GLIBC = "2.17"
-# Settings of the profile for a try: minutes instead of a quarter of an hour per target.
-FAST = {
-    "CARGO_PROFILE_RELEASE_LTO": "off",
-    "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
-    "CARGO_PROFILE_RELEASE_OPT_LEVEL": "1",
-}
 
 
 @dataclass(frozen=True)
@@ -89,7 +83,8 @@ def main() -> None:
     out = args.out.resolve()
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    env = environment(fast=args.fast)
+    profile = "dev" if args.fast else "release"
+    env = environment(profile)
     for target in chosen:
         standard_library(target)
     version = tomllib.loads((PROJECT / "Cargo.toml").read_text())["package"]["version"]
@@ -103,7 +98,7 @@ def main() -> None:
     binaries = {}
     for target in chosen:
         print(f"== {target.name}", flush=True)
-        binaries[target] = build(target, out, env)
+        binaries[target] = build(target, profile, out, env)
     # Completions and manual pages are the same on all of them.
     with tempfile.TemporaryDirectory() as scratch:
         words = words_of(host_binary(binaries, env), Path(scratch))
@@ -117,7 +112,7 @@ def main() -> None:
         test(out, fast=args.fast)
 
 
-def environment(fast: bool) -> dict[str, str]:
+def environment(profile: str) -> dict[str, str]:
     """The environment of all builds: the tools, and nothing of this machine in the result."""
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "ascend-doctor-tools"
     digest = hashlib.sha256(" ".join(TOOLS).encode()).hexdigest()[:12]
@@ -133,19 +128,20 @@ def environment(fast: bool) -> dict[str, str]:
     env["PATH"] = f"{venv}/bin:{env['PATH']}"
     env.setdefault("SOURCE_DATE_EPOCH", time or "0")
     env.setdefault("CARGO_TARGET_DIR", str(PROJECT / "target/package"))
-    env.update(without_paths(env["CARGO_TARGET_DIR"]))
-    if fast:
-        env.update(FAST)
+    env.update(flags(env["CARGO_TARGET_DIR"], profile))
     return env
 
 
-def without_paths(target: str) -> dict[str, str]:
-    """Keeps the directories of this machine out of messages of panics, in Rust and in C."""
+def flags(target: str, profile: str) -> dict[str, str]:
+    """Keeps the directories of this machine out of messages of panics, in Rust and in C, and
+    leaves out the tables for unwinding: a panic ends the program (`panic = "abort"`)."""
     cargo = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
     # The last one that fits is used.
     maps = [(cargo, "/cargo"), (str(PROJECT), f"/{NAME}"), (target, "/target")]
     rust = [f"--remap-path-prefix={path}={name}" for path, name in maps]
     c = [f"-ffile-prefix-map={path}={name}" for path, name in reversed(maps)]
+    if profile == "release":
+        rust.append("-Cforce-unwind-tables=no")
     return {"RUSTFLAGS": " ".join(rust), "CFLAGS": " ".join(c)}
 
 
@@ -163,16 +159,17 @@ def standard_library(target: Target) -> None:
         sys.exit(f"there is no standard library of {target.triple} for this rustc: install it first")
 
 
-def build(target: Target, out: Path, env: dict[str, str]) -> Path:
+def build(target: Target, profile: str, out: Path, env: dict[str, str]) -> Path:
     """Builds the binary, with the wheel around it where there is one."""
     if target.libc == "gnu":
-        command = ["maturin", "build", "--release", "--locked", "--zig", "--target", target.triple]
+        command = ["maturin", "build", "--locked", "--profile", profile, "--zig", "--target", target.triple]
         command += ["--compatibility", "manylinux2014", "--out", out]
     else:
-        command = ["cargo", "zigbuild", "--release", "--locked", "--bin", NAME]
+        command = ["cargo", "zigbuild", "--locked", "--profile", profile, "--bin", NAME]
         command += ["--target", target.triple]
     subprocess.run(command, check=True, cwd=PROJECT, env=env)
-    return Path(env["CARGO_TARGET_DIR"]) / target.triple / "release" / NAME
+    directory = {"dev": "debug"}.get(profile, profile)
+    return Path(env["CARGO_TARGET_DIR"]) / target.triple / directory / NAME
 
 
 def host_binary(binaries: dict[Target, Path], env: dict[str, str]) -> Path:

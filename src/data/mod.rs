@@ -13,4 +13,4 @@ pub use catalog::{Catalog, Entry, Family, FixTemplate, MessageTemplate};
 pub use env_vars::{AllocKeys, EnvVars, distance};
 pub use known_wheels::{KnownWheel, KnownWheels, of_the_package, record_digest};
 pub use matrix::Matrix;
-pub(crate) use packed::table;
+pub(crate) use packed::{Packed, table, unpack};

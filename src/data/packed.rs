@@ -1,20 +1,42 @@
 //! The tables below `data/`, as `build.rs` packed them.
 
+use std::io::Read as _;
+
+use flate2::read::DeflateDecoder;
 use serde::Deserialize;
 
-/// Name of the file below `data/` without its ending, and its content in `MessagePack`.
-static TABLES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+/// A table or a text: name of the file below its directory without its ending, size in bytes,
+/// compressed content.
+pub(crate) type Packed = (&'static str, usize, &'static [u8]);
 
-/// The content of `data/<name>.toml`. What borrows its texts (`&'static str`) copies none of them.
+/// The files below `data/`, in `MessagePack`.
+#[expect(clippy::unreadable_literal, reason = "generated")]
+static TABLES: &[Packed] = include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+
+/// The content of `data/<name>.toml`. What borrows its texts (`&'static str`) copies none of them:
+/// the unpacked table stays, and so each one is asked for once.
 ///
 /// # Panics
 ///
 /// If there is no such file, or if it has not the shape of `T`. The files are part of the program,
 /// so that this is a defect, and each reader has a test that reads its files.
 pub(crate) fn table<T: Deserialize<'static>>(name: &str) -> T {
-    let found = TABLES.iter().find(|(known, _)| *known == name);
-    let (_, packed) = found.unwrap_or_else(|| panic!("there is no data/{name}.toml"));
-    rmp_serde::from_slice(packed).unwrap_or_else(|error| panic!("data/{name}.toml: {error}"))
+    let found = TABLES.iter().find(|(known, ..)| *known == name);
+    let packed = found.unwrap_or_else(|| panic!("there is no data/{name}.toml"));
+    let content: &'static [u8] = unpack(packed).leak();
+    rmp_serde::from_slice(content).unwrap_or_else(|error| panic!("data/{name}.toml: {error}"))
+}
+
+/// The content of a packed file.
+///
+/// # Panics
+///
+/// If it is not what `build.rs` wrote.
+pub(crate) fn unpack((name, size, packed): &Packed) -> Vec<u8> {
+    let mut content = Vec::with_capacity(*size);
+    let read = DeflateDecoder::new(*packed).read_to_end(&mut content);
+    read.unwrap_or_else(|error| panic!("data/{name}: {error}"));
+    content
 }
 
 #[cfg(test)]
@@ -26,7 +48,7 @@ mod tests {
     #[expect(clippy::disallowed_methods, reason = "reads the files that were packed")]
     fn tables_are_what_the_files_say() {
         assert!(TABLES.len() > 30);
-        for (name, _) in TABLES {
+        for (name, ..) in TABLES {
             let path = format!("{}/data/{name}.toml", env!("CARGO_MANIFEST_DIR"));
             let text = std::fs::read_to_string(path).unwrap();
             let written: toml::Table = toml::from_str(&text).unwrap();

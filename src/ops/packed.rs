@@ -1,12 +1,10 @@
 //! The tables below `data/ops/`, as `build.rs` compressed them.
 
-use std::io::Read as _;
+use crate::data::{Packed, unpack};
 
-use flate2::read::DeflateDecoder;
-
-/// Name of the file without its ending, its size in bytes, and its compressed content.
+/// The files, as text.
 #[expect(clippy::unreadable_literal, reason = "generated")]
-static FILES: &[(&str, usize, &[u8])] = include!(concat!(env!("OUT_DIR"), "/operators.rs"));
+static FILES: &[Packed] = include!(concat!(env!("OUT_DIR"), "/operators.rs"));
 
 /// The content of `data/ops/<name>.tsv`.
 ///
@@ -15,11 +13,9 @@ static FILES: &[(&str, usize, &[u8])] = include!(concat!(env!("OUT_DIR"), "/oper
 /// If there is no such file. The files are part of the program, so that this is a defect.
 pub(super) fn file(name: &str) -> String {
     let found = FILES.iter().find(|(known, ..)| *known == name);
-    let (_, size, packed) = found.unwrap_or_else(|| panic!("there is no data/ops/{name}.tsv"));
-    let mut text = String::with_capacity(*size);
-    let read = DeflateDecoder::new(*packed).read_to_string(&mut text);
-    read.unwrap_or_else(|error| panic!("data/ops/{name}.tsv: {error}"));
-    text
+    let packed = found.unwrap_or_else(|| panic!("there is no data/ops/{name}.tsv"));
+    let text = String::from_utf8(unpack(packed));
+    text.unwrap_or_else(|error| panic!("data/ops/{name}.tsv: {error}"))
 }
 
 /// Bytes that all tables take in the binary.
