@@ -55,7 +55,7 @@ impl Splitter {
                 // The document before broke off in the middle of a line, on which this one began.
                 self.end(out);
                 (self.depth, self.lines) = (1, 1);
-                self.buffer.push(b'{');
+                self.buffer.extend_from_slice(b"{\n");
             }
             self.named = true;
         }
