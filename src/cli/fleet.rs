@@ -25,10 +25,11 @@ pub struct MergeArgs {
     /// *.json.gz, or `-` for a stream of documents or of lines named by their host
     #[arg(value_name = "FILES|DIR|-", required = true)]
     pub inputs: Vec<PathBuf>,
-    /// The hosts that ought to have answered: names or lists such as node[001-064], with [roles]
+    /// The hosts that ought to have answered: names or lists such as node[001-064], below the name
+    /// of a role in brackets
     #[arg(long, value_name = "FILE")]
     pub expect: Option<PathBuf>,
-    /// Compare only hosts of the same chip, or of the same [role] in the file of --expect
+    /// Compare only hosts of the same chip, or of the same role in the file of --expect
     #[arg(long, value_name = "WHAT", value_enum)]
     pub group_by: Option<GroupBy>,
     /// Also write numbers for Prometheus to this file (`--format openmetrics`)
