@@ -213,6 +213,7 @@ def main():
     parser.add_argument("--slim", action="store_true", help="without the facts of the report")
     parser.add_argument("--measure", metavar="PROGRAM")
     arguments = parser.parse_args()
+    arguments.directory = arguments.directory.resolve()
     base = json.loads(arguments.like.read_text())
     if arguments.slim:
         base.pop("facts", None)
