@@ -44,7 +44,8 @@ number=0
 for host in nodea nodeb; do
     number=$((number + 1))
     ip link add "ad$number" type veth peer name "adp$number"
-    unshare --net --uts --mount --fork --kill-child sh -c "hostname $host; ip link set lo up; touch $work/run/$host; while [ ! -e $work/run/$host.go ]; do sleep 0.1; done; exec /usr/sbin/sshd -D -e -f $work/sshd_config -o SetEnv=ASCEND_DOCTOR_MACHINE=$work/machines/$host" 2>"$work/run/$host.log" &
+    # With numbers of processes of their own, so that sessions end with their sshd.
+    unshare --net --uts --mount --pid --fork --kill-child sh -c "hostname $host; ip link set lo up; touch $work/run/$host; while [ ! -e $work/run/$host.go ]; do sleep 0.1; done; exec /usr/sbin/sshd -D -e -f $work/sshd_config -o SetEnv=ASCEND_DOCTOR_MACHINE=$work/machines/$host" 2>"$work/run/$host.log" &
     pids+=($!)
     await 10 test -e "$work/run/$host"
     inner=$(pgrep -P "${pids[-1]}" | head -n 1)

@@ -15,7 +15,14 @@ fails=0
 stop_all() {
     local number
     for ((number = ${#pids[@]} - 1; number >= 0; number--)); do
-        kill "${pids[number]}" 2>/dev/null && wait "${pids[number]}" 2>/dev/null
+        kill "${pids[number]}" 2>/dev/null || continue
+        # unshare does not end on this signal: whoever is still there after two seconds is killed.
+        for _ in {1..20}; do
+            kill -0 "${pids[number]}" 2>/dev/null || break
+            sleep 0.1
+        done
+        kill -KILL "${pids[number]}" 2>/dev/null
+        wait "${pids[number]}" 2>/dev/null
     done
     pids=()
     [ -n "${KEEP:-}" ] && echo "kept: $work" || rm -rf "$work"
