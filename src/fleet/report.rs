@@ -28,6 +28,7 @@ pub fn report(fleet: &Fleet, options: &Options) -> Report {
     let context = Context { fleet, options, groups: &groups };
     let missing = rules::missing(&context);
     let mut report = Report::new("fleet", subject(fleet));
+    report.invocation = "fleet merge";
     judge(&context, &mut report);
     no_verdicts(&context, &missing, &mut report);
     let said = said(fleet);

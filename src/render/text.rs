@@ -228,7 +228,7 @@ impl Page {
         }
         if let Some(first) = report.findings.first() {
             let key = if self.style.verbose { "next_explain" } else { "next_explain_or_verbose" };
-            let command = report.command.to_owned();
+            let command = report.invocation.to_owned();
             let hint = sentence(key, &[("id", first.id.clone()), ("command", command)]);
             self.paragraph("", hint.get(lang), out)?;
         }

@@ -34,6 +34,8 @@ pub enum FailOn {
 pub struct Report {
     /// The subcommand, for example `check`.
     pub command: &'static str,
+    /// What is typed to run it, where that is more than its name: `fleet merge`.
+    pub invocation: &'static str,
     /// One line that says what was examined, for example the host name or the root.
     pub subject: String,
     /// What was found, the gravest first; see [`Report::sort`].
@@ -119,6 +121,7 @@ impl Report {
     pub fn new(command: &'static str, subject: impl Into<String>) -> Self {
         Self {
             command,
+            invocation: command,
             subject: subject.into(),
             findings: Vec::new(),
             results: Vec::new(),

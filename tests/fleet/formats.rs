@@ -37,7 +37,7 @@ fn json_fits_the_schema() {
 fn people_see_what_stands_out() {
     let (_dir, path) = cluster();
     for (format, signs) in [
-        ("text", &["error[FLEET-ADDRESS]", "node[001,004]", "24.1.rc2"][..]),
+        ("text", &["error[FLEET-ADDRESS]", "node[001,004]", "24.1.rc2", "fleet merge -v"][..]),
         ("markdown", &["FLEET-ADDRESS", "24.1.rc2"]),
         ("html", &["FLEET-ADDRESS", "24.1.rc2", "Content-Security-Policy"]),
         ("line", &["FLEET-ADDRESS: Device addresses"]),
