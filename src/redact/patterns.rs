@@ -95,7 +95,9 @@ pub(super) fn find(patterns: &[Pattern], text: &[u8]) -> Vec<(usize, usize)> {
             && let Some(found) = pattern.regex.captures_at(text, at)
         {
             let (start, end) = secret(&found);
-            if !(pattern.by_name && is_harmless(&text[start..end])) {
+            let harmless =
+                is_harmless(&text[start..end]) || is_scheme(&text[start..end], &text[end..]);
+            if !(pattern.by_name && harmless) {
                 spans.push((start, end));
             }
             // What ends one match may begin the next.
@@ -120,6 +122,14 @@ fn is_harmless(value: &[u8]) -> bool {
     number
         || word.iter().all(|&b| b == b'*')
         || known.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
+/// Whether a value only says how what stands behind it is meant, and that was taken out before:
+/// `Authorization: Bearer ***`.
+fn is_scheme(value: &[u8], after: &[u8]) -> bool {
+    let schemes: [&[u8]; 3] = [b"bearer", b"basic", b"token"];
+    schemes.iter().any(|scheme| value.eq_ignore_ascii_case(scheme))
+        && after.trim_ascii_start().starts_with(b"***")
 }
 
 /// Where a name stands as a word.

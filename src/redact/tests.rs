@@ -54,6 +54,7 @@ fn every_planted_secret_is_taken_out_and_its_surroundings_stay() {
         assert!(shown.starts_with(&text[..open]), "{bare}: {shown}");
         let after = &text[close + '»'.len_utf8()..];
         assert!(shown.ends_with(after), "{bare}: {shown}");
+        assert_eq!(secrets(&shown), shown, "{bare}");
         // In its place, with the same length.
         let mut redactor = Redactor::new(Level::Secrets, []);
         let masked = redactor.in_place(bare.as_bytes()).into_owned();
@@ -115,6 +116,11 @@ fn json_keeps_its_form() {
     );
 }
 
+#[test]
+fn what_a_mark_completes_goes_with_it() {
+    assert_eq!(secrets("token=://&@"), "token=***");
+}
+
 proptest::proptest! {
     #[test]
     fn any_bytes_can_be_redacted_and_keep_their_length(
@@ -127,7 +133,7 @@ proptest::proptest! {
     /// Found secrets stay found.
     #[test]
     fn a_second_time_changes_nothing(
-        text in "(token=|password: |://|[a@&?;/=\"' \n]|sk-|[a-z0-9]{8}|\\*){0,16}",
+        text in "(token=|password: |://|[a@&?;/=\"' \n]|sk-|[a-z0-9]{8}|bearer |Authorization: |\\*){0,16}",
     ) {
         let mut redactor = Redactor::new(Level::Secrets, []);
         let once = redactor.bytes(text.as_bytes()).into_owned();
