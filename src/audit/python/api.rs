@@ -34,8 +34,8 @@ impl Reach {
             Self::Own(name) => (None, Some(Called { name, maybe: false, backward: false })),
         };
         let cells = row.into_iter().flat_map(|row| row.iter().enumerate());
-        let called = cells.flat_map(|(at, cell)| {
-            let names = cell.split(' ').filter(|name| *name != "-");
+        let called = cells.filter(|(_, cell)| **cell != "-").flat_map(|(at, cell)| {
+            let names = cell.split(' ');
             names.map(move |name| Called { name, maybe: at % 2 == 1, backward: at >= 2 })
         });
         own.into_iter().chain(called)

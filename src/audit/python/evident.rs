@@ -1,11 +1,14 @@
 //! Names of a function that hold tensors, by what the function does with them elsewhere.
 
+use std::cell::OnceCell;
+
 use foldhash::HashSet;
 use ruff_python_ast::visitor::{Visitor, walk_expr};
 use ruff_python_ast::{Expr, ExprCall, Stmt};
 
 use super::api::{self, Shared};
 use super::classes;
+use crate::convert::python::scope::{ScopeId, Scopes};
 
 /// Functions of `torch` that call operators and take no tensor as their first argument.
 const MAKERS: &[&str] = &[
@@ -62,9 +65,17 @@ const OF_LISTS: &[&str] = &[
     "vstack",
 ];
 
-/// Names that are used as tensors.
+/// What a function uses as tensors, once that is asked for: few functions ask.
 #[derive(Debug, Default)]
 pub(super) struct Evident<'a> {
+    body: &'a [Stmt],
+    scope: ScopeId,
+    found: OnceCell<Found<'a>>,
+}
+
+/// Names that are used as tensors.
+#[derive(Debug, Default)]
+pub(super) struct Found<'a> {
     /// By a method of tensors: `x.unsqueeze(1)`.
     pub by_method: HashSet<&'a str>,
     /// As what a function of torch is given: `torch.relu(x)`.
@@ -74,17 +85,25 @@ pub(super) struct Evident<'a> {
 }
 
 impl<'a> Evident<'a> {
-    /// Looks through a function. `path` gives the dotted name of an expression.
-    pub(super) fn of(body: &'a [Stmt], path: &dyn Fn(&Expr) -> Option<String>) -> Self {
-        let mut finder = Finder { found: Self::default(), path };
-        finder.visit_body(body);
-        finder.found
+    /// Of a function, by its body and the scope that it opens.
+    pub(super) fn of(body: &'a [Stmt], scope: ScopeId) -> Self {
+        Self { body, scope, found: OnceCell::new() }
+    }
+
+    /// The names.
+    pub(super) fn found(&self, scopes: &Scopes<'a>) -> &Found<'a> {
+        self.found.get_or_init(|| {
+            let mut finder = Finder { found: Found::default(), scopes, scope: self.scope };
+            finder.visit_body(self.body);
+            finder.found
+        })
     }
 }
 
-struct Finder<'a, 'p> {
-    found: Evident<'a>,
-    path: &'p dyn Fn(&Expr) -> Option<String>,
+struct Finder<'a, 's> {
+    found: Found<'a>,
+    scopes: &'s Scopes<'a>,
+    scope: ScopeId,
 }
 
 impl<'a> Finder<'a, '_> {
@@ -100,7 +119,7 @@ impl<'a> Finder<'a, '_> {
         if !elements.iter().any(Expr::is_name_expr) {
             return;
         }
-        let Some(path) = (self.path)(&call.func) else { return };
+        let Some(path) = self.scopes.path(&call.func, self.scope) else { return };
         let public = api::public(path.trim_start_matches('.'));
         let name = public.rsplit('.').next().unwrap_or_default();
         let takes = public.starts_with("torch.")

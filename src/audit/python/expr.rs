@@ -222,7 +222,7 @@ impl<'a> Walker<'a, '_> {
         match expr {
             Expr::Name(name) if kind == Kind::Maybe => {
                 let name = name.id.as_str();
-                let evident = &self.evident;
+                let evident = self.evident.found(self.scopes);
                 let used = evident.by_method.contains(name) || evident.by_function.contains(name);
                 if used { Kind::Likely } else { kind }
             }

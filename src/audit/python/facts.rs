@@ -2,6 +2,7 @@
 
 use foldhash::HashMap;
 
+use super::api;
 use crate::audit::Op;
 
 /// When code runs.
@@ -158,13 +159,33 @@ impl Facts {
     /// What is left to do where all was walked: so that files do it side by side.
     pub(super) fn settle(&mut self) {
         self.paths.known = Default::default();
-        for (at, unit) in self.units.iter_mut().enumerate() {
-            self.by_name.entry(unit.name.clone()).or_insert(at);
+        for unit in &mut self.units {
             unit.refs.sort_unstable();
             unit.refs.dedup();
             unit.calls.sort_unstable();
             unit.calls.dedup();
+            let method = unit.name.split_once('.').and_then(|(_, name)| api::name_of_method(name));
+            self.shadows.extend(method);
         }
+        let units = &self.units;
+        self.by_name = (0..units.len()).collect();
+        self.by_name.sort_unstable_by(|a, b| (&units[*a].name, a).cmp(&(&units[*b].name, b)));
+    }
+
+    /// The first piece of a name.
+    pub(super) fn named(&self, name: &str) -> Option<usize> {
+        let at = self.by_name.partition_point(|unit| *self.units[*unit].name < *name);
+        self.by_name.get(at).copied().filter(|unit| self.units[*unit].name == name)
+    }
+
+    /// The methods of a class, with their names.
+    pub(super) fn methods<'f>(&'f self, class: &'f str) -> impl Iterator<Item = (usize, &'f str)> {
+        // Nothing that goes on with the name of the class sorts before its methods.
+        let from = self.by_name.partition_point(|unit| *self.units[*unit].name <= *class);
+        self.by_name[from..].iter().map_while(move |unit| {
+            let rest = self.units[*unit].name.strip_prefix(class)?;
+            Some((*unit, rest.strip_prefix('.')?))
+        })
     }
 
     /// Puts the lines of the file for those of the text that was read of it.
@@ -190,8 +211,10 @@ pub(crate) struct Facts {
     /// The path as it is shown.
     pub path: String,
     pub units: Vec<Unit>,
-    /// The first piece of each name.
-    pub by_name: HashMap<String, usize>,
+    /// The numbers of the pieces, by their names.
+    pub by_name: Vec<usize>,
+    /// Names of its methods that tensors have too.
+    pub shadows: Vec<&'static str>,
     pub paths: Paths,
     /// Names that the module imports, with what they stand for.
     pub exports: Vec<(String, String)>,

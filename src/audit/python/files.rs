@@ -95,7 +95,7 @@ pub fn of_source(text: &str, notebook: bool, backward: bool) -> Result<Model, Un
     let path = Path::new(if notebook { "source.ipynb" } else { "source.py" });
     let packages = Packages::default();
     let facts = facts_of(path, text, &Reading { packages: &packages, suggest: true })?;
-    Ok(reach::model(vec![facts], &|_| None, backward))
+    Ok(reach::model(vec![facts], None, backward))
 }
 
 fn single(path: &Path, options: &Options) -> Result<Model, Unreadable> {
@@ -250,7 +250,7 @@ fn module_of(path: &Path, packages: &Packages) -> (String, String) {
 /// The operators of some files, and of what they import, where that is asked for.
 fn follow(facts: Vec<Facts>, paths: &[PathBuf], options: &Options) -> Model {
     if !options.follow {
-        return reach::model(facts, &|_| None, options.backward);
+        return reach::model(facts, None, options.backward);
     }
     let known: HashSet<PathBuf> =
         paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
@@ -287,7 +287,7 @@ fn follow(facts: Vec<Facts>, paths: &[PathBuf], options: &Options) -> Model {
             })
             .clone()
     };
-    reach::model(facts, &load, options.backward)
+    reach::model(facts, Some(&load), options.backward)
 }
 
 #[cfg(test)]

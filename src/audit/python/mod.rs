@@ -30,6 +30,7 @@ mod kinds;
 mod lines;
 mod reach;
 mod suggest;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -133,5 +134,5 @@ fn of_text(text: &str) -> crate::audit::Model {
     let source =
         Source { text, path: "model.py", module: "model", suggest: true, ..Source::default() };
     let facts = facts(source).expect("the source of a test parses");
-    reach::model(vec![facts], &|_| None, false)
+    reach::model(vec![facts], None, false)
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
 
-use super::facts::{Facts, Operator, Role, Unit};
-use crate::audit::{Format, Model, Note, Op};
+use super::facts::{Facts, Role, Unit};
+use super::tally;
+use crate::audit::{Model, Note};
 
 /// As many re-exports as are followed from one name.
 const MOST_STEPS: usize = 8;
@@ -17,10 +18,13 @@ const MOST_FILES: usize = 4_000;
 /// followed.
 pub(super) type Load<'l> = &'l dyn Fn(&str) -> Option<Arc<Facts>>;
 
-struct File {
-    facts: Arc<Facts>,
+/// A file, and what was reached of it.
+pub(super) struct File {
+    pub(super) facts: Arc<Facts>,
     /// What each of its paths means, as far as that was asked.
     meant: Vec<Option<Meaning>>,
+    /// How each of its pieces was reached.
+    pub(super) roles: Vec<Option<Role>>,
 }
 
 /// The file and the piece that a path means; nothing where it means none that is read.
@@ -29,33 +33,36 @@ type Meaning = Option<(usize, usize)>;
 impl File {
     fn of(facts: Arc<Facts>) -> Self {
         let meant = vec![None; facts.paths.len()];
-        Self { facts, meant }
+        let roles = vec![None; facts.units.len()];
+        Self { facts, meant, roles }
     }
 }
 
 struct Reacher<'l> {
     files: Vec<File>,
+    /// How many of the files are named: all of their methods are reached.
+    named: usize,
     /// The number of the file of a module; nothing where there is none.
     modules: HashMap<String, Option<usize>>,
-    load: Load<'l>,
-    /// What was reached, and how.
-    roles: HashMap<(usize, usize), Role>,
+    /// Nothing where imports are not followed.
+    load: Option<Load<'l>>,
     queue: VecDeque<(usize, usize)>,
     /// Names of methods that are called on what is not known.
     called: HashSet<String>,
     /// Methods of classes that were reached and not called yet.
     waiting: HashMap<String, Vec<(usize, usize)>>,
-    classes: HashSet<(usize, String)>,
+    /// Classes whose methods were looked at: the files, and the first pieces of the names.
+    classes: HashSet<(usize, usize)>,
     full: bool,
 }
 
 /// What the files use, and what they reach of others.
-pub(super) fn model(roots: Vec<Facts>, load: Load<'_>, backward: bool) -> Model {
+pub(super) fn model(roots: Vec<Facts>, load: Option<Load<'_>>, backward: bool) -> Model {
     let mut reacher = Reacher {
-        files: Vec::new(),
+        files: Vec::with_capacity(roots.len()),
+        named: roots.len(),
         modules: HashMap::default(),
         load,
-        roles: HashMap::default(),
         queue: VecDeque::new(),
         called: HashSet::default(),
         waiting: HashMap::default(),
@@ -69,33 +76,36 @@ pub(super) fn model(roots: Vec<Facts>, load: Load<'_>, backward: bool) -> Model 
     }
     reacher.roots();
     reacher.run();
-    reacher.into_model(backward)
+    let mut model = tally::model(&reacher.files, backward);
+    if reacher.full {
+        model.note(Note::NotFollowed);
+    }
+    model
 }
 
 impl Reacher<'_> {
     /// Everything in the files that are named; a function that is referred to counts as its uses do.
     fn roots(&mut self) {
-        let count = self.files.len();
-        let mut referred: HashSet<(usize, usize)> = HashSet::default();
-        for file in 0..count {
+        let mut referred: Vec<Vec<bool>> =
+            self.files.iter().map(|file| vec![false; file.facts.units.len()]).collect();
+        for file in 0..self.named {
             let facts = Arc::clone(&self.files[file].facts);
             for (at, unit) in facts.units.iter().enumerate() {
                 for (path, _) in unit.refs.iter().filter(|(_, role)| *role != Role::Named) {
                     if let Some(to) = self.meaning(file, *path)
                         && to != (file, at)
-                        && to.0 < count
+                        && let Some(referred) = referred.get_mut(to.0)
                     {
-                        referred.insert(to);
+                        referred[to.1] = true;
                     }
                 }
             }
         }
-        for file in 0..count {
+        for (file, referred) in referred.into_iter().enumerate() {
             let facts = Arc::clone(&self.files[file].facts);
-            for (at, unit) in facts.units.iter().enumerate() {
-                let member = unit.name.contains('.');
+            for (at, (unit, referred)) in facts.units.iter().zip(referred).enumerate() {
                 let class = unit.name.starts_with(|c: char| c.is_ascii_uppercase());
-                if member || class || unit.name.is_empty() || !referred.contains(&(file, at)) {
+                if !referred || class || unit.name.is_empty() || unit.name.contains('.') {
                     self.reach((file, at), Role::Run);
                 }
             }
@@ -103,11 +113,11 @@ impl Reacher<'_> {
     }
 
     fn reach(&mut self, to: (usize, usize), role: Role) {
-        match self.roles.get(&to) {
-            Some(known) if *known <= role => return,
-            _ => {}
+        let Some(known) = self.files[to.0].roles.get_mut(to.1) else { return };
+        if known.is_some_and(|known| known <= role) {
+            return;
         }
-        self.roles.insert(to, role);
+        *known = Some(role);
         self.queue.push_back(to);
     }
 
@@ -115,15 +125,11 @@ impl Reacher<'_> {
         while let Some((file, at)) = self.queue.pop_front() {
             let facts = Arc::clone(&self.files[file].facts);
             let Some(unit) = facts.units.get(at) else { continue };
-            let role = self.roles.get(&(file, at)).copied().unwrap_or(Role::Run);
-            for name in &unit.calls {
-                if self.called.insert(name.clone()) {
-                    for method in self.waiting.remove(name).unwrap_or_default() {
-                        self.reach(method, Role::Run);
-                    }
-                }
+            let role = self.files[file].roles[at].unwrap_or(Role::Run);
+            if self.load.is_some() {
+                self.calls(unit);
             }
-            if !unit.name.is_empty() && !unit.name.contains('.') {
+            if file >= self.named && !unit.name.is_empty() && !unit.name.contains('.') {
                 self.members(file, unit);
             }
             for (path, of_ref) in &unit.refs {
@@ -139,17 +145,24 @@ impl Reacher<'_> {
         }
     }
 
+    /// The methods of what is not known that a piece calls.
+    fn calls(&mut self, unit: &Unit) {
+        for name in &unit.calls {
+            if self.called.insert(name.clone()) {
+                for method in self.waiting.remove(name).unwrap_or_default() {
+                    self.reach(method, Role::Run);
+                }
+            }
+        }
+    }
+
     /// The methods of a class that run when it is called, and those that somebody calls.
     fn members(&mut self, file: usize, class: &Unit) {
-        if !self.classes.insert((file, class.name.clone())) {
+        let facts = Arc::clone(&self.files[file].facts);
+        if facts.named(&class.name).is_none_or(|first| !self.classes.insert((file, first))) {
             return;
         }
-        let facts = Arc::clone(&self.files[file].facts);
-        for (at, unit) in facts.units.iter().enumerate() {
-            let Some((owner, method)) = unit.name.split_once('.') else { continue };
-            if owner != class.name {
-                continue;
-            }
+        for (at, method) in facts.methods(&class.name) {
             let always = matches!(method, "forward" | "__call__" | "__init__");
             if always || self.called.contains(method) {
                 self.reach((file, at), Role::Run);
@@ -193,8 +206,8 @@ impl Reacher<'_> {
 
     fn within(&mut self, file: usize, name: &str, steps: usize) -> Option<(usize, usize)> {
         let facts = Arc::clone(&self.files[file].facts);
-        if let Some(at) = facts.by_name.get(name) {
-            return Some((file, *at));
+        if let Some(at) = facts.named(name) {
+            return Some((file, at));
         }
         let found = facts.exports.binary_search_by(|(known, _)| known.as_str().cmp(name));
         if let Some((_, path)) = found.ok().and_then(|at| facts.exports.get(at)) {
@@ -207,133 +220,18 @@ impl Reacher<'_> {
         if let Some(known) = self.modules.get(name) {
             return *known;
         }
+        // What is not followed is not in the tree, under any part of its name.
+        let load = self.load?;
         let number = if self.files.len() >= MOST_FILES {
             self.full = true;
             None
         } else {
-            (self.load)(name).map(|facts| {
+            load(name).map(|facts| {
                 self.files.push(File::of(facts));
                 self.files.len() - 1
             })
         };
         self.modules.insert(name.to_owned(), number);
         number
-    }
-
-    fn into_model(self, backward: bool) -> Model {
-        let mut model = Model::new(Format::Python);
-        let mut used: HashMap<&Operator, Found> = HashMap::default();
-        let own: HashSet<&str> = self
-            .files
-            .iter()
-            .flat_map(|file| &file.facts.units)
-            .filter_map(|unit| Some(unit.name.split_once('.')?.1))
-            .collect();
-        let mut reached: Vec<((usize, usize), Role)> = self.roles.into_iter().collect();
-        reached.sort_unstable_by_key(|(to, _)| *to);
-        let mut files: HashSet<usize> = HashSet::default();
-        for ((file, at), role) in reached {
-            let facts = &self.files[file].facts;
-            let Some(unit) = facts.units.get(at) else { continue };
-            files.insert(file);
-            for one in unit.uses.iter().filter(|one| backward || !one.backward) {
-                let role = role.max(one.role);
-                // A class of the tree has a method of this name too.
-                let other = one.method.is_some_and(|name| own.contains(name));
-                let maybe = one.maybe || other || role == Role::Named;
-                let setup = role == Role::Setup;
-                let found = used.entry(&one.op).or_default();
-                found.count += 1;
-                found.maybe += u64::from(maybe && !setup);
-                found.setup += u64::from(setup);
-                let places = if setup || maybe { &mut found.others } else { &mut found.sure };
-                if places.len() < MOST_PLACES && places.last() != Some(&(file, one.line)) {
-                    places.push((file, one.line));
-                }
-            }
-            for one in &unit.suggestions {
-                model.suggestions.push((one.clone(), facts.path.clone()));
-                if let Some(at) = facts.import_at {
-                    model.imports.insert(facts.path.clone(), at);
-                }
-            }
-            for one in unit.apis.iter().filter(|one| !one.maybe && one.role.max(role) == Role::Run)
-            {
-                let place = || format!("{}:{}", facts.path, one.line);
-                let known = model.apis.entry(one.api).or_default();
-                known.count += 1;
-                if known.places.len() < MOST_API_PLACES {
-                    known.places.push(place());
-                }
-                for given in &one.given {
-                    let places = known.given.entry(given.clone()).or_default();
-                    if places.len() < MOST_API_PLACES {
-                        places.push(place());
-                    }
-                }
-            }
-            for hint in &unit.hints {
-                model.hints.push((hint.clone(), facts.path.clone()));
-            }
-        }
-        let mut used: Vec<(Op, Found)> =
-            used.into_iter().map(|(operator, found)| (operator.op(), found)).collect();
-        used.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        // One that the tables name may be written out in a source too.
-        used.dedup_by(|next, first| {
-            let same = next.0 == first.0;
-            if same {
-                first.1.add(std::mem::take(&mut next.1));
-            }
-            same
-        });
-        for (op, found) in used {
-            model.uses(op.clone(), found.count, None);
-            let Some(entry) = model.uses.get_mut(&op) else { continue };
-            (entry.maybe, entry.setup) = (found.maybe, found.setup);
-            // Where it certainly runs; where it may, if it does so nowhere.
-            let mut places = if found.sure.is_empty() { found.others } else { found.sure };
-            places.sort_unstable();
-            places.dedup();
-            places.truncate(MOST_PLACES);
-            let name =
-                |(file, line): (usize, u32)| format!("{}:{line}", self.files[file].facts.path);
-            entry.places = places.into_iter().map(name).collect();
-        }
-        if self.files.iter().any(|file| file.facts.partly) {
-            model.note(Note::NotParsed);
-        }
-        model.files = files.len() as u64;
-        if self.full {
-            model.note(Note::NotFollowed);
-        }
-        model
-    }
-}
-
-/// Places that are kept of each operator.
-const MOST_PLACES: usize = 200;
-
-/// Places that are kept of each API.
-const MOST_API_PLACES: usize = 8;
-
-/// Where and how often an operator is used: numbers of files, and lines.
-#[derive(Default)]
-struct Found {
-    count: u64,
-    maybe: u64,
-    setup: u64,
-    sure: Vec<(usize, u32)>,
-    others: Vec<(usize, u32)>,
-}
-
-impl Found {
-    /// Adds what was found by another name of the same operator.
-    fn add(&mut self, other: Self) {
-        self.count += other.count;
-        self.maybe += other.maybe;
-        self.setup += other.setup;
-        self.sure.extend(other.sure);
-        self.others.extend(other.others);
     }
 }

@@ -124,7 +124,7 @@ fn what_a_registry_names_is_no_alarm() {
     };
     let known = std::sync::Arc::new(facts(registry, "registry"));
     let load = |name: &str| (name == "registry").then(|| std::sync::Arc::clone(&known));
-    let model = super::reach::model(vec![facts(model, "model")], &load, false);
+    let model = super::reach::model(vec![facts(model, "model")], Some(&load), false);
     let of = |name: &str| {
         let found = model.uses.iter().find(|(op, _)| op.name == name);
         found.map(|(_, used)| (used.count, used.maybe))

@@ -271,8 +271,7 @@ impl<'a> Walker<'a, '_> {
         }
         let outermost = self.frames.is_empty();
         if outermost {
-            let (scopes, scope) = (self.scopes, self.scope);
-            self.evident = Evident::of(&def.body, &|expr| scopes.path(expr, scope));
+            self.evident = Evident::of(&def.body, self.scope);
         }
         let frame = self.parameters(def);
         self.frames.push(frame);
@@ -302,10 +301,11 @@ impl<'a> Walker<'a, '_> {
                 .and_then(|annotation| kinds::annotated(annotation, self.text))
                 .or_else(|| parameter.default.as_deref().and_then(kinds::by_default));
             let kind = kind.unwrap_or_else(|| {
-                let free = annotation.is_none();
-                let evident = &self.evident;
-                let used = evident.by_method.contains(name) || evident.like_arrays.contains(name);
-                if (forward && free) || used { Kind::Likely } else { Kind::Maybe }
+                let used = (forward && annotation.is_none()) || {
+                    let evident = self.evident.found(self.scopes);
+                    evident.by_method.contains(name) || evident.like_arrays.contains(name)
+                };
+                if used { Kind::Likely } else { Kind::Maybe }
             });
             frame.insert(name, kind);
         }

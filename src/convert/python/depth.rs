@@ -4,7 +4,7 @@
 //! (`a.b.b.b…`, `not not not …`, `((((…`) would take more than there is. So the operators and
 //! brackets that can stand inside each other are counted first, roughly, and never too few.
 
-use memchr::memchr;
+use memchr::{memchr, memchr2, memchr3};
 
 /// What the stack of any thread carries.
 pub(super) const SHALLOW: usize = 150;
@@ -20,7 +20,7 @@ pub(super) const STACK: usize = 512 << 20;
 /// With the line, from 1, where it passes the limit.
 pub(super) fn of(text: &str) -> Result<usize, u32> {
     let bytes = text.as_bytes();
-    let mut scan = Scan { bytes, at: 0, open: Vec::new(), here: 0, total: 0, deepest: 0, line: 1 };
+    let mut scan = Scan { bytes, at: 0, open: Vec::new(), here: 0, total: 0, deepest: 0 };
     while let Some(&byte) = bytes.get(scan.at) {
         if !COUNTS[usize::from(byte)] {
             scan.at += 1;
@@ -28,7 +28,8 @@ pub(super) fn of(text: &str) -> Result<usize, u32> {
         }
         scan.step();
         if scan.deepest > LIMIT {
-            return Err(scan.line);
+            let before = memchr::memchr_iter(b'\n', &bytes[..scan.at]).count();
+            return Err(u32::try_from(before + 1).unwrap_or(u32::MAX));
         }
     }
     Ok(scan.deepest)
@@ -45,17 +46,34 @@ const COUNTS: [bool; 256] = {
     counts
 };
 
-/// Whether a byte goes on with a word.
-const IN_WORD: [bool; 256] = {
-    let mut word = [false; 256];
-    let mut byte = 0u8;
-    while byte < 128 {
-        word[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
-        word[byte as usize + 128] = true;
-        byte += 1;
+/// The end of a word: letters, digits, `_`, and what is not ASCII.
+fn word_end(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let beyond = !in_word(u64::from_le_bytes(*eight)) & (EACH * 0x80);
+        if beyond != 0 {
+            return at + (beyond.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
     }
-    word
-};
+    let rest = bytes.get(at..).unwrap_or_default();
+    let word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii();
+    at + rest.iter().take_while(|byte| word(byte)).count()
+}
+
+/// One in each byte.
+const EACH: u64 = 0x0101_0101_0101_0101;
+
+/// Of eight bytes, the highest bit of each that goes on with a word. What is added carries a byte that
+/// is no less than a bound into its highest bit, and never beyond it.
+fn in_word(eight: u64) -> u64 {
+    let ascii = eight & (EACH * 0x7f);
+    let at_least = |bytes: u64, bound: u8| bytes + EACH * u64::from(0x80 - bound);
+    let lower = ascii | (EACH * 0x20);
+    let letter = at_least(lower, b'a') & !at_least(lower, b'z' + 1);
+    let digit = at_least(ascii, b'0') & !at_least(ascii, b'9' + 1);
+    let underscore = !at_least(ascii ^ (EACH * u64::from(b'_')), 1);
+    eight | letter | digit | underscore
+}
 
 /// Whether a byte in a string is more than text.
 const IN_STRING: [bool; 256] = {
@@ -79,7 +97,6 @@ struct Scan<'t> {
     /// `here` of all levels around.
     total: usize,
     deepest: usize,
-    line: u32,
 }
 
 impl Scan<'_> {
@@ -107,7 +124,6 @@ impl Scan<'_> {
                 }
             }
             b'\n' => {
-                self.line = self.line.saturating_add(1);
                 let goes_on = self.at > 0 && self.bytes[self.at - 1] == b'\\';
                 if self.open.is_empty() && !goes_on {
                     self.indentation();
@@ -135,6 +151,10 @@ impl Scan<'_> {
     fn indentation(&mut self) {
         self.at += 1;
         let start = self.at;
+        // Nearly all are of four blanks.
+        while self.bytes[self.at..].starts_with(b"    ") {
+            self.at += 4;
+        }
         while matches!(self.bytes.get(self.at), Some(b' ' | b'\t')) {
             self.at += 1;
         }
@@ -144,9 +164,7 @@ impl Scan<'_> {
 
     fn word(&mut self) {
         let start = self.at;
-        while self.bytes.get(self.at).is_some_and(|byte| IN_WORD[usize::from(*byte)]) {
-            self.at += 1;
-        }
+        self.at = word_end(self.bytes, start);
         // The longest of these has six letters.
         if self.at - start > 6 {
             return;
@@ -163,11 +181,47 @@ impl Scan<'_> {
         self.at += memchr(b'\n', rest).unwrap_or(rest.len());
     }
 
+    /// Skips a string that holds nothing but text, from behind its first quote.
+    fn text(&mut self, quote: u8, triple: bool) {
+        loop {
+            let rest = &self.bytes[self.at.min(self.bytes.len())..];
+            let found = if triple {
+                memchr2(quote, b'\\', rest)
+            } else {
+                memchr3(quote, b'\\', b'\n', rest)
+            };
+            let Some(found) = found else {
+                self.at = self.bytes.len();
+                return;
+            };
+            self.at += found;
+            match rest[found] {
+                b'\\' => self.at += 2,
+                b'\n' => return,
+                _ if !triple => {
+                    self.at += 1;
+                    return;
+                }
+                _ if rest[found..].starts_with(&[quote; 3]) => {
+                    self.at += 3;
+                    return;
+                }
+                _ => self.at += 1,
+            }
+        }
+    }
+
     /// Skips a string. What f-strings hold is counted by the brackets of the string, which
     /// are more than those of its expressions.
     fn string(&mut self, quote: u8) {
         let triple = self.bytes[self.at..].starts_with(&[quote; 3]);
+        let prefix = &self.bytes[self.at.saturating_sub(2)..self.at];
         self.at += if triple { 3 } else { 1 };
+        // Only what is formatted holds more than text: `f"{x}"`, `rf"…"`, `t"…"`.
+        if !prefix.iter().any(|byte| matches!(byte, b'f' | b'F' | b't' | b'T')) {
+            self.text(quote, triple);
+            return;
+        }
         let mut braces = 0usize;
         while let Some(&byte) = self.bytes.get(self.at) {
             if !IN_STRING[usize::from(byte)] {
@@ -177,7 +231,6 @@ impl Scan<'_> {
             match byte {
                 b'\\' => self.at += 1,
                 b'\n' if !triple => return,
-                b'\n' => self.line = self.line.saturating_add(1),
                 b'{' | b'(' | b'[' => {
                     braces += 1;
                     self.deepest =
@@ -210,6 +263,37 @@ mod tests {
         assert!(of("x = [1.5, 2.5, -3.5]\nif a and b:\n    f(x)[0].y('((((')\n").unwrap() < 20);
         let long = format!("x = [{}]\n", "0.5, ".repeat(100_000));
         assert!(of(&long).unwrap() < 5);
+    }
+
+    #[test]
+    fn words_end_where_they_do() {
+        for byte in 0..=255u8 {
+            let word = byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+            for at in 0..20 {
+                let mut bytes = [b'x'; 20];
+                bytes[at] = byte;
+                assert_eq!(word_end(&bytes, 0), if word { 20 } else { at }, "{byte} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn strings_are_skipped() {
+        for text in [
+            "'((((('",
+            "\"\"\"((((('\n\"(\\\"\"\"\"",
+            "'\\'((((('",
+            "b'((((('",
+            "'(((((\n",
+            "'(((((\\",
+        ] {
+            assert!(of(text).unwrap() < 3, "{text}");
+        }
+        for text in
+            ["f'{((((x))))}'", "rf\"{((((x))))}\"", "''(((((", "''''(''' + (((((", "b'('((((("]
+        {
+            assert!(of(text).unwrap() >= 5, "{text}");
+        }
     }
 
     #[test]

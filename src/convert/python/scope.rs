@@ -135,7 +135,33 @@ impl<'a> Scopes<'a> {
         if !self.may_resolve.contains(root) && root != "torch" {
             return None;
         }
-        self.resolve(expr, scope).map(|found| found.path)
+        self.path_within(expr, scope)
+    }
+
+    fn path_within(&self, expr: &Expr, scope: ScopeId) -> Option<String> {
+        match expr {
+            Expr::Name(name) => match self.import(&name.id, scope) {
+                // Room for what follows it.
+                Some(Import { path, .. }) => {
+                    let mut whole = String::with_capacity(path.len() + 40);
+                    whole.push_str(path);
+                    Some(whole)
+                }
+                None => self.name_within(&name.id, scope, MAX_ALIASES).map(|found| found.path),
+            },
+            Expr::Attribute(attribute) => {
+                let mut path = self.path_within(&attribute.value, scope)?;
+                path.push('.');
+                path.push_str(attribute.attr.as_str());
+                Some(path)
+            }
+            _ => None,
+        }
+    }
+
+    /// The import that binds a name.
+    fn import(&self, name: &str, scope: ScopeId) -> Option<Import<'_>> {
+        best(self.bindings(name, scope)?.1)
     }
 
     fn resolve_within(&self, expr: &Expr, scope: ScopeId, depth: usize) -> Option<Resolved> {
@@ -164,24 +190,13 @@ impl<'a> Scopes<'a> {
                 member: false,
             });
         };
-        let mut found: Option<Resolved> = None;
-        for binding in bindings {
-            let Binding::Import { path, at, member } = binding else { break };
-            match &found {
-                // `try: from a import x … except ImportError: from b import x`.
-                Some(other) if rank(path) <= rank(&other.path) => continue,
-                _ => {}
-            }
-            found = Some(Resolved {
-                path: path.clone(),
-                base: path.split('.').count(),
-                import: Some(*at),
-                member: *member,
-            });
-        }
         // `try: import torch … except ImportError: torch = None` still means torch.
-        if found.is_some() || depth == 0 {
-            return found;
+        if let Some(Import { path, at, member }) = best(bindings) {
+            let base = path.split('.').count();
+            return Some(Resolved { path: path.to_owned(), base, import: Some(at), member });
+        }
+        if depth == 0 {
+            return None;
         }
         match bindings {
             [Binding::Value(value)] => {
@@ -235,6 +250,27 @@ impl<'a> Scopes<'a> {
     }
 }
 
+/// An import among the bindings of a name.
+#[derive(Clone, Copy)]
+struct Import<'s> {
+    path: &'s str,
+    at: TextRange,
+    member: bool,
+}
+
+/// The import that says most of a name.
+fn best<'s>(bindings: &'s [Binding<'_>]) -> Option<Import<'s>> {
+    let mut found: Option<Import<'_>> = None;
+    for binding in bindings {
+        let Binding::Import { path, at, member } = binding else { break };
+        // `try: from a import x … except ImportError: from b import x`.
+        if found.is_none_or(|other| rank(path) > rank(other.path)) {
+            found = Some(Import { path, at: *at, member: *member });
+        }
+    }
+    found
+}
+
 /// The first name of a chain of attributes.
 pub(crate) fn root(expr: &Expr) -> Option<&str> {
     let mut expr = expr;
@@ -271,7 +307,9 @@ impl<'a> Collector<'a, '_> {
         if resolves {
             self.scopes.may_resolve.insert(name);
         }
-        let bindings = self.scopes.all[home].names.entry(name).or_default();
+        // Most names are bound once.
+        let names = &mut self.scopes.all[home].names;
+        let bindings = names.entry(name).or_insert_with(|| Vec::with_capacity(1));
         if matches!(binding, Binding::Import { .. }) {
             let imports =
                 bindings.iter().take_while(|known| matches!(known, Binding::Import { .. })).count();
