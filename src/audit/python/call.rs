@@ -295,6 +295,10 @@ impl<'a> Walker<'a, '_> {
         }
         if !tensor {
             self.here().calls.push(name.to_owned());
+            if value == Kind::Likely {
+                // Of a module too it says what is computed with.
+                self.dtype_method(name, at);
+            }
             return match (value, name) {
                 (
                     Kind::Module,
@@ -310,9 +314,11 @@ impl<'a> Walker<'a, '_> {
                     "append" | "extend" | "insert" | "copy" | "pop" | "items" | "values",
                 ) => Kind::Seq,
                 (Kind::Seq, _)
-                | (Kind::Likely, "to" | "float" | "half" | "long" | "int" | "bool" | "clone") => {
-                    self.likely(value, name, at)
-                }
+                | (
+                    Kind::Likely,
+                    "to" | "float" | "half" | "double" | "bfloat16" | "long" | "int" | "bool"
+                    | "clone",
+                ) => self.likely(value, name, at),
                 (Kind::Not, _) => Kind::Not,
                 _ => by_arguments(given),
             };

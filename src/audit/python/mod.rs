@@ -98,23 +98,29 @@ fn facts(source: Source<'_>) -> Result<Facts, SyntaxError> {
     })
 }
 
-/// Behind the first import of torch, where torch_npu is not imported too.
+/// Behind the first import of torch, where nothing binds `torch_npu` yet.
 fn import_at(text: &str, body: &[Stmt]) -> Option<usize> {
     use ruff_text_size::Ranged as _;
-    let names = |stmt: &Stmt, wanted: &str| {
-        let root = |module: &str| module.split('.').next() == Some(wanted);
-        match stmt {
-            Stmt::Import(import) => import.names.iter().any(|alias| root(alias.name.as_str())),
-            Stmt::ImportFrom(import) => {
-                import.level == 0 && import.module.as_ref().is_some_and(|name| root(name.as_str()))
-            }
-            _ => false,
-        }
+    let root = |module: &str, wanted: &str| module.split('.').next() == Some(wanted);
+    // `from torch_npu import …` and `import torch_npu as …` bind other names.
+    let binds = |stmt: &Stmt| {
+        stmt.as_import_stmt().is_some_and(|import| {
+            let mut names = import.names.iter();
+            names.any(|alias| alias.asname.is_none() && root(alias.name.as_str(), "torch_npu"))
+        })
     };
-    if body.iter().any(|stmt| names(stmt, "torch_npu")) {
+    let of_torch = |stmt: &Stmt| match stmt {
+        Stmt::Import(import) => import.names.iter().any(|alias| root(alias.name.as_str(), "torch")),
+        Stmt::ImportFrom(import) => {
+            import.level == 0
+                && import.module.as_ref().is_some_and(|name| root(name.as_str(), "torch"))
+        }
+        _ => false,
+    };
+    if body.iter().any(binds) {
         return None;
     }
-    let end = body.iter().find(|stmt| names(stmt, "torch"))?.end().to_usize();
+    let end = body.iter().find(|stmt| of_torch(stmt))?.end().to_usize();
     text.get(end..)?.find('\n').map(|at| end + at + 1)
 }
 

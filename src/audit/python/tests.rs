@@ -184,3 +184,14 @@ fn operators_of_unknown_values_need_evidence() {
     assert_eq!(names("    torch.cat(w)\n    return w + w"), ["cat"]);
     assert_eq!(names("    w = fetch()\n    n = w.shape\n    return w + w"), [""; 0]);
 }
+
+/// Also of what is a tensor by all signs, or a module: both are then of that type.
+#[test]
+fn methods_say_data_types() {
+    let source = "from torch import nn\nclass M(nn.Module):\n    def forward(self, x):\n        \
+                  return x.double(), x.bfloat16()\n";
+    let model = of_text(source);
+    let hints: Vec<&str> = model.hints.iter().map(|(hint, _)| hint.name.as_str()).collect();
+    assert_eq!(hints, [".double()", ".bfloat16()"]);
+    assert_eq!(ops(source), ["to"]);
+}

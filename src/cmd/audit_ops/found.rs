@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::chosen::Chosen;
 use super::machine::Cann;
-use super::{Audited, Place, releases};
+use super::{Audited, Place};
 use crate::audit::Format;
 use crate::audit::judge::{Against, Class, Judged};
 use crate::audit::limits::Limit;
@@ -86,7 +86,7 @@ pub(super) fn findings(
             }
             found
         };
-        let elsewhere = releases(judged, against.tables).join("; ");
+        let elsewhere = super::versions::releases(judged, against.tables).join("; ");
         let message = if elsewhere.is_empty() { "none" } else { "later" };
         match judged.class {
             Class::Native | Class::Composed | Class::PartlyKnown | Class::Setup => {}

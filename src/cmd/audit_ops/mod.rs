@@ -7,6 +7,7 @@ mod hints;
 mod inputs;
 mod machine;
 mod suggest;
+mod versions;
 
 use anyhow::bail;
 use serde_json::json;
@@ -23,7 +24,7 @@ use crate::checks::chip::ChipFamily;
 use crate::cli::AuditOpsArgs;
 use crate::ops::dispatch::{Registrations, Shipped};
 use crate::ops::documented::Documents;
-use crate::ops::tables::{Column, Origin};
+use crate::ops::tables::Column;
 use crate::ops::{Match, Tables};
 
 use crate::report::{ExitStatus, Report, Table};
@@ -164,7 +165,7 @@ fn tell(
         report.tables.extend(documented::table(read));
     }
     if args.all_versions {
-        report.tables.extend(versions(read, tables));
+        report.tables.extend(versions::table(read, tables));
     }
     report.provenance.push(("operators".to_owned(), chosen.provenance(column)));
     report.extra.insert("target".to_owned(), place.json(column));
@@ -185,7 +186,7 @@ fn tell(
     report.extra.insert("inputs".to_owned(), json!(inputs));
     if args.all_versions {
         let all: serde_json::Map<_, _> = attention(read)
-            .map(|judged| (judged.op.to_string(), json!(releases(judged, tables))))
+            .map(|judged| (judged.op.to_string(), json!(versions::releases(judged, tables))))
             .collect();
         report.extra.insert("releases".to_owned(), json!(all));
     }
@@ -336,63 +337,4 @@ fn operators(read: &[Audited], all: bool) -> Option<Table> {
         head: head.map(words).to_vec(),
         rows,
     })
-}
-
-fn versions(read: &[Audited], tables: &Tables) -> Option<Table> {
-    let mut rows: Vec<Vec<Text>> = attention(read)
-        .filter(|judged| judged.op.namespace == "aten" || judged.op.namespace == "npu")
-        .map(|judged| {
-            let releases = releases(judged, tables);
-            let said = if releases.is_empty() {
-                words("ops_no_release")
-            } else {
-                Text::same(releases.join("; "))
-            };
-            vec![Text::same(judged.op.to_string()), said]
-        })
-        .collect();
-    rows.dedup();
-    (!rows.is_empty()).then(|| Table {
-        title: words("ops_table_versions"),
-        head: ["ops_head_operator", "ops_head_releases"].map(words).to_vec(),
-        rows,
-    })
-}
-
-/// The releases in which what decides about an operator has a kernel, by version of PyTorch:
-/// `2.1.0: 6.0.rc3–7.2.0`.
-fn releases(judged: &Judged, tables: &Tables) -> Vec<String> {
-    let own = vec![judged.op.to_string()];
-    let names = if judged.through.is_empty() { &own } else { &judged.through };
-    let there = |at: usize| {
-        names.iter().all(|name| {
-            let runs = match name.split_once("::") {
-                Some(("npu", name)) => tables.custom(name),
-                Some((_, name)) => tables.kernel(name),
-                None => None,
-            };
-            runs.is_some_and(|runs| runs.at(at).is_some())
-        })
-    };
-    let is_release = |column: &Column| {
-        column.origin == Origin::Release
-            && !column.release.starts_with("branch")
-            && column.release != "master"
-    };
-    let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (at, column) in tables.columns.iter().enumerate() {
-        if !is_release(column) || !there(at) {
-            continue;
-        }
-        match all.last_mut() {
-            Some((torch, list)) if *torch == column.torch => list.push(column.release),
-            _ => all.push((column.torch, vec![column.release])),
-        }
-    }
-    let said = all.into_iter().map(|(torch, list)| match list.as_slice() {
-        [one] => format!("{torch}: {one}"),
-        [first, .., last] => format!("{torch}: {first}–{last}"),
-        [] => torch.to_owned(),
-    });
-    said.collect()
 }

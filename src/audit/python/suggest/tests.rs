@@ -162,3 +162,20 @@ fn patterns_and_table_agree() {
         rows.iter().filter(|row| !code.contains(&format!("\"{row}\""))).collect();
     assert!(missing.is_empty() && rows.len() == 34, "{missing:?} of {}", rows.len());
 }
+
+/// The diff names `torch_npu`, which the source has to bind.
+#[test]
+fn torch_npu_is_imported_where_nothing_binds_it() {
+    let source = |import: &str| {
+        format!(
+            "import torch\n{import}import torch.nn.functional as F\ndef f(a, b):\n    return F.silu(a) * b\n"
+        )
+    };
+    let at = |import: &str| of_text(&source(import)).imports.into_values().next();
+    let behind_torch = Some("import torch\n".len());
+    assert_eq!(at(""), behind_torch);
+    assert_eq!(at("import torch_npu\n"), None);
+    assert_eq!(at("import torch_npu.npu\n"), None);
+    assert_eq!(at("from torch_npu import npu\n"), behind_torch);
+    assert_eq!(at("import torch_npu as t\n"), behind_torch);
+}
