@@ -1,13 +1,18 @@
 //! How long people will need for what is left: an estimate, by a formula that is written down.
 //!
-//! Hours = 0.05 for each change that is only likely (somebody looks at it)
-//!       + for each flagged rule its weight once, and a quarter of it for each further place;
+//! The unit is a rule in a file, however many places of it are there: who has understood the
+//! first place of a file goes through the others.
+//!
+//! Hours = 0.05 for each rule in a file with changes that are only likely (somebody looks at them)
+//!       + for each flagged rule its weight once, and a quarter of it for each further file;
 //!         of a library an eightieth, since what replaces it is found once
+//!       + 16 for the first CUDA or C++ source with something flagged, and 4 for each further one,
+//!         whatever the rules: it is written anew as a whole
 //!       + 0.5 for each file that was left alone.
-//! The weight of a rule is 16 for a CUDA kernel or a C++ extension, 4 for a library, 1 for
-//! something without equivalent, 0.5 for something with another meaning.
+//! The weight of a rule is 4 for a library, 1 for something without equivalent, 0.5 for something
+//! with another meaning.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -33,33 +38,118 @@ pub struct Effort {
 pub fn effort(plan: &Plan) -> Effort {
     let mut likely = 0_u32;
     let mut left = 0_u32;
-    let mut flagged: BTreeMap<&str, (f64, f64, u32)> = BTreeMap::new();
+    let mut native = 0_u32;
+    let mut met = BTreeSet::new();
+    let mut flagged = 0.0;
     for file in &plan.files {
         left += u32::from(file.problem.is_some());
+        // Rules of this file, with what its places ask for.
+        let mut rules: BTreeMap<&str, (&Rule, bool, bool)> = BTreeMap::new();
         for site in &file.plan.sites {
+            let (_, looked_at, worked_on) =
+                rules.entry(site.rule.id).or_insert((site.rule, false, false));
             match site.decision {
-                Decision::Changed => likely += u32::from(site.certainty == Certainty::Likely),
-                Decision::Flagged => {
-                    let weight = weight(site.rule, file.file.kind);
-                    let further = weight / if site.rule.how == Match::Library { 80. } else { 4. };
-                    flagged.entry(site.rule.id).or_insert((weight - further, further, 0)).2 += 1;
-                }
+                Decision::Changed => *looked_at |= site.certainty == Certainty::Likely,
+                Decision::Flagged => *worked_on = true,
                 Decision::Noted => {}
             }
+        }
+        likely += rules.values().map(|&(_, looked_at, _)| u32::from(looked_at)).sum::<u32>();
+        let worked_on = rules.values().filter(|(_, _, worked_on)| *worked_on);
+        if file.file.kind == FileKind::Native {
+            native += u32::from(worked_on.count() > 0);
+            continue;
+        }
+        for (rule, ..) in worked_on {
+            let first = met.insert(rule.id);
+            flagged += if first { weight(rule) } else { weight(rule) * further(rule) };
         }
     }
     let review = f64::from(likely) * 0.05;
     let files = f64::from(left) * 0.5;
-    let flagged =
-        flagged.values().map(|&(first, further, places)| first + further * f64::from(places)).sum();
+    if native > 0 {
+        flagged += 12.0 + 4.0 * f64::from(native);
+    }
     Effort { hours: review + flagged + files, review, flagged, files }
 }
 
-fn weight(rule: &Rule, kind: FileKind) -> f64 {
+fn weight(rule: &Rule) -> f64 {
     match (rule.how, rule.class) {
-        _ if kind == FileKind::Native => 16.0,
         (Match::Library, _) => 4.0,
         (_, Class::Missing) => 1.0,
         _ => 0.5,
+    }
+}
+
+/// The share of its weight that a rule costs in each file after the first one.
+fn further(rule: &Rule) -> f64 {
+    if rule.how == Match::Library { 1.0 / 80.0 } else { 0.25 }
+}
+
+/// Hours as they are said: an estimate has no more than two digits that mean something.
+pub fn rounded(hours: f64) -> String {
+    if hours <= 0.0 {
+        return "0".to_owned();
+    }
+    if hours < 10.0 {
+        return format!("{hours:.1}");
+    }
+    let mut unit = 1.0;
+    while hours / unit >= 100.0 {
+        unit *= 10.0;
+    }
+    format!("{:.0}", (hours / unit).round() * unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    use super::super::options::Options;
+    use super::super::plan::plan_bytes;
+    use super::super::python::Project;
+    use super::super::walk::{Root, SourceFile};
+    use super::*;
+
+    fn of(files: &[(&str, &str)]) -> Effort {
+        let planned = files.iter().filter_map(|(name, text)| {
+            let root =
+                Arc::new(Root { dir: PathBuf::from("."), real: PathBuf::from("/"), whole: true });
+            let file = SourceFile {
+                path: PathBuf::from(name),
+                relative: PathBuf::from(name),
+                root,
+                kind: FileKind::of_name(name)?,
+                size: text.len() as u64,
+                launch: false,
+            };
+            plan_bytes(&file, text.as_bytes().to_vec(), &Options::default(), &Project::default())
+        });
+        effort(&Plan { files: planned.collect(), ..Plan::default() })
+    }
+
+    #[test]
+    fn many_places_in_a_file_do_not_make_a_year() {
+        let kernel = "__global__ void add(float *x) { cudaMalloc(0, 1); x[0] += 1; }\n";
+        let one = of(&[("a.cu", kernel)]);
+        assert!((one.hours - 16.0).abs() < 1e-9, "{one:?}");
+        assert_eq!(of(&[("a.cu", &kernel.repeat(500))]), one);
+        let three = of(&[("a.cu", kernel), ("b.cu", kernel), ("c.cu", kernel)]);
+        assert!((three.hours - 24.0).abs() < 1e-9, "{three:?}");
+    }
+
+    #[test]
+    fn hours_are_said_with_two_digits() {
+        for (hours, said) in [
+            (0.0, "0"),
+            (0.25, "0.2"),
+            (9.94, "9.9"),
+            (10.4, "10"),
+            (507.7, "510"),
+            (6485.6, "6500"),
+        ] {
+            assert_eq!(rounded(hours), said);
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::effort::effort;
+use super::effort::{effort, rounded};
 use super::plan::{FileProblem, Plan, PlannedFile};
 use super::rules::{Match, Rule, Rules};
 use super::site::{Certainty, Decision, Site};
@@ -265,7 +265,7 @@ fn counts(plan: &Plan) -> Counts {
 
 fn overview(report: &mut Report, plan: &Plan, done: &Done) {
     let counts = counts(plan);
-    let hours = format!("{:.1}", effort(plan).hours);
+    let hours = rounded(effort(plan).hours);
     let files = sentence(
         "convert_files_line",
         &[
