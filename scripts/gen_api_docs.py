@@ -20,6 +20,8 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+from gen_ops_tables import runs
+
 OUT = Path(__file__).resolve().parent.parent / "data" / "ops" / "api_docs.tsv"
 LIMITS = OUT.with_name("limits.tsv")
 
@@ -218,17 +220,6 @@ def name_of(api):
         return name
     first, _, rest = name.partition(".")
     return f"{PLACES[first]}.{name}" if rest else f"torch.Tensor.{name}"
-
-
-def runs(values):
-    out, first = [], 0
-    for index in range(1, len(values) + 1):
-        if index == len(values) or values[index] != values[first]:
-            if values[first] is not None:
-                span = str(first) if index - 1 == first else f"{first}-{index - 1}"
-                out.append(f"{span}:{values[first]}")
-            first = index
-    return " ".join(out)
 
 
 def table(facts):

@@ -22,15 +22,6 @@ fn run(dir: &Path, args: &[&str]) -> (i32, String, String) {
     (status.code().unwrap(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
 }
 
-/// A directory with the machine of a recipe in `machine`.
-fn beside(recipe: &str) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    let tree = dir.path().join("machine");
-    std::fs::create_dir(&tree).unwrap();
-    support::recipe::all().remove(recipe).unwrap().build().write(&tree);
-    dir
-}
-
 fn empty() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
@@ -133,7 +124,7 @@ fn every_subcommand_has_the_common_options() {
 
 #[test]
 fn json_is_short_for_its_format() {
-    let dir = beside("ok-host-910b");
+    let dir = support::recipe::beside("ok-host-910b");
     for args in [
         &["check", "--root", "machine"][..],
         &["explain", "CANN-HOME"],
@@ -189,7 +180,7 @@ const SETTINGS: &str = "[[skip]]\nid = \"DEV-ACCESS\"\nreason = \"known, OPS-112
 
 #[test]
 fn a_skip_of_the_settings_leaves_out_and_says_so() {
-    let dir = beside("f09-not-in-group");
+    let dir = support::recipe::beside("f09-not-in-group");
     let settings = dir.path().join("ascend-doctor.toml");
     let check = ["check", "--root", "machine"];
     let (code, before, _) = run(dir.path(), &check);
@@ -221,7 +212,7 @@ fn a_skip_of_the_settings_leaves_out_and_says_so() {
 
 #[test]
 fn settings_give_what_no_option_says() {
-    let dir = beside("ok-host-910b");
+    let dir = support::recipe::beside("ok-host-910b");
     let check = ["check", "--root", "machine", "--config", "site.toml"];
     let settings = |text: &str| std::fs::write(dir.path().join("site.toml"), text).unwrap();
     settings("lang = \"zh\"\n");
@@ -242,7 +233,7 @@ fn settings_give_what_no_option_says() {
 
 #[test]
 fn the_examined_root_does_not_decide_how_it_is_judged() {
-    let dir = beside("f09-not-in-group");
+    let dir = support::recipe::beside("f09-not-in-group");
     let machine = dir.path().join("machine");
     let text = format!("{SETTINGS}2999-12-31\n");
     std::fs::write(machine.join("ascend-doctor.toml"), &text).unwrap();
@@ -261,7 +252,7 @@ fn the_examined_root_does_not_decide_how_it_is_judged() {
 
 #[test]
 fn the_log_is_on_standard_error_and_changes_nothing_else() {
-    let dir = beside("ok-host-910b");
+    let dir = support::recipe::beside("ok-host-910b");
     let check = ["check", "--root", "machine"];
     let (code, quiet, none) = run(dir.path(), &check);
     assert!(none.is_empty(), "{none}");

@@ -18,14 +18,6 @@ fn run(dir: &Path, args: &[&str]) -> (i32, String, String) {
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-fn beside(recipe: &str) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    let tree = dir.path().join("machine");
-    std::fs::create_dir(&tree).unwrap();
-    support::recipe::all().remove(recipe).unwrap().build().write(&tree);
-    dir
-}
-
 /// The members of a bundle by name, without those that have no content.
 fn members(bundle: &Path) -> BTreeMap<String, Vec<u8>> {
     let file = std::fs::File::open(bundle).unwrap();
@@ -45,7 +37,7 @@ fn members(bundle: &Path) -> BTreeMap<String, Vec<u8>> {
 
 #[test]
 fn reports_of_several_runs_are_one_page() {
-    let dir = beside("f09-not-in-group");
+    let dir = support::recipe::beside("f09-not-in-group");
     let file = |name: &str| dir.path().join(name);
     let check = ["check", "--root", "machine", "--json", "-o", "check.json"];
     assert_eq!(run(dir.path(), &check).0, 1);
@@ -109,7 +101,7 @@ const PLANTED: [(&str, &str); 6] = [
 ];
 
 fn planted() -> tempfile::TempDir {
-    let dir = beside("ok-host-910b");
+    let dir = support::recipe::beside("ok-host-910b");
     for (path, text) in PLANTED {
         let path = dir.path().join("machine").join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

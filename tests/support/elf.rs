@@ -8,6 +8,10 @@
 #![allow(dead_code, unreachable_pub, reason = "every user takes what it needs")]
 #![allow(clippy::cast_possible_truncation, reason = "what tests write is small")]
 
+// By its path: this file is included from several places.
+#[path = "elf_hash.rs"]
+mod hash;
+
 use std::collections::BTreeMap;
 
 /// Machine of the object.
@@ -220,7 +224,7 @@ impl ElfBuilder {
         let mut defined = self.defined.clone();
         let buckets = (defined.len() / 2).max(1) as u32;
         if self.hash == HashStyle::Gnu {
-            defined.sort_by_key(|symbol| gnu_hash(&symbol.name) % buckets);
+            defined.sort_by_key(|symbol| hash::gnu(&symbol.name) % buckets);
         }
 
         let mut dynsym = vec![0; SYMBOL];
@@ -245,8 +249,8 @@ impl ElfBuilder {
         let all: Vec<&str> =
             self.undefined.iter().chain(&defined).map(|symbol| symbol.name.as_str()).collect();
         let hash = match self.hash {
-            HashStyle::Gnu => gnu_hash_table(&names, first_defined, buckets),
-            HashStyle::Sysv => sysv_hash_table(&all),
+            HashStyle::Gnu => hash::gnu_table(&names, first_defined, buckets),
+            HashStyle::Sysv => hash::sysv_table(&all),
         };
         let verneed = self.verneed_table(&versions, &mut strings);
         let verdef = self.verdef_table(&versions, &mut strings);
@@ -322,7 +326,7 @@ impl ElfBuilder {
             out.extend(16_u32.to_le_bytes());
             out.extend((if last { 0 } else { size }).to_le_bytes());
             for (at, name) in names.iter().enumerate() {
-                out.extend(sysv_hash(name).to_le_bytes());
+                out.extend(hash::sysv(name).to_le_bytes());
                 out.extend(0_u16.to_le_bytes());
                 out.extend(indexes[name].to_le_bytes());
                 out.extend(strings.add(name).to_le_bytes());
@@ -343,7 +347,7 @@ impl ElfBuilder {
             out.extend(u16::from(at == 0).to_le_bytes());
             out.extend(index.to_le_bytes());
             out.extend(1_u16.to_le_bytes());
-            out.extend(sysv_hash(name).to_le_bytes());
+            out.extend(hash::sysv(name).to_le_bytes());
             out.extend(20_u32.to_le_bytes());
             let next: u32 = if at + 1 == all.len() { 0 } else { 28 };
             out.extend(next.to_le_bytes());
@@ -510,62 +514,4 @@ impl Image {
         }
         (table, 2 + self.sections.len() as u16)
     }
-}
-
-fn gnu_hash(name: &str) -> u32 {
-    name.bytes().fold(5381, |hash: u32, byte| hash.wrapping_mul(33).wrapping_add(byte.into()))
-}
-
-fn sysv_hash(name: &str) -> u32 {
-    name.bytes().fold(0, |hash: u32, byte| {
-        let hash = (hash << 4).wrapping_add(byte.into());
-        let high = hash & 0xf000_0000;
-        (hash ^ (high >> 24)) & !high
-    })
-}
-
-/// `names` are sorted by bucket; the first of them has the symbol index `first`.
-fn gnu_hash_table(names: &[&str], first: u32, buckets: u32) -> Vec<u8> {
-    const SHIFT: u32 = 6;
-    let words = (names.len() / 8).max(1).next_power_of_two();
-    let mut bloom = vec![0_u64; words];
-    let mut heads = vec![0_u32; buckets as usize];
-    let mut chain = Vec::new();
-    for (at, name) in names.iter().enumerate() {
-        let hash = gnu_hash(name);
-        bloom[(hash as usize / 64) % words] |= 1 << (hash % 64) | 1 << ((hash >> SHIFT) % 64);
-        let bucket = hash % buckets;
-        let head = &mut heads[bucket as usize];
-        if *head == 0 {
-            *head = first + at as u32;
-        }
-        let last = names.get(at + 1).is_none_or(|next| gnu_hash(next) % buckets != bucket);
-        chain.push(hash & !1 | u32::from(last));
-    }
-    let mut out = Vec::new();
-    for word in [buckets, first, words as u32, SHIFT] {
-        out.extend(word.to_le_bytes());
-    }
-    out.extend(bloom.iter().flat_map(|word| word.to_le_bytes()));
-    out.extend(heads.iter().chain(&chain).flat_map(|word| word.to_le_bytes()));
-    out
-}
-
-/// `names` are all symbols from index 1 on, undefined ones too, as real linkers list them.
-fn sysv_hash_table(names: &[&str]) -> Vec<u8> {
-    let buckets = (names.len() / 2).max(1);
-    let mut heads = vec![0_u32; buckets];
-    let mut chain = vec![0_u32; names.len() + 1];
-    for (at, name) in names.iter().enumerate() {
-        let index = at + 1;
-        let head = &mut heads[sysv_hash(name) as usize % buckets];
-        chain[index] = *head;
-        *head = index as u32;
-    }
-    let mut out = Vec::new();
-    for word in [buckets as u32, chain.len() as u32] {
-        out.extend(word.to_le_bytes());
-    }
-    out.extend(heads.iter().chain(&chain).flat_map(|word| word.to_le_bytes()));
-    out
 }

@@ -259,6 +259,15 @@ pub enum Step {
     },
 }
 
+/// A directory with the machine of a recipe in `machine`.
+pub fn beside(recipe: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let tree = dir.path().join("machine");
+    std::fs::create_dir(&tree).unwrap();
+    all().remove(recipe).unwrap().build().write(&tree);
+    dir
+}
+
 /// All recipes, by name.
 pub fn all() -> BTreeMap<String, Recipe> {
     let dir = dir();

@@ -274,7 +274,7 @@ impl Pattern {
 }
 
 /// Where two arrays differ.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
     /// How.
     pub pattern: Pattern,

@@ -7,12 +7,16 @@ use crate::report::{Evidence, Found, Outcome};
 /// Group that the driver's installer makes unless told otherwise.
 const DEFAULT_GROUP: &str = "HwHiAiUser";
 
-/// The core nodes that are devices and whose owners are known.
-fn owned(facts: &Facts) -> Vec<(&Node, NodeOwner)> {
-    npu::core_nodes(facts)
+/// The core nodes that are devices and whose owners are known; or why there are none.
+fn owned(facts: &Facts) -> Result<Vec<(&Node, NodeOwner)>, Outcome> {
+    if npu::core_nodes(facts).next().is_none() {
+        return Err(Outcome::not_applicable("no_npu"));
+    }
+    let nodes: Vec<_> = npu::core_nodes(facts)
         .filter(|node| !npu::is_no_device(facts, node))
         .filter_map(|node| Some((node, node.owner?)))
-        .collect()
+        .collect();
+    if nodes.is_empty() { Err(Outcome::not_checked("owner_unknown", "")) } else { Ok(nodes) }
 }
 
 fn show(node: &Node, owner: NodeOwner) -> Evidence {
@@ -33,13 +37,10 @@ fn for_all(facts: &Facts) -> bool {
 /// DEV-MODE: permission bits and group as `/etc/ascend_install.info` asks for.
 pub(super) fn mode(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
-    if npu::core_nodes(facts).next().is_none() {
-        return Outcome::not_applicable("no_npu");
-    }
-    let nodes = owned(facts);
-    if nodes.is_empty() {
-        return Outcome::not_checked("owner_unknown", "");
-    }
+    let nodes = match owned(facts) {
+        Ok(nodes) => nodes,
+        Err(outcome) => return outcome,
+    };
     let wanted: u32 = if for_all(facts) { 0o666 } else { 0o660 };
     let mut found = Vec::new();
     let narrow: Vec<_> = nodes.iter().filter(|(_, owner)| owner.mode & wanted != wanted).collect();
@@ -85,13 +86,10 @@ pub(super) fn mode(ctx: &Context<'_>) -> Outcome {
 /// DEV-ACCESS: read and write for the user, groups and capabilities under examination.
 pub(super) fn access(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
-    if npu::core_nodes(facts).next().is_none() {
-        return Outcome::not_applicable("no_npu");
-    }
-    let nodes = owned(facts);
-    if nodes.is_empty() {
-        return Outcome::not_checked("owner_unknown", "");
-    }
+    let nodes = match owned(facts) {
+        Ok(nodes) => nodes,
+        Err(outcome) => return outcome,
+    };
     let process = &facts.process;
     let Some(uid) = process.uid else {
         return Outcome::not_checked("process_unknown", "");
@@ -181,9 +179,10 @@ pub(super) fn group(ctx: &Context<'_>) -> Outcome {
     let member = process.gid == Some(gid) || process.groups.contains(&gid);
     // Where the nodes' owners are known, DEV-ACCESS decides; a user whom they let in needs no
     // membership.
-    let lets_in = owned(facts)
-        .iter()
-        .any(|(_, o)| process.may(Access::ReadWrite, o.mode, o.uid, o.gid) == Some(true));
+    let open = |owner: &NodeOwner| {
+        process.may(Access::ReadWrite, owner.mode, owner.uid, owner.gid) == Some(true)
+    };
+    let lets_in = owned(facts).is_ok_and(|nodes| nodes.iter().any(|(_, owner)| open(owner)));
     if let Some(uid) = process.uid
         && !member
         && !for_all(facts)

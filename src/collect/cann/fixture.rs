@@ -5,17 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-const LIBRARIES: &[&str] = &[
-    "libascendcl.so",
-    "libhccl.so",
-    "libge_runner.so",
-    "libgraph.so",
-    "libacl_op_compiler.so",
-    "libacl_tdt_channel.so",
-    "libascend_protobuf.so",
-    "libfmk_parser.so",
-    "libruntime.so",
-];
+use super::install::LIBRARIES;
 
 /// Writes a file below `root`, with its directories.
 pub(crate) fn write(root: &Path, path: &str, text: &str) {
@@ -42,7 +32,7 @@ pub(crate) fn remove(root: &Path, path: &str) {
 }
 
 fn content(root: &Path, dir: &str, soc: &str) {
-    for library in LIBRARIES {
+    for library in LIBRARIES.iter().chain(&["libruntime.so"]) {
         write(root, &format!("{dir}/aarch64-linux/lib64/{library}"), "\u{7f}ELF");
     }
     link(root, &format!("{dir}/lib64"), "aarch64-linux/lib64");
@@ -72,7 +62,7 @@ pub(crate) fn old_layout(root: &Path, base: &str, version: &str) {
     }
     link(root, &format!("{dir}/ops"), "opp");
     write(root, &format!("{latest}/version.cfg"), "# version: 1.0\n");
-    for library in LIBRARIES {
+    for library in LIBRARIES.iter().chain(&["libruntime.so"]) {
         link(
             root,
             &format!("{latest}/aarch64-linux/lib64/{library}"),

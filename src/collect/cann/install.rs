@@ -12,7 +12,7 @@ use crate::version::CannVersion;
 
 /// Libraries that frameworks link: the `NEEDED` entries of `torch_npu` in 14 published wheels
 /// (2.1 to 2.14), all of which a toolkit brings.
-const LIBRARIES: &[&str] = &[
+pub(super) const LIBRARIES: &[&str] = &[
     "libascendcl.so",
     "libhccl.so",
     "libge_runner.so",

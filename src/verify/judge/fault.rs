@@ -105,8 +105,8 @@ pub(super) fn of_fault(rung: Rung, fault: &Fault, ran: &Ran, reasons: &mut Vec<R
             let message = if from.is_empty() { "sum" } else { "sum_from" };
             let mut found = Found::error(id, message)
                 .arg("operation", &data.operation)
-                .arg("wrong", data.wrong.to_string())
-                .arg("total", data.total.to_string());
+                .arg("wrong", data.found.wrong.to_string())
+                .arg("total", data.found.total.to_string());
             if !from.is_empty() {
                 found = found.arg("ranks", list(from));
             }
@@ -138,7 +138,7 @@ fn list(numbers: &[u32]) -> String {
 }
 
 fn of_wrong(id: &'static str, wrong: &Wrong) -> Found {
-    let message = match (wrong.what, wrong.again, wrong.pattern) {
+    let message = match (wrong.what, wrong.again, wrong.found.pattern) {
         (Place::Guard, ..) => "guard",
         (Place::Input, ..) => "input",
         (Place::Tolerance, ..) => "tolerance",
@@ -149,8 +149,8 @@ fn of_wrong(id: &'static str, wrong: &Wrong) -> Found {
     let severity = if wrong.what == Place::Tolerance { Severity::Warning } else { Severity::Error };
     Found::new(id, message, severity)
         .arg("operation", &wrong.operation)
-        .arg("wrong", wrong.wrong.to_string())
-        .arg("total", wrong.total.to_string())
+        .arg("wrong", wrong.found.wrong.to_string())
+        .arg("total", wrong.found.total.to_string())
         .evidence(seen(wrong))
 }
 
@@ -164,11 +164,11 @@ fn seen(wrong: &Wrong) -> Evidence {
             Again::NotTried => "verify_wrong_once",
         },
         &[
-            ("pattern", wrong.pattern.as_str().to_owned()),
-            ("first", wrong.first.to_string()),
-            ("last", wrong.last.to_string()),
-            ("expected", wrong.expected.clone()),
-            ("got", wrong.got.clone()),
+            ("pattern", wrong.found.pattern.as_str().to_owned()),
+            ("first", wrong.found.first.to_string()),
+            ("last", wrong.found.last.to_string()),
+            ("expected", wrong.found.expected.clone()),
+            ("got", wrong.found.got.clone()),
         ],
     )
 }
@@ -210,26 +210,13 @@ pub(super) fn translate(finding: &mut Finding, known: &Match) {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::data::Catalog;
-    use crate::verify::parent::End;
-    use crate::verify::protocol::Chatter;
 
     /// The musl build says of itself what it cannot do, in both languages, and blames no device.
     #[test]
     fn a_static_program_gives_no_verdict_and_says_why() {
-        let ran = Ran {
-            name: "first".to_owned(),
-            device: None,
-            events: Vec::new(),
-            last_call: None,
-            calls: 0,
-            end: End::Reported,
-            chatter: Chatter::default(),
-            took: Duration::ZERO,
-        };
+        let ran = Ran::new("first".to_owned(), None);
         let mut reasons = Vec::new();
         let item = of_fault(Rung::Load, &Fault::Static, &ran, &mut reasons);
         assert_eq!(reasons.iter().map(|reason| reason.key).collect::<Vec<_>>(), ["verify_static"]);

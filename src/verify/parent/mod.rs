@@ -55,6 +55,22 @@ pub struct Ran {
     pub took: Duration,
 }
 
+impl Ran {
+    /// A child that has said nothing yet.
+    pub fn new(name: String, device: Option<i32>) -> Self {
+        Self {
+            name,
+            device,
+            events: Vec::new(),
+            last_call: None,
+            calls: 0,
+            end: End::Reported,
+            chatter: Chatter::default(),
+            took: Duration::ZERO,
+        }
+    }
+}
+
 /// How a child ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
@@ -98,16 +114,7 @@ pub fn supervise(
     listen: &mut dyn FnMut(&Event),
 ) -> Ran {
     let start = Instant::now();
-    let mut ran = Ran {
-        name: order.name(),
-        device: order.device,
-        events: Vec::new(),
-        last_call: None,
-        calls: 0,
-        end: End::Reported,
-        chatter: Chatter::default(),
-        took: Duration::ZERO,
-    };
+    let mut ran = Ran::new(order.name(), order.device);
     let child = match spawn(order, logs, env) {
         Ok(child) => child,
         Err(error) => {

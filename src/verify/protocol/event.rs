@@ -143,6 +143,8 @@ pub enum Outcome {
 
 #[cfg(test)]
 mod tests {
+    use probe_numbers::Difference;
+
     use super::super::{Again, Pattern, Place, Wrong};
     use super::*;
 
@@ -151,13 +153,15 @@ mod tests {
         let wrong = Wrong {
             operation: "aclnnAdd int32".to_owned(),
             what: Place::Result,
-            pattern: Pattern::Single,
-            wrong: 1,
-            total: 9,
-            first: 3,
-            last: 3,
-            expected: "1".to_owned(),
-            got: "2".to_owned(),
+            found: Difference {
+                pattern: Pattern::Single,
+                wrong: 1,
+                total: 9,
+                first: 3,
+                last: 3,
+                expected: "1".to_owned(),
+                got: "2".to_owned(),
+            },
             again: Again::Same,
         };
         for event in [

@@ -1,6 +1,6 @@
 //! Why a stage failed.
 
-use probe_numbers::Pattern;
+use probe_numbers::Difference;
 use serde::{Deserialize, Serialize};
 
 /// Why a stage failed.
@@ -100,20 +100,9 @@ pub struct Wrong {
     pub operation: String,
     /// What is wrong.
     pub what: Place,
-    /// How it is wrong.
-    pub pattern: Pattern,
-    /// How many elements are wrong.
-    pub wrong: u64,
-    /// Of how many.
-    pub total: u64,
-    /// The first wrong element.
-    pub first: u64,
-    /// The last wrong element.
-    pub last: u64,
-    /// What the first one should be.
-    pub expected: String,
-    /// What it is.
-    pub got: String,
+    /// How, and where.
+    #[serde(flatten)]
+    pub found: Difference,
     /// What a second try gave.
     pub again: Again,
 }

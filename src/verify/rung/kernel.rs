@@ -181,7 +181,7 @@ mod tests {
         second[4] ^= 1;
         let found = elements(Dtype::Int32, &right, &got).unwrap();
         let data = described("add", Place::Result, found, Again::Different);
-        assert_eq!((data.pattern, data.wrong), (Pattern::Single, 1));
+        assert_eq!((data.found.pattern, data.found.wrong), (Pattern::Single, 1));
         let fault = stripes(data, &right, &got, &second, 5);
         let Fault::Stripes { blocks, again, of, .. } = fault else { panic!() };
         assert_eq!((blocks, again, of), (vec![3], vec![0, 3], 5));

@@ -143,18 +143,7 @@ pub fn wrong(operation: &str, what: Place, found: Difference, again: Again) -> F
 
 /// Describes a difference.
 pub fn described(operation: &str, what: Place, found: Difference, again: Again) -> Wrong {
-    Wrong {
-        operation: operation.to_owned(),
-        what,
-        pattern: found.pattern,
-        wrong: found.wrong,
-        total: found.total,
-        first: found.first,
-        last: found.last,
-        expected: found.expected,
-        got: found.got,
-        again,
-    }
+    Wrong { operation: operation.to_owned(), what, found, again }
 }
 
 /// What a second try says about a first one that was wrong.
