@@ -39,6 +39,16 @@ const MANY: [&str; 12] = [
     "EI0777",
 ];
 
+/// Not an unknown code: the name was misspelled, or the directory is another one.
+#[test]
+fn a_log_that_is_not_there_is_said_to_be_a_file() {
+    for name in ["gone.log", "rank0.LOG", "logs.tar.gz"] {
+        let (status, shown) = text(&[name]);
+        assert_eq!(status, 3);
+        assert!(shown.contains("no such file or directory"), "{shown}");
+    }
+}
+
 #[test]
 fn a_known_code_is_0_an_unknown_one_3_and_wrong_usage_2() {
     assert_eq!(text(&["507035"]).0, 0);

@@ -77,6 +77,8 @@ fn what_is_no_model_is_told_and_nothing_is_unpickled() {
     };
     let pickle = dir.path().join("pickle.pt");
     zip(&pickle, &[("m/data.pkl", b"\x80\x02cos\nsystem\nX\x02\x00\x00\x00id\x85R.")]);
+    let pipe = dir.path().join("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
     let cases = [
         (pickle.to_str().unwrap().to_owned(), "never unpickled"),
         (file("old.pt", b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M"), "never unpickled"),
@@ -90,6 +92,7 @@ fn what_is_no_model_is_told_and_nothing_is_unpickled() {
         ),
         (file("cut.json", b"{\"traceEvents\": [{\"name\""), "no JSON"),
         ("/dev/null".to_owned(), "no regular file"),
+        (pipe.to_str().unwrap().to_owned(), "no regular file"),
         (dir.path().join("gone").to_str().unwrap().to_owned(), "No such file"),
     ];
     for (path, why) in &cases {

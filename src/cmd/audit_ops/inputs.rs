@@ -131,13 +131,12 @@ impl Inputs {
 }
 
 fn file(path: &Path, options: &python::Options) -> anyhow::Result<Model> {
-    let file = File::open(path)?;
-    let kind = file.metadata()?.file_type();
-    if !kind.is_file() {
+    // Before it is opened: opening a pipe waits for somebody who writes.
+    if !path.metadata()?.is_file() {
         bail!("it is no regular file");
     }
     if python::is_source(path) {
         return Ok(python::read(path, options)?);
     }
-    Ok(audit::read(&mut { file })?)
+    Ok(audit::read(&mut File::open(path)?)?)
 }

@@ -49,7 +49,16 @@ fn is_log(input: &str) -> bool {
     if errcodes::answer(input).is_known() {
         return false;
     }
-    Path::new(input).exists() || input.contains(['/', '\n']) || input.contains(' ')
+    Path::new(input).symlink_metadata().is_ok()
+        || input.contains(['/', '\n', ' '])
+        || is_called_a_log(input)
+}
+
+/// Whether a word ends as the names of logs do: one that is not there was misspelled.
+fn is_called_a_log(input: &str) -> bool {
+    let endings = ["log", "txt", "gz", "tar", "tgz", "zip", "zst", "xz"];
+    let ending = Path::new(input).extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| endings.iter().any(|known| ending.eq_ignore_ascii_case(known)))
 }
 
 /// Reads the logs and reports the first cause.
