@@ -340,3 +340,6 @@ pub(super) fn sort(candidates: &mut Vec<Candidate<'_>>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! What explains what, and which is the first: at the borders that the constants draw.
+
+use super::*;
+use crate::errcodes::log::line::Fields;
+use crate::errcodes::log::matcher::Hit;
+
+const OOM: &str = "memory.device_oom";
+const DIED: &str = "framework.worker_died";
+const WAITS_FOR: &str = "hccl.notify_wait_timeout";
+const KERNEL: &str = "aicore.kernel_exception";
+const ADDRESS: &str = "aicore.illegal_gm_access";
+const BUFFER: &str = "hccl.buffsize_too_small";
+
+/// A line of a log: each rank writes one of its own, and times are in seconds.
+fn line(
+    rank: u32,
+    at: u64,
+    cause: &str,
+    weight: u8,
+    role: Role,
+    time: Option<i64>,
+) -> Item<'static> {
+    let hit = Hit {
+        rule: format!("{cause}.{at}"),
+        cause: cause.to_owned(),
+        role,
+        weight,
+        captures: Vec::new(),
+        fields: Fields { time: time.map(|time| Time(time * SECOND)), ..Fields::default() },
+        text: String::new(),
+    };
+    let record = Box::leak(Box::new(Record { hit, line: at, count: 1, last: None }));
+    Item {
+        file: rank as usize,
+        record,
+        process: Process { rank: Some(rank), ..Process::default() },
+        who: Who::Rank(rank),
+    }
+}
+
+fn cause(name: &'static str, rank: u32, weight: u8, time: i64) -> Candidate<'static> {
+    Candidate::new(name, vec![line(rank, 1, name, weight, Role::Root, Some(time))])
+}
+
+/// By name: points, whether it is of another time, and what explains it.
+type Judged = BTreeMap<&'static str, (i32, bool, Option<&'static str>)>;
+
+fn judged(candidates: impl Into<Vec<Candidate<'static>>>) -> Judged {
+    let mut candidates = candidates.into();
+    judge(&mut candidates);
+    let name = |index: usize| candidates[index].cause;
+    let row = |one: &Candidate<'static>| (one.score, one.stale, one.explained.map(name));
+    candidates.iter().map(|one| (one.cause, row(one))).collect()
+}
+
+#[test]
+fn each_further_kind_of_evidence_adds_a_little() {
+    let of = |kinds: u64| {
+        let lines = (1..=kinds).map(|at| line(0, at, OOM, 60, Role::Root, Some(0)));
+        Candidate::new(OOM, lines.collect()).score
+    };
+    assert_eq!([1, 2, 3, 4, 9].map(of), [60, 62, 64, 66, 66]);
+}
+
+#[test]
+fn a_consequence_comes_later_and_within_the_time_of_its_edge() {
+    let explained = |from: i64, to: i64| {
+        judged([cause(OOM, 0, 72, from), cause(DIED, 1, 60, to)])[DIED].2 == Some(OOM)
+    };
+    // Clocks of machines differ by two minutes; the edge reaches 4000 s.
+    let apart = [-121, -120, 0, 4_000, 4_001].map(|apart| explained(0, apart));
+    assert_eq!(apart, [false, true, true, true, false]);
+}
+
+#[test]
+fn a_consequence_loses_its_points_and_keeps_what_it_is() {
+    let found = judged([cause(OOM, 0, 72, 0), cause(DIED, 1, 60, 10)]);
+    assert_eq!(found[DIED], (60 - FOLDED, false, Some(OOM)));
+    assert_eq!(found[OOM], (72, false, None));
+}
+
+#[test]
+fn what_explains_may_be_told_a_little_less_exactly() {
+    let explained =
+        |weight: u8| judged([cause(OOM, 0, weight, 0), cause(DIED, 1, 72, 10)])[DIED].2.is_some();
+    assert_eq!([47, 48, 49].map(explained), [false, true, true]);
+}
+
+/// What one rank did to its own kernel says nothing of the kernel of another.
+#[test]
+fn an_edge_of_a_rank_stays_on_it() {
+    let explained = |rank: u32, time: i64| {
+        judged([cause(ADDRESS, 0, 70, 0), cause(KERNEL, rank, 60, time)])[KERNEL].2.is_some()
+    };
+    assert!(explained(0, 0) && !explained(1, 0));
+    // In one process the innermost message is often printed last, but not a minute later.
+    let mut late = line(0, 9, ADDRESS, 70, Role::Root, Some(30));
+    late.file = 5;
+    let first = cause(KERNEL, 0, 60, 0);
+    assert_eq!(judged([Candidate::new(ADDRESS, vec![late]), first])[KERNEL].2, Some(ADDRESS));
+    assert!(explained(0, 60) && !explained(0, 61));
+}
+
+#[test]
+fn of_two_that_explain_the_stronger_one_does() {
+    let found = judged([cause(OOM, 0, 72, 0), cause(KERNEL, 1, 66, 0), cause(DIED, 2, 60, 9)]);
+    assert_eq!(found[DIED].2, Some(OOM));
+    let found = judged([cause(OOM, 0, 66, 0), cause(KERNEL, 1, 72, 0), cause(DIED, 2, 60, 9)]);
+    assert_eq!(found[DIED].2, Some(KERNEL));
+}
+
+#[test]
+fn an_hour_before_the_failure_is_another_time() {
+    // Nothing that comes of it comes so late.
+    let stale = |time: i64| judged([cause(BUFFER, 0, 72, 0), cause(OOM, 1, 50, time)])[BUFFER];
+    assert!(!stale(3_600).1);
+    assert_eq!(stale(3_601), (72 - STALE, true, None));
+    // What peers wait for may be longer ago.
+    let found = judged([cause(OOM, 0, 72, 0), cause(DIED, 1, 50, 3_700)]);
+    assert_eq!((found[OOM].1, found[DIED].2), (false, Some(OOM)));
+    // What is of another time explains nothing.
+    assert_eq!(judged([cause(BUFFER, 0, 72, 0), cause(KERNEL, 1, 72, 3_700)])[KERNEL].2, None);
+}
+
+#[test]
+fn an_error_explains_why_others_wait_and_a_weak_one_does_not() {
+    let found = |weight: u8, time: i64| {
+        // No edge leads from one to the other.
+        judged([cause("op.tiling_failed", 0, weight, 0), cause(WAITS_FOR, 1, 40, time)])[WAITS_FOR]
+    };
+    assert_eq!(found(43, 1_800).2, None);
+    assert_eq!(found(44, 1_800), (40 - FOLDED + 10, false, Some("op.tiling_failed")));
+    assert_eq!(found(60, -121).2, None, "it waited before");
+    assert_eq!(found(60, -120).2, Some("op.tiling_failed"));
+}
+
+#[test]
+fn a_symptom_explains_waiting_where_it_is_of_those_who_do_not_wait() {
+    let symptom = |rank: u32| {
+        let seen = line(rank, 1, "op.tiling_failed", 40, Role::Symptom, Some(0));
+        let waiting = (1..4).map(|rank| line(rank, 1, WAITS_FOR, 40, Role::Symptom, Some(100)));
+        let waiting = Candidate::new(WAITS_FOR, waiting.collect());
+        judged([Candidate::new("op.tiling_failed", vec![seen]), waiting])[WAITS_FOR].2.is_some()
+    };
+    assert!(symptom(0) && !symptom(2));
+}
+
+#[test]
+fn of_about_equal_causes_the_earliest_is_the_first() {
+    let first = |weights: [u8; 2]| {
+        let found =
+            judged([cause(OOM, 0, weights[0], 50), cause("hw.link_fault", 1, weights[1], 0)]);
+        [found[OOM].0, found["hw.link_fault"].0]
+    };
+    assert_eq!(first([70, 60]), [70, 60 + EARLIEST]);
+    assert_eq!(first([70, 59]), [70, 59], "told less exactly");
+    assert_eq!(first([60, 70]), [60, 70 + EARLIEST]);
+}
+
+#[test]
+fn in_one_file_times_count_unless_they_are_about_equal() {
+    let at = |line_no: u64, time: Option<i64>| line(0, line_no, OOM, 60, Role::Root, time);
+    let order = |a: Item<'_>, b: Item<'_>| not_later(&a, &b, SKEW);
+    assert_eq!(order(at(9, Some(0)), at(1, Some(50))), Some(true));
+    assert_eq!(order(at(1, Some(50)), at(9, Some(0))), Some(false));
+    // A log that several threads write is out of order by seconds.
+    assert_eq!(order(at(1, Some(5)), at(9, Some(0))), Some(true));
+    assert_eq!(order(at(1, Some(6)), at(9, Some(0))), Some(false));
+    // Equal times, or none: the lines.
+    for time in [Some(7), None] {
+        assert_eq!(order(at(1, time), at(2, time)), Some(true));
+        assert_eq!(order(at(2, time), at(2, time)), Some(true));
+        assert_eq!(order(at(3, time), at(2, time)), Some(false));
+    }
+    // Of two files without times nothing is known.
+    let other = line(1, 1, OOM, 60, Role::Root, None);
+    assert_eq!(order(at(1, None), other), None);
+}
+
+#[test]
+fn who_does_not_wait_is_told_only_where_few_do_not() {
+    let of = |idle_ranks: u32, waiting: u32| {
+        let line = |cause, rank| line(rank, 1, cause, 40, Role::Symptom, Some(0));
+        let waits = (0..waiting).map(|rank| line(WAITS_FOR, rank)).collect();
+        let others = (0..idle_ranks).map(|rank| line(OOM, 100 + rank)).collect();
+        let candidates = [Candidate::new(WAITS_FOR, waits), Candidate::new(OOM, others)];
+        idle(&candidates).len()
+    };
+    assert_eq!([of(1, 2), of(2, 4), of(1, 1), of(2, 3)], [1, 2, 0, 0]);
+}
