@@ -41,9 +41,11 @@ RULES = [
     ("AISW_MindSpore_Ascend_Backend_0[78]|AISW_MindSpore_Operator_06", "", "op.not_supported_on_npu", 36),
     ("AISW_MindSpore_Ascend_Backend_56", "", "env.acl_init_failed", 40),
     ("AISW_MindSpore_Ascend_Backend_12", "", "framework.user_script_error", 28),
+    ("AISW_MindSpore_Ascend_Backend_26", "", "runtime.model_execute_failed", 12),
     ("AISW_MindSpore_Ascend", "", "", 0),
     ("AISW_MindSpore_Compiler_(19|22)", "", "tool.file_or_path_invalid", 36),
     ("AISW_MindSpore_lite_11", "", "driver.device_unreachable", 30),
+    ("AISW_MindSpore_Backend_Runtime_0[45]", "", "runtime.model_execute_failed", 12),
     ("AISW_MindSpore_(lite|Backend)", "", "", 0),
     ("AISW_MindSpore_Frontend_07", "", "", 0),
     ("AISW_MindSpore_(Compiler|Frontend|Operator|DP)", "", "framework.user_script_error", 28),
@@ -66,6 +68,11 @@ RULES = [
     ("AISW_CANN_Runtime_061", "", "runtime.stream_sync_timeout", 34),
     ("AISW_CANN_Runtime_060", "", "runtime.model_execute_failed", 14),
     ("AISW_CANN_Runtime_Drv", "", "framework.data_starvation", 34),
+    ("AISW_CANN_Runtime_(008|009|024)", "", "framework.context_null", 30),
+    ("AISW_CANN_Runtime_(014|018|019|025)", "", "runtime.resource_exhausted", 30),
+    ("AISW_CANN_Runtime_(007|023|031)", "", "runtime.invalid_argument", 28),
+    ("AISW_CANN_Runtime_02[78]", "", "env.kernels_package_missing", 28),
+    ("AISW_CANN_Runtime_(039|04[0-5])", "", "hccl.sdma_error", 32),
     ("AISW_CANN_AICPU", "", "aicpu.kernel_failed", 34),
     ("AISW_CANN_TSD", "", "driver.device_unreachable", 34),
     ("AISW_CANN_HCCL", r"IFNAME|HCCL_IF_IP|environment", "env.hccl_env_invalid", 36),
@@ -75,8 +82,25 @@ RULES = [
     ("AISW_CANN_HCCL", r"QP link|socket link|[Ss]ocket recv", "hccl.socket_timeout", 32),
     ("AISW_CANN_HCCL", r"verify", "hccl.param_mismatch", 34),
     ("AISW_CANN_HCCP", r"port|listen|bind", "hccl.port_in_use", 34),
+    ("AISW_CANN_HCCP", r"rank ?table", "hccl.ranktable_invalid", 36),
+    ("AISW_CANN_HCCP_00[13]", "", "driver.device_unreachable", 26),
+    ("AISW_CANN_HCCL_011", "", "driver.device_unreachable", 32),
+    ("AISW_CANN_HCCL_018", "", "hccl.socket_timeout", 26),
+    ("AISW_CANN_HCCL_02[56]", "", "hccl.error_cqe", 28),
     ("AISW_CANN_OS_004", "", "memory.shm_too_small", 32),
     ("AISW_CANN_GE_03[27]", "", "op.compile_failed", 22),
+    ("AISW_CANN_CCE_005", "", "op.compile_failed", 32),
+    ("AISW_UB_URMA", "", "hccl.transport_init_error", 32),
+    ("AISW_PyTorch_Train_3[78]", "", "hw.hbm_uce", 38),
+    ("AISW_CANN_DRV_PCIE_00[5-9]", "", "hccl.p2p_timeout", 30),
+    ("AISW_CANN_DRV_SVM_019", "", "aicore.illegal_gm_access", 34),
+    ("AISW_CANN_DRV_SVM_(003|004|005|006|007|009|010|011|012|014|016)", "", "runtime.invalid_argument", 28),
+    ("AISW_CANN_DRV_(VNIC_00[78]|VNIC_010|HDC_02[17]|PCIE_(024|045))", "", "", 0),
+    ("AISW_CANN_DRV_(PCIE|VNIC|HDC|SVM_02[12]|DEV_00[67]|TS_(009|010|015))", "", "driver.device_unreachable", 28),
+    ("AISW_CANN_DVPP", r"allocat", "memory.device_oom", 30),
+    ("AISW_CANN_DVPP", r"not supported|not allowed", "runtime.not_supported", 30),
+    ("AISW_CANN_DVPP", r"busy|is full", "runtime.resource_exhausted", 28),
+    ("AISW_CANN_DVPP", r"param|null pointer|range|exist|not created|address", "runtime.invalid_argument", 30),
     ("AISW_CANN_TBE_ALL_00[123]", "", "op.unsupported_attr_or_shape", 34),
     ("AISW_VLLM_ASCEND_KV_POOL_MOONCAKE_001", "", "tool.file_or_path_invalid", 36),
     ("AISW_VLLM_ASCEND_KV_POOL_MOONCAKE_003", "", "memory.device_oom", 34),
@@ -88,12 +112,20 @@ RULES = [
     ("AISW_MindX_Docker_Runtime", "", "env.container_runtime", 46),
     ("AISW_MindX_Device_Plugin_01", "", "driver.dcmi_error", 34),
     ("AISW_MindX_Npu_Exporter_01", "", "env.driver_lib_missing", 40),
+    ("AISW_MindX_Npu_Exporter_02", "", "env.container_runtime", 30),
+    ("AISW_MindX_(Device_Plugin_03|Volcano_01)", "", "env.permission", 34),
+    ("AISW_MindX_Volcano_0[23]", "", "tool.config_invalid", 30),
     ("AISW_MindIE", r"shared memory", "memory.shm_too_small", 40),
     ("AISW_MindIE", r"allocate memory|allocation fail", "memory.host_oom", 34),
     ("AISW_MindIE", r"permission", "env.permission", 40),
     ("AISW_MindIE", r"[Cc]onfig|parameters? failed to be verified|verify the Backend", "tool.config_invalid", 34),
     ("AISW_MindIE", r"not supported|requirements on feature|requests?:? |sampling|eos_token", "framework.user_script_error", 30),
     ("AISW_MindIE", r"Model loading|load the model", "model.invalid_for_converter", 30),
+    ("AISW_MindIE", r"authentication", "tool.config_invalid", 30),
+    ("AISW_MindIE", r"establish chains|pull kv", "hccl.transport_init_error", 30),
+    ("AISW_MindIE", r"file reading", "tool.file_or_path_invalid", 30),
+    ("AISW_MindIE", r"communicat|heartbeat", "framework.store_timeout", 22),
+    ("AISW_MindIE", r"verif", "tool.config_invalid", 26),
     ("Comp_OS_Kernel_Mem_0[78]", "", "memory.host_oom", 40),
     ("Comp_OS_Kernel_Mem_0[456]", "", "memory.host_oom", 28),
     ("Comp_OS_Kernel_Sys_Res_(02|07|11)", "", "runtime.resource_exhausted", 34),
@@ -111,7 +143,8 @@ COMMON = {
     "page allocation failure", "Mem map failed", "socket accept failed", "does not support",
     "Execute model success", "only support range", "Sample stat", "blocked for more than",
     "Infer shape error", "Get Soc Version failed", "The context is empty", "Address already in use",
-    "Dma copy failed", "DMA copy failed", "Sync event failed", "failed",
+    "Dma copy failed", "DMA copy failed", "Sync event failed", "failed", "Send alloc dma memory failed",
+    "ProcessSdmaErrorInfo", "unknown option:", "Invalid dev_id", "Memory async failed",
 }
 LITERAL = 6
 # The least length of the longest word, and of all words of a group together.
@@ -131,9 +164,11 @@ def groups(row):
     for group in words:
         group = [word.strip() for word in group if word.strip()]
         longest = max((len(word) for word in group if word not in COMMON), default=0)
-        code = len(group) == 1 and re.fullmatch(r"MIE\w{9}", group[0])
+        code = group and re.fullmatch(r"MIE\w{9}|0x[0-9A-F]{8}", group[-1])
         if code or (longest >= TELLING and sum(map(len, group)) >= ENOUGH):
-            yield group
+            # The name of a function alone is on lines that it writes when all is well.
+            if len(group) > 1 or not re.fullmatch(r"[a-z]\w*_\w+", group[0]):
+                yield group
 
 
 def rows_of(rows):
