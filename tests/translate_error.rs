@@ -56,6 +56,9 @@ fn a_known_code_is_0_an_unknown_one_3_and_wrong_usage_2() {
     let (status, shown) = text(&["99999"]);
     assert_eq!(status, 3);
     assert!(shown.contains("nothing is known"), "{shown}");
+    let (status, shown) = text(&["507O35"]);
+    assert_eq!(status, 3);
+    assert!(shown.contains("did you mean  507035"), "the letter O for a nought: {shown}");
     let (status, shown) = text(&["507035", "EI00066"]);
     assert_eq!(status, 3, "one of two");
     assert!(shown.contains("VECTOR_CORE_EXCEPTION") && shown.contains("did you mean"), "{shown}");

@@ -168,16 +168,44 @@ pub fn answer(text: &str) -> Answer {
     }
 }
 
-/// The codes and symbols that are written most like `text`, for "did you mean".
+/// The codes and symbols that are written most like `text`, for "did you mean": first those that
+/// look the same, as a number does in which a letter stands for a digit.
 pub fn similar(text: &str, limit: usize) -> Vec<String> {
-    let text = text.trim().to_ascii_uppercase();
+    let text = query::bare(text).to_ascii_uppercase();
+    let look = looks(&text);
+    let codes = families().iter().flat_map(rows).map(|row| &row.code);
+    let alike = codes.filter(|code| code.len() == text.len() && looks(code) == look);
+    let slips = |code: &str| code.bytes().zip(text.bytes()).filter(|(a, b)| a != b).count();
+    let mut alike: Vec<(usize, &String)> = alike.map(|code| (slips(code), code)).collect();
+    alike.sort_unstable();
+    alike.dedup();
+    let mut similar: Vec<String> =
+        alike.into_iter().map(|(_, code)| code.clone()).take(limit).collect();
     let names = families().iter().flat_map(|family| {
         rows(family).iter().flat_map(|row| {
             let code = (family.kind == Kind::Name).then(|| row.code.clone());
             code.into_iter().chain((!row.symbol.is_empty()).then(|| row.symbol.clone()))
         })
     });
-    crate::text::nearest(&text, names, limit)
+    for name in crate::text::nearest(&text, names, limit) {
+        if similar.len() < limit && !similar.contains(&name) {
+            similar.push(name);
+        }
+    }
+    similar
+}
+
+/// A text with the digit in the place of each letter that looks like one.
+fn looks(text: &str) -> String {
+    let digit = |c: char| match c.to_ascii_uppercase() {
+        'O' => '0',
+        'I' | 'L' => '1',
+        'Z' => '2',
+        'S' => '5',
+        'B' => '8',
+        other => other,
+    };
+    text.chars().map(digit).collect()
 }
 
 #[cfg(test)]
@@ -214,6 +242,17 @@ mod tests {
         // Plogs print inner runtime codes in hexadecimal and, here and there, in decimal.
         is("0x07010003", "runtime", "RT_ERROR_DEVICE_ID");
         is("117506051", "runtime", "RT_ERROR_DEVICE_ID");
+    }
+
+    #[test]
+    fn a_letter_for_a_digit_is_a_slip() {
+        for (typed, meant) in
+            [("507O35", "507035"), ("5O7o35", "507035"), ("EI00O6", "EI0006"), ("1O7OO2", "107002")]
+        {
+            let similar = similar(typed, 3);
+            assert_eq!(similar.first().map(String::as_str), Some(meant), "{typed}: {similar:?}");
+        }
+        assert!(similar("OOOOOO", 3).is_empty());
     }
 
     #[test]

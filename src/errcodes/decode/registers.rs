@@ -64,7 +64,25 @@ fn link(word: usize, bit: u32) -> Option<Link> {
     *LINKS.get(word * 64 + bit as usize)?
 }
 
+/// What the words of each bit speak for, the surest first.
+static BY_WORDS: LazyLock<Vec<(&str, Link)>> = LazyLock::new(|| {
+    let rows = family("aicore_bit").map(rows).unwrap_or_default();
+    let mut known: Vec<(&str, Link)> = rows
+        .iter()
+        .map(|row| (row.message.trim().trim_end_matches('.'), row))
+        .filter(|(words, _)| words.len() >= 12)
+        .filter_map(|(words, row)| Some((words, cause_of("aicore_bit", &row.code)?)))
+        .collect();
+    known.sort_by_key(|(words, link)| std::cmp::Reverse((link.weight, words.len())));
+    known
+});
+
 impl Registers {
+    /// What the words that the runtime prints for bits speak for.
+    pub(in crate::errcodes) fn link_of_words(text: &str) -> Option<Link> {
+        BY_WORDS.iter().find(|(words, _)| text.contains(words)).map(|(_, link)| *link)
+    }
+
     /// The bits that are set.
     pub fn bits(self) -> Vec<Bit> {
         let mut bits = Vec::new();

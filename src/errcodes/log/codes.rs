@@ -6,13 +6,15 @@ use std::sync::LazyLock;
 
 use regex::bytes::{Captures, Regex};
 
-use self::listed::{ACL_FAMILIES, is_listed, named, of_reason, of_symbol, relative, stated};
+use self::listed::{
+    ACL_FAMILIES, is_listed, named, of_reason, of_symbol, of_words, relative, stated,
+};
 use super::Role;
 use super::prefix::{Keys, keys};
 use super::signature::LITERAL;
 use crate::errcodes::decode::Registers;
 use crate::errcodes::overlay::overlay;
-use crate::errcodes::{Family, Query, families, rows, table};
+use crate::errcodes::{Family, Link, Query, families, rows, table};
 
 mod event;
 mod listed;
@@ -36,7 +38,9 @@ pub(super) struct Stated {
 
 /// Literals, one of which every line with such a number holds. Where the key alone is short, the
 /// first digits of ACL codes belong to the literal.
-pub(super) const LITERALS: [&str; 59] = [
+pub(super) const LITERALS: [&str; 61] = [
+    "errorStr:",
+    "[Error]: ",
     "[PID: ",
     "coreId(",
     "error code : 0x",
@@ -115,6 +119,8 @@ static REGISTERS_KEYS: Keys = keys![b"errcode:("];
 static REGISTER_KEYS: Keys = keys![b"coreId(", b"error code = 0x", b"error code : 0x"];
 static CALL_KEYS: Keys = keys![b"HCCL function error", b"HCCL error"];
 static REASON_KEYS: Keys = keys![b"reason=["];
+static FAULT_KEYS: Keys = keys![b"errorStr:"];
+static WORDS_KEYS: Keys = keys![b"[Error]: "];
 static ERR_KEYS: Keys = keys![b" ERR"];
 static SYMBOL_KEYS: Keys = keys![b"ACL_ERROR_", b"HCCL_E_", b"ACLNN_ERR_"];
 
@@ -132,6 +138,12 @@ const CALL: &str = r"(?-u)HCCL (?:function )?error\b[^\n]{0,240}?error code is (
 
 /// The words of the runtime for its own code.
 const RUNTIME_REASON: &str = r"(?-u)\breason=\[([\w ,.:/()-]{4,120})\]";
+
+/// The words for the bits that are set: newer chips print no registers beside them.
+const FAULTS: &str = r"(?-u)errorStr: ?(\S[^\n]{10,400})";
+
+/// The words of torch_npu for a code of ACL, on the line below it.
+const WORDS: &str = r"(?-u)^\s*\[Error\]: (\S[^\n]{4,200}?)\s*$";
 
 /// A constant by its name.
 const SYMBOL: &str = r"(?-u)\b((?:ACL_ERROR|HCCL_E|ACLNN_ERR)_[A-Z0-9_]{2,60})\b";
@@ -152,6 +164,8 @@ regex!(REGISTER_WORDS, REGISTERS);
 regex!(REGISTER_WORD, REGISTER);
 regex!(HCCL_CALL, CALL);
 regex!(REASON, RUNTIME_REASON);
+regex!(CORE_FAULTS, FAULTS);
+regex!(TORCH_NPU_WORDS, WORDS);
 regex!(TORCH_NPU, ERR);
 regex!(SYMBOLS, SYMBOL);
 
@@ -197,6 +211,17 @@ pub(super) fn find(line: &[u8]) -> Vec<Stated> {
     for found in all(&REASON, line, |line| REASON_KEYS.any_in(line)) {
         let (at, reason) = part(&found, 1);
         codes.extend(of_reason(reason, at));
+    }
+    for found in all(&CORE_FAULTS, line, |line| FAULT_KEYS.any_in(line)) {
+        let (at, words) = part(&found, 1);
+        // The registers themselves say it, and which bits.
+        if !codes.iter().any(|code| code.family == "aicore") {
+            codes.extend(Registers::link_of_words(words).map(|link| of_core(link, words, at)));
+        }
+    }
+    for found in all(&TORCH_NPU_WORDS, line, |line| WORDS_KEYS.any_in(line)) {
+        let (at, words) = part(&found, 1);
+        codes.extend(of_words(words, at));
     }
     for found in all(&TORCH_NPU, line, |line| ERR_KEYS.any_in(line)) {
         let (at, code) = part(&found, 1);
@@ -324,13 +349,26 @@ fn registers(words: [u64; 3], at: usize) -> Stated {
     let text = format!("({:#x}, {:#x}, {:#x})", words[0], words[1], words[2]);
     let link = Registers(words).links().into_iter().next();
     let cause = link.map_or("aicore.kernel_exception", |link| link.cause.id.as_str());
-    let (role, weight) = match link.map_or(0, |link| link.weight) {
+    let (role, weight) = standing_of_core(link.map_or(0, |link| link.weight));
+    Stated { family: "aicore", spelled: text, cause: Some(cause), role, weight, at }
+}
+
+/// The words for a bit.
+fn of_core(link: Link, words: &str, at: usize) -> Stated {
+    let (role, weight) = standing_of_core(link.weight);
+    let words = words.split('.').next().unwrap_or(words).trim();
+    let cause = Some(link.cause.id.as_str());
+    Stated { family: "aicore", spelled: words.to_owned(), cause, role, weight, at }
+}
+
+/// What a bit is in a failure, by the weight of its cause.
+fn standing_of_core(weight: u8) -> (Role, u8) {
+    match weight {
         26.. => (Role::Root, 76),
         22..26 => (Role::Root, 70),
         15..22 => (Role::Root, 56),
         _ => (Role::Symptom, 45),
-    };
-    Stated { family: "aicore", spelled: text, cause: Some(cause), role, weight, at }
+    }
 }
 
 #[cfg(test)]
@@ -400,6 +438,24 @@ mod tests {
         }
         let line = "rtStreamSynchronize:ErrCode=507011, desc=[x], InnerCode=0x7150050";
         assert_eq!(found(line), ["acl_rt:507011", "runtime:0x7150050"]);
+    }
+
+    #[test]
+    fn the_words_for_bits_do_without_registers() {
+        let line = b"The extend info: errcode:(95) errorStr: The address for the VEC instruction \
+            to read/write UB is out of bounds. subErrType: 0x4.";
+        let codes = find(line);
+        assert_eq!(codes.len(), 1, "{codes:?}");
+        assert_eq!(codes[0].cause, Some("aicore.onchip_buffer_oob"));
+        assert_eq!(find(b"errorStr: something that no table has"), []);
+    }
+
+    #[test]
+    fn the_words_of_torch_npu_stand_for_their_code() {
+        let words = "[Error]: The aicpu execution is abnormal. ";
+        assert_eq!(found(words), ["acl_rt:507018"]);
+        assert_eq!(found("[Error]: A thing happened."), [""; 0]);
+        assert_eq!(found("x [Error]: The aicpu execution is abnormal."), [""; 0]);
     }
 
     #[test]

@@ -34,6 +34,18 @@ static IMPORT: Keys = keys![b"ailed to import "];
 /// What stands before the words of an exception that was raised and not caught.
 static RAISED: Keys = keys![b"Error: Failed to import ", b"Error: failed to import "];
 
+/// The weight of what is found in a line that is an echo, at most.
+pub(super) const ECHO: u8 = 10;
+
+/// The call by which ACL asks the device for the words of an error that it has. Where it fails,
+/// there is no device or context any more; what it reports of itself is no part of the failure.
+static ASKING: Keys = keys![b"rtGetDevMsg", b"GetDevErrMsg", b"device error msg handler"];
+
+/// Whether `line` says no more than that the words of another error could not be had.
+pub(super) fn is_echo(line: &[u8]) -> bool {
+    ASKING.any_in(line)
+}
+
 /// Whether the program that wrote `line` went on.
 pub(super) fn is_handled(line: &[u8], level: Level) -> bool {
     match level {
@@ -46,6 +58,17 @@ pub(super) fn is_handled(line: &[u8], level: Level) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn failing_to_ask_for_the_words_of_an_error_is_no_error() {
+        for (line, echo) in [
+            ("rtGetDevMsg execute failed, reason=[context pointer null]", true),
+            ("ctx is NULL![FUNC:GetDevErrMsg][FILE:api_impl.cc][LINE:5315]", true),
+            ("rtMemGetInfoEx execute failed, reason=[context pointer null]", false),
+        ] {
+            assert_eq!(is_echo(line.as_bytes()), echo, "{line}");
+        }
+    }
 
     #[test]
     fn what_is_done_instead_is_no_failure() {

@@ -187,8 +187,19 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
             found.hits.push(hit);
         }
     }
+    if handled::is_echo(line) {
+        found.hits.iter_mut().for_each(only_an_echo);
+    }
     found.place = (clean, first);
     found
+}
+
+/// What the search for the words of an error says of itself is believed only where nothing else is.
+fn only_an_echo(hit: &mut Hit) {
+    if hit.role != Role::Context {
+        hit.role = hit.role.min(Role::Symptom);
+        hit.weight = hit.weight.min(handled::ECHO);
+    }
 }
 
 /// Which signatures to try, and whether to look for codes and fallbacks.

@@ -59,8 +59,9 @@ pub(super) fn of_path(path: &str) -> Process {
             }
             process.name = Some((*part).to_owned());
             host_end = index + 1;
-        } else if let Some(device) = numbered(&lower, &["device"]) {
-            process.device = Some(device).filter(|device| *device < 64);
+        } else if let Some(number) = numbered(&lower, &["device"]) {
+            // The file below the folder of a device has the number of a process in its name.
+            process.device = Some(number).filter(|device| *device < 64).or(process.device);
         } else if last && let Some(pid) = numbered(&lower, &["plog"]) {
             process.pid = Some(pid);
         } else if !last && is_machine(&lower) {
@@ -208,6 +209,7 @@ mod tests {
         assert_eq!(of_path("out/train_rank-12.log").rank, Some(12));
         let device = of_path("10.0.0.7/debug/device-5/device-1_2025.log");
         assert_eq!((device.device, device.host.as_str()), (Some(1), "10.0.0.7"));
+        assert_eq!(of_path("a/debug/device-11/device-1382_2025.log").device, Some(11));
         assert_eq!(of_path("frankfurt1/x.log").rank, None);
         assert_eq!(of_path("node1/debug/plog/plog-1.log").host, "node1");
         assert_eq!(of_path("a/debug/plog/plog-1.log").host, "a");

@@ -295,9 +295,12 @@ fn is_of(candidate: &Candidate<'_>, who: &BTreeSet<&Who>) -> bool {
     !who.is_empty() && telling.all(|item| who.contains(&item.who))
 }
 
-/// The earliest among about equals gains.
+/// The earliest among about equals gains. What only repeats another layer is no equal of what says
+/// something itself.
 fn prefer_earliest(candidates: &mut [Candidate<'_>]) {
-    let open = |candidate: &Candidate<'_>| !candidate.stale && candidate.explained.is_none();
+    let open = |candidate: &Candidate<'_>| {
+        !candidate.stale && candidate.explained.is_none() && candidate.role > Role::Wrapper
+    };
     let Some(best) = candidates.iter().filter(|one| open(one)).map(|one| one.score).max() else {
         return;
     };

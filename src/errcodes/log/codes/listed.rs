@@ -43,6 +43,32 @@ pub(super) fn of_reason(reason: &str, at: usize) -> Option<Stated> {
     Some(Stated { at, ..(*stated).clone() })
 }
 
+/// The codes of ACL by the words that torch_npu has for them. Words of several codes stand for the
+/// cause that is the surest.
+static WORDS: LazyLock<HashMap<&str, &Stated>> = LazyLock::new(|| {
+    let mut known: HashMap<&str, &Stated> = HashMap::new();
+    let Some(family) = families().iter().find(|family| family.id == "torch_npu_text") else {
+        return known;
+    };
+    for row in rows(family) {
+        let code = row.code.to_ascii_lowercase();
+        let of_acl = ACL_FAMILIES.iter().find_map(|family| listed(family, &code));
+        if let Some(stated) = of_acl.filter(|stated| stated.cause.is_some()) {
+            let before = known.entry(row.message.trim_end_matches('.')).or_insert(stated);
+            if before.weight < stated.weight {
+                *before = stated;
+            }
+        }
+    }
+    known
+});
+
+/// `[Error]: The aicpu execution is abnormal.` is a code in words.
+pub(super) fn of_words(words: &str, at: usize) -> Option<Stated> {
+    let stated = WORDS.get(words.trim_end().trim_end_matches('.'))?;
+    Some(Stated { at, ..(*stated).clone() })
+}
+
 /// The families whose codes are read in lines.
 const FAMILIES: [&str; 12] = [
     "ecode",
@@ -103,7 +129,8 @@ pub(super) fn is_listed(family: &str, code: &str) -> bool {
 pub(super) fn stated(family: &'static Family, row: &Row) -> Stated {
     let link = cause_of(&family.id, &row.code).or_else(|| {
         // What it becomes on its way to the user says it less exactly.
-        let becomes = row.becomes.iter().find_map(|code| cause_of("acl_rt", code))?;
+        let of = |family| row.becomes.iter().find_map(|code| cause_of(family, code));
+        let becomes = of("acl_rt").or_else(|| of("ecode"))?;
         Some(Link { weight: becomes.weight.saturating_sub(2).max(1), ..becomes })
     });
     let (role, weight) = link.map_or((Role::Wrapper, 1), |link| standing(&family.id, &link));
