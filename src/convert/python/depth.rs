@@ -20,7 +20,8 @@ pub(super) const STACK: usize = 512 << 20;
 /// With the line, from 1, where it passes the limit.
 pub(super) fn of(text: &str) -> Result<usize, u32> {
     let bytes = text.as_bytes();
-    let mut scan = Scan { bytes, at: 0, open: Vec::new(), here: 0, total: 0, deepest: 0 };
+    let mut scan =
+        Scan { bytes, at: 0, open: Vec::new(), here: 0, total: 0, deepest: 0, nests: false };
     while let Some(&byte) = bytes.get(scan.at) {
         if !COUNTS[usize::from(byte)] {
             scan.at += 1;
@@ -97,6 +98,9 @@ struct Scan<'t> {
     /// `here` of all levels around.
     total: usize,
     deepest: usize,
+    /// A string that is formatted was met, whose quotes may stand inside each other: what looks like
+    /// text behind it need not be text.
+    nests: bool,
 }
 
 impl Scan<'_> {
@@ -218,7 +222,8 @@ impl Scan<'_> {
         let prefix = &self.bytes[self.at.saturating_sub(2)..self.at];
         self.at += if triple { 3 } else { 1 };
         // Only what is formatted holds more than text: `f"{x}"`, `rf"…"`, `t"…"`.
-        if !prefix.iter().any(|byte| matches!(byte, b'f' | b'F' | b't' | b'T')) {
+        self.nests |= prefix.iter().any(|byte| matches!(byte, b'f' | b'F' | b't' | b'T'));
+        if !self.nests {
             self.text(quote, triple);
             return;
         }
@@ -304,6 +309,9 @@ mod tests {
             "not ".repeat(9_000),
             format!("1{}", "+1".repeat(9_000)),
             "lambda: ".repeat(9_000),
+            // Quotes inside of quotes: what looks like text is code.
+            format!("f\"{{\"\" + {} + \"\"}}\"", "(".repeat(9_000)),
+            format!("f'{{\"\" + \"a\"}}' + f\"{{\"\" + {}", "[".repeat(9_000)),
             format!("f{}", "()".repeat(9_000)),
         ] {
             assert_eq!(of(&format!("x = 1\ny = {deep}\n")), Err(2), "{}", &deep[..9]);
