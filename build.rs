@@ -31,15 +31,36 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let name = path.strip_prefix(&data)?.with_extension("");
         let name = name.to_str().ok_or("a table has a name that is not UTF-8")?;
         let text = fs::read_to_string(path)?;
-        let table: toml::Table =
+        let mut table: toml::Table =
             toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
-        let file = format!("{}.msgpack.deflate", name.replace('/', "."));
-        let content = rmp_serde::to_vec(&table)?;
-        index.push_str(&pack(name, &content, Path::new(&out), &file)?);
+        let told = name.starts_with("convert/").then(|| told(&mut table)).flatten();
+        let told = told.map(|told| (format!("{name}.told"), told));
+        for (name, table) in told.into_iter().chain([(name.to_owned(), table)]) {
+            let file = format!("{}.msgpack.deflate", name.replace('/', "."));
+            let content = rmp_serde::to_vec(&table)?;
+            index.push_str(&pack(&name, &content, Path::new(&out), &file)?);
+        }
     }
     index.push(']');
     fs::write(Path::new(&out).join("tables.rs"), index)?;
     operators(&data.join("ops"), Path::new(&out))
+}
+
+/// Takes what rules of `convert` say to people into a table of its own: planning does not need it,
+/// and it is the greater part.
+fn told(table: &mut toml::Table) -> Option<toml::Table> {
+    let rules = table.get_mut("rule")?.as_array_mut()?;
+    let rows = rules.iter_mut().filter_map(|rule| {
+        let rule = rule.as_table_mut()?;
+        let mut row = toml::Table::new();
+        row.insert("id".to_owned(), rule.get("id")?.clone());
+        for key in ["note", "advice", "source", "example"] {
+            row.extend(rule.remove(key).map(|value| (key.to_owned(), value)));
+        }
+        Some(toml::Value::Table(row))
+    });
+    let rows = rows.collect();
+    Some(toml::Table::from_iter([("rule".to_owned(), toml::Value::Array(rows))]))
 }
 
 /// Compresses a table into a file, and gives its line in a list: name, size, content.

@@ -20,7 +20,7 @@ use super::kind::FileKind;
 use super::needle::Sieve;
 use super::options::Options;
 use super::python::{Module, Project, Taken};
-use super::site::{self, FilePlan};
+use super::site::{self, Decision, FilePlan};
 use super::syntax::Unreadable;
 use super::walk::SourceFile;
 use super::{
@@ -293,6 +293,10 @@ fn draft_bytes(
         Err(problem) => (None, FilePlan::default(), Some(problem)),
     };
     let silent = after.is_none() && plan.sites.is_empty() && problem.is_none();
+    // The report is going to quote these: it is read here, where other files are still planned.
+    for site in plan.sites.iter().filter(|site| site.decision != Decision::Changed) {
+        site.rule.told();
+    }
     (!silent).then(|| PlannedFile { file: file.clone(), before: bytes, after, plan, problem })
 }
 

@@ -4,6 +4,7 @@ mod place;
 mod presence;
 #[cfg(test)]
 mod tests;
+mod told;
 
 use std::sync::LazyLock;
 
@@ -12,9 +13,9 @@ use serde::{Deserialize, Serialize};
 
 pub use place::Place;
 pub use presence::Presence;
+pub use told::{Example, Told};
 
 use crate::data::table;
-use crate::text::Words;
 
 /// The files of the rules below `data/convert/`, by field.
 const FILES: &[&str] = &[
@@ -138,29 +139,8 @@ impl Action {
     }
 }
 
-/// A before/after pair that shows a rule, and tests it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Example {
-    /// The source.
-    pub before: &'static str,
-    /// What becomes of it; unchanged if absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub after: Option<&'static str>,
-    /// File name, where it is not a Python source.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<&'static str>,
-    /// Whether the usual imports are put in front.
-    #[serde(default = "yes")]
-    pub prelude: bool,
-}
-
-fn yes() -> bool {
-    true
-}
-
-/// One row of the table. Its texts are those of the binary itself: nothing of some hundred rules is
-/// copied before it is said.
+/// One row of the table, as far as planning needs it; the rest is in [`Rule::told`]. Its texts are
+/// those of the binary itself: nothing of some hundred rules is copied before it is said.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
@@ -181,24 +161,12 @@ pub struct Rule {
     /// The versions of torch_npu in whose sources `to` was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub torch_npu: Option<Vec<&'static str>>,
-    /// What a reader has to know.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<Words>,
-    /// What to do about what is flagged.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub advice: Option<Words>,
     /// The rule under which places of this one are reported, where its shape is no place of
     /// its own: `Module.cuda()` looks like `Tensor.cuda()`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reported_as: Option<&'static str>,
-    /// Where the fact was read.
-    pub source: Vec<&'static str>,
     /// The field that it belongs to: the stem of its file.
     #[serde(default, skip_deserializing)]
     pub field: &'static str,
-    /// A before/after pair.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub example: Option<Example>,
 }
 
 impl Rule {

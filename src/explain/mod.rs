@@ -14,7 +14,7 @@ pub use rule::page as rule_page;
 
 use serde::Serialize;
 
-use crate::convert::rules::{Rule, Rules};
+use crate::convert::rules::{Rule, Rules, Told};
 use crate::data::{Catalog, Entry, Family};
 use crate::errcodes::{self, Answer, Cause, Note, Row};
 use crate::render::Block;
@@ -128,7 +128,7 @@ impl Topic {
                 findings: &family.entries,
             },
             Self::CodeFamily(family) => Item::CodeFamily { family, codes: errcodes::rows(family) },
-            Self::Rule(rule) => Item::Rule { rule },
+            Self::Rule(rule) => Item::Rule { rule: RuleRow { rule, told: rule.told() } },
             Self::Code(answer) => Item::Code {
                 asked: &answer.asked,
                 meanings: answer
@@ -207,7 +207,7 @@ pub enum Item<'a> {
     /// A rule of `convert`.
     Rule {
         /// Its row in the table.
-        rule: &'a Rule,
+        rule: RuleRow<'a>,
     },
     /// A code by itself: what a search found.
     Row {
@@ -223,6 +223,15 @@ pub enum Item<'a> {
         /// Codes and names that are written like it.
         similar: Vec<String>,
     },
+}
+
+/// A rule of `convert` with all that is told of it.
+#[derive(Debug, Serialize)]
+pub struct RuleRow<'a> {
+    #[serde(flatten)]
+    rule: &'a Rule,
+    #[serde(flatten)]
+    told: &'a Told,
 }
 
 /// One meaning of a code.
@@ -305,7 +314,7 @@ mod tests {
             assert_eq!(found.id, rule.id);
             for lang in [Lang::En, Lang::Zh] {
                 let page = topic.page(lang, false);
-                for text in [rule.note, rule.advice].into_iter().flatten() {
+                for text in [rule.told().note, rule.told().advice].into_iter().flatten() {
                     let words = Block::Paragraph(text.get(lang).to_owned());
                     assert!(page.contains(&words), "{}: {words:?}", rule.id);
                 }

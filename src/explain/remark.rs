@@ -82,10 +82,10 @@ pub(super) fn of_rule(rule: &Rule) -> Finding {
     let step = |text: &Words| FixStep { text: Text::from(*text), run: None };
     Finding {
         title: Text::same(rule.name.replace('|', ", ")),
-        cause: rule.note.map(Text::from).unwrap_or_default(),
-        fix: rule.advice.iter().map(step).collect(),
+        cause: rule.told().note.map(Text::from).unwrap_or_default(),
+        fix: rule.told().advice.iter().map(step).collect(),
         evidence: vec![Evidence::data(format!("convert/{}", rule.field)).value(rule.id)],
-        refs: rule.source.iter().map(|&source| source.to_owned()).collect(),
+        refs: rule.told().source.iter().map(|&source| source.to_owned()).collect(),
         ..Finding::remark(rule.id)
     }
 }

@@ -21,18 +21,19 @@ pub fn page(rule: &Rule, lang: Lang) -> Vec<Block> {
         facts.push((word("rule_reported_as", lang), other.to_owned()));
     }
     let mut page = vec![Block::Title(rule.id.to_owned(), names(rule)), Block::Facts(facts)];
-    let words = [("rule_note_heading", rule.note), ("rule_advice_heading", rule.advice)];
+    let words =
+        [("rule_note_heading", rule.told().note), ("rule_advice_heading", rule.told().advice)];
     for (heading, text) in words {
         if let Some(text) = text {
             page.push(Block::Heading(word(heading, lang)));
             page.push(Block::Paragraph(text.get(lang).to_owned()));
         }
     }
-    if let Some(example) = &rule.example {
+    if let Some(example) = &rule.told().example {
         page.extend(shown(example, lang));
     }
     page.push(Block::Heading(word("sources", lang)));
-    page.push(Block::Bullets(rule.source.iter().map(|&source| source.to_owned()).collect()));
+    page.push(Block::Bullets(rule.told().source.iter().map(|&source| source.to_owned()).collect()));
     page
 }
 
@@ -75,7 +76,7 @@ fn names(rule: &Rule) -> String {
 /// name is only known to the code.
 fn found(rule: &Rule) -> String {
     const SIGNS: &[&str] = &["cuda", "CUDA", "nccl", "nvidia", "gpu"];
-    let Some(example) = &rule.example else { return names(rule) };
+    let Some(example) = &rule.told().example else { return names(rule) };
     if !matches!(rule.how, Match::Site | Match::File) {
         return names(rule);
     }
@@ -98,8 +99,11 @@ pub(super) fn tables(lang: Lang) -> Vec<Block> {
     for (field, rules) in Rules::builtin().fields() {
         page.push(Block::Heading(word(&format!("rules_{field}"), lang)));
         let rows = rules.iter().map(|rule| {
-            let words: Vec<&str> =
-                [rule.note, rule.advice].into_iter().flatten().map(|text| text.get(lang)).collect();
+            let words: Vec<&str> = [rule.told().note, rule.told().advice]
+                .into_iter()
+                .flatten()
+                .map(|text| text.get(lang))
+                .collect();
             let joint = if lang == Lang::Zh { "" } else { " " };
             vec![
                 rule.id.to_owned(),
