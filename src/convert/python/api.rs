@@ -10,7 +10,7 @@ use super::Context;
 use super::engine::Engine;
 use super::literal::span;
 use super::names::canonical;
-use super::scope::Resolved;
+use super::scope::{Resolved, parts};
 use crate::convert::rules::{Action, Class, Match, Place, Rule, Rules};
 use crate::convert::site::Certainty;
 
@@ -74,10 +74,10 @@ pub(super) fn target(path: &str, context: &Context<'_>) -> Target {
                 let last = to.rsplit('.').next().unwrap_or(&to);
                 let stem = path.rsplit_once('.').map_or("", |(stem, _)| stem);
                 let to = format!("{stem}.{last}");
-                Target::Rewrite { rule, parts: path.split('.').count(), to }
+                Target::Rewrite { rule, parts: parts(path), to }
             }
-            Target::Flag { rule, .. } => Target::Flag { rule, parts: path.split('.').count() },
-            Target::Note { rule, .. } => Target::Note { rule, parts: path.split('.').count() },
+            Target::Flag { rule, .. } => Target::Flag { rule, parts: parts(path) },
+            Target::Note { rule, .. } => Target::Note { rule, parts: parts(path) },
             Target::Keep => Target::Keep,
         },
         found => found,
@@ -90,7 +90,7 @@ fn look_up(path: &str, context: &Context<'_>) -> Target {
     loop {
         let prefix = &path[..end];
         if let Some(rule) = rules.find(Match::Api, prefix) {
-            let parts = prefix.split('.').count();
+            let parts = parts(prefix);
             return match (rule.action, rule.to) {
                 (Action::Rewrite, Some(to)) if context.has(rule) => {
                     Target::Rewrite { rule, parts, to: to.to_owned() }
@@ -107,7 +107,7 @@ fn look_up(path: &str, context: &Context<'_>) -> Target {
                 Target::Rewrite { rule, parts: 2, to: "torch.npu".to_owned() }
             } else {
                 let rule = rules.site(Place::UnknownCudaName);
-                Target::Flag { rule, parts: path.split('.').count().min(3) }
+                Target::Flag { rule, parts: parts(path).min(3) }
             };
         }
         match prefix.rfind('.') {
@@ -154,7 +154,7 @@ impl Chain {
 impl<'a> Engine<'a> {
     /// A name, or a chain of attributes: one of torch's, or an attribute of some object.
     pub(super) fn name_or_attribute(&mut self, expr: &'a Expr) {
-        if let Some(resolved) = self.scopes.resolve(expr, self.scope) {
+        if let Some(resolved) = self.resolve(expr) {
             if self.is_of_imported_object(&resolved) {
                 self.object_attribute(expr);
             }
@@ -252,6 +252,9 @@ impl<'a> Engine<'a> {
 
     /// `torch.ops.my_extension.fused_gelu`: an operator that something else than torch registers.
     fn custom_operator(&mut self, chain: &Chain, resolved: &Resolved) {
+        if !resolved.path.starts_with("torch.") {
+            return;
+        }
         let mut parts = resolved.path.split('.');
         let (Some("torch"), Some("ops" | "classes"), Some(library), operator) =
             (parts.next(), parts.next(), parts.next(), parts.next())

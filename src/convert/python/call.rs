@@ -16,12 +16,9 @@ use crate::convert::site::Certainty;
 
 impl<'a> Engine<'a> {
     pub(super) fn call(&mut self, expr: &'a Expr, call: &'a ExprCall, hint: Hint) {
-        let resolved = self.scopes.resolve(&call.func, self.scope);
+        let resolved = self.resolve(&call.func);
         let resolved = resolved.filter(|found| !self.is_of_imported_object(found));
-        let path = resolved.map(|found| match canonical(&found.path) {
-            Cow::Borrowed(_) => found.path,
-            Cow::Owned(path) => path,
-        });
+        let path = resolved.as_ref().map(|found| canonical(&found.path));
         let name = match &*call.func {
             Expr::Attribute(attribute) => attribute.attr.as_str(),
             Expr::Name(name) => name.id.as_str(),

@@ -76,6 +76,20 @@ fn in_word(eight: u64) -> u64 {
     eight | letter | digit | underscore
 }
 
+/// The lengths of the words that count and begin with a letter, one bit each.
+const OPERATORS: [u8; 256] = {
+    let mut lengths = [0; 256];
+    lengths[b'a' as usize] = 1 << 3 | 1 << 5;
+    lengths[b'e' as usize] = 1 << 4;
+    lengths[b'f' as usize] = 1 << 3;
+    lengths[b'i' as usize] = 1 << 2;
+    lengths[b'l' as usize] = 1 << 6;
+    lengths[b'n' as usize] = 1 << 3;
+    lengths[b'o' as usize] = 1 << 2;
+    lengths[b'y' as usize] = 1 << 5;
+    lengths
+};
+
 /// Whether a byte in a string is more than text.
 const IN_STRING: [bool; 256] = {
     let mut counts = [false; 256];
@@ -169,8 +183,10 @@ impl Scan<'_> {
     fn word(&mut self) {
         let start = self.at;
         self.at = word_end(self.bytes, start);
-        // The longest of these has six letters.
-        if self.at - start > 6 {
+        // Most words are none of these by their first letter and length alone.
+        let lengths = OPERATORS[usize::from(self.bytes[start])];
+        let length = self.at - start;
+        if length > 6 || lengths >> length & 1 == 0 {
             return;
         }
         if let b"not" | b"and" | b"or" | b"if" | b"else" | b"lambda" | b"await" | b"for" | b"in"
@@ -268,6 +284,13 @@ mod tests {
         assert!(of("x = [1.5, 2.5, -3.5]\nif a and b:\n    f(x)[0].y('((((')\n").unwrap() < 20);
         let long = format!("x = [{}]\n", "0.5, ".repeat(100_000));
         assert!(of(&long).unwrap() < 5);
+    }
+
+    #[test]
+    fn what_ends_in_the_middle_ends() {
+        for text in ["'\\", "x = '''a\\", "f'\\", "#", "f(", "\n ", "x\\"] {
+            assert!(of(text).is_ok(), "{text}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::rc::Rc;
 
 use foldhash::{HashMap, HashSet};
 use ruff_python_ast::{
@@ -16,7 +17,7 @@ use super::keys::Keys;
 use super::literal;
 use super::names::{backend_like, device_like};
 use super::roles::{Role, Want};
-use super::scope::{Resolved, ScopeId, Scopes};
+use super::scope::{Resolved, ScopeId, Scopes, parts};
 use super::{Context, literal::span};
 use crate::convert::rules::{Match, Place, Rule, Rules};
 use crate::convert::site::{Certainty, Planner};
@@ -66,6 +67,8 @@ pub(super) struct Engine<'a> {
     pub keys: Keys<'a>,
     kept: Vec<TextRange>,
     environment: HashSet<TextRange>,
+    /// What was resolved last: a call asks for its function, and so does the function itself.
+    resolved: Option<(&'a Expr, ScopeId, Option<Rc<Resolved>>)>,
 }
 
 /// How a file defines an attribute itself.
@@ -106,6 +109,7 @@ impl<'a> Engine<'a> {
             keys: Keys::default(),
             kept,
             environment: HashSet::default(),
+            resolved: None,
         }
     }
 
@@ -459,24 +463,44 @@ impl<'a> Engine<'a> {
         }
     }
 
+    /// The dotted path that an expression names where the walk is.
+    pub(super) fn resolve(&mut self, expr: &'a Expr) -> Option<Rc<Resolved>> {
+        if let Some((last, scope, found)) = &self.resolved
+            && std::ptr::eq(*last, expr)
+            && *scope == self.scope
+        {
+            return found.clone();
+        }
+        let found = self.scopes.resolve(expr, self.scope).map(Rc::new);
+        self.resolved = Some((expr, self.scope, found.clone()));
+        found
+    }
+
     /// Whether a chain of attributes starts at an import of torch.
     fn is_of_torch(&self, expr: &Expr) -> bool {
-        self.scopes.path(expr, self.scope).is_some_and(|path| path.starts_with("torch"))
+        // What follows the first name does not change how the path begins.
+        let mut first = expr;
+        while let Expr::Attribute(attribute) = first {
+            first = &attribute.value;
+        }
+        self.scopes.path(first, self.scope).is_some_and(|path| path.starts_with("torch"))
     }
 
     /// Whether `object.name` is an attribute of an object that another file defines, and not
     /// a name of a module: `from models import net`, `net.cuda()`.
     pub(super) fn is_of_imported_object(&self, resolved: &Resolved) -> bool {
-        let parts = resolved.path.trim_start_matches('.').split('.').count();
-        let attributes = parts.saturating_sub(resolved.base);
-        let root = resolved.path.split('.').next().unwrap_or_default();
+        if resolved.path.starts_with("torch") {
+            return false;
+        }
+        let attributes = parts(resolved.path.trim_start_matches('.')).saturating_sub(resolved.base);
+        if attributes == 0 || !resolved.member && attributes == 1 {
+            return false;
+        }
+        let (above, _) = resolved.path.rsplit_once('.').unwrap_or_default();
         // `numba.cuda` and its like.
-        let of_cuda = resolved.path.split('.').rev().skip(1).any(|part| part == "cuda");
-        attributes > 0
-            && !of_cuda
-            && (resolved.member || attributes > 1)
-            && !root.starts_with("torch")
-            && self.rule(Match::Library, root).is_none()
+        let of_cuda = above.split('.').any(|part| part == "cuda");
+        let root = above.split('.').next().unwrap_or_default();
+        !of_cuda && self.rule(Match::Library, root).is_none()
     }
 
     /// The rule of this kind for a name, if `convert` knows it.

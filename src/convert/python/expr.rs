@@ -367,6 +367,9 @@ impl<'a> Engine<'a> {
     /// Whether the values that `expr` may have are devices: `'cuda' if x else 'cpu'`,
     /// `'cuda' if torch.cuda.is_available() else None`, `['cpu', 'cuda']`.
     pub(super) fn lists_devices(&self, expr: &Expr) -> bool {
+        if !has_leaves(expr) {
+            return false;
+        }
         let mut leaves = Vec::new();
         let mut asks = false;
         self.leaves(expr, &mut leaves, &mut asks);
@@ -376,6 +379,9 @@ impl<'a> Engine<'a> {
 
     /// Whether the values that `expr` may have are backends of torch.distributed.
     pub(super) fn lists_backends(&self, expr: &Expr) -> bool {
+        if !has_leaves(expr) {
+            return false;
+        }
         let mut leaves = Vec::new();
         let mut asks = false;
         self.leaves(expr, &mut leaves, &mut asks);
@@ -504,6 +510,11 @@ impl<'a> Engine<'a> {
             }
         }
     }
+}
+
+/// Whether an expression has one of several values: a value alone is no list of devices.
+fn has_leaves(expr: &Expr) -> bool {
+    matches!(expr, Expr::If(_) | Expr::BoolOp(_) | Expr::List(_) | Expr::Tuple(_) | Expr::Set(_))
 }
 
 /// `get_accelerator().device_name()`: DeepSpeed's own answer for each kind of device.

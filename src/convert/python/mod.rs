@@ -90,10 +90,7 @@ impl<'a> Context<'a> {
 
     /// Whether a package is part of the tree that is converted.
     fn is_own_package(&self, name: &str) -> bool {
-        self.project.is_some_and(|project| {
-            let from = Module { name: self.name.to_owned(), package: self.package.to_owned() };
-            project.holds(name, &from)
-        })
+        self.project.is_some_and(|project| project.holds(name, self.name, self.package))
     }
 
     /// Whether the torch_npu that is aimed at has what a rule writes, as far as that is known.

@@ -60,6 +60,8 @@ pub struct Project {
     inits: HashSet<String>,
     /// Those that are files.
     files: HashSet<String>,
+    /// The last parts of all of them: most names that are imported are none.
+    lasts: HashSet<String>,
     /// Modules that setup.py builds from CUDA sources.
     extensions: HashSet<String>,
     /// The programs that the tree installs.
@@ -79,7 +81,11 @@ impl Project {
                 project.files.insert(name.to_owned());
             }
             while project.packages.insert(name.to_owned()) {
-                let Some((parent, _)) = name.rsplit_once('.') else { break };
+                let (parent, last) = name.rsplit_once('.').unwrap_or(("", name));
+                project.lasts.insert(last.to_owned());
+                if parent.is_empty() {
+                    break;
+                }
                 name = parent;
             }
         }
@@ -143,10 +149,13 @@ impl Project {
         self.taken.contains(name)
     }
 
-    /// Whether the module `from` finds the package `name` in the tree: beside itself, at the root,
-    /// or beside one of the directories above it that are no packages.
-    pub(super) fn holds(&self, name: &str, from: &Module) -> bool {
-        let mut at = from.package.as_str();
+    /// Whether the module `from` of the package `package` finds the package `name` in the tree:
+    /// beside itself, at the root, or beside one of the directories above it that are no packages.
+    pub(super) fn holds(&self, name: &str, from: &str, package: &str) -> bool {
+        if !self.lasts.contains(name.rsplit_once('.').map_or(name, |(_, last)| last)) {
+            return false;
+        }
+        let mut at = package;
         loop {
             let beside = |dir: &str| {
                 let path = match at {
@@ -155,8 +164,8 @@ impl Project {
                 };
                 // A directory is a package by its `__init__.py`; without, only where Python
                 // looks for sure.
-                let looks = at.is_empty() || at == from.package;
-                path != from.name
+                let looks = at.is_empty() || at == package;
+                path != from
                     && (looks && self.packages.contains(&path)
                         || self.inits.contains(&path)
                         || self.files.contains(&path))
@@ -248,7 +257,10 @@ mod tests {
             "e.lightning.x",
         ];
         let project = Project::of(modules.map(str::to_owned));
-        let holds = |name: &str, file: &str| project.holds(name, &Module::of(file));
+        let holds = |name: &str, file: &str| {
+            let Module { name: from, package } = Module::of(file);
+            project.holds(name, &from, &package)
+        };
         assert!(holds("megatron", "a/b/t.py") && holds("megatron", "a/b/megatron/core/x.py"));
         assert!(!holds("megatron", "x.py") && !holds("core", "a/b/megatron/x.py"));
         assert!(!holds("triton", "x.py") && holds("triton", "u/x.py"));
@@ -265,9 +277,10 @@ mod tests {
         project.take("cuda");
         project.add(&Module::of("pkg/compat.py"), "from torch import cuda\n");
         assert_eq!(project.exports(".pkg.compat.cuda").map(String::as_str), Some("torch.cuda"));
-        let top = Module::of("x.py");
         assert!(
-            project.takes("cuda") && project.holds("pkg", &top) && !project.holds("apex", &top)
+            project.takes("cuda")
+                && project.holds("pkg", "x", "")
+                && !project.holds("apex", "x", "")
         );
     }
 }

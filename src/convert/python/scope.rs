@@ -80,7 +80,7 @@ pub(crate) struct Scopes<'a> {
     all: Vec<Scope<'a>>,
     /// Names that an import binds somewhere in the file, or something that may stand for one. Most
     /// names are neither, and are asked for at every use.
-    may_resolve: HashSet<&'a str>,
+    may_resolve: FewNames<'a>,
     by_node: HashMap<TextRange, ScopeId>,
 }
 
@@ -96,7 +96,7 @@ impl<'a> Scopes<'a> {
         let mut collector = Collector {
             scopes: Self {
                 all: Vec::new(),
-                may_resolve: HashSet::default(),
+                may_resolve: FewNames::default(),
                 by_node: HashMap::default(),
             },
             current: 0,
@@ -192,7 +192,7 @@ impl<'a> Scopes<'a> {
         };
         // `try: import torch … except ImportError: torch = None` still means torch.
         if let Some(Import { path, at, member }) = best(bindings) {
-            let base = path.split('.').count();
+            let base = parts(path);
             return Some(Resolved { path: path.to_owned(), base, import: Some(at), member });
         }
         if depth == 0 {
@@ -201,7 +201,7 @@ impl<'a> Scopes<'a> {
         match bindings {
             [Binding::Value(value)] => {
                 let mut found = self.resolve_within(value, home, depth - 1)?;
-                found.base = found.path.split('.').count();
+                found.base = parts(&found.path);
                 found.import = None;
                 Some(found)
             }
@@ -269,6 +269,39 @@ fn best<'s>(bindings: &'s [Binding<'_>]) -> Option<Import<'s>> {
         }
     }
     found
+}
+
+/// A few names among many, most of which are turned away without a look at the table.
+#[derive(Debug, Default)]
+struct FewNames<'a> {
+    names: HashSet<&'a str>,
+    /// A bit for each [`FewNames::bit`] of a name.
+    bits: [u64; 4],
+}
+
+impl<'a> FewNames<'a> {
+    /// A number below 256 that is the same for the same name.
+    fn bit(name: &str) -> usize {
+        let ends = name.as_bytes().first().zip(name.as_bytes().last());
+        let (first, last) = ends.map_or((0, 0), |(first, last)| (*first, *last));
+        (usize::from(first) * 7 + usize::from(last) * 3 + name.len() * 31) % 256
+    }
+
+    fn insert(&mut self, name: &'a str) {
+        let bit = Self::bit(name);
+        self.bits[bit / 64] |= 1 << (bit % 64);
+        self.names.insert(name);
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        let bit = Self::bit(name);
+        self.bits[bit / 64] >> (bit % 64) & 1 == 1 && self.names.contains(name)
+    }
+}
+
+/// How many parts a dotted name has.
+pub(super) fn parts(path: &str) -> usize {
+    memchr::memchr_iter(b'.', path.as_bytes()).count() + 1
 }
 
 /// The first name of a chain of attributes.
