@@ -16,7 +16,7 @@ use super::output::{Output, print, say_aside};
 use super::progress::Bar;
 use crate::cli::{Also, ConvertArgs};
 use crate::collect::installed;
-use crate::convert::commit::{Change, Committed, commit};
+use crate::convert::commit::{Change, Committed, Finishing, commit};
 use crate::convert::copy::copy;
 use crate::convert::diff::unified;
 use crate::convert::git;
@@ -67,6 +67,8 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     let dirs: Vec<PathBuf> = found.roots.iter().map(|root| root.real.clone()).collect();
     let question = git::Question::ask(if ask { &dirs } else { &[] });
     let bar = Bar::new(output.quiet());
+    // The words of the report are unpacked meanwhile.
+    rayon::spawn(|| drop(words("convert_target_any")));
     // What is written is proved meanwhile.
     let (mut planned, project) = if in_place {
         draft(&found.files, &options, &bar.listener())
@@ -77,16 +79,18 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     if !in_place {
         remarks.extend(interrupted(&found));
     }
+    let mut finishing = Vec::new();
     let done = if let Some(dir) = &args.output {
         Done::Copied(copy(&scope, &found, &planned, dir, args.force)?, dir.clone())
     } else if args.check {
         Done::Checked
     } else if in_place {
         let proof = |file: &PlannedFile| prove(file, &options, &project);
-        let done = write(args, &found, &mut planned, question, &proof, &mut remarks)?;
+        let (done, open) = write(args, &found, &mut planned, question, &proof, &mut remarks)?;
         if matches!(done, Done::Refused(_)) {
             planned.prove(&options, &project);
         }
+        finishing = open;
         done
     } else {
         Done::Planned
@@ -94,6 +98,9 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     let written = matches!(done, Done::Written(n) if n > 0);
     let mut report =
         report(&found, &planned, &done, subject(args), output.format() == Format::Json);
+    for (_journals, finishing) in finishing {
+        finishing.wait()?;
+    }
     target.tell(&mut report);
     if args.transfer {
         report.notes.push(words("convert_transfer"));
@@ -225,7 +232,7 @@ fn write(
     question: git::Question,
     proof: &(dyn Fn(&PlannedFile) -> Result<(), FileProblem> + Sync),
     remarks: &mut Vec<Text>,
-) -> anyhow::Result<Done> {
+) -> anyhow::Result<(Done, Vec<(Journals, Finishing)>)> {
     if !args.force {
         let files: Vec<PathBuf> = planned
             .files
@@ -238,10 +245,10 @@ fn write(
             remarks.push(sentence("convert_git_silent", &[("why", why)]));
         }
         if !answer.uncommitted.is_empty() {
-            return Ok(Done::Refused(answer.uncommitted));
+            return Ok((Done::Refused(answer.uncommitted), Vec::new()));
         }
     }
-    let mut open: Vec<Journals> = Vec::new();
+    let mut open: Vec<(Journals, Finishing)> = Vec::new();
     let mut problems: BTreeMap<usize, FileProblem> = BTreeMap::new();
     let mut replaced = 0;
     for root in &found.roots {
@@ -263,13 +270,12 @@ fn write(
             .context("nothing can be written without a journal for --undo")
             .and_then(|journals| {
                 let sound = |at: usize| proof(&planned.files[mine[at]]);
-                let committed = commit(&journals, &changes, args.backup, &sound);
-                let committed = committed.map_err(anyhow::Error::from);
-                match &committed {
-                    Ok(committed) if committed.replaced > 0 => open.push(journals),
+                let mut committed = commit(&journals, &changes, args.backup, &sound);
+                match committed.as_mut().map(|committed| committed.finishing.take()) {
+                    Ok(Some(finishing)) => open.push((journals, finishing)),
                     _ => journals.tidy(),
                 }
-                committed
+                committed.map_err(anyhow::Error::from)
             });
         match outcome {
             Ok(Committed { left, replaced: count, .. }) => {
@@ -277,7 +283,8 @@ fn write(
                 problems.extend(left.into_iter().map(|(at, problem)| (mine[at], problem)));
             }
             Err(error) => {
-                for journals in open {
+                for (journals, finishing) in open {
+                    finishing.wait()?;
                     undo(&journals, false).context("taking back what was written failed too")?;
                     journals.tidy();
                 }
@@ -288,7 +295,7 @@ fn write(
     for (at, problem) in problems {
         planned.files[at].leave(problem);
     }
-    Ok(Done::Written(replaced))
+    Ok((Done::Written(replaced), open))
 }
 
 /// `--diff`: the patch alone on standard output; what went wrong on standard error.

@@ -8,6 +8,8 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use rayon::prelude::*;
 
@@ -41,6 +43,61 @@ pub struct Committed {
     pub left: Vec<(usize, FileProblem)>,
     /// Copies of the originals, if they were asked for.
     pub backups: Vec<PathBuf>,
+    /// The end of the run, while there is something else to do.
+    pub finishing: Option<Finishing>,
+}
+
+/// The files are new, and the disk is waited for: then the journal says that the run is through.
+/// Until then its [`Journals`] have to stay open, or another run would take it for interrupted.
+#[derive(Debug)]
+pub struct Finishing {
+    rest: Arc<Rest>,
+    /// None where no thread could be had: then who waits does it.
+    thread: Option<JoinHandle<Result<(), JournalError>>>,
+}
+
+/// What is left to do.
+#[derive(Debug)]
+struct Rest {
+    journal: Journal,
+    replaced: Vec<usize>,
+    /// The directories in which files were replaced.
+    dirs: Vec<PathBuf>,
+}
+
+impl Rest {
+    fn work(&self) -> Result<(), JournalError> {
+        self.journal.finish(self.replaced.clone(), &self.dirs)
+    }
+}
+
+impl Finishing {
+    fn begin(rest: Rest) -> Self {
+        let rest = Arc::new(rest);
+        let theirs = Arc::clone(&rest);
+        let thread = std::thread::Builder::new().spawn(move || theirs.work()).ok();
+        Self { rest, thread }
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be noted that the run is through.
+    pub fn wait(mut self) -> Result<(), JournalError> {
+        match self.thread.take() {
+            Some(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            None => self.rest.work(),
+        }
+    }
+}
+
+impl Drop for Finishing {
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
 }
 
 /// Why nothing was written.
@@ -124,8 +181,9 @@ pub fn commit(
             if run.renamed.is_empty() {
                 journal.remove()?;
             } else {
-                let dirs: Vec<&Path> = run.directories().into_iter().collect();
-                journal.finish(run.renamed.clone(), &dirs)?;
+                let dirs = run.directories().into_iter().map(Path::to_owned).collect();
+                let replaced = std::mem::take(&mut run.renamed);
+                committed.finishing = Some(Finishing::begin(Rest { journal, replaced, dirs }));
             }
             Ok(committed)
         }

@@ -320,9 +320,13 @@ impl Journal {
     }
 
     /// Notes that the run is through, as soon as the disk has the names in `dirs`.
-    pub(super) fn finish(&self, replaced: Vec<usize>, dirs: &[&Path]) -> Result<(), JournalError> {
+    pub(super) fn finish(
+        &self,
+        replaced: Vec<usize>,
+        dirs: &[PathBuf],
+    ) -> Result<(), JournalError> {
         // What the disk does not have yet after a power cut is an old file, not a broken one.
-        let wait = |at: usize| sync_directory(dirs[at]).is_ok();
+        let wait = |at: usize| sync_directory(&dirs[at]).is_ok();
         let (_, laid) =
             beside(dirs.len(), wait, || lay(&self.dir, "done.json", &Done { replaced }));
         laid.and_then(Laid::appear)

@@ -133,8 +133,14 @@ fn keep_attributes(old: &File, new: &File) -> io::Result<()> {
         // Who is neither superuser nor member of the group cannot; the content matters more.
         let _ = std::os::unix::fs::fchown(new, Some(meta.uid()), Some(meta.gid()));
     }
-    let mut names = vec![0_u8; 64 << 10];
-    let length = rustix::fs::flistxattr(old, names.as_mut_slice()).unwrap_or(0);
+    // Most files have none or a few, and the kernel clears all the room that it is given.
+    let mut names = vec![0_u8; 1 << 10];
+    let mut length = rustix::fs::flistxattr(old, names.as_mut_slice());
+    if length == Err(rustix::io::Errno::RANGE) {
+        names.resize(64 << 10, 0);
+        length = rustix::fs::flistxattr(old, names.as_mut_slice());
+    }
+    let length = length.unwrap_or(0);
     for name in names[..length].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
         let mut value = vec![0_u8; 64 << 10];
         if let Ok(length) = rustix::fs::fgetxattr(old, name, value.as_mut_slice()) {

@@ -226,7 +226,8 @@ mod tests {
         let changes = [change("a.py", "1", "one"), change("b.py", "2", "two")];
         let unsound = || FileProblem::SelfCheck("x".to_owned());
         let proof = |at| if at == 0 { Err(unsound()) } else { Ok(()) };
-        let committed = commit(&journals, &changes, true, &proof).unwrap();
+        let mut committed = commit(&journals, &changes, true, &proof).unwrap();
+        drop(committed.finishing.take());
         assert_eq!(committed.left, [(0, unsound())]);
         assert_eq!(committed.backups, [dir.path().join("b.py.bak")]);
         assert_eq!((read(&dir, "a.py"), read(&dir, "b.py")), ("1".into(), "two".into()));
@@ -243,7 +244,8 @@ mod tests {
         let dir = tree(&[("a.py", "mine"), ("b.py", "2")]);
         let journals = Journals::open(dir.path()).unwrap();
         let changes = [change("a.py", "1", "one"), change("b.py", "2", "two")];
-        let committed = commit(&journals, &changes, true, &|_| Ok(())).unwrap();
+        let mut committed = commit(&journals, &changes, true, &|_| Ok(())).unwrap();
+        drop(committed.finishing.take());
         assert_eq!(committed.left, [(0, FileProblem::Changed)]);
         assert_eq!(committed.backups, [dir.path().join("b.py.bak")]);
         assert_eq!((read(&dir, "a.py"), read(&dir, "b.py")), ("mine".into(), "two".into()));
