@@ -10,7 +10,6 @@ use serde::Deserialize;
 pub(crate) type Packed = (&'static str, usize, &'static [u8]);
 
 /// The files below `data/`, in `MessagePack`.
-#[expect(clippy::unreadable_literal, reason = "generated")]
 static TABLES: &[Packed] = include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
 /// The content of `data/<name>.toml`. What borrows its texts (`&'static str`) copies none of them:
