@@ -101,7 +101,7 @@ def main() -> None:
         binaries[target] = build(target, profile, out, env)
     # Completions and manual pages are the same on all of them.
     with tempfile.TemporaryDirectory() as scratch:
-        words = words_of(host_binary(binaries, env), Path(scratch))
+        words = words_of(runnable(binaries, env), Path(scratch), env)
     for target, binary in binaries.items():
         tarball(target, binary, words, version, out, time)
         if target.libc == "gnu":
@@ -174,27 +174,30 @@ def build(target: Target, profile: str, out: Path, env: dict[str, str]) -> Path:
     return Path(env["CARGO_TARGET_DIR"]) / target.triple / directory / NAME
 
 
-def host_binary(binaries: dict[Target, Path], env: dict[str, str]) -> Path:
-    """One that runs here."""
+def runnable(binaries: dict[Target, Path], env: dict[str, str]) -> list[str | Path]:
+    """How one of them is run here: as it is, in qemu, or else one that is built for this."""
     for target, binary in binaries.items():
         if target.arch == platform.machine():
-            return binary
-    profile = ["cargo", "build", "--locked", "--bin", NAME]
-    subprocess.run(profile, check=True, cwd=PROJECT, env=env)
-    return Path(env["CARGO_TARGET_DIR"]) / "debug" / NAME
+            return [binary]
+    qemu(env)
+    if "ASCEND_DOCTOR_QEMU" in env:
+        return [env["ASCEND_DOCTOR_QEMU"], next(iter(binaries.values()))]
+    build = ["cargo", "build", "--locked", "--bin", NAME]
+    subprocess.run(build, check=True, cwd=PROJECT, env=env)
+    return [Path(env["CARGO_TARGET_DIR"]) / "debug" / NAME]
 
 
-def words_of(binary: Path, scratch: Path) -> dict[str, bytes]:
+def words_of(program: list[str | Path], scratch: Path, env: dict[str, str]) -> dict[str, bytes]:
     """Manual pages and completions, by their places below `share/`."""
-    subprocess.run([binary, "man", "--output", scratch], check=True)
+    subprocess.run([*program, "man", "--output", scratch], check=True, env=env)
     files = {f"man/man1/{page.name}.gz": packed(page.read_bytes()) for page in scratch.iterdir()}
     for shell, place in {
         "bash": f"bash-completion/completions/{NAME}",
         "zsh": f"zsh/vendor-completions/_{NAME}",
         "fish": f"fish/vendor_completions.d/{NAME}.fish",
     }.items():
-        command = [binary, "completions", shell]
-        files[place] = subprocess.run(command, check=True, capture_output=True).stdout
+        command = [*program, "completions", shell]
+        files[place] = subprocess.run(command, check=True, capture_output=True, env=env).stdout
     return files
 
 
