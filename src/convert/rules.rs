@@ -163,6 +163,7 @@ pub struct Rule {
     pub torch_npu: Option<Vec<&'static str>>,
     /// The rule under which places of this one are reported, where its shape is no place of
     /// its own: `Module.cuda()` looks like `Tensor.cuda()`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reported_as: Option<&'static str>,
     /// The field that it belongs to: the stem of its file.
     #[serde(default, skip_deserializing)]
