@@ -1,9 +1,10 @@
 //! How long `audit-ops` takes to read, in one process: `cargo bench --bench audit [-- DIR…]`.
 //!
-//! Of each directory of Python sources: only parsing those that name torch, with the same parser and
-//! the same threads (`RAYON_NUM_THREADS`), and all that the audit does: finding, reading, sifting,
-//! parsing, resolving, following, judging. The last is to take no more than 1.5 times as long as the
-//! first. Without an argument a tree is made. Then each reader of a binary format, with a file
+//! Of each directory of Python sources: parsing it - finding and reading its files, and parsing each, with
+//! the same walk, the same parser and the same threads (`RAYON_NUM_THREADS`) - and auditing it: finding,
+//! reading, sifting, parsing, resolving, following, judging. The second is to take no more than 1.5 times
+//! as long as the first. Beside them, how long it takes to parse texts that are in memory: all of
+//! them, and those that name torch. Without an argument a tree is made. Then each reader of a binary format, with a file
 //! that is made for it. Prints times; asserts nothing about them, since machines differ.
 //! `scripts/bench_audit.py` measures whole processes, with archives of ten gigabytes.
 #![expect(
@@ -21,6 +22,8 @@ use std::time::{Duration, Instant};
 
 use ascend_doctor::audit::judge::{Against, judge};
 use ascend_doctor::audit::{self, Model, python};
+use ascend_doctor::convert::kind::FileKind;
+use ascend_doctor::convert::walk;
 use ascend_doctor::ops::dispatch::Shipped;
 use ascend_doctor::ops::{Tables, Target};
 use rayon::prelude::*;
@@ -81,20 +84,41 @@ fn sources(root: &Path, tables: &'static Tables) {
     let options = python::Options::default();
     let audited = || python::read(root, &options).unwrap();
     // In turn, so that a busy moment hits all of them.
-    let mut times: [Vec<Duration>; 3] = Default::default();
+    let mut times: [Vec<Duration>; 4] = Default::default();
     for _ in 0..ROUNDS {
-        times[0].push(time(|| texts.par_iter().map(|text| parsed(text)).sum()));
-        times[1].push(time(|| named.par_iter().map(|text| parsed(text)).sum()));
-        times[2].push(time(|| judged(&audited(), tables)));
+        times[0].push(time(|| parsed_tree(root)));
+        times[1].push(time(|| judged(&audited(), tables)));
+        times[2].push(time(|| texts.par_iter().map(|text| parsed(text)).sum()));
+        times[3].push(time(|| named.par_iter().map(|text| parsed(text)).sum()));
     }
-    let names = ["only parsing all", "only parsing those", "auditing all"];
+    let names = [
+        "parsing the tree",
+        "auditing the tree",
+        "parsing all in memory",
+        "parsing those in memory",
+    ];
     let medians: Vec<(f64, f64)> =
         names.iter().zip(&mut times).map(|(name, times)| summary(name, times, "")).collect();
-    let ratio = |at: usize| (medians[2].0 / medians[at].0, medians[2].1 / medians[at].1);
-    for (at, name) in [(0, "auditing / parsing all"), (1, "auditing / parsing those")] {
+    let ratio = |at: usize| (medians[1].0 / medians[at].0, medians[1].1 / medians[at].1);
+    for (at, name) in [(0, "auditing / parsing"), (2, "/ in memory"), (3, "/ those in memory")] {
         let (median, least) = ratio(at);
         println!("{name:>26}  {median:.2} ({least:.2})");
     }
+}
+
+/// Finds, reads and parses all Python files of a directory, as the audit finds and reads them.
+fn parsed_tree(root: &Path) -> usize {
+    let scope = walk::Scope {
+        roots: vec![root.to_owned()],
+        launch: Vec::new(),
+        exclude: Vec::new(),
+        kinds: vec![FileKind::Python],
+        ignore_files: true,
+        max_size: 32 << 20,
+    };
+    let files = walk::walk(&scope).unwrap().files;
+    let texts = files.par_iter().map(|file| std::fs::read(&file.path).unwrap());
+    texts.map(|bytes| parsed(&String::from_utf8_lossy(&bytes))).sum()
 }
 
 /// Parses, and says how many tokens there are.

@@ -69,6 +69,11 @@ impl Paths {
         self.all.len()
     }
 
+    /// All of them, by their numbers.
+    pub(super) fn all(&self) -> &[String] {
+        &self.all
+    }
+
     pub(super) fn of(&self, number: u32) -> &str {
         usize::try_from(number).ok().and_then(|at| self.all.get(at)).map_or("", String::as_str)
     }

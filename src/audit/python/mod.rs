@@ -9,8 +9,8 @@
 //!   done with them ([`kinds`], [`classes`], [`evident`]). [`dead`] knows conditions that never hold on an NPU.
 //! - [`documented`] notes calls of which the documents of torch_npu name limits.
 //! - [`api`] says which operators an API, a method or a module calls.
-//! - [`mod@facts`] is what remains of a file; [`reach`] follows it through the tree, and, where that
-//!   is asked for, through imports ([`files`]).
+//! - [`mod@facts`] is what remains of a file; [`reach`] follows it through the tree ([`meaning`]), and,
+//!   where that is asked for, through imports ([`files`]).
 //!
 //! A method counts only of what is a tensor by all signs: `sort` of a list and `split` of a text
 //! are no operators. What is reached by some arguments alone is marked so, and what runs while a
@@ -28,6 +28,7 @@ mod files;
 pub(crate) mod hints;
 mod kinds;
 mod lines;
+mod meaning;
 mod reach;
 mod suggest;
 mod tally;

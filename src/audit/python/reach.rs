@@ -6,11 +6,10 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashSet};
 
 use super::facts::{Facts, Role, Unit};
+use super::meaning::{self, Meaning, Modules};
 use super::tally;
 use crate::audit::{Model, Note};
 
-/// As many re-exports as are followed from one name.
-const MOST_STEPS: usize = 8;
 /// As many files as are followed.
 const MOST_FILES: usize = 4_000;
 
@@ -26,9 +25,6 @@ pub(super) struct File {
     /// How each of its pieces was reached.
     pub(super) roles: Vec<Option<Role>>,
 }
-
-/// The file and the piece that a path means; nothing where it means none that is read.
-type Meaning = Option<(usize, usize)>;
 
 impl File {
     fn of(facts: Arc<Facts>) -> Self {
@@ -74,12 +70,21 @@ pub(super) fn model(roots: Vec<Facts>, load: Option<Load<'_>>, backward: bool) -
         reacher.modules.entry(facts.module.clone()).or_insert(Some(number));
         reacher.files.push(File::of(Arc::new(facts)));
     }
+    if reacher.load.is_none() {
+        // No file comes in later: what the names mean is found side by side.
+        let meant = meaning::all(&reacher.files, &reacher.modules);
+        for (file, meant) in reacher.files.iter_mut().zip(meant) {
+            file.meant = meant;
+        }
+    }
     reacher.roots();
     reacher.run();
     let mut model = tally::model(&reacher.files, backward);
     if reacher.full {
         model.note(Note::NotFollowed);
     }
+    // Thousands of files take their time to be forgotten, for which nobody has to wait.
+    rayon::spawn(move || drop(reacher.files));
     model
 }
 
@@ -179,41 +184,17 @@ impl Reacher<'_> {
             return *known;
         }
         let facts = Arc::clone(&self.files[file].facts);
-        let meaning = self.resolve(file, facts.paths.of(path), MOST_STEPS);
+        let meaning = meaning::of(self, file, facts.paths.of(path));
         self.files[file].meant[at] = Some(meaning);
         meaning
     }
+}
 
-    /// The piece that a dotted name means, seen from a file; `:name` is one of its own.
-    fn resolve(&mut self, file: usize, path: &str, steps: usize) -> Option<(usize, usize)> {
-        if steps == 0 {
-            return None;
-        }
-        if let Some(name) = path.strip_prefix(':') {
-            return self.within(file, name, steps);
-        }
-        let mut end = path.len();
-        while let Some(dot) = path[..end].rfind('.') {
-            if let Some(number) = self.module(&path[..dot]) {
-                let rest = &path[dot + 1..];
-                let name = rest.split('.').next().unwrap_or(rest);
-                return self.within(number, name, steps);
-            }
-            end = dot;
-        }
-        None
-    }
+impl Modules for Reacher<'_> {
+    type Held = Arc<Facts>;
 
-    fn within(&mut self, file: usize, name: &str, steps: usize) -> Option<(usize, usize)> {
-        let facts = Arc::clone(&self.files[file].facts);
-        if let Some(at) = facts.named(name) {
-            return Some((file, at));
-        }
-        let found = facts.exports.binary_search_by(|(known, _)| known.as_str().cmp(name));
-        if let Some((_, path)) = found.ok().and_then(|at| facts.exports.get(at)) {
-            return self.resolve(file, path, steps - 1);
-        }
-        facts.stars.iter().find_map(|star| self.resolve(file, &format!("{star}.{name}"), steps - 1))
+    fn facts(&self, file: usize) -> Self::Held {
+        Arc::clone(&self.files[file].facts)
     }
 
     fn module(&mut self, name: &str) -> Option<usize> {

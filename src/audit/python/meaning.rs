@@ -1,0 +1,141 @@
+//! What a name of one file means in another: the piece that is defined there.
+
+use std::ops::Deref;
+
+use foldhash::HashMap;
+use rayon::prelude::*;
+
+use super::facts::Facts;
+use super::reach::File;
+
+/// As many re-exports as are followed from one name, one behind the other.
+const MOST_STEPS: usize = 8;
+/// As many files as are looked into for one name: modules that import all names of each other make a
+/// tree of ways.
+const MOST_LOOKS: usize = 200;
+
+/// The file and the piece that a path means; nothing where it means none that is read.
+pub(super) type Meaning = Option<(usize, usize)>;
+
+/// The files by their modules: those that are known, or those that can be.
+pub(super) trait Modules {
+    /// How the facts of a file are held while more files may come in.
+    type Held: Deref<Target = Facts>;
+
+    /// What a file says.
+    fn facts(&self, file: usize) -> Self::Held;
+
+    /// The number of the file of a module, by its dotted name.
+    fn module(&mut self, name: &str) -> Option<usize>;
+}
+
+/// The piece that a dotted name means, seen from a file; `:name` is one of its own.
+pub(super) fn of(modules: &mut impl Modules, file: usize, path: &str) -> Meaning {
+    resolve(modules, file, path, MOST_STEPS, &mut { MOST_LOOKS })
+}
+
+/// What all paths of some files mean, where no more files come in.
+pub(super) fn all(
+    files: &[File],
+    modules: &HashMap<String, Option<usize>>,
+) -> Vec<Vec<Option<Meaning>>> {
+    let meant = |(file, one): (usize, &File)| {
+        let mut known = Known { files, modules };
+        let paths = one.facts.paths.all().iter();
+        paths.map(|path| Some(of(&mut known, file, path))).collect()
+    };
+    files.par_iter().enumerate().map(meant).collect()
+}
+
+/// Files that are all there.
+struct Known<'f> {
+    files: &'f [File],
+    modules: &'f HashMap<String, Option<usize>>,
+}
+
+impl<'f> Modules for Known<'f> {
+    type Held = &'f Facts;
+
+    fn facts(&self, file: usize) -> Self::Held {
+        &self.files[file].facts
+    }
+
+    fn module(&mut self, name: &str) -> Option<usize> {
+        self.modules.get(name).copied().flatten()
+    }
+}
+
+fn resolve(
+    modules: &mut impl Modules,
+    file: usize,
+    path: &str,
+    steps: usize,
+    looks: &mut usize,
+) -> Meaning {
+    if steps == 0 || *looks == 0 {
+        return None;
+    }
+    *looks -= 1;
+    if let Some(name) = path.strip_prefix(':') {
+        return within(modules, file, name, steps, looks);
+    }
+    let mut end = path.len();
+    while let Some(dot) = path[..end].rfind('.') {
+        if let Some(number) = modules.module(&path[..dot]) {
+            let rest = &path[dot + 1..];
+            let name = rest.split('.').next().unwrap_or(rest);
+            return within(modules, number, name, steps, looks);
+        }
+        end = dot;
+    }
+    None
+}
+
+fn within(
+    modules: &mut impl Modules,
+    file: usize,
+    name: &str,
+    steps: usize,
+    looks: &mut usize,
+) -> Meaning {
+    let facts = modules.facts(file);
+    if let Some(at) = facts.named(name) {
+        return Some((file, at));
+    }
+    let found = facts.exports.binary_search_by(|(known, _)| known.as_str().cmp(name));
+    if let Some((_, path)) = found.ok().and_then(|at| facts.exports.get(at)) {
+        return resolve(modules, file, path, steps - 1, looks);
+    }
+    let mut stars = facts.stars.iter();
+    stars.find_map(|star| resolve(modules, file, &format!("{star}.{name}"), steps - 1, looks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Modules that all import all names of each other.
+    struct Tangle(Vec<Facts>, usize);
+
+    impl Modules for Tangle {
+        type Held = std::sync::Arc<Facts>;
+
+        fn facts(&self, file: usize) -> Self::Held {
+            std::sync::Arc::new(self.0[file].clone())
+        }
+
+        fn module(&mut self, name: &str) -> Option<usize> {
+            self.1 += 1;
+            name.strip_prefix('m')?.parse().ok()
+        }
+    }
+
+    #[test]
+    fn ways_through_a_tangle_end() {
+        let stars: Vec<String> = (0..12).map(|number| format!("m{number}")).collect();
+        let file = || Facts { stars: stars.clone(), ..Facts::default() };
+        let mut tangle = Tangle((0..12).map(|_| file()).collect(), 0);
+        assert_eq!(of(&mut tangle, 0, ":nowhere"), None);
+        assert!(tangle.1 <= MOST_LOOKS, "{}", tangle.1);
+    }
+}
