@@ -9,7 +9,7 @@
 //! - [`parent`] starts, watches and ends one child; [`run`] decides which children there are.
 //! - [`child`] is the other side. It alone touches [`vendor`], the only module with `unsafe`, so
 //!   that no library of the vendor is ever mapped into the doctor itself.
-//! - [`rung`] holds what is tried on a device, [`probe_numbers`] and [`lanes`] what right numbers are,
+//! - [`rung`] holds what is tried on a device, [`probe_numbers`] what right numbers are,
 //!   [`cache`] what was compiled for it.
 //! - [`judge`] turns a run into findings.
 //!
@@ -39,7 +39,6 @@
 pub mod cache;
 pub mod child;
 pub mod judge;
-pub mod lanes;
 pub mod parent;
 pub mod plog;
 pub mod protocol;

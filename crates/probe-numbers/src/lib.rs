@@ -6,9 +6,16 @@
 //!
 //! A crate of its own, so that tests do not compute with unoptimised arithmetic.
 
+mod lanes;
+
 use acl_abi::values::{ACL_BF16, ACL_FLOAT, ACL_FLOAT16, ACL_INT32};
 
 use serde::{Deserialize, Serialize};
+
+pub use lanes::{Case, Expected, elements, large_product, near_addition, near_product};
+
+/// What results are filled with before an operator runs.
+pub const POISON: u8 = 0xa5;
 
 /// An element type that the operators are tried with.
 #[derive(
@@ -346,6 +353,15 @@ pub fn compare(
 fn is_zero(element: &[u8]) -> bool {
     let Some((last, rest)) = element.split_last() else { return false };
     matches!(*last, 0 | 0x80) && rest.iter().all(|byte| *byte == 0)
+}
+
+/// Words of eight bytes that hold their own address, from 0, mixed with `mask`; `size` in bytes.
+pub fn addresses(size: usize, mask: u64) -> Vec<u8> {
+    let mut bytes = vec![0; size];
+    for (address, word) in (0u64..).step_by(8).zip(bytes.chunks_exact_mut(8)) {
+        word.copy_from_slice(&(address ^ mask).to_le_bytes());
+    }
+    bytes
 }
 
 #[cfg(test)]

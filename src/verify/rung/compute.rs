@@ -2,12 +2,14 @@
 
 use acl_abi::Tensor;
 
-use super::{Ended, GUARD, GUARD_SIZE, Measured, POISON, Probe, Stopped, wrong};
-use crate::verify::lanes::{Case, elements, large_product, near_addition, near_product};
+use super::{Ended, GUARD, GUARD_SIZE, Measured, Probe, Stopped, wrong};
 use crate::verify::protocol::{Again, Dtype, Fault, Level, Place, Rung};
 use crate::verify::soc::{adds, generation, multiplies};
 use crate::verify::vendor::{Buffer, Operator, Plan};
-use probe_numbers::{SEEDS, addition, product};
+use probe_numbers::{
+    Case, Expected, POISON, SEEDS, addition, elements, large_product, near_addition, near_product,
+    product,
+};
 
 /// "The parameters are not valid": what an operator says that is not there for this chip or type.
 const NOT_VALID: i32 = 161_002;
@@ -116,7 +118,7 @@ fn run(
             Some(_) if second == result => Again::Same,
             Some(_) => Again::Different,
         };
-        return Err(wrong(operation, case.expected.place(), found, again));
+        return Err(wrong(operation, place(&case.expected), found, again));
     }
     if let Some(found) = elements(dtype, &[GUARD; GUARD_SIZE], behind) {
         return Err(wrong(operation, Place::Guard, found, Again::Same));
@@ -198,4 +200,12 @@ fn unit(dtype: Dtype) -> [u8; 8] {
     if dtype == Dtype::Int32 { Dtype::Int32 } else { Dtype::Fp32 }.encode(1, &mut bytes);
     bytes.resize(8, 0);
     bytes.try_into().unwrap_or_default()
+}
+
+/// What is wrong if a result is not as expected.
+const fn place(expected: &Expected) -> Place {
+    match expected {
+        Expected::Exact(_) | Expected::Product { .. } => Place::Result,
+        Expected::Near(_) => Place::Tolerance,
+    }
 }

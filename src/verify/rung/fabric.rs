@@ -8,15 +8,13 @@ use std::collections::BTreeSet;
 use acl_abi::values::{HCCL_DATA_TYPE_FP32, HCCL_DATA_TYPE_INT32};
 use acl_abi::{Communicator, RootInfo};
 
-use super::memory::{addresses, words};
+use super::memory::words;
 use super::{
-    Ended, GUARD, GUARD_SIZE, Measured, POISON, Probe, Reporter, Stopped, again, described, passed,
-    wrong,
+    Ended, GUARD, GUARD_SIZE, Measured, Probe, Reporter, Stopped, again, described, passed, wrong,
 };
-use crate::verify::lanes::elements;
 use crate::verify::protocol::{Again, Dtype, Event, Fault, Order, Place, Rung};
 use crate::verify::vendor::{Buffer, Vendor};
-use probe_numbers::Numbers;
+use probe_numbers::{Numbers, POISON, addresses, elements};
 
 /// Bytes of a copy between devices.
 const COPIED: usize = 1 << 20;

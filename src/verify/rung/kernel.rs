@@ -7,13 +7,12 @@
 use std::ffi::CStr;
 use std::path::Path;
 
-use super::{Ended, GUARD, GUARD_SIZE, Measured, POISON, Probe, Stopped, again, described, wrong};
+use super::{Ended, GUARD, GUARD_SIZE, Measured, Probe, Stopped, again, described, wrong};
 use crate::verify::cache;
-use crate::verify::lanes::elements;
 use crate::verify::protocol::{Again, Dtype, Event, Fault, Level, Place, Rung, Wrong};
 use crate::verify::soc::{compiler_arch, generation};
 use crate::verify::vendor::{Buffer, Kernel};
-use probe_numbers::{Exact, SEEDS, addition};
+use probe_numbers::{Exact, POISON, SEEDS, addition, elements};
 
 /// The kernel, as the compiler gets it.
 const SOURCE: &str = include_str!("../kernel/probe_add.asc");

@@ -3,10 +3,10 @@
 //! Every word holds its own address, so that exchanged pages show; a second round holds the
 //! complement, so that every bit of the memory was 0 and 1. Nothing computes here.
 
-use super::{Ended, GUARD, GUARD_SIZE, Measured, POISON, Probe, Stopped, again, wrong};
+use super::{Ended, GUARD, GUARD_SIZE, Measured, Probe, Stopped, again, wrong};
 use crate::verify::protocol::{Event, Fault, Level, Place, Rung};
 use crate::verify::vendor::Buffer;
-use probe_numbers::{Difference, compare};
+use probe_numbers::{Difference, POISON, addresses, compare};
 
 /// How often memory is taken to see whether it comes back.
 const ROUNDS: usize = 4;
@@ -47,16 +47,6 @@ fn given_back(probe: &Probe<'_>, size: usize) -> Result<Ended, Fault> {
 /// Whether what is free becomes less by `size` with every step.
 fn loses(free: &[usize], size: usize) -> bool {
     free.windows(2).all(|pair| pair[0].saturating_sub(pair[1]) >= size)
-}
-
-/// Words that hold their own address, mixed with `mask`.
-pub(super) fn addresses(size: usize, mask: u64) -> Vec<u8> {
-    let mut bytes = vec![0; size];
-    for (address, word) in (0..).step_by(8).zip(bytes.chunks_exact_mut(8)) {
-        let address: u64 = address;
-        word.copy_from_slice(&(address ^ mask).to_le_bytes());
-    }
-    bytes
 }
 
 /// Compares words, and says where a word of another address stands.

@@ -22,9 +22,6 @@ use super::child::Reporter;
 use super::protocol::{Again, Event, Fault, Order, Outcome, Place, Rung, Wrong};
 use super::vendor::Vendor;
 use probe_numbers::Difference;
-
-/// What output memory holds before anything is written to it.
-pub const POISON: u8 = 0xa5;
 /// What stands behind output memory: nothing may change it.
 pub const GUARD: u8 = 0x5a;
 /// How much of it, in bytes.

@@ -5,13 +5,12 @@ use std::time::{Duration, Instant};
 
 use acl_abi::{Stream, Tensor};
 
-use super::memory::{addresses, words};
-use super::{Ended, Measured, POISON, Probe, Reporter, Stopped, passed, wrong};
-use crate::verify::lanes::{Case, large_product};
+use super::memory::words;
+use super::{Ended, Measured, Probe, Reporter, Stopped, passed, wrong};
 use crate::verify::protocol::{Again, Dtype, Event, Fault, Order, Place, Rung};
 use crate::verify::soc::{generation, multiplies};
 use crate::verify::vendor::{Buffer, Operator, Vendor};
-use probe_numbers::SEEDS;
+use probe_numbers::{Case, POISON, SEEDS, addresses, large_product};
 
 /// Sizes of the matrices: the largest that takes less than [`ROUND`] is used.
 const SIZES: [usize; 4] = [512, 1024, 2048, 4096];

@@ -1,8 +1,7 @@
 //! What an operator is given, and how its result is judged: exactly, by a check of a large
 //! product that is cheaper than the product, or within the tolerance of its type.
 
-use super::protocol::{Dtype, Place};
-use probe_numbers::{Difference, Exact, Numbers, compare};
+use crate::{Difference, Dtype, Exact, Numbers, POISON, compare};
 
 /// Operands and what is expected of the result.
 #[derive(Debug)]
@@ -137,20 +136,12 @@ impl Expected {
             .map(|(right, element)| (dtype.decode(element) - right).abs() / right.abs().max(1.0));
         Some(errors.fold(0.0, f64::max))
     }
-
-    /// What is wrong if something is.
-    pub const fn place(&self) -> Place {
-        match self {
-            Self::Exact(_) | Self::Product { .. } => Place::Result,
-            Self::Near(_) => Place::Tolerance,
-        }
-    }
 }
 
 /// Compares elements of a type bit by bit.
 pub fn elements(dtype: Dtype, expected: &[u8], got: &[u8]) -> Option<Difference> {
     let floats = dtype != Dtype::Int32;
-    compare(expected, got, dtype.width(), super::rung::POISON, floats, |element| {
+    compare(expected, got, dtype.width(), POISON, floats, |element| {
         let value = dtype.decode(element);
         (value.to_string(), value.is_finite())
     })
@@ -211,8 +202,7 @@ fn far_elements(dtype: Dtype, reference: &[f64], got: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verify::protocol::Pattern;
-    use probe_numbers::product;
+    use crate::{Pattern, product};
 
     /// One wrong element among many always shows, wherever it is and however little it is off.
     #[test]
