@@ -31,7 +31,7 @@ pub fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
     source.seek(SeekFrom::Start(0))?;
     if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
         archive::read(source)
-    } else if head.starts_with(b"\x80") || is_legacy_pickle(&head) {
+    } else if head.starts_with(b"\x80") || is_old_pickle(&head) {
         Err(Unreadable::Pickle { classes: Vec::new() })
     } else if is_safetensors(&head) {
         safetensors::read(source)
@@ -98,9 +98,32 @@ fn words(source: &mut dyn Source) -> Result<Model, Unreadable> {
     log::read(source)?.ok_or(Unreadable::Unknown)
 }
 
-/// The number with which `torch.save` began before the zip format, as a pickle of protocol 2.
-fn is_legacy_pickle(head: &[u8]) -> bool {
-    head.starts_with(b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.")
+/// A pickle of protocol 0 or 1, which names no protocol: a dictionary or list that is remembered, or
+/// the name of a class on two lines, for which the next instruction is the sign.
+fn is_old_pickle(head: &[u8]) -> bool {
+    let remembered = |rest: &[u8]| match rest {
+        [b'p', b'0'..=b'9', ..] => true,
+        [b'q', number, ..] => *number < b' ',
+        _ => false,
+    };
+    match head {
+        [b'(', b'd' | b'l' | b't', rest @ ..] | [b'}' | b']' | b')', rest @ ..] => remembered(rest),
+        [b'c', rest @ ..] | [b'(', b'c' | b'i', rest @ ..] => {
+            let mut lines = rest.splitn(3, |byte| *byte == b'\n');
+            let mut named = || {
+                lines.next().is_some_and(|line| {
+                    let word = |byte: &u8| byte.is_ascii_alphanumeric() || b"._".contains(byte);
+                    !line.is_empty() && line.iter().all(word)
+                })
+            };
+            named()
+                && named()
+                && lines.next().is_some_and(|next| {
+                    next.starts_with(b"(") || next.starts_with(b")") || remembered(next)
+                })
+        }
+        _ => false,
+    }
 }
 
 /// The length of a header, and the brace that it begins with.
@@ -114,4 +137,36 @@ fn is_safetensors(head: &[u8]) -> bool {
 /// or with the name of its producer (field 2).
 fn is_onnx(head: &[u8]) -> bool {
     matches!(head, [0x08, 1..=0x40, ..] | [0x12, 1..=0x7f, ..] | [0x3a, ..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pickles_without_a_protocol_are_pickles() {
+        for pickle in [
+            &b"(dp0\nVweight\np1\n"[..],
+            b"(lp0\nI1\na.",
+            b"}q\x00X\x01\x00\x00\x00aq\x01K\x01s.",
+            b"]q\x00.",
+            b"ctorch._utils\n_rebuild_tensor_v2\np0\n(",
+            b"ccollections\nOrderedDict\n(tRp0\n.",
+            b"(i__main__\nNet\np0\n",
+        ] {
+            assert!(is_old_pickle(pickle), "{}", pickle.escape_ascii());
+        }
+        for other in [
+            &b"cat\ncos\nadd\n"[..],
+            b"conv2d 3\ncumsum 2\n(total)\n",
+            b"(default) aten::add\n",
+            b"(loss) step 1\n",
+            b"]\n",
+            b"}quit",
+            b"c",
+            b"",
+        ] {
+            assert!(!is_old_pickle(other), "{}", other.escape_ascii());
+        }
+    }
 }
