@@ -3,7 +3,7 @@
 use crate::data::{Catalog, Entry, Family, MessageTemplate};
 use crate::errcodes;
 use crate::render::Block;
-use crate::text::{Lang, sentence, word};
+use crate::text::{Lang, described, sentence, word};
 
 /// What a finding id means, how it is detected and how to fix it.
 pub fn page(entry: &Entry, family: &Family, lang: Lang) -> Vec<Block> {
@@ -30,14 +30,14 @@ pub fn page(entry: &Entry, family: &Family, lang: Lang) -> Vec<Block> {
 }
 
 fn message_blocks(message: &MessageTemplate, lang: Lang) -> Vec<Block> {
-    let mut blocks = vec![Block::Paragraph(message.title.get(lang).to_owned())];
+    let mut blocks = vec![Block::Paragraph(described(message.title.get(lang)))];
     if let Some(cause) = &message.cause {
-        blocks.push(Block::Paragraph(cause.get(lang).to_owned()));
+        blocks.push(Block::Paragraph(described(cause.get(lang))));
     }
     if !message.fix.is_empty() {
         let steps = message.fix.iter().map(|step| {
             let text = if lang == Lang::Zh { &step.zh } else { &step.en };
-            (text.clone(), step.run.clone())
+            (described(text), step.run.clone())
         });
         blocks.push(Block::Steps(steps.collect()));
     }

@@ -282,6 +282,7 @@ pub struct Decoded<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::described;
 
     #[test]
     fn every_id_explains_in_both_languages() {
@@ -297,8 +298,14 @@ mod tests {
                 assert!(english.contains(&entry.detects.en.replace('"', "\\\"")), "{id}");
                 assert!(chinese.contains(&entry.detects.zh.replace('"', "\\\"")), "{id}");
                 for message in entry.message.values() {
-                    assert!(english.contains(&message.title.en.replace('"', "\\\"")), "{id}");
-                    assert!(chinese.contains(&message.title.zh.replace('"', "\\\"")), "{id}");
+                    assert!(
+                        english.contains(&described(&message.title.en).replace('"', "\\\"")),
+                        "{id}"
+                    );
+                    assert!(
+                        chinese.contains(&described(&message.title.zh).replace('"', "\\\"")),
+                        "{id}"
+                    );
                 }
             }
         }

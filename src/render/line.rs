@@ -24,7 +24,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
             format!("{}: {reason}", word("no_verdict", lang))
         }
         _ => {
-            let passed = sentence("passed_many", &[("n", report.summary().passed.to_string())]);
+            let passed = sentence("all_passed", &[("passed", report.summary().passed.to_string())]);
             format!("OK: {}", passed.get(lang))
         }
     };

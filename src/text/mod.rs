@@ -11,7 +11,7 @@ pub use escape::{acts_on_terminal, escape, escape_line};
 pub use lang::Lang;
 pub use nearest::{distance, nearest};
 pub use quote::shell_quote;
-pub use template::{fill, fill_quoted, placeholders};
+pub use template::{described, fill, fill_quoted, placeholders};
 pub use ui::{sentence, word, words};
 
 use serde::{Deserialize, Serialize};

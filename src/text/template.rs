@@ -1,4 +1,4 @@
-//! `{name}` placeholders in messages.
+//! Placeholders in messages: `{name}`, and `{name:file|files}` for a number with what it counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,12 +6,26 @@ use super::shell_quote;
 
 /// The names of all placeholders in `template`.
 pub fn placeholders(template: &str) -> BTreeSet<&str> {
-    pieces(template).filter_map(Result::err).collect()
+    let placeholder = |piece| match piece {
+        Piece::Text(_) => None,
+        Piece::Value { name, .. } => Some(name),
+    };
+    pieces(template).filter_map(placeholder).collect()
 }
 
-/// Replaces each `{name}` by its value; a name without a value stays as it is.
+/// Replaces each `{name}` by its value; a name without a value stays as it is. `{name:file|files}` is the
+/// value and one of the words: the first behind `1`, the second behind any other value.
 pub fn fill(template: &str, args: &BTreeMap<&'static str, String>) -> String {
     fill_with(template, args, |_, value| value.to_owned())
+}
+
+/// A template as those read it who look a message up: `{n} files` for `{n:file|files}`.
+pub fn described(template: &str) -> String {
+    let shown = |piece| match piece {
+        Piece::Text(text) | Piece::Value { whole: text, words: None, .. } => text.to_owned(),
+        Piece::Value { name, words: Some((_, many)), .. } => format!("{{{name}}} {many}"),
+    };
+    pieces(template).map(shown).collect()
 }
 
 /// As [`fill`], with each value quoted for a shell. A value whose name ends in `_words` is a list,
@@ -31,17 +45,42 @@ fn fill_with(
     args: &BTreeMap<&'static str, String>,
     show: impl Fn(&str, &str) -> String,
 ) -> String {
-    pieces(template)
-        .map(|piece| match piece {
-            Ok(text) => text.to_owned(),
-            Err(name) => args.get(name).map_or_else(|| format!("{{{name}}}"), |v| show(name, v)),
-        })
-        .collect()
+    let mut out = String::with_capacity(template.len() + 32);
+    for piece in pieces(template) {
+        match piece {
+            Piece::Text(text) => out.push_str(text),
+            Piece::Value { name, whole, words } => match args.get(name) {
+                None => out.push_str(whole),
+                Some(value) => {
+                    out.push_str(&show(name, value));
+                    if let Some((one, many)) = words {
+                        out.push(' ');
+                        out.push_str(if value == "1" { one } else { many });
+                    }
+                }
+            },
+        }
+    }
+    out
 }
 
-/// Splits into literal text (`Ok`) and placeholder names (`Err`). A name is made of lower-case
-/// letters, digits and `_`; any other use of braces is literal text.
-fn pieces(template: &str) -> impl Iterator<Item = Result<&str, &str>> {
+/// A piece of a template.
+enum Piece<'t> {
+    /// Literal text.
+    Text(&'t str),
+    /// A placeholder.
+    Value {
+        name: &'t str,
+        /// As it stands there, with its braces.
+        whole: &'t str,
+        /// What it counts: one, and any other number.
+        words: Option<(&'t str, &'t str)>,
+    },
+}
+
+/// Splits into literal text and placeholders. A name is made of lower-case letters, digits and `_`;
+/// any other use of braces is literal text.
+fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = template;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -49,25 +88,38 @@ fn pieces(template: &str) -> impl Iterator<Item = Result<&str, &str>> {
         }
         let mut search = 0;
         while let Some(open) = rest[search..].find('{').map(|at| at + search) {
-            let name_len = rest[open + 1..]
-                .find(|c: char| !(c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'))
-                .unwrap_or(rest.len() - open - 1);
-            let close = open + 1 + name_len;
-            if name_len > 0 && rest[close..].starts_with('}') {
-                if open > 0 {
-                    let (head, tail) = rest.split_at(open);
-                    rest = tail;
-                    return Some(Ok(head));
-                }
-                let name = &rest[1..close];
-                rest = &rest[close + 1..];
-                return Some(Err(name));
+            let Some((value, length)) = placeholder(&rest[open..]) else {
+                search = open + 1;
+                continue;
+            };
+            if open > 0 {
+                let (head, tail) = rest.split_at(open);
+                rest = tail;
+                return Some(Piece::Text(head));
             }
-            search = open + 1;
+            rest = &rest[length..];
+            return Some(value);
         }
-        let all = rest;
-        rest = "";
-        Some(Ok(all))
+        Some(Piece::Text(std::mem::take(&mut rest)))
+    })
+}
+
+/// The placeholder at the beginning of a text, and how long it is.
+fn placeholder(text: &str) -> Option<(Piece<'_>, usize)> {
+    let inside = text.strip_prefix('{')?;
+    let in_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let end = inside.find(|c| !in_name(c)).filter(|end| *end > 0)?;
+    let (name, behind) = inside.split_at(end);
+    let (words, rest) = match behind.strip_prefix(':') {
+        None => (None, behind),
+        Some(words) => {
+            let (words, _) = words.split_once('}')?;
+            (Some(words.split_once('|')?), &behind[1 + words.len()..])
+        }
+    };
+    rest.strip_prefix('}').map(|rest| {
+        let length = text.len() - rest.len();
+        (Piece::Value { name, whole: &text[..length], words }, length)
     })
 }
 
@@ -82,6 +134,18 @@ mod tests {
         assert_eq!(fill_quoted("ls {path}", &args), "ls '/a b'");
         let list = BTreeMap::from([("all_words", "numpy<2\nabsl-py\na b".to_owned())]);
         assert_eq!(fill_quoted("pip {all_words}", &list), "pip 'numpy<2' absl-py 'a b'");
+    }
+
+    #[test]
+    fn numbers_come_with_what_they_count() {
+        let of = |n: &str| {
+            let args = BTreeMap::from([("n", n.to_owned())]);
+            fill("{n:file holds|files hold} {n} of {m:byte|bytes} {a:b} {n:c", &args)
+        };
+        assert_eq!(of("1"), "1 file holds 1 of {m:byte|bytes} {a:b} {n:c");
+        assert_eq!(of("21"), "21 files hold 21 of {m:byte|bytes} {a:b} {n:c");
+        assert_eq!(placeholders("{n:file|files} {a:b}"), BTreeSet::from(["n"]));
+        assert_eq!(described("{n:file|files} in {path}, {a:b}"), "{n} files in {path}, {a:b}");
     }
 
     #[test]
