@@ -59,7 +59,7 @@ impl<'a> Walker<'a, '_> {
                 if let Some(own) = classes::of_self(&call.func) {
                     let known = self.class.and_then(|class| class.attributes.get(own)).copied();
                     let given = self.arguments(call);
-                    self.here().calls.push(own.to_owned());
+                    self.calls_unknown(own);
                     return match known {
                         Some(kind) => Self::called_value(kind, given),
                         None => by_arguments(given),
@@ -294,7 +294,7 @@ impl<'a> Walker<'a, '_> {
             };
         }
         if !tensor {
-            self.here().calls.push(name.to_owned());
+            self.calls_unknown(name);
             if value == Kind::Likely {
                 // Of a module too it says what is computed with.
                 self.dtype_method(name, at);

@@ -14,7 +14,7 @@ use memchr::memmem;
 use rayon::prelude::*;
 
 use super::facts::Facts;
-use super::reach;
+use super::{Wanted, reach};
 use crate::audit::{Model, Note, Unreadable};
 use crate::convert::kind::FileKind;
 use crate::convert::python::SyntaxError;
@@ -35,6 +35,12 @@ pub struct Options {
     pub backward: bool,
     /// Look for what a fused operator would compute.
     pub suggest: bool,
+}
+
+impl Options {
+    fn wanted(&self) -> Wanted {
+        Wanted { suggestions: self.suggest, calls: self.follow }
+    }
 }
 
 /// Packages that are not followed: their operators are in the tables, or they have none.
@@ -94,14 +100,16 @@ pub(crate) fn is_source(path: &Path) -> bool {
 pub fn of_source(text: &str, notebook: bool, backward: bool) -> Result<Model, Unreadable> {
     let path = Path::new(if notebook { "source.ipynb" } else { "source.py" });
     let packages = Packages::default();
-    let facts = facts_of(path, text, &Reading { packages: &packages, suggest: true })?;
+    let wanted = Wanted { suggestions: true, calls: false };
+    let facts = facts_of(path, text, &Reading { packages: &packages, wanted })?;
     Ok(reach::model(vec![facts], None, backward))
 }
 
 fn single(path: &Path, options: &Options) -> Result<Model, Unreadable> {
     let text = text_of(path)?;
     let packages = Packages::default();
-    let facts = facts_of(path, &text, &Reading { packages: &packages, suggest: options.suggest })?;
+    let reading = Reading { packages: &packages, wanted: options.wanted() };
+    let facts = facts_of(path, &text, &reading)?;
     Ok(follow(vec![facts], &[path.to_owned()], options))
 }
 
@@ -117,7 +125,7 @@ fn tree(root: &Path, options: &Options) -> Result<Model, Unreadable> {
     let found =
         walk::walk(&scope).map_err(|error| Unreadable::Damaged { what: error.to_string() })?;
     let packages = Packages::of(found.files.iter().map(|file| file.path.as_path()));
-    let reading = Reading { packages: &packages, suggest: options.suggest };
+    let reading = Reading { packages: &packages, wanted: options.wanted() };
     let all: Vec<(PathBuf, Option<Facts>)> = found
         .files
         .par_iter()
@@ -183,7 +191,7 @@ fn facts_of(path: &Path, text: &str, reading: &Reading<'_>) -> Result<Facts, Unr
         module: &module,
         package: &package,
         cells: false,
-        suggest: reading.suggest,
+        wanted: reading.wanted,
     };
     if path.extension().is_none_or(|extension| extension != "ipynb") {
         return super::facts(source).map_err(refused);
@@ -202,7 +210,7 @@ fn facts_of(path: &Path, text: &str, reading: &Reading<'_>) -> Result<Facts, Unr
 /// How files are read.
 struct Reading<'p> {
     packages: &'p Packages,
-    suggest: bool,
+    wanted: Wanted,
 }
 
 /// Directories that are known to be packages.
@@ -282,7 +290,8 @@ fn follow(facts: Vec<Facts>, paths: &[PathBuf], options: &Options) -> Model {
             .entry(real)
             .or_insert_with(|| {
                 let text = text_of(&path).ok()?;
-                let reading = Reading { packages: &packages, suggest: false };
+                let wanted = Wanted { suggestions: false, calls: true };
+                let reading = Reading { packages: &packages, wanted };
                 facts_of(&path, &text, &reading).ok().map(Arc::new)
             })
             .clone()

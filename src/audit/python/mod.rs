@@ -64,8 +64,16 @@ struct Source<'t> {
     package: &'t str,
     /// It is the cells of a notebook.
     cells: bool,
-    /// Look for what a fused operator would compute.
-    suggest: bool,
+    wanted: Wanted,
+}
+
+/// What is looked for in a source beside its operators.
+#[derive(Debug, Clone, Copy, Default)]
+struct Wanted {
+    /// What a fused operator would compute.
+    suggestions: bool,
+    /// Methods that are called on what is not known, to know which of imported classes are called.
+    calls: bool,
 }
 
 /// What one source says.
@@ -87,14 +95,17 @@ fn facts(source: Source<'_>) -> Result<Facts, SyntaxError> {
         facts.exports = scopes
             .exports()
             .into_iter()
-            .map(|(name, path)| (name, path.trim_start_matches('.').to_owned()))
+            .map(|(name, path)| match path.strip_prefix('.') {
+                Some(relative) => (name, relative.to_owned()),
+                None => (name, path),
+            })
             .collect();
         facts.stars = tree.body.iter().filter_map(|stmt| star(stmt, package)).collect();
         let lines = lines::Lines::of_text(text);
-        if source.suggest {
+        if source.wanted.suggestions {
             facts.import_at = import_at(text, &tree.body);
         }
-        walk::walk(text, &tree.body, &scopes, &lines, &mut facts, source.suggest);
+        walk::walk(text, &tree.body, &scopes, &lines, &mut facts, source.wanted);
         Ok(facts)
     })
 }
@@ -138,8 +149,8 @@ fn star(stmt: &Stmt, package: &str) -> Option<String> {
 /// What one source uses on its own, without a file.
 #[cfg(test)]
 fn of_text(text: &str) -> crate::audit::Model {
-    let source =
-        Source { text, path: "model.py", module: "model", suggest: true, ..Source::default() };
+    let wanted = Wanted { suggestions: true, calls: false };
+    let source = Source { text, path: "model.py", module: "model", wanted, ..Source::default() };
     let facts = facts(source).expect("the source of a test parses");
     reach::model(vec![facts], None, false)
 }

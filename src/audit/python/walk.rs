@@ -4,6 +4,7 @@ use foldhash::HashMap;
 use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtClassDef, StmtFunctionDef};
 use ruff_text_size::{Ranged as _, TextSize};
 
+use super::Wanted;
 use super::api::{Called, Reach};
 use super::classes::{self, Class};
 use super::dead;
@@ -34,8 +35,8 @@ pub(super) struct Walker<'a, 's> {
     pub(super) unsure: bool,
     /// The method by whose name alone is known what is noted now.
     pub(super) method: Option<&'static str>,
-    /// Whether fused operators are looked for.
-    pub(super) suggests: bool,
+    /// What is looked for beside operators.
+    pub(super) wanted: Wanted,
     /// What local names of the function around were given, for that.
     pub(super) given: Given<'a>,
 }
@@ -47,7 +48,7 @@ pub(super) fn walk<'a>(
     scopes: &Scopes<'a>,
     lines: &Lines,
     facts: &mut Facts,
-    suggests: bool,
+    wanted: Wanted,
 ) {
     facts.units.push(Unit::default());
     let mut walker = Walker {
@@ -63,7 +64,7 @@ pub(super) fn walk<'a>(
         evident: Evident::default(),
         unsure: false,
         method: None,
-        suggests,
+        wanted,
         given: Given::default(),
     };
     walker.top(body);
@@ -120,6 +121,13 @@ impl<'a> Walker<'a, '_> {
     pub(super) fn refers_own(&mut self, name: &str) {
         let (path, role) = (self.facts.paths.own(name), self.role);
         self.here().refs.push((path, role));
+    }
+
+    /// Calls a method of what is not known.
+    pub(super) fn calls_unknown(&mut self, name: &str) {
+        if self.wanted.calls {
+            self.here().calls.push(name.to_owned());
+        }
     }
 
     /// Refers to something without calling it.
@@ -212,7 +220,7 @@ impl<'a> Walker<'a, '_> {
             evident: Evident::default(),
             unsure: self.unsure,
             method: None,
-            suggests: self.suggests,
+            wanted: self.wanted,
             given: Given::default(),
         };
         inner.in_unit(name.clone(), |me| {

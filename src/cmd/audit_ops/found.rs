@@ -86,8 +86,12 @@ pub(super) fn findings(
             }
             found
         };
-        let elsewhere = super::versions::releases(judged, against.tables).join("; ");
-        let message = if elsewhere.is_empty() { "none" } else { "later" };
+        // Told of what does not run here: with the releases in which it does, if there are any.
+        let missing = |id, level: Level| {
+            let elsewhere = super::versions::releases(judged, against.tables).join("; ");
+            let message = if elsewhere.is_empty() { "none" } else { "later" };
+            about(id, message, level).arg("releases", elsewhere)
+        };
         match judged.class {
             Class::Native | Class::Composed | Class::PartlyKnown | Class::Setup => {}
             Class::Unknown => unknown.push(name.as_str()),
@@ -100,22 +104,14 @@ pub(super) fn findings(
                 let through = judged.through.join(", ");
                 found.push(about("OPS-DEPENDS", "some", Found::info).arg("through", through));
             }
-            Class::Fallback => {
-                found.push(
-                    about("OPS-FALLBACK", message, Found::warning).arg("releases", elsewhere),
-                );
-            }
+            Class::Fallback => found.push(missing("OPS-FALLBACK", Found::warning)),
             Class::Unsupported if input.model.format == Format::Onnx => {
                 let opset = input.model.opsets.get("onnx").copied().unwrap_or_default();
                 found.push(
                     about("OPS-UNSUPPORTED", "onnx", Found::error).arg("opset", opset.to_string()),
                 );
             }
-            Class::Unsupported => {
-                found.push(
-                    about("OPS-UNSUPPORTED", message, Found::error).arg("releases", elsewhere),
-                );
-            }
+            Class::Unsupported => found.push(missing("OPS-UNSUPPORTED", Found::error)),
         }
     }
     if !unknown.is_empty() {

@@ -35,16 +35,13 @@ pub(super) fn table(read: &[Audited], tables: &Tables) -> Option<Table> {
 pub(super) fn releases(judged: &Judged, tables: &Tables) -> Vec<String> {
     let own = vec![judged.op.to_string()];
     let names = if judged.through.is_empty() { &own } else { &judged.through };
-    let there = |at: usize| {
-        names.iter().all(|name| {
-            let runs = match name.split_once("::") {
-                Some(("npu", name)) => tables.custom(name),
-                Some((_, name)) => tables.kernel(name),
-                None => None,
-            };
-            runs.is_some_and(|runs| runs.at(at).is_some())
-        })
-    };
+    let runs = names.iter().map(|name| match name.split_once("::") {
+        Some(("npu", name)) => tables.custom(name),
+        Some((_, name)) => tables.kernel(name),
+        None => None,
+    });
+    let Some(runs) = runs.collect::<Option<Vec<_>>>() else { return Vec::new() };
+    let there = |at: usize| runs.iter().all(|runs| runs.at(at).is_some());
     let columns: Vec<(&Column, bool)> =
         tables.columns.iter().enumerate().map(|(at, column)| (column, there(at))).collect();
     let same_torch = columns.chunk_by(|a, b| a.0.torch == b.0.torch);

@@ -22,29 +22,54 @@ pub(super) fn of(text: &str) -> Result<usize, u32> {
     let bytes = text.as_bytes();
     let mut scan =
         Scan { bytes, at: 0, open: Vec::new(), here: 0, total: 0, deepest: 0, nests: false };
-    while let Some(&byte) = bytes.get(scan.at) {
-        if !COUNTS[usize::from(byte)] {
-            scan.at += 1;
-            continue;
-        }
-        scan.step();
-        if scan.deepest > LIMIT {
-            let before = memchr::memchr_iter(b'\n', &bytes[..scan.at]).count();
-            return Err(u32::try_from(before + 1).unwrap_or(u32::MAX));
-        }
+    scan.run();
+    if scan.deepest > LIMIT {
+        let before = memchr::memchr_iter(b'\n', &bytes[..scan.at]).count();
+        return Err(u32::try_from(before + 1).unwrap_or(u32::MAX));
     }
     Ok(scan.deepest)
 }
 
-/// Whether a byte may begin something that counts: most do not.
-const COUNTS: [bool; 256] = {
-    let mut counts = [false; 256];
+/// What a byte in code begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    /// Nothing that counts.
+    Nothing,
+    /// An operator.
+    Operator,
+    /// A word that is no operator, by its first letter.
+    Word,
+    /// A word that may be one.
+    WordOrOperator,
+    Opening,
+    Closing,
+    /// What separates elements and statements.
+    Separator,
+    LineEnd,
+    Comment,
+    Text,
+}
+
+const BEGINS: [Begins; 256] = {
+    let mut begins = [Begins::Nothing; 256];
     let mut byte = 0;
     while byte < 128 {
-        counts[byte as usize] = !matches!(byte, b' ' | b'\t' | b'\r' | b'0'..=b'9' | b'=' | b'!');
+        begins[byte as usize] = match byte {
+            b'a' | b'e' | b'f' | b'i' | b'l' | b'n' | b'o' | b'y' => Begins::WordOrOperator,
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => Begins::Word,
+            b'(' | b'[' | b'{' => Begins::Opening,
+            b')' | b']' | b'}' => Begins::Closing,
+            b',' | b';' => Begins::Separator,
+            b'\n' => Begins::LineEnd,
+            b'#' => Begins::Comment,
+            b'"' | b'\'' => Begins::Text,
+            b'.' | b'+' | b'-' | b'*' | b'/' | b'%' | b'@' | b'&' | b'|' | b'^' | b'~' | b'<'
+            | b'>' | b':' => Begins::Operator,
+            _ => Begins::Nothing,
+        };
         byte += 1;
     }
-    counts
+    begins
 };
 
 /// The end of a word: letters, digits, `_`, and what is not ASCII.
@@ -118,50 +143,63 @@ struct Scan<'t> {
 }
 
 impl Scan<'_> {
-    fn step(&mut self) {
-        let byte = self.bytes[self.at];
-        match byte {
-            b'#' => {
-                self.skip_to_line_end();
-                return;
-            }
-            b'"' | b'\'' => {
-                self.string(byte);
-                return;
-            }
-            b'(' | b'[' | b'{' => {
-                self.count();
-                self.open.push(self.here);
-                self.total += self.here;
-                self.here = 0;
-            }
-            b')' | b']' | b'}' => {
-                if let Some(around) = self.open.pop() {
-                    self.total -= around;
-                    self.here = around;
+    /// Counts to the end, or to the first place that is too deep.
+    fn run(&mut self) {
+        while let Some(&byte) = self.bytes.get(self.at) {
+            match BEGINS[usize::from(byte)] {
+                Begins::Nothing => self.at += 1,
+                Begins::Operator => {
+                    self.here += 1;
+                    self.at += 1;
                 }
-            }
-            b'\n' => {
-                let goes_on = self.at > 0 && self.bytes[self.at - 1] == b'\\';
-                if self.open.is_empty() && !goes_on {
-                    self.indentation();
-                    return;
+                Begins::Word => self.at = word_end(self.bytes, self.at),
+                Begins::WordOrOperator => self.word(),
+                Begins::Opening => {
+                    self.here += 1;
+                    self.open.push(self.here);
+                    self.total += self.here;
+                    self.here = 0;
+                    self.at += 1;
+                    if self.open.len() > LIMIT {
+                        self.deepest = self.open.len();
+                        return;
+                    }
                 }
+                Begins::Closing => {
+                    self.reached();
+                    if let Some(around) = self.open.pop() {
+                        self.total -= around;
+                        self.here = around;
+                    }
+                    self.at += 1;
+                }
+                Begins::Separator => {
+                    self.reached();
+                    self.here = 0;
+                    self.at += 1;
+                }
+                Begins::LineEnd => {
+                    self.reached();
+                    if self.deepest > LIMIT {
+                        return;
+                    }
+                    let goes_on = self.at > 0 && self.bytes[self.at - 1] == b'\\';
+                    if self.open.is_empty() && !goes_on {
+                        self.indentation();
+                    } else {
+                        self.at += 1;
+                    }
+                }
+                Begins::Comment => self.skip_to_line_end(),
+                Begins::Text => self.string(byte),
             }
-            b',' | b';' => self.here = 0,
-            b'.' | b'+' | b'-' | b'*' | b'/' | b'%' | b'@' | b'&' | b'|' | b'^' | b'~' | b'<'
-            | b'>' | b':' => self.count(),
-            _ if byte.is_ascii_alphabetic() || byte == b'_' => {
-                self.word();
-                return;
-            }
-            _ => {}
         }
-        self.at += 1;
+        self.reached();
     }
 
-    fn count(&mut self) {
-        self.here += 1;
+    /// Notes how deep this place is. What is counted only grows until a bracket closes or something
+    /// ends, and so it is noted only then.
+    fn reached(&mut self) {
         self.deepest = self.deepest.max(self.total + self.here + self.open.len());
     }
 
@@ -177,7 +215,6 @@ impl Scan<'_> {
             self.at += 1;
         }
         self.here = self.at - start;
-        self.deepest = self.deepest.max(self.here);
     }
 
     fn word(&mut self) {
@@ -192,7 +229,7 @@ impl Scan<'_> {
         if let b"not" | b"and" | b"or" | b"if" | b"else" | b"lambda" | b"await" | b"for" | b"in"
         | b"is" | b"yield" = &self.bytes[start..self.at]
         {
-            self.count();
+            self.here += 1;
         }
     }
 

@@ -11,7 +11,7 @@ const SHORT: usize = 7;
 impl<'a> Walker<'a, '_> {
     /// The `forward` of an RMSNorm: `x * rsqrt(mean(x ** 2) + eps) * weight`, however it is cast.
     pub(in super::super) fn suggest_method(&mut self, def: &'a StmtFunctionDef) {
-        if !self.suggests {
+        if !self.wanted.suggestions {
             return;
         }
         self.rotated_both(def);
@@ -60,7 +60,7 @@ impl<'a> Walker<'a, '_> {
 
     /// `for …: … self.experts[i](x) …`: each expert by itself.
     pub(in super::super) fn suggest_loop(&mut self, each: &'a StmtFor) {
-        if !self.suggests {
+        if !self.wanted.suggestions {
             return;
         }
         let mut found = Experts { called: false };
@@ -74,7 +74,7 @@ impl<'a> Walker<'a, '_> {
     /// `x = x + y` and then `self.norm(x)`, where `self.norm` is an RMSNorm; a gathered tensor in a
     /// product; both rotated parts of an attention.
     pub(in super::super) fn suggest_body(&mut self, body: &'a [Stmt]) {
-        if !self.suggests {
+        if !self.wanted.suggestions {
             return;
         }
         for pair in body.windows(2) {

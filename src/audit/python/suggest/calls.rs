@@ -11,7 +11,7 @@ const ADADELTA: &[&str] = &["params", "lr", "rho", "eps", "weight_decay"];
 
 impl<'a> Walker<'a, '_> {
     pub(in super::super) fn suggest_call(&mut self, expr: &'a Expr, call: &'a ExprCall) {
-        if !self.suggests {
+        if !self.wanted.suggestions {
             return;
         }
         self.flow_of_call(expr, call);

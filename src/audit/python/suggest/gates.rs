@@ -16,7 +16,7 @@ impl<'a> Walker<'a, '_> {
     }
 
     pub(in super::super) fn suggest_binary(&mut self, expr: &'a Expr, both: &'a ExprBinOp) {
-        if !self.suggests {
+        if !self.wanted.suggestions {
             return;
         }
         match both.op {

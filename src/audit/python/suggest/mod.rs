@@ -58,7 +58,7 @@ impl<'a> Walker<'a, '_> {
 
     /// Notes what a name is given.
     pub(super) fn gives(&mut self, name: &'a str, value: &'a Expr) {
-        if self.suggests {
+        if self.wanted.suggestions {
             self.given.entry(name).or_default().push(value);
         }
     }
