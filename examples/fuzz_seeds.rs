@@ -87,6 +87,16 @@ const FILES: &[(&str, &str)] = &[
     ),
 ];
 
+/// What a child of `verify` reports, line by line.
+const EVENTS: &str = concat!(
+    r#"{"event":"call","function":"aclInit"}"#,
+    "\n",
+    r#"{"event":"stage","rung":"memory","stage":"round trip","host_ms":1.5,"device_ms":0.5,"outcome":{"outcome":"passed"}}"#,
+    "\n",
+    r#"{"event":"done"}"#,
+    "\n",
+);
+
 fn main() -> anyhow::Result<()> {
     let dir = std::env::args().nth(1).unwrap_or_else(|| "fuzz/corpus".to_owned());
     let mut seeds: BTreeMap<&str, Vec<Vec<u8>>> = BTreeMap::new();
@@ -131,6 +141,14 @@ fn main() -> anyhow::Result<()> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if path.is_file() {
             let body = std::fs::read(&path)?;
+            if name.ends_with(".py") {
+                // As a file, as the cells of a notebook, and with the backward pass.
+                for first in [2, 1, 6] {
+                    seeds.entry("sources").or_default().push([&[first], &body[..]].concat());
+                }
+            } else if name.ends_with(".ipynb") {
+                seeds.entry("sources").or_default().push([&[0], &body[..]].concat());
+            }
             seeds.entry("convert").or_default().push([&[kinds::first(&name)], &body[..]].concat());
         }
     }
@@ -140,6 +158,7 @@ fn main() -> anyhow::Result<()> {
     }
     seeds.extend(logs());
     seeds.insert("models", models());
+    seeds.insert("verify", vec![[b"@".as_slice(), EVENTS.as_bytes()].concat()]);
     for (target, files) in seeds {
         let dir = Path::new(&dir).join(target);
         std::fs::create_dir_all(&dir)?;
