@@ -228,11 +228,10 @@ pub(super) fn annotated(annotation: &Expr, text: &str) -> Option<Kind> {
     let text = text.get(std::ops::Range::<usize>::from(annotation.range()))?;
     let text = text.trim_matches(|c| c == '"' || c == '\'');
     let many = ["List[", "list[", "Tuple[", "tuple[", "Sequence[", "Iterable[", "Dict[", "dict["];
-    if text.contains("Tensor") {
-        let several = many.iter().any(|start| {
-            text.find(start)
-                .is_some_and(|at| text[at..].contains("Tensor") && !text[..at].contains("Tensor"))
-        });
+    // An annotation is short: to make a searcher for the word takes longer than to look for it.
+    let mut capitals = memchr::memchr_iter(b'T', text.as_bytes());
+    if let Some(first) = capitals.find(|at| text.as_bytes()[*at..].starts_with(b"Tensor")) {
+        let several = many.iter().any(|start| text.find(start).is_some_and(|at| at < first));
         return Some(if several { Kind::Seq } else { Kind::Tensor });
     }
     let plain = ["int", "float", "bool", "str", "Callable", "device", "dtype", "Config", "None"];
