@@ -18,6 +18,7 @@ use crate::errcodes::{Family, Link, Query, families, rows, table};
 
 mod event;
 mod listed;
+mod spoken;
 
 /// A code that a line states.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,8 +38,8 @@ pub(super) struct Stated {
 }
 
 /// Literals, one of which every line with such a number holds. Where the key alone is short, the
-/// first digits of ACL codes belong to the literal.
-pub(super) const LITERALS: [&str; 61] = [
+/// first digits of ACL codes belong to the literal (see [`spoken`]).
+const LITERALS: [&str; 51] = [
     "errorStr:",
     "[Error]: ",
     "[PID: ",
@@ -69,19 +70,6 @@ pub(super) const LITERALS: [&str; 61] = [
     "error=118",
     "error=0x7",
     "errcode:(",
-    "ret[107",
-    "ret[207",
-    "ret[507",
-    "ret: 107",
-    "ret: 207",
-    "ret: 507",
-    "ret is 107",
-    "ret is 207",
-    "ret is 507",
-    "ret = 107",
-    "ret = 207",
-    "ret = 507",
-    "ret=507",
     "result[507",
     "failed: 507",
     "failed, code",
@@ -93,6 +81,9 @@ pub(super) const LITERALS: [&str; 61] = [
     "Error Code",
     "ault Code",
     "ault code",
+    "ault_code",
+    "aultCode",
+    "aultcode",
     "reason=[",
     "HCCL error",
     "CANN failure",
@@ -169,9 +160,17 @@ regex!(TORCH_NPU_WORDS, WORDS);
 regex!(TORCH_NPU, ERR);
 regex!(SYMBOLS, SYMBOL);
 
+/// Literals, one of which every line holds that has a code without a shape of its own.
+pub(super) fn literals() -> impl Iterator<Item = &'static str> {
+    LITERALS.into_iter().chain(of_torch_npu()).chain(spoken::literals())
+}
+
 /// All codes of `line`. Each expression is slower by far than to see that it cannot match.
 pub(super) fn find(line: &[u8]) -> Vec<Stated> {
-    let mut codes = Vec::new();
+    let mut codes = spoken::find(line);
+    // What a number is by who prints it, it is not by its key alone.
+    let spoken: Vec<usize> = codes.iter().map(|code| code.at).collect();
+    let of_test = spoken::is_of_test(line);
     for found in all(&E_CODES, line, has_e_code) {
         let group = (1..=3).find(|group| found.get(*group).is_some()).unwrap_or(1);
         let (at, code) = part(&found, group);
@@ -180,11 +179,16 @@ pub(super) fn find(line: &[u8]) -> Vec<Stated> {
     }
     for found in all(&DECIMALS, line, has_acl_code) {
         let (at, code) = part(&found, 1);
-        codes.extend(ACL_FAMILIES.iter().find_map(|family| named(family, code, at)));
+        let first = ACL_FAMILIES.iter().find_map(|family| named(family, code, at));
+        // Round numbers are codes, too, but not all that is returned is one.
+        let sure = |code: &Stated| {
+            code.family == "acl_rt" || !found[0].starts_with(b"ret") || spoken::has_failed(line)
+        };
+        codes.extend(first.filter(|code| sure(code) && !spoken.contains(&at)));
     }
     for found in all(&INNERS, line, |line| INNER_KEYS.any_in(line)) {
         let ((_, key), (at, value)) = (part(&found, 1), part(&found, 2));
-        codes.extend(inner(key, value, at));
+        codes.extend(inner(key, value, at).filter(|_| !of_test && !spoken.contains(&at)));
     }
     for found in all(&ERRNOS, line, |line| ERRNO_KEYS.any_in(line)) {
         let (at, value) = part(&found, 1);
@@ -276,7 +280,7 @@ fn has_acl_code(line: &[u8]) -> bool {
 }
 
 /// `ERRssiii`, literals of lines with such a code.
-pub(super) fn of_torch_npu() -> impl Iterator<Item = &'static str> {
+fn of_torch_npu() -> impl Iterator<Item = &'static str> {
     let family = families().iter().filter(|family| family.id == "torch_npu");
     family.flat_map(rows).map(|row| row.code.as_str()).filter(|code| code.len() >= LITERAL)
 }

@@ -96,9 +96,7 @@ static PREFILTER: LazyLock<Prefilter> = LazyLock::new(|| {
             literals.entry(literal).or_default().push(Target::Signature(index));
         }
     }
-    for literal in
-        codes::LITERALS.into_iter().chain(codes::of_torch_npu()).chain(codes::own_literals())
-    {
+    for literal in codes::literals().chain(codes::own_literals()) {
         literals.entry(literal).or_default().push(Target::Codes);
     }
     for literal in fallback::LITERALS {
@@ -120,8 +118,7 @@ pub fn literals() -> Vec<&'static str> {
     let mut all: Vec<&'static str> = signatures()
         .iter()
         .flat_map(|signature| signature.literals.iter().map(String::as_str))
-        .chain(codes::LITERALS)
-        .chain(codes::of_torch_npu())
+        .chain(codes::literals())
         .chain(fallback::LITERALS)
         .collect();
     all.extend(e_codes());

@@ -10,8 +10,9 @@ use crate::errcodes::decode::chip_event;
 use crate::errcodes::log::prefix::{Keys, keys};
 use crate::errcodes::{cause_of, family, rows, table};
 
-/// The event as a whole, or as its three parts.
-const EVENT: &str = r"(?-u)\b(?:[Ee]vent(?:[ _][Ii]d|id| ID)|[Ff]ault [Cc]ode|Error Code) {0,40}[:=] {0,4}\[? ?(?:0x)?([0-9A-Fa-f]{8})\b|Node Type=0x([0-9a-fA-F]{1,3}); ?Sensor Type=0x([0-9a-fA-F]{1,2});[^\n]{0,160}event_state=(\d{1,3})\b";
+/// The event as a whole, alone or as the first of a list, or as its three parts. Cluster management
+/// writes the key in words, in one word, and as a key of JSON.
+const EVENT: &str = r#"(?-u)\b(?:[Ee]vent(?:[ _][Ii]d|id| ID)|[Ff]ault[ _]?[Cc]odes?|Error Code)"?(?: {0,40}[:=]| \[) {0,4}[\[" ]{0,3}(?:0x)?([0-9A-Fa-f]{8})\b|Node Type=0x([0-9a-fA-F]{1,3}); ?Sensor Type=0x([0-9a-fA-F]{1,2});[^\n]{0,160}event_state=(\d{1,3})\b"#;
 
 static EVENTS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(EVENT).expect("the expression is proved by a test"));
@@ -26,13 +27,20 @@ static KEYS: Keys = keys![
     b"vent ID",
     b"ault code",
     b"ault Code",
+    b"ault_code",
+    b"ault_Code",
+    b"aultCode",
+    b"aultcode",
     b"Error Code",
     b"Node Type=0x"
 ];
 
+/// What tells that an event is over.
+static OVER: Keys = keys![b"assertion:Recover", b"assertion: Recover", b"assertion=Recover"];
+
 /// The events of a line.
 pub(super) fn find(line: &[u8]) -> Vec<Stated> {
-    if !KEYS.any_in(line) {
+    if !KEYS.any_in(line) || OVER.any_in(line) {
         return Vec::new();
     }
     let hex = |text: &str| u32::from_str_radix(text, 16).ok();
@@ -112,6 +120,11 @@ mod tests {
             "event_id=0x80e01801",
             "        Error Code                     : 80E01801",
             "fault code: 80E01801, card 3",
+            "fault code [80E01801] of card 3",
+            "device fault, assertion:Occur, cardID:2, faultCodes:80E01801, faultLevelName:x",
+            "faultCodes:[80E01801,8C084E00]",
+            r#"{"fault_code":"80E01801","fault_level":"x"}"#,
+            r#"{"faultCode": "0x80e01801"}"#,
             "(Node Type=0x70; Sensor Type=0xc; event_state=1)",
         ] {
             assert_eq!(found(line), [("0x80E01801".to_owned(), "hw.hbm_uce")], "{line}");
@@ -129,6 +142,9 @@ mod tests {
             "Event id=00000000",
             "prevent_id=0x80e01801x",
             "0x80e01801",
+            "device fault, assertion:Recovery, cardID:2, faultCodes:80E01801, faultLevelName:x",
+            "faultCodes:, faultLevelName:x",
+            "default_code: 80E01801x",
         ] {
             assert_eq!(found(line), [], "{line}");
         }

@@ -70,7 +70,7 @@ pub(super) fn of_words(words: &str, at: usize) -> Option<Stated> {
 }
 
 /// The families whose codes are read in lines.
-const FAMILIES: [&str; 12] = [
+const FAMILIES: [&str; 14] = [
     "ecode",
     "ecode_inner",
     "acl_rt",
@@ -83,6 +83,8 @@ const FAMILIES: [&str; 12] = [
     "ts",
     "chip",
     "torch_npu",
+    "ge_inner",
+    "dvpp",
 ];
 
 /// The codes of a family, as they are written in logs. A log has few of them: what is to be said of

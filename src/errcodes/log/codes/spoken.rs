@@ -1,0 +1,184 @@
+//! Codes in the words of programs that call CANN themselves: samples, bindings, tools.
+//!
+//! Each has words of its own for the same return codes, and the words are common ones: what else
+//! the line says decides whether the number behind them is a code.
+
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
+use super::{ACL_FAMILIES, Stated, has_acl_code, is_listed, named, part};
+use crate::errcodes::log::prefix::{Keys, keys};
+
+/// What ends the word before a return code of ACL.
+const WORDS: [&str; 4] = ["ret", "Ret", "ror", "ROR"];
+/// What stands between word and code.
+const BETWEEN: [&str; 8] = ["=", " = ", "= ", ":", ": ", " ", " is ", "["];
+
+/// A return code of ACL behind a word that announces one.
+const ACL: &str = r"(?-u)\b(?:acl_?)?(?:[rR]et(?:_?[cC]ode)?|(?:[eE]rror|ERROR)(?:[ _]?[cC]ode)?)(?: is| ?[:=])?[ \[(]{0,3}([1-9]\d{5})\b";
+/// The return code of an interface for media.
+const DVPP: &str = r"(?-u)\b(?:[rR]et(?:_?[cC]ode)?|[eE]rr(?:or)?(?:[ _]?[cC]ode)?|fail(?:ed)?(?: with)?)\b[ :=,\[(]{1,4}(?:0[xX])?([aA]00[0-9a-fA-F]{5})\b";
+/// The number of GE for its own failures. Its number for any failure is listed nowhere.
+const GE: &str = r"(?-u)\bErrorNo: ?(\d{10})\(";
+/// What `hccl_test` prints of the interface that it called.
+const TEST: &str = r"(?-u)\b(hccl|acl) interface return err\b[^\n]{0,160}?\bretcode: ?(\d{1,6})\b";
+
+static ACL_WORDS: LazyLock<Regex> = LazyLock::new(|| regex(ACL));
+static DVPP_WORDS: LazyLock<Regex> = LazyLock::new(|| regex(DVPP));
+static GE_NUMBER: LazyLock<Regex> = LazyLock::new(|| regex(GE));
+static TEST_RESULT: LazyLock<Regex> = LazyLock::new(|| regex(TEST));
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the expression is proved by a test")
+}
+
+/// Whose interface a line is about, and that it failed.
+static OF_ACL: LazyLock<Regex> = LazyLock::new(|| regex(r"(?-u)\b(?:acl|ACL)"));
+static FAILED: Keys = keys![b"fail", b"Fail", b"FAIL", b"rror", b"RROR"];
+static DVPP_KEYS: Keys = keys![b"hi_mpi_", b"hi_dvpp_", b"himpi_"];
+static GE_KEYS: Keys = keys![b"ErrorNo:"];
+static TEST_KEYS: Keys = keys![b" interface return err"];
+
+/// The words with what stands behind them and the first digits of the codes that there are.
+static LITERALS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let listed = crate::errcodes::families().iter();
+    let mut starts: Vec<&str> = listed
+        .filter(|family| ACL_FAMILIES.contains(&family.id.as_str()))
+        .flat_map(crate::errcodes::rows)
+        .filter(|row| row.code.len() == 6)
+        .filter_map(|row| row.code.get(..3))
+        .collect();
+    starts.sort_unstable();
+    starts.dedup();
+    let mut literals: Vec<String> = Vec::new();
+    for word in WORDS {
+        for between in BETWEEN {
+            literals.extend(starts.iter().map(|start| format!("{word}{between}{start}")));
+        }
+    }
+    literals
+});
+
+/// Literals, one of which every line with such a code holds.
+pub(super) fn literals() -> impl Iterator<Item = &'static str> {
+    let keys = ["hi_mpi_", "hi_dvpp_", "himpi_", "ErrorNo:", " interface return err"];
+    LITERALS.iter().map(String::as_str).chain(keys)
+}
+
+/// Whether a line tells of a failure.
+pub(super) fn has_failed(line: &[u8]) -> bool {
+    FAILED.any_in(line)
+}
+
+/// Whether `hccl_test` wrote the line: its `retcode` is of the interface that it names.
+pub(super) fn is_of_test(line: &[u8]) -> bool {
+    TEST_KEYS.any_in(line)
+}
+
+/// The codes of `line`.
+pub(super) fn find(line: &[u8]) -> Vec<Stated> {
+    let mut codes = Vec::new();
+    if is_of_test(line) {
+        for found in TEST_RESULT.captures_iter(line) {
+            let ((_, whose), (at, code)) = (part(&found, 1), part(&found, 2));
+            codes.extend(match whose {
+                "hccl" => named("hccl", code, at),
+                _ => of_acl(code, at),
+            });
+        }
+    }
+    if GE_KEYS.any_in(line) {
+        for found in GE_NUMBER.captures_iter(line) {
+            let (at, code) = part(&found, 1);
+            codes.extend(named("ge_inner", code, at));
+        }
+    }
+    if DVPP_KEYS.any_in(line) {
+        for found in DVPP_WORDS.captures_iter(line) {
+            let (at, code) = part(&found, 1);
+            codes.extend(named("dvpp", &format!("0x{}", code.to_ascii_lowercase()), at));
+        }
+    }
+    if has_acl_code(line) && has_failed(line) && OF_ACL.is_match(line) {
+        for found in ACL_WORDS.captures_iter(line) {
+            let (at, code) = part(&found, 1);
+            if !codes.iter().any(|known| known.at == at) {
+                codes.extend(of_acl(code, at));
+            }
+        }
+    }
+    codes
+}
+
+fn of_acl(code: &str, at: usize) -> Option<Stated> {
+    let family = ACL_FAMILIES.iter().find(|family| is_listed(family, code))?;
+    named(family, code, at)
+}
+
+#[cfg(test)]
+mod tests {
+    fn found(line: &str) -> Vec<String> {
+        super::super::find(line.as_bytes())
+            .iter()
+            .map(|code| format!("{}:{}", code.family, code.spelled))
+            .collect()
+    }
+
+    #[test]
+    fn each_program_has_its_own_words_for_a_code_of_acl() {
+        for (line, code) in [
+            ("[ERROR] aclmdlLoadFromFile failed, ret = 545005", "acl_ge:545005"),
+            ("acl.mdl.execute failed, ret= 507018", "acl_rt:507018"),
+            ("aclmdlExecute failed,ret=500002", "acl_api:500002"),
+            ("[ERROR] acldvppJpegDecodeAsync failed, aclRet = 100000", "acl_api:100000"),
+            ("aclrtSynchronizeStream failed, aclRet is 507018", "acl_rt:507018"),
+            ("Failed to create acl vdec channel, error 507018", "acl_rt:507018"),
+            ("aclnnMulCustomGetWorkspaceSize failed. ERROR: 161002", "aclnn:161002"),
+            ("load model failed, aclError:145000", "acl_ge:145000"),
+        ] {
+            assert_eq!(found(line), [code], "{line}");
+        }
+        for line in [
+            // No failure, not of ACL, or not behind a word that announces a code.
+            "aclrtMalloc ret = 100000",
+            "the request failed, error 100000",
+            "aclrtMalloc failed, size = 200000",
+            "[ERROR] ACL: pid 507018 failed",
+            "aclmdlExecute failed, ret = 599999",
+        ] {
+            assert_eq!(found(line), [""; 0], "{line}");
+        }
+    }
+
+    #[test]
+    fn interfaces_for_media_return_hexadecimal_codes() {
+        for line in [
+            "hi_mpi_vdec_create_chn failed, ret = 0xa0058010",
+            "[hi_mpi_vdec_create_chn] fail, ret: a0058010",
+            "hi_mpi_vdec_create_chn failed with 0xA0058010",
+        ] {
+            assert_eq!(found(line), ["dvpp:0xa0058010"], "{line}");
+        }
+        assert_eq!(found("hi_mpi_vpc_resize start, addr a0058010"), [""; 0]);
+        assert_eq!(found("write failed, ret = 0xa0058010"), [""; 0]);
+    }
+
+    #[test]
+    fn the_graph_engine_numbers_its_failures() {
+        let line = "[ERROR] GE(39,py):2021-11-18-01:09:39.548.671 [a.cc:6]39 F: ErrorNo: \
+            1343242270(Prepare Graph infershape failed) [COMP][PRE_OPT]x";
+        assert_eq!(found(line), ["ge_inner:1343242270"]);
+        assert_eq!(found("F: ErrorNo: 4294967295(failed) [COMP][DEFAULT]x"), [""; 0]);
+        assert_eq!(found("F: ErrorNo: 0() [COMP][DEFAULT]x"), [""; 0]);
+    }
+
+    #[test]
+    fn a_test_says_whose_result_it_is() {
+        let line = "hccl interface return err ./common/src/a.cc:538, retcode: 3 ";
+        assert_eq!(found(line), ["hccl:3"]);
+        let line = "acl interface return err ./common/src/a.cc:538, retcode: 507033 ";
+        assert_eq!(found(line), ["acl_rt:507033"]);
+        assert_eq!(found("acl interface return err ./a.cc:538, retcode: 7 "), [""; 0]);
+    }
+}
