@@ -42,7 +42,7 @@ impl Follower {
 
     fn end_line(&mut self, found: &mut Vec<Hit>) {
         let line = std::mem::take(&mut self.line);
-        if matcher::next_candidate(&line, 0).is_none() {
+        if !self.scanner.is_in_traceback() && matcher::next_candidate(&line, 0).is_none() {
             self.scanner.pass(&line);
             return;
         }
@@ -56,6 +56,16 @@ impl Follower {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_end_of_a_traceback_is_told_though_no_literal_names_it() {
+        let mut follower = Follower::new("-");
+        let frame =
+            b"Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    f(x)\n";
+        assert!(follower.feed(frame).is_empty());
+        assert_eq!(follower.feed(b"cv2.error: OpenCV(4.10.0) a.cpp:1: error\n").len(), 1);
+        assert!(follower.feed(b"queue.Empty\n").is_empty());
+    }
 
     #[test]
     fn a_cause_is_told_once_and_as_soon_as_its_line_ends() {

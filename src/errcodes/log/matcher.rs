@@ -15,7 +15,7 @@ use super::codes::{self, Stated};
 use super::frame::{self, Frame};
 use super::line::{self, Fields, Level};
 use super::signature::{Signature, signatures};
-use super::{advice, fallback, handled, prefix, text};
+use super::{advice, fallback, handled, prefix, raised, text};
 use crate::errcodes::{families, table};
 
 /// What a text or code is in the course of a failure.
@@ -102,6 +102,8 @@ static PREFILTER: LazyLock<Prefilter> = LazyLock::new(|| {
     for literal in fallback::LITERALS {
         literals.entry(literal).or_default().push(Target::Fallback);
     }
+    // Says nothing itself; what ends the traceback does.
+    literals.entry(raised::HEADER).or_default();
     let bytes = literals.keys().map(|literal| literal.as_bytes()).collect();
     let sieve = Sieve::new(bytes, e_codes(), HEALTHY);
     Prefilter { sieve, targets: literals.into_values().collect() }
@@ -188,6 +190,36 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
         found.hits.iter_mut().for_each(only_an_echo);
     }
     found.place = (clean, first);
+    found
+}
+
+/// What the last line of a traceback says where [`examine`] finds nothing in it: that there was an
+/// exception, whatever its type is called. It begins at `start`.
+pub(super) fn examine_raised<'a>(raw: &'a [u8], above: &[u8], start: usize) -> Findings<'a> {
+    let mut found = examine(raw, above);
+    let known = !found.hits.is_empty();
+    found.hits.clear();
+    let rule = signatures().iter().find(|signature| signature.id == raised::RULE);
+    let (line, writer) = prefix::strip(raw);
+    let (Some(rule), Some((kind, words))) = (rule, raised::exception(&raw[start..])) else {
+        return found;
+    };
+    if known || handled::is_handled(line, line::level(line)) || advice::start(line) < line.len() {
+        return found;
+    }
+    let place = frame::innermost(above, &writer).map(|frame| ("frame", frame.place));
+    let captures = [(KIND, kind), ("text", words)].into_iter();
+    let captures = captures.map(|(name, value)| (name, text::evidence(value))).chain(place);
+    found.hits.push(Hit {
+        rule: rule.id.clone(),
+        cause: rule.cause.clone(),
+        role: rule.role,
+        weight: rule.weight,
+        captures: captures.filter(|(_, value)| !value.is_empty()).collect(),
+        fields: line::fields(line, writer),
+        text: String::new(),
+    });
+    found.place = (Cow::Borrowed(raw), start);
     found
 }
 

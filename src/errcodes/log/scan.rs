@@ -8,6 +8,7 @@ use foldhash::fast::RandomState;
 use foldhash::{HashMap, HashMapExt as _};
 
 use super::matcher::{self, Hit};
+use super::raised::{Step, Traceback};
 use super::time::Time;
 
 /// How much is read at a time, in bytes.
@@ -103,6 +104,8 @@ pub(super) struct Scanner {
     limits: Limits,
     /// Lines of tracebacks before the one that is taken, where lines come one by one.
     above: Vec<u8>,
+    /// A traceback whose end was not met.
+    traceback: Option<Traceback>,
 }
 
 impl Scanner {
@@ -117,6 +120,7 @@ impl Scanner {
             hasher: RandomState::default(),
             limits,
             above: Vec::new(),
+            traceback: None,
         }
     }
 
@@ -124,6 +128,11 @@ impl Scanner {
         // A telling hit may have taken the place of an earlier one.
         self.report.records.sort_by_key(|record| record.line);
         self.report
+    }
+
+    /// Whether the next line may end a traceback.
+    pub(super) fn is_in_traceback(&self) -> bool {
+        self.traceback.is_some()
     }
 
     /// Counts a line that holds nothing.
@@ -146,9 +155,11 @@ impl Scanner {
         new.map(|record| record.hit.clone()).collect()
     }
 
-    /// Keeps the frames of a traceback for the line that ends it.
+    /// Keeps what later lines are read by: the frames of a traceback, and which entry of a report
+    /// of torchrun they are of.
     fn remember(&mut self, line: &[u8]) {
-        if memchr::memmem::find(line, b"File \"").is_some() {
+        let entry = || line.trim_ascii_end().ends_with(b"]:") || line.starts_with(b"Root Cause (");
+        if memchr::memmem::find(line, b"File \"").is_some() || entry() {
             if self.above.len() + line.len() > LOOK_BACK {
                 self.above.clear();
             }
@@ -199,15 +210,47 @@ impl Scanner {
     /// Examines the candidate lines of whole lines.
     fn region(&mut self, text: &[u8]) {
         let (mut at, mut counted) = (0, 0);
+        self.end_traceback(text, 0, self.report.lines + 1);
         while let Some(end) = matcher::next_candidate(text, at) {
             let (start, stop) = logical_line(text, at, end);
             self.report.lines += newlines(&text[counted..start]);
             counted = start;
             let line = self.report.lines + 1;
             self.line(text, start, stop, line);
+            if let Some(begun) = Traceback::begins(&text[start..stop]) {
+                self.traceback = Some(begun);
+                self.end_traceback(text, stop + 1, line + 1);
+            }
             at = stop.max(end);
         }
         self.report.lines += newlines(&text[counted..]);
+    }
+
+    /// Looks for the end of a traceback, from a line that begins at `from`, and keeps what it says.
+    fn end_traceback(&mut self, text: &[u8], mut from: usize, mut line: u64) {
+        let Some(mut traceback) = self.traceback.take() else { return };
+        while from < text.len() {
+            let end = memchr::memchr(b'\n', &text[from..]).map_or(text.len(), |at| from + at);
+            let raw = text[from..end.min(from + REACH)].trim_ascii_end();
+            match traceback.step(raw) {
+                Step::Inside => {}
+                Step::Over => return,
+                Step::Raised(at) => {
+                    let before = &text[from.saturating_sub(LOOK_BACK)..from];
+                    let above =
+                        if before.is_empty() { self.above.clone() } else { before.to_vec() };
+                    let mut found = matcher::examine_raised(raw, &above, at);
+                    let time = || last_time(before);
+                    for hit in std::mem::take(&mut found.hits) {
+                        self.keep(hit, line, time, || found.text());
+                    }
+                    return;
+                }
+            }
+            from = end + 1;
+            line += 1;
+        }
+        self.traceback = Some(traceback);
     }
 
     fn line(&mut self, text: &[u8], start: usize, stop: usize, line: u64) {

@@ -30,6 +30,30 @@ fn lines_are_counted_over_the_pieces_in_which_a_log_is_read() {
     assert_eq!(time, "2025-05-12 20:55:44.705");
 }
 
+/// A traceback whose exception no literal names.
+const TRACEBACK: &str = "step 1\nTraceback (most recent call last):\n  File \"train.py\", line 3, in f\n    f(x)\npyarrow.lib.ArrowInvalid: Could not convert 'a'\nstep 2\n";
+
+#[test]
+fn a_traceback_ends_with_an_exception_of_any_name() {
+    let report = scanned(TRACEBACK.as_bytes());
+    assert_eq!(rules(&report), [("py.any", 5, 1)]);
+    assert_eq!(report.lines, 6);
+    let hit = &report.records[0].hit;
+    assert_eq!(hit.text, "pyarrow.lib.ArrowInvalid: Could not convert 'a'");
+    assert!(hit.captures.contains(&("kind", "pyarrow.lib.ArrowInvalid".to_owned())));
+    assert!(hit.captures.contains(&("frame", "train.py:3 f".to_owned())), "{:?}", hit.captures);
+    // Line by line, as over the pieces of a long log.
+    let mut scanner = Scanner::new("log", Limits::default());
+    for line in TRACEBACK.split_inclusive('\n') {
+        scanner.take(line.as_bytes());
+    }
+    assert_eq!(rules(&scanner.into_report()), [("py.any", 5, 1)]);
+    // One that a logger tells at a level at which the program went on.
+    let went_on =
+        TRACEBACK.replace("Trace", "[WARNING] Trace").replace("pyarrow", "[WARNING] pyarrow");
+    assert_eq!(rules(&scanned(went_on.replace("  File", "[WARNING]   File").as_bytes())), []);
+}
+
 #[test]
 fn what_is_repeated_is_counted_not_kept() {
     let line =

@@ -1,0 +1,145 @@
+//! Tracebacks of Python from their first line to the exception that ends them, whatever its type
+//! is called: `pyarrow.lib.ArrowInvalid`, `cv2.error` and `queue.Empty` have no word in common.
+
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
+/// The first line of a traceback.
+pub(super) const HEADER: &str = "Traceback (most recent call last):";
+
+/// The signature of any exception, as which one is told.
+pub(super) const RULE: &str = "py.any";
+
+/// After how many lines the end is no longer looked for.
+const LINES: u32 = 600;
+
+/// A type, and what was said to it.
+const EXCEPTION: &str =
+    r"(?-u)^((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?:: ?(\S[^\n]{0,200}))?[ \t\r\n]*$";
+
+static EXCEPTIONS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(EXCEPTION).expect("the expression is proved by a test"));
+
+/// How a program ends that somebody stops, or that ends by itself: no failure.
+const ENDS: [&str; 4] =
+    ["KeyboardInterrupt", "GeneratorExit", "CancelledError", "StopAsyncIteration"];
+
+/// A traceback that has begun.
+#[derive(Debug)]
+pub(super) struct Traceback {
+    /// What its writer puts before each of its lines.
+    prefix: Vec<u8>,
+    /// How many more lines are looked at.
+    left: u32,
+}
+
+/// What a further line is of a traceback.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// A frame, or a line of another process.
+    Inside,
+    /// The exception, which begins there.
+    Raised(usize),
+    /// Anything else: the traceback was cut off.
+    Over,
+}
+
+impl Traceback {
+    /// The traceback that `line` begins.
+    pub(super) fn begins(line: &[u8]) -> Option<Self> {
+        let at = memchr::memmem::find(line, HEADER.as_bytes())?;
+        let rest = line[at + HEADER.len()..].trim_ascii();
+        rest.is_empty().then(|| Self { prefix: line[..at].to_vec(), left: LINES })
+    }
+
+    /// Takes the next line.
+    pub(super) fn step(&mut self, line: &[u8]) -> Step {
+        self.left -= 1;
+        if self.left == 0 {
+            return Step::Over;
+        }
+        match line.strip_prefix(self.prefix.as_slice()) {
+            Some(rest) if !rest.trim_ascii().is_empty() && !matches!(rest[0], b' ' | b'\t') => {
+                if exception(rest).is_some() {
+                    Step::Raised(self.prefix.len())
+                } else {
+                    Step::Over
+                }
+            }
+            _ => Step::Inside,
+        }
+    }
+}
+
+/// Type and words of an exception, if `line` is one that tells of a failure.
+pub(super) fn exception(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let found = EXCEPTIONS.captures(line)?;
+    let kind = found.get(1)?.as_bytes();
+    let words = found.get(2).map_or(&b""[..], |words| words.as_bytes().trim_ascii_end());
+    let name = kind.rsplit(|byte| *byte == b'.').next().unwrap_or(kind);
+    // Types of the standard library that are not capitalised are written with their module.
+    if !name[0].is_ascii_uppercase() && name.len() == kind.len() {
+        return None;
+    }
+    let leaves = name == b"SystemExit" && words.iter().all(u8::is_ascii_digit);
+    let ends = leaves || ENDS.iter().any(|end| end.as_bytes() == name);
+    (!ends).then_some((kind, words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn end_of(text: &str) -> Option<&str> {
+        let mut lines = text.lines();
+        let mut traceback = Traceback::begins(lines.next()?.as_bytes())?;
+        for line in lines {
+            match traceback.step(line.as_bytes()) {
+                Step::Inside => {}
+                Step::Raised(at) => return Some(&line[at..]),
+                Step::Over => return None,
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn the_first_line_that_is_not_indented_is_the_exception() {
+        let of = |end: &str| {
+            let header = "[rank0]: Traceback (most recent call last):";
+            let frame = "[rank0]:   File \"/x/a.py\", line 3, in f\n[rank0]:     f(x)";
+            format!("{header}\n{frame}\n[rank1]: ValueError: of another rank\n[rank0]: {end}\n")
+        };
+        for end in [
+            "pyarrow.lib.ArrowInvalid: Could not convert 'a'",
+            "cv2.error: OpenCV(4.10.0) resize.cpp:4152: error: (-215:Assertion failed)",
+            "queue.Empty",
+            "FusedLayoutContract: x",
+            "SystemExit: the configuration has no model",
+        ] {
+            assert_eq!(end_of(&of(end)), Some(end));
+        }
+        for end in [
+            "KeyboardInterrupt",
+            "SystemExit: 1",
+            "SystemExit",
+            "asyncio.exceptions.CancelledError",
+            "step 3 of 4",
+            "epoch",
+            "loss: 1.2",
+            "[W610 10:11:12.105 a.cpp:487] Warning: x",
+        ] {
+            assert_eq!(end_of(&of(end)), None, "{end}");
+        }
+    }
+
+    #[test]
+    fn a_traceback_that_does_not_end_is_given_up() {
+        let mut traceback = Traceback::begins(HEADER.as_bytes()).unwrap();
+        let inside = (0..2 * LINES).take_while(|_| traceback.step(b"  x") == Step::Inside).count();
+        assert_eq!(inside, LINES as usize - 1);
+        assert!(Traceback::begins(b"import torch RuntimeError: Traceback (most recent").is_none());
+        assert!(Traceback::begins(b"Traceback (most recent call last): raise").is_none());
+    }
+}
