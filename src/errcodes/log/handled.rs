@@ -22,6 +22,7 @@ static INSTEAD: Keys = keys![
     b"will be disabled",
     b"alling back to ",
     b"alls back to ",
+    b" fall back to ",
     b"eprecationWarning: ",
     b" UserWarning: ",
     b" FutureWarning: ",
@@ -46,6 +47,29 @@ pub(super) fn is_echo(line: &[u8]) -> bool {
     ASKING.any_in(line)
 }
 
+/// What ends a rank in the report of torchrun.
+const ENDED: [&[u8]; 2] = [b"exitcode ", b"traceback : Signal "];
+/// What stands above the one rank whose failure was the first.
+const FIRST: &[u8] = b"Root Cause (first observed failure):";
+
+/// Whether `line` tells how a rank ended that was not the first to fail: torchrun ends the others,
+/// in the end by SIGKILL. `above` are the lines before it.
+pub(super) fn is_later_failure(line: &[u8], above: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    if !ENDED.iter().any(|start| line.starts_with(start)) {
+        return false;
+    }
+    // Each entry begins with its number, alone on a line.
+    let mut lines = above.rsplit(|byte| *byte == b'\n');
+    let number = lines.by_ref().take(12).find(|line| {
+        let line = line.trim_ascii();
+        let digits = line.strip_suffix(b"]:").and_then(|line| line.rsplit(|b| *b == b'[').next());
+        digits.is_some_and(|digits| !digits.is_empty() && digits.iter().all(u8::is_ascii_digit))
+    });
+    let is_first = |line: &[u8]| memchr::memmem::find(line, FIRST).is_some();
+    number.is_some() && !lines.next().is_some_and(is_first)
+}
+
 /// Whether the program that wrote `line` went on.
 pub(super) fn is_handled(line: &[u8], level: Level) -> bool {
     match level {
@@ -68,6 +92,26 @@ mod tests {
         ] {
             assert_eq!(is_echo(line.as_bytes()), echo, "{line}");
         }
+    }
+
+    #[test]
+    fn torchrun_ends_the_ranks_that_did_not_fail_first() {
+        let entry = |number: u32| {
+            format!(
+                "[{number}]:\n  time      : 2026-09-07_13:03:29\n  rank      : 0 (local_rank: 0)\n"
+            )
+        };
+        let first = format!("Root Cause (first observed failure):\n{}", entry(3));
+        let others = format!("Failures:\n{}", entry(1));
+        for line in
+            ["  exitcode  : -9 (pid: 9)", "  traceback : Signal 9 (SIGKILL) received by PID 9"]
+        {
+            assert!(is_later_failure(line.as_bytes(), others.as_bytes()), "{line}");
+            assert!(!is_later_failure(line.as_bytes(), first.as_bytes()), "{line}");
+            assert!(!is_later_failure(line.as_bytes(), b""), "{line}");
+        }
+        let line = b"failed (exitcode: -9) local_rank: 0 (pid: 9) of binary: python";
+        assert!(!is_later_failure(line, others.as_bytes()));
     }
 
     #[test]

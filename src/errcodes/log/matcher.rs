@@ -186,6 +186,9 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
             found.hits.push(hit);
         }
     }
+    if handled::is_later_failure(line, above) {
+        found.hits.retain(|hit| hit.role < Role::Symptom);
+    }
     if handled::is_echo(line) {
         found.hits.iter_mut().for_each(only_an_echo);
     }
