@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-const MARKERS: [&str; 15] = [
+const MARKERS: [&str; 20] = [
     "Solution:",
     "Solution :",
     "Possible Cause",
@@ -22,8 +22,13 @@ const MARKERS: [&str; 15] = [
     "check the ",
     "Continue to analyze",
     "hint: ",
-    // A part that a framework looks for at every start and does without.
+    // Parts that frameworks look for at every start and do without.
     "Could not load dynamic library '",
+    "Failed to load image Python extension",
+    "'NoneType' object has no attribute 'cadam32bit_grad_fp32'",
+    "import error: No module named 'triton'",
+    "ailed to import from vllm._",
+    "ailed to import from custom_ar",
 ];
 
 static FINDER: LazyLock<AhoCorasick> =

@@ -1,5 +1,9 @@
 //! What a line says of itself: level, time, process, rank and device.
 
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
 use super::prefix::{self, Keys, Writer, keys};
 use super::time::Time;
 
@@ -55,8 +59,48 @@ static RANK_KEYS: Keys =
     keys![b"RankID:", b"rankId[", b"localUserrank[", b"local_rank=", b"rank_id=", b"RANK_ID="];
 static PID_KEYS: Keys = keys![b"(PID:", b"[PID: ", b"[PID:"];
 
+/// The level behind a time and names, as most loggers write it, or with names behind it; the letter
+/// that others write before the date.
+const LOGGED: &str = r"(?-u)^(?:(?:[\[(]?(?:\d{4}[-/])?\d\d[-/]\d\d(?:/\d{4})?[ T]\d\d:\d\d:\d\d[^\s\]|]{0,16}(?: [\w.+-]{1,24})?[\])]?|\[[A-Za-z][\w.-]{0,24}\])(?:[ \t|:,-]{0,4}(?:\[[^\]\n]{0,60}\]|[\w./=-]{1,60})){0,5}?[ \t|:\[-]{1,5}(TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL)[\]:|\t -]|\[(TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL)[|:][\w.:|-]{1,60}\]|([IWEF])\d{8} \d\d:\d\d:\d\d\.\d|\[([IWEF]) {1,2}\d{1,2}/ ?\d{1,2} {1,2}\d{1,2}:\d\d:\d\d)";
+
+static LOGGERS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(LOGGED).expect("the expression is proved by a test"));
+
 /// The level of a line from which prefixes were taken.
 pub(super) fn level(line: &[u8]) -> Level {
+    match own_level(line) {
+        Level::Unknown => logged(&line[..line.len().min(HEAD)]),
+        known => known,
+    }
+}
+
+/// How far into a line its level is looked for, in bytes.
+const HEAD: usize = 240;
+
+static RAISED: Keys = keys![b"Error:", b"Exception:"];
+
+fn logged(head: &[u8]) -> Level {
+    // Nothing else begins such a line.
+    if !head.first().is_some_and(|first| matches!(first, b'[' | b'(' | b'0'..=b'9' | b'A'..=b'Z')) {
+        return Level::Unknown;
+    }
+    let found = LOGGERS.captures(head);
+    let word = found.and_then(|found| (1..=4).find_map(|group| found.get(group)));
+    // The words of an exception are no names of a logger.
+    let names = word.map_or(head, |word| &head[..word.start()]);
+    if RAISED.any_in(names) {
+        return Level::Unknown;
+    }
+    match word.map_or(&b""[..], |word| word.as_bytes()) {
+        b"TRACE" | b"DEBUG" | b"INFO" | b"I" => Level::Info,
+        b"WARN" | b"WARNING" | b"W" => Level::Warning,
+        b"ERROR" | b"CRITICAL" | b"FATAL" | b"E" | b"F" => Level::Error,
+        _ => Level::Unknown,
+    }
+}
+
+/// The level as those write it whose words are known here.
+fn own_level(line: &[u8]) -> Level {
     if let Some(rest) = line.strip_prefix(b"[") {
         let word = upper(rest);
         if rest.get(word.len()) == Some(&b']') {
@@ -175,6 +219,25 @@ mod tests {
             ("W1125 09:12:33.100000       1 manager.go:188] x", Level::Warning),
             ("E1125 09:12:33.100000       1 manager.go:188] x", Level::Error),
             ("I tensorflow/core/platform/cpu.cc:2] x", Level::Info),
+            ("2025-01-01 10:00:00,000 - lmdeploy - WARNING - x", Level::Warning),
+            ("06/28/2024 13:24:49 - INFO - llamafactory.model.a - x", Level::Info),
+            ("[2025-01-01 10:00:00 TP0] WARNING: x", Level::Warning),
+            ("[2024-06-10 10:11:12,105] [INFO] [real_accelerator.py:158:f] x", Level::Info),
+            ("[2025-01-01 10:00:00,123] torch.distributed.run: [WARNING] x", Level::Warning),
+            ("[Stage-0] INFO 02-05 01:26:19 [x.py:214] x", Level::Info),
+            ("2024-09-20 07:49:24 | WARNING  | x:y:1 | x", Level::Warning),
+            (
+                "[2025-01-01 10:00:00.105+08:00] [249] [281] [llm] [WARN] [a.py-348] : x",
+                Level::Warning,
+            ),
+            ("[2025-01-01 10:00:00.105000][ERROR] 7 x", Level::Error),
+            ("I20251208 11:52:34.057255 69297 x.cpp:65] x", Level::Info),
+            ("[WARNING|modeling.py:123] 2025-01-01 10:00:00,000 >> x", Level::Warning),
+            ("[INFO:swift] x", Level::Info),
+            ("[W  8/14  7:57:37.535 a/x.cc:57 f] x", Level::Warning),
+            ("2025-01-01 10:00:00,123\tINFO worker.py:1518 -- x", Level::Info),
+            ("2025-01-01 10:00:00 RuntimeError: an INFO of x", Level::Unknown),
+            ("[rank0] RuntimeError: x at WARNING level", Level::Unknown),
             ("E1001 x", Level::Unknown),
             ("", Level::Unknown),
         ] {
