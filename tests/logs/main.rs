@@ -7,6 +7,7 @@ mod clean;
 mod cluster;
 mod command;
 mod ranks;
+mod reading;
 
 use std::path::Path;
 

@@ -309,6 +309,11 @@ fn own(family: &'static Family, line: &[u8], at: usize) -> Option<Stated> {
     Some(Stated { at, ..stated(family, &row) })
 }
 
+/// The registered message of an E-code.
+pub(super) fn message(code: &Stated) -> Option<&'static str> {
+    E_FAMILIES.contains(&code.family).then(|| listed::message(code.family, &code.spelled))?
+}
+
 /// Whether a rule is a code and no signature.
 pub(super) fn is_code(rule: &str) -> bool {
     rule.contains(':')

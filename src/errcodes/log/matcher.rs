@@ -158,7 +158,8 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
         if is_too_vague(signature, &went_on) {
             return None;
         }
-        match_signature(signature, line, stated, level, &frame)
+        let matched = match_signature(signature, line, stated, level, &frame)?;
+        (!repeats(&matched, line, &codes)).then_some(matched)
     };
     matches.extend(wanted.into_iter().filter_map(attempt));
     // Anything else says more than that there was an exception, or in which part.
@@ -292,6 +293,23 @@ fn is_too_vague(signature: &Signature, went_on: &impl Deref<Target = bool>) -> b
     signature.role != Role::Context && (signature.place || !exact) && **went_on
 }
 
+/// Whether general words were found in the registered message of a code that the line states, and
+/// read otherwise than the code: the code is what was meant.
+fn repeats(matched: &Match<'_>, line: &[u8], codes: &[Stated]) -> bool {
+    let signature = matched.signature;
+    if signature.weight >= handled::EXACT || signature.role == Role::Context {
+        return false;
+    }
+    codes.iter().any(|code| {
+        let says_itself = code.role > Role::Wrapper && code.cause.is_some();
+        let words = &line[matched.start..matched.end];
+        says_itself
+            && code.cause != Some(signature.cause.as_str())
+            && codes::message(code)
+                .is_some_and(|message| memchr::memmem::find(message.as_bytes(), words).is_some())
+    })
+}
+
 /// Tries a signature. Advice states nothing, and lines that only inform state no failure.
 fn match_signature<'a>(
     signature: &'static Signature,
@@ -319,9 +337,18 @@ fn match_signature<'a>(
     {
         for name in regex.capture_names().flatten() {
             if let Some(group) = found.name(name) {
-                captures.push((name, group.as_bytes()));
+                let value = without_place(group.as_bytes());
+                if !value.is_empty() {
+                    captures.push((name, value));
+                }
             }
         }
+    }
+    // The words of an exception of another process, which follow, are no words of this one.
+    let only_a_traceback =
+        |(name, value): &(&str, &[u8])| *name == "text" && value.starts_with(TRACEBACK);
+    if captures.iter().any(only_a_traceback) {
+        return None;
     }
     // A line that its own writer holds to be harmless is less of a cause.
     let less = match level {
@@ -334,6 +361,16 @@ fn match_signature<'a>(
         !signature.raised_in.is_empty() || captures.iter().any(|(name, _)| *name == KIND);
     let place = if is_exception { frame.as_ref().map(|frame| frame.place.clone()) } else { None };
     Some(Match { signature, weight, start: range.start(), end: range.end(), captures, place })
+}
+
+/// How the text of a traceback begins.
+const TRACEBACK: &[u8] = b"Traceback (most recent call last)";
+
+/// A value without the place in the source that CANN writes right behind it, where there is none
+/// but that place.
+fn without_place(value: &[u8]) -> &[u8] {
+    let place = [&b"[FUNC:"[..], b"[FILE:"].iter().any(|place| value.starts_with(place));
+    if place { &[] } else { value }
 }
 
 /// Of several readings of the same words only the most specific one stays.
@@ -393,6 +430,55 @@ mod tests {
         let info = "[INFO] HCCL(1,py):2025-05-12-20:55:44.705.025 [a.cc:1]1 HcclCommInit \
             ranks[8], rank[3], deviceLogicId[3]";
         assert_eq!(causes(info), ["hccl.identity"]);
+    }
+
+    #[test]
+    fn words_of_a_registered_message_are_not_read_otherwise() {
+        let general = "op.unsupported_attr_or_shape".to_owned();
+        let found = causes("EL0014: The operation is unsupported.");
+        assert!(found.iter().all(|cause| cause == "runtime.not_supported"), "{found:?}");
+        assert!(causes("The operation is unsupported.").contains(&general));
+        // What stands in the place of an argument says more than the message.
+        let line = "EZ9999: Tensor self not implemented for DT_DOUBLE";
+        assert!(causes(line).contains(&general), "{line}");
+    }
+
+    #[test]
+    fn what_the_launcher_raises_says_only_that_a_process_failed() {
+        for line in [
+            "ray.train.base_trainer.TrainingFailedError: The Ray Train run failed.",
+            "torch.distributed.elastic.multiprocessing.api.SignalException: Process 7 got signal: 15",
+            "torch.multiprocessing.spawn.ProcessRaisedException: ",
+            "ray.exceptions.RayTaskError(ValueError): ray::train()",
+            "subprocess.CalledProcessError: Command '['/usr/bin/python3', 'train.py']' returned \
+                non-zero exit status 1.",
+        ] {
+            assert_eq!(causes(line), ["framework.worker_died"], "{line}");
+        }
+        let line =
+            "subprocess.CalledProcessError: Command 'lspci' returned non-zero exit status 1.";
+        assert_eq!(causes(line), ["framework.user_script_error"]);
+        assert_eq!(causes("RuntimeError: Traceback (most recent call last):"), [""; 0]);
+    }
+
+    #[test]
+    fn parts_that_frameworks_do_without_are_no_failure() {
+        for line in [
+            "/x/torchvision/io/image.py:13: UserWarning: Failed to load image Python extension: \
+                'libc10_cuda.so: cannot open shared object file: No such file or directory'",
+            "'NoneType' object has no attribute 'cadam32bit_grad_fp32'",
+            "import error: No module named 'triton'",
+            "WARNING 11-25 09:12:33 _custom_ops.py:19] Failed to import from vllm._C with \
+                ImportError('libcudart.so.12: cannot open shared object file: No such file')",
+        ] {
+            assert_eq!(causes(line), [""; 0], "{line}");
+        }
+    }
+
+    #[test]
+    fn a_place_in_the_source_is_no_value() {
+        assert_eq!(without_place(b"[FUNC:GetError][FILE:stream.cc]"), b"");
+        assert_eq!(without_place(b"MatMul[FUNC:GetError]"), b"MatMul[FUNC:GetError]");
     }
 
     #[test]

@@ -124,6 +124,11 @@ pub(super) fn listed(family: &str, code: &str) -> Option<&'static Stated> {
     Some(said.get_or_init(|| stated(codes.family, row)))
 }
 
+/// The message of a code.
+pub(super) fn message(family: &str, code: &str) -> Option<&'static str> {
+    Some(LISTED.get(family)?.get(code)?.0.message.as_str())
+}
+
 pub(super) fn is_listed(family: &str, code: &str) -> bool {
     LISTED.get(family).is_some_and(|codes| codes.get(code).is_some())
 }

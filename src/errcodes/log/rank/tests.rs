@@ -11,6 +11,10 @@ const KERNEL: &str = "aicore.kernel_exception";
 const ADDRESS: &str = "aicore.illegal_gm_access";
 const BUFFER: &str = "hccl.buffsize_too_small";
 
+/// Two that do not explain each other.
+const SHOWN: &str = "env.permission";
+const STATED: &str = "tool.config_invalid";
+
 /// A line of a log: each rank writes one of its own, and times are in seconds.
 fn line(
     rank: u32,
@@ -51,6 +55,45 @@ fn judged(candidates: impl Into<Vec<Candidate<'static>>>) -> Judged {
     let name = |index: usize| candidates[index].cause;
     let row = |one: &Candidate<'static>| (one.score, one.stale, one.explained.map(name));
     candidates.iter().map(|one| (one.cause, row(one))).collect()
+}
+
+/// A cause by one line of rank 0, without a time.
+fn told(name: &'static str, rule: &str, at: u64, weight: u8, role: Role) -> Candidate<'static> {
+    let mut item = line(0, at, name, weight, role, None);
+    let mut record = item.record.clone();
+    record.hit.rule = rule.to_owned();
+    item.record = Box::leak(Box::new(record));
+    Candidate::new(name, vec![item])
+}
+
+#[test]
+fn on_one_line_order_says_nothing() {
+    let of = |other: &str, weight| {
+        let words = told(SHOWN, "words", 3, 40, Role::Root);
+        let code = told(STATED, other, 3, weight, Role::Root);
+        let judged = judged([words, code]);
+        (judged[SHOWN].0, judged[STATED].0)
+    };
+    assert_eq!(of("acl_rt:207001", 41), (40, 41 + EARLIEST));
+    assert_eq!(of("acl_rt:207001", 39), (40 + EARLIEST, 39));
+    assert_eq!(of("ecode:EL0004", 39), (40, 39 + EARLIEST));
+    assert_eq!(of("ecode:EL0004", 36), (40 + EARLIEST, 36));
+    assert_eq!(of("aicore:(0x1, 0x0, 0x0)", 41), (40 + EARLIEST, 41));
+}
+
+#[test]
+fn what_shows_a_cause_yields_to_what_states_one_beside_it() {
+    let of = |role, apart, weight| {
+        let shown = told(SHOWN, "a", 1, 30, role);
+        let stated = told(STATED, "b", 1 + apart, weight, Role::Root);
+        let judged = judged([shown, stated]);
+        (judged[SHOWN].0, judged[STATED].0)
+    };
+    assert_eq!(of(Role::Symptom, BLOCK, 31), (30, 31 + EARLIEST));
+    // In another message, the earlier one; so also what states something, or states it no less.
+    assert_eq!(of(Role::Symptom, BLOCK + 1, 31), (30 + EARLIEST, 31));
+    assert_eq!(of(Role::Root, BLOCK, 31), (30 + EARLIEST, 31));
+    assert_eq!(of(Role::Symptom, BLOCK, 30), (30 + EARLIEST, 30));
 }
 
 #[test]
