@@ -3,6 +3,7 @@
 
 use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use regex::bytes::Regex;
 
 /// The first line of a traceback.
@@ -20,6 +21,9 @@ const EXCEPTION: &str =
 
 static EXCEPTIONS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(EXCEPTION).expect("the expression is proved by a test"));
+
+/// Every line that is looked at is asked for it: it is made once.
+static HEADERS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(HEADER));
 
 /// How a program ends that somebody stops, or that ends by itself: no failure.
 const ENDS: [&str; 4] =
@@ -48,7 +52,7 @@ pub(super) enum Step {
 impl Traceback {
     /// The traceback that `line` begins.
     pub(super) fn begins(line: &[u8]) -> Option<Self> {
-        let at = memchr::memmem::find(line, HEADER.as_bytes())?;
+        let at = HEADERS.find(line)?;
         let rest = line[at + HEADER.len()..].trim_ascii();
         rest.is_empty().then(|| Self { prefix: line[..at].to_vec(), left: LINES })
     }
