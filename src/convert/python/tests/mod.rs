@@ -1,5 +1,8 @@
 //! What becomes of small sources, place by place.
 
+mod modules;
+mod reported;
+
 use super::*;
 use crate::convert::encoding::apply;
 
@@ -219,92 +222,6 @@ fn environment() {
 }
 
 #[test]
-fn imports() {
-    for (before, after) in [
-        (
-            "import torch\nfrom torch.cuda import amp\namp.autocast()\n",
-            "import torch\nimport torch_npu\nfrom torch_npu.npu import amp\namp.autocast()\n",
-        ),
-        (
-            "import torch as th\nth.cuda.synchronize()\n",
-            "import torch as th\nimport torch_npu\nth.npu.synchronize()\n",
-        ),
-        (
-            "from torch import cuda\ncuda.synchronize()\n",
-            "import torch_npu\nfrom torch import npu\nnpu.synchronize()\n",
-        ),
-        (
-            "from torch import cuda as C\nC.CUDAGraph()\n",
-            "import torch_npu\nfrom torch import npu as C\nC.NPUGraph()\n",
-        ),
-        (
-            "from torch.cuda.amp import autocast, GradScaler\n",
-            "from torch_npu.npu.amp import autocast, GradScaler\nimport torch_npu\n",
-        ),
-        (
-            "from torch.cuda import amp, nvtx\n",
-            "from torch.cuda import nvtx\nfrom torch_npu.npu import amp\nimport torch_npu\n",
-        ),
-        (
-            "\"\"\"doc\"\"\"\nfrom __future__ import annotations\nimport torch\ntorch.cuda.synchronize()\n",
-            "\"\"\"doc\"\"\"\nfrom __future__ import annotations\nimport torch\nimport torch_npu\ntorch.npu.synchronize()\n",
-        ),
-        (
-            "def f():\n    import torch\n    torch.cuda.synchronize()\n",
-            "def f():\n    import torch\n    import torch_npu\n    torch.npu.synchronize()\n",
-        ),
-        (
-            "try: import torch\nexcept ImportError: pass\ntorch.cuda.synchronize()\n",
-            "try: import torch; import torch_npu\nexcept ImportError: pass\ntorch.npu.synchronize()\n",
-        ),
-        (
-            "from torch.distributed import is_nccl_available\nis_nccl_available()\n",
-            "import torch_npu\nfrom torch.distributed import is_hccl_available\nis_hccl_available()\n",
-        ),
-        (
-            "from torch.profiler import profile, record_function, ProfilerActivity\nProfilerActivity.CUDA\n",
-            "from torch.profiler import record_function\nfrom torch_npu.profiler import profile, ProfilerActivity\nimport torch_npu\nProfilerActivity.NPU\n",
-        ),
-        (
-            "import torch\r\ntorch.cuda.synchronize()\r\n",
-            "import torch\r\nimport torch_npu\r\ntorch.npu.synchronize()\r\n",
-        ),
-    ] {
-        assert_eq!(converted(before), after);
-    }
-}
-
-/// Where nothing imports torch, and where nothing asks for `__main__`.
-#[test]
-fn what_puts_something_onto_an_npu_when_it_is_started_imports_torch_npu() {
-    for (before, after) in [
-        (
-            "from transformers import AutoModel\nmodel = AutoModel.from_pretrained('x').cuda()\n",
-            "import torch_npu\nfrom transformers import AutoModel\nmodel = AutoModel.from_pretrained('x').npu()\n",
-        ),
-        (
-            "import torch\nfrom m import model\nmodel.to('cuda')\n",
-            "import torch\nimport torch_npu\nfrom m import model\nmodel.to('npu')\n",
-        ),
-        (
-            "from m import f\ndef main():\n    f().cuda()\nif __name__ == '__main__':\n    main()\n",
-            "import torch_npu\nfrom m import f\ndef main():\n    f().npu()\nif __name__ == '__main__':\n    main()\n",
-        ),
-        // A module of a library is imported by what is started.
-        (
-            "def load(model):\n    return model.cuda()\n",
-            "def load(model):\n    return model.npu()\n",
-        ),
-        (
-            "import torch\ndevice = 'cuda'\ndef load(model):\n    return model.to(device)\n",
-            "import torch\ndevice = 'npu'\ndef load(model):\n    return model.to(device)\n",
-        ),
-    ] {
-        assert_eq!(converted(before), after);
-    }
-}
-
-#[test]
 fn shadowed_names_stay() {
     assert_eq!(
         converted("import numba.cuda\nnumba.cuda.jit()\n"),
@@ -323,87 +240,6 @@ fn code_that_handles_npus_stays() {
     );
     stays("x = torch.cuda.is_available() or torch.npu.is_available()\n");
     stays("ok = d.type in ['cuda', 'npu']\n");
-}
-
-#[test]
-fn comments_switch_it_off() {
-    stays("x.cuda()  # noqa: convert\n");
-    becomes(
-        "# convert: off\nx.cuda()\n# convert: on\nx.cuda()\n",
-        "# convert: off\nx.cuda()\n# convert: on\nx.npu()\n",
-    );
-}
-
-#[test]
-fn messages_only_when_asked() {
-    let options = Options { messages: true, ..Options::default() };
-    let source = "print('no CUDA device, see docs/cuda.md')\n";
-    assert_eq!(converted(source), source);
-    assert_eq!(converted_with(source, &options), "print('no NPU device, see docs/cuda.md')\n");
-}
-
-#[test]
-fn libraries_are_reported() {
-    assert_eq!(flags("import tensorrt as trt\n"), [("tensorrt".to_owned(), 1)]);
-    assert_eq!(flags("from flash_attn import flash_attn_func\n"), [("flash_attn".to_owned(), 1)]);
-    assert_eq!(
-        flags("import subprocess\nsubprocess.run('nvidia-smi -L')\n"),
-        [("nvidia-smi-command".to_owned(), 2)]
-    );
-}
-
-#[test]
-fn marks_stand_above_the_statement_once() {
-    let options = Options { mark: true, ..Options::default() };
-    let source = "import torch\ndef f():\n    m = torch.nn.DataParallel(\n        m)\n";
-    let out = converted_with(source, &options);
-    let lines: Vec<&str> = out.lines().collect();
-    assert!(lines[2].starts_with("    # ascend-doctor: CV0379 "), "{out}");
-    assert_eq!(lines[3], "    m = torch.nn.DataParallel(");
-}
-
-#[test]
-fn what_is_built_of_cuda_is_told_where_it_is_used() {
-    let mut project = Project::of(["alt_corr.setup".to_owned()]);
-    project.add_extensions(["alt_corr".to_owned()]);
-    let options = Options::default();
-    let context = Context { project: Some(&project), ..Context::alone(&options) };
-    for (text, name) in [
-        ("import alt_corr\n", "custom-cuda-ops"),
-        ("p = get_plugin('p', sources=s, extra_cuda_cflags=['-O3'])\n", "extension-load-cu"),
-    ] {
-        let sites = plan(text, &context).unwrap().sites;
-        assert!(matches!(sites.as_slice(), [one] if one.rule.name == name), "{text}{sites:?}");
-    }
-}
-
-#[test]
-fn names_of_other_files_are_followed() {
-    let files = [
-        (Module::of("pkg/compat.py"), "from torch import cuda\n"),
-        (Module::of("pkg/a.py"), "from .compat import cuda\ng = cuda.CUDAGraph()\nimport apex\n"),
-    ];
-    let mut project = Project::of(["pkg".to_owned(), "apex".to_owned()]);
-    project.take("cuda");
-    project.add(&files[0].0, files[0].1);
-    let options = Options::default();
-    let out = |at: usize| {
-        let (module, text): &(Module, &str) = &files[at];
-        let context = Context {
-            package: &module.package,
-            project: Some(&project),
-            ..Context::alone(&options)
-        };
-        let plan = plan(text, &context).unwrap();
-        assert!(plan.sites.iter().all(|site| site.rule.name != "apex"));
-        apply(text, &plan.edits)
-    };
-    // The name that the other file takes stays.
-    assert_eq!(out(0), "import torch_npu\nfrom torch import npu as cuda\n");
-    assert_eq!(
-        out(1),
-        "import torch_npu\nfrom .compat import cuda\ng = cuda.NPUGraph()\nimport apex\n"
-    );
 }
 
 #[test]
@@ -478,33 +314,6 @@ fn words_of_one_list_change_together() {
 }
 
 #[test]
-fn objects_of_other_files_are_objects() {
-    becomes(
-        "from models import net\nimport zoo\nnet.cuda()\nzoo.a.cuda(0)\nok = net.x.is_cuda\n",
-        "from models import net\nimport zoo\nnet.npu()\nzoo.a.npu(0)\nok = net.x.is_npu\n",
-    );
-    becomes(
-        "from config import cfg\ncfg.device = 'cuda' if x else 'cpu'\ncfg.accelerator = 'cuda'\n",
-        "from config import cfg\ncfg.device = 'npu' if x else 'cpu'\ncfg.accelerator = 'npu'\n",
-    );
-    stays("import tvm2\ntvm2.cuda(0)\n");
-    stays("from numba import cuda as c\nc.cuda()\n");
-    becomes(
-        "class A:\n    def is_cuda(self):\n        return x.is_cuda\n",
-        "class A:\n    def is_cuda(self):\n        return x.is_npu\n",
-    );
-    stays("class A:\n    @property\n    def is_cuda(self):\n        return self.is_cuda\n");
-}
-
-#[test]
-fn torch_may_come_with_a_star() {
-    assert_eq!(
-        converted("from common import *\nx = torch.cuda.device_count()\n"),
-        "import torch_npu\nfrom common import *\nx = torch.npu.device_count()\n"
-    );
-}
-
-#[test]
 fn commands_in_strings_are_commands() {
     becomes(
         "os.system('CUDA_VISIBLE_DEVICES=0 python a.py --device cuda')\n",
@@ -531,37 +340,6 @@ fn comparisons_of_tests_are_comparisons() {
 }
 
 #[test]
-fn extensions_are_reported_where_they_are_imported() {
-    let rule = |line| ("custom-cuda-ops".to_owned(), line);
-    assert_eq!(flags("import fused_adam_cuda\n"), [rule(1)]);
-    assert_eq!(
-        flags("import importlib\nx = importlib.import_module('layer_norm_cuda')\n"),
-        [rule(2)]
-    );
-    assert_eq!(flags("import torch\nx = torch.classes.a.B\n"), [rule(2)]);
-    assert!(flags("from training import run_cuda\n").is_empty());
-}
-
-#[test]
-fn what_a_patch_at_run_time_does_not_reach_is_reported() {
-    let options = Options { transfer: true, ..Options::default() };
-    let source = "import torch\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nx.cuda()\n\
-                  ok = backend == 'nccl'\nm = torch.jit.script(m)\nok = x.device.type == 'cuda'\n";
-    let context = Context { launch: true, ..Context::alone(&options) };
-    let plan = plan(source, &context).unwrap();
-    let flagged: Vec<u32> = plan
-        .sites
-        .iter()
-        .filter(|site| site.decision == crate::convert::site::Decision::Flagged)
-        .map(|site| site.line)
-        .collect();
-    assert_eq!(flagged, [2, 4, 5, 6]);
-    let out = apply(source, &plan.edits);
-    let head = "import torch\nimport torch_npu\nfrom torch_npu.contrib import transfer_to_npu\n";
-    assert_eq!(out.strip_prefix(head), source.strip_prefix("import torch\n"), "{out}");
-}
-
-#[test]
 fn options_and_parameters_of_tests_hold_devices() {
     becomes(
         "@click.option('--target', type=click.Choice(['cpu', 'cuda']), default='cuda')\ndef f(target): pass\n",
@@ -582,35 +360,4 @@ fn options_and_parameters_of_tests_hold_devices() {
 fn devices_of_other_frameworks_stay() {
     stays("import jax\nd = jax.devices('cuda')\n");
     stays("import xgboost as xgb\nxgb.train(device='cuda')\n");
-}
-
-#[test]
-fn a_property_asks_its_parts() {
-    becomes(
-        "class A:\n    @property\n    def is_cuda(self):\n        return self.w.is_cuda\nx = a.is_cuda\n",
-        "class A:\n    @property\n    def is_cuda(self):\n        return self.w.is_npu\nx = a.is_cuda\n",
-    );
-}
-
-#[test]
-fn devices_where_only_the_company_tells() {
-    for (before, after) in [
-        ("d = {'gpu': 'cuda', 'cpu': 'cpu'}[x]\n", "d = {'gpu': 'npu', 'cpu': 'cpu'}[x]\n"),
-        ("ok = x.type().startswith('torch.cuda.')\n", "ok = x.type().startswith('torch.npu.')\n"),
-        ("ok = 'cuda' in x.type()\n", "ok = 'npu' in x.type()\n"),
-        ("ok = 'cuda' in [d.type for d in ds]\n", "ok = 'npu' in [d.type for d in ds]\n"),
-        ("i = re.match(r'cuda:(\\d+)', device)\n", "i = re.match(r'npu:(\\d+)', device)\n"),
-        (
-            "Dropdown(choices=['cuda', 'cpu'], value='cuda', label='cuda')\n",
-            "Dropdown(choices=['npu', 'cpu'], value='npu', label='cuda')\n",
-        ),
-    ] {
-        becomes(before, after);
-    }
-    becomes(
-        "m = importlib.import_module('torch.cuda.amp')\n",
-        "m = importlib.import_module('torch_npu.npu.amp')\n",
-    );
-    stays("d = {'name': 'cuda', 'kind': 'lib'}\n");
-    stays("i = re.match(r'cuda:(\\d+)', line)\n");
 }
