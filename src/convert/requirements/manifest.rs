@@ -127,7 +127,7 @@ fn poetry(planner: &mut Planner<'_>, table: &DeTable<'_>, aware: bool) {
                 continue;
             };
             let range = inside(text, value.span());
-            if let Some(local) = local_cuda(&text[range.clone()]) {
+            for local in local_cuda(&text[range.clone()]) {
                 let local = range.start + local.start..range.start + local.end;
                 planner.change(
                     rules.site(Place::RequirementsCudaWheel),

@@ -98,14 +98,15 @@ impl<'a> Requirement<'a> {
     }
 }
 
-/// Range of the `+cu118` in a version, and whether all of the local version is that.
-fn local_cuda(versions: &str) -> Option<Range<usize>> {
-    let plus = versions.find('+')?;
-    let local = &versions[plus + 1..];
-    let len = local.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(local.len());
-    let digits = local[..len].strip_prefix("cu")?;
-    (digits.len() >= 2 && digits.bytes().all(|byte| byte.is_ascii_digit()))
-        .then(|| plus..plus + 1 + len)
+/// Ranges of each `+cu118` in versions, of which there may be several: `==2.1.0+cu121,!=2.1.1+cu121`.
+fn local_cuda(versions: &str) -> impl Iterator<Item = Range<usize>> {
+    versions.match_indices('+').filter_map(|(plus, _)| {
+        let local = &versions[plus + 1..];
+        let len = local.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(local.len());
+        let digits = local[..len].strip_prefix("cu")?;
+        (digits.len() >= 2 && digits.bytes().all(|byte| byte.is_ascii_digit()))
+            .then(|| plus..plus + 1 + len)
+    })
 }
 
 /// The torch that is demanded to be exactly one version.
@@ -223,7 +224,7 @@ fn requirement(planner: &mut Planner<'_>, range: &Range<usize>, torch: Option<In
             }
             return false;
         }
-        if let Some(local) = local_cuda(versions) {
+        for local in local_cuda(versions) {
             let start = range.start + requirement.versions.start;
             let local = start + local.start..start + local.end;
             planner.change(wheel, local, "", Certainty::Exact);

@@ -33,6 +33,7 @@ fn requirement_lines() {
     assert!(version.starts_with("2.7.1"), "{version}");
     for (before, after) in [
         ("torch==2.1.0+cu118\n", "torch==2.1.0\ntorch-npu==NPU21\n"),
+        ("torchaudio>=2.1.0+cu121,!=2.1.1+cu121\n", "torchaudio>=2.1.0,!=2.1.1\n"),
         (
             "--extra-index-url https://a.org/whl/cu118\r\ntorch==2.1.0+cu118 # gpu\r\n",
             "--extra-index-url https://a.org/whl/cpu\r\ntorch==2.1.0 # gpu\r\ntorch-npu==NPU21\r\n",
