@@ -140,7 +140,7 @@ struct EdgeFile {
 }
 
 /// The files of `data/errors/signatures`: by what the texts are about.
-const FILES: [&str; 16] = [
+const FILES: [&str; 19] = [
     "libraries",
     "chips",
     "driver",
@@ -155,6 +155,9 @@ const FILES: [&str; 16] = [
     "runtime",
     "hardware",
     "tools",
+    "containers",
+    "installers",
+    "mpi",
     "words",
     "places",
 ];
