@@ -140,7 +140,7 @@ struct EdgeFile {
 }
 
 /// The files of `data/errors/signatures`: by what the texts are about.
-const FILES: [&str; 19] = [
+const FILES: [&str; 22] = [
     "libraries",
     "chips",
     "driver",
@@ -156,7 +156,10 @@ const FILES: [&str; 19] = [
     "hardware",
     "tools",
     "containers",
+    "shells",
     "installers",
+    "packages",
+    "build",
     "mpi",
     "words",
     "places",
