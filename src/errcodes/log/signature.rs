@@ -140,7 +140,7 @@ struct EdgeFile {
 }
 
 /// The files of `data/errors/signatures`: by what the texts are about.
-const FILES: [&str; 22] = [
+const FILES: [&str; 26] = [
     "libraries",
     "chips",
     "driver",
@@ -158,7 +158,11 @@ const FILES: [&str; 22] = [
     "containers",
     "shells",
     "installers",
+    "inference",
+    "transfer",
+    "training",
     "packages",
+    "torch",
     "build",
     "mpi",
     "words",
