@@ -140,7 +140,7 @@ struct EdgeFile {
 }
 
 /// The files of `data/errors/signatures`: by what the texts are about.
-const FILES: [&str; 26] = [
+const FILES: [&str; 29] = [
     "libraries",
     "chips",
     "driver",
@@ -158,12 +158,15 @@ const FILES: [&str; 26] = [
     "containers",
     "shells",
     "installers",
+    "mindspore",
     "inference",
     "transfer",
     "training",
     "packages",
     "torch",
     "build",
+    "ge_atc",
+    "dvpp",
     "mpi",
     "words",
     "places",
