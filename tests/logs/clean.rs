@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use ascend_doctor::errcodes::log::{Limits, scan};
+use ascend_doctor::errcodes::log::{Limits, Role, scan};
 
 use super::examined;
 
@@ -180,5 +180,22 @@ fn warnings_of_runs_that_go_on_are_no_cause() {
             .flat_map(|cause| cause.evidence.iter().map(|line| (&cause.cause, &line.text)))
             .collect();
         assert!(causes.is_empty(), "{log}: {causes:#?}");
+    }
+}
+
+/// Lines as healthy programs write them, which share words with those of failures.
+#[test]
+fn no_healthy_line_has_a_cause() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/errors/healthy.txt");
+    let lines = std::fs::read_to_string(file).expect("the file is a part of this project");
+    for line in lines.lines() {
+        let report = scan("clean", &mut line.as_bytes(), Limits::default());
+        let told: Vec<&str> = report
+            .records
+            .iter()
+            .filter(|record| record.hit.role != Role::Context)
+            .map(|record| record.hit.rule.as_str())
+            .collect();
+        assert!(told.is_empty(), "{told:?} in {line}");
     }
 }
