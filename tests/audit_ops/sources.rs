@@ -76,7 +76,7 @@ fn data_types_and_libraries_of_sources_are_named() {
     let path = path.to_str().unwrap();
     let (_, shown, _) = text(&["--torch-npu", "2.9.0", "--soc", "Ascend310P3", path]);
     for word in
-        ["OPS-QUANT", "OPS-COMPILE", "bfloat16 is used in 1 places", "float64 is used in 1 places"]
+        ["OPS-QUANT", "OPS-COMPILE", "bfloat16 is used in 1 place", "float64 is used in 1 place"]
     {
         assert!(shown.contains(word), "{word}: {shown}");
     }
@@ -241,13 +241,13 @@ fn quantization_and_backends_are_told() {
     };
     let quant = of("OPS-QUANT");
     for (severity, words) in [
-        ("warning", "eetq (1 places), which transformers refuses without CUDA"),
-        ("warning", "fp_quant (1 places), which transformers refuses without CUDA / XPU"),
-        ("warning", "mxfp4 (1 places): without CUDA / XPU / CPU transformers expands"),
-        ("info", "hqq (1 places), of which nobody says"),
-        ("info", "compressed-tensors (1 places), which vLLM Ascend runs"),
-        ("warning", "GPTQ in 1 places"),
-        ("warning", "AWQ in 1 places"),
+        ("warning", "eetq (1 place), which transformers refuses without CUDA"),
+        ("warning", "fp_quant (1 place), which transformers refuses without CUDA / XPU"),
+        ("warning", "mxfp4 (1 place): without CUDA / XPU / CPU transformers expands"),
+        ("info", "hqq (1 place), of which nobody says"),
+        ("info", "compressed-tensors (1 place), which vLLM Ascend runs"),
+        ("warning", "GPTQ in 1 place"),
+        ("warning", "AWQ in 1 place"),
     ] {
         let there = quant.iter().any(|(level, title)| level == severity && title.contains(words));
         assert!(there, "{words}: {quant:#?}");
@@ -257,7 +257,7 @@ fn quantization_and_backends_are_told() {
         ("warning", "cudagraphs"),
         ("info", "aot_eager"),
         ("info", "mine"),
-        ("info", "inductor in 1 places"),
+        ("info", "inductor in 1 place"),
     ] {
         let there = compile.iter().any(|(level, title)| level == severity && title.contains(words));
         assert!(there, "{words}: {compile:#?}");

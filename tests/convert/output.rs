@@ -11,7 +11,7 @@ fn nothing_is_written_unless_it_is_asked_for() {
     let before = content_of(tree.around());
     tree.convert(&["--dry-run"]).ended(0).said("2 read, 1 to change");
     tree.convert(&["--diff"]).ended(0).said("+++ b/a.py");
-    tree.convert(&["--check"]).ended(1).said("1 files would change");
+    tree.convert(&["--check"]).ended(1).said("1 file would change");
     tree.run(&["-r", "project/b.py", "--check"]).ended(0);
     assert_eq!(content_of(tree.around()), before);
 }

@@ -74,7 +74,7 @@ fn a_generated_file_of_ten_megabytes_works() {
     let tree = Tree::new(&[]);
     let line = "x = [1, 2, 3]  # generated\n";
     tree.write("gen.py", (BEFORE.to_owned() + &line.repeat((10 << 20) / line.len())).as_bytes());
-    tree.convert(&[]).ended(0).said("1 files written");
+    tree.convert(&[]).ended(0).said("1 file written");
     assert!(tree.read("gen.py").starts_with(AFTER));
 }
 
