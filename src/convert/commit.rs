@@ -7,8 +7,9 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
 use rayon::prelude::*;
@@ -164,12 +165,9 @@ pub fn commit(
     let journal = journals.begin(&originals)?;
     let mut run = Run { journal: &journal, ready: &ready, renamed: Vec::new() };
     let prove = || ready.par_iter().with_max_len(1).map(|ready| proof(ready.position)).collect();
-    let (staged, (settled, proofs)) = beside(
-        ready.len(),
-        |position| run.stage(position),
-        || beside(1, |_| journal.settle(), prove),
-    );
-    let settled: Result<Vec<()>, JournalError> = settled.into_iter().collect();
+    let settled = OnceLock::new();
+    let (staged, proofs) = beside(ready.len(), |positions| run.stage(positions, &settled), prove);
+    let settled = settled.into_inner().unwrap_or_else(|| journal.settle());
     if let Err(error) = settled {
         staged.into_iter().flatten().for_each(|staged| staged.discard());
         let _ = journal.remove();
@@ -228,10 +226,24 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Lays the new content of a file beside it.
-    fn stage(&self, position: usize) -> io::Result<Staged> {
-        let ready = &self.ready[position];
-        replace::stage(&ready.path, &self.journal.temporary(position), ready.change.after)
+    /// Lays new contents beside their files, and waits until the disk has them; with the first, the
+    /// journal. All is written before anything is waited for: most disks have it then at once.
+    fn stage(
+        &self,
+        positions: Range<usize>,
+        settled: &OnceLock<Result<(), JournalError>>,
+    ) -> Vec<io::Result<Staged>> {
+        let first = positions.start == 0;
+        let laid: Vec<_> = positions
+            .map(|position| {
+                let ready = &self.ready[position];
+                replace::lay(&ready.path, &self.journal.temporary(position), ready.change.after)
+            })
+            .collect();
+        if first {
+            settled.get_or_init(|| self.journal.settle());
+        }
+        laid.into_iter().map(|laid| laid?.settle()).collect()
     }
 
     /// Renames what was `staged` and is sound.

@@ -22,7 +22,6 @@ use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 
 use super::replace::{directory, sync_directory};
-use super::waiting::beside;
 use crate::hash::Sha256;
 
 /// The directory below a root in which journals are kept.
@@ -304,16 +303,9 @@ impl Journal {
     /// replaced.
     pub(super) fn settle(&self) -> Result<(), JournalError> {
         let there = |name: &str| File::open(self.dir.join(name))?.sync_all();
-        let wait = |at| match at {
-            0 => there(ORIGINALS),
-            _ => there(UNNAMED),
-        };
-        let outer = || self.dir.parent().map_or(Ok(()), sync_directory);
-        let (files, listed) = beside(2, wait, outer);
-        files
-            .into_iter()
-            .collect::<io::Result<()>>()
-            .and(listed)
+        there(ORIGINALS)
+            .and_then(|()| there(UNNAMED))
+            .and_then(|()| self.dir.parent().map_or(Ok(()), sync_directory))
             .and_then(|()| std::fs::rename(self.dir.join(UNNAMED), self.dir.join(RECORD)))
             .and_then(|()| sync_directory(&self.dir))
             .map_err(|error| JournalError::Io(self.dir.clone(), error))
@@ -326,10 +318,11 @@ impl Journal {
         dirs: &[PathBuf],
     ) -> Result<(), JournalError> {
         // What the disk does not have yet after a power cut is an old file, not a broken one.
-        let wait = |at: usize| sync_directory(&dirs[at]).is_ok();
-        let (_, laid) =
-            beside(dirs.len(), wait, || lay(&self.dir, "done.json", &Done { replaced }));
-        laid.and_then(Laid::appear)
+        for dir in dirs {
+            let _ = sync_directory(dir);
+        }
+        lay(&self.dir, "done.json", &Done { replaced })
+            .and_then(Laid::appear)
             .and_then(|()| sync_directory(&self.dir))
             .map_err(|error| JournalError::Io(self.dir.clone(), error))
     }

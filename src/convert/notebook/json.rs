@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use memchr::memchr2;
+
 use crate::convert::syntax::Unreadable;
 
 /// Nesting beyond this is refused.
@@ -133,13 +135,15 @@ impl Reader<'_> {
         }
         let start = self.at + 1;
         let mut at = start;
+        // Pictures are strings of megabytes.
         loop {
-            match self.bytes.get(at) {
-                Some(b'"') => break,
-                Some(b'\\') => at += 2,
-                Some(_) => at += 1,
-                None => return self.wrong(),
+            let rest = self.bytes.get(at..).unwrap_or_default();
+            let Some(found) = memchr2(b'"', b'\\', rest) else { return self.wrong() };
+            at += found;
+            if rest[found] == b'"' {
+                break;
             }
+            at += 2;
         }
         self.at = at + 1;
         Ok(start..at)
