@@ -16,6 +16,8 @@ fn text<'a>(row: &'a Value, key: &str) -> &'a str {
     row[key].as_str().unwrap_or_default()
 }
 
+/// The first of a log is its first finding. The first three are those of the ranking, which lists what
+/// follows from another cause, too: that is told with its cause and is no finding of its own.
 #[test]
 fn the_first_cause_is_the_one_that_maintainers_named() {
     let folder = folder();
@@ -52,7 +54,7 @@ fn the_first_cause_is_the_one_that_maintainers_named() {
         }
     }
     let count = rows.len();
-    println!("{first} of {count} first, {third} of {count} among three");
+    println!("{first} of {count} first, {third} of {count} among the first three of the ranking");
     for miss in &misses {
         println!("  {miss}");
     }
