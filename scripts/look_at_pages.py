@@ -50,6 +50,15 @@ def fetch_axe(folder):
         return members.extractfile("package/axe.min.js").read().decode()
 
 
+def asked(page):
+    """What a page would fetch: attributes of its tags, and `url(…)` of its styles. What it quotes of
+    sources may say the same, and is text."""
+    for tag in re.findall(r"<[a-zA-Z][^>]*>", page):
+        yield from re.findall(r"\b(?:src|href|action)\s*=\s*(?![\"']?#)[^\s>]*|url\([^)]*", tag)
+    for style in re.findall(r"<style>(.*?)</style>", page, re.S):
+        yield from re.findall(r"url\([^)]*|@import[^;]*", style)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("pages"))
@@ -62,7 +71,7 @@ def main():
         axe = args.axe.read_text() if args.axe else fetch_axe(folder)
         for page in args.pages:
             text = page.read_text()
-            for outside in re.findall(r"(?:src|href|action)\s*=\s*[\"']?(?!#)[^\s>]*|url\([^)]*", text):
+            for outside in asked(text):
                 print(f"{page}: asks for {outside}")
                 wrong += 1
             for lang in ("en", "zh"):
