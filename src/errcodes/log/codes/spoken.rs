@@ -12,6 +12,8 @@ use crate::errcodes::log::prefix::{Keys, keys};
 
 /// What ends the word before a return code of ACL.
 const WORDS: [&str; 4] = ["ret", "Ret", "ror", "ROR"];
+/// Words that others end like, too: only what is assigned to them is looked at.
+const ASSIGNED: [&str; 3] = ["int", "ode", "ult"];
 /// What stands between word and code.
 const BETWEEN: [&str; 8] = ["=", " = ", "= ", ":", ": ", " ", " is ", "["];
 
@@ -23,7 +25,7 @@ const STARTS: [&str; 15] = [
 ];
 
 /// A return code of ACL behind a word that announces one.
-const ACL: &str = r"(?-u)\b(?:acl_?)?(?:[rR]et(?:_?[cC]ode)?|(?:[eE]rror|ERROR)(?:[ _]?[cC]ode)?)(?: is| ?[:=])?[ \[(]{0,3}([1-9]\d{5})\b";
+const ACL: &str = r"(?-u)\b(?:acl_?)?(?:[rR]et(?:_?[cC]ode)?|(?:[eE]rror|ERROR)(?:[ _]?[cC]ode)?)(?: is| ?[:=])?[ \[(]{0,3}([1-9]\d{5})\b|\b(?:ret_int|(?:err)?[cC]ode|[rR]esult) ?= ?([1-9]\d{5})\b";
 /// The return code of an interface for media.
 const DVPP: &str = r"(?-u)\b(?:[rR]et(?:_?[cC]ode)?|[eE]rr(?:or)?(?:[ _]?[cC]ode)?|fail(?:ed)?(?: with)?)\b[ :=,\[(]{1,4}(?:0[xX])?([aA]00[0-9a-fA-F]{5})\b";
 /// The number of GE for its own failures. Its number for any failure is listed nowhere.
@@ -40,8 +42,10 @@ fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the expression is proved by a test")
 }
 
-/// Whose interface a line is about, and that it failed.
-static OF_ACL: LazyLock<Regex> = LazyLock::new(|| regex(r"(?-u)\b(?:acl|ACL)"));
+/// Whose interface a line is about, and that it failed. What CANN reports to its caller ends with the
+/// function that reports it.
+static OF_ACL: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?-u)\b(?:acl|ACL)|\[FUNC:Report\w*Error\]"));
 static FAILED: Keys = keys![b"fail", b"Fail", b"FAIL", b"rror", b"RROR"];
 static DVPP_KEYS: Keys = keys![b"hi_mpi_", b"hi_dvpp_", b"himpi_"];
 static GE_KEYS: Keys = keys![b"ErrorNo:"];
@@ -52,6 +56,11 @@ static LITERALS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut literals = Vec::with_capacity(WORDS.len() * BETWEEN.len() * STARTS.len());
     for word in WORDS {
         for between in BETWEEN {
+            literals.extend(STARTS.map(|start| [word, between, start].concat()));
+        }
+    }
+    for word in ASSIGNED {
+        for between in ["=", " = "] {
             literals.extend(STARTS.map(|start| [word, between, start].concat()));
         }
     }
@@ -100,7 +109,8 @@ pub(super) fn find(line: &[u8]) -> Vec<Stated> {
     }
     if has_acl_code(line) && has_failed(line) && OF_ACL.is_match(line) {
         for found in ACL_WORDS.captures_iter(line) {
-            let (at, code) = part(&found, 1);
+            let group = if found.get(1).is_some() { 1 } else { 2 };
+            let (at, code) = part(&found, group);
             if !codes.iter().any(|known| known.at == at) {
                 codes.extend(of_acl(code, at));
             }
@@ -145,6 +155,15 @@ mod tests {
             ("Failed to create acl vdec channel, error 507018", "acl_rt:507018"),
             ("aclnnMulCustomGetWorkspaceSize failed. ERROR: 161002", "aclnn:161002"),
             ("load model failed, aclError:145000", "acl_ge:145000"),
+            ("Exception: acl.mdl.load_from_file failed ret_int=500002", "acl_api:500002"),
+            (
+                "Calling acl inferface failed. (Calling Function = aclrtCreateContext, Code = 507033",
+                "acl_rt:507033",
+            ),
+            (
+                "build op model failed, result = 500001[FUNC:ReportInnerError][FILE:log_inner.cpp]",
+                "acl_api:500001",
+            ),
         ] {
             assert_eq!(found(line), [code], "{line}");
         }
@@ -155,6 +174,8 @@ mod tests {
             "aclrtMalloc failed, size = 200000",
             "[ERROR] ACL: pid 507018 failed",
             "aclmdlExecute failed, ret = 599999",
+            "acl: failed after rows result=100000x",
+            "acl failed, int = 100000",
         ] {
             assert_eq!(found(line), [""; 0], "{line}");
         }
