@@ -4,7 +4,7 @@
     reason = "writes the tree that is converted; no machine is examined"
 )]
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -149,6 +149,12 @@ pub(super) fn begin_writing(file: &File) {
 }
 
 impl Laid {
+    /// Gives it a mode of its own.
+    pub(super) fn set_mode(&self, mode: u32) -> io::Result<()> {
+        let set = self.file.set_permissions(Permissions::from_mode(mode & 0o7777));
+        set.inspect_err(|_| self.staged.discard())
+    }
+
     /// Waits until the disk has the content.
     pub(super) fn settle(self) -> io::Result<Staged> {
         match self.file.sync_all() {

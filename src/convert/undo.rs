@@ -4,13 +4,12 @@
     reason = "writes the tree that is converted; no machine is examined"
 )]
 
-use std::fs::Permissions;
+use std::collections::BTreeSet;
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::journal::{Entry, Journal, JournalError, Journals, State, is_below};
-use super::replace;
+use super::replace::{self, Laid};
 use crate::hash::Sha256;
 
 /// A converted file is never larger; what is, was changed.
@@ -118,23 +117,59 @@ fn now(base: &Path, entry: &Entry) -> Result<Now, UndoError> {
 
 fn restore(base: &Path, journal: &Journal, wanted: &[usize]) -> Result<Vec<PathBuf>, UndoError> {
     let mut restored = Vec::new();
-    // In portions, so that a large tree does not have to fit into memory at once.
+    let mut dirs = BTreeSet::new();
+    // In portions, so that a large tree does not have to fit into memory at once. All of a portion is
+    // written before any of it is waited for.
     for portion in wanted.chunks(64) {
-        for (&position, bytes) in portion.iter().zip(journal.originals(portion)?) {
-            let entry = &journal.entries[position];
-            let path = base.join(entry.path.path());
-            put_back(base, &path, &journal.temporary(position), entry.mode, &bytes)
-                .map_err(|error| UndoError::Failed(path.clone(), error))?;
-            restored.push(entry.path.path().to_owned());
+        let originals = journal.originals(portion)?;
+        let laid: Vec<_> = portion
+            .iter()
+            .zip(originals)
+            .map(|(&position, bytes)| {
+                let entry = &journal.entries[position];
+                let path = base.join(entry.path.path());
+                let temporary = journal.temporary(position);
+                let laid = lay_back(base, &path, &temporary, entry.mode, &bytes);
+                (entry, path, laid)
+            })
+            .collect();
+        let mut failed = None;
+        for (entry, path, laid) in laid {
+            // Behind a failure nothing is replaced, and nothing is left lying.
+            let placed = laid.and_then(Laid::settle).and_then(|staged| {
+                if failed.is_some() {
+                    staged.discard();
+                    return Ok(false);
+                }
+                staged.force().map(|()| true)
+            });
+            match placed {
+                Ok(true) => {
+                    dirs.insert(replace::directory(&path).to_owned());
+                    restored.push(entry.path.path().to_owned());
+                }
+                Ok(false) => {}
+                Err(error) => failed = failed.or(Some(UndoError::Failed(path, error))),
+            }
+        }
+        if let Some(failed) = failed {
+            return Err(failed);
         }
     }
-    for path in &restored {
-        let _ = replace::sync_directory(replace::directory(&base.join(path)));
+    for dir in dirs {
+        let _ = replace::sync_directory(&dir);
     }
     Ok(restored)
 }
 
-fn put_back(base: &Path, path: &Path, temporary: &str, mode: u32, bytes: &[u8]) -> io::Result<()> {
+/// Lays what a file held before beside it.
+fn lay_back(
+    base: &Path,
+    path: &Path,
+    temporary: &str,
+    mode: u32,
+    bytes: &[u8],
+) -> io::Result<Laid> {
     let dir = replace::directory(path);
     if dir.symlink_metadata().is_err() {
         std::fs::create_dir_all(dir)?;
@@ -142,17 +177,16 @@ fn put_back(base: &Path, path: &Path, temporary: &str, mode: u32, bytes: &[u8]) 
     if !is_below(base, path) {
         return Err(io::Error::other("a symbolic link leads out of the tree"));
     }
-    let staged = replace::stage(path, temporary, bytes)?;
-    let mode = Permissions::from_mode(mode & 0o7777);
-    if let Err(error) = std::fs::set_permissions(&staged.temporary, mode) {
-        staged.discard();
-        return Err(error);
-    }
-    staged.force()
+    let laid = replace::lay(path, temporary, bytes)?;
+    laid.set_mode(mode)?;
+    Ok(laid)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
     use crate::convert::commit::{Change, commit};
     use crate::convert::journal::Original;
