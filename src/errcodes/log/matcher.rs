@@ -347,7 +347,7 @@ fn match_signature<'a>(
     // The words of an exception of another process, which follow, are no words of this one.
     let only_a_traceback =
         |(name, value): &(&str, &[u8])| *name == "text" && value.starts_with(TRACEBACK);
-    if captures.iter().any(only_a_traceback) {
+    if captures.iter().any(only_a_traceback) || has_what_it_wants(&captures) {
         return None;
     }
     // A line that its own writer holds to be harmless is less of a cause.
@@ -361,6 +361,17 @@ fn match_signature<'a>(
         !signature.raised_in.is_empty() || captures.iter().any(|(name, _)| *name == KIND);
     let place = if is_exception { frame.as_ref().map(|frame| frame.place.clone()) } else { None };
     Some(Match { signature, weight, start: range.start(), end: range.end(), captures, place })
+}
+
+/// Whether a text says which version is wanted and which is there, and they are the same: then it is
+/// no mismatch, whatever else the line complains of. What stands behind `+` says who built it.
+fn has_what_it_wants(captures: &[(&'static str, &[u8])]) -> bool {
+    let version = |wanted: &str| {
+        let (_, value) = captures.iter().find(|(name, _)| *name == wanted)?;
+        let version = value.split(|byte| *byte == b'+').next()?.trim_ascii();
+        Some(version.strip_suffix(b".").unwrap_or(version))
+    };
+    matches!((version("want"), version("have")), (Some(want), Some(have)) if want == have)
 }
 
 /// How the text of a traceback begins.
@@ -459,6 +470,13 @@ mod tests {
             "subprocess.CalledProcessError: Command 'lspci' returned non-zero exit status 1.";
         assert_eq!(causes(line), ["framework.user_script_error"]);
         assert_eq!(causes("RuntimeError: Traceback (most recent call last):"), [""; 0]);
+    }
+
+    #[test]
+    fn equal_versions_are_no_mismatch() {
+        let line = |have: &str| format!("torch-npu 2.7.1 requires torch 2.7.1; found torch {have}");
+        assert_eq!(causes(&line("2.7.1+cpu.")), [""; 0]);
+        assert_eq!(causes(&line("2.8.0")), ["env.version_mismatch_torch"]);
     }
 
     #[test]
