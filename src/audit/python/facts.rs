@@ -52,7 +52,7 @@ impl Paths {
     }
 
     pub(super) fn own(&mut self, name: &str) -> u32 {
-        self.number(1, name, |name| format!(":{name}"))
+        self.number(1, name, |name| [":", name].concat())
     }
 
     fn number(&mut self, kind: usize, name: &str, path: fn(&str) -> String) -> u32 {

@@ -92,14 +92,12 @@ fn facts(source: Source<'_>) -> Result<Facts, SyntaxError> {
         };
         let Mod::Module(tree) = &tree else { return Ok(facts) };
         let scopes = Scopes::of(&tree.body, package, &|_| None);
-        facts.exports = scopes
-            .exports()
-            .into_iter()
-            .map(|(name, path)| match path.strip_prefix('.') {
-                Some(relative) => (name, relative.to_owned()),
-                None => (name, path),
-            })
-            .collect();
+        facts.exports = scopes.exports();
+        for (_, path) in &mut facts.exports {
+            if path.starts_with('.') {
+                path.remove(0);
+            }
+        }
         facts.stars = tree.body.iter().filter_map(|stmt| star(stmt, package)).collect();
         let lines = lines::Lines::of_text(text);
         if source.wanted.suggestions {
