@@ -28,6 +28,7 @@ mod files;
 pub(crate) mod hints;
 mod kinds;
 mod lines;
+mod links;
 mod meaning;
 mod reach;
 mod suggest;
