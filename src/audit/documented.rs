@@ -3,6 +3,7 @@
 //! The documents list what was tested, and contradict what is registered in places: neither is
 //! left out, and what is registered decides.
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::judge::{Against, Class, class_of};
@@ -79,7 +80,7 @@ pub enum Point {
 
 /// What the documents limit of what a model calls.
 pub fn documented(model: &Model, documents: Documents, against: Against<'_>) -> Vec<Documented> {
-    let limited = model.apis.iter().filter_map(|(api, calls)| {
+    let limited = model.apis.par_iter().filter_map(|(api, calls)| {
         let said = documents.said(api)?;
         let operators = operators_of(api);
         let registered = worst(&operators, against);

@@ -1,12 +1,16 @@
 //! What becomes of each operator of an input on one torch_npu.
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::limits::{CannFunctions, Limit, limit};
 use super::{Format, Model, Op, Use};
 use crate::checks::chip::ChipFamily;
 use crate::ops::dispatch::Registrations;
-use crate::ops::{Outcome, Tables, Target, Via, host, onnx};
+use crate::ops::{Outcome, Tables, Target, Via, aclnn, host, onnx};
+
+/// So few operators are judged before other threads have begun.
+const FEW: usize = 200;
 
 /// What becomes of an operator, from the best to the worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -101,25 +105,34 @@ pub struct Against<'a> {
     pub dtype: Option<&'a str>,
 }
 
+/// Unpacks the tables that are asked about most operators.
+pub fn prepare() {
+    let (_, _) = (aclnn::functions(""), aclnn::ai_cpu(""));
+}
+
 /// Judges every operator of an input. What a trace shows inside other operators is left out.
 pub fn judge(model: &Model, against: Against<'_>) -> Vec<Judged> {
-    let uses = model.uses.iter().filter(|(_, used)| used.inside < used.count);
-    let mut all: Vec<Judged> = uses
-        .map(|(op, used)| {
-            let (mut class, through) = if model.format == Format::Onnx {
-                (of_onnx(op, model.opsets.get(&op.namespace).copied()), Vec::new())
-            } else {
-                decide(op, against)
-            };
-            let limit = limit_of(op, class, used, against);
-            class = limit.as_ref().map_or(class, Limit::class);
-            if used.fell_back > 0 && class < Class::Fallback {
-                class = Class::Observed;
-            }
-            let (class, through) = soften(class, through, op, used);
-            Judged { op: op.clone(), class, through, limit, used: used.clone() }
-        })
-        .collect();
+    let uses: Vec<(&Op, &Use)> =
+        model.uses.iter().filter(|(_, used)| used.inside < used.count).collect();
+    let judged = |(op, used): (&Op, &Use)| {
+        let (mut class, through) = if model.format == Format::Onnx {
+            (of_onnx(op, model.opsets.get(&op.namespace).copied()), Vec::new())
+        } else {
+            decide(op, against)
+        };
+        let limit = limit_of(op, class, used, against);
+        class = limit.as_ref().map_or(class, Limit::class);
+        if used.fell_back > 0 && class < Class::Fallback {
+            class = Class::Observed;
+        }
+        let (class, through) = soften(class, through, op, used);
+        Judged { op: op.clone(), class, through, limit, used: used.clone() }
+    };
+    let mut all: Vec<Judged> = if uses.len() < FEW {
+        uses.into_iter().map(judged).collect()
+    } else {
+        uses.into_par_iter().map(judged).collect()
+    };
     all.sort_by(|a, b| {
         b.class.cmp(&a.class).then(b.used.count.cmp(&a.used.count)).then(a.op.cmp(&b.op))
     });

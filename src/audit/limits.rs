@@ -11,7 +11,7 @@ use crate::ops::Via;
 use crate::ops::aclnn::{self, AiCpu};
 
 /// Which functions of aclnn a CANN has.
-pub trait CannFunctions {
+pub trait CannFunctions: Sync {
     /// Whether it has one. Nothing where that is not known.
     fn has(&self, function: &str) -> Option<bool>;
 }

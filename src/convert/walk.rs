@@ -138,11 +138,17 @@ pub enum WalkError {
 
 /// Finds all files of `scope`.
 pub fn walk(scope: &Scope) -> Result<Found, WalkError> {
+    walk_and(scope, &mut |_| ())
+}
+
+/// As [`walk`], and hands each file on as soon as it is found, in the same order: before it is known
+/// whether it is one to launch.
+pub fn walk_and(scope: &Scope, each: &mut dyn FnMut(&SourceFile)) -> Result<Found, WalkError> {
     let mut roots = Vec::new();
     for root in &scope.roots {
         roots.extend(super::exclude::resolve_root(root)?);
     }
-    let mut walk = Walk { scope, found: Found::default(), seen: HashSet::new() };
+    let mut walk = Walk { scope, found: Found::default(), seen: HashSet::new(), each };
     let excludes = Excludes::new(&scope.exclude);
     for root in &roots {
         walk.root(root, &excludes)?;
@@ -172,6 +178,8 @@ struct Walk<'a> {
     found: Found,
     /// The real paths that were met: roots may overlap.
     seen: HashSet<PathBuf>,
+    /// Is told of each file.
+    each: &'a mut dyn FnMut(&SourceFile),
 }
 
 impl Walk<'_> {
@@ -280,14 +288,16 @@ impl Walk<'_> {
             self.skip(path, Why::TooLarge(meta.len()));
             return;
         }
-        self.found.files.push(SourceFile {
+        let file = SourceFile {
             path: path.to_owned(),
             relative: relative.to_owned(),
             root: Arc::clone(root),
             kind,
             size: meta.len(),
             launch: false,
-        });
+        };
+        (self.each)(&file);
+        self.found.files.push(file);
     }
 
     fn skip(&mut self, path: &Path, why: Why) {
@@ -447,8 +457,10 @@ mod tests {
         ]);
         std::fs::write(dir.path().join(".gitignore"), "build/\n").unwrap();
         std::fs::write(dir.path().join("sub/.ignore"), "drop.py\n").unwrap();
-        let found = walk(&scope(dir.path())).unwrap();
+        let mut told = Vec::new();
+        let found = walk_and(&scope(dir.path()), &mut |file| told.push(file.clone())).unwrap();
         assert_eq!(names(&found), [".hidden/x.py", "a.py", "sub/keep.py"]);
+        assert_eq!(told, found.files);
         let all = walk(&Scope { ignore_files: false, ..scope(dir.path()) }).unwrap();
         assert_eq!(
             names(&all),

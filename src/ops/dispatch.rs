@@ -102,7 +102,7 @@ impl Outcome {
 }
 
 /// What is registered: by torch_npu, and by PyTorch for every device.
-pub trait Registrations {
+pub trait Registrations: Sync {
     /// The kernel of torch_npu for the overload, without `aten::`.
     fn kernel(&self, overload: &str) -> Option<Via>;
     /// How PyTorch would run it without one.

@@ -5,13 +5,14 @@ use std::sync::LazyLock;
 
 use foldhash::{HashMap, HashSet};
 
+use crate::convert::python::dotted;
 use crate::ops::Tables;
 
 /// The operators that an API calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// A row of the table: those of every call, of some, of every backward pass, of some.
-    Row(&'static [&'static str; 4]),
+    /// A row of the table.
+    Row(&'static [Called]),
     /// The operator of its own name.
     Own(&'static str),
 }
@@ -30,15 +31,10 @@ pub(super) struct Called {
 impl Reach {
     pub(super) fn operators(self) -> impl Iterator<Item = Called> {
         let (row, own) = match self {
-            Self::Row(row) => (Some(row), None),
-            Self::Own(name) => (None, Some(Called { name, maybe: false, backward: false })),
+            Self::Row(row) => (row, None),
+            Self::Own(name) => (&[][..], Some(Called { name, maybe: false, backward: false })),
         };
-        let cells = row.into_iter().flat_map(|row| row.iter().enumerate());
-        let called = cells.filter(|(_, cell)| **cell != "-").flat_map(|(at, cell)| {
-            let names = cell.split(' ');
-            names.map(move |name| Called { name, maybe: at % 2 == 1, backward: at >= 2 })
-        });
-        own.into_iter().chain(called)
+        own.into_iter().chain(row.iter().copied())
     }
 }
 
@@ -53,7 +49,8 @@ pub(super) enum Shared {
     Builtins,
 }
 
-type Row = [&'static str; 4];
+/// The operators of a row, taken apart once: rows are asked for at every call.
+type Row = &'static [Called];
 
 struct Apis {
     rows: HashMap<&'static str, Row>,
@@ -78,8 +75,13 @@ static APIS: LazyLock<Apis> = LazyLock::new(|| {
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let mut cells = line.split('\t');
         let Some(name) = cells.next() else { continue };
-        let mut row = ["-"; 4];
-        row.iter_mut().zip(cells).for_each(|(to, cell)| *to = cell);
+        // Those of every call, of some, of every backward pass, of some.
+        let called = cells.take(4).enumerate().filter(|(_, cell)| *cell != "-");
+        let called = called.flat_map(|(at, cell)| {
+            let names = cell.split(' ');
+            names.map(move |name| Called { name, maybe: at % 2 == 1, backward: at >= 2 })
+        });
+        let row: Row = called.collect::<Vec<_>>().leak();
         if let Some((api, rest)) = name.split_once(' ')
             && let Some((argument, place)) = rest.split_once('@')
             && let Some((place, _)) = place.split_once('=')
@@ -139,7 +141,7 @@ const MOVED: [&str; 7] = ["functional", "_C", "Tensor", "_tensor", "nn", "optim"
 /// The public name of what a dotted name of torch names.
 pub(super) fn public(path: &str) -> Cow<'_, str> {
     // Most names stand where they are public.
-    let rest = path.strip_prefix("torch.").map(|rest| rest.split('.').next().unwrap_or(rest));
+    let rest = path.strip_prefix("torch.").map(dotted::first);
     let moved = match rest {
         Some(next) => MOVED.contains(&next),
         None => ["torchvision.", "timm.", "transformers."].iter().any(|one| path.starts_with(one)),
@@ -151,7 +153,7 @@ pub(super) fn public(path: &str) -> Cow<'_, str> {
         let Some(rest) = path.strip_prefix(from) else { continue };
         return match to.strip_suffix('*') {
             // The module that a class stands in says nothing.
-            Some(to) => match rest.rsplit_once('.') {
+            Some(to) => match dotted::split_last(rest) {
                 Some((_, last)) => Cow::Owned(format!("{to}{last}")),
                 None if to != *from => Cow::Owned(format!("{to}{rest}")),
                 None => Cow::Borrowed(path),
@@ -163,11 +165,11 @@ pub(super) fn public(path: &str) -> Cow<'_, str> {
 }
 
 fn row(name: &str) -> Option<Reach> {
-    APIS.rows.get(name).map(Reach::Row)
+    APIS.rows.get(name).copied().map(Reach::Row)
 }
 
 fn row_of(prefix: usize, rest: &str) -> Option<Reach> {
-    APIS.by_last[prefix].get(rest).map(Reach::Row)
+    APIS.by_last[prefix].get(rest).copied().map(Reach::Row)
 }
 
 fn own(name: &str) -> Option<Reach> {
@@ -179,7 +181,7 @@ pub(super) fn api(path: &str) -> Option<Reach> {
     if let Some(found) = row(path) {
         return Some(found);
     }
-    let (module, name) = path.rsplit_once('.')?;
+    let (module, name) = dotted::split_last(path)?;
     if name.starts_with("__") {
         return None;
     }

@@ -8,6 +8,7 @@ use super::classes;
 use super::facts::Role;
 use super::kinds::{self, Kind};
 use super::walk::Walker;
+use crate::convert::python::dotted;
 
 /// Functions of torch that hand a tensor on, or make one without an operator.
 const PASSING: &[&str] =
@@ -110,7 +111,7 @@ impl<'a> Walker<'a, '_> {
     fn call_path(&mut self, path: &str, expr: &'a Expr, call: &'a ExprCall) -> Kind {
         let at = expr.start();
         let public = api::public(path).into_owned();
-        let name = public.rsplit('.').next().unwrap_or_default();
+        let name = dotted::last(&public);
         // What kind a value is of is asked of no value that is computed.
         if matches!(public.as_str(), "torch.is_tensor" | "typing.cast" | "torch._assert") {
             if let Some(last) = call.arguments.args.last() {
@@ -408,7 +409,7 @@ impl<'a> Walker<'a, '_> {
 
 /// Libraries whose functions give no tensor of torch.
 fn plain_library(path: &str) -> bool {
-    let root = path.split('.').next().unwrap_or(path);
+    let root = dotted::first(path);
     matches!(
         root,
         "numpy"

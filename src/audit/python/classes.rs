@@ -2,9 +2,10 @@
 
 use foldhash::HashMap;
 use ruff_python_ast::visitor::{Visitor, walk_stmt};
-use ruff_python_ast::{Expr, Stmt, StmtClassDef};
+use ruff_python_ast::{Expr, ExprCall, Stmt, StmtClassDef};
 
 use super::kinds::{self, Kind};
+use crate::convert::python::dotted;
 use crate::convert::python::scope::{ScopeId, Scopes};
 
 /// A class of the file.
@@ -34,7 +35,7 @@ pub(super) fn of<'a>(def: &'a StmtClassDef, scopes: &Scopes<'a>, scope: ScopeId)
     for base in def.bases() {
         let path = scopes.path(base, scope);
         let last = path.as_deref().or_else(|| base.as_name_expr().map(|name| name.id.as_str()));
-        let last = last.and_then(|path| path.rsplit('.').next()).unwrap_or_default();
+        let last = last.map(dotted::last).unwrap_or_default();
         class.data |=
             last.ends_with("Dataset") || last.ends_with("Sampler") || last.ends_with("Tokenizer");
         class.module |= path.as_deref().is_some_and(|path| path.starts_with("torch.nn."))
@@ -60,13 +61,14 @@ struct Finder<'a, 'c, 's> {
 
 impl<'a> Finder<'a, '_, '_> {
     fn give(&mut self, name: &'a str, value: &'a Expr) {
-        let kind = self.value(value);
+        let path = value.as_call_expr().and_then(|call| self.scopes.path(&call.func, self.scope));
+        let kind = match value {
+            Expr::Call(call) => called(path.as_deref(), call),
+            _ => self.value(value),
+        };
         if let Expr::Call(call) = value {
-            let path = self.scopes.path(&call.func, self.scope);
             let path = path.or_else(|| call.func.as_name_expr().map(|name| name.id.to_string()));
-            if let Some(path) =
-                path.filter(|path| class_like(path.rsplit('.').next().unwrap_or(path)))
-            {
+            if let Some(path) = path.filter(|path| class_like(dotted::last(path))) {
                 let path = super::api::public(path.trim_start_matches('.')).into_owned();
                 self.class.built.insert(name, path);
             }
@@ -77,29 +79,7 @@ impl<'a> Finder<'a, '_, '_> {
 
     fn value(&self, value: &'a Expr) -> Kind {
         match value {
-            Expr::Call(call) => {
-                let path = self.scopes.path(&call.func, self.scope);
-                let name = match &*call.func {
-                    Expr::Name(name) => name.id.as_str(),
-                    Expr::Attribute(attribute) => attribute.attr.as_str(),
-                    _ => "",
-                };
-                match path.as_deref() {
-                    Some("torch.nn.Parameter" | "torch.nn.parameter.Parameter") => Kind::Tensor,
-                    Some("torch.nn.ParameterList" | "torch.nn.ParameterDict") => Kind::Seq,
-                    Some(path) if path.starts_with("torch.") => {
-                        if class_like(name) {
-                            Kind::Module
-                        } else {
-                            kinds::of_function(path, call.arguments.args.len(), &[])
-                        }
-                    }
-                    _ if name == "get_buffer" || name == "get_parameter" => Kind::Tensor,
-                    _ if kinds::plain_builtin(name) => Kind::Not,
-                    _ if class_like(name) => Kind::Module,
-                    _ => Kind::Maybe,
-                }
-            }
+            Expr::Call(call) => called(self.scopes.path(&call.func, self.scope).as_deref(), call),
             Expr::If(both) => self.value(&both.body).join(self.value(&both.orelse)),
             Expr::BooleanLiteral(_)
             | Expr::NumberLiteral(_)
@@ -107,6 +87,30 @@ impl<'a> Finder<'a, '_, '_> {
             | Expr::Compare(_) => Kind::Not,
             _ => Kind::Maybe,
         }
+    }
+}
+
+/// What an attribute holds that a call is given to; the dotted name of what is called, if it has one.
+fn called(path: Option<&str>, call: &ExprCall) -> Kind {
+    let name = match &*call.func {
+        Expr::Name(name) => name.id.as_str(),
+        Expr::Attribute(attribute) => attribute.attr.as_str(),
+        _ => "",
+    };
+    match path {
+        Some("torch.nn.Parameter" | "torch.nn.parameter.Parameter") => Kind::Tensor,
+        Some("torch.nn.ParameterList" | "torch.nn.ParameterDict") => Kind::Seq,
+        Some(path) if path.starts_with("torch.") => {
+            if class_like(name) {
+                Kind::Module
+            } else {
+                kinds::of_function(path, call.arguments.args.len(), &[])
+            }
+        }
+        _ if name == "get_buffer" || name == "get_parameter" => Kind::Tensor,
+        _ if kinds::plain_builtin(name) => Kind::Not,
+        _ if class_like(name) => Kind::Module,
+        _ => Kind::Maybe,
     }
 }
 

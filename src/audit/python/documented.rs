@@ -6,6 +6,7 @@ use ruff_text_size::TextSize;
 use super::classes;
 use super::facts::{ApiAt, Role};
 use super::walk::Walker;
+use crate::convert::python::dotted;
 use crate::ops::documented;
 
 impl<'a> Walker<'a, '_> {
@@ -22,7 +23,7 @@ impl<'a> Walker<'a, '_> {
         }
         let Some(api) = documented::api(public).or_else(|| documented::api(path)) else { return };
         // A module that is built while a model is built runs when the model does.
-        let last = api.rsplit('.').next().unwrap_or(api);
+        let last = dotted::last(api);
         let module = classes::class_like(last) && !api.starts_with("torch.distributions.");
         let data = self.class.is_some_and(|class| class.data);
         let role = if module && !data { Role::Run } else { self.role };

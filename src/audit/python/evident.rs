@@ -8,6 +8,7 @@ use ruff_python_ast::{Expr, ExprCall, Stmt};
 
 use super::api::{self, Shared};
 use super::classes;
+use crate::convert::python::dotted;
 use crate::convert::python::scope::{ScopeId, Scopes};
 
 /// Functions of `torch` that call operators and take no tensor as their first argument.
@@ -121,7 +122,7 @@ impl<'a> Finder<'a, '_> {
         }
         let Some(path) = self.scopes.path(&call.func, self.scope) else { return };
         let public = api::public(path.trim_start_matches('.'));
-        let name = public.rsplit('.').next().unwrap_or_default();
+        let name = dotted::last(&public);
         let takes = public.starts_with("torch.")
             && !public.starts_with("torch.ops.")
             && !classes::class_like(name)

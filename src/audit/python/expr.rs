@@ -9,16 +9,18 @@ use super::api;
 use super::classes;
 use super::kinds::{self, Kind};
 use super::walk::Walker;
+use crate::convert::python::dotted;
 use crate::convert::python::scope::root;
 
 impl<'a> Walker<'a, '_> {
     /// The dotted name of an expression; of a module of the tree without a leading dot.
     pub(super) fn path(&self, expr: &Expr) -> Option<String> {
         let root = root(expr)?;
-        if root == "self" || self.local(root).is_some() {
+        // Most names are none of those that an import may bind.
+        if root == "self" || !self.scopes.may_resolve(root) || self.local(root).is_some() {
             return None;
         }
-        let path = self.scopes.path(expr, self.scope)?;
+        let path = self.scopes.path_within(expr, self.scope)?;
         Some(if path.starts_with('.') { path.trim_start_matches('.').to_owned() } else { path })
     }
 
@@ -259,7 +261,7 @@ impl<'a> Walker<'a, '_> {
     fn named(&mut self, path: &str, at: TextSize) -> Kind {
         self.mentioned(path, at, false);
         let public = api::public(path);
-        let name = public.rsplit('.').next().unwrap_or_default();
+        let name = dotted::last(&public);
         if let Some(reach) = api::api(&public) {
             // Named and not called: it may be.
             self.uses(reach, at, true);
@@ -322,11 +324,10 @@ impl<'a> Walker<'a, '_> {
         // `2 - x` is an operator of its own.
         let reversed = left == Kind::Not
             && (first.is_number_literal_expr() || !matches!(first, Expr::Name(_)));
-        let reverse = format!("r{name}");
-        if reversed && api::operator(&reverse).is_some() {
-            self.operator(&reverse, at, false);
-        } else {
-            self.operator(name, at, false);
+        let reverse = if reversed { api::operator(&format!("r{name}")) } else { None };
+        match reverse {
+            Some(reach) => self.uses(reach, at, false),
+            None => self.operator(name, at, false),
         }
         if left == Kind::Tensor || right == Kind::Tensor { Kind::Tensor } else { Kind::Likely }
     }

@@ -16,6 +16,14 @@ pub(crate) enum Role {
     Setup,
 }
 
+impl Role {
+    /// When something runs that is referred to so, at the earliest: a class that is named while a
+    /// model is built runs with the model.
+    pub(super) fn of_reference(self, class: bool) -> Self {
+        if class && self != Self::Named { Self::Run } else { self }
+    }
+}
+
 /// An operator by its name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Operator {
@@ -52,7 +60,7 @@ impl Paths {
     }
 
     pub(super) fn own(&mut self, name: &str) -> u32 {
-        self.number(1, name, |name| format!(":{name}"))
+        self.number(1, name, |name| [":", name].concat())
     }
 
     fn number(&mut self, kind: usize, name: &str, path: fn(&str) -> String) -> u32 {
@@ -158,6 +166,13 @@ pub(crate) struct Unit {
     pub refs: Vec<(u32, Role)>,
     /// Names of methods that it calls on what is not known.
     pub calls: Vec<String>,
+}
+
+impl Unit {
+    /// Whether its name is that of a class, or of something in one.
+    pub(super) fn is_class(&self) -> bool {
+        self.name.starts_with(|c: char| c.is_ascii_uppercase())
+    }
 }
 
 impl Facts {

@@ -7,22 +7,26 @@
 use std::cell::RefCell;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
 use foldhash::{HashMap, HashSet};
 use memchr::memmem;
-use rayon::prelude::*;
 
 use super::facts::Facts;
 use super::{Wanted, reach};
 use crate::audit::{Model, Note, Unreadable};
 use crate::convert::kind::FileKind;
 use crate::convert::python::SyntaxError;
+use crate::convert::python::dotted;
 use crate::convert::python::{on_enough_stack, parse_module};
+use crate::convert::walk::WalkError;
 use crate::convert::{notebook, walk};
 
 /// The largest source that is read, in bytes.
 const LARGEST: u64 = 16 << 20;
+
+/// Bytes of sources that one thread reads at a time: few, so that all threads end together.
+const AT_A_TIME: u64 = 32 << 10;
 
 /// What of the imports is followed, and what counts.
 #[derive(Debug, Clone, Default)]
@@ -113,30 +117,23 @@ fn single(path: &Path, options: &Options) -> Result<Model, Unreadable> {
     Ok(follow(vec![facts], &[path.to_owned()], options))
 }
 
-fn tree(root: &Path, options: &Options) -> Result<Model, Unreadable> {
-    let scope = walk::Scope {
+/// The sources below a directory.
+fn scope_of(root: &Path) -> walk::Scope {
+    walk::Scope {
         roots: vec![root.to_owned()],
         launch: Vec::new(),
         exclude: Vec::new(),
         kinds: vec![FileKind::Python, FileKind::Notebook],
         ignore_files: true,
         max_size: LARGEST,
-    };
-    let found =
-        walk::walk(&scope).map_err(|error| Unreadable::Damaged { what: error.to_string() })?;
-    let packages = Packages::of(found.files.iter().map(|file| file.path.as_path()));
+    }
+}
+
+fn tree(root: &Path, options: &Options) -> Result<Model, Unreadable> {
+    let packages = Packages::default();
     let reading = Reading { packages: &packages, wanted: options.wanted() };
-    let all: Vec<(PathBuf, Option<Facts>)> = found
-        .files
-        .par_iter()
-        .filter(|file| !is_test(&file.relative))
-        .filter_map(|file| {
-            let text = text_of(&file.path).ok()?;
-            // What never names torch has nothing to say of it.
-            memmem::find(text.as_bytes(), b"torch")?;
-            Some((file.path.clone(), facts_of(&file.path, &text, &reading).ok()))
-        })
-        .collect();
+    let all = found_and_read(&scope_of(root), &reading)
+        .map_err(|error| Unreadable::Damaged { what: error.to_string() })?;
     let unread = all.iter().filter(|(_, facts)| facts.is_none()).count();
     let (paths, facts): (Vec<PathBuf>, Vec<Facts>) =
         all.into_iter().filter_map(|(path, facts)| Some((path, facts?))).unzip();
@@ -148,6 +145,53 @@ fn tree(root: &Path, options: &Options) -> Result<Model, Unreadable> {
         model.note(Note::NotParsed);
     }
     Ok(model)
+}
+
+/// A source that was read, with what it says; nothing where it does not parse.
+type Said = (PathBuf, Option<Facts>);
+
+/// The sources of a tree that name torch, in the order in which they are found. The first ones are
+/// read while others are still looked for.
+fn found_and_read(scope: &walk::Scope, reading: &Reading<'_>) -> Result<Vec<Said>, WalkError> {
+    let (send, parts) = mpsc::channel();
+    rayon::in_place_scope(|threads| {
+        let read = |number: usize, files: Vec<PathBuf>| {
+            let send = send.clone();
+            threads.spawn(move |_| {
+                let said = files.into_iter().filter_map(|path| said_by(path, reading)).collect();
+                // Who receives is there until all is sent.
+                let _ = send.send((number, said));
+            });
+        };
+        let (mut number, mut size) = (0, 0);
+        let mut files = Vec::new();
+        walk::walk_and(scope, &mut |file| {
+            if is_test(&file.relative) {
+                return;
+            }
+            files.push(file.path.clone());
+            size += file.size;
+            if size >= AT_A_TIME {
+                read(number, std::mem::take(&mut files));
+                (number, size) = (number + 1, 0);
+            }
+        })?;
+        read(number, files);
+        Ok(())
+    })?;
+    drop(send);
+    let mut parts: Vec<(usize, Vec<Said>)> = parts.into_iter().collect();
+    parts.sort_unstable_by_key(|(number, _)| *number);
+    Ok(parts.into_iter().flat_map(|(_, said)| said).collect())
+}
+
+/// What a file of a tree says; nothing where it cannot be read, or has nothing to say of torch.
+fn said_by(path: PathBuf, reading: &Reading<'_>) -> Option<Said> {
+    let text = text_of(&path).ok()?;
+    // What never names torch has nothing to say of it.
+    memmem::find(text.as_bytes(), b"torch")?;
+    let facts = facts_of(&path, &text, reading).ok();
+    Some((path, facts))
 }
 
 /// Whether a file holds tests, by its name or that of its directory.
@@ -213,30 +257,40 @@ struct Reading<'p> {
     wanted: Wanted,
 }
 
-/// Directories that are known to be packages.
+/// What is known of directories: those where the imports of their files begin.
 #[derive(Debug, Default)]
-struct Packages(HashSet<PathBuf>);
+struct Packages(Mutex<HashMap<PathBuf, PathBuf>>);
 
 impl Packages {
-    /// Those of the files that were found: a file system is asked for each only once.
-    fn of<'f>(files: impl Iterator<Item = &'f Path>) -> Self {
-        let inits = files.filter(|path| path.ends_with("__init__.py"));
-        Self(inits.filter_map(|path| path.parent().map(Path::to_owned)).collect())
-    }
-
-    fn has(&self, dir: &Path) -> bool {
-        self.0.contains(dir) || dir.join("__init__.py").is_file()
+    /// Where imports of the files of a directory begin: above the packages that it stands in. A file
+    /// system is asked about each directory once, or twice where two threads ask at the same time.
+    fn root_of(&self, dir: &Path) -> PathBuf {
+        let known = |dir: &Path| {
+            let roots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            roots.get(dir).cloned()
+        };
+        let mut passed = Vec::new();
+        let mut at = dir;
+        let root = loop {
+            if let Some(root) = known(at) {
+                break root;
+            }
+            passed.push(at.to_owned());
+            if !at.join("__init__.py").is_file() {
+                break at.to_owned();
+            }
+            let Some(parent) = at.parent() else { break at.to_owned() };
+            at = parent;
+        };
+        let mut roots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        roots.extend(passed.into_iter().map(|dir| (dir, root.clone())));
+        root
     }
 }
 
-/// Where imports of a file begin: above the packages that it stands in.
+/// Where imports of a file begin.
 fn import_root(path: &Path, packages: &Packages) -> PathBuf {
-    let mut dir = path.parent().unwrap_or(Path::new(""));
-    while packages.has(dir) {
-        let Some(parent) = dir.parent() else { break };
-        dir = parent;
-    }
-    dir.to_owned()
+    packages.root_of(path.parent().unwrap_or(Path::new("")))
 }
 
 /// The dotted names of the module that a file is, and of its package.
@@ -251,7 +305,7 @@ fn module_of(path: &Path, packages: &Packages) -> (String, String) {
     } else if package.is_empty() {
         (stem.to_owned(), package)
     } else {
-        (format!("{package}.{stem}"), package)
+        (dotted::join(&package, stem), package)
     }
 }
 
@@ -262,7 +316,7 @@ fn follow(facts: Vec<Facts>, paths: &[PathBuf], options: &Options) -> Model {
     }
     let known: HashSet<PathBuf> =
         paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
-    let packages = Packages::of(paths.iter().map(PathBuf::as_path));
+    let packages = Packages::default();
     let mut roots: Vec<PathBuf> = Vec::new();
     for path in paths {
         let root = import_root(path, &packages);
@@ -273,7 +327,7 @@ fn follow(facts: Vec<Facts>, paths: &[PathBuf], options: &Options) -> Model {
     roots.extend(options.site.iter().cloned());
     let cache: RefCell<HashMap<PathBuf, Option<Arc<Facts>>>> = RefCell::default();
     let load = |module: &str| -> Option<Arc<Facts>> {
-        if CLOSED.contains(&module.split('.').next().unwrap_or(module)) {
+        if CLOSED.contains(&dotted::first(module)) {
             return None;
         }
         let relative = module.replace('.', "/");
@@ -302,6 +356,47 @@ fn follow(facts: Vec<Facts>, paths: &[PathBuf], options: &Options) -> Model {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn imports_begin_above_the_packages() {
+        let dir = tempfile::tempdir().unwrap();
+        let inner = dir.path().join("a/b");
+        std::fs::create_dir_all(inner.join("loose")).unwrap();
+        std::fs::write(dir.path().join("a/__init__.py"), "").unwrap();
+        std::fs::write(inner.join("__init__.py"), "").unwrap();
+        let packages = Packages::default();
+        let of = |path: &str| module_of(&dir.path().join(path), &packages);
+        let named = |module: &str, package: &str| (module.to_owned(), package.to_owned());
+        // Asked twice: what was found out is kept.
+        for _ in 0..2 {
+            assert_eq!(of("a/b/c.py"), named("a.b.c", "a.b"));
+            assert_eq!(of("a/b/__init__.py"), named("a.b", "a.b"));
+            assert_eq!(of("a/d.py"), named("a.d", "a"));
+            assert_eq!(of("a/b/loose/e.py"), named("e", ""));
+            assert_eq!(of("f.py"), named("f", ""));
+        }
+    }
+
+    /// However many threads read them, and whichever of them is done first.
+    #[test]
+    fn files_are_read_in_the_order_of_the_tree() {
+        let dir = tempfile::tempdir().unwrap();
+        for number in 0..200 {
+            let text = format!("import torch\n{}", "torch.abs(x)\n".repeat(number % 7 * 300));
+            std::fs::write(dir.path().join(format!("m{number:03}.py")), text).unwrap();
+        }
+        std::fs::write(dir.path().join("test_m.py"), "import torch\n").unwrap();
+        std::fs::write(dir.path().join("without.py"), "import math\n").unwrap();
+        std::fs::write(dir.path().join("m200.py"), "import torch\n(\n").unwrap();
+        let packages = Packages::default();
+        let reading = Reading { packages: &packages, wanted: Wanted::default() };
+        let said = found_and_read(&scope_of(dir.path()), &reading).unwrap();
+        let names: Vec<String> =
+            said.iter().map(|(path, _)| path.file_stem().unwrap().display().to_string()).collect();
+        let expected: Vec<String> = (0..=200).map(|number| format!("m{number:03}")).collect();
+        assert_eq!(names, expected);
+        assert!(said[..200].iter().all(|(_, facts)| facts.is_some()) && said[200].1.is_none());
+    }
 
     #[test]
     fn tests_are_told_by_their_names() {

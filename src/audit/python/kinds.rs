@@ -1,5 +1,6 @@
 //! What an expression holds, as far as that is known.
 
+use crate::convert::python::dotted;
 use ruff_python_ast::{Expr, StmtFunctionDef};
 
 /// What a value is.
@@ -161,7 +162,7 @@ pub(super) fn of_method(name: &str, arguments: usize, keywords: &[&str]) -> Kind
 
 /// What a function of torch gives, by the last part of its name.
 pub(super) fn of_function(path: &str, arguments: usize, keywords: &[&str]) -> Kind {
-    let name = path.rsplit('.').next().unwrap_or(path);
+    let name = dotted::last(path);
     if matches!(
         name,
         "is_tensor" | "is_floating_point" | "numel" | "is_complex" | "equal" | "allclose"
@@ -227,11 +228,12 @@ pub(super) fn annotated(annotation: &Expr, text: &str) -> Option<Kind> {
     use ruff_text_size::Ranged as _;
     let text = text.get(std::ops::Range::<usize>::from(annotation.range()))?;
     let text = text.trim_matches(|c| c == '"' || c == '\'');
-    let many = ["List[", "list[", "Tuple[", "tuple[", "Sequence[", "Iterable[", "Dict[", "dict["];
+    let many = ["List", "list", "Tuple", "tuple", "Sequence", "Iterable", "Dict", "dict"];
     // An annotation is short: to make a searcher for the word takes longer than to look for it.
     let mut capitals = memchr::memchr_iter(b'T', text.as_bytes());
     if let Some(first) = capitals.find(|at| text.as_bytes()[*at..].starts_with(b"Tensor")) {
-        let several = many.iter().any(|start| text.find(start).is_some_and(|at| at < first));
+        let mut brackets = memchr::memchr_iter(b'[', &text.as_bytes()[..first]);
+        let several = brackets.any(|at| many.iter().any(|word| text[..at].ends_with(word)));
         return Some(if several { Kind::Seq } else { Kind::Tensor });
     }
     let plain = ["int", "float", "bool", "str", "Callable", "device", "dtype", "Config", "None"];

@@ -3,10 +3,10 @@
 use std::ops::Deref;
 
 use foldhash::HashMap;
-use rayon::prelude::*;
 
 use super::facts::Facts;
 use super::reach::File;
+use crate::convert::python::dotted;
 
 /// As many re-exports as are followed from one name, one behind the other.
 const MOST_STEPS: usize = 8;
@@ -34,23 +34,11 @@ pub(super) fn of(modules: &mut impl Modules, file: usize, path: &str) -> Meaning
     resolve(modules, file, path, MOST_STEPS, &mut { MOST_LOOKS })
 }
 
-/// What all paths of some files mean, where no more files come in.
-pub(super) fn all(
-    files: &[File],
-    modules: &HashMap<String, Option<usize>>,
-) -> Vec<Vec<Option<Meaning>>> {
-    let meant = |(file, one): (usize, &File)| {
-        let mut known = Known { files, modules };
-        let paths = one.facts.paths.all().iter();
-        paths.map(|path| Some(of(&mut known, file, path))).collect()
-    };
-    files.par_iter().enumerate().map(meant).collect()
-}
-
 /// Files that are all there.
-struct Known<'f> {
-    files: &'f [File],
-    modules: &'f HashMap<String, Option<usize>>,
+pub(super) struct Known<'f> {
+    pub(super) files: &'f [File],
+    /// The numbers of the files by their modules.
+    pub(super) modules: &'f HashMap<String, Option<usize>>,
 }
 
 impl<'f> Modules for Known<'f> {
@@ -83,7 +71,7 @@ fn resolve(
     while let Some(dot) = path[..end].rfind('.') {
         if let Some(number) = modules.module(&path[..dot]) {
             let rest = &path[dot + 1..];
-            let name = rest.split('.').next().unwrap_or(rest);
+            let name = dotted::first(rest);
             return within(modules, number, name, steps, looks);
         }
         end = dot;
@@ -107,7 +95,7 @@ fn within(
         return resolve(modules, file, path, steps - 1, looks);
     }
     let mut stars = facts.stars.iter();
-    stars.find_map(|star| resolve(modules, file, &format!("{star}.{name}"), steps - 1, looks))
+    stars.find_map(|star| resolve(modules, file, &dotted::join(star, name), steps - 1, looks))
 }
 
 #[cfg(test)]

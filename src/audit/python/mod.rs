@@ -9,7 +9,7 @@
 //!   done with them ([`kinds`], [`classes`], [`evident`]). [`dead`] knows conditions that never hold on an NPU.
 //! - [`documented`] notes calls of which the documents of torch_npu name limits.
 //! - [`api`] says which operators an API, a method or a module calls.
-//! - [`mod@facts`] is what remains of a file; [`reach`] follows it through the tree ([`meaning`]), and,
+//! - [`mod@facts`] is what remains of a file; [`reach`] follows it through the tree ([`meaning`], [`links`]), and,
 //!   where that is asked for, through imports ([`files`]).
 //!
 //! A method counts only of what is a tensor by all signs: `sort` of a list and `split` of a text
@@ -28,6 +28,7 @@ mod files;
 pub(crate) mod hints;
 mod kinds;
 mod lines;
+mod links;
 mod meaning;
 mod reach;
 mod suggest;
@@ -45,12 +46,19 @@ pub(crate) use files::{is_source, text_of};
 use self::facts::Facts;
 use crate::convert::python::scope::{Scopes, relative};
 use crate::convert::python::{SyntaxError, on_enough_stack, parse_module};
+use crate::ops::documented as limits;
 
 /// The operators that every call of an API reaches, of aten without `aten::`.
 pub(crate) fn operators_of(path: &str) -> Vec<&'static str> {
     let reach = api::api(&api::public(path));
     let called = reach.into_iter().flat_map(api::Reach::operators);
     called.filter(|one| !one.maybe && !one.backward).map(|one| one.name).collect()
+}
+
+/// Unpacks the tables that sources are compared with.
+pub fn prepare() {
+    let (_, _) = (api::shared(""), hints::method(""));
+    let (_, _) = (limits::api(""), limits::limits_argument(""));
 }
 
 /// A source that is read.
@@ -92,14 +100,12 @@ fn facts(source: Source<'_>) -> Result<Facts, SyntaxError> {
         };
         let Mod::Module(tree) = &tree else { return Ok(facts) };
         let scopes = Scopes::of(&tree.body, package, &|_| None);
-        facts.exports = scopes
-            .exports()
-            .into_iter()
-            .map(|(name, path)| match path.strip_prefix('.') {
-                Some(relative) => (name, relative.to_owned()),
-                None => (name, path),
-            })
-            .collect();
+        facts.exports = scopes.exports();
+        for (_, path) in &mut facts.exports {
+            if path.starts_with('.') {
+                path.remove(0);
+            }
+        }
         facts.stars = tree.body.iter().filter_map(|stmt| star(stmt, package)).collect();
         let lines = lines::Lines::of_text(text);
         if source.wanted.suggestions {

@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
+use rayon::prelude::*;
 
 use super::facts::{Facts, Role, Unit};
+use super::links::Links;
 use super::meaning::{self, Meaning, Modules};
 use super::tally;
 use crate::audit::{Model, Note};
@@ -20,17 +22,24 @@ pub(super) type Load<'l> = &'l dyn Fn(&str) -> Option<Arc<Facts>>;
 /// A file, and what was reached of it.
 pub(super) struct File {
     pub(super) facts: Arc<Facts>,
-    /// What each of its paths means, as far as that was asked.
+    /// What each of its paths means, as far as that was asked; empty where `links` says it.
     meant: Vec<Option<Meaning>>,
+    /// What its pieces refer to in the files that are read, where no more of them come in.
+    links: Links,
     /// How each of its pieces was reached.
     pub(super) roles: Vec<Option<Role>>,
 }
 
 impl File {
     fn of(facts: Arc<Facts>) -> Self {
-        let meant = vec![None; facts.paths.len()];
         let roles = vec![None; facts.units.len()];
-        Self { facts, meant, roles }
+        Self { facts, meant: Vec::new(), links: Links::default(), roles }
+    }
+
+    /// A file with imports that are followed.
+    fn followed(facts: Arc<Facts>) -> Self {
+        let meant = vec![None; facts.paths.len()];
+        Self { meant, ..Self::of(facts) }
     }
 }
 
@@ -65,17 +74,13 @@ pub(super) fn model(roots: Vec<Facts>, load: Option<Load<'_>>, backward: bool) -
         classes: HashSet::default(),
         full: false,
     };
-    for facts in roots {
-        let number = reacher.files.len();
+    let file = if load.is_some() { File::followed } else { File::of };
+    for (number, facts) in roots.into_iter().enumerate() {
         reacher.modules.entry(facts.module.clone()).or_insert(Some(number));
-        reacher.files.push(File::of(Arc::new(facts)));
+        reacher.files.push(file(Arc::new(facts)));
     }
-    if reacher.load.is_none() {
-        // No file comes in later: what the names mean is found side by side.
-        let meant = meaning::all(&reacher.files, &reacher.modules);
-        for (file, meant) in reacher.files.iter_mut().zip(meant) {
-            file.meant = meant;
-        }
+    if load.is_none() {
+        reacher.link();
     }
     reacher.roots();
     reacher.run();
@@ -89,6 +94,17 @@ pub(super) fn model(roots: Vec<Facts>, load: Option<Load<'_>>, backward: bool) -
 }
 
 impl Reacher<'_> {
+    /// Finds what the names of all files mean, side by side: no file comes in later.
+    fn link(&mut self) {
+        let links: Vec<Links> = (0..self.files.len())
+            .into_par_iter()
+            .map(|file| Links::of(&self.files, &self.modules, file))
+            .collect();
+        for (file, links) in self.files.iter_mut().zip(links) {
+            file.links = links;
+        }
+    }
+
     /// Everything in the files that are named; a function that is referred to counts as its uses do.
     fn roots(&mut self) {
         let mut referred: Vec<Vec<bool>> =
@@ -96,12 +112,18 @@ impl Reacher<'_> {
         for file in 0..self.named {
             let facts = Arc::clone(&self.files[file].facts);
             for (at, unit) in facts.units.iter().enumerate() {
-                for (path, _) in unit.refs.iter().filter(|(_, role)| *role != Role::Named) {
-                    if let Some(to) = self.meaning(file, *path)
-                        && to != (file, at)
+                let mut refers = |to: (usize, usize)| {
+                    if to != (file, at)
                         && let Some(referred) = referred.get_mut(to.0)
                     {
                         referred[to.1] = true;
+                    }
+                };
+                let links = self.files[file].links.of_unit(at).iter();
+                links.filter(|link| link.role != Role::Named).for_each(|link| refers(link.to));
+                if self.load.is_some() {
+                    for (path, _) in unit.refs.iter().filter(|(_, role)| *role != Role::Named) {
+                        self.meaning(file, *path).into_iter().for_each(&mut refers);
                     }
                 }
             }
@@ -109,8 +131,7 @@ impl Reacher<'_> {
         for (file, referred) in referred.into_iter().enumerate() {
             let facts = Arc::clone(&self.files[file].facts);
             for (at, (unit, referred)) in facts.units.iter().zip(referred).enumerate() {
-                let class = unit.name.starts_with(|c: char| c.is_ascii_uppercase());
-                if !referred || class || unit.name.is_empty() || unit.name.contains('.') {
+                if !referred || unit.is_class() || unit.name.is_empty() || unit.name.contains('.') {
                     self.reach((file, at), Role::Run);
                 }
             }
@@ -123,30 +144,41 @@ impl Reacher<'_> {
             return;
         }
         *known = Some(role);
-        self.queue.push_back(to);
+        if self.load.is_some() || !self.files[to.0].links.of_unit(to.1).is_empty() {
+            self.queue.push_back(to);
+        }
     }
 
     fn run(&mut self) {
         while let Some((file, at)) = self.queue.pop_front() {
+            if self.load.is_none() {
+                self.along(file, at);
+                continue;
+            }
             let facts = Arc::clone(&self.files[file].facts);
             let Some(unit) = facts.units.get(at) else { continue };
             let role = self.files[file].roles[at].unwrap_or(Role::Run);
-            if self.load.is_some() {
-                self.calls(unit);
-            }
+            self.calls(unit);
             if file >= self.named && !unit.name.is_empty() && !unit.name.contains('.') {
                 self.members(file, unit);
             }
             for (path, of_ref) in &unit.refs {
                 if let Some(to) = self.meaning(file, *path) {
-                    // A class that is named while a model is built runs with the model.
-                    let named = &self.files[to.0].facts.units[to.1].name;
-                    let class = named.starts_with(|c: char| c.is_ascii_uppercase());
-                    let named = *of_ref == Role::Named;
-                    let role = if class && !named { role } else { role.max(*of_ref) };
+                    let class = self.files[to.0].facts.units[to.1].is_class();
+                    let role = role.max(of_ref.of_reference(class));
                     self.reach(to, role);
                 }
             }
+        }
+    }
+
+    /// What a piece refers to, where no file comes in.
+    fn along(&mut self, file: usize, at: usize) {
+        let role = self.files[file].roles.get(at).copied().flatten().unwrap_or(Role::Run);
+        let mut next = 0;
+        while let Some(link) = self.files[file].links.of_unit(at).get(next).copied() {
+            self.reach(link.to, role.max(link.role));
+            next += 1;
         }
     }
 
@@ -208,7 +240,7 @@ impl Modules for Reacher<'_> {
             None
         } else {
             load(name).map(|facts| {
-                self.files.push(File::of(facts));
+                self.files.push(File::followed(facts));
                 self.files.len() - 1
             })
         };

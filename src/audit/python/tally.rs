@@ -1,5 +1,7 @@
 //! What was reached of all files, counted: the operators with their places, and what else they say.
 
+use std::fmt::Write as _;
+
 use foldhash::{HashMap, HashSet};
 use rayon::prelude::*;
 
@@ -33,6 +35,24 @@ impl Found {
         self.sure.extend(other.sure);
         self.others.extend(other.others);
     }
+
+    /// The first places: where it certainly runs; where it may, if it does so nowhere.
+    fn places(&mut self, files: &[File]) -> Vec<String> {
+        let places = if self.sure.is_empty() { &mut self.others } else { &mut self.sure };
+        places.sort_unstable();
+        places.dedup();
+        places.truncate(MOST_PLACES);
+        places.iter().map(|(file, line)| place(&files[*file].facts.path, *line)).collect()
+    }
+}
+
+/// A place as it is shown.
+fn place(path: &str, line: u32) -> String {
+    let mut place = String::with_capacity(path.len() + 8);
+    place.push_str(path);
+    // Nothing keeps a text from growing.
+    let _ = write!(place, ":{line}");
+    place
 }
 
 /// What all that was reached uses.
@@ -46,10 +66,12 @@ pub(super) fn model(files: &[File], backward: bool) -> Model {
         let parts = files.par_chunks(AT_A_TIME).enumerate();
         parts.map(|(at, files)| operators(files, at * AT_A_TIME, &own, backward)).collect()
     };
-    let mut used: Vec<(Op, Found)> = Vec::new();
-    for part in parts {
-        used.extend(part.into_iter().map(|(operator, found)| (operator.op(), found)));
+    let mut used: HashMap<&Operator, Found> = HashMap::default();
+    for (operator, found) in parts.into_iter().flatten() {
+        used.entry(operator).or_default().add(found);
     }
+    let used = used.into_iter().map(|(operator, found)| (operator.op(), found));
+    let mut used: Vec<(Op, Found)> = used.collect();
     // One that the tables name may be written out in a source too.
     used.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     used.dedup_by(|next, first| {
@@ -59,18 +81,19 @@ pub(super) fn model(files: &[File], backward: bool) -> Model {
         }
         same
     });
+    // Thousands of places, each of which is written out.
+    let used: Vec<(Op, Found, Vec<String>)> = used
+        .into_par_iter()
+        .map(|(op, mut found)| {
+            let places = found.places(files);
+            (op, found, places)
+        })
+        .collect();
     let mut model = Model::new(Format::Python);
-    for (op, found) in used {
+    for (op, found, places) in used {
         model.uses(op.clone(), found.count, None);
         let Some(entry) = model.uses.get_mut(&op) else { continue };
-        (entry.maybe, entry.setup) = (found.maybe, found.setup);
-        // Where it certainly runs; where it may, if it does so nowhere.
-        let mut places = if found.sure.is_empty() { found.others } else { found.sure };
-        places.sort_unstable();
-        places.dedup();
-        places.truncate(MOST_PLACES);
-        let name = |(file, line): (usize, u32)| format!("{}:{line}", files[file].facts.path);
-        entry.places = places.into_iter().map(name).collect();
+        (entry.maybe, entry.setup, entry.places) = (found.maybe, found.setup, places);
     }
     for file in files {
         others(file, &mut model);
@@ -124,7 +147,7 @@ fn others(file: &File, model: &mut Model) {
             }
         }
         for one in unit.apis.iter().filter(|one| !one.maybe && one.role.max(role) == Role::Run) {
-            let place = || format!("{}:{}", facts.path, one.line);
+            let place = || place(&facts.path, one.line);
             let known = model.apis.entry(one.api).or_default();
             known.count += 1;
             if known.places.len() < MOST_API_PLACES {

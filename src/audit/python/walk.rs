@@ -1,6 +1,7 @@
 //! One walk through a file: what each of its pieces uses.
 
 use foldhash::HashMap;
+use foldhash::fast::RandomState;
 use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtClassDef, StmtFunctionDef};
 use ruff_text_size::{Ranged as _, TextSize};
 
@@ -13,6 +14,7 @@ use super::facts::{Facts, Hint, HintKind, Operator, Role, Unit, UseAt};
 use super::kinds::{self, Kind};
 use super::lines::Lines;
 use super::suggest::Given;
+use crate::convert::python::dotted;
 use crate::convert::python::scope::{ScopeId, Scopes};
 
 /// What is walked, and what has been found.
@@ -82,15 +84,20 @@ impl<'a> Walker<'a, '_> {
 
     /// Notes what an API calls.
     pub(super) fn uses(&mut self, reach: Reach, at: TextSize, maybe: bool) {
+        let line = self.line(at);
         for called in reach.operators() {
-            self.used(called, at, maybe);
+            self.used_in(called, line, maybe);
         }
     }
 
     pub(super) fn used(&mut self, called: Called, at: TextSize, maybe: bool) {
+        self.used_in(called, self.line(at), maybe);
+    }
+
+    fn used_in(&mut self, called: Called, line: u32, maybe: bool) {
         let found = UseAt {
             op: Operator::Known(called.name),
-            line: self.line(at),
+            line,
             maybe: maybe || called.maybe || self.unsure,
             backward: called.backward,
             role: self.role,
@@ -105,7 +112,7 @@ impl<'a> Walker<'a, '_> {
     }
 
     fn imported(&mut self, module: &str, at: TextSize) {
-        let root = module.split('.').next().unwrap_or(module);
+        let root = dotted::first(module);
         if super::hints::chosen_by(root).is_some() {
             self.hint(HintKind::Quantization, root, at);
         }
@@ -247,7 +254,7 @@ impl<'a> Walker<'a, '_> {
         for stmt in &def.body {
             match stmt {
                 Stmt::FunctionDef(method) => {
-                    let name = format!("{name}.{}", method.name.as_str());
+                    let name = dotted::join(&name, method.name.as_str());
                     inner.in_unit(name, |me| me.function(method));
                 }
                 Stmt::ClassDef(def) => inner.class(def),
@@ -298,7 +305,8 @@ impl<'a> Walker<'a, '_> {
     fn parameters(&self, def: &'a StmtFunctionDef) -> HashMap<&'a str, Kind> {
         let forward = matches!(def.name.as_str(), "forward" | "__call__")
             && self.class.is_some_and(|class| class.module);
-        let mut frame = HashMap::default();
+        // For the parameters and what is given to names: few functions have more.
+        let mut frame = HashMap::with_capacity_and_hasher(14, RandomState::default());
         for parameter in def.parameters.iter_non_variadic_params() {
             let name = parameter.parameter.name.as_str();
             if name == "self" || name == "cls" {

@@ -8,6 +8,7 @@ use super::api::{self, Called};
 use super::classes;
 use super::facts::HintKind;
 use super::walk::Walker;
+use crate::convert::python::dotted;
 
 impl<'a> Walker<'a, '_> {
     /// What mentioning a name of torch says besides its operators.
@@ -84,7 +85,7 @@ impl<'a> Walker<'a, '_> {
                 Some(_) => {}
             }
         }
-        let last = path.rsplit('.').next().unwrap_or_default();
+        let last = dotted::last(path);
         if classes::class_like(last) && super::hints::chosen_by(last).is_some() {
             self.hint(HintKind::Quantization, last, at);
         }

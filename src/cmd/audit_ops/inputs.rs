@@ -9,6 +9,8 @@ use anyhow::bail;
 use walkdir::WalkDir;
 
 use crate::audit::{self, Format, Model, Unreadable, python};
+use crate::data::Catalog;
+use crate::text::words;
 
 /// Files of a directory that are looked at.
 const MOST_FILES: usize = 100_000;
@@ -37,6 +39,20 @@ pub(super) struct Directory {
     pub(super) cut: bool,
 }
 
+/// Unpacks the tables that reading sources and reporting will need, beside what is done before. A
+/// single model is read before other threads have begun.
+pub(super) fn prepare(paths: &[impl AsRef<Path>]) {
+    if !paths.iter().any(|path| path.as_ref().is_dir()) {
+        return;
+    }
+    rayon::spawn(python::prepare);
+    rayon::spawn(|| {
+        audit::judge::prepare();
+        Catalog::builtin();
+        drop(words("ops_label_target"));
+    });
+}
+
 impl Inputs {
     pub(super) fn open(paths: &[impl AsRef<Path>], options: &python::Options) -> Self {
         let mut inputs = Self::default();
@@ -55,21 +71,34 @@ impl Inputs {
         inputs
     }
 
-    /// Reads every file below a directory that is one of the formats. Links are not followed, and
-    /// what begins with a dot is left out.
+    /// Reads every file below a directory that is one of the formats, the sources beside the others.
     fn directory(&mut self, dir: &Path, options: &python::Options) {
+        let shown = dir.display().to_string();
+        let mut others = Self::default();
+        // Sources are one input: they refer to each other.
+        let mut sources = None;
+        let mut about = rayon::in_place_scope(|threads| {
+            threads.spawn(|_| sources = Some(python::read(dir, options)));
+            others.besides_sources(dir)
+        });
+        match sources.unwrap_or(Err(Unreadable::NoSources)) {
+            Ok(model) => {
+                about.audited += usize::try_from(model.files).unwrap_or(usize::MAX);
+                self.read.push((shown, model));
+            }
+            Err(Unreadable::NoSources) => {}
+            Err(error) => self.unread.push((shown, error.to_string(), false)),
+        }
+        self.read.append(&mut others.read);
+        self.unread.append(&mut others.unread);
+        self.directories.push(about);
+    }
+
+    /// What is no source. Links are not followed, and what begins with a dot is left out.
+    fn besides_sources(&mut self, dir: &Path) -> Directory {
         let shown = dir.display().to_string();
         let mut about =
             Directory { path: shown.clone(), audited: 0, other: 0, pickles: 0, cut: false };
-        // Sources are one input: they refer to each other.
-        match python::read(dir, options) {
-            Ok(model) => {
-                about.audited += usize::try_from(model.files).unwrap_or(usize::MAX);
-                self.read.push((shown.clone(), model));
-            }
-            Err(Unreadable::NoSources) => {}
-            Err(error) => self.unread.push((shown.clone(), error.to_string(), false)),
-        }
         // The parts of a model that was split are one input.
         let mut tensors: BTreeMap<Format, (usize, String, Model)> = BTreeMap::new();
         let hidden = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b".");
@@ -126,7 +155,7 @@ impl Inputs {
             let path = if count == 1 { path } else { format!("{shown} ({count} files)") };
             self.read.push((path, model));
         }
-        self.directories.push(about);
+        about
     }
 }
 

@@ -62,6 +62,7 @@ struct Audited {
 }
 
 pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitStatus> {
+    inputs::prepare(&args.inputs);
     let tables = Tables::get();
     let this = this_machine();
     let chip = machine::chip(args, &this)?;
@@ -100,9 +101,12 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
         .read
         .into_iter()
         .map(|(path, model)| {
-            let limited = documents.map(|documents| documented(&model, documents, against));
-            let documented = limited.unwrap_or_default();
-            Audited { judged: judge(&model, against), documented, path, model }
+            let limited = || documents.map(|documents| documented(&model, documents, against));
+            let judged = || judge(&model, against);
+            // Of models no calls are known, and they are small.
+            let (judged, documented) =
+                if model.apis.is_empty() { (judged(), None) } else { rayon::join(judged, limited) };
+            Audited { judged, documented: documented.unwrap_or_default(), path, model }
         })
         .collect();
     report.notes.extend(inputs.directories.iter().flat_map(of_directory));

@@ -14,6 +14,7 @@
 //! - [`survey`] is what the file defines itself; [`passing`] carries values across calls.
 //! - [`onnx`] knows the options of onnxruntime's providers.
 //! - [`project`] carries names from one file of the tree to another.
+//! - [`dotted`] takes dotted names apart.
 //! - [`names`], [`roles`] and [`literal`] are the words: what looks like a device, which
 //!   arguments hold one, what of a string is one.
 
@@ -21,6 +22,7 @@ mod api;
 mod aware;
 mod call;
 mod depth;
+pub(crate) mod dotted;
 mod engine;
 mod env;
 mod expr;

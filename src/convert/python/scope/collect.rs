@@ -1,12 +1,16 @@
 //! Collects what each name of a file is bound to, in one walk through its tree.
 
+use std::collections::hash_map::Entry;
+
 use ruff_python_ast::visitor::{Visitor, walk_comprehension, walk_expr, walk_pattern, walk_stmt};
 use ruff_python_ast::{
     ExceptHandler, Expr, ExprContext, Parameters, Pattern, Stmt, StmtImport, StmtImportFrom,
 };
 use ruff_text_size::{Ranged as _, TextRange};
 
+use super::bindings::Bindings;
 use super::{Binding, Kind, ScopeId, Scopes, relative};
+use crate::convert::python::dotted;
 
 /// A walk through a tree that notes what is bound.
 pub(super) struct Collector<'a, 'e> {
@@ -38,15 +42,11 @@ impl<'a, 'e> Collector<'a, 'e> {
         if resolves {
             self.scopes.may_resolve.insert(name);
         }
-        // Most names are bound once.
-        let names = &mut self.scopes.all[home].names;
-        let bindings = names.entry(name).or_insert_with(|| Vec::with_capacity(1));
-        if matches!(binding, Binding::Import { .. }) {
-            let imports =
-                bindings.iter().take_while(|known| matches!(known, Binding::Import { .. })).count();
-            bindings.insert(imports, binding);
-        } else {
-            bindings.push(binding);
+        match self.scopes.all[home].names.entry(name) {
+            Entry::Vacant(place) => {
+                place.insert(Bindings::One(binding));
+            }
+            Entry::Occupied(mut known) => known.get_mut().add(binding),
         }
     }
 
@@ -82,7 +82,7 @@ impl<'a, 'e> Collector<'a, 'e> {
     fn import(&mut self, import: &'a StmtImport) {
         for alias in &import.names {
             let full = alias.name.as_str();
-            let top = full.split('.').next().unwrap_or(full);
+            let top = dotted::first(full);
             let (name, path) =
                 alias.asname.as_ref().map_or((top, top), |name| (name.as_str(), full));
             let at = alias.range();
@@ -103,7 +103,7 @@ impl<'a, 'e> Collector<'a, 'e> {
             if name == "*" {
                 continue;
             }
-            let path = format!("{base}.{name}");
+            let path = dotted::join(&base, name);
             let path = (self.exports)(&path).unwrap_or(path);
             let at = alias.range();
             self.bind(bound, Binding::Import { path, at, member: true });

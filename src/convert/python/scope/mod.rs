@@ -5,16 +5,16 @@
 //! dotted paths (`torch.cuda.amp.autocast`), through `import torch as th`,
 //! `from torch import cuda as C`, `t = torch` and the like.
 
+mod bindings;
 mod collect;
 mod few_names;
-
-use std::collections::BTreeMap;
 
 use foldhash::{HashMap, HashSet};
 use ruff_python_ast::visitor::Visitor as _;
 use ruff_python_ast::{Expr, Stmt, StmtClassDef, StmtFunctionDef};
 use ruff_text_size::TextRange;
 
+use self::bindings::Bindings;
 use self::collect::Collector;
 use self::few_names::FewNames;
 
@@ -57,9 +57,7 @@ enum Kind {
 struct Scope<'a> {
     parent: Option<ScopeId>,
     kind: Kind,
-    /// Imports come first: whether a name is one is asked for every use of it, and generated
-    /// files bind one name a hundred thousand times.
-    names: HashMap<&'a str, Vec<Binding<'a>>>,
+    names: HashMap<&'a str, Bindings<'a>>,
     /// Names declared `global`.
     globals: HashSet<&'a str>,
 }
@@ -127,14 +125,16 @@ impl<'a> Scopes<'a> {
 
     /// As [`Scopes::resolve`], only the path.
     pub(crate) fn path(&self, expr: &Expr, scope: ScopeId) -> Option<String> {
-        let root = root(expr)?;
-        if !self.may_resolve.contains(root) && root != "torch" {
-            return None;
-        }
-        self.path_within(expr, scope)
+        if self.may_resolve(root(expr)?) { self.path_within(expr, scope) } else { None }
     }
 
-    fn path_within(&self, expr: &Expr, scope: ScopeId) -> Option<String> {
+    /// Whether a chain that starts with this name may have a path in some scope.
+    pub(crate) fn may_resolve(&self, root: &str) -> bool {
+        self.may_resolve.contains(root) || root == "torch"
+    }
+
+    /// As [`Scopes::path`], where the first name is known to be one that may resolve.
+    pub(crate) fn path_within(&self, expr: &Expr, scope: ScopeId) -> Option<String> {
         match expr {
             Expr::Name(name) => match self.import(&name.id, scope) {
                 // Room for what follows it.
@@ -174,7 +174,7 @@ impl<'a> Scopes<'a> {
     }
 
     fn name_within(&self, name: &str, scope: ScopeId, depth: usize) -> Option<Resolved> {
-        if !self.may_resolve.contains(name) && name != "torch" {
+        if !self.may_resolve(name) {
             return None;
         }
         let Some((home, bindings)) = self.bindings(name, scope) else {
@@ -233,16 +233,20 @@ impl<'a> Scopes<'a> {
         None
     }
 
-    /// What the module itself binds: names with their dotted paths, for other files.
-    pub(crate) fn exports(&self) -> BTreeMap<String, String> {
-        self.all[0]
-            .names
-            .keys()
-            .filter_map(|&name| {
-                let found = self.name_within(name, 0, MAX_ALIASES)?;
-                Some((name.to_owned(), found.path))
-            })
-            .collect()
+    /// What the module itself binds: names with their dotted paths, for other files, in the order of
+    /// the names.
+    pub(crate) fn exports(&self) -> Vec<(String, String)> {
+        let names = self.all[0].names.iter().filter(|(name, _)| self.may_resolve(name));
+        let found = names.filter_map(|(name, bindings)| {
+            let path = match best(bindings.as_slice()) {
+                Some(Import { path, .. }) => path.to_owned(),
+                None => self.name_within(name, 0, MAX_ALIASES)?.path,
+            };
+            Some(((*name).to_owned(), path))
+        });
+        let mut found: Vec<(String, String)> = found.collect();
+        found.sort_unstable();
+        found
     }
 }
 
@@ -364,6 +368,8 @@ mod tests {
     #[test]
     fn optional_imports() {
         let source = "try:\n  import torch\nexcept ImportError:\n  torch = None\ntorch.cuda";
+        assert_eq!(one(source).as_deref(), Some("torch.cuda"));
+        let source = "x = 1\nimport a as x\nx = 2\nimport torch as x\nx = 3\nx.cuda";
         assert_eq!(one(source).as_deref(), Some("torch.cuda"));
     }
 
