@@ -3,6 +3,7 @@
 
 mod files;
 mod place;
+mod yaml;
 
 use std::collections::BTreeSet;
 
