@@ -22,12 +22,14 @@ use std::time::{Duration, Instant};
 
 use ascend_doctor::audit::judge::{Against, judge};
 use ascend_doctor::audit::{self, Model, python};
-use ascend_doctor::convert::kind::FileKind;
 use ascend_doctor::convert::walk;
 use ascend_doctor::ops::dispatch::Shipped;
 use ascend_doctor::ops::{Tables, Target};
 use rayon::prelude::*;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+
+#[path = "support/python_files.rs"]
+mod python_files;
 
 const ROUNDS: usize = 11;
 /// Files of the tree that is made.
@@ -108,15 +110,7 @@ fn sources(root: &Path, tables: &'static Tables) {
 
 /// Finds, reads and parses all Python files of a directory, as the audit finds and reads them.
 fn parsed_tree(root: &Path) -> usize {
-    let scope = walk::Scope {
-        roots: vec![root.to_owned()],
-        launch: Vec::new(),
-        exclude: Vec::new(),
-        kinds: vec![FileKind::Python],
-        ignore_files: true,
-        max_size: 32 << 20,
-    };
-    let files = walk::walk(&scope).unwrap().files;
+    let files = walk::walk(&python_files::below(root)).unwrap().files;
     let texts = files.par_iter().map(|file| std::fs::read(&file.path).unwrap());
     texts.map(|bytes| parsed(&String::from_utf8_lossy(&bytes))).sum()
 }

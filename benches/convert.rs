@@ -23,9 +23,12 @@ use ascend_doctor::convert::needle::Sieve;
 use ascend_doctor::convert::options::Options;
 use ascend_doctor::convert::plan::plan;
 use ascend_doctor::convert::rules::Rules;
-use ascend_doctor::convert::walk::{Scope, SourceFile, walk};
+use ascend_doctor::convert::walk::{SourceFile, walk};
 use rayon::prelude::*;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+
+#[path = "support/python_files.rs"]
+mod python_files;
 
 const ROUNDS: usize = 11;
 /// Copies of the scripts of the tests in the tree that is built.
@@ -52,14 +55,7 @@ fn main() {
 }
 
 fn measure_tree(root: &Path) {
-    let scope = Scope {
-        roots: vec![root.to_owned()],
-        launch: Vec::new(),
-        exclude: Vec::new(),
-        kinds: vec![FileKind::Python],
-        ignore_files: true,
-        max_size: 32 << 20,
-    };
+    let scope = python_files::below(root);
     let options = Options::default();
     let files = walk(&scope).unwrap().files;
     let texts: Vec<String> = files.par_iter().filter_map(worth_parsing).collect();

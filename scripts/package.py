@@ -133,17 +133,16 @@ def environment(profile: str) -> dict[str, str]:
 
 
 def flags(target: str, profile: str) -> dict[str, str]:
-    """Keeps the directories of this machine out of messages of panics, in Rust and in C, and
-    leaves out the tables for unwinding: a panic ends the program (`panic = "abort"`). Functions are
-    copied into others more sparingly than usual (225), for a program that is a tenth smaller; what
-    that costs is in docs/performance.md."""
+    """Keeps the directories of this machine out of messages of panics, in Rust and in C. Functions
+    are copied into others more sparingly than usual (225), for a program that is a tenth smaller;
+    what that costs is in docs/performance.md."""
     cargo = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
     # The last one that fits is used.
     maps = [(cargo, "/cargo"), (str(PROJECT), f"/{NAME}"), (target, "/target")]
     rust = [f"--remap-path-prefix={path}={name}" for path, name in maps]
     c = [f"-ffile-prefix-map={path}={name}" for path, name in reversed(maps)]
     if profile == "release":
-        rust += ["-Cforce-unwind-tables=no", "-Cllvm-args=-inline-threshold=75"]
+        rust += ["-Cllvm-args=-inline-threshold=75"]
     return {"RUSTFLAGS": " ".join(rust), "CFLAGS": " ".join(c)}
 
 

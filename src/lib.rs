@@ -47,6 +47,7 @@ pub mod hash;
 pub mod link;
 pub mod manifest;
 pub mod ops;
+mod ordered;
 pub mod redact;
 pub mod render;
 pub mod report;

@@ -11,6 +11,7 @@ use super::output::Output;
 use crate::data::{Catalog, KnownWheels};
 use crate::hash::{Hasher, Sha256};
 use crate::manifest::{Manifest, from_tree, from_wheel};
+use crate::ordered::Arrange as _;
 use crate::report::{Evidence, ExitStatus, Found, Outcome, Reason, Report, RuleResult, Verdict};
 use crate::sysroot::Sysroot;
 
@@ -107,7 +108,7 @@ fn wheels(sources: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
             }
         }
     }
-    wheels.sort();
+    wheels.arrange();
     wheels.dedup();
     Ok(wheels)
 }

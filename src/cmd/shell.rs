@@ -6,6 +6,7 @@ use clap_complete::Shell;
 
 use super::output::{Output, replace};
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
+use crate::ordered::Arrange as _;
 use crate::report::ExitStatus;
 use crate::text::{escape_line, nearest};
 
@@ -92,7 +93,7 @@ fn pages() -> anyhow::Result<Vec<(String, Vec<u8>)>> {
         pages.push((name.to_owned(), page));
         todo.extend(command.get_subcommands().filter(|sub| !sub.is_hide_set()).cloned());
     }
-    pages.sort();
+    pages.arrange();
     Ok(pages)
 }
 

@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 
+use crate::ordered::Gather as _;
+
 /// As much output of git as is read, in bytes.
 const MAX_OUTPUT: u64 = 64 << 20;
 
@@ -51,7 +53,7 @@ impl Question {
                 let said = changed(&find_git(&top)?, &top);
                 Some((top, said))
             });
-            asked.collect()
+            asked.gather()
         };
         Self(std::thread::Builder::new().spawn(ask).ok())
     }

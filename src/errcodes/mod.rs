@@ -20,6 +20,8 @@ pub use query::{Form, Query};
 pub use search::{Hit, search};
 pub use table::{Family, Kind, Row, as_of, families, family, rows};
 
+use crate::ordered::Arrange as _;
+
 /// A code of one family that a query fits.
 #[derive(Debug)]
 pub struct Match {
@@ -93,7 +95,7 @@ fn known(code: &str) -> Option<(&'static Family, Row)> {
         .filter(|family| !family.part && family.annotates.is_empty())
         .flat_map(|family| table::find(family, &query).into_iter().map(move |row| (family, row)))
         .collect();
-    found.sort_by_key(|(family, _)| !query.is_written_like(family.kind));
+    found.arrange_by_key(|(family, _)| !query.is_written_like(family.kind));
     (!found.is_empty()).then(|| found.swap_remove(0))
 }
 
@@ -128,7 +130,7 @@ pub fn look_up(text: &str) -> Vec<Match> {
         }
     }
     // A stable sort: the order of the families decides among equals.
-    matches.sort_by_key(|found| !query.is_written_like(found.family.kind));
+    matches.arrange_by_key(|found| !query.is_written_like(found.family.kind));
     matches
 }
 

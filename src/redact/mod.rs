@@ -12,6 +12,8 @@ use serde_json::Value;
 
 use patterns::{HOSTS, SECRETS};
 
+use crate::ordered::Arrange as _;
+
 /// What is taken out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Level {
@@ -57,7 +59,7 @@ impl Redactor {
                 .filter(|name| name.len() >= 3 && !matches!(name.as_str(), "root" | "localhost"))
                 .collect(),
         };
-        names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+        names.arrange_by_key(|name| std::cmp::Reverse(name.len()));
         names.dedup();
         Self { level, names, count: 0 }
     }

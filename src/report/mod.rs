@@ -13,6 +13,7 @@ pub use outcome::{Outcome, Reason, RuleResult, Verdict};
 
 use serde::{Deserialize, Serialize};
 
+use crate::ordered::Arrange as _;
 use crate::text::Text;
 
 /// Which findings make the exit status 1.
@@ -144,7 +145,7 @@ impl Report {
         let results = &self.results;
         let place =
             |id: &str| results.iter().position(|result| result.id == id).unwrap_or(results.len());
-        self.findings.sort_by(|a, b| {
+        self.findings.arrange_by(|a, b| {
             b.severity
                 .cmp(&a.severity)
                 .then(b.consequences.len().cmp(&a.consequences.len()))

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::ordered::Gather as _;
+
 const NAMES: &[&str] = &[
     "PATH",
     "LD_LIBRARY_PATH",
@@ -119,7 +121,7 @@ pub fn filter(vars: impl IntoIterator<Item = (String, String)>) -> BTreeMap<Stri
             let value = redact_urls(&value);
             (name, value)
         })
-        .collect()
+        .gather()
 }
 
 /// Replaces the secrets in every URL of `text` by `***`: the user info

@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 
 use super::sidecar::{ProcessMeta, Space};
 use crate::facts::{MappedFile, Process};
+use crate::ordered::Gather as _;
 
 /// The names of the Linux capabilities, by bit (`linux/capability.h`).
 const CAPS: &[&str] = &[
@@ -139,7 +140,7 @@ fn mapped(maps: &[u8]) -> Vec<MappedFile> {
             (path.starts_with('/') && (name.ends_with(".so") || name.contains(".so.")))
                 .then(|| MappedFile { path: path.to_owned(), deleted })
         })
-        .collect();
+        .gather();
     files.into_iter().collect()
 }
 
@@ -152,7 +153,7 @@ fn caps(status: &str) -> Option<BTreeSet<String>> {
             .enumerate()
             .filter(|(bit, _)| bits >> bit & 1 == 1)
             .map(|(_, name)| (*name).to_owned())
-            .collect(),
+            .gather(),
     )
 }
 

@@ -18,6 +18,7 @@ use super::sidecar::{
     SpaceMeta,
 };
 use super::{FileKind, Stat, Sysroot};
+use crate::ordered::Gather as _;
 
 /// Files that are read for URLs: recordings get attached to public issues.
 const WITH_URLS: &[&str] = &["pip.conf", "uv.toml", "direct_url.json", "environment"];
@@ -181,7 +182,7 @@ impl Recorder {
         };
         self.redact()?;
         let partial: BTreeSet<String> =
-            self.files().filter(|path| self.is_partial(path, &state)).collect();
+            self.files().filter(|path| self.is_partial(path, &state)).gather();
         self.write(sidecar::PARTIAL, &partial)?;
         self.write(sidecar::ROOTMETA, &state.nodes)?;
         if !state.hashes.is_empty() {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::shell_quote;
+use crate::ordered::Gather as _;
 
 /// The names of all placeholders in `template`.
 pub fn placeholders(template: &str) -> BTreeSet<&str> {
@@ -10,7 +11,7 @@ pub fn placeholders(template: &str) -> BTreeSet<&str> {
         Piece::Text(_) => None,
         Piece::Value { name, .. } => Some(name),
     };
-    pieces(template).filter_map(placeholder).collect()
+    pieces(template).filter_map(placeholder).gather()
 }
 
 /// Replaces each `{name}` by its value; a name without a value stays as it is. `{name:file|files}` is the

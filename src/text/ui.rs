@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::{Lang, Text, Words, fill};
+use crate::ordered::Gather as _;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,7 +37,7 @@ pub fn word(key: &str, lang: Lang) -> String {
 
 /// The sentence for `key` in both languages, with its placeholders filled.
 pub fn sentence(key: &str, args: &[(&'static str, String)]) -> Text {
-    let args: BTreeMap<&'static str, String> = args.iter().cloned().collect();
+    let args: BTreeMap<&'static str, String> = args.iter().cloned().gather();
     let text = words(key);
     Text { en: fill(&text.en, &args), zh: fill(&text.zh, &args) }
 }

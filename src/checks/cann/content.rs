@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{is_active, is_workload, no_install};
 use crate::checks::{Context, Profile};
 use crate::facts::{CannInstall, InfoFile};
+use crate::ordered::Gather as _;
 use crate::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 use crate::version::{CannVersion, PackageRange};
 
@@ -174,7 +175,7 @@ fn refused(install: &CannInstall, severity: Severity) -> Vec<Found> {
     // Who requires, what, the range as written, and the version that is there.
     let mut clashes: Vec<(&str, &str, &str, &str)> = Vec::new();
     let names: BTreeMap<String, &str> =
-        install.components.keys().map(|name| (plain(name), name.as_str())).collect();
+        install.components.keys().map(|name| (plain(name), name.as_str())).gather();
     for (by, info) in &install.components {
         for (key, range) in &info.fields {
             let package =
@@ -197,7 +198,7 @@ fn refused(install: &CannInstall, severity: Severity) -> Vec<Found> {
             *votes.entry(name).or_default() += 1;
         }
         // With equal votes the one that is refused is named, not the one that refuses.
-        let refused: BTreeSet<&str> = clashes.iter().map(|(_, name, _, _)| *name).collect();
+        let refused: BTreeSet<&str> = clashes.iter().map(|(_, name, _, _)| *name).gather();
         let odd = votes.iter().max_by_key(|(name, votes)| (**votes, refused.contains(*name)));
         let Some(odd) = odd.map(|(name, _)| *name) else { break };
         let (own, rest): (Vec<_>, Vec<_>) =

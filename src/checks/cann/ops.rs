@@ -6,6 +6,7 @@ use super::{has_npu, is_workload, no_install};
 use crate::checks::chip::{self, ChipFamily};
 use crate::checks::{Context, Profile};
 use crate::facts::{CannInstall, InfoFile};
+use crate::ordered::Gather as _;
 use crate::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 use crate::version::CannVersion;
 
@@ -102,7 +103,7 @@ pub(super) fn chip(ctx: &Context<'_>) -> Outcome {
         let fits = chips.iter().any(|chip| known.iter().any(|(_, f)| *f == Some(chip.family)));
         return if fits { Outcome::Passed } else { Outcome::not_checked("unknown_soc", *name) };
     }
-    let families: BTreeSet<ChipFamily> = known.iter().filter_map(|(_, family)| *family).collect();
+    let families: BTreeSet<ChipFamily> = known.iter().filter_map(|(_, family)| *family).gather();
     if chips.iter().any(|chip| families.contains(&chip.family)) {
         return Outcome::Passed;
     }

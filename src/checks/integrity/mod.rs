@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use super::{Check, Context};
 use crate::data::KnownWheels;
 use crate::facts::{FileDifference, PackageIntegrity, PthCode};
+use crate::ordered::Gather as _;
 use crate::report::{Evidence, Found, Outcome};
 
 /// The checks of this family.
@@ -142,7 +143,7 @@ fn explained_by_elf(ctx: &Context<'_>, changed: &[&FileDifference], others: usiz
         .iter()
         .filter(|object| object.defect.is_some())
         .map(|object| object.path.as_str())
-        .collect();
+        .gather();
     others == 0 && changed.iter().all(|difference| defective.contains(difference.path.as_str()))
 }
 
@@ -185,7 +186,7 @@ fn manifest(ctx: &Context<'_>) -> Outcome {
         "differs" => {
             // What RECORD also says is said there: one cause, one finding.
             let known: BTreeSet<&str> =
-                package.differing.iter().map(|difference| difference.path.as_str()).collect();
+                package.differing.iter().map(|difference| difference.path.as_str()).gather();
             let unsaid: Vec<&FileDifference> = upstream
                 .differing
                 .iter()

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 
 use super::{Check, Context, npu};
 use crate::facts::{LinkedObject, MissingLibrary};
+use crate::ordered::Gather as _;
 use crate::report::{Evidence, Found, UNKNOWN_VERSION};
 
 /// The checks of this group, of several families.
@@ -53,7 +54,7 @@ fn extensions<'a>(ctx: &Context<'a>) -> Vec<&'a LinkedObject> {
 
 /// The packages that these objects belong to, each once.
 fn owners<'a>(objects: &[&'a LinkedObject]) -> Vec<&'a str> {
-    let owners: BTreeSet<&str> = objects.iter().map(|object| object.owner.as_str()).collect();
+    let owners: BTreeSet<&str> = objects.iter().map(|object| object.owner.as_str()).gather();
     owners.into_iter().collect()
 }
 
@@ -73,7 +74,7 @@ fn misses<'a>(ctx: &Context<'a>, objects: &[&'a LinkedObject]) -> Vec<Miss<'a>> 
 
 /// Names of the libraries, each once.
 fn names<'a>(misses: &[Miss<'a>]) -> Vec<&'a str> {
-    let names: BTreeSet<&str> = misses.iter().map(|(_, missing)| missing.name.as_str()).collect();
+    let names: BTreeSet<&str> = misses.iter().map(|(_, missing)| missing.name.as_str()).gather();
     names.into_iter().collect()
 }
 

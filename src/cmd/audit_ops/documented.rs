@@ -6,6 +6,7 @@ use super::Audited;
 use crate::audit::documented::{Documented, Point};
 use crate::checks::chip::ChipFamily;
 use crate::data::Catalog;
+use crate::ordered::Arrange as _;
 use crate::report::{Evidence, Found, Report, Table};
 use crate::text::{Text, words};
 
@@ -52,7 +53,7 @@ pub(super) fn findings(
         }
     }
     for ((message, detail), mut apis) in by_point {
-        apis.sort_by_key(|one| one.api);
+        apis.arrange_by_key(|one| one.api);
         let mut names: Vec<&str> = apis.iter().map(|one| one.api).collect();
         names.dedup();
         let mut said = names.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");

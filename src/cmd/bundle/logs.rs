@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::ordered::Arrange as _;
 use crate::sysroot::{FileKind, SysFile, Sysroot};
 
 /// The most files that are looked at.
@@ -47,8 +48,8 @@ pub(super) fn tails(here: &Sysroot, own: &[String], there: &Sysroot, limit: u64)
         gather(there, &place, &is_log, 0, &mut usual);
     }
     // The newest first.
-    first.sort_by(|a, b| b.cmp(a));
-    usual.sort_by(|a, b| b.cmp(a));
+    first.arrange_by(|a, b| b.cmp(a));
+    usual.arrange_by(|a, b| b.cmp(a));
     let mut seen = BTreeSet::new();
     usual.retain(|(_, path)| seen.insert(path.clone()));
 

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use crate::elf::{machine_code, machine_name};
 use crate::facts::{ElfDefect, Facts, Link, LinkedObject, Resolved};
 use crate::link::{Closure, Library, Loader, TORCH_CHECK_FAIL, library_class};
+use crate::ordered::Gather as _;
 use crate::sysroot::Sysroot;
 use examine::Examiner;
 use objects::Candidate;
@@ -174,7 +175,7 @@ fn probes(
             let loaded = closures().find_map(|closure| Some(closure.get(name)?.found.clone()));
             ((*name).to_owned(), loaded.or_else(|| loader.find(name)))
         })
-        .collect()
+        .gather()
 }
 
 /// Adds libraries that are loaded and broken, so that the file itself is named.

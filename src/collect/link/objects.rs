@@ -2,6 +2,7 @@
 
 use crate::facts::{Dist, Facts, normalize_name};
 use crate::link::library_class;
+use crate::ordered::Arrange as _;
 use crate::sysroot::{FileKind, Sysroot};
 
 /// How deep `torch_npu` is searched for extensions, and how many directories are listed.
@@ -90,7 +91,7 @@ pub(super) fn candidates(sysroot: &Sysroot, facts: &Facts) -> Vec<Candidate> {
     for path in facts.cann.nnal.iter().flat_map(|nnal| nnal.abis.values()) {
         add("atb", path.clone(), false, false);
     }
-    out.sort_by(|a, b| (&a.owner, &a.path).cmp(&(&b.owner, &b.path)));
+    out.arrange_by(|a, b| (&a.owner, &a.path).cmp(&(&b.owner, &b.path)));
     out.dedup_by(|a, b| a.path == b.path);
     out.truncate(MAX_OBJECTS);
     out

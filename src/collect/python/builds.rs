@@ -7,6 +7,7 @@ use super::record::{self, RECORD_LIMIT};
 use crate::elf::Object;
 use crate::facts::{Dist, MindSporeBuild, Python, TorchBuild, VllmBuild};
 use crate::hash::Sha256;
+use crate::ordered::Gather as _;
 use crate::sysroot::{FileKind, Sysroot};
 
 /// Files of `triton/` above this size are compared by size only, in bytes: its compiler
@@ -53,7 +54,7 @@ pub(super) fn modules(sysroot: &Sysroot, python: &Python) -> BTreeMap<String, St
             [path, file].into_iter().find(|path| sysroot.exists(path))
         })
     };
-    COMPILER_MODULES.iter().filter_map(|&module| Some((module.to_owned(), find(module)?))).collect()
+    COMPILER_MODULES.iter().filter_map(|&module| Some((module.to_owned(), find(module)?))).gather()
 }
 
 /// A directory with something importable in it; a namespace of leftovers is none.
@@ -87,7 +88,7 @@ pub(super) fn torch(sysroot: &Sysroot, python: &Python) -> TorchBuild {
             .into_iter()
             .filter(|(name, _)| name == "cuda" || name == "__version__")
             .map(|(name, (_, line))| (name, line))
-            .collect();
+            .gather();
     }
     if let Some(values) = values("torch_npu") {
         build.torch_npu_version_py = values.get("__version__").and_then(|(value, _)| value.clone());

@@ -2,6 +2,7 @@
 
 use super::{Options, pyenv};
 use crate::facts::{Interpreter, Process};
+use crate::ordered::Arrange as _;
 use crate::sysroot::{FileKind, ReadError, Sysroot};
 
 /// Directories outside `PATH` in which interpreters are found, in order: CANN images build
@@ -76,7 +77,7 @@ pub(super) fn others(sysroot: &Sysroot, chosen: Option<&Interpreter>) -> Vec<Int
                 .any(|dir| sysroot.is_dir(&format!("{dir}/torch_npu")))
         })
         .collect();
-    found.sort_by(|a, b| a.prefix.cmp(&b.prefix));
+    found.arrange_by(|a, b| a.prefix.cmp(&b.prefix));
     found.dedup_by(|a, b| a.prefix == b.prefix);
     found
 }
@@ -149,7 +150,7 @@ fn well_known(sysroot: &Sysroot) -> Vec<String> {
         .filter(|name| name.starts_with("python3"))
         .map(|name| format!("/usr/local/{name}"))
         .collect();
-    images.sort_by_key(|prefix| std::cmp::Reverse(version_key(prefix)));
+    images.arrange_by_key(|prefix| std::cmp::Reverse(version_key(prefix)));
     images.extend(WELL_KNOWN.iter().map(|&prefix| prefix.to_owned()));
     images
 }
@@ -290,7 +291,7 @@ pub(super) fn lib_versions(sysroot: &Sysroot, prefix: &str) -> Vec<String> {
         .flat_map(|lib| sysroot.list(&format!("{prefix}/{lib}")).unwrap_or_default())
         .filter_map(|name| minor_version(&name, "python"))
         .collect();
-    versions.sort_by_key(|version| version_key(version));
+    versions.arrange_by_key(|version| version_key(version));
     versions.dedup();
     versions
 }

@@ -7,6 +7,7 @@
 
 use super::rows::range_list;
 use super::{Cann, Level, Lined as _, Matrix};
+use crate::ordered::Arrange as _;
 use crate::version::{CannVersion, DottedVersion, InnerVersion};
 
 /// What a machine says about its driver. Any part may be unknown.
@@ -199,7 +200,7 @@ impl Matrix {
                 }));
             }
         }
-        drivers.sort();
+        drivers.arrange();
         drivers.dedup();
         drivers
     }

@@ -27,6 +27,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use crate::ordered::Gather as _;
 use crate::version::{CannVersion, RangeList};
 
 /// The format of matrix files that this version reads.
@@ -257,7 +258,7 @@ impl Matrix {
 
     /// A CANN that a row names has a row of its own, and windows are about releases that exist.
     fn prove_references(&self, lines: &Lines) -> Result<(), MatrixError> {
-        let known: BTreeSet<&CannVersion> = self.cann.iter().map(|row| &row.version.0).collect();
+        let known: BTreeSet<&CannVersion> = self.cann.iter().map(|row| &row.version.0).gather();
         let named = self
             .torch_npu
             .iter()

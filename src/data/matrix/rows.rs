@@ -6,6 +6,7 @@ use pep440_rs::{Version, VersionSpecifiers};
 use serde::{Deserialize, Serialize};
 
 use super::parsed::{Parsed, Pattern, Release};
+use crate::ordered::Arrange as _;
 use crate::report::Severity;
 use crate::version::{CannVersion, DottedVersion, InnerVersion, RangeList};
 
@@ -356,7 +357,7 @@ impl TorchNpu {
     /// The Python versions of its wheels, over all architectures, in order.
     pub fn pythons(&self) -> Vec<&str> {
         let mut all: Vec<&str> = self.wheels.values().flatten().map(String::as_str).collect();
-        all.sort_by_key(|version| minor(version));
+        all.arrange_by_key(|version| minor(version));
         all.dedup();
         all
     }

@@ -52,6 +52,7 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 
+use crate::ordered::Arrange as _;
 use crate::sysroot::Sysroot;
 
 /// How many hits are kept of all logs together: about a kilobyte each.
@@ -95,6 +96,6 @@ pub fn read(inputs: Vec<Input>, sysroot: &Sysroot) -> Reading {
         })
         .collect();
     let mut problems = problems.into_inner().unwrap_or_default();
-    problems.sort();
+    problems.arrange();
     Reading { files: files.into_iter().flatten().collect(), problems, left_out: opened.left_out }
 }

@@ -3,6 +3,7 @@
 use super::diagnosis::{Culprit, Diagnosis, Folded, Line, Missing, Suspect, Why};
 use super::source::ProblemKind;
 use crate::errcodes::{Cause, cause, evidence};
+use crate::ordered::Arrange as _;
 use crate::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use crate::text::{Lang, Text, sentence, words};
 
@@ -245,7 +246,7 @@ fn folded(folded: &Folded) -> Finding {
 
 fn fallbacks(diagnosis: &Diagnosis) -> Table {
     let mut rows: Vec<(&String, &u64)> = diagnosis.fallbacks.iter().collect();
-    rows.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), (*name).clone()));
+    rows.arrange_by_key(|(name, count)| (std::cmp::Reverse(**count), (*name).clone()));
     Table {
         title: words("log_fallbacks"),
         head: vec![words("log_times"), words("log_operator_head")],

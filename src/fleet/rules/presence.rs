@@ -1,6 +1,7 @@
 //! Who answered, and under which name.
 
 use super::{Context, listed, seen};
+use crate::ordered::Gather as _;
 use crate::report::{Evidence, Found, Outcome};
 
 /// As many documents as are named.
@@ -67,7 +68,7 @@ pub(in crate::fleet) fn missing<'a>(ctx: &Context<'a>) -> Vec<&'a str> {
     let heard = heard.chain(ctx.fleet.aliases.iter().map(String::as_str));
     let heard = heard.chain(ctx.fleet.unread.iter().map(|unread| unread.source.as_str()));
     let heard: std::collections::BTreeSet<&str> =
-        heard.filter_map(|host| expected.name(host)).collect();
+        heard.filter_map(|host| expected.name(host)).gather();
     expected.names().filter(|name| !heard.contains(name)).collect()
 }
 

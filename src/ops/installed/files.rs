@@ -6,39 +6,44 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use super::yaml::{self, Node, Value};
 
 /// An entry of a registration file of torch_npu: a name, or a schema with more.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Entry {
-    Name(String),
-    Full {
-        func: String,
-        #[serde(default)]
-        impl_ns: Option<String>,
-        #[serde(default)]
-        op_api: Option<IgnoredAny>,
-        #[serde(default)]
-        acl_op: Option<IgnoredAny>,
-        #[serde(default)]
-        sparse: Option<IgnoredAny>,
-    },
+#[derive(Debug, Default)]
+struct Entry {
+    func: String,
+    impl_ns: Option<String>,
+    op_api: bool,
+    acl_op: bool,
+    sparse: bool,
 }
 
-/// The parts of a registration file of torch_npu. What is registered for quantized tensors alone
-/// (`quant`) is no kernel for others.
-#[derive(Debug, Default, Deserialize)]
-struct NpuFile {
-    #[serde(default)]
-    supported: Option<Vec<Entry>>,
-    #[serde(default)]
-    custom: Option<Vec<Entry>>,
-    #[serde(default)]
-    symint: Option<Vec<Entry>>,
-    #[serde(default)]
-    autograd: Option<Vec<Entry>>,
+impl Entry {
+    fn of(node: Node) -> Result<Self, String> {
+        let place = node.place;
+        let wrong = || place.fail("an entry is a name, or a map with `func`");
+        match node.value {
+            Value::Text(func, false) => Ok(Self { func, ..Self::default() }),
+            Value::Map(mut all) => {
+                let mut text = |key: &str| match all.remove(key).map(|node| node.value) {
+                    None | Some(Value::Null) => Ok(None),
+                    Some(Value::Text(text, false)) => Ok(Some(text)),
+                    Some(_) => Err(wrong()),
+                };
+                let (func, impl_ns) = (text("func")?.ok_or_else(wrong)?, text("impl_ns")?);
+                let mut there = |key: &str| all.remove(key).and_then(Node::there).is_some();
+                let [op_api, acl_op, sparse] = ["op_api", "acl_op", "sparse"].map(&mut there);
+                Ok(Self { func, impl_ns, op_api, acl_op, sparse })
+            }
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// The entries of a part of a registration file; none where it is not there.
+fn entries(file: &mut BTreeMap<String, Node>, part: &str) -> Result<Vec<Entry>, String> {
+    let list = file.remove(part).and_then(Node::there).map(Node::list).transpose()?;
+    list.into_iter().flatten().map(Entry::of).collect()
 }
 
 /// What a registration file of torch_npu registers.
@@ -64,39 +69,32 @@ impl Kernels {
     ///
     /// Where the text is no YAML of this form; says where.
     pub fn add(&mut self, text: &str, own: bool) -> Result<(), String> {
-        let file: NpuFile = serde_saphyr::from_str(text).map_err(first_line)?;
-        let custom: BTreeSet<String> = file
-            .custom
-            .iter()
-            .flatten()
-            .map(|entry| match entry {
-                Entry::Name(name) | Entry::Full { func: name, .. } => name_of(name).to_owned(),
-            })
-            .collect();
-        let entries = [file.supported, file.symint, file.autograd].into_iter().flatten().flatten();
-        for entry in entries {
-            let (name, flags) = match &entry {
-                Entry::Name(name) => (name_of(name), if own { "T" } else { "K" }.to_owned()),
-                Entry::Full { func, impl_ns, op_api, acl_op, sparse } => {
-                    let namespaces = impl_ns.as_deref().unwrap_or_default();
-                    let has = |name| namespaces.split(',').any(|each| each.trim() == name);
-                    let (aclnn, aclop) = (has("op_api"), has("acl_op"));
-                    let (aclnn, aclop) = (aclnn || op_api.is_some(), aclop || acl_op.is_some());
-                    if !aclnn && !aclop && sparse.is_some() {
-                        continue;
-                    }
-                    let mut flags = String::new();
-                    for (there, flag) in [(aclnn, 'N'), (aclop, 'L'), (own, 'T')] {
-                        if there {
-                            flags.push(flag);
-                        }
-                    }
-                    if flags.is_empty() {
-                        flags.push('K');
-                    }
-                    (name_of(func), flags)
+        let mut file = yaml::read(text)?.map(Node::map).transpose()?.unwrap_or_default();
+        let custom = entries(&mut file, "custom")?;
+        let custom: BTreeSet<String> =
+            custom.iter().map(|entry| name_of(&entry.func).to_owned()).collect();
+        // What is registered for quantized tensors alone (`quant`) is no kernel for others.
+        let mut all = Vec::new();
+        for part in ["supported", "symint", "autograd"] {
+            all.append(&mut entries(&mut file, part)?);
+        }
+        for entry in &all {
+            let name = name_of(&entry.func);
+            let namespaces = entry.impl_ns.as_deref().unwrap_or_default();
+            let has = |name| namespaces.split(',').any(|each| each.trim() == name);
+            let (aclnn, aclop) = (has("op_api") || entry.op_api, has("acl_op") || entry.acl_op);
+            if !aclnn && !aclop && entry.sparse {
+                continue;
+            }
+            let mut flags = String::new();
+            for (there, flag) in [(aclnn, 'N'), (aclop, 'L'), (own, 'T')] {
+                if there {
+                    flags.push(flag);
                 }
-            };
+            }
+            if flags.is_empty() {
+                flags.push('K');
+            }
             // The part `symint` holds operators of both kinds.
             if custom.contains(name) || self.custom.contains(name) {
                 continue;
@@ -114,21 +112,6 @@ impl Kernels {
     }
 }
 
-/// An entry of `native_functions.yaml`.
-#[derive(Debug, Deserialize)]
-struct NativeEntry {
-    func: String,
-    #[serde(default)]
-    structured_delegate: Option<String>,
-    #[serde(default)]
-    autogen: Option<String>,
-    #[serde(default)]
-    dispatch: Option<BTreeMap<String, String>>,
-    /// Kernels for the CPU are generated from it.
-    #[serde(default)]
-    ufunc_inner_loop: Option<IgnoredAny>,
-}
-
 /// How PyTorch runs one overload: the overload that it is generated from, and flags as in
 /// `data/ops/aten.tsv`.
 pub type Generic = (Option<String>, String);
@@ -139,21 +122,31 @@ pub type Generic = (Option<String>, String);
 ///
 /// Where the text is no YAML of this form; says where.
 pub fn native_functions(text: &str) -> Result<BTreeMap<String, Generic>, String> {
-    let entries: Vec<NativeEntry> = serde_saphyr::from_str(text).map_err(first_line)?;
+    let entries = yaml::read(text)?.map(Node::list).transpose()?.unwrap_or_default();
     let mut all = BTreeMap::new();
     for entry in entries {
-        let name = name_of(&entry.func);
-        for generated in entry.autogen.iter().flat_map(|names| names.split(',')) {
+        let place = entry.place;
+        let mut entry = entry.map()?;
+        let mut take = |key: &str| entry.remove(key).and_then(Node::there);
+        let mut text = |key: &str| take(key).map(Node::text).transpose();
+        let func = text("func")?.ok_or_else(|| place.fail("missing field `func`"))?;
+        let delegate = text("structured_delegate")?;
+        let autogen = text("autogen")?;
+        let dispatch = take("dispatch").map(Node::map).transpose()?;
+        // Kernels for the CPU are generated from it.
+        let ufunc = take("ufunc_inner_loop").is_some();
+        let name = name_of(&func);
+        for generated in autogen.iter().flat_map(|names| names.split(',')) {
             let generated = generated.trim().to_owned();
             all.entry(generated).or_insert_with(|| (Some(name.to_owned()), "a".to_owned()));
         }
         let mut flags = String::new();
-        if entry.structured_delegate.is_some() {
+        if delegate.is_some() {
             flags.push('d');
         }
-        match &entry.dispatch {
+        match &dispatch {
             // Without any key it is composed, and PyTorch differentiates through it.
-            None if entry.structured_delegate.is_none() => flags.push('C'),
+            None if delegate.is_none() => flags.push('C'),
             None => {}
             Some(dispatch) => {
                 let keys = || dispatch.keys().flat_map(|keys| keys.split(',')).map(str::trim);
@@ -169,21 +162,15 @@ pub fn native_functions(text: &str) -> Result<BTreeMap<String, Generic>, String>
                 }
             }
         }
-        if entry.ufunc_inner_loop.is_some() && !flags.contains('c') {
+        if ufunc && !flags.contains('c') {
             flags.push('c');
         }
         if flags.is_empty() {
             flags.push('-');
         }
-        all.insert(name.to_owned(), (entry.structured_delegate, flags));
+        all.insert(name.to_owned(), (delegate, flags));
     }
     Ok(all)
-}
-
-/// An error of the parser shows the lines around it; the first one says what and where.
-#[expect(clippy::needless_pass_by_value, reason = "handed to map_err")]
-fn first_line(error: serde_saphyr::Error) -> String {
-    error.to_string().lines().next().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

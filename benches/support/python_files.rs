@@ -1,0 +1,18 @@
+//! What the benchmarks that read Python sources walk.
+
+use std::path::Path;
+
+use ascend_doctor::convert::kind::FileKind;
+use ascend_doctor::convert::walk::Scope;
+
+/// All Python files below a directory.
+pub(crate) fn below(root: &Path) -> Scope {
+    Scope {
+        roots: vec![root.to_owned()],
+        launch: Vec::new(),
+        exclude: Vec::new(),
+        kinds: vec![FileKind::Python],
+        ignore_files: true,
+        max_size: 32 << 20,
+    }
+}

@@ -1,0 +1,213 @@
+//! YAML as registration files have it: texts, lists and maps, from the events of the parser.
+//!
+//! Not by `serde`: a deserialiser for YAML brings merging, aliases, numbers in all notations and
+//! pictures of mistakes, together a third of a megabyte, for two kinds of file.
+
+use std::collections::BTreeMap;
+
+use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput};
+
+/// Deeper than this nothing nests: the files nest three deep.
+const MAX_DEPTH: usize = 64;
+/// As many texts, lists and maps a file has at the most; `native_functions.yaml` has some 40,000.
+const MAX_NODES: usize = 250_000;
+
+/// A place in the text: line and column, from 1.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place(usize, usize);
+
+impl Place {
+    fn of(span: &Span) -> Self {
+        Self(span.start.line(), span.start.col() + 1)
+    }
+
+    /// A message about it.
+    pub(super) fn fail(self, what: &str) -> String {
+        format!("error: line {} column {}: {what}", self.0, self.1)
+    }
+}
+
+/// A value, and where it stands.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) place: Place,
+    pub(super) value: Value,
+}
+
+#[derive(Debug)]
+pub(super) enum Value {
+    /// Nothing, or `null`.
+    Null,
+    /// A text, with whether it is written as a number or a truth value.
+    Text(String, bool),
+    List(Vec<Node>),
+    Map(BTreeMap<String, Node>),
+}
+
+impl Node {
+    pub(super) fn list(self) -> Result<Vec<Self>, String> {
+        match self.value {
+            Value::List(all) => Ok(all),
+            _ => Err(self.place.fail("expected sequence start")),
+        }
+    }
+
+    pub(super) fn map(self) -> Result<BTreeMap<String, Self>, String> {
+        match self.value {
+            Value::Map(all) => Ok(all),
+            _ => Err(self.place.fail("expected mapping start")),
+        }
+    }
+
+    pub(super) fn text(self) -> Result<String, String> {
+        match self.value {
+            Value::Text(text, _) => Ok(text),
+            Value::Null => Err(self.place.fail("expected a text, not null")),
+            _ => Err(self.place.fail("expected string scalar")),
+        }
+    }
+
+    /// Nothing for `null`.
+    pub(super) fn there(self) -> Option<Self> {
+        (!matches!(self.value, Value::Null)).then_some(self)
+    }
+}
+
+/// The document of a text; nothing where it has none.
+///
+/// # Errors
+///
+/// Where the text is no YAML, has more than one document, or has something that no registration
+/// file has: keys that are no texts, aliases.
+pub(super) fn read(text: &str) -> Result<Option<Node>, String> {
+    let mut reader = Reader { events: Parser::new_from_str(text), nodes: 0 };
+    let mut document = None;
+    loop {
+        let (event, span) = reader.next()?;
+        match event {
+            Event::StreamEnd => return Ok(document),
+            Event::DocumentStart(..) if document.is_some() => {
+                return Err(Place::of(&span).fail("multiple YAML documents"));
+            }
+            Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd => {}
+            event => document = Some(reader.node(event, &span, 0)?),
+        }
+    }
+}
+
+struct Reader<'t> {
+    events: Parser<'t, StrInput<'t>>,
+    nodes: usize,
+}
+
+impl<'t> Reader<'t> {
+    fn next(&mut self) -> Result<(Event<'t>, Span), String> {
+        match self.events.next_event() {
+            Some(Ok(event)) => Ok(event),
+            Some(Err(error)) => {
+                let place = Place(error.marker().line(), error.marker().col() + 1);
+                Err(place.fail(&error.kind().to_string()))
+            }
+            None => Err("error: the text ends too early".to_owned()),
+        }
+    }
+
+    fn node(&mut self, event: Event<'t>, span: &Span, depth: usize) -> Result<Node, String> {
+        self.nodes += 1;
+        if depth > MAX_DEPTH || self.nodes > MAX_NODES {
+            return Err(
+                Place::of(span).fail("the file has too many values, or values in each other")
+            );
+        }
+        let value = match event {
+            Event::Scalar(text, style, ..) => scalar(text.into_owned(), style),
+            Event::SequenceStart(..) => {
+                let mut all = Vec::new();
+                loop {
+                    let (event, span) = self.next()?;
+                    if matches!(event, Event::SequenceEnd) {
+                        break Value::List(all);
+                    }
+                    all.push(self.node(event, &span, depth + 1)?);
+                }
+            }
+            Event::MappingStart(..) => {
+                let mut all = BTreeMap::new();
+                loop {
+                    let (event, span) = self.next()?;
+                    let key = match event {
+                        Event::MappingEnd => break Value::Map(all),
+                        Event::Scalar(key, ..) if key != "<<" => key.into_owned(),
+                        _ => return Err(Place::of(&span).fail("expected string scalar")),
+                    };
+                    let (event, place) = self.next()?;
+                    let value = self.node(event, &place, depth + 1)?;
+                    if all.contains_key(&key) {
+                        return Err(Place::of(&span).fail(&format!("duplicate mapping key: {key}")));
+                    }
+                    all.insert(key, value);
+                }
+            }
+            _ => return Err(Place::of(span).fail("registration files have no aliases")),
+        };
+        Ok(Node { place: Place::of(span), value })
+    }
+}
+
+/// What stands without quotes can be nothing, a truth value or a number.
+fn scalar(text: String, style: ScalarStyle) -> Value {
+    if style != ScalarStyle::Plain {
+        return Value::Text(text, false);
+    }
+    match text.as_str() {
+        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
+        "true" | "True" | "TRUE" | "false" | "False" | "FALSE" => Value::Text(text, true),
+        _ => {
+            let number = text.parse::<f64>().is_ok();
+            Value::Text(text, number)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_lists_and_maps_are_read() {
+        let text = "# c\na: [x, 'null', 3]\nb:\n  - c: d\n    e:\n  - ~\n";
+        let mut all = read(text).unwrap().unwrap().map().unwrap();
+        let a = all.remove("a").unwrap().list().unwrap();
+        let a: Vec<String> = a.into_iter().map(|node| node.text().unwrap()).collect();
+        assert_eq!(a, ["x", "null", "3"]);
+        let mut b = all.remove("b").unwrap().list().unwrap();
+        assert!(b.pop().unwrap().there().is_none());
+        let mut c = b.pop().unwrap().map().unwrap();
+        assert_eq!(c.remove("c").unwrap().text().unwrap(), "d");
+        assert!(c.remove("e").unwrap().there().is_none());
+        assert!(read("# nothing\n").unwrap().is_none());
+    }
+
+    #[test]
+    fn mistakes_have_places() {
+        let place = |text: &str| {
+            let error = read(text).map(|_| ()).unwrap_err();
+            error.split(": ").nth(1).unwrap().to_owned()
+        };
+        assert_eq!(place("a: 1\na: 2\n"), "line 2 column 1");
+        assert_eq!(place("a: 1\n---\nb: 2\n"), "line 2 column 1");
+        assert_eq!(place("a: [*b]\n"), "line 1 column 5");
+        assert_eq!(place("a: &x [b]\nc: *x\n"), "line 2 column 4");
+        assert_eq!(place("? [a]\n: b\n"), "line 1 column 3");
+        assert_eq!(place("a: [\n"), "line 1 column 4");
+    }
+
+    #[test]
+    fn depth_and_number_are_bounded() {
+        let deep = "a: ".to_owned() + &"[".repeat(200) + &"]".repeat(200);
+        assert!(read(&deep).is_err());
+        let many = "- x\n".repeat(MAX_NODES);
+        assert!(read(&many).unwrap_err().contains("too many"));
+        assert!(read(&"- x\n".repeat(1000)).is_ok());
+    }
+}
