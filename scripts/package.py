@@ -142,7 +142,7 @@ def flags(target: str, profile: str) -> dict[str, str]:
     rust = [f"--remap-path-prefix={path}={name}" for path, name in maps]
     c = [f"-ffile-prefix-map={path}={name}" for path, name in reversed(maps)]
     if profile == "release":
-        rust += ["-Cllvm-args=-inline-threshold=75"]
+        rust += ["-Cllvm-args=-inline-threshold=120"]
     return {"RUSTFLAGS": " ".join(rust), "CFLAGS": " ".join(c)}
 
 
