@@ -3,7 +3,8 @@
 //! Of each directory of Python sources: parsing it - finding and reading its files, and parsing each, with
 //! the same walk, the same parser and the same threads (`RAYON_NUM_THREADS`) - and auditing it: finding,
 //! reading, sifting, parsing, resolving, following, judging. The second is to take no more than 1.5 times
-//! as long as the first. Beside them, how long it takes to parse texts that are in memory: all of
+//! as long as the first. That both as whole processes, by turns - the program, and this one started to parse
+//! and do nothing else - and again and again in one process. Beside them, how long it takes to parse texts that are in memory: all of
 //! them, and those that name torch. Without an argument a tree is made. Then each reader of a binary format, with a file
 //! that is made for it. Prints times; asserts nothing about them, since machines differ.
 //! `scripts/bench_audit.py` measures whole processes, with archives of ten gigabytes.
@@ -18,6 +19,7 @@
 use std::fmt::Write as _;
 use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use ascend_doctor::audit::judge::{Against, judge};
@@ -31,6 +33,12 @@ use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 #[path = "support/python_files.rs"]
 mod python_files;
 
+/// The allocator of the program: it takes part in what is measured.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Starts this program to parse a directory, and nothing else.
+const ONLY_PARSE: &str = "--only-parse";
 const ROUNDS: usize = 11;
 /// Files of the tree that is made.
 const FILES: usize = 2_000;
@@ -40,6 +48,12 @@ const OPERATORS: usize = 20_000;
 fn main() {
     // Cargo adds `--bench`.
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    if let [flag, root] = &args[..]
+        && flag == ONLY_PARSE
+    {
+        std::hint::black_box(parsed_tree(Path::new(root)));
+        return;
+    }
     let begin = Instant::now();
     let tables = Tables::get();
     report("reading the tables", begin.elapsed(), "once in a process");
@@ -93,6 +107,7 @@ fn sources(root: &Path, tables: &'static Tables) {
         times[2].push(time(|| texts.par_iter().map(|text| parsed(text)).sum()));
         times[3].push(time(|| named.par_iter().map(|text| parsed(text)).sum()));
     }
+    processes(root);
     let names = [
         "parsing the tree",
         "auditing the tree",
@@ -106,6 +121,27 @@ fn sources(root: &Path, tables: &'static Tables) {
         let (median, least) = ratio(at);
         println!("{name:>26}  {median:.2} ({least:.2})");
     }
+}
+
+/// The whole command, and the process that only parses.
+fn processes(root: &Path) {
+    let run = |program: &Path, args: &[&str]| {
+        let mut command = Command::new(program);
+        command.args(args).arg(root).stdout(Stdio::null()).stderr(Stdio::null());
+        usize::from(command.status().unwrap().code().is_some())
+    };
+    let this = std::env::current_exe().unwrap();
+    let doctor = Path::new(env!("CARGO_BIN_EXE_ascend-doctor"));
+    let mut times: [Vec<Duration>; 2] = Default::default();
+    for _ in 0..ROUNDS {
+        times[0].push(time(|| run(&this, &[ONLY_PARSE])));
+        times[1].push(time(|| run(doctor, &["audit-ops", "--no-config"])));
+    }
+    let [parsing, auditing] = &mut times;
+    let parsing = summary("a process that parses", parsing, "");
+    let auditing = summary("the whole command", auditing, "");
+    let (median, least) = (auditing.0 / parsing.0, auditing.1 / parsing.1);
+    println!("{:>26}  {median:.2} ({least:.2})", "auditing / parsing");
 }
 
 /// Finds, reads and parses all Python files of a directory, as the audit finds and reads them.
