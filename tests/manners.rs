@@ -53,6 +53,35 @@ fn the_guide_shows_real_commands() {
 }
 
 #[test]
+fn a_report_does_not_take_the_place_of_its_input() {
+    let dir = empty();
+    let source = "import torch\nx = torch.zeros(1).cuda()\n";
+    for name in ["model.py", "train.log", "facts.json"] {
+        std::fs::write(dir.path().join(name), source).unwrap();
+        std::os::unix::fs::symlink(name, dir.path().join(format!("{name}.link"))).unwrap();
+    }
+    for args in [
+        "audit-ops model.py -o model.py",
+        "audit-ops model.py -o ./model.py.link",
+        "convert -r model.py --dry-run --report model.py",
+        "translate-error train.log -o train.log",
+        "translate-error train.log.link -o train.log",
+        "check --facts facts.json -o facts.json",
+        "report facts.json -o facts.json",
+        "fleet merge facts.json -o facts.json",
+        "bundle --add train.log -o train.log",
+    ] {
+        let words: Vec<&str> = args.split(' ').collect();
+        let (code, _, err) = run(dir.path(), &words);
+        assert_eq!(code, 2, "{args}: {err}");
+        assert!(err.contains("which would be lost"), "{args}: {err}");
+    }
+    for name in ["model.py", "train.log", "facts.json"] {
+        assert_eq!(std::fs::read_to_string(dir.path().join(name)).unwrap(), source);
+    }
+}
+
+#[test]
 fn mistakes_are_answered_with_what_was_meant() {
     let dir = empty();
     std::fs::write(dir.path().join("train.log"), "x").unwrap();

@@ -39,6 +39,11 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     if args.undo {
         return finish(take_back(args)?, output);
     }
+    anyhow::ensure!(
+        !args.diff || output.is_text() || output.has_file(),
+        "`--diff` prints a patch, which is no report: leave out `--format`, or name a file for the report \
+         with `--report`"
+    );
     let scope = scope(args)?;
     // What takes some milliseconds each, and needs nothing of each other.
     let (found, target) = rayon::join(

@@ -12,6 +12,7 @@ mod machine;
 mod manifest;
 mod matrix;
 mod output;
+mod overwrite;
 mod progress;
 mod report;
 mod settings;
@@ -54,6 +55,13 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
         Some(Command::Man(_) | Command::Bundle(_)) => None,
         _ => cli.output.output.clone(),
     };
+    if let Some(command) = &cli.command {
+        let made = match command {
+            Command::Bundle(args) => args.output.as_ref(),
+            _ => file.as_ref(),
+        };
+        made.map_or(Ok(()), |made| overwrite::refuse(command, made))?;
+    }
     let mut output = Output::new(&cli.output, file, settings);
     let Some(command) = &cli.command else { return Ok(usage::guide(output.lang())) };
     if let Command::TranslateError(args) = command

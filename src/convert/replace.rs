@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn the_mode_and_the_attributes_stay() {
         let (dir, path) = file(b"old");
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o750)).unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o750)).unwrap();
         let named = rustix::fs::setxattr(&path, "user.note", b"kept", XattrFlags::empty()).is_ok();
         let seen = seen(&path, b"old");
         let staged = stage(&path, ".t", b"newer").unwrap();
@@ -317,7 +317,7 @@ mod tests {
     fn a_file_that_nobody_may_write_is_protected() {
         let (_dir, path) = file(b"old");
         assert!(writable(&path, &seen(&path, b"old")));
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
         assert!(!writable(&path, &seen(&path, b"old")));
     }
 }

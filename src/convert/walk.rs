@@ -163,8 +163,14 @@ pub fn root_directories(roots: &[PathBuf]) -> Result<Vec<PathBuf>, WalkError> {
     let mut dirs = Vec::new();
     for root in roots {
         for path in super::exclude::resolve_root(root)? {
-            let dir =
-                if path.is_dir() { path } else { super::replace::directory(&path).to_owned() };
+            let dir = if path.is_dir() {
+                path
+            } else {
+                // A link to a file is followed, and the journal lies beside the file.
+                let linked = path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
+                let real = if linked { path.canonicalize().unwrap_or(path) } else { path };
+                super::replace::directory(&real).to_owned()
+            };
             if !dirs.contains(&dir) {
                 dirs.push(dir);
             }

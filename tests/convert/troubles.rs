@@ -22,6 +22,23 @@ fn paths_that_are_not_there() {
 }
 
 #[test]
+fn a_run_over_a_link_to_a_file_is_taken_back_over_it() {
+    let tree = Tree::new(&[("real/a.py", BEFORE)]);
+    symlink("project/real/a.py", tree.around().join("a.py")).unwrap();
+    tree.run(&["-r", "a.py"]).ended(0);
+    assert_eq!(tree.read("real/a.py"), AFTER);
+    tree.run(&["-r", "a.py", "--undo"]).ended(0);
+    assert_eq!(tree.read("real/a.py"), BEFORE);
+}
+
+#[test]
+fn a_patch_is_in_no_format_of_reports() {
+    let tree = Tree::new(&[("a.py", BEFORE)]);
+    tree.convert(&["--diff", "--json"]).ended(2).said("`--diff` prints a patch");
+    tree.convert(&["--diff", "--json", "--report", "r.json"]).ended(0);
+}
+
+#[test]
 fn a_tree_without_sources_is_no_failure() {
     let tree = Tree::new(&[("notes.txt", "cuda\n")]);
     tree.convert(&[]).ended(0).said("There is no file here of a kind");

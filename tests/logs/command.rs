@@ -57,6 +57,21 @@ fn a_redacted_report_names_no_machine() {
 }
 
 #[test]
+fn a_line_without_a_time_is_of_the_time_of_its_file() {
+    let log = "[ERROR] HCCL(1,p):2025-11-21-01:20:01.624.966 [a.cc:1] [1]x\n\
+        RuntimeError: NPU out of memory. Tried to allocate 2 GiB\n";
+    let (out, _, status) = doctor(&["-"], log);
+    assert_eq!(status, 1, "{out}");
+    for range in [["--since", "2030-01-01"], ["--until", "2020-01-01"]] {
+        let (out, _, status) = doctor(&[range[0], range[1], "-"], log);
+        assert_eq!(status, 3, "{out}");
+    }
+    let (_, err, status) = doctor(&["--since", "2026-01-02", "--until", "2025-01-01", "-"], log);
+    assert_eq!(status, 2, "{err}");
+    assert!(err.contains("is before"), "{err}");
+}
+
+#[test]
 fn what_a_good_run_shows_too_is_hardly_the_cause() {
     let dir = tempfile::tempdir().unwrap();
     let good = dir.path().join("good.log");

@@ -71,6 +71,14 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
         until: args.until.as_deref().map(moment).transpose()?,
         baseline: baseline(&args.baseline)?,
     };
+    if let (Some(since), Some(until)) = (filter.since, filter.until) {
+        anyhow::ensure!(
+            !(since.has_year() == until.has_year() && until < since),
+            "`--until {}` is before `--since {}`: nothing can be between them",
+            args.until.as_deref().unwrap_or_default(),
+            args.since.as_deref().unwrap_or_default()
+        );
+    }
     let mut reading = Reading::default();
     let stdin = args.inputs.iter().any(|input| input == "-") || args.inputs.is_empty();
     if args.follow {

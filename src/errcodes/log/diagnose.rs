@@ -42,16 +42,19 @@ impl Filter {
             && self.until.is_none()
     }
 
-    fn wants(&self, item: &Item<'_>) -> bool {
+    fn wants(&self, item: &Item<'_>, files: &[FileReport]) -> bool {
         let among = |wanted: &[u32], value: Option<u32>| {
             wanted.is_empty() || value.is_some_and(|value| wanted.contains(&value))
         };
-        // What has no time is not left out: nothing says that it was at another time.
-        let time = item.time();
+        // What has no time was written while its file was; where that has none either, it is not left
+        // out: nothing says that it was at another time.
+        let file = files.get(item.file);
+        let latest = item.time().or_else(|| file.and_then(|file| file.last));
+        let earliest = item.time().or_else(|| file.and_then(|file| file.first));
         among(&self.ranks, item.process.rank)
             && among(&self.devices, item.process.device)
-            && self.since.is_none_or(|since| time.is_none_or(|time| time >= since))
-            && self.until.is_none_or(|until| time.is_none_or(|time| time <= until))
+            && self.since.is_none_or(|since| latest.is_none_or(|time| time >= since))
+            && self.until.is_none_or(|until| earliest.is_none_or(|time| time <= until))
     }
 }
 
@@ -60,7 +63,8 @@ pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
     let Reading { mut files, problems, left_out } = reading;
     let filter = &in_one_year(&mut files, filter);
     let processes = Processes::new(&files);
-    let (mut candidates, context) = rank::gather(&files, &processes, &|item| filter.wants(item));
+    let (mut candidates, context) =
+        rank::gather(&files, &processes, &|item| filter.wants(item, &files));
     for candidate in &mut candidates {
         let known = |item: &Item<'_>| filter.baseline.contains(&item.record.hit.rule);
         if candidate.items.iter().all(known) {
@@ -149,6 +153,10 @@ fn in_one_year(files: &mut [FileReport], filter: &Filter) -> Filter {
     for record in files.iter_mut().flat_map(|file| &mut file.records) {
         place(&mut record.hit.fields.time);
         place(&mut record.last);
+    }
+    for file in files.iter_mut() {
+        place(&mut file.first);
+        place(&mut file.last);
     }
     let mut filter = filter.clone();
     place(&mut filter.since);

@@ -1,0 +1,74 @@
+//! A report never takes the place of what it is about.
+#![expect(clippy::disallowed_methods, reason = "compares files that the user named")]
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use crate::cli::{Command, FleetCommand, ManifestCommand};
+
+/// Refuses to write to `output` where that is a file that `command` reads, by whatever name.
+///
+/// # Errors
+///
+/// With both names.
+pub(super) fn refuse(command: &Command, output: &Path) -> anyhow::Result<()> {
+    let identity = |path: &Path| {
+        let meta = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+        Some((meta.dev(), meta.ino()))
+    };
+    let Some(own) = identity(output) else { return Ok(()) };
+    for input in inputs(command) {
+        anyhow::ensure!(
+            identity(input) != Some(own),
+            "the output `{}` is the input `{}`, which would be lost: name another file",
+            output.display(),
+            input.display()
+        );
+    }
+    Ok(())
+}
+
+/// The files that a subcommand was told to read; of a directory, itself.
+fn inputs(command: &Command) -> Vec<&Path> {
+    let mut inputs: Vec<&Path> = Vec::new();
+    match command {
+        Command::Check(args) => {
+            inputs.extend(args.facts.as_deref());
+            inputs.extend(args.matrix.as_deref());
+            inputs.extend(args.manifest.as_deref());
+            inputs.extend(args.scan.machine.env_file.as_deref());
+        }
+        Command::Compat(args) => {
+            inputs.extend(args.facts.as_deref());
+            inputs.extend(args.matrix.as_deref());
+        }
+        Command::AuditOps(args) => inputs.extend(args.inputs.iter().map(|path| &**path)),
+        Command::Convert(args) => {
+            inputs.extend(args.root.iter().chain(&args.launch).map(|path| &**path));
+        }
+        Command::TranslateError(args) => {
+            inputs.extend(args.inputs.iter().map(Path::new));
+            inputs.extend(args.baseline.iter().map(|path| &**path));
+            inputs.extend(args.data.as_deref());
+        }
+        Command::Verify(args) => {
+            inputs.extend(args.env_file.as_deref());
+            inputs.extend(args.baseline.as_deref());
+        }
+        Command::Manifest(ManifestCommand::Create { source }) => inputs.push(source),
+        Command::Manifest(ManifestCommand::WheelCheck { sources }) => {
+            inputs.extend(sources.iter().map(|path| &**path));
+        }
+        Command::Fleet(FleetCommand::Merge(args)) => {
+            inputs.extend(args.inputs.iter().map(|path| &**path));
+            inputs.extend(args.expect.as_deref());
+        }
+        Command::Report(args) => inputs.extend(args.files.iter().map(|path| &**path)),
+        Command::Bundle(args) => inputs.extend(args.add.iter().map(|path| &**path)),
+        Command::VerifyChild { .. }
+        | Command::Explain(_)
+        | Command::Completions(_)
+        | Command::Man(_) => {}
+    }
+    inputs
+}
