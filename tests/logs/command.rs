@@ -57,6 +57,17 @@ fn a_redacted_report_names_no_machine() {
 }
 
 #[test]
+fn a_pipe_that_the_shell_opens_is_read() {
+    let program = assert_cmd::cargo::cargo_bin!("ascend-doctor");
+    let script = "\"$0\" translate-error --lang en <(printf '%s' \"$1\")";
+    let mut shell = std::process::Command::new("bash");
+    let output = shell.args(["-c", script]).arg(program).arg(BUFFER).output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{out}");
+    assert!(out.contains("export HCCL_BUFFSIZE=609"), "{out}");
+}
+
+#[test]
 fn a_line_without_a_time_is_of_the_time_of_its_file() {
     let log = "[ERROR] HCCL(1,p):2025-11-21-01:20:01.624.966 [a.cc:1] [1]x\n\
         RuntimeError: NPU out of memory. Tried to allocate 2 GiB\n";

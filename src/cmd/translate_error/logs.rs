@@ -5,7 +5,9 @@
 )]
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -92,9 +94,15 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
         let mut input = io::stdin().lock();
         reading.files.push(log::scan("-", &mut input, Limits::default()));
     }
-    let others = args.inputs.iter().filter(|input| *input != "-");
+    let (pipes, others): (Vec<&String>, Vec<&String>) =
+        args.inputs.iter().filter(|input| *input != "-").partition(|input| is_own_pipe(input));
+    for input in pipes {
+        let mut pipe =
+            File::open(input).with_context(|| format!("cannot read `{}`", escape_line(input)))?;
+        reading.files.push(log::scan(input, &mut pipe, Limits::default()));
+    }
     let named: Vec<Input> =
-        others.map(|input| named(input, args)).collect::<anyhow::Result<_>>()?;
+        others.into_iter().map(|input| named(input, args)).collect::<anyhow::Result<_>>()?;
     if !named.is_empty() {
         let sysroot = this_machine();
         let more = log::read(named, &sysroot);
@@ -115,6 +123,13 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
         return finish_aside(report, output);
     }
     finish(report, output)
+}
+
+/// Whether it is a pipe that a shell opened for this program: `<(zcat log.gz)`.
+fn is_own_pipe(input: &str) -> bool {
+    let fd = input.strip_prefix("/dev/fd/").or_else(|| input.strip_prefix("/proc/self/fd/"));
+    fd.is_some_and(|fd| fd.bytes().all(|byte| byte.is_ascii_digit()))
+        && std::fs::metadata(input).is_ok_and(|meta| meta.file_type().is_fifo())
 }
 
 fn first_line(input: &str) -> &str {
