@@ -225,7 +225,9 @@ pub(super) fn at(sysroot: &Sysroot, path: &str, chosen_by: &str) -> Option<Inter
         (if conda { "conda" } else { "system" }).clone_into(&mut found.kind);
     }
     let libraries = lib_versions(sysroot, &found.prefix);
-    if !is_file && libraries.is_empty() && found.dangling.is_none() {
+    // Of `/nonexist` the prefix would be `/`, in which most machines have a Python.
+    let may_be_left_out = super::parent(path).ends_with("/bin") && !libraries.is_empty();
+    if !is_file && !may_be_left_out && found.dangling.is_none() {
         return None;
     }
     found.version = version(sysroot, &found, &libraries);

@@ -96,11 +96,14 @@ fn the_option_wins_and_may_name_an_environment() {
 
 #[test]
 fn a_missing_interpreter_that_was_named_is_not_replaced() {
-    let options = Options { python: Some("/no/python".to_owned()), ..Options::default() };
-    let (python, _) = cann_image().read_with(&options);
-    assert_eq!(python.interpreter, None);
-    let want = ("--python".to_owned(), "/no/python".to_owned());
-    assert_eq!(python.missing_interpreter, Some(want));
+    // The prefix of the second would be `/`, where most machines have a Python.
+    let merged = cann_image().link("/lib", "usr/lib").file("/usr/lib/python3.11/os.py", "");
+    for name in ["/no/python", "/nonexist"] {
+        let options = Options { python: Some(name.to_owned()), ..Options::default() };
+        let (python, _) = merged.read_with(&options);
+        assert_eq!(python.interpreter, None);
+        assert_eq!(python.missing_interpreter, Some(("--python".to_owned(), name.to_owned())));
+    }
 }
 
 #[test]
