@@ -59,7 +59,7 @@ pub struct TranslateErrorArgs {
     #[arg(long = "as", value_name = "KIND", value_enum)]
     pub kind: Option<InputKind>,
     /// Pass standard input on as it is while translating it on standard error
-    #[arg(long, help_heading = "Logs", conflicts_with_all = ["inputs", "list", "search"])]
+    #[arg(long, help_heading = "Logs", conflicts_with_all = ["list", "search"])]
     pub follow: bool,
     /// Show as many causes at most
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Logs")]

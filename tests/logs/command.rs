@@ -41,10 +41,15 @@ fn json_holds_the_diagnosis() {
 #[test]
 fn following_passes_the_log_on_unchanged() {
     let log = format!("step 1\r\x1b[31mstep 2\x1b[0m\n{BUFFER}\u{fffd}no end");
-    let (out, err, status) = doctor(&["--follow"], &log);
-    assert_eq!(out, log);
-    assert!(err.contains("HCCL_BUFFSIZE is too small"), "{err}");
-    assert_eq!(status, 1);
+    for args in [&["--follow"][..], &["--follow", "-"]] {
+        let (out, err, status) = doctor(args, &log);
+        assert_eq!(out, log);
+        assert!(err.contains("HCCL_BUFFSIZE is too small"), "{err}");
+        assert_eq!(status, 1);
+    }
+    let (out, err, status) = doctor(&["--follow", "train.log"], &log);
+    assert_eq!((out.as_str(), status), ("", 2));
+    assert!(err.contains("not `train.log`"), "{err}");
 }
 
 #[test]

@@ -84,6 +84,13 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
     let mut reading = Reading::default();
     let stdin = args.inputs.iter().any(|input| input == "-") || args.inputs.is_empty();
     if args.follow {
+        let other = args.inputs.iter().find(|input| *input != "-");
+        anyhow::ensure!(
+            other.is_none(),
+            "`--follow` reads standard input and not `{}`: give it by a pipe, as in `tail -f FILE | \
+             ascend-doctor translate-error --follow`",
+            escape_line(other.map_or("", String::as_str))
+        );
         anyhow::ensure!(
             output.has_file() || output.is_text(),
             "with `--follow`, standard output carries the log itself; write the report to a file \
