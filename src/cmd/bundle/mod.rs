@@ -26,7 +26,6 @@ use crate::redact::Redactor;
 use crate::render::{Format, Style, read_document, render, render_documents, write_json};
 use crate::report::ExitStatus;
 use crate::sysroot::Sysroot;
-use crate::text::faults::told;
 use crate::text::{Text, escape_line, sentence, words};
 use logs::Tails;
 pub(super) use open::{is_bundle, member};
@@ -290,11 +289,8 @@ fn tell(
         ),
     ];
     for left in tails.left_out.iter().filter(|left| left.named) {
-        let say = |why: String| {
-            sentence("bundle_not_in_it", &[("path", left.path.clone()), ("why", why)])
-        };
-        let why = told(&left.why);
-        lines.push(Text::new(say(why.en).en, say(why.zh).zh));
+        let args = [("path", left.path.clone()), ("why", left.why.clone())];
+        lines.push(sentence("bundle_not_in_it", &args));
     }
     lines.push(sentence(
         "bundle_redacted",
