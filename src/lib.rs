@@ -57,4 +57,4 @@ pub mod verify;
 pub mod version;
 pub mod visible;
 
-pub use cmd::{run, usage};
+pub use cmd::{complaint, parse, run, usage};

@@ -5,9 +5,7 @@ use std::io::Write as _;
 use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 
-use ascend_doctor::cli::Cli;
 use ascend_doctor::report::ExitStatus;
-use clap::Parser as _;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -15,10 +13,15 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(give_up));
     // A child of `verify` has one task; parsing all options takes longer than starting it.
+    let mut lang = None;
     let result = match ascend_doctor::verify::child::requested() {
         Some(order) => ascend_doctor::verify::child::run(&order).map(|never| match never {}),
-        None => match Cli::try_parse() {
-            Ok(cli) => ascend_doctor::run(cli),
+        None => match ascend_doctor::parse() {
+            Ok(mut cli) => {
+                let result = ascend_doctor::run(&mut cli);
+                lang = cli.output.lang;
+                result
+            }
             Err(error) => ascend_doctor::usage(&error),
         },
     };
@@ -27,7 +30,7 @@ fn main() -> ExitCode {
         // The reader of our output went away (`| head`): nothing is wrong with us.
         Err(error) if is_broken_pipe(&error) => ExitStatus::Clean,
         Err(error) => {
-            let text = format!("error: {error:#}");
+            let text = ascend_doctor::complaint(&error, lang);
             let _ = writeln!(anstream::stderr(), "{}", ascend_doctor::text::escape(&text));
             ExitStatus::Failure
         }

@@ -108,6 +108,35 @@ fn no_answer_is_no_verdict_and_bad_input_is_misuse() {
     }
 }
 
+/// Of filters that contradict each other none is dropped: there is no answer, and no row.
+#[test]
+fn filters_that_nothing_satisfies_together_have_no_answer() {
+    for filters in [
+        &["--torch", "2.7.1", "--torch-npu", "2.1.0"][..],
+        &["--torch-npu", "2.1.0", "--python", "3.13"],
+        &["--vllm-ascend", "0.18.0", "--torch", "2.1.0"],
+        &["--vllm-ascend", "0.18.0", "--torch-npu", "2.1.0"],
+        &["--vllm-ascend", "0.18.0", "--cann", "8.0.0"],
+    ] {
+        let (code, text, _) = compat(&[&["compat"], filters].concat());
+        assert_eq!(code, Some(3), "{filters:?}: {text}");
+        assert!(!text.contains("pip install"), "{text}");
+        let (code, text, _) = compat(&[&["compat", "--format", "json"], filters].concat());
+        let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((code, &report["advice"]), (Some(3), &serde_json::Value::Null), "{filters:?}");
+        assert_eq!(report["matrix"]["vllm_ascend"], serde_json::json!([]), "{filters:?}");
+    }
+    let filters = ["compat", "--torch", "2.7.1", "--torch-npu", "2.1.0"];
+    let (_, text, _) = compat(&filters);
+    assert!(text.contains("all of this together: torch 2.7.1, torch_npu 2.1.0"), "{text}");
+    assert!(text.contains("torch_npu 2.1.0 (torch 2.1.0)"), "{text}");
+    let (_, text, _) = compat(&[&filters[..], &["--lang", "zh"]].concat());
+    assert!(text.contains("没有同时满足以下全部条件的条目"), "{text}");
+    // A build of its own kind is still the version that it belongs to.
+    let pair = ["compat", "--torch", "2.7.1+cpu", "--torch-npu", "2.7.1.post2"];
+    assert_eq!(compat(&pair).0, Some(0));
+}
+
 #[test]
 fn json_carries_advice_and_rows() {
     let (_, text, _) = compat(&["compat", "--torch-npu", "2.9.0", "--format", "json"]);

@@ -176,13 +176,17 @@ fn completions_and_pages_are_written() {
     }
     let (code, page, _) = run(dir.path(), &["man", "manifest", "create"]);
     assert!(code == 0 && page.contains(".TH ascend-doctor-manifest-create 1"), "{page}");
-    assert_eq!(run(dir.path(), &["man", "--output", "pages"]).0, 2, "there is no such directory");
-    std::fs::create_dir(dir.path().join("pages")).unwrap();
-    assert_eq!(run(dir.path(), &["man", "--output", "pages"]).0, 0);
-    let main = std::fs::read_to_string(dir.path().join("pages/ascend-doctor.1")).unwrap();
+    for _ in 0..2 {
+        assert_eq!(run(dir.path(), &["man", "--output", "share/pages"]).0, 0);
+    }
+    std::fs::write(dir.path().join("file"), "").unwrap();
+    let (code, _, err) = run(dir.path(), &["man", "--output", "file"]);
+    assert!(code == 2 && err.contains("cannot make the directory `file`"), "{err}");
+    let dir = dir.path().join("share");
+    let main = std::fs::read_to_string(dir.join("pages/ascend-doctor.1")).unwrap();
     assert!(main.contains("ascend\\-doctor\\-check(1)"), "{main}");
-    assert!(dir.path().join("pages/ascend-doctor-verify.1").is_file());
-    assert_eq!(run(dir.path(), &["man", "--json"]).0, 2);
+    assert!(dir.join("pages/ascend-doctor-verify.1").is_file());
+    assert_eq!(run(&dir, &["man", "--json"]).0, 2);
 }
 
 /// bash itself reads the completions, and completes with them.
@@ -203,6 +207,71 @@ fn bash_completes() {
     };
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(said.trim(), "--require-npu", "{output:?}");
+}
+
+/// A job that hands on what its caller may have set sets it to nothing.
+#[test]
+fn an_empty_variable_is_one_that_is_not_set() {
+    let dir = support::recipe::beside("ok-host-910b");
+    let with = |vars: &[(&str, &str)], args: &[&str]| {
+        let mut program = program();
+        program.envs(vars.iter().copied()).current_dir(dir.path()).args(args);
+        let output = program.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let check = ["check", "--root", "machine", "--json"];
+    let plain = with(&[], &check);
+    assert_eq!(plain.0, Some(0));
+    let host = |(_, text): &(Option<i32>, String)| {
+        let report: serde_json::Value = serde_json::from_str(text).unwrap();
+        report["subject"].clone()
+    };
+    let empty = [("ASCEND_DOCTOR_LANG", ""), ("ASCEND_DOCTOR_HOST", ""), ("LC_ALL", "")];
+    let also = with(&empty, &check);
+    assert_eq!((also.0, host(&also)), (Some(0), host(&plain)));
+    let (_, text) = with(&[("ASCEND_DOCTOR_LANG", ""), ("LANG", "zh_CN.UTF-8")], &check[..3]);
+    assert!(text.contains("个错误"), "the locale decides: {text}");
+    let named = with(&[("ASCEND_DOCTOR_HOST", "pod-7")], &check);
+    assert_eq!(host(&named), "pod-7");
+    assert_eq!(with(&[("ASCEND_DOCTOR_LANG", "xx")], &check).0, Some(2));
+}
+
+/// Why nothing could be done is said in the language of the user, by option, variable or settings.
+#[test]
+fn errors_are_told_in_both_languages() {
+    let dir = empty();
+    std::fs::write(dir.path().join("zh.toml"), "lang = \"zh\"\n").unwrap();
+    for (args, english, chinese) in [
+        (&["report", "none.json"][..], "cannot read `none.json`", "无法读取 `none.json`"),
+        (&["check", "--root", "/none"], "cannot read the root", "无法读取根目录"),
+        (&["check", "--only", "cann-hmoe"], "did you mean", "您是否要找"),
+        (&["fleet", "merge", "."], "cannot merge", "无法汇总"),
+        (&["man", "--json"], "leave `--format` out", "请去掉 `--format`"),
+        (&["convert", "-r", "none"], "there is no such file", "文件或目录不存在"),
+    ] {
+        let (code, out, err) = run(dir.path(), args);
+        assert!(code == 2 && out.is_empty() && err.starts_with("error: "), "{args:?}: {err}");
+        assert!(err.contains(english) && err.lines().count() == 1, "{args:?}: {err}");
+        for zh in [["--lang", "zh"], ["--config", "zh.toml"]] {
+            let (code, _, err) = run(dir.path(), &[args, &zh].concat());
+            assert!(code == 2 && err.starts_with("错误："), "{args:?}: {err}");
+            assert!(err.contains(chinese), "{args:?}: {err}");
+        }
+        let mut program = program();
+        let output = program.current_dir(dir.path()).env("LANG", "zh_CN.UTF-8").args(args);
+        let err = String::from_utf8(output.output().unwrap().stderr).unwrap();
+        assert!(err.contains(chinese), "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn an_argument_that_is_no_text_is_named() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let odd = std::ffi::OsStr::from_bytes(b"caf\xe9.log");
+    let output = program().arg("translate-error").arg(odd).output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(err.contains("`caf\\xe9.log` is not valid UTF-8"), "{err}");
 }
 
 const SETTINGS: &str = "[[skip]]\nid = \"DEV-ACCESS\"\nreason = \"known, OPS-112\"\nuntil = ";

@@ -84,6 +84,48 @@ fn what_is_no_report_is_refused_by_name() {
     assert_eq!(run(dir.path(), &["report"]).0, 2);
 }
 
+#[test]
+fn what_is_compressed_is_told_from_what_is_damaged() {
+    let dir = tempfile::tempdir().unwrap();
+    let packed = |text: &[u8]| {
+        let level = flate2::Compression::default();
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), level);
+        std::io::Write::write_all(&mut packer, text).unwrap();
+        packer.finish().unwrap()
+    };
+    let log = packed(&b"a line of a log\n".repeat(1000));
+    for (name, bytes, wanted) in [
+        ("train.log.gz", &log[..], "it is compressed, but no bundle"),
+        ("empty.gz", &packed(b"")[..], "it is compressed, but no bundle"),
+        ("cut.gz", &log[..12], "it is compressed, and damaged"),
+    ] {
+        std::fs::write(dir.path().join(name), bytes).unwrap();
+        let (code, _, err) = run(dir.path(), &["report", name]);
+        assert!(code == 2 && err.contains(name) && err.contains(wanted), "{name}: {err}");
+    }
+}
+
+#[test]
+fn reports_are_read_up_to_a_limit_that_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let large = std::fs::File::create(dir.path().join("large.json")).unwrap();
+    large.set_len((32 << 20) + 1).unwrap();
+    let (code, _, err) = run(dir.path(), &["report", "large.json"]);
+    assert!(code == 2 && err.contains("larger than the 33554432 bytes"), "{err}");
+    // Together they have a limit too.
+    let some = format!(
+        "{{\"schema\":\"ascend-doctor/check/1\",\"command\":\"check\",\
+        \"findings\":[],\"more\":\"{}\"}}",
+        "x".repeat(23 << 20)
+    );
+    for name in ["a.json", "b.json", "c.json"] {
+        std::fs::write(dir.path().join(name), &some).unwrap();
+    }
+    assert_eq!(run(dir.path(), &["report", "a.json", "b.json", "-o", "p.html"]).0, 0);
+    let (code, _, err) = run(dir.path(), &["report", "a.json", "b.json", "c.json"]);
+    assert!(code == 2 && err.contains("`c.json` are larger than"), "{err}");
+}
+
 /// Secrets in every place that a bundle is made of.
 const PLANTED: [(&str, &str); 6] = [
     ("etc/pip.conf", "[global]\nindex-url = https://joe:Pl4nted1@mirror.example/simple\n"),
@@ -225,6 +267,78 @@ fn limits_and_levels_hold() {
     assert_eq!(run(dir.path(), &["bundle", "--root", "machine"]).0, 0);
     let (code, _, err) = run(dir.path(), &["bundle", "--root", "machine"]);
     assert!(code == 2 && err.contains("--output"), "{err}");
+}
+
+#[test]
+fn what_is_named_is_in_it_or_is_told() {
+    let dir = planted();
+    let at = |name: &str| dir.path().join(name);
+    let bundle = |more: &[&str]| {
+        let args = ["bundle", "--root", "machine", "-o", "b.tar.gz"];
+        let (code, out, err) = run(dir.path(), &[&args[..], more].concat());
+        let made = at("b.tar.gz");
+        let all = if made.exists() { members(&made) } else { BTreeMap::new() };
+        (code, out, err, all)
+    };
+    let log = |all: &BTreeMap<String, Vec<u8>>, end: &str| {
+        all.iter()
+            .find(|(name, _)| name.contains("/logs/") && name.ends_with(end))
+            .map(|(_, text)| String::from_utf8_lossy(text).into_owned())
+    };
+    // A mistake in a name is no bundle.
+    let (code, _, err, all) = bundle(&["--add", "trian.log"]);
+    assert!(code == 2 && err.contains("trian.log") && all.is_empty(), "{err}");
+
+    // Compressed logs and such with NUL bytes are logs, without the secrets.
+    let mut packer = flate2::write::GzEncoder::new(
+        std::fs::File::create(at("old.log.gz")).unwrap(),
+        flate2::Compression::default(),
+    );
+    std::io::Write::write_all(&mut packer, b"--api-key Pl4nted12x\nold line\n").unwrap();
+    packer.finish().unwrap();
+    std::fs::write(at("cut.log"), [&[0; 5000][..], b"new line\n"].concat()).unwrap();
+    let wide: Vec<u8> = "--api-key Pl4nted13x\r\n".bytes().flat_map(|byte| [byte, 0]).collect();
+    std::fs::write(at("wide.log"), wide).unwrap();
+    let (code, out, _, all) =
+        bundle(&["--add", "old.log.gz", "--add", "cut.log", "--add", "wide.log", "--json"]);
+    assert_eq!(code, 0, "{out}");
+    assert!(log(&all, "old.log.gz.txt").unwrap().ends_with("old line\n"));
+    assert_eq!(log(&all, "cut.log").unwrap(), "new line\n");
+    for (name, content) in &all {
+        assert!(!String::from_utf8_lossy(content).contains("Pl4nted"), "{name}");
+    }
+    let manifest: Value = serde_json::from_str(&out).unwrap();
+    let entry = |end: &str| {
+        let entries = manifest["entries"].as_array().unwrap().iter();
+        entries.clone().find(|entry| entry["path"].as_str().unwrap().ends_with(end)).unwrap()
+    };
+    assert_eq!(entry("old.log.gz.txt")["unpacked"], true);
+    assert_eq!(entry("cut.log")["nul_bytes"], 5000);
+
+    // What cannot go in is named with its reason, and is no success; the bundle is there.
+    std::fs::write(at("core"), b"\x7fELF\x02\x01\x01\0\x03\0\x3e").unwrap();
+    std::fs::create_dir(at("none")).unwrap();
+    let (code, out, _, all) = bundle(&["--add", "core", "--add", "none", "--add", "train.log"]);
+    assert_eq!(code, 3, "{out}");
+    assert!(out.contains("core` was named and is not in it: it is no text"), "{out}");
+    assert!(out.contains("there is no file in it"), "{out}");
+    assert!(log(&all, "train.log").is_some());
+    let (_, out, _, _) = bundle(&["--add", "core", "--lang", "zh"]);
+    assert!(out.contains("未收入：不是文本"), "{out}");
+}
+
+#[test]
+fn a_bundle_goes_to_standard_output() {
+    let dir = planted();
+    let mut program = Command::cargo_bin("ascend-doctor").unwrap();
+    let args = ["bundle", "--root", "machine", "--output", "-"];
+    let output = program.env_clear().current_dir(dir.path()).args(args).output().unwrap();
+    assert!(output.status.success());
+    std::fs::write(dir.path().join("b.tar.gz"), &output.stdout).unwrap();
+    assert!(members(&dir.path().join("b.tar.gz")).len() > 5);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("standard output") && said.contains("Look through it"), "{said}");
+    assert!(!dir.path().join("-").exists());
 }
 
 use std::ops::Add as _;

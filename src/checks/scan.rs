@@ -31,7 +31,7 @@ fn read(ctx: &Context<'_>) -> Outcome {
             Found::warning("SCAN-READ", message).arg("path", place).arg("detail", &first.detail);
         problems.into_iter().fold(found, |found, problem| {
             found.evidence(
-                Evidence::file(&problem.path).line_if(problem.line).value(&problem.detail),
+                Evidence::file(&problem.path).line_if(problem.line).fault(&problem.detail),
             )
         })
     });
@@ -46,7 +46,7 @@ fn format(ctx: &Context<'_>) -> Outcome {
                 .arg("path", &problem.path)
                 .arg("detail", &problem.detail)
                 .evidence(
-                    Evidence::file(&problem.path).line_if(problem.line).value(&problem.detail),
+                    Evidence::file(&problem.path).line_if(problem.line).fault(&problem.detail),
                 )
         })
         .collect::<Vec<_>>()

@@ -12,17 +12,20 @@ use crate::redact::Level;
 #[command(after_help = "Examples:\n  \
     ascend-doctor bundle\n  \
     ascend-doctor bundle --add train.log --add ./logs --output case-112.tar.gz\n  \
-    ascend-doctor bundle --redact hosts --limit 4\n\n\
+    ascend-doctor bundle --redact hosts --limit 4\n  \
+    ssh node7 ascend-doctor bundle -o - > node7.tar.gz\n\n\
     Elsewhere:\n  \
     ascend-doctor check --facts case-112.tar.gz\n  \
     ascend-doctor report case-112.tar.gz --output case-112.html\n  \
     ascend-doctor translate-error case-112.tar.gz\n\n\
-    Exit status: 0 when the bundle is written, whatever it says.")]
+    Exit status: 0 when the bundle is written, whatever it says; 3 when something that --add\n\
+    names is not in it.")]
 pub struct BundleArgs {
-    /// The bundle [default: ascend-doctor-bundle.tar.gz]
+    /// The bundle, `-` for standard output [default: ascend-doctor-bundle.tar.gz]
     #[arg(long, short = 'o', value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// A log, or a directory of logs, besides those of CANN and the driver
+    /// A log, as it is or compressed by gzip, or a directory of logs, besides those of CANN and the
+    /// driver
     #[arg(long = "add", value_name = "PATH")]
     pub add: Vec<PathBuf>,
     /// How much of logs goes in, in MiB: the ends of the newest

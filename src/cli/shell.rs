@@ -26,7 +26,7 @@ pub struct ManArgs {
     /// The subcommand whose page is written [default: that of ascend-doctor itself]
     #[arg(value_name = "COMMAND")]
     pub words: Vec<String>,
-    /// Write all pages into this directory
+    /// Write all pages into this directory, which is made if need be
     #[arg(long, short = 'o', value_name = "DIR", conflicts_with = "words")]
     pub output: Option<PathBuf>,
 }

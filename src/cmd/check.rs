@@ -86,7 +86,10 @@ fn gather(args: &CheckArgs, progress: Progress) -> anyhow::Result<Facts> {
         ..wanted(&args.scan)
     };
     let facts = collect::collect(&sysroot, &options);
-    sysroot.finish_recording().context("failed to write the recording")?;
+    sysroot.finish_recording().with_context(|| {
+        let dir = args.record.as_deref().unwrap_or("".as_ref());
+        format!("the recording in `{}` is not complete", dir.display())
+    })?;
     Ok(facts)
 }
 

@@ -12,7 +12,7 @@ use crate::checks::chip::chip;
 use crate::cli::CompatArgs;
 use crate::collect::{self, Options};
 use crate::data::Matrix;
-use crate::data::matrix::{Advice, Machine, Parsed, Wish, base};
+use crate::data::matrix::{Advice, Machine, NoAdvice, Parsed, Wish, base};
 use crate::facts::Facts;
 use crate::render::{CompatPage, Format, render_compat};
 use crate::report::{ExitStatus, Finding, FixStep, Report};
@@ -36,8 +36,20 @@ pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStat
         cann: args.cann.map(Parsed),
         vllm_ascend: args.vllm_ascend.clone().map(Parsed),
     };
-    let advice = matrix.advise(&wish, &machine);
-    let rows = filtered(&matrix, args);
+    let mut advice = matrix.advise(&wish, &machine);
+    let mut rows = filtered(&matrix, args);
+    if let (Some(filters), Ok(given)) = (contradiction(&rows, args), &advice) {
+        // Of what contradicts itself one part alone would have been answered.
+        let known = matrix.torch_npu.iter().find(|row| row.version.to_string() == given.torch_npu);
+        let known = known.map(|row| format!("torch_npu {} (torch {})", row.version, row.torch));
+        let reason = sentence("compat_contradiction", &[("filters", filters)]);
+        advice = Err(NoAdvice { reason, nearest: known.into_iter().collect() });
+        rows.torch_npu.clear();
+        rows.vllm_ascend.clear();
+        rows.cann.clear();
+        rows.pairs.clear();
+        rows.mindspore.clear();
+    }
 
     let subject = facts.host.name.clone().unwrap_or_else(|| facts.source.clone());
     let mut report = Report::new("compat", subject);
@@ -145,6 +157,24 @@ fn overview(machine: &Machine) -> Vec<(Text, Text)> {
     ]
 }
 
+/// The filters, if there are several and no torch_npu is left by all of them.
+fn contradiction(rows: &Matrix, args: &CompatArgs) -> Option<String> {
+    let shown = |name: &str, value: Option<String>| value.map(|value| format!("{name} {value}"));
+    let filters: Vec<String> = [
+        shown("torch", args.torch.as_ref().map(ToString::to_string)),
+        shown("torch_npu", args.torch_npu.as_ref().map(ToString::to_string)),
+        shown("CANN", args.cann.as_ref().map(ToString::to_string)),
+        shown("vllm-ascend", args.vllm_ascend.as_ref().map(ToString::to_string)),
+        shown("Python", args.python.clone()),
+        args.arch.clone(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let plugin = args.vllm_ascend.is_some() && rows.vllm_ascend.is_empty();
+    (filters.len() > 1 && (rows.torch_npu.is_empty() || plugin)).then(|| filters.join(", "))
+}
+
 /// The rows that the filters leave.
 fn filtered(matrix: &Matrix, args: &CompatArgs) -> Matrix {
     let mut rows = matrix.clone();
@@ -167,7 +197,7 @@ fn filtered(matrix: &Matrix, args: &CompatArgs) -> Matrix {
             && args.cann.is_none_or(|cann| matrix.accepts(&row.version, &cann))
     });
     rows.vllm_ascend.retain(|row| {
-        torch.as_ref().is_none_or(|torch| row.torch.as_ref().is_some_and(|t| t.0 == *torch))
+        torch.as_ref().is_none_or(|torch| row.torch.as_ref().is_none_or(|t| t.0 == *torch))
             && args
                 .torch_npu
                 .as_ref()

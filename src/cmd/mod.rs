@@ -4,6 +4,7 @@ mod audit_ops;
 mod bundle;
 mod check;
 mod compat;
+mod complaint;
 mod convert;
 mod explain;
 mod fleet;
@@ -28,17 +29,24 @@ use anyhow::Context as _;
 use crate::cli::{Cli, Command, CompatArgs, ManifestCommand};
 use crate::render::{Format, render};
 use crate::report::{ExitStatus, Report};
+pub use complaint::complaint;
 use output::Output;
-pub use usage::usage;
+pub use usage::{parse, usage};
 
 /// Runs the subcommand that `cli` names.
-pub fn run(mut cli: Cli) -> anyhow::Result<ExitStatus> {
+///
+/// Afterwards `cli` says what the settings file decided, too.
+///
+/// # Errors
+///
+/// What kept it from working, for [`complaint`].
+pub fn run(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
     if let Some(level) = cli.output.log {
         logger::start(level);
     }
     log::info!("ascend-doctor {}", env!("CARGO_PKG_VERSION"));
     log::debug!("{cli:?}");
-    let status = dispatch(&mut cli);
+    let status = dispatch(cli);
     match &status {
         Ok(status) => log::info!("exit status {}", status.code()),
         Err(error) => log::error!("{error:#}"),

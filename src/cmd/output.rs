@@ -4,7 +4,7 @@
     reason = "asks for the terminal's variables and writes files that the user named"
 )]
 
-use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use super::settings::Settings;
@@ -215,37 +215,51 @@ pub(super) fn open_argument(path: &Path) -> io::Result<std::fs::File> {
 
 /// Reads a file that the user named as an argument, up to `limit` bytes.
 pub(super) fn read_argument(path: &Path, limit: u64) -> anyhow::Result<Vec<u8>> {
+    read_argument_by(path, |_| limit)
+}
+
+/// As [`read_argument`], where the first bytes say what the limit is: what is refused for its size
+/// is not read before.
+pub(super) fn read_argument_by(
+    path: &Path,
+    limit: impl Fn(&[u8]) -> u64,
+) -> anyhow::Result<Vec<u8>> {
     use anyhow::Context as _;
-    use std::io::Read as _;
     let shown = path.display();
-    let mut bytes = Vec::new();
     if path == Path::new("-") {
-        io::stdin()
-            .lock()
-            .take(limit + 1)
-            .read_to_end(&mut bytes)
-            .context("cannot read standard input")?;
-    } else {
-        let meta = path.metadata().with_context(|| format!("cannot read `{shown}`"))?;
-        anyhow::ensure!(
-            !meta.is_dir(),
-            "cannot read `{shown}`: it is a directory, a file is expected"
-        );
-        anyhow::ensure!(
-            !meta.is_file() || meta.len() <= limit,
-            "`{shown}` is larger than the {limit} bytes that are read of such a file"
-        );
-        open_argument(path)
-            .with_context(|| format!("cannot read `{shown}`"))?
-            .take(limit + 1)
-            .read_to_end(&mut bytes)
-            .with_context(|| format!("cannot read `{shown}`"))?;
+        let read = read_limited(&mut io::stdin().lock(), 0, limit);
+        return read.context("cannot read standard input")?.map_err(|limit| too_large(path, limit));
     }
-    anyhow::ensure!(
-        bytes.len() as u64 <= limit,
-        "`{shown}` is larger than the {limit} bytes that are read of such a file"
-    );
-    Ok(bytes)
+    let meta = path.metadata().with_context(|| format!("cannot read `{shown}`"))?;
+    anyhow::ensure!(!meta.is_dir(), "cannot read `{shown}`: it is a directory, a file is expected");
+    let size = if meta.is_file() { meta.len() } else { 0 };
+    open_argument(path)
+        .and_then(|mut file| read_limited(&mut file, size, limit))
+        .with_context(|| format!("cannot read `{shown}`"))?
+        .map_err(|limit| too_large(path, limit))
+}
+
+/// All bytes, or the limit that they pass; `size` is how many there are, as far as that is known.
+fn read_limited(
+    input: &mut impl io::Read,
+    size: u64,
+    limit: impl Fn(&[u8]) -> u64,
+) -> io::Result<Result<Vec<u8>, u64>> {
+    let mut bytes = Vec::new();
+    input.take(2).read_to_end(&mut bytes)?;
+    let limit = limit(&bytes);
+    if size > limit {
+        return Ok(Err(limit));
+    }
+    // Exactly as much as there is: growing by doubling would take three times that.
+    bytes.reserve_exact(usize::try_from(size).unwrap_or(0));
+    input.take((limit + 1).saturating_sub(bytes.len() as u64)).read_to_end(&mut bytes)?;
+    Ok(if bytes.len() as u64 > limit { Err(limit) } else { Ok(bytes) })
+}
+
+fn too_large(path: &Path, limit: u64) -> anyhow::Error {
+    let shown = path.display();
+    anyhow::anyhow!("`{shown}` is larger than the {limit} bytes that are read of such a file")
 }
 
 /// `--color`, then `NO_COLOR`, `CLICOLOR_FORCE`, `CLICOLOR`, `TERM`, then the terminal.

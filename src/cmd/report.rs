@@ -5,13 +5,15 @@ use std::path::Path;
 use anyhow::{Context as _, ensure};
 
 use super::bundle::{is_bundle, member};
-use super::output::{Output, read_argument};
+use super::output::{Output, read_argument_by};
 use crate::cli::ReportArgs;
 use crate::render::{Document, Format, read_document, render_documents};
 use crate::report::ExitStatus;
 
-/// The most that is read of a report, in bytes.
-const LIMIT: u64 = 64 << 20;
+/// The most that is read of a report, in bytes; a page of it takes some five times that in memory.
+const LIMIT: u64 = 32 << 20;
+/// The most that all reports of a page have together, in bytes.
+const TOGETHER: u64 = 64 << 20;
 /// The most that is read of a bundle, in bytes.
 const BUNDLE: u64 = 256 << 20;
 /// The most reports on one page.
@@ -20,25 +22,25 @@ const FILES: usize = 200;
 pub(super) fn run(args: &ReportArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     output.only(Format::Html, "report")?;
     ensure!(args.files.len() <= FILES, "a page holds at most {FILES} reports");
+    let mut left = TOGETHER;
     let documents: Vec<(String, Document)> =
-        args.files.iter().map(|file| read(file)).collect::<anyhow::Result<_>>()?;
+        args.files.iter().map(|file| read(file, &mut left)).collect::<anyhow::Result<_>>()?;
     output
         .write(|out, style| render_documents(&documents, style.lang, out))
         .context("failed to write the page")?;
     Ok(ExitStatus::Clean)
 }
 
-fn read(file: &Path) -> anyhow::Result<(String, Document)> {
+fn read(file: &Path, left: &mut u64) -> anyhow::Result<(String, Document)> {
     let shown = file.display().to_string();
-    let mut bytes = read_argument(file, BUNDLE)?;
+    let mut bytes = read_argument_by(file, |head| if is_bundle(head) { BUNDLE } else { LIMIT })?;
     if is_bundle(&bytes) {
         bytes = member(&bytes, "check.json", LIMIT)
             .with_context(|| format!("cannot show `{shown}`"))?;
     }
-    ensure!(
-        bytes.len() as u64 <= LIMIT,
-        "`{shown}` is larger than the {LIMIT} bytes that are read of a report"
-    );
+    *left = left.checked_sub(bytes.len() as u64).with_context(|| {
+        format!("the reports up to `{shown}` are larger than the {TOGETHER} bytes of one page")
+    })?;
     let document = read_document(&bytes).with_context(|| format!("cannot show `{shown}`"))?;
     Ok((shown, document))
 }

@@ -1,4 +1,5 @@
 //! `completions` and `man`: what a shell and `man` have to know of the command line.
+#![expect(clippy::disallowed_methods, reason = "makes the directory that the user named")]
 
 use anyhow::{Context as _, bail};
 use clap::{Command, CommandFactory as _};
@@ -39,6 +40,8 @@ pub(super) fn man(args: &ManArgs, output: &Output) -> anyhow::Result<ExitStatus>
     output.only_text("man")?;
     let pages = pages()?;
     if let Some(dir) = &args.output {
+        std::fs::create_dir_all(dir)
+            .with_context(|| format!("cannot make the directory `{}`", dir.display()))?;
         for (name, page) in &pages {
             let path = dir.join(format!("{name}.1"));
             replace(&path, |out| out.write_all(page))

@@ -1,20 +1,26 @@
-//! What is said where the command line names nothing to do, or something that does not exist; and
-//! the version.
-#![expect(clippy::disallowed_methods, reason = "writes to the terminal, and asks for the locale")]
+//! Reading the command line; what is said where it names nothing to do, or something that does not
+//! exist; and the version.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads the arguments, writes to the terminal, and asks for the locale"
+)]
 
 use std::io::Write as _;
 use std::path::Path;
 
+use clap::builder::Resettable;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory as _, FromArgMatches as _};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::output::{print, say_aside};
+use crate::cli::Cli;
 use crate::data::{KnownWheels, Matrix};
 use crate::errcodes;
 use crate::explain;
 use crate::ops::Tables;
 use crate::report::ExitStatus;
-use crate::text::{Lang, shell_quote, word};
+use crate::text::{Lang, sentence, shell_quote, word};
 
 /// What the subcommands answer, in the order in which one needs them: a command, and the key of its
 /// question in `data/ui.toml`.
@@ -29,6 +35,28 @@ const QUESTIONS: [(&str, &str); 9] = [
     ("report check.json -o page.html", "guide_report"),
     ("bundle", "guide_bundle"),
 ];
+
+/// Reads the command line. A variable that is set and empty says nothing, as one that is not set:
+/// so a job that passes on what its caller may have set need not ask whether there is something.
+///
+/// # Errors
+///
+/// What clap says, also where help or the version was asked for.
+pub fn parse() -> Result<Cli, clap::Error> {
+    let mut command = without_empty_variables(Cli::command());
+    let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+fn without_empty_variables(command: clap::Command) -> clap::Command {
+    let set = |arg: clap::Arg| {
+        let empty = arg
+            .get_env()
+            .is_some_and(|name| std::env::var_os(name).is_some_and(|value| value.is_empty()));
+        if empty { arg.env(Resettable::Reset) } else { arg }
+    };
+    command.mut_args(set).mut_subcommands(without_empty_variables)
+}
 
 /// Without a subcommand: what to do next. Nothing was examined, so that this is no success: a
 /// script in which the subcommand got lost must not read "all is well".
@@ -46,6 +74,16 @@ pub(super) fn guide(lang: Lang) -> ExitStatus {
     ExitStatus::Failure
 }
 
+/// The language of what is said beside reports: as asked for, else as the variables say.
+pub(super) fn language(asked: Option<Lang>) -> Lang {
+    let variable = |name: &str| std::env::var(name).ok();
+    asked.unwrap_or_else(|| match variable("ASCEND_DOCTOR_LANG").as_deref() {
+        Some("zh") => Lang::Zh,
+        Some("en") => Lang::En,
+        _ => Lang::from_locale(variable),
+    })
+}
+
 /// Answers a command line that clap refuses, or that asks for help or the version.
 pub fn usage(error: &clap::Error) -> anyhow::Result<ExitStatus> {
     match error.kind() {
@@ -59,19 +97,25 @@ pub fn usage(error: &clap::Error) -> anyhow::Result<ExitStatus> {
             if let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidSubcommand)
                 && let Some(command) = meant(wrong)
             {
-                let variable = |name: &str| std::env::var(name).ok();
-                let lang = match variable("ASCEND_DOCTOR_LANG").as_deref() {
-                    Some("zh") => Lang::Zh,
-                    Some("en") => Lang::En,
-                    _ => Lang::from_locale(variable),
-                };
+                let lang = language(None);
                 let _ = writeln!(anstream::stderr(), "\n{}", word("guide_meant", lang));
                 say_aside(&format!("  ascend-doctor {command}"));
             }
         }
+        ErrorKind::InvalidUtf8 => say_aside(&not_utf8(std::env::args_os())),
         _ => error.print()?,
     }
     Ok(if error.exit_code() == 0 { ExitStatus::Clean } else { ExitStatus::Failure })
+}
+
+/// Which argument cannot be read, since clap does not say it.
+fn not_utf8(mut arguments: impl Iterator<Item = std::ffi::OsString>) -> String {
+    let wrong = arguments.find(|argument| argument.to_str().is_none()).unwrap_or_default();
+    let shown = wrong.as_encoded_bytes().escape_ascii().to_string();
+    let lang = language(None);
+    let said = sentence("argument_not_utf8", &[("argument", shown)]);
+    let colon = if lang == Lang::Zh { "：" } else { ": " };
+    format!("{}{colon}{}", word("error", lang), said.get(lang))
 }
 
 /// The command that takes what was given as one: a code, an id, a log, a model.
@@ -130,6 +174,14 @@ mod tests {
         assert_eq!(text.lines().next(), Some(first.as_str()));
         let dates = regex::Regex::new(r"(?m)^[a-z ]+  (20\d\d-\d\d-\d\d)( |$)").unwrap();
         assert_eq!(dates.captures_iter(&text).count(), 4, "{text}");
+    }
+
+    #[test]
+    fn an_argument_that_is_no_text_is_named() {
+        use std::os::unix::ffi::OsStringExt as _;
+        let given = ["explain".into(), std::ffi::OsString::from_vec(b"caf\xe9".to_vec())];
+        let said = not_utf8(given.into_iter());
+        assert!(said.contains("`caf\\xe9`"), "{said}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::table;
 use crate::report::{Finding, FixStep, Found, Reason, Severity, UNKNOWN_VERSION};
+use crate::text::faults::told;
 use crate::text::{Lang, Text, fill, fill_quoted, word};
 
 /// The family files, in the order in which they appear in the reference.
@@ -138,8 +139,9 @@ impl Catalog {
         let Some(text) = self.reasons.get(reason.key) else {
             return Text::same(reason.key);
         };
-        let args = BTreeMap::from([("what", reason.what.clone())]);
-        Text { en: fill(&text.en, &args), zh: fill(&text.zh, &args) }
+        let what = told(&reason.what);
+        let args = |what| BTreeMap::from([("what", what)]);
+        Text { en: fill(&text.en, &args(what.en)), zh: fill(&text.zh, &args(what.zh)) }
     }
 
     /// Puts the words to what a rule found. An id or message that the catalogue lacks is a
@@ -192,6 +194,12 @@ fn spelled(args: &BTreeMap<&'static str, String>, lang: Lang) -> BTreeMap<&'stat
     let mut args = args.clone();
     for value in args.values_mut().filter(|value| *value == UNKNOWN_VERSION) {
         *value = word("unknown_version", lang);
+    }
+    if lang == Lang::Zh {
+        // Why a file could not be read is said by what reads files, in English.
+        for name in ["detail", "why", "reason"] {
+            args.entry(name).and_modify(|value| *value = told(value).zh);
+        }
     }
     args
 }

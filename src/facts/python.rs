@@ -25,6 +25,9 @@ pub struct Python {
     /// An interpreter that was asked for (`--python`, `.process.json`, `VIRTUAL_ENV`, …) and is
     /// not there: who asked, and its path.
     pub missing_interpreter: Option<(String, String)>,
+    /// What `--python` names where that is a file which is no Python.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_python: Option<String>,
     /// Modules that CANN's operator compiler consists of or imports, as far as `import` would
     /// find them, and where: `te`, `decorator`, …
     pub modules: BTreeMap<String, String>,

@@ -46,7 +46,7 @@ const SCHEMA: &[u8] = b"  \"schema\": \"ascend-doctor/";
 impl Splitter {
     /// Takes a line, or a part of one. `joined` says that lines were cut at any place on the way,
     /// so that their ends mean nothing.
-    pub fn line(&mut self, line: &[u8], joined: bool, out: &mut Vec<Piece>) {
+    pub fn line(&mut self, line: &[u8], joined: bool, out: &mut dyn FnMut(Piece)) {
         if self.depth > 0 && !joined && self.begins_anew(line) {
             self.end(out);
         }
@@ -87,7 +87,7 @@ impl Splitter {
             }
             if end.is_some() {
                 let document = std::mem::take(&mut self.buffer);
-                out.push(if self.too_large {
+                out(if self.too_large {
                     Piece::Broken(document)
                 } else {
                     Piece::Document(document)
@@ -151,19 +151,19 @@ impl Splitter {
     }
 
     /// Ends the stream, or gives an unfinished document up.
-    pub fn end(&mut self, out: &mut Vec<Piece>) {
+    pub fn end(&mut self, out: &mut dyn FnMut(Piece)) {
         if self.depth > 0 {
-            out.push(Piece::Broken(std::mem::take(&mut self.buffer)));
+            out(Piece::Broken(std::mem::take(&mut self.buffer)));
         }
         *self = Self::default();
     }
 }
 
-fn other(line: &[u8], out: &mut Vec<Piece>) {
+fn other(line: &[u8], out: &mut dyn FnMut(Piece)) {
     let line = line.trim_ascii();
     if !line.is_empty() {
         let line = &line[..line.len().min(MAX_OTHER)];
-        out.push(Piece::Other(String::from_utf8_lossy(line).into_owned()));
+        out(Piece::Other(String::from_utf8_lossy(line).into_owned()));
     }
 }
 
@@ -178,8 +178,9 @@ pub struct Labelled {
 }
 
 impl Labelled {
-    /// Takes a line with its end. What comes out is named by its host, where lines are.
-    pub fn line(&mut self, line: &[u8], out: &mut Vec<(Option<String>, Piece)>) {
+    /// Takes a line with its end. What comes out is named by its host, where lines are; it is
+    /// handed over one by one, since a line may hold millions of documents.
+    pub fn line(&mut self, line: &[u8], out: &mut dyn FnMut(Option<&str>, Piece)) {
         let label = label(line);
         if self.named.is_none() {
             if line.trim_ascii_start().starts_with(b"{") {
@@ -188,43 +189,30 @@ impl Labelled {
                 self.named = Some(true);
             }
         }
-        let mut pieces = Vec::new();
         match (self.named, label) {
-            (Some(true), Some((label, rest))) => {
-                let known = self.hosts.contains_key(label);
-                if !known && self.hosts.len() >= MAX_LABELS {
-                    return;
-                }
+            (Some(true), Some((label, rest)))
+                if self.hosts.contains_key(label) || self.hosts.len() < MAX_LABELS =>
+            {
                 let splitter = self.hosts.entry(label.to_owned()).or_default();
                 let before = splitter.buffer.len();
-                splitter.line(rest, true, &mut pieces);
+                splitter.line(rest, true, &mut |piece| out(Some(label), piece));
                 self.pending = (self.pending + splitter.buffer.len()).saturating_sub(before);
                 if self.pending > MAX_PENDING && splitter.depth > 0 {
                     self.pending -= splitter.buffer.len();
                     splitter.buffer = Vec::new();
                     splitter.too_large = true;
                 }
-                out.extend(pieces.into_iter().map(|piece| (Some(label.to_owned()), piece)));
             }
-            (Some(true) | None, _) => {
-                other(line, &mut pieces);
-                out.extend(pieces.into_iter().map(|piece| (None, piece)));
-            }
-            (Some(false), _) => {
-                self.plain.line(line, false, &mut pieces);
-                out.extend(pieces.into_iter().map(|piece| (None, piece)));
-            }
+            (Some(true) | None, _) => other(line, &mut |piece| out(None, piece)),
+            (Some(false), _) => self.plain.line(line, false, &mut |piece| out(None, piece)),
         }
     }
 
     /// Ends the stream.
-    pub fn end(&mut self, out: &mut Vec<(Option<String>, Piece)>) {
-        let mut pieces = Vec::new();
-        self.plain.end(&mut pieces);
-        out.extend(pieces.drain(..).map(|piece| (None, piece)));
+    pub fn end(&mut self, out: &mut dyn FnMut(Option<&str>, Piece)) {
+        self.plain.end(&mut |piece| out(None, piece));
         for (label, mut splitter) in std::mem::take(&mut self.hosts) {
-            splitter.end(&mut pieces);
-            out.extend(pieces.drain(..).map(|piece| (Some(label.clone()), piece)));
+            splitter.end(&mut |piece| out(Some(&label), piece));
         }
     }
 }
@@ -254,10 +242,11 @@ mod tests {
 
     fn cut(text: &str) -> Vec<(Option<String>, Piece)> {
         let (mut stream, mut out) = (Labelled::default(), Vec::new());
+        let mut take = |label: Option<&str>, piece| out.push((label.map(str::to_owned), piece));
         for line in text.split_inclusive('\n') {
-            stream.line(line.as_bytes(), &mut out);
+            stream.line(line.as_bytes(), &mut take);
         }
-        stream.end(&mut out);
+        stream.end(&mut take);
         out
     }
 
@@ -323,12 +312,12 @@ mod tests {
     fn a_document_without_end_takes_bounded_memory() {
         let mut splitter = Splitter::default();
         let mut out = Vec::new();
-        splitter.line(b"{\"a\":[", false, &mut out);
+        splitter.line(b"{\"a\":[", false, &mut |piece| out.push(piece));
         for _ in 0..40 {
-            splitter.line(&vec![b'1'; 1 << 20], false, &mut out);
+            splitter.line(&vec![b'1'; 1 << 20], false, &mut |piece| out.push(piece));
         }
         assert!(splitter.buffer.len() <= MAX_DOCUMENT);
-        splitter.line(b"]}", false, &mut out);
+        splitter.line(b"]}", false, &mut |piece| out.push(piece));
         assert!(matches!(out[..], [Piece::Broken(_)]));
     }
 

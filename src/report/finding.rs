@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::faults::told;
 use crate::text::{Text, sentence};
 
 /// How grave a finding is. The order is the order of gravity.
@@ -113,6 +114,14 @@ impl Evidence {
         let said = sentence(key, args);
         self.value = Some(said.en.clone());
         self.said = Some(said);
+        self
+    }
+
+    /// Adds why something could not be read, in English; people are told in their language.
+    #[must_use]
+    pub fn fault(mut self, why: &str) -> Self {
+        self.value = Some(why.to_owned());
+        self.said = Some(told(why)).filter(|said| said.en != said.zh);
         self
     }
 

@@ -83,7 +83,7 @@ impl SysFile {
         }
         if let Some(sink) = &self.sink {
             // A recording that cannot be written is reported when it is finished.
-            let _ = sink.write_at(&buffer[..done], offset);
+            sink.write_at(&buffer[..done], offset);
         }
         Ok(done)
     }

@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileExt as _, symlink};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use super::environ::redact_urls;
 use super::resolve::{Directory, Resolver};
@@ -29,6 +29,7 @@ const WHOLE: u64 = 1 << 20;
 pub(super) struct Recorder {
     dir: PathBuf,
     state: Mutex<State>,
+    failure: Failure,
 }
 
 #[derive(Debug, Default)]
@@ -40,17 +41,32 @@ struct State {
     space: SpaceMeta,
     hashes: BTreeMap<String, HashMeta>,
     commands: CommandMeta,
-    error: Option<String>,
+}
+
+/// What went wrong first. Whoever reads a file is not kept from it by a full disk; the recording is
+/// refused when it is finished.
+type Failure = Arc<Mutex<Option<String>>>;
+
+fn note(failure: &Failure, error: &io::Error) {
+    if let Ok(mut first) = failure.lock() {
+        first.get_or_insert_with(|| error.to_string());
+    }
 }
 
 /// Where the content of a file goes. It is opened for each write: a recording has more files than
 /// a process may open.
 #[derive(Debug)]
-pub(super) struct Sink(PathBuf);
+pub(super) struct Sink {
+    path: PathBuf,
+    failure: Failure,
+}
 
 impl Sink {
-    pub(super) fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        File::options().write(true).open(&self.0)?.write_all_at(bytes, offset)
+    pub(super) fn write_at(&self, bytes: &[u8], offset: u64) {
+        let file = File::options().write(true).open(&self.path);
+        if let Err(error) = file.and_then(|file| file.write_all_at(bytes, offset)) {
+            note(&self.failure, &error);
+        }
     }
 }
 
@@ -60,7 +76,7 @@ impl Recorder {
         if fs::read_dir(dir)?.next().is_some() {
             return Err(io::Error::other("the directory is not empty"));
         }
-        Ok(Self { dir: dir.to_owned(), state: Mutex::default() })
+        Ok(Self { dir: dir.to_owned(), state: Mutex::default(), failure: Failure::default() })
     }
 
     /// Remembers owner and mode, and makes directories and links.
@@ -131,7 +147,7 @@ impl Recorder {
                 state.whole.insert(real.to_owned());
             }
             state.sparse.insert(real.to_owned());
-            sink = Some(Sink(self.at(real)));
+            sink = Some(Sink { path: self.at(real), failure: Arc::clone(&self.failure) });
             Ok(())
         });
         sink
@@ -161,7 +177,7 @@ impl Recorder {
     /// Writes the sidecar files; an error that occurred on the way is returned here.
     pub(super) fn finish(&self, sysroot: &Sysroot) -> io::Result<()> {
         let mut state = self.state.lock().map_err(|_| io::Error::other("recorder is poisoned"))?;
-        if let Some(error) = state.error.take() {
+        if let Some(error) = self.failure.lock().ok().and_then(|mut first| first.take()) {
             return Err(io::Error::other(error));
         }
         for link in sysroot.resolver.links_followed() {
@@ -275,7 +291,7 @@ impl Recorder {
         if let Ok(mut state) = self.state.lock()
             && let Err(error) = act(&mut state)
         {
-            state.error.get_or_insert(error.to_string());
+            note(&self.failure, &error);
         }
     }
 }
@@ -289,6 +305,22 @@ mod tests {
     use super::*;
     use crate::hash::Sha256;
     use crate::sysroot::ReadError;
+
+    /// A disk that is full, or a directory that went away: the content is lacking, not the name.
+    #[test]
+    fn content_that_cannot_be_kept_makes_no_recording() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().canonicalize().unwrap().join("f");
+        fs::write(&file, "content").unwrap();
+        let recording = dir.path().join("recording");
+        let mut live = Sysroot::live();
+        live.record_into(&recording).unwrap();
+        let open = live.open(file.to_str().unwrap()).unwrap();
+        fs::remove_dir_all(&recording).unwrap();
+        assert_eq!(open.read_all(100).unwrap(), b"content", "reading goes on");
+        fs::create_dir_all(&recording).unwrap();
+        assert!(live.finish_recording().is_err());
+    }
 
     #[test]
     fn a_hash_is_kept_instead_of_the_content() {

@@ -1,6 +1,7 @@
 //! Words in two languages, and what keeps hostile words off the terminal.
 
 mod escape;
+pub mod faults;
 mod lang;
 mod nearest;
 mod quote;

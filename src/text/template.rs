@@ -65,6 +65,22 @@ fn fill_with(
     out
 }
 
+/// A part of a template, for those who take a sentence apart again.
+pub(super) enum Part<'t> {
+    /// Literal text.
+    Text(&'t str),
+    /// A placeholder.
+    Name(&'t str),
+}
+
+/// The parts of a template, in order.
+pub(super) fn parts(template: &str) -> impl Iterator<Item = Part<'_>> {
+    pieces(template).map(|piece| match piece {
+        Piece::Text(text) => Part::Text(text),
+        Piece::Value { name, .. } => Part::Name(name),
+    })
+}
+
 /// A piece of a template.
 enum Piece<'t> {
     /// Literal text.

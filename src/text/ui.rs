@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use super::faults::told;
 use super::{Lang, Text, Words, fill};
 use crate::ordered::Gather as _;
 
@@ -37,9 +38,14 @@ pub fn word(key: &str, lang: Lang) -> String {
 
 /// The sentence for `key` in both languages, with its placeholders filled.
 pub fn sentence(key: &str, args: &[(&'static str, String)]) -> Text {
-    let args: BTreeMap<&'static str, String> = args.iter().cloned().gather();
+    let mut args: BTreeMap<&'static str, String> = args.iter().cloned().gather();
     let text = words(key);
-    Text { en: fill(&text.en, &args), zh: fill(&text.zh, &args) }
+    let en = fill(&text.en, &args);
+    // Why something could not be done comes in English.
+    for name in ["detail", "why"] {
+        args.entry(name).and_modify(|value| *value = told(value).zh);
+    }
+    Text { en, zh: fill(&text.zh, &args) }
 }
 
 #[cfg(test)]

@@ -162,3 +162,17 @@ fn pickles_are_refused_with_the_reason() {
     zip(&path, &[("m/data.pkl", pickle)]);
     refused(&path, "of posix.system");
 }
+
+/// A directory of packages that is not there would be one in which nothing is found.
+#[test]
+fn packages_are_where_they_are_said_to_be() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = file(dir.path(), "m.py", b"import torch\ntorch.add(1, 2)\n");
+    let source = source.to_str().unwrap();
+    for site in ["/nonexistent", source] {
+        let (status, _, error) = text(&["--site", site, source]);
+        assert!(status == 2 && error.contains(site) && error.contains("--site"), "{error}");
+    }
+    let site = dir.path().to_str().unwrap();
+    assert_ne!(text(&["--site", site, source]).0, 2);
+}

@@ -106,3 +106,28 @@ fn lists_of_hosts_without_end() {
         assert!([2, 3].contains(&code), "{text:?}: {code}");
     }
 }
+
+/// What is named as a report and is none is told; a pipe to which nobody writes is not waited for.
+#[test]
+fn pipes_and_links_that_lead_nowhere() {
+    let (_dir, path) = written(&reports(2, |_, _| ()));
+    std::os::unix::fs::symlink("gone.json", path.join("node003.json")).unwrap();
+    std::os::unix::fs::symlink("node001.json", path.join("latest.json")).unwrap();
+    let pipe = path.join("node004.json");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let (code, text, _) = run(&["fleet", "merge", "--json", path.to_str().unwrap()]);
+    let merged: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((code, found(&merged)), (3, vec!["FLEET-READ/unreadable".to_owned()]));
+    assert_eq!(merged["fleet"]["hosts"], 2);
+    assert_eq!(merged["notes"], json!([]), "a second name of a report is no second report");
+    let unread = merged["fleet"]["unreadable"].as_array().unwrap();
+    let why = |host: &str| {
+        let one = unread.iter().find(|one| one["source"] == host);
+        one.map(|one| one["why"].as_str().unwrap().to_owned()).unwrap_or_default()
+    };
+    assert!(why("node003").contains("`gone.json`, which is not there"), "{unread:?}");
+    assert!(why("node004").contains("pipe"), "{unread:?}");
+    assert_eq!(unread.len(), 2);
+    let (_, text, _) = run(&["fleet", "merge", "--lang", "zh", path.to_str().unwrap()]);
+    assert!(text.contains("不是普通文件，而是管道"), "{text}");
+}

@@ -31,6 +31,11 @@ pub(crate) fn run(args: &[&str]) -> (i32, String, String) {
 
 /// The same with something on standard input.
 pub(crate) fn fed(args: &[&str], input: &[u8]) -> (i32, String, String) {
+    fed_and_weighed(args, input).0
+}
+
+/// The same, and the most memory that it had when it had read its input, in KiB.
+pub(crate) fn fed_and_weighed(args: &[&str], input: &[u8]) -> ((i32, String, String), u64) {
     let mut child = program()
         .args(args)
         .stdin(Stdio::piped())
@@ -40,14 +45,19 @@ pub(crate) fn fed(args: &[&str], input: &[u8]) -> (i32, String, String) {
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
-    // The program may end before it has read everything.
+    let status = format!("/proc/{}/status", child.id());
     let feeder = std::thread::spawn(move || {
+        // The program may end before it has read everything.
         let _ = stdin.write_all(&input);
+        // What is left in the pipe is little; the program waits for more.
+        let status = std::fs::read_to_string(status).unwrap_or_default();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        peak.and_then(|peak| peak.trim().strip_suffix(" kB")?.trim().parse().ok()).unwrap_or(0)
     });
     let output = child.wait_with_output().unwrap();
-    feeder.join().unwrap();
+    let peak = feeder.join().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    ((output.status.code().unwrap(), text(output.stdout), text(output.stderr)), peak)
 }
 
 /// Seconds since 1970.

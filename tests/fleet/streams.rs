@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::site::{fed, found, reports};
+use crate::site::{fed, fed_and_weighed, found, reports};
 
 fn merge(input: &str) -> (i32, Value) {
     let (code, text, errors) = fed(&["fleet", "merge", "--json", "-"], input.as_bytes());
@@ -77,4 +77,23 @@ fn stages_of_verify_are_passed_over() {
     assert_eq!(merge(&format!("{stage}\n")).0, 3);
     let (code, merged) = merge(&format!("n1: {stage}\nn2: {report}\n"));
     assert_eq!((code, found(&merged).len()), (3, 1), "{merged}");
+}
+
+/// A stream is mostly noise where something went wrong: it is counted, and not kept.
+#[test]
+fn noise_takes_no_memory() {
+    let lines = 1_500_000_u32;
+    let mut noise = b"noise\n".repeat(lines as usize);
+    // Documents that are none are no more than lines, on lines of their own or on one.
+    noise.extend_from_slice(&b"{}\n".repeat(200_000));
+    noise.extend_from_slice(&b"{}".repeat(200_000));
+    noise.extend_from_slice(b"\n");
+    noise.extend_from_slice(reports(1, |_, _| ())[0].to_string().as_bytes());
+    let ((code, text, _), peak) = fed_and_weighed(&["fleet", "merge", "--json", "-"], &noise);
+    // The noise alone has 10 MB; each line of it took a hundred bytes.
+    assert!(peak < 100 << 10, "{peak} KiB for {} bytes", noise.len());
+    let merged: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((code, &merged["fleet"]["hosts"]), (3, &Value::from(1)));
+    let notes = merged["notes"].to_string();
+    assert!(notes.contains(&format!("({lines})")) && notes.contains("noise"), "{notes}");
 }

@@ -47,6 +47,14 @@ fn a_root_that_is_none() {
     }
 }
 
+/// Beside another program lies the Python of the system, which nobody asked about.
+#[test]
+fn a_python_that_is_none() {
+    let (code, text, _) = run(&["check", "--only", "PY", "--python", "/bin/ls", "--no-hash"]);
+    assert_eq!(code, 1);
+    assert!(text.contains("error[PY-INTERP] `/bin/ls` (--python) is no Python"), "{text}");
+}
+
 #[test]
 fn an_empty_root() {
     let dir = tempfile::tempdir().unwrap();

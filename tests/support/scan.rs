@@ -42,7 +42,7 @@ pub fn try_scan(root: &Path, args: &[&str]) -> anyhow::Result<Scan> {
     let path = out.path().to_str().unwrap().to_owned();
     line.extend([path.as_str(), "check", "--root", root.to_str().unwrap()]);
     line.extend(args);
-    let status = ascend_doctor::run(Cli::try_parse_from(&line)?)?;
+    let status = ascend_doctor::run(&mut Cli::try_parse_from(&line)?)?;
     let text = std::fs::read_to_string(&path)?;
     let report = serde_json::from_str(&text)?;
     Ok(Scan { code: status.code(), report, text })

@@ -11,6 +11,13 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     if let Some((by, path)) = &python.missing_interpreter {
         found.push(missing(python, by, path));
     }
+    if let Some(path) = &python.not_python {
+        found.push(
+            Found::error("PY-INTERP", "not_python")
+                .arg("path", path)
+                .evidence(Evidence::option("--python").value(path)),
+        );
+    }
     let Some(interpreter) = &python.interpreter else {
         return if found.is_empty() { Outcome::not_applicable("no_python") } else { found.into() };
     };
@@ -133,6 +140,9 @@ mod tests {
         assert_eq!(run(&facts), ["not applicable: no_python"]);
         facts.python.missing_interpreter = Some(("--python".to_owned(), "/x".to_owned()));
         assert_eq!(run(&facts), ["error PY-INTERP missing"]);
+        let other = Python { not_python: Some("/bin/ls".to_owned()), ..Python::default() };
+        let other = Facts { python: other, ..Facts::default() };
+        assert_eq!(run(&other), ["error PY-INTERP not_python"]);
         facts.python.missing_interpreter = Some(("VIRTUAL_ENV".to_owned(), "/v".to_owned()));
         facts.python.interpreter = Some(python("3.11"));
         assert_eq!(run(&facts), ["warning PY-INTERP replaced"]);

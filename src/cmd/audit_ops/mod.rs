@@ -1,4 +1,5 @@
 //! `audit-ops`: which operators of a model have a kernel, before it runs.
+#![expect(clippy::disallowed_methods, reason = "looks at directories that the user named")]
 
 mod chosen;
 mod documented;
@@ -9,7 +10,7 @@ mod machine;
 mod suggest;
 mod versions;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail, ensure};
 use serde_json::json;
 
 use super::finish;
@@ -62,6 +63,13 @@ struct Audited {
 }
 
 pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitStatus> {
+    for site in &args.site {
+        // Where nothing is found, nothing would be followed, and nobody told.
+        let shown = site.display();
+        let meta =
+            std::fs::metadata(site).with_context(|| format!("cannot read `{shown}` (--site)"))?;
+        ensure!(meta.is_dir(), "cannot read `{shown}` (--site): it is no directory");
+    }
     inputs::prepare(&args.inputs);
     let tables = Tables::get();
     let this = this_machine();

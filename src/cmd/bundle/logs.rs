@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::text::{Unpacking, readable, unpacked};
 use crate::ordered::Arrange as _;
-use crate::sysroot::{FileKind, SysFile, Sysroot};
+use crate::sysroot::{FileKind, ReadError, SysFile, Sysroot};
 
 /// The most files that are looked at.
 const FILES: usize = 20_000;
@@ -17,60 +18,88 @@ const SHARE: u64 = 256 << 10;
 pub(super) struct Tail {
     /// Its path on the examined machine.
     pub(super) path: String,
-    /// Its size there, in bytes.
+    /// Its size there, in bytes; of a compressed one what it unpacks to.
     pub(super) size: u64,
+    /// Whether this is only the end of it.
+    pub(super) cut: bool,
+    /// Whether it was compressed.
+    pub(super) compressed: bool,
+    /// How many NUL bytes were taken out.
+    pub(super) nul: u64,
     /// The last lines of it.
     pub(super) text: Vec<u8>,
+}
+
+/// What does not go in.
+#[derive(Debug)]
+pub(super) struct Left {
+    /// The path.
+    pub(super) path: String,
+    /// Why.
+    pub(super) why: String,
+    /// Whether the user named this very path.
+    pub(super) named: bool,
 }
 
 /// What goes in, and what does not.
 #[derive(Debug, Default)]
 pub(super) struct Tails {
     pub(super) taken: Vec<Tail>,
-    /// Paths, each with why it was left out.
-    pub(super) left_out: Vec<(String, String)>,
+    pub(super) left_out: Vec<Left>,
+}
+
+/// A log that is looked for.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Log {
+    modified: i64,
+    path: String,
+    named: bool,
 }
 
 /// Reads the ends of the logs `own` (named by the user) on this machine, `here`, and of those of CANN
 /// and the driver `there`.
 pub(super) fn tails(here: &Sysroot, own: &[String], there: &Sysroot, limit: u64) -> Tails {
     let mut found = Tails::default();
-    let mut first: Vec<(i64, String)> = Vec::new();
+    let mut first =
+        Search { sysroot: here, wanted: &|_| true, logs: Vec::new(), passed: Vec::new() };
     for path in own {
-        if here.exists(path) {
-            gather(here, path, &|_| true, 0, &mut first);
-        } else {
-            found.left_out.push((path.clone(), "it is not there".to_owned()));
-        }
+        first.named(path);
     }
-    let mut usual = Vec::new();
+    let mut usual =
+        Search { sysroot: there, wanted: &is_log, logs: Vec::new(), passed: Vec::new() };
     for place in places(there) {
-        gather(there, &place, &is_log, 0, &mut usual);
+        usual.gather(&place, 0, false);
     }
+    // What is passed over in the usual places nobody asked for.
+    found.left_out.append(&mut first.passed);
+    let (mut first, mut usual) = (first.logs, usual.logs);
     // The newest first.
     first.arrange_by(|a, b| b.cmp(a));
     usual.arrange_by(|a, b| b.cmp(a));
     let mut seen = BTreeSet::new();
-    usual.retain(|(_, path)| seen.insert(path.clone()));
+    usual.retain(|log| seen.insert(log.path.clone()));
 
     // What the user names comes first, and whole if it can.
-    let whole = first.into_iter().map(|(_, path)| (here, path, u64::MAX));
+    let whole = first.into_iter().map(|log| (here, log, u64::MAX));
     let share = SHARE.max(limit / 16);
-    let parts = usual.into_iter().map(|(_, path)| (there, path, share));
+    let parts = usual.into_iter().map(|log| (there, log, share));
     let mut left = limit;
-    for (sysroot, path, share) in whole.chain(parts) {
+    let mut unpacking = Unpacking::default();
+    for (sysroot, Log { path, named, .. }, share) in whole.chain(parts) {
         let most = left.min(share);
-        if most == 0 {
-            found.left_out.push((path, "the limit of --limit was reached".to_owned()));
-            continue;
-        }
-        match tail(sysroot, &path, most) {
-            Ok(tail) => {
-                left -= (tail.text.len() as u64).min(left);
-                found.taken.push(tail);
+        let why = if most == 0 {
+            "the limit of --limit was reached".to_owned()
+        } else {
+            match tail(sysroot, &path, most, &mut unpacking) {
+                Ok(tail) => {
+                    left -= (tail.text.len() as u64).min(left);
+                    found.taken.push(tail);
+                    continue;
+                }
+                Err(why) => why,
             }
-            Err(why) => found.left_out.push((path, why)),
-        }
+        };
+        found.left_out.push(Left { path, why, named });
     }
     found
 }
@@ -96,59 +125,142 @@ fn places(sysroot: &Sysroot) -> Vec<String> {
     places
 }
 
+/// Whether a file in the usual places is a log, as it is or compressed.
 fn is_log(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
-    (lower.contains("log") || lower.ends_with(".txt")) && !lower.ends_with(".gz")
+    let plain = lower.strip_suffix(".gz").unwrap_or(&lower);
+    !plain.ends_with(".tar") && (plain.contains("log") || plain.ends_with(".txt"))
 }
 
-fn gather(
-    sysroot: &Sysroot,
-    path: &str,
-    wanted: &dyn Fn(&str) -> bool,
-    depth: usize,
-    files: &mut Vec<(i64, String)>,
-) {
-    if files.len() >= FILES || depth > DEPTH {
-        return;
-    }
-    let Ok(stat) = sysroot.lstat(path) else { return };
-    match stat.kind {
-        FileKind::File => files.push((stat.modified.unwrap_or(0), path.to_owned())),
-        // A link that was named is followed; one in a directory may lead in a circle.
-        FileKind::Link if depth == 0 => {
-            if let Ok(real) = sysroot.real(path) {
-                gather(sysroot, &real, wanted, 1, files);
-            }
-        }
-        FileKind::Directory => {
-            for (name, kind) in sysroot.entries(path).unwrap_or_default() {
-                let below = format!("{}/{name}", path.trim_end_matches('/'));
-                if kind == FileKind::Directory || kind == FileKind::File && wanted(&name) {
-                    gather(sysroot, &below, wanted, depth + 1, files);
+/// A search for logs.
+struct Search<'a> {
+    sysroot: &'a Sysroot,
+    wanted: &'a dyn Fn(&str) -> bool,
+    logs: Vec<Log>,
+    passed: Vec<Left>,
+}
+
+impl Search<'_> {
+    /// What the user named: that nothing can be had of it is said.
+    fn named(&mut self, path: &str) {
+        let before = (self.logs.len(), self.passed.len());
+        let why = match self.sysroot.stat(path) {
+            Err(error) => error.to_string(),
+            Ok(stat) if stat.kind == FileKind::Directory => {
+                if let Err(error) = self.sysroot.entries(path) {
+                    error.to_string()
+                } else {
+                    self.gather(path, 0, true);
+                    if before != (self.logs.len(), self.passed.len()) {
+                        return;
+                    }
+                    "there is no file in it".to_owned()
                 }
             }
+            Ok(stat) if stat.kind == FileKind::File => {
+                self.gather(path, 0, true);
+                return;
+            }
+            Ok(stat) => ReadError::NotRegular(stat.kind.describe()).to_string(),
+        };
+        self.passed.push(Left { path: path.to_owned(), why, named: true });
+    }
+
+    fn gather(&mut self, path: &str, depth: usize, named: bool) {
+        if self.logs.len() >= FILES || depth > DEPTH {
+            return;
         }
-        _ => {}
+        let Ok(stat) = self.sysroot.lstat(path) else { return };
+        match stat.kind {
+            FileKind::File => self.logs.push(Log {
+                modified: stat.modified.unwrap_or(0),
+                path: path.to_owned(),
+                named,
+            }),
+            // A link that was named is followed; one in a directory may lead in a circle.
+            FileKind::Link if depth == 0 => {
+                if let Ok(real) = self.sysroot.real(path) {
+                    self.gather(&real, 1, named);
+                }
+            }
+            FileKind::Directory => {
+                let entries = self.sysroot.entries(path).unwrap_or_else(|error| {
+                    self.pass(path, error.to_string());
+                    Vec::new()
+                });
+                for (name, kind) in entries {
+                    let below = format!("{}/{name}", path.trim_end_matches('/'));
+                    match kind {
+                        FileKind::Directory => self.gather(&below, depth + 1, false),
+                        FileKind::File if (self.wanted)(&name) => {
+                            self.gather(&below, depth + 1, false);
+                        }
+                        FileKind::File => {}
+                        other => {
+                            self.pass(&below, ReadError::NotRegular(other.describe()).to_string());
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes what was found and is not looked at.
+    fn pass(&mut self, path: &str, why: String) {
+        if self.passed.len() < FILES {
+            self.passed.push(Left { path: path.to_owned(), why, named: false });
+        }
     }
 }
 
 /// At most the last `most` bytes, from the beginning of a line on.
-fn tail(sysroot: &Sysroot, path: &str, most: u64) -> Result<Tail, String> {
+fn tail(
+    sysroot: &Sysroot,
+    path: &str,
+    most: u64,
+    unpacking: &mut Unpacking,
+) -> Result<Tail, String> {
     let file: SysFile = sysroot.open(path).map_err(|error| error.to_string())?;
     if file.is_partial() {
         return Err("only a part of it was recorded".to_owned());
     }
+    let mut head = [0; 2];
+    let count = file.read_at(&mut head, 0).map_err(|error| error.to_string())?;
+    let compressed = count == 2 && head == [0x1f, 0x8b];
+    let (mut text, size) =
+        if compressed { unpacked(&file, most, unpacking)? } else { plain(&file, most)? };
+    let cut = (text.len() as u64) < size;
+    if cut {
+        let line = text.iter().position(|&byte| byte == b'\n').map_or(text.len(), |at| at + 1);
+        text.drain(..line);
+    }
+    let nul = readable(&mut text)?;
+    Ok(Tail { path: path.to_owned(), size, cut, compressed, nul, text })
+}
+
+/// The last bytes of a file, and its size.
+fn plain(file: &SysFile, most: u64) -> Result<(Vec<u8>, u64), String> {
     let size = file.len();
     let begin = size.saturating_sub(most);
     let mut text = vec![0; usize::try_from(size - begin).map_err(|_| "it is too large")?];
     let count = file.read_at(&mut text, begin).map_err(|error| error.to_string())?;
     text.truncate(count);
-    if begin > 0 {
-        let line = text.iter().position(|&byte| byte == b'\n').map_or(text.len(), |at| at + 1);
-        text.drain(..line);
+    // What became shorter while it was read is there as it is now.
+    Ok((text, begin + count as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logs_are_known_by_name() {
+        for name in ["plog-1_20260101.log", "device-0.log.1.gz", "a.txt", "A.LOG.GZ"] {
+            assert!(is_log(name), "{name}");
+        }
+        for name in ["core.1", "logs.tar.gz", "a.bin"] {
+            assert!(!is_log(name), "{name}");
+        }
     }
-    if text.iter().take(4096).any(|&byte| byte == 0) {
-        return Err("it is no text".to_owned());
-    }
-    Ok(Tail { path: path.to_owned(), size, text })
 }

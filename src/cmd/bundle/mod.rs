@@ -7,24 +7,26 @@
 mod logs;
 mod open;
 mod pack;
+mod text;
 
-use std::io::Write;
+use std::io::{IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, anyhow, ensure};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::check;
 use super::machine::{open_machine, this_machine, wanted};
-use super::output::{Output, replace};
+use super::output::{Output, print, replace};
 use crate::cli::BundleArgs;
 use crate::collect;
 use crate::facts::Facts;
 use crate::redact::Redactor;
-use crate::render::{Format, read_document, render, render_documents, write_json};
+use crate::render::{Format, Style, read_document, render, render_documents, write_json};
 use crate::report::ExitStatus;
-use crate::text::{escape_line, sentence, words};
+use crate::sysroot::Sysroot;
+use crate::text::{Text, escape_line, sentence, words};
 use logs::Tails;
 pub(super) use open::{is_bundle, member};
 use pack::{Entry, Pack, TOP};
@@ -54,27 +56,57 @@ pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStat
         output.format().as_str()
     );
     let path = args.output.clone().unwrap_or_else(|| PathBuf::from(NAME));
+    let piped = path == Path::new("-");
+    ensure!(
+        !piped || !std::io::stdout().is_terminal(),
+        "a bundle is nothing for a terminal: send standard output somewhere, or name a file"
+    );
     ensure!(
         args.output.is_some() || path.symlink_metadata().is_err(),
         "`{NAME}` is there already: say with `--output` where the bundle goes"
     );
+    // What is named lies here, whatever machine is examined.
+    let here = this_machine();
+    let own = own(&args.add, &here)?;
     let dir = tempfile::tempdir().context("cannot make a directory for the recording")?;
     let machine = dir.path().join("machine");
     let facts = record(args, &machine)?;
-    // What is named lies here, whatever machine is examined.
-    let here = this_machine();
     let there = open_machine(&args.scan.machine)?;
-    let tails = logs::tails(&here, &own(&args.add)?, &there, args.limit << 20);
+    let tails = logs::tails(&here, &own, &there, args.limit << 20);
     let mut redactor = Redactor::new(args.redact, names(&facts));
-    let mut manifest = None;
-    replace(&path, |out| {
-        manifest = Some(write(out, args, output, &facts, &machine, &tails, &mut redactor)?);
+    let mut made = None;
+    let mut fill = |out: &mut dyn Write| {
+        let mut out = Counted { out, count: 0 };
+        let manifest = write(&mut out, args, output, &facts, &machine, &tails, &mut redactor)?;
+        made = Some((manifest, out.count));
         Ok(())
-    })
-    .with_context(|| format!("cannot write `{}`", path.display()))?;
-    let manifest = manifest.context("the bundle was not written")?;
-    tell(&path, &manifest, &redactor, output)?;
-    Ok(ExitStatus::Clean)
+    };
+    if piped { print(|_, out| fill(out)) } else { replace(&path, fill) }
+        .with_context(|| format!("cannot write `{}`", path.display()))?;
+    let (manifest, size) = made.context("the bundle was not written")?;
+    let written = Written { path: &path, piped, size, taken_out: redactor.count() };
+    tell(&written, &manifest, &tails, output)?;
+    // What somebody meant to send and is not in it is missed too late where nobody is told.
+    let all = tails.left_out.iter().all(|left| !left.named);
+    Ok(if all { ExitStatus::Clean } else { ExitStatus::NoVerdict })
+}
+
+/// Counts what is written.
+struct Counted<'a> {
+    out: &'a mut dyn Write,
+    count: u64,
+}
+
+impl Write for Counted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let count = self.out.write(bytes)?;
+        self.count += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// Reads the machine, and keeps what is read.
@@ -82,15 +114,22 @@ fn record(args: &BundleArgs, machine: &Path) -> anyhow::Result<Facts> {
     let mut sysroot = open_machine(&args.scan.machine)?;
     sysroot.record_into(machine)?;
     let facts = collect::collect(&sysroot, &wanted(&args.scan));
-    sysroot.finish_recording().context("failed to write the recording")?;
+    sysroot
+        .finish_recording()
+        .with_context(|| format!("the recording in `{}` is not complete", machine.display()))?;
     Ok(facts)
 }
 
-/// The logs that were named, by absolute paths.
-fn own(paths: &[PathBuf]) -> anyhow::Result<Vec<String>> {
+/// The logs that were named, by absolute paths. What is not there is a mistake of whoever named it:
+/// it is said before the machine is read.
+fn own(paths: &[PathBuf], here: &Sysroot) -> anyhow::Result<Vec<String>> {
     let absolute = paths.iter().map(|path| {
+        let shown = path.display();
         let path = std::path::absolute(path)?;
-        path.to_str().map(str::to_owned).context("the path is not valid UTF-8")
+        let path = path.to_str().map(str::to_owned);
+        let path = path.with_context(|| format!("`{shown}`: the path is not valid UTF-8"))?;
+        here.stat(&path).map_err(|error| anyhow!("cannot read `{shown}`: {error}"))?;
+        Ok(path)
     });
     absolute.collect()
 }
@@ -133,11 +172,12 @@ fn write(
     let mut left_out = Vec::new();
     for tail in &tails.taken {
         let text = redactor.bytes(&tail.text);
-        let end_of = (tail.text.len() as u64 != tail.size).then_some(tail.size);
-        pack.add_end(&format!("logs{}", tail.path), &text, end_of)?;
+        // What is text now is not called compressed; the log beside it keeps its name.
+        let ending = if tail.compressed { ".txt" } else { "" };
+        pack.add_log(&format!("logs{}{ending}", tail.path), &text, tail)?;
     }
-    for (path, why) in &tails.left_out {
-        left_out.push(json!({ "path": path, "why": why }));
+    for left in &tails.left_out {
+        left_out.push(json!({ "path": left.path, "why": left.why }));
     }
     tree(machine, &mut pack, redactor, &mut left_out)?;
     let manifest = Manifest {
@@ -214,23 +254,31 @@ fn bytes(value: &impl Serialize) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Says what was written.
+/// The bundle, as it was written.
+struct Written<'a> {
+    path: &'a Path,
+    /// To standard output.
+    piped: bool,
+    size: u64,
+    /// How many secrets were taken out.
+    taken_out: usize,
+}
+
+/// Says what was written: on standard error where the bundle itself is on standard output.
 fn tell(
-    path: &Path,
+    written: &Written<'_>,
     manifest: &Manifest,
-    redactor: &Redactor,
+    tails: &Tails,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let shown = path.display().to_string();
-    if output.format() == Format::Json {
-        output.write(|out, _| write_json(manifest, out))?;
-        return Ok(());
-    }
-    let size = path.metadata().map_or(0, |meta| meta.len());
+    let shown = written.path.display().to_string();
     let logs = manifest.entries.iter().filter(|entry| entry.is_log()).count();
-    let kib = size.div_ceil(1024).to_string();
-    let lines = [
-        sentence("bundle_written", &[("path", shown.clone()), ("kib", kib)]),
+    let kib = written.size.div_ceil(1024).to_string();
+    let place = if written.piped { words("bundle_stdout") } else { Text::same(shown.clone()) };
+    let first =
+        |path: &str| sentence("bundle_written", &[("path", path.to_owned()), ("kib", kib.clone())]);
+    let mut lines = vec![
+        Text::new(first(&place.en).en, first(&place.zh).zh),
         sentence(
             "bundle_holds",
             &[
@@ -239,17 +287,24 @@ fn tell(
                 ("left", manifest.left_out.len().to_string()),
             ],
         ),
-        sentence(
-            "bundle_redacted",
-            &[("n", redactor.count().to_string()), ("path", shown), ("top", TOP.to_owned())],
-        ),
     ];
-    output
-        .write(|out, style| {
-            for line in &lines {
-                writeln!(out, "{}", escape_line(line.get(style.lang)))?;
-            }
-            Ok(())
-        })
+    for left in tails.left_out.iter().filter(|left| left.named) {
+        let args = [("path", left.path.clone()), ("why", left.why.clone())];
+        lines.push(sentence("bundle_not_in_it", &args));
+    }
+    lines.push(sentence(
+        "bundle_redacted",
+        &[("n", written.taken_out.to_string()), ("path", shown), ("top", TOP.to_owned())],
+    ));
+    let say = |out: &mut dyn Write, style: Style| {
+        if output.format() == Format::Json {
+            return write_json(manifest, out);
+        }
+        for line in &lines {
+            writeln!(out, "{}", escape_line(line.get(style.lang)))?;
+        }
+        Ok(())
+    };
+    if written.piped { output.write_aside(say) } else { output.write(say) }
         .context("failed to say what was written")
 }

@@ -9,6 +9,8 @@ use super::pack::TOP;
 
 /// How far a bundle is unpacked in search of a member, in bytes.
 const SEARCH: u64 = 1 << 30;
+/// Where in its first block an archive of `tar` says that it is one.
+pub(super) const TAR: std::ops::Range<usize> = 257..262;
 
 /// Whether this looks like a bundle: it is compressed.
 pub(in crate::cmd) fn is_bundle(bytes: &[u8]) -> bool {
@@ -17,6 +19,16 @@ pub(in crate::cmd) fn is_bundle(bytes: &[u8]) -> bool {
 
 /// A member of a bundle, of at most `limit` bytes.
 pub(in crate::cmd) fn member(bundle: &[u8], name: &str, limit: u64) -> anyhow::Result<Vec<u8>> {
+    // Before anything is called damaged: whether it is an archive at all.
+    let mut head = Vec::new();
+    GzDecoder::new(bundle)
+        .take(512)
+        .read_to_end(&mut head)
+        .context("it is compressed, and damaged")?;
+    ensure!(
+        head.get(TAR) == Some(b"ustar"),
+        "it is compressed, but no bundle of ascend-doctor: unpack it first (`gunzip`)"
+    );
     let mut archive = tar::Archive::new(GzDecoder::new(bundle).take(SEARCH));
     let wanted = format!("{TOP}/{name}");
     for entry in archive.entries().context("it is no bundle")? {

@@ -8,13 +8,14 @@ use flate2::write::GzEncoder;
 use serde::Serialize;
 use tar::{Builder, EntryType, Header, HeaderMode};
 
+use super::logs::Tail;
 use crate::hash::Sha256;
 
 /// The directory in the archive that everything lies in.
 pub(super) const TOP: &str = "ascend-doctor-bundle";
 
 /// A file of the archive.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Entry {
     /// Below [`TOP`].
     path: String,
@@ -26,6 +27,12 @@ pub(super) struct Entry {
     /// Size of the file that this is the end of, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     end_of: Option<u64>,
+    /// Whether the log was compressed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unpacked: bool,
+    /// How many NUL bytes the log had, which are left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nul_bytes: Option<u64>,
 }
 
 impl Entry {
@@ -53,16 +60,6 @@ impl<W: Write> Pack<W> {
 
     /// Adds a file.
     pub(super) fn add(&mut self, path: &str, content: &[u8]) -> io::Result<()> {
-        self.add_end(path, content, None)
-    }
-
-    /// Adds the end of a file of that size.
-    pub(super) fn add_end(
-        &mut self,
-        path: &str,
-        content: &[u8],
-        end_of: Option<u64>,
-    ) -> io::Result<()> {
         let mut header = Header::new_gnu();
         header.set_size(content.len() as u64);
         header.set_mode(0o644);
@@ -71,8 +68,19 @@ impl<W: Write> Pack<W> {
             path: path.to_owned(),
             size: content.len() as u64,
             sha256: Some(Sha256::of(content).hex()),
-            end_of,
+            ..Entry::default()
         });
+        Ok(())
+    }
+
+    /// Adds the end of a log, with what became of it on the way.
+    pub(super) fn add_log(&mut self, path: &str, content: &[u8], log: &Tail) -> io::Result<()> {
+        self.add(path, content)?;
+        if let Some(entry) = self.entries.last_mut() {
+            entry.end_of = log.cut.then_some(log.size);
+            entry.unpacked = log.compressed;
+            entry.nul_bytes = Some(log.nul).filter(|&count| count > 0);
+        }
         Ok(())
     }
 
@@ -80,7 +88,7 @@ impl<W: Write> Pack<W> {
     pub(super) fn add_sparse(&mut self, path: &str, file: &Path) -> io::Result<()> {
         let size = file.symlink_metadata()?.len();
         self.archive.append_path_with_name(file, format!("{TOP}/{path}"))?;
-        self.entries.push(Entry { path: path.to_owned(), size, sha256: None, end_of: None });
+        self.entries.push(Entry { path: path.to_owned(), size, ..Entry::default() });
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Reads reports from files, directories and standard input, a few at a time.
 #![expect(clippy::disallowed_methods, reason = "reads files that the user named")]
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -9,6 +10,7 @@ use anyhow::{Context as _, ensure};
 use rayon::prelude::*;
 
 use super::super::output::open_argument;
+use super::search::{named_as, reports_in};
 use crate::collect::now;
 use crate::fleet::{Fleet, Labelled, MAX_DOCUMENT, Piece, Record, Refused, Splitter, read};
 
@@ -20,8 +22,10 @@ const BATCH: usize = 256;
 const BATCH_BYTES: usize = 32 << 20;
 /// The longest line that is taken as a whole, in bytes.
 const MAX_LINE: usize = MAX_DOCUMENT + (1 << 20);
-/// How deep directories are searched.
-const DEPTH: usize = 8;
+/// As many documents of a stream wait to be read, however small they are.
+const BATCH_DOCUMENTS: usize = 1024;
+/// The most documents that are taken of one file: more reports than fit into it are not ours.
+const MAX_PER_FILE: usize = 20_000;
 /// Words that carriers put before lines of their own.
 const CARRIERS: [&str; 7] = ["srun", "slurmstepd", "pdsh", "clush", "ssh", "kubectl", "salloc"];
 
@@ -44,20 +48,17 @@ pub(super) fn read_all(inputs: &[PathBuf], fleet: &mut Fleet) -> anyhow::Result<
             stream(&mut io::stdin().lock(), fleet, &mut other)
                 .context("cannot read standard input")?;
         } else if input.is_dir() {
-            let before = files.len();
-            for entry in walkdir::WalkDir::new(input).max_depth(DEPTH).sort_by_file_name() {
-                let entry = entry.with_context(|| format!("cannot list `{}`", input.display()))?;
-                let name = entry.file_name().to_string_lossy();
-                let named = [".json", ".jsonl", ".ndjson", ".json.gz"];
-                if entry.file_type().is_file() && named.iter().any(|ext| name.ends_with(ext)) {
-                    files.push(entry.into_path());
-                }
-            }
+            let found =
+                reports_in(input).with_context(|| format!("cannot list `{}`", input.display()))?;
             ensure!(
-                files.len() > before,
+                !found.files.is_empty() || !found.refused.is_empty(),
                 "there is no *.json, *.jsonl or *.json.gz in `{}`",
                 input.display()
             );
+            for (path, why) in found.refused {
+                fleet.refuse(&named_as(&path), &why);
+            }
+            files.extend(found.files);
         } else {
             ensure!(input.exists(), "cannot read `{}`: it does not exist", input.display());
             files.push(input.clone());
@@ -82,12 +83,7 @@ fn take(source: &str, outcome: Result<Record, Refused>, fleet: &mut Fleet) {
 
 /// Reads a file: mostly one report.
 fn file(path: &Path) -> Vec<Outcome> {
-    // By convention the file is named after its host: that is what it is called where the report
-    // cannot say it.
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let stem = name.strip_suffix(".gz").unwrap_or(&name);
-    let stem = [".json", ".jsonl", ".ndjson"].iter().find_map(|ext| stem.strip_suffix(ext));
-    let source = stem.map_or_else(|| name.clone(), str::to_owned);
+    let source = named_as(path);
     let (bytes, written) = match content(path) {
         Ok(read) => read,
         Err(error) => return vec![(source, Err(Refused::Form(error.to_string())))],
@@ -101,22 +97,28 @@ fn file(path: &Path) -> Vec<Outcome> {
         return vec![(source, whole.map(arrived))];
     }
     // Several documents, one after the other; or a damaged one.
-    let (mut splitter, mut pieces) = (Splitter::default(), Vec::new());
-    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
-        splitter.line(line, false, &mut pieces);
-    }
-    splitter.end(&mut pieces);
-    let mut out: Vec<Outcome> = Vec::new();
-    for piece in pieces {
+    let (mut splitter, mut out, mut more) = (Splitter::default(), Vec::new(), 0_usize);
+    let mut take = |piece| {
         let outcome = match piece {
             Piece::Document(bytes) => read(&bytes).map(arrived),
             Piece::Broken(_) => Err(Refused::Form("it breaks off".to_owned())),
-            Piece::Other(_) => continue,
+            Piece::Other(_) => return,
         };
-        out.push((source.clone(), outcome));
+        match outcome {
+            Err(Refused::Stage) => {}
+            _ if out.len() >= MAX_PER_FILE => more += 1,
+            outcome => out.push((source.clone(), outcome)),
+        }
+    };
+    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+        splitter.line(line, false, &mut take);
     }
-    let told = |outcome: &Outcome| !matches!(outcome, (_, Err(Refused::Stage)));
-    if !out.iter().any(told) {
+    splitter.end(&mut take);
+    if more > 0 {
+        let why = format!("{more} documents after the {MAX_PER_FILE} that are read of one file");
+        out.push((source.clone(), Err(Refused::Form(why))));
+    }
+    if out.is_empty() {
         let why = match whole {
             Err(Refused::Stage) => Refused::Form("stages without the report at the end".to_owned()),
             Err(refused) => refused,
@@ -153,89 +155,96 @@ fn content(path: &Path) -> io::Result<(Vec<u8>, Option<i64>)> {
 /// Reads a stream to its end.
 fn stream(input: &mut impl io::BufRead, fleet: &mut Fleet, other: &mut Other) -> io::Result<()> {
     let mut labelled = Labelled::default();
-    let mut pieces = Vec::new();
     let mut line = Vec::new();
-    let mut heard = Heard::default();
-    let mut pending = 0;
+    let mut heard =
+        Heard { fleet, other, hosts: BTreeMap::new(), count: 0, waiting: Vec::new(), bytes: 0 };
     loop {
         line.clear();
         let count = (&mut *input).take(MAX_LINE as u64).read_until(b'\n', &mut line)?;
         if count == 0 {
             break;
         }
-        labelled.line(&line, &mut pieces);
-        pending += count;
-        if pending >= BATCH_BYTES {
-            heard.take(&mut pieces, fleet, other);
-            pending = 0;
-        }
+        labelled.line(&line, &mut |label, piece| heard.piece(label, piece));
     }
-    labelled.end(&mut pieces);
-    heard.take(&mut pieces, fleet, other);
-    heard.end(fleet);
+    labelled.end(&mut |label, piece| heard.piece(label, piece));
+    heard.read_waiting();
+    heard.end();
     Ok(())
 }
 
 /// Which hosts of a stream sent a report, and what the others said instead.
-#[derive(Default)]
-struct Heard {
-    hosts: std::collections::BTreeMap<String, Option<String>>,
-    documents: usize,
+struct Heard<'a> {
+    fleet: &'a mut Fleet,
+    other: &'a mut Other,
+    hosts: BTreeMap<String, Option<String>>,
+    /// How many documents without a name before them there were.
+    count: usize,
+    /// Documents that are read together, and their bytes.
+    waiting: Vec<(Option<String>, Piece)>,
+    bytes: usize,
 }
 
-impl Heard {
-    fn take(
-        &mut self,
-        pieces: &mut Vec<(Option<String>, Piece)>,
-        fleet: &mut Fleet,
-        other: &mut Other,
-    ) {
-        // A stream arrives while it is made: what was just read was made just now.
-        let arrived = now().and_then(|now| i64::try_from(now).ok());
-        let outcomes: Vec<_> = std::mem::take(pieces)
-            .into_par_iter()
-            .map(|(label, piece)| {
-                let outcome = match piece {
-                    Piece::Document(bytes) => Ok(read(&bytes)),
-                    Piece::Broken(_) => Ok(Err(Refused::Form("it breaks off".to_owned()))),
-                    Piece::Other(line) => Err(line),
+impl Heard<'_> {
+    /// Takes what the stream says next. Only documents wait: of anything else one line is kept for
+    /// each host, and one of all others, however many there are.
+    fn piece(&mut self, label: Option<&str>, piece: Piece) {
+        match piece {
+            Piece::Other(line) => {
+                let Some(label) = label.filter(|label| !CARRIERS.contains(label)) else {
+                    self.other.count += 1;
+                    self.other.first.get_or_insert(line);
+                    return;
                 };
-                (label, outcome)
-            })
-            .collect();
-        for (label, outcome) in outcomes {
-            match (label, outcome) {
-                (Some(label), Ok(outcome)) => {
-                    if matches!(outcome, Err(Refused::Stage)) {
-                        let said = Some("stages without the report at the end".to_owned());
-                        self.hosts.entry(label.clone()).or_insert(said);
-                    } else {
-                        self.hosts.insert(label.clone(), None);
-                    }
-                    let outcome = outcome.map(|record| Record { arrived, ..record });
-                    take(&label, outcome, fleet);
+                if !self.hosts.contains_key(label) {
+                    self.hosts.insert(label.to_owned(), Some(line));
                 }
-                (None, Ok(outcome)) => {
-                    self.documents += 1;
-                    let outcome = outcome.map(|record| Record { arrived, ..record });
-                    take(&format!("#{}", self.documents), outcome, fleet);
-                }
-                (Some(label), Err(line)) if !CARRIERS.contains(&label.as_str()) => {
-                    self.hosts.entry(label).or_insert(Some(line));
-                }
-                (_, Err(line)) => {
-                    other.count += 1;
-                    other.first.get_or_insert(line);
+            }
+            Piece::Document(ref bytes) | Piece::Broken(ref bytes) => {
+                self.bytes += bytes.len();
+                self.waiting.push((label.map(str::to_owned), piece));
+                if self.bytes >= BATCH_BYTES || self.waiting.len() >= BATCH_DOCUMENTS {
+                    self.read_waiting();
                 }
             }
         }
     }
 
+    /// Reads the documents that wait.
+    fn read_waiting(&mut self) {
+        // A stream arrives while it is made: what was just read was made just now.
+        let arrived = now().and_then(|now| i64::try_from(now).ok());
+        self.bytes = 0;
+        let outcomes: Vec<_> = std::mem::take(&mut self.waiting)
+            .into_par_iter()
+            .map(|(label, piece)| {
+                let outcome = match piece {
+                    Piece::Document(bytes) => read(&bytes),
+                    _ => Err(Refused::Form("it breaks off".to_owned())),
+                };
+                (label, outcome.map(|record| Record { arrived, ..record }))
+            })
+            .collect();
+        for (label, outcome) in outcomes {
+            let Some(label) = label else {
+                self.count += 1;
+                take(&format!("#{}", self.count), outcome, self.fleet);
+                continue;
+            };
+            if matches!(outcome, Err(Refused::Stage)) {
+                let said = Some("stages without the report at the end".to_owned());
+                self.hosts.entry(label.clone()).or_insert(said);
+            } else {
+                self.hosts.insert(label.clone(), None);
+            }
+            take(&label, outcome, self.fleet);
+        }
+    }
+
     /// Hosts that spoke and sent no report are not well.
-    fn end(self, fleet: &mut Fleet) {
+    fn end(self) {
         for (host, said) in self.hosts {
             if let Some(said) = said {
-                fleet.refuse(&host, &format!("no report, but: {said}"));
+                self.fleet.refuse(&host, &format!("no report, but: {said}"));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! `fleet`: the reports of many machines, brought together.
 
 mod inputs;
+mod search;
 
 use anyhow::{Context as _, ensure};
 

@@ -1,6 +1,7 @@
 //! Which interpreter would run the workload, and where its packages are. Nothing is executed.
 
 use super::{Options, pyenv};
+use crate::elf::Object;
 use crate::facts::{Interpreter, Process};
 use crate::ordered::Arrange as _;
 use crate::sysroot::{FileKind, ReadError, Sysroot};
@@ -233,6 +234,24 @@ pub(super) fn at(sysroot: &Sysroot, path: &str, chosen_by: &str) -> Option<Inter
     found.version = version(sysroot, &found, &libraries);
     found.arch = is_file.then(|| elf_machine(sysroot, &real)).flatten();
     Some(found)
+}
+
+/// Whether a file can be a Python: by its name, or else by what it brings or loads. It is not run.
+pub(super) fn may_be_python(sysroot: &Sysroot, found: &Interpreter) -> bool {
+    let named = |path: &str| {
+        let name = super::base_name(path).to_ascii_lowercase();
+        name.contains("python") || name.starts_with("pypy")
+    };
+    // Of a copied tree it may have been left out.
+    if named(&found.path) || named(&found.real) || !sysroot.is_file(&found.real) {
+        return true;
+    }
+    let Ok(file) = sysroot.open(&found.real) else { return true };
+    let Ok(object) = Object::read(&file) else { return false };
+    let main = |name: &str| matches!(object.defines(&file, name), Ok(Some(true)));
+    object.dynamic.needed.iter().any(|library| library.starts_with("libpython"))
+        || main("Py_BytesMain")
+        || main("Py_Main")
 }
 
 /// The prefix of the interpreter that a virtual environment was made from; `home` is the

@@ -14,7 +14,7 @@ mod site;
 mod tests;
 
 use super::Options;
-use crate::facts::Python;
+use crate::facts::{Interpreter, Python};
 use crate::sysroot::Sysroot;
 
 /// Reads the interpreter, `sys.path`, the installed distributions, and what the packages of the
@@ -22,6 +22,11 @@ use crate::sysroot::Sysroot;
 pub(super) fn collect(sysroot: &Sysroot, options: &Options) -> Python {
     let mut python = Python::default();
     (python.interpreter, python.missing_interpreter) = interp::choose(sysroot, options);
+    if options.python.is_some() {
+        // What other programs lie beside is the Python of its directory, which nobody named.
+        let is_other = |found: &mut Interpreter| !interp::may_be_python(sysroot, found);
+        python.not_python = python.interpreter.take_if(is_other).map(|other| other.path);
+    }
     site::read(sysroot, &mut python);
     python.dists = dists::read(sysroot, &python.site_dirs);
     python.others = interp::others(sysroot, python.interpreter.as_ref());

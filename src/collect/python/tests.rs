@@ -106,6 +106,31 @@ fn a_missing_interpreter_that_was_named_is_not_replaced() {
     }
 }
 
+/// Beside `ls` lies the Python of the system, which would be examined under its name.
+#[test]
+fn another_program_is_no_python() {
+    let usr = || Tree::new(&[]).file("/usr/lib/python3.11/os.py", "").link("/bin", "usr/bin");
+    let tree = usr()
+        .file("/usr/bin/ls", b"\x7fELF and more")
+        .file("/usr/bin/pip", "#!/usr/bin/python3\n")
+        .file("/usr/bin/python3.11", "")
+        .file("/opt/env/bin/my-python", "#!/bin/sh\n")
+        .link("/usr/bin/py", "python3.11");
+    let read = |named: &str| {
+        let options = Options { python: Some(named.to_owned()), ..Options::default() };
+        tree.read_with(&options).0
+    };
+    for other in ["/bin/ls", "/usr/bin/pip"] {
+        let python = read(other);
+        assert_eq!((python.interpreter, python.not_python.as_deref()), (None, Some(other)));
+        assert_eq!(python.missing_interpreter, None);
+    }
+    for good in ["/bin/python3.11", "/usr/bin/py", "/opt/env/bin/my-python"] {
+        let python = read(good);
+        assert!(python.interpreter.is_some() && python.not_python.is_none(), "{good}");
+    }
+}
+
 #[test]
 fn a_venv_sees_the_base_if_it_says_so() {
     let tree = Tree::new(&[("VIRTUAL_ENV", "/v"), ("HOME", "/root")])

@@ -18,7 +18,7 @@ pub(super) fn read(ctx: &Context<'_>) -> Outcome {
             .arg("count", total.to_string())
             .arg("sources", names);
         for unread in fleet.unread.iter().take(NAMED) {
-            found = found.evidence(Evidence::host(&unread.source).value(&unread.why));
+            found = found.evidence(Evidence::host(&unread.source).fault(&unread.why));
         }
         out.push(found);
     }

@@ -9,7 +9,7 @@ use crate::text::{Text, sentence, words};
 /// One answer. What a page does not show is passed over.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum Item {
+pub(super) enum Item {
     Code {
         asked: String,
         meanings: Vec<Meaning>,
@@ -35,21 +35,21 @@ enum Item {
 }
 
 #[derive(Debug, Deserialize)]
-struct Meaning {
+pub(super) struct Meaning {
     family: Family,
     code: Code,
     cause: Option<Cause>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Family {
+pub(super) struct Family {
     id: String,
     title: Text,
     says: Text,
 }
 
 #[derive(Debug, Deserialize)]
-struct Code {
+pub(super) struct Code {
     #[serde(rename = "code")]
     spelled: String,
     #[serde(default)]
@@ -63,7 +63,7 @@ struct Code {
 }
 
 #[derive(Debug, Deserialize)]
-struct Cause {
+pub(super) struct Cause {
     id: String,
     title: Text,
     text: Text,
@@ -74,15 +74,14 @@ struct Cause {
 }
 
 #[derive(Debug, Deserialize)]
-struct Step {
+pub(super) struct Step {
     en: String,
     zh: String,
     run: Option<String>,
 }
 
-/// The page of a document that has `items`; `command` is the subcommand that wrote it.
-pub(super) fn document(command: &str, items: serde_json::Value) -> serde_json::Result<Document> {
-    let items: Vec<Item> = serde_json::from_value(items)?;
+/// The page of answers; `command` is the subcommand that wrote it.
+pub(super) fn document(command: &str, items: Vec<Item>) -> Document {
     let mut page = Document { command: command.to_owned(), answer: true, ..Document::default() };
     let mut asked_for = Vec::new();
     for item in items {
@@ -112,7 +111,7 @@ pub(super) fn document(command: &str, items: serde_json::Value) -> serde_json::R
         }
     }
     page.subject = asked_for.join(" ");
-    Ok(page)
+    page
 }
 
 fn of_meaning(meaning: Meaning) -> Finding {

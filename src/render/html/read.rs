@@ -1,10 +1,10 @@
 //! Reads back what another run wrote in JSON.
 
-use serde::Deserialize as _;
-use serde_json::Value;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::document::Document;
-use super::items;
+use super::items::{self, Item};
 
 /// Why something is no report.
 #[derive(Debug, thiserror::Error)]
@@ -28,16 +28,19 @@ pub(crate) enum ReadError {
 
 /// Reads a report; of lines of JSON (`verify --json`) the last one is the report.
 pub(crate) fn read(bytes: &[u8]) -> Result<Document, ReadError> {
-    let value = match serde_json::from_slice::<Value>(bytes) {
-        Ok(value) => value,
+    // First what it is, then what a page shows of it. Nothing else is kept: a report holds much
+    // that is for programs, and as a tree of values it would take forty times its size.
+    let (head, bytes): (Head, _) = match serde_json::from_slice(bytes) {
+        Ok(head) => (head, bytes),
+        Err(error) if error.is_data() => return Err(ReadError::Foreign),
         Err(error) => {
             let last = bytes.trim_ascii_end().rsplit(|&byte| byte == b'\n').next();
             let last = last.filter(|last| last.len() < bytes.trim_ascii_end().len());
-            let line = last.and_then(|last| serde_json::from_slice(last).ok());
+            let line = last.and_then(|last| Some((serde_json::from_slice(last).ok()?, last)));
             line.ok_or(ReadError::Json(error))?
         }
     };
-    let Some(schema) = value["schema"].as_str() else { return Err(ReadError::Foreign) };
+    let Some(schema) = head.schema else { return Err(ReadError::Foreign) };
     let Some((command, version)) =
         schema.strip_prefix("ascend-doctor/").and_then(|rest| rest.split_once('/'))
     else {
@@ -47,16 +50,31 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Document, ReadError> {
         return Err(ReadError::Facts);
     }
     if version != "1" {
-        return Err(ReadError::Newer(schema.to_owned()));
+        return Err(ReadError::Newer(schema.clone()));
     }
-    if let Some(list) = value.get("items") {
-        return items::document(command, list.clone()).map_err(ReadError::Form);
+    if head.items.is_some() {
+        let list: Answers = serde_json::from_slice(bytes).map_err(ReadError::Form)?;
+        return Ok(items::document(command, list.items));
     }
-    if value.get("findings").is_none() {
+    if head.findings.is_none() {
         return Err(ReadError::Foreign);
     }
     let answer = matches!(command, "explain" | "compat");
-    let mut document = Document::deserialize(value).map_err(ReadError::Form)?;
+    let mut document: Document = serde_json::from_slice(bytes).map_err(ReadError::Form)?;
     document.answer = answer;
     Ok(document)
+}
+
+/// What tells one kind of document from another.
+#[derive(Deserialize)]
+struct Head {
+    schema: Option<String>,
+    items: Option<IgnoredAny>,
+    findings: Option<IgnoredAny>,
+}
+
+/// The answers of `translate-error` and `explain`.
+#[derive(Deserialize)]
+struct Answers {
+    items: Vec<Item>,
 }

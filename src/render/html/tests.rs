@@ -178,8 +178,26 @@ fn what_is_no_report_is_named() {
     assert!(error("{\"schema\":\"ascend-doctor/check/1\"}").contains("no report"));
     let broken = "{\"schema\":\"ascend-doctor/check/1\",\"command\":\"check\",\"findings\":[1]}";
     assert!(error(broken).contains("no report"));
-    let deep = format!("{{\"schema\":{}1{}}}", "[".repeat(5000), "]".repeat(5000));
+    let (open, close) = ("[".repeat(5000), "]".repeat(5000));
+    assert!(error(&format!("{{\"schema\":{open}1{close}}}")).contains("no report"));
+    let one = "{\"id\":\"A\",\"message\":\"\",\"severity\":\"info\",\"title\":{\"en\":\"\",\"zh\":\"\"},\
+        \"cause\":{\"en\":\"\",\"zh\":\"\"},\"fix\":[],\"evidence\":[],\"refs\":[],\"consequences\":[";
+    let deep = format!(
+        "{{\"schema\":\"ascend-doctor/check/1\",\"command\":\"check\",\"findings\":[{}{}]}}",
+        one.repeat(5000),
+        "]}".repeat(5000)
+    );
     assert!(error(&deep).contains("recursion"), "{}", error(&deep));
+}
+
+/// What a page does not show is for programs: it is passed over, whatever it is.
+#[test]
+fn other_members_are_not_kept() {
+    let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
+    let text = format!(
+        "{{\"schema\":\"ascend-doctor/check/1\",\"command\":\"check\",\"findings\":[],\"x\":{open}{close}}}"
+    );
+    assert_eq!(read(text.as_bytes()).unwrap().command, "check");
 }
 
 #[test]

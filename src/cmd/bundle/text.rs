@@ -1,0 +1,165 @@
+//! What of a log can be passed on: text, from which secrets can be taken out.
+
+use std::io::{self, Read};
+
+use flate2::read::MultiGzDecoder;
+
+use super::open::TAR;
+use crate::sysroot::SysFile;
+
+/// How much is unpacked in search of the ends of compressed logs, of all together, in bytes.
+const UNPACKED: u64 = 1 << 30;
+/// How much is looked at at each end to tell text from other content, in bytes.
+const LOOK: usize = 4096;
+
+/// How much may still be unpacked, in bytes.
+#[derive(Debug)]
+pub(super) struct Unpacking(u64);
+
+impl Default for Unpacking {
+    fn default() -> Self {
+        Self(UNPACKED)
+    }
+}
+
+/// A file of the examined machine, from its beginning on.
+struct Bytes<'a> {
+    file: &'a SysFile,
+    at: u64,
+}
+
+impl Read for Bytes<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read_at(buffer, self.at).map_err(io::Error::other)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+/// The last `most` bytes of what a file unpacks to, and how many bytes that are as a whole.
+pub(super) fn unpacked(
+    file: &SysFile,
+    most: u64,
+    unpacking: &mut Unpacking,
+) -> Result<(Vec<u8>, u64), String> {
+    last(MultiGzDecoder::new(Bytes { file, at: 0 }), most, unpacking)
+}
+
+fn last(
+    mut from: impl Read,
+    most: u64,
+    unpacking: &mut Unpacking,
+) -> Result<(Vec<u8>, u64), String> {
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    // What is too much is dropped from time to time, and not with each piece.
+    let full = most.saturating_add(most.clamp(64 << 10, 64 << 20));
+    let (mut kept, mut size) = (Vec::new(), 0_u64);
+    let mut piece = vec![0; 64 << 10];
+    loop {
+        let count = from.read(&mut piece).map_err(|error| {
+            // What the machine said stands in it where the file cannot be read.
+            format!("it is compressed, and cannot be unpacked: {error}")
+        })?;
+        if count == 0 {
+            break;
+        }
+        if size == 0 && is_archive(&piece[..count]) {
+            return Err(ARCHIVE.to_owned());
+        }
+        size += count as u64;
+        if count as u64 > unpacking.0 {
+            return Err(format!("compressed logs unpack to more than {UNPACKED} bytes"));
+        }
+        unpacking.0 -= count as u64;
+        kept.extend_from_slice(&piece[..count]);
+        if kept.len() > full {
+            kept.drain(..kept.len() - most);
+        }
+    }
+    if kept.len() > most {
+        kept.drain(..kept.len() - most);
+    }
+    Ok((kept, size))
+}
+
+const ARCHIVE: &str = "it is an archive: add what is in it";
+
+fn is_archive(head: &[u8]) -> bool {
+    head.get(TAR) == Some(b"ustar") || head.starts_with(b"PK\x03\x04")
+}
+
+/// Takes NUL bytes out of a text, and says how many there were; or why it is no text.
+///
+/// A log that was cut off while a process wrote to it begins with NUL bytes, one in UTF-16 has them
+/// between its letters, where no secret would be recognised.
+pub(super) fn readable(text: &mut Vec<u8>) -> Result<u64, String> {
+    if is_archive(text) {
+        return Err(ARCHIVE.to_owned());
+    }
+    let before = text.len();
+    if memchr::memchr(0, text).is_some() {
+        text.retain(|&byte| byte != 0);
+        if text.is_empty() {
+            return Err("it holds nothing but NUL bytes".to_owned());
+        }
+    }
+    let control = |byte: &&u8| matches!(**byte, 1..=6 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f);
+    let odd = |part: &[u8]| part.iter().filter(control).count() * 20 > part.len();
+    let (head, end) = (&text[..text.len().min(LOOK)], &text[text.len().saturating_sub(LOOK)..]);
+    if odd(head) || odd(end) {
+        return Err("it is no text".to_owned());
+    }
+    Ok((before - text.len()) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    fn packed(text: &[u8]) -> Vec<u8> {
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        packer.write_all(text).unwrap();
+        packer.finish().unwrap()
+    }
+
+    fn end_of(bytes: &[u8], most: u64) -> Result<(Vec<u8>, u64), String> {
+        last(MultiGzDecoder::new(bytes), most, &mut Unpacking::default())
+    }
+
+    #[test]
+    fn the_end_of_what_is_compressed() {
+        let text: Vec<u8> = (0..400_000_u32).map(|n| b'a' + (n % 26) as u8).collect();
+        for most in [10, 70_000, 1 << 30] {
+            let (kept, size) = end_of(&packed(&text), most).unwrap();
+            assert_eq!(size, 400_000);
+            assert!(text.ends_with(&kept) && kept.len() as u64 == most.min(400_000), "{most}");
+        }
+        let whole = packed(&text);
+        assert!(end_of(&whole[..whole.len() / 2], 10).unwrap_err().contains("cannot be unpacked"));
+        let mut little = Unpacking(1000);
+        let error = last(MultiGzDecoder::new(&whole[..]), 10, &mut little).unwrap_err();
+        assert!(error.contains("more than"), "{error}");
+        let mut tar = vec![b'x'; 512];
+        tar[TAR].copy_from_slice(b"ustar");
+        assert_eq!(end_of(&packed(&tar), 10).unwrap_err(), ARCHIVE);
+    }
+
+    #[test]
+    fn nul_bytes_are_taken_out_and_other_content_is_refused() {
+        let read = |bytes: &[u8]| {
+            let mut text = bytes.to_vec();
+            readable(&mut text).map(|nul| (text, nul))
+        };
+        assert_eq!(read(b""), Ok((vec![], 0)));
+        assert_eq!(read(b"\0\0\0a\nb\n"), Ok((b"a\nb\n".to_vec(), 3)));
+        assert_eq!(read(b"t\0o\0k\0e\0n\0"), Ok((b"token".to_vec(), 5)), "UTF-16");
+        assert!(read("\u{1b}[31m错误\u{1b}[0m\r\n".as_bytes()).is_ok());
+        assert!(read(b"\0\0\0\0").is_err());
+        assert!(read(b"\x7fELF\x02\x01\x01\0\0\0\0\x03\0\x3e\0\x01").is_err());
+        assert!(read(b"PK\x03\x04 and more").is_err());
+        let mixed = [vec![b'a'; 10_000], (0..=255).collect::<Vec<u8>>().repeat(40)].concat();
+        assert!(read(&mixed).is_err(), "text before it is no help");
+    }
+}

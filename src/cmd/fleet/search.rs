@@ -1,0 +1,132 @@
+//! Finds reports in a directory that the user named.
+#![expect(clippy::disallowed_methods, reason = "lists directories that the user named")]
+
+use std::collections::BTreeSet;
+use std::fs::FileType;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+use crate::ordered::Arrange as _;
+
+/// How deep directories are searched.
+const DEPTH: usize = 8;
+/// How the names of reports end.
+const ENDINGS: [&str; 4] = [".json", ".jsonl", ".ndjson", ".json.gz"];
+
+/// What is named as reports are.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Files, by name.
+    pub(super) files: Vec<PathBuf>,
+    /// What can be no report although it is named so, and why. It is not opened: a pipe would keep
+    /// us waiting for whoever writes to it.
+    pub(super) refused: Vec<(PathBuf, String)>,
+}
+
+/// What a file is called where the report cannot say it: by convention it is named after its host.
+pub(super) fn named_as(path: &Path) -> String {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = name.strip_suffix(".gz").unwrap_or(&name);
+    let stem = ENDINGS.iter().find_map(|ending| stem.strip_suffix(ending));
+    stem.map_or_else(|| name.clone(), str::to_owned)
+}
+
+/// The reports in a directory and below.
+pub(super) fn reports_in(dir: &Path) -> walkdir::Result<Found> {
+    let mut found = Found::default();
+    let mut links = Vec::new();
+    let mut seen = BTreeSet::new();
+    for entry in walkdir::WalkDir::new(dir).max_depth(DEPTH).sort_by_file_name() {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy();
+        let kind = entry.file_type();
+        if kind.is_dir() || !ENDINGS.iter().any(|ending| name.ends_with(ending)) {
+            continue;
+        }
+        if kind.is_file() {
+            let meta = entry.metadata()?;
+            seen.insert((meta.dev(), meta.ino()));
+            found.files.push(entry.into_path());
+        } else if kind.is_symlink() {
+            links.push(entry.into_path());
+        } else {
+            found.refused.push((entry.into_path(), no_file(kind)));
+        }
+    }
+    // A link beside its target (`latest.json`) is the same report once more.
+    for link in links {
+        match link.metadata() {
+            Ok(meta) if meta.is_dir() => {}
+            Ok(meta) if !meta.is_file() => found.refused.push((link, no_file(meta.file_type()))),
+            Ok(meta) => {
+                if seen.insert((meta.dev(), meta.ino())) {
+                    found.files.push(link);
+                }
+            }
+            Err(error) => {
+                let target = link.read_link().unwrap_or_default();
+                let why = if error.kind() == std::io::ErrorKind::NotFound {
+                    format!("it is a link to `{}`, which is not there", target.display())
+                } else {
+                    error.to_string()
+                };
+                found.refused.push((link, why));
+            }
+        }
+    }
+    found.files.arrange();
+    Ok(found)
+}
+
+fn no_file(kind: FileType) -> String {
+    let what = if kind.is_fifo() {
+        "a pipe"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    };
+    format!("it is no regular file but {what}, and was not read")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_and_pipes_are_told_or_followed_and_nothing_is_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::write(at("a.json"), "{}").unwrap();
+        symlink("a.json", at("latest.json")).unwrap();
+        symlink("gone.json", at("b.json")).unwrap();
+        symlink("c.json", at("c.json")).unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        std::fs::write(elsewhere.path().join("d"), "{}").unwrap();
+        symlink(elsewhere.path().join("d"), at("d.json")).unwrap();
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        let fifo = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, at("e.json"), fifo, mode, 0).unwrap();
+        std::fs::write(at("notes.txt"), "").unwrap();
+        let found = reports_in(dir.path()).unwrap();
+        assert_eq!(found.files, [at("a.json"), at("d.json")]);
+        let why = |name: &str| {
+            let refused = found.refused.iter().find(|(path, _)| *path == at(name));
+            refused.map(|(_, why)| why.as_str()).unwrap_or_default()
+        };
+        assert!(why("b.json").contains("`gone.json`, which is not there"), "{found:?}");
+        assert!(!why("c.json").is_empty(), "a link to itself");
+        assert!(why("e.json").contains("a pipe"), "{found:?}");
+        assert_eq!(found.refused.len(), 3);
+    }
+
+    #[test]
+    fn a_file_is_named_after_its_host() {
+        for name in ["n1.json", "n1.json.gz", "n1.ndjson", "n1.jsonl"] {
+            assert_eq!(named_as(Path::new(name)), "n1", "{name}");
+        }
+        assert_eq!(named_as(Path::new("x/n1.txt")), "n1.txt");
+    }
+}
