@@ -139,6 +139,9 @@ pub(crate) fn on_enough_stack<T: Send>(
     text: &str,
     work: impl FnOnce() -> Result<T, SyntaxError> + Send,
 ) -> Result<T, SyntaxError> {
+    if depth::is_shallow(text) {
+        return work();
+    }
     match depth::of(text) {
         Ok(depth) if depth <= depth::SHALLOW => work(),
         // Trees are walked by recursion: deep ones get a stack of their own.

@@ -9,6 +9,7 @@ mod bindings;
 mod collect;
 mod few_names;
 
+use foldhash::fast::RandomState;
 use foldhash::{HashMap, HashSet};
 use ruff_python_ast::visitor::Visitor as _;
 use ruff_python_ast::{Expr, Stmt, StmtClassDef, StmtFunctionDef};
@@ -103,10 +104,12 @@ impl<'a> Scopes<'a> {
     }
 
     fn add(&mut self, parent: Option<ScopeId>, kind: Kind) -> ScopeId {
+        // Functions and classes bind several names; to grow for them takes longer than the room.
+        let names = if kind == Kind::Module { 50 } else { 7 };
         self.all.push(Scope {
             parent,
             kind,
-            names: HashMap::default(),
+            names: HashMap::with_capacity_and_hasher(names, RandomState::default()),
             globals: HashSet::default(),
         });
         self.all.len() - 1

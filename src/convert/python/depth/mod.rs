@@ -4,6 +4,8 @@
 //! (`a.b.b.b…`, `not not not …`, `((((…`) would take more than there is. So the operators and
 //! brackets that can stand inside each other are counted first, roughly, and never too few.
 
+mod quick;
+
 use memchr::{memchr, memchr2, memchr3};
 
 /// What the stack of any thread carries.
@@ -12,6 +14,12 @@ pub(super) const SHALLOW: usize = 150;
 const LIMIT: usize = 5_000;
 /// The stack for what is deeper than [`SHALLOW`], in bytes; only what is used is ever taken.
 pub(super) const STACK: usize = 512 << 20;
+
+/// Whether the stack of any thread carries the tree of `text`. Where it says no, [`of`] may still find
+/// that it does.
+pub(super) fn is_shallow(text: &str) -> bool {
+    quick::is_shallow(text, SHALLOW)
+}
 
 /// An upper bound for the depth of the tree of `text`.
 ///
@@ -238,36 +246,6 @@ impl Scan<'_> {
         self.at += memchr(b'\n', rest).unwrap_or(rest.len());
     }
 
-    /// Skips a string that holds nothing but text, from behind its first quote.
-    fn text(&mut self, quote: u8, triple: bool) {
-        loop {
-            let rest = &self.bytes[self.at.min(self.bytes.len())..];
-            let found = if triple {
-                memchr2(quote, b'\\', rest)
-            } else {
-                memchr3(quote, b'\\', b'\n', rest)
-            };
-            let Some(found) = found else {
-                self.at = self.bytes.len();
-                return;
-            };
-            self.at += found;
-            match rest[found] {
-                b'\\' => self.at += 2,
-                b'\n' => return,
-                _ if !triple => {
-                    self.at += 1;
-                    return;
-                }
-                _ if rest[found..].starts_with(&[quote; 3]) => {
-                    self.at += 3;
-                    return;
-                }
-                _ => self.at += 1,
-            }
-        }
-    }
-
     /// Skips a string. What f-strings hold is counted by the brackets of the string, which
     /// are more than those of its expressions.
     fn string(&mut self, quote: u8) {
@@ -277,7 +255,7 @@ impl Scan<'_> {
         // Only what is formatted holds more than text: `f"{x}"`, `rf"…"`, `t"…"`.
         self.nests |= prefix.iter().any(|byte| matches!(byte, b'f' | b'F' | b't' | b'T'));
         if !self.nests {
-            self.text(quote, triple);
+            self.at = text_end(self.bytes, self.at, quote, triple);
             return;
         }
         let mut braces = 0usize;
@@ -308,6 +286,25 @@ impl Scan<'_> {
                 _ => {}
             }
             self.at += 1;
+        }
+    }
+}
+
+/// Where a string ends that holds nothing but text, from behind its first quote.
+fn text_end(bytes: &[u8], begin: usize, quote: u8, triple: bool) -> usize {
+    let mut at = begin;
+    loop {
+        let rest = &bytes[at.min(bytes.len())..];
+        let found =
+            if triple { memchr2(quote, b'\\', rest) } else { memchr3(quote, b'\\', b'\n', rest) };
+        let Some(found) = found else { return bytes.len() };
+        at += found;
+        match rest[found] {
+            b'\\' => at += 2,
+            b'\n' => return at,
+            _ if !triple => return at + 1,
+            _ if rest[found..].starts_with(&[quote; 3]) => return at + 3,
+            _ => at += 1,
         }
     }
 }
