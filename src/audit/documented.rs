@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::judge::{Against, Class, class_of};
 use super::python::operators_of;
-use super::{Calls, Model, Op};
+use super::{Calls, Model, Op, Place};
 use crate::checks::chip::ChipFamily;
 use crate::ops::aclnn;
 use crate::ops::documented::{Documents, Said};
@@ -41,7 +41,7 @@ pub struct Documented {
     /// How often it is called.
     pub count: u64,
     /// The first places.
-    pub places: Vec<String>,
+    pub places: Vec<Place>,
 }
 
 /// What documents and registrations together say of a call.
@@ -74,7 +74,7 @@ pub enum Point {
         /// The values that are allowed.
         allowed: Vec<&'static str>,
         /// The first places.
-        places: Vec<String>,
+        places: Vec<Place>,
     },
 }
 

@@ -67,6 +67,7 @@ fn operator(line: &[u8]) -> Option<Op> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::Place;
 
     #[test]
     fn warnings_of_each_process_are_counted() {
@@ -75,7 +76,10 @@ mod tests {
         let all: Vec<String> = model
             .uses
             .iter()
-            .map(|(op, used)| format!("{op} {} {:?}", used.count, used.places))
+            .map(|(op, used)| {
+                let places: Vec<String> = used.places.iter().map(Place::to_string).collect();
+                format!("{op} {} {places:?}", used.count)
+            })
             .collect();
         assert_eq!(
             all,

@@ -15,6 +15,7 @@ mod list;
 mod log;
 mod onnx;
 mod pickle;
+mod place;
 pub mod python;
 mod safetensors;
 mod sniff;
@@ -28,6 +29,7 @@ use std::io::{Read, Seek};
 
 use serde::Serialize;
 
+pub use place::Place;
 pub use sniff::read;
 
 /// Bytes that can be read from any place: a file.
@@ -165,7 +167,7 @@ pub struct Use {
     pub inside: u64,
     /// The first places, as the input names them. Of sources, those where it certainly runs with the
     /// model; where there is none, those where it may.
-    pub places: Vec<String>,
+    pub places: Vec<Place>,
     /// How often the input itself shows that it was computed on the CPU.
     #[serde(skip_serializing_if = "is_zero")]
     pub fell_back: u64,
@@ -197,9 +199,9 @@ fn is_zero(count: &u64) -> bool {
 pub(crate) struct Calls {
     pub count: u64,
     /// The first places.
-    pub places: Vec<String>,
+    pub places: Vec<Place>,
     /// Arguments with the values that are written there, and the first places.
-    pub given: BTreeMap<(String, String), Vec<String>>,
+    pub given: BTreeMap<(String, String), Vec<Place>>,
 }
 
 /// What an input uses.
@@ -276,9 +278,9 @@ impl Model {
         entry.count = entry.count.saturating_add(count);
         if let Some(place) = place
             && entry.places.len() < MOST_PLACES
-            && !entry.places.iter().any(|known| known == place)
+            && !entry.places.iter().any(|known| *known == *place)
         {
-            entry.places.push(place.chars().take(400).collect());
+            entry.places.push(Place::Named(place.chars().take(400).collect()));
         }
     }
 

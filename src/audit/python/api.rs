@@ -3,40 +3,53 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use foldhash::{HashMap, HashSet};
+use foldhash::HashMap;
 
+use super::packed::Lists;
 use crate::convert::python::dotted;
 use crate::ops::Tables;
 
-/// The operators that an API calls.
+/// The operators that an API calls, by the number of their list: it is kept for each call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// A row of the table.
-    Row(&'static [Called]),
-    /// The operator of its own name.
-    Own(&'static str),
-}
+pub(crate) struct Reach(u16);
 
 /// One operator that an API calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Called {
-    /// The name, of aten without `::`.
-    pub name: &'static str,
+    /// By its number.
+    pub operator: u16,
     /// Only some calls reach it.
     pub maybe: bool,
     /// It belongs to the backward pass.
     pub backward: bool,
 }
 
-impl Reach {
-    pub(super) fn operators(self) -> impl Iterator<Item = Called> {
-        let (row, own) = match self {
-            Self::Row(row) => (row, None),
-            Self::Own(name) => (&[][..], Some(Called { name, maybe: false, backward: false })),
-        };
-        own.into_iter().chain(row.iter().copied())
+impl Called {
+    /// The name, of aten without `aten::`.
+    pub(super) fn name(self) -> &'static str {
+        name_of(self.operator)
+    }
+
+    /// A call of nothing else.
+    pub(super) fn alone(self) -> Reach {
+        Reach(self.operator)
     }
 }
+
+/// The name of an operator by its number, of aten without `aten::`.
+pub(super) fn name_of(operator: u16) -> &'static str {
+    APIS.names.get(usize::from(operator)).copied().unwrap_or_default()
+}
+
+impl Reach {
+    pub(super) fn operators(self) -> impl Iterator<Item = Called> {
+        APIS.called.at(self.0.into()).iter().copied()
+    }
+}
+
+/// A method of tensors, by the number of its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Method(u16);
 
 /// What else a value of a type that is not known may be, that has a method of this name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,39 +62,75 @@ pub(super) enum Shared {
     Builtins,
 }
 
-/// The operators of a row, taken apart once: rows are asked for at every call.
-type Row = &'static [Called];
-
 struct Apis {
-    rows: HashMap<&'static str, Row>,
+    /// Names of operators by their numbers: those of aten, which an API of the same name calls, first.
+    names: Vec<&'static str>,
+    numbers: HashMap<&'static str, u16>,
+    /// How many of them are of aten.
+    aten: u16,
+    /// What is called: each operator by itself, by its number; then what each row calls.
+    called: Lists<Called>,
+    rows: HashMap<&'static str, Reach>,
     /// Rows of methods, of `torch` itself and of operators of the language, by what follows `Tensor.`,
     /// `torch.` and `operator.`: these are asked for at every call.
-    by_last: [HashMap<&'static str, Row>; 3],
-    methods: HashMap<&'static str, Shared>,
+    by_last: [HashMap<&'static str, Reach>; 3],
+    methods: HashMap<&'static str, (Shared, Method)>,
     /// APIs of which an argument decides, with its name and place.
     deciding: HashMap<&'static str, (&'static str, usize)>,
-    operators: HashSet<&'static str>,
+}
+
+impl Apis {
+    /// The number of an operator, which gets one if it has none.
+    fn number(&mut self, name: &'static str) -> u16 {
+        let next = short(self.names.len());
+        *self.numbers.entry(name).or_insert_with(|| {
+            self.names.push(name);
+            next
+        })
+    }
+}
+
+/// A number of an operator, a row or a method: the tables are ours, and a test holds that there are
+/// fewer.
+fn short(number: usize) -> u16 {
+    u16::try_from(number).unwrap_or(u16::MAX)
 }
 
 static APIS: LazyLock<Apis> = LazyLock::new(|| {
     let text = crate::ops::table_text("python");
     let mut apis = Apis {
+        names: Vec::new(),
+        numbers: HashMap::default(),
+        aten: 0,
+        called: Lists::default(),
         rows: HashMap::default(),
         by_last: Default::default(),
         methods: HashMap::default(),
         deciding: HashMap::default(),
-        operators: Tables::get().base_names().collect(),
     };
+    for name in Tables::get().base_names() {
+        apis.number(name);
+    }
+    apis.aten = short(apis.names.len());
+    let mut rows: Vec<(&str, Vec<Called>)> = Vec::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let mut cells = line.split('\t');
         let Some(name) = cells.next() else { continue };
         // Those of every call, of some, of every backward pass, of some.
         let called = cells.take(4).enumerate().filter(|(_, cell)| *cell != "-");
-        let called = called.flat_map(|(at, cell)| {
-            let names = cell.split(' ');
-            names.map(move |name| Called { name, maybe: at % 2 == 1, backward: at >= 2 })
+        let called = called.flat_map(|(at, cell)| cell.split(' ').map(move |name| (at, name)));
+        let called = called.map(|(at, name)| Called {
+            operator: apis.number(name),
+            maybe: at % 2 == 1,
+            backward: at >= 2,
         });
-        let row: Row = called.collect::<Vec<_>>().leak();
+        rows.push((name, called.collect()));
+    }
+    for operator in 0..short(apis.names.len()) {
+        apis.called.push([Called { operator, maybe: false, backward: false }]);
+    }
+    for (name, called) in rows {
+        let row = Reach(short(apis.called.push(called)));
         if let Some((api, rest)) = name.split_once(' ')
             && let Some((argument, place)) = rest.split_once('@')
             && let Some((place, _)) = place.split_once('=')
@@ -104,7 +153,10 @@ static APIS: LazyLock<Apis> = LazyLock::new(|| {
             "array" => Shared::Arrays,
             _ => Shared::Builtins,
         };
-        apis.methods.extend(names.split(' ').map(|name| (name, shared)));
+        for name in names.split(' ') {
+            let number = Method(short(apis.methods.len()));
+            apis.methods.insert(name, (shared, number));
+        }
     }
     apis
 });
@@ -164,20 +216,31 @@ pub(super) fn public(path: &str) -> Cow<'_, str> {
     Cow::Borrowed(path)
 }
 
+/// Where all names of APIs in the table begin; `operator` is the module of Python too. Most calls are
+/// of what is not there.
+const ROOTS: [&str; 6] = ["torch", "torchvision", "transformers", "timm", "Tensor", "operator"];
+
+fn has_rows(path: &str) -> bool {
+    path.starts_with(['t', 'T', 'o']) && ROOTS.contains(&dotted::first(path))
+}
+
 fn row(name: &str) -> Option<Reach> {
-    APIS.rows.get(name).copied().map(Reach::Row)
+    APIS.rows.get(name).copied()
 }
 
 fn row_of(prefix: usize, rest: &str) -> Option<Reach> {
-    APIS.by_last[prefix].get(rest).copied().map(Reach::Row)
+    APIS.by_last[prefix].get(rest).copied()
 }
 
 fn own(name: &str) -> Option<Reach> {
-    APIS.operators.get(name).map(|name| Reach::Own(name))
+    APIS.numbers.get(name).copied().filter(|number| *number < APIS.aten).map(Reach)
 }
 
 /// What an API of this public name calls. Nothing where it is none, or calls nothing.
 pub(super) fn api(path: &str) -> Option<Reach> {
+    if !has_rows(path) {
+        return None;
+    }
     if let Some(found) = row(path) {
         return Some(found);
     }
@@ -208,17 +271,17 @@ pub(super) fn operator(name: &str) -> Option<Reach> {
 
 /// Whether tensors have a method of this name, and what else has.
 pub(super) fn shared(name: &str) -> Option<Shared> {
-    APIS.methods.get(name).copied()
+    APIS.methods.get(name).map(|(shared, _)| *shared)
 }
 
-/// The name of a method of tensors, for as long as the program runs.
-pub(super) fn name_of_method(name: &str) -> Option<&'static str> {
-    APIS.methods.get_key_value(name).map(|(name, _)| *name)
+/// The method of tensors of a name.
+pub(super) fn method_named(name: &str) -> Option<Method> {
+    APIS.methods.get(name).map(|(_, method)| *method)
 }
 
 /// The argument by which an API calls different operators, and its place.
 pub(super) fn deciding(path: &str) -> Option<(&'static str, usize)> {
-    APIS.deciding.get(path).copied()
+    if has_rows(path) { APIS.deciding.get(path).copied() } else { None }
 }
 
 /// What an API calls where the argument that decides has this value; empty: it is not given.
@@ -252,9 +315,9 @@ pub(super) fn activation(name: &str) -> Option<Reach> {
     registered("transformers.activations.ACT2FN", name)
 }
 
-/// The operator that works in place, where there is one: `relu_` of `relu`.
-pub(super) fn in_place(name: &str) -> Option<&'static str> {
-    APIS.operators.get(format!("{name}_").as_str()).copied()
+/// A call of the operator that works in place, where there is one: `relu_` of `relu`.
+pub(super) fn in_place(called: Called) -> Option<Reach> {
+    if called.backward { None } else { own(&format!("{}_", called.name())) }
 }
 
 #[cfg(test)]
@@ -263,11 +326,7 @@ mod tests {
 
     fn names(reach: Option<Reach>) -> Vec<&'static str> {
         reach.map_or_else(Vec::new, |reach| {
-            reach
-                .operators()
-                .filter(|one| !one.maybe && !one.backward)
-                .map(|one| one.name)
-                .collect()
+            reach.operators().filter(|one| !one.maybe && !one.backward).map(Called::name).collect()
         })
     }
 
@@ -282,7 +341,25 @@ mod tests {
         assert_eq!(names(operator("getitem int")), ["select"]);
         assert_eq!(api("torch.nn.Module"), None);
         assert_eq!(api("torch.no_grad"), None);
-        assert_eq!(in_place("relu"), Some("relu_"));
+        let relu = own("relu").unwrap().operators().next().unwrap();
+        assert_eq!(names(in_place(relu)), ["relu_"]);
+        assert_eq!(in_place(Called { backward: true, ..relu }), None);
+        assert_eq!(names(Some(relu.alone())), ["relu"]);
+    }
+
+    #[test]
+    fn all_rows_begin_somewhere() {
+        assert!(APIS.rows.keys().all(|name| has_rows(name)));
+        assert_eq!(names(api("operator.mul")), ["mul"]);
+        assert_eq!(api("torchx.abs"), None);
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let last = short(APIS.names.len() + APIS.rows.len());
+        assert!(last < u16::MAX && short(APIS.methods.len()) < u16::MAX);
+        assert_eq!(own("torchvision::nms"), None);
+        assert!(names(api("torchvision.ops.nms")).contains(&"torchvision::nms"));
     }
 
     #[test]

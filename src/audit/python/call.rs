@@ -5,7 +5,7 @@ use ruff_text_size::{Ranged as _, TextSize};
 
 use super::api::{self, Called, Reach, Shared};
 use super::classes;
-use super::facts::Role;
+use super::facts::{Role, UseAt, WrittenAt};
 use super::kinds::{self, Kind};
 use super::walk::Walker;
 use crate::convert::python::dotted;
@@ -104,8 +104,9 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    fn keywords(call: &ExprCall) -> Vec<&str> {
-        call.arguments.keywords.iter().filter_map(|one| Some(one.arg.as_ref()?.as_str())).collect()
+    /// The arguments of a call that say what kind of value it gives.
+    fn given(call: &ExprCall) -> kinds::Given<'_> {
+        kinds::Given { arguments: call.arguments.args.len(), keywords: &call.arguments.keywords }
     }
 
     fn call_path(&mut self, path: &str, expr: &'a Expr, call: &'a ExprCall) -> Kind {
@@ -123,8 +124,7 @@ impl<'a> Walker<'a, '_> {
         self.mentioned(path, at, true);
         self.called_path(&public, call, at);
         self.documented(&public, path, call, at);
-        let keywords = Self::keywords(call);
-        let arguments = call.arguments.args.len();
+        let written = Self::given(call);
         if let Some(rest) = public.strip_prefix("torch.ops.") {
             self.custom(rest, at);
             return Kind::Tensor;
@@ -134,7 +134,7 @@ impl<'a> Walker<'a, '_> {
             && !rest.contains('.')
         {
             self.custom(&format!("npu.{rest}"), at);
-            return if arguments > 0 { Kind::Likely } else { Kind::Maybe };
+            return if written.arguments > 0 { Kind::Likely } else { Kind::Maybe };
         }
         if let Some(reach) = Self::reached(&public, call) {
             if !public.starts_with("torch") {
@@ -155,10 +155,10 @@ impl<'a> Walker<'a, '_> {
             if on_host(call) {
                 return Kind::Host;
             }
-            if given == Kind::Host && !keywords.contains(&"device") {
+            if given == Kind::Host && !written.has("device") {
                 return Kind::Host;
             }
-            return kinds::of_function(&public, arguments, &keywords);
+            return kinds::of_function(&public, written);
         }
         if public.starts_with("torch.") || public.starts_with("Tensor.") {
             if name == "from_numpy" {
@@ -230,18 +230,28 @@ impl<'a> Walker<'a, '_> {
             Some(value) => {
                 let sure = value.is_boolean_literal_expr();
                 for called in reach.operators() {
-                    match api::in_place(called.name).filter(|_| !called.backward) {
-                        Some(name) => {
-                            self.used(Called { name, ..called }, at, !sure);
-                            if !sure {
-                                self.used(called, at, true);
-                            }
-                        }
-                        None => self.used(called, at, false),
+                    let in_place = api::in_place(called);
+                    if let Some(found) = in_place {
+                        self.uses(found, at, called.maybe || !sure);
+                    }
+                    if in_place.is_none() || !sure {
+                        self.used(called, at, in_place.is_some());
                     }
                 }
             }
         }
+    }
+
+    /// Notes one of the operators that an API calls.
+    fn used(&mut self, called: Called, at: TextSize, maybe: bool) {
+        self.draft.uses(UseAt {
+            reach: called.alone(),
+            method: self.method,
+            line: self.line(at),
+            maybe: maybe || called.maybe || self.unsure,
+            backward: called.backward,
+            role: self.role,
+        });
     }
 
     /// An operator that is called by its own name: `aten.mm.default`, `npu.npu_swiglu`.
@@ -253,13 +263,8 @@ impl<'a> Walker<'a, '_> {
             parts.next().map_or_else(String::new, |one| format!(".{one}"))
         );
         if let Some(op) = crate::audit::Op::parse(&text, false) {
-            let line = self.line(at);
-            let role = self.role;
-            let maybe = self.unsure;
-            let op = super::facts::Operator::Written(Box::new(op));
-            let found =
-                super::facts::UseAt { op, line, maybe, backward: false, role, method: None };
-            self.here().uses.push(found);
+            let (line, role, maybe) = (self.line(at), self.role, self.unsure);
+            self.draft.written(WrittenAt { op, line, maybe, role });
         }
     }
 
@@ -272,14 +277,13 @@ impl<'a> Walker<'a, '_> {
         at: TextSize,
     ) -> Kind {
         let given = self.arguments(call);
-        let keywords = Self::keywords(call);
-        let arguments = call.arguments.args.len();
-        let result = || kinds::of_method(name, arguments, &keywords);
+        let written = Self::given(call);
+        let result = || kinds::of_method(name, written);
         let shared = api::shared(name);
         let tensor = match (value, shared) {
             (Kind::Tensor, Some(_)) | (Kind::Likely, Some(Shared::No | Shared::Arrays)) => true,
             // `dim=` is the word of torch; others say `axis`.
-            (Kind::Likely | Kind::Maybe, Some(_)) if keywords.contains(&"dim") => true,
+            (Kind::Likely | Kind::Maybe, Some(_)) if written.has("dim") => true,
             (Kind::Maybe, Some(Shared::No)) => true,
             _ => false,
         };
@@ -332,7 +336,7 @@ impl<'a> Walker<'a, '_> {
             // Of a value of which nothing else is known, it may be the method of anything.
             let unsure = self.unsure;
             self.unsure |= value == Kind::Maybe;
-            self.method = if value == Kind::Tensor { None } else { api::name_of_method(name) };
+            self.method = if value == Kind::Tensor { None } else { api::method_named(name) };
             self.record(reach, call, at);
             self.method = None;
             self.unsure = unsure;

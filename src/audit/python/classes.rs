@@ -104,7 +104,10 @@ fn called(path: Option<&str>, call: &ExprCall) -> Kind {
             if class_like(name) {
                 Kind::Module
             } else {
-                kinds::of_function(path, call.arguments.args.len(), &[])
+                kinds::of_function(
+                    path,
+                    kinds::Given { arguments: call.arguments.args.len(), keywords: &[] },
+                )
             }
         }
         _ if name == "get_buffer" || name == "get_parameter" => Kind::Tensor,

@@ -39,6 +39,9 @@ impl<'a> Walker<'a, '_> {
     }
 
     fn called_api(&mut self, api: &'static str, call: &'a ExprCall, at: TextSize, role: Role) {
+        if self.unsure {
+            return;
+        }
         let mut given = Vec::new();
         for keyword in &call.arguments.keywords {
             if let Some(name) = &keyword.arg
@@ -49,8 +52,7 @@ impl<'a> Walker<'a, '_> {
             }
         }
         let line = self.line(at);
-        let maybe = self.unsure;
-        self.here().apis.push(ApiAt { api, line, role, maybe, given });
+        self.draft.api(ApiAt { api, line, role, given });
     }
 
     /// A value that stands in the source as it is: `True`, `1`, `nearest`, `torch.float64`; of a tuple

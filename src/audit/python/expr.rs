@@ -52,6 +52,8 @@ impl<'a> Walker<'a, '_> {
     /// What an expression holds. Notes what it uses on the way.
     pub(super) fn expr(&mut self, expr: &'a Expr) -> Kind {
         match expr {
+            // Most names are local, and nothing is behind those but what they hold.
+            Expr::Name(name) if let Some(kind) = self.local(name.id.as_str()) => kind,
             Expr::Name(_) | Expr::Attribute(_) => match self.path(expr) {
                 Some(path) => self.named(&path, expr.start()),
                 None => self.unnamed(expr),
@@ -267,11 +269,7 @@ impl<'a> Walker<'a, '_> {
             self.uses(reach, at, true);
             // Who builds it may ask it to work in place.
             if classes::class_like(name) {
-                for called in reach.operators().filter(|one| !one.backward) {
-                    if let Some(name) = api::in_place(called.name) {
-                        self.used(api::Called { name, ..called }, at, true);
-                    }
-                }
+                self.may_use_in_place(reach, at);
             }
         }
         if !public.starts_with("torch.") {

@@ -1,8 +1,10 @@
 //! What one source file says, without its text and tree: what it uses, and what it refers to.
 
-use foldhash::HashMap;
+use std::cmp::Ordering;
+use std::sync::Arc;
 
-use super::api;
+use super::api::{Method, Reach};
+use super::packed::{Lists, Texts, index};
 use crate::audit::Op;
 
 /// When code runs.
@@ -24,92 +26,37 @@ impl Role {
     }
 }
 
-/// An operator by its name.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Operator {
-    /// As the tables name it: of aten without `aten::`.
-    Known(&'static str),
-    /// As a source writes it, `torch.ops.…`.
-    Written(Box<Op>),
-}
-
-impl Operator {
-    pub(super) fn op(&self) -> Op {
-        match self {
-            Self::Known(name) => {
-                let (namespace, name) = name.split_once("::").unwrap_or(("aten", name));
-                Op::named(namespace, name)
-            }
-            Self::Written(op) => (**op).clone(),
-        }
-    }
-}
-
-/// What a file refers to: each name once, by its number.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Paths {
-    /// Dotted names; `:name` of the file itself.
-    all: Vec<String>,
-    /// The numbers of the dotted names, and of the names of the file itself.
-    known: [HashMap<String, u32>; 2],
-}
-
-impl Paths {
-    pub(super) fn dotted(&mut self, path: &str) -> u32 {
-        self.number(0, path, str::to_owned)
-    }
-
-    pub(super) fn own(&mut self, name: &str) -> u32 {
-        self.number(1, name, |name| [":", name].concat())
-    }
-
-    fn number(&mut self, kind: usize, name: &str, path: fn(&str) -> String) -> u32 {
-        if let Some(number) = self.known[kind].get(name) {
-            return *number;
-        }
-        let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
-        self.all.push(path(name));
-        self.known[kind].insert(name.to_owned(), number);
-        number
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.all.len()
-    }
-
-    /// All of them, by their numbers.
-    pub(super) fn all(&self) -> &[String] {
-        &self.all
-    }
-
-    pub(super) fn of(&self, number: u32) -> &str {
-        usize::try_from(number).ok().and_then(|at| self.all.get(at)).map_or("", String::as_str)
-    }
-}
-
-/// An operator that stands in a source.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A call that stands in a source, or something that calls operators as one does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UseAt {
-    pub op: Operator,
+    /// The operators.
+    pub reach: Reach,
+    /// The method by whose name alone it is known: a class of the tree may have one of this name.
+    pub method: Option<Method>,
     pub line: u32,
     /// It is reached by some arguments alone, or only named.
     pub maybe: bool,
     /// It is part of the backward pass.
     pub backward: bool,
     pub role: Role,
-    /// The method by whose name alone it is known: a class of the tree may have one of this name.
-    pub method: Option<&'static str>,
 }
 
-/// A call of an API that documents of torch_npu limit.
+/// An operator that a source writes out: `torch.ops.…`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WrittenAt {
+    pub op: Op,
+    pub line: u32,
+    pub maybe: bool,
+    pub role: Role,
+}
+
+/// A call of an API that documents of torch_npu limit, and that is known to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ApiAt {
     /// Its name there.
     pub api: &'static str,
     pub line: u32,
     pub role: Role,
-    /// It is not known to run.
-    pub maybe: bool,
     /// Arguments that some documents limit, with the values that are written there.
     pub given: Vec<(String, String)>,
 }
@@ -152,59 +99,72 @@ pub(crate) struct Suggestion {
     pub after: Option<String>,
 }
 
-/// A piece of a file that is reached as a whole: a function, a method, a class body, a variable,
-/// or all the rest of the module.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Unit {
-    /// `""` for the rest of the module, `f`, `C`, `C.m`.
-    pub name: String,
-    pub uses: Vec<UseAt>,
-    pub hints: Vec<Hint>,
-    pub suggestions: Vec<Suggestion>,
-    pub apis: Vec<ApiAt>,
-    /// What it refers to, by numbers of [`Paths`], and whether only while a model is built.
-    pub refs: Vec<(u32, Role)>,
-    /// Names of methods that it calls on what is not known.
-    pub calls: Vec<String>,
+/// What a piece refers to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Ref {
+    /// By its number among the paths of the file.
+    pub path: u32,
+    /// Whether only while a model is built, or without calling it.
+    pub role: Role,
 }
 
-impl Unit {
-    /// Whether its name is that of a class, or of something in one.
-    pub(super) fn is_class(&self) -> bool {
-        self.name.starts_with(|c: char| c.is_ascii_uppercase())
-    }
+/// What one file says. Its pieces are reached as a whole: a function, a method, a class body, a
+/// variable, or all the rest of the module; they go by their numbers.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Facts {
+    /// The dotted name of the module.
+    pub module: String,
+    /// The path as it is shown.
+    pub path: Arc<str>,
+    /// The names of the pieces: `""` for the rest of the module, `f`, `C`, `C.m`.
+    pub pieces: Texts,
+    pub uses: Lists<UseAt>,
+    /// Without doubles.
+    pub refs: Lists<Ref>,
+    /// Names of methods that are called on what is not known, without doubles.
+    pub calls: Lists<String>,
+    /// What few files have goes with the number of its piece, in order.
+    pub written: Vec<(u32, WrittenAt)>,
+    pub hints: Vec<(u32, Hint)>,
+    pub suggestions: Vec<(u32, Suggestion)>,
+    pub apis: Vec<(u32, ApiAt)>,
+    /// What the file refers to: dotted names, `:name` of the file itself, each once.
+    pub paths: Texts,
+    /// The numbers of the pieces, by their names.
+    pub by_name: Vec<u32>,
+    /// Its methods of names that tensors have too.
+    pub shadows: Vec<Method>,
+    pub exports: Exports,
+    /// Modules of which all names are imported.
+    pub stars: Vec<String>,
+    /// Where `import torch_npu` goes, if it is not there: behind the first import of torch, in bytes.
+    pub import_at: Option<usize>,
+    /// Some cells of the notebook do not parse.
+    pub partly: bool,
 }
 
 impl Facts {
-    /// What is left to do where all was walked: so that files do it side by side.
-    pub(super) fn settle(&mut self) {
-        self.paths.known = Default::default();
-        for unit in &mut self.units {
-            unit.refs.sort_unstable();
-            unit.refs.dedup();
-            unit.calls.sort_unstable();
-            unit.calls.dedup();
-            let method = unit.name.split_once('.').and_then(|(_, name)| api::name_of_method(name));
-            self.shadows.extend(method);
-        }
-        let units = &self.units;
-        self.by_name = (0..units.len()).collect();
-        self.by_name.sort_unstable_by(|a, b| (&units[*a].name, a).cmp(&(&units[*b].name, b)));
+    /// Whether the name of a piece is that of a class, or of something in one.
+    pub(super) fn is_class(&self, piece: usize) -> bool {
+        self.pieces.of(piece).starts_with(|c: char| c.is_ascii_uppercase())
     }
 
     /// The first piece of a name.
     pub(super) fn named(&self, name: &str) -> Option<usize> {
-        let at = self.by_name.partition_point(|unit| *self.units[*unit].name < *name);
-        self.by_name.get(at).copied().filter(|unit| self.units[*unit].name == name)
+        let name = name.as_bytes();
+        let before = |piece: &u32| self.pieces.bytes_of(index(*piece)) < name;
+        let piece = index(*self.by_name.get(self.by_name.partition_point(before))?);
+        (self.pieces.bytes_of(piece) == name).then_some(piece)
     }
 
     /// The methods of a class, with their names.
     pub(super) fn methods<'f>(&'f self, class: &'f str) -> impl Iterator<Item = (usize, &'f str)> {
         // Nothing that goes on with the name of the class sorts before its methods.
-        let from = self.by_name.partition_point(|unit| *self.units[*unit].name <= *class);
-        self.by_name[from..].iter().map_while(move |unit| {
-            let rest = self.units[*unit].name.strip_prefix(class)?;
-            Some((*unit, rest.strip_prefix('.')?))
+        let from = self.by_name.partition_point(|piece| self.pieces.of(index(*piece)) <= class);
+        self.by_name[from..].iter().map_while(move |piece| {
+            let piece = index(*piece);
+            let rest = self.pieces.of(piece).strip_prefix(class)?;
+            Some((piece, rest.strip_prefix('.')?))
         })
     }
 
@@ -214,34 +174,59 @@ impl Facts {
             let at = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
             *line = lines.get(at).copied().unwrap_or(*line);
         };
-        for unit in &mut self.units {
-            unit.uses.iter_mut().for_each(|one| of(&mut one.line));
-            unit.hints.iter_mut().for_each(|one| of(&mut one.line));
-            unit.apis.iter_mut().for_each(|one| of(&mut one.line));
-            unit.suggestions.iter_mut().for_each(|one| of(&mut one.line));
-        }
+        self.uses.all_mut().iter_mut().for_each(|one| of(&mut one.line));
+        self.written.iter_mut().for_each(|(_, one)| of(&mut one.line));
+        self.hints.iter_mut().for_each(|(_, one)| of(&mut one.line));
+        self.apis.iter_mut().for_each(|(_, one)| of(&mut one.line));
+        self.suggestions.iter_mut().for_each(|(_, one)| of(&mut one.line));
     }
 }
 
-/// What one file says.
+/// Names that a module imports, with what they stand for.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Facts {
-    /// The dotted name of the module.
-    pub module: String,
-    /// The path as it is shown.
-    pub path: String,
-    pub units: Vec<Unit>,
-    /// The numbers of the pieces, by their names.
-    pub by_name: Vec<usize>,
-    /// Names of its methods that tensors have too.
-    pub shadows: Vec<&'static str>,
-    pub paths: Paths,
-    /// Names that the module imports, with what they stand for.
-    pub exports: Vec<(String, String)>,
-    /// Modules of which all names are imported.
-    pub stars: Vec<String>,
-    /// Where `import torch_npu` goes, if it is not there: behind the first import of torch, in bytes.
-    pub import_at: Option<usize>,
-    /// Some cells of the notebook do not parse.
-    pub partly: bool,
+pub(crate) struct Exports(Texts);
+
+impl Exports {
+    /// From pairs in the order of the names.
+    pub(super) fn of(sorted: &[(String, String)]) -> Self {
+        let mut texts = Texts::default();
+        for (name, path) in sorted {
+            texts.push(&[name]);
+            // A module of the tree goes without the dot that the scopes give it.
+            texts.push(&[path.strip_prefix('.').unwrap_or(path)]);
+        }
+        texts.settle();
+        Self(texts)
+    }
+
+    /// What a name stands for.
+    pub(super) fn of_name(&self, name: &str) -> Option<&str> {
+        let (mut from, mut to) = (0, self.0.len() / 2);
+        while from < to {
+            let middle = from.midpoint(to);
+            match self.0.bytes_of(2 * middle).cmp(name.as_bytes()) {
+                Ordering::Less => from = middle + 1,
+                Ordering::Greater => to = middle,
+                Ordering::Equal => return Some(self.0.of(2 * middle + 1)),
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exports_are_found_by_name() {
+        let pair = |name: &str, path: &str| (name.to_owned(), path.to_owned());
+        let pairs = [pair("F", "torch.nn.functional"), pair("a", ".m.a"), pair("nn", "torch.nn")];
+        let exports = Exports::of(&pairs);
+        let found = ["F", "a", "nn", "", "b", "z"].map(|name| exports.of_name(name));
+        let expected =
+            [Some("torch.nn.functional"), Some("m.a"), Some("torch.nn"), None, None, None];
+        assert_eq!(found, expected);
+        assert_eq!(Exports::default().of_name("a"), None);
+    }
 }

@@ -135,7 +135,7 @@ fn tree(root: &Path, options: &Options) -> Result<Model, Unreadable> {
     let all = found_and_read(&scope_of(root), &reading)
         .map_err(|error| Unreadable::Damaged { what: error.to_string() })?;
     let unread = all.iter().filter(|(_, facts)| facts.is_none()).count();
-    let (paths, facts): (Vec<PathBuf>, Vec<Facts>) =
+    let (paths, facts): (Vec<PathBuf>, Vec<Arc<Facts>>) =
         all.into_iter().filter_map(|(path, facts)| Some((path, facts?))).unzip();
     if facts.is_empty() {
         return Err(Unreadable::NoSources);
@@ -148,7 +148,7 @@ fn tree(root: &Path, options: &Options) -> Result<Model, Unreadable> {
 }
 
 /// A source that was read, with what it says; nothing where it does not parse.
-type Said = (PathBuf, Option<Facts>);
+type Said = (PathBuf, Option<Arc<Facts>>);
 
 /// The sources of a tree that name torch, in the order in which they are found. The first ones are
 /// read while others are still looked for.
@@ -224,7 +224,7 @@ pub(crate) fn text_of(path: &Path) -> Result<String, Unreadable> {
     })
 }
 
-fn facts_of(path: &Path, text: &str, reading: &Reading<'_>) -> Result<Facts, Unreadable> {
+fn facts_of(path: &Path, text: &str, reading: &Reading<'_>) -> Result<Arc<Facts>, Unreadable> {
     let refused =
         |error: SyntaxError| Unreadable::Python { line: error.line, message: error.message };
     let (module, package) = module_of(path, reading.packages);
@@ -238,17 +238,17 @@ fn facts_of(path: &Path, text: &str, reading: &Reading<'_>) -> Result<Facts, Unr
         wanted: reading.wanted,
     };
     if path.extension().is_none_or(|extension| extension != "ipynb") {
-        return super::facts(source).map_err(refused);
+        return super::facts(source).map(Arc::new).map_err(refused);
     }
     let parses = |text: &str| on_enough_stack(text, || parse_module(text, true).map(drop)).is_ok();
     let code = notebook::code(text, &parses)
         .map_err(|error| crate::audit::damaged(format!("no JSON at byte {}", error.at)))?;
-    let Some(code) = code else { return Ok(Facts::default()) };
+    let Some(code) = code else { return Ok(Arc::default()) };
     let mut facts =
         super::facts(super::Source { text: &code.text, cells: true, ..source }).map_err(refused)?;
     facts.in_lines(&code.lines);
     facts.partly = code.left_out > 0;
-    Ok(facts)
+    Ok(Arc::new(facts))
 }
 
 /// How files are read.
@@ -310,7 +310,7 @@ fn module_of(path: &Path, packages: &Packages) -> (String, String) {
 }
 
 /// The operators of some files, and of what they import, where that is asked for.
-fn follow(facts: Vec<Facts>, paths: &[PathBuf], options: &Options) -> Model {
+fn follow(facts: Vec<Arc<Facts>>, paths: &[PathBuf], options: &Options) -> Model {
     if !options.follow {
         return reach::model(facts, None, options.backward);
     }
@@ -346,7 +346,7 @@ fn follow(facts: Vec<Facts>, paths: &[PathBuf], options: &Options) -> Model {
                 let text = text_of(&path).ok()?;
                 let wanted = Wanted { suggestions: false, calls: true };
                 let reading = Reading { packages: &packages, wanted };
-                facts_of(&path, &text, &reading).ok().map(Arc::new)
+                facts_of(&path, &text, &reading).ok()
             })
             .clone()
     };

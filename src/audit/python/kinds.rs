@@ -1,7 +1,7 @@
 //! What an expression holds, as far as that is known.
 
 use crate::convert::python::dotted;
-use ruff_python_ast::{Expr, StmtFunctionDef};
+use ruff_python_ast::{Expr, Keyword, StmtFunctionDef};
 
 /// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -145,8 +145,27 @@ pub(super) fn plain_attribute(name: &str) -> bool {
     ATTRIBUTES.contains(&name)
 }
 
+/// What of the arguments of a call says what it gives.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'k> {
+    /// How many of them have no name.
+    pub arguments: usize,
+    pub keywords: &'k [Keyword],
+}
+
+impl Given<'_> {
+    /// Whether there is one of this name.
+    pub(super) fn has(self, name: &str) -> bool {
+        self.named(|given| given == name)
+    }
+
+    fn named(self, is: impl Fn(&str) -> bool) -> bool {
+        self.keywords.iter().any(|one| one.arg.as_ref().is_some_and(|arg| is(arg.as_str())))
+    }
+}
+
 /// What a method of a tensor gives.
-pub(super) fn of_method(name: &str, arguments: usize, keywords: &[&str]) -> Kind {
+pub(super) fn of_method(name: &str, given: Given<'_>) -> Kind {
     if PLAIN.contains(&name) {
         return Kind::Not;
     }
@@ -154,14 +173,14 @@ pub(super) fn of_method(name: &str, arguments: usize, keywords: &[&str]) -> Kind
         return Kind::Host;
     }
     let by_dim =
-        matches!(name, "max" | "min" | "median") && (arguments > 0 || keywords.contains(&"dim"));
-    let counted = name == "unique" && keywords.iter().any(|name| name.starts_with("return_"));
-    let tuple = name == "nonzero" && keywords.contains(&"as_tuple");
+        matches!(name, "max" | "min" | "median") && (given.arguments > 0 || given.has("dim"));
+    let counted = name == "unique" && given.named(|name| name.starts_with("return_"));
+    let tuple = name == "nonzero" && given.has("as_tuple");
     if SEVERAL.contains(&name) || by_dim || counted || tuple { Kind::Seq } else { Kind::Tensor }
 }
 
 /// What a function of torch gives, by the last part of its name.
-pub(super) fn of_function(path: &str, arguments: usize, keywords: &[&str]) -> Kind {
+pub(super) fn of_function(path: &str, given: Given<'_>) -> Kind {
     let name = dotted::last(path);
     if matches!(
         name,
@@ -169,7 +188,8 @@ pub(super) fn of_function(path: &str, arguments: usize, keywords: &[&str]) -> Ki
     ) {
         return Kind::Not;
     }
-    of_method(name, arguments.saturating_sub(1), keywords)
+    // The tensor itself is the first argument.
+    of_method(name, Given { arguments: given.arguments.saturating_sub(1), ..given })
 }
 
 /// Functions of Python itself that give no tensor whatever they are given.
@@ -303,13 +323,26 @@ mod tests {
         assert_eq!(of("Cache"), None);
     }
 
+    /// What a call of `x` gives that is written like this.
+    fn given(call: &str, of: impl Fn(Given<'_>) -> Kind) -> Kind {
+        let parsed = parse_expression(call).unwrap();
+        let arguments = &parsed.expr().as_call_expr().unwrap().arguments;
+        of(Given { arguments: arguments.args.len(), keywords: &arguments.keywords })
+    }
+
     #[test]
     fn methods_give_tensors_or_not() {
-        assert_eq!(of_method("size", 1, &[]), Kind::Not);
-        assert_eq!(of_method("chunk", 1, &[]), Kind::Seq);
-        assert_eq!(of_method("max", 0, &[]), Kind::Tensor);
-        assert_eq!(of_method("max", 1, &[]), Kind::Seq);
-        assert_eq!(of_method("cpu", 0, &[]), Kind::Host);
-        assert_eq!(of_function("torch.max", 1, &["dim"]), Kind::Seq);
+        let method = |name: &str, call: &str| given(call, |given| of_method(name, given));
+        assert_eq!(method("size", "x(0)"), Kind::Not);
+        assert_eq!(method("chunk", "x(2)"), Kind::Seq);
+        assert_eq!(method("max", "x()"), Kind::Tensor);
+        assert_eq!(method("max", "x(1)"), Kind::Seq);
+        assert_eq!(method("unique", "x(return_counts=True)"), Kind::Seq);
+        assert_eq!(method("unique", "x(sorted=True, **more)"), Kind::Tensor);
+        assert_eq!(method("nonzero", "x(as_tuple=True)"), Kind::Seq);
+        assert_eq!(method("cpu", "x()"), Kind::Host);
+        let function = |call: &str| given(call, |given| of_function("torch.max", given));
+        assert_eq!(function("x(y, dim=0)"), Kind::Seq);
+        assert_eq!(function("x(y)"), Kind::Tensor);
     }
 }

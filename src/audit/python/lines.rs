@@ -1,18 +1,35 @@
 //! From offsets to lines.
 
-/// Where the lines of a text begin.
-#[derive(Debug)]
-pub(super) struct Lines(Vec<usize>);
+use std::cell::Cell;
 
-impl Lines {
-    pub(super) fn of_text(text: &str) -> Self {
-        Self(memchr::memchr_iter(b'\n', text.as_bytes()).collect())
+use memchr::memchr_iter;
+
+/// The lines of a text. What stands in it is asked for nearly in its order, and little of it: so the
+/// line ends between one place and the next are counted, and no list of them is made.
+#[derive(Debug)]
+pub(super) struct Lines<'t> {
+    text: &'t str,
+    /// The last offset that was asked for, and how many lines end before it.
+    last: Cell<(usize, usize)>,
+}
+
+impl<'t> Lines<'t> {
+    pub(super) fn of_text(text: &'t str) -> Self {
+        Self { text, last: Cell::new((0, 0)) }
     }
 
     /// The line of an offset, from 1.
     pub(super) fn of(&self, offset: usize) -> u32 {
-        let before = self.0.partition_point(|end| *end < offset);
-        u32::try_from(before + 1).unwrap_or(u32::MAX)
+        let bytes = self.text.as_bytes();
+        let offset = offset.min(bytes.len());
+        let (last, lines) = self.last.get();
+        let lines = if last <= offset {
+            lines + memchr_iter(b'\n', &bytes[last..offset]).count()
+        } else {
+            lines - memchr_iter(b'\n', &bytes[offset..last]).count()
+        };
+        self.last.set((offset, lines));
+        u32::try_from(lines + 1).unwrap_or(u32::MAX)
     }
 }
 
@@ -23,6 +40,8 @@ mod tests {
     #[test]
     fn offsets_are_in_lines() {
         let lines = Lines::of_text("ab\ncd\n");
-        assert_eq!([0, 2, 3, 5, 6].map(|at| lines.of(at)), [1, 1, 2, 2, 3]);
+        for (offset, line) in [(0, 1), (5, 2), (2, 1), (3, 2), (6, 3), (9, 3), (0, 1)] {
+            assert_eq!(lines.of(offset), line, "{offset}");
+        }
     }
 }

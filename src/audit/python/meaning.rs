@@ -90,8 +90,7 @@ fn within(
     if let Some(at) = facts.named(name) {
         return Some((file, at));
     }
-    let found = facts.exports.binary_search_by(|(known, _)| known.as_str().cmp(name));
-    if let Some((_, path)) = found.ok().and_then(|at| facts.exports.get(at)) {
+    if let Some(path) = facts.exports.of_name(name) {
         return resolve(modules, file, path, steps - 1, looks);
     }
     let mut stars = facts.stars.iter();

@@ -9,7 +9,7 @@
 //!   done with them ([`kinds`], [`classes`], [`evident`]). [`dead`] knows conditions that never hold on an NPU.
 //! - [`documented`] notes calls of which the documents of torch_npu name limits.
 //! - [`api`] says which operators an API, a method or a module calls.
-//! - [`mod@facts`] is what remains of a file; [`reach`] follows it through the tree ([`meaning`], [`links`]), and,
+//! - [`draft`] collects what is found; [`mod@facts`] is what remains of a file, [`packed`]; [`reach`] follows it through the tree ([`meaning`], [`links`]), and,
 //!   where that is asked for, through imports ([`files`]).
 //!
 //! A method counts only of what is a tensor by all signs: `sort` of a list and `split` of a text
@@ -21,6 +21,7 @@ mod call;
 mod classes;
 mod dead;
 mod documented;
+mod draft;
 mod evident;
 mod expr;
 pub(crate) mod facts;
@@ -30,6 +31,7 @@ mod kinds;
 mod lines;
 mod links;
 mod meaning;
+mod packed;
 mod reach;
 mod suggest;
 mod tally;
@@ -43,7 +45,7 @@ use ruff_python_ast::{Mod, Stmt};
 pub use files::{Options, of_source, read};
 pub(crate) use files::{is_source, text_of};
 
-use self::facts::Facts;
+use self::facts::{Exports, Facts};
 use crate::convert::python::scope::{Scopes, relative};
 use crate::convert::python::{SyntaxError, on_enough_stack, parse_module};
 use crate::ops::documented as limits;
@@ -52,7 +54,7 @@ use crate::ops::documented as limits;
 pub(crate) fn operators_of(path: &str) -> Vec<&'static str> {
     let reach = api::api(&api::public(path));
     let called = reach.into_iter().flat_map(api::Reach::operators);
-    called.filter(|one| !one.maybe && !one.backward).map(|one| one.name).collect()
+    called.filter(|one| !one.maybe && !one.backward).map(api::Called::name).collect()
 }
 
 /// Unpacks the tables that sources are compared with.
@@ -93,26 +95,19 @@ fn facts(source: Source<'_>) -> Result<Facts, SyntaxError> {
     let Source { text, package, .. } = source;
     on_enough_stack(text, || {
         let tree = parse_module(text, source.cells)?;
-        let mut facts = Facts {
-            module: source.module.to_owned(),
-            path: source.path.to_owned(),
-            ..Facts::default()
-        };
-        let Mod::Module(tree) = &tree else { return Ok(facts) };
+        let Mod::Module(tree) = &tree else { return Ok(Facts::default()) };
         let scopes = Scopes::of(&tree.body, package, &|_| None);
-        facts.exports = scopes.exports();
-        for (_, path) in &mut facts.exports {
-            if path.starts_with('.') {
-                path.remove(0);
-            }
-        }
-        facts.stars = tree.body.iter().filter_map(|stmt| star(stmt, package)).collect();
         let lines = lines::Lines::of_text(text);
-        if source.wanted.suggestions {
-            facts.import_at = import_at(text, &tree.body);
-        }
-        walk::walk(text, &tree.body, &scopes, &lines, &mut facts, source.wanted);
-        Ok(facts)
+        let wanted = source.wanted;
+        let import_at = wanted.suggestions.then(|| import_at(text, &tree.body)).flatten();
+        Ok(Facts {
+            module: source.module.to_owned(),
+            path: source.path.into(),
+            exports: Exports::of(&scopes.exports()),
+            stars: tree.body.iter().filter_map(|stmt| star(stmt, package)).collect(),
+            import_at,
+            ..walk::walk(text, &tree.body, &scopes, &lines, wanted)
+        })
     })
 }
 
@@ -158,5 +153,5 @@ fn of_text(text: &str) -> crate::audit::Model {
     let wanted = Wanted { suggestions: true, calls: false };
     let source = Source { text, path: "model.py", module: "model", wanted, ..Source::default() };
     let facts = facts(source).expect("the source of a test parses");
-    reach::model(vec![facts], None, false)
+    reach::model(vec![facts.into()], None, false)
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashSet};
 use rayon::prelude::*;
 
-use super::facts::{Facts, Role, Unit};
-use super::links::Links;
+use super::facts::{Facts, Role};
+use super::links::{self, Link};
 use super::meaning::{self, Meaning, Modules};
+use super::packed::{Lists, index};
 use super::tally;
 use crate::audit::{Model, Note};
 
@@ -25,15 +26,15 @@ pub(super) struct File {
     /// What each of its paths means, as far as that was asked; empty where `links` says it.
     meant: Vec<Option<Meaning>>,
     /// What its pieces refer to in the files that are read, where no more of them come in.
-    links: Links,
+    links: Lists<Link>,
     /// How each of its pieces was reached.
     pub(super) roles: Vec<Option<Role>>,
 }
 
 impl File {
     fn of(facts: Arc<Facts>) -> Self {
-        let roles = vec![None; facts.units.len()];
-        Self { facts, meant: Vec::new(), links: Links::default(), roles }
+        let roles = vec![None; facts.pieces.len()];
+        Self { facts, meant: Vec::new(), links: Lists::default(), roles }
     }
 
     /// A file with imports that are followed.
@@ -62,7 +63,7 @@ struct Reacher<'l> {
 }
 
 /// What the files use, and what they reach of others.
-pub(super) fn model(roots: Vec<Facts>, load: Option<Load<'_>>, backward: bool) -> Model {
+pub(super) fn model(roots: Vec<Arc<Facts>>, load: Option<Load<'_>>, backward: bool) -> Model {
     let mut reacher = Reacher {
         files: Vec::with_capacity(roots.len()),
         named: roots.len(),
@@ -77,7 +78,7 @@ pub(super) fn model(roots: Vec<Facts>, load: Option<Load<'_>>, backward: bool) -
     let file = if load.is_some() { File::followed } else { File::of };
     for (number, facts) in roots.into_iter().enumerate() {
         reacher.modules.entry(facts.module.clone()).or_insert(Some(number));
-        reacher.files.push(file(Arc::new(facts)));
+        reacher.files.push(file(facts));
     }
     if load.is_none() {
         reacher.link();
@@ -96,9 +97,9 @@ pub(super) fn model(roots: Vec<Facts>, load: Option<Load<'_>>, backward: bool) -
 impl Reacher<'_> {
     /// Finds what the names of all files mean, side by side: no file comes in later.
     fn link(&mut self) {
-        let links: Vec<Links> = (0..self.files.len())
+        let links: Vec<Lists<Link>> = (0..self.files.len())
             .into_par_iter()
-            .map(|file| Links::of(&self.files, &self.modules, file))
+            .map(|file| links::of(&self.files, &self.modules, file))
             .collect();
         for (file, links) in self.files.iter_mut().zip(links) {
             file.links = links;
@@ -108,10 +109,10 @@ impl Reacher<'_> {
     /// Everything in the files that are named; a function that is referred to counts as its uses do.
     fn roots(&mut self) {
         let mut referred: Vec<Vec<bool>> =
-            self.files.iter().map(|file| vec![false; file.facts.units.len()]).collect();
+            self.files.iter().map(|file| vec![false; file.facts.pieces.len()]).collect();
         for file in 0..self.named {
             let facts = Arc::clone(&self.files[file].facts);
-            for (at, unit) in facts.units.iter().enumerate() {
+            for at in 0..facts.pieces.len() {
                 let mut refers = |to: (usize, usize)| {
                     if to != (file, at)
                         && let Some(referred) = referred.get_mut(to.0)
@@ -119,19 +120,20 @@ impl Reacher<'_> {
                         referred[to.1] = true;
                     }
                 };
-                let links = self.files[file].links.of_unit(at).iter();
+                let links = self.files[file].links.at(at).iter();
                 links.filter(|link| link.role != Role::Named).for_each(|link| refers(link.to));
                 if self.load.is_some() {
-                    for (path, _) in unit.refs.iter().filter(|(_, role)| *role != Role::Named) {
-                        self.meaning(file, *path).into_iter().for_each(&mut refers);
+                    for one in facts.refs.at(at).iter().filter(|one| one.role != Role::Named) {
+                        self.meaning(file, one.path).into_iter().for_each(&mut refers);
                     }
                 }
             }
         }
         for (file, referred) in referred.into_iter().enumerate() {
             let facts = Arc::clone(&self.files[file].facts);
-            for (at, (unit, referred)) in facts.units.iter().zip(referred).enumerate() {
-                if !referred || unit.is_class() || unit.name.is_empty() || unit.name.contains('.') {
+            for (at, referred) in referred.into_iter().enumerate() {
+                let name = facts.pieces.of(at);
+                if !referred || facts.is_class(at) || name.is_empty() || name.contains('.') {
                     self.reach((file, at), Role::Run);
                 }
             }
@@ -144,7 +146,7 @@ impl Reacher<'_> {
             return;
         }
         *known = Some(role);
-        if self.load.is_some() || !self.files[to.0].links.of_unit(to.1).is_empty() {
+        if self.load.is_some() || !self.files[to.0].links.at(to.1).is_empty() {
             self.queue.push_back(to);
         }
     }
@@ -156,17 +158,16 @@ impl Reacher<'_> {
                 continue;
             }
             let facts = Arc::clone(&self.files[file].facts);
-            let Some(unit) = facts.units.get(at) else { continue };
-            let role = self.files[file].roles[at].unwrap_or(Role::Run);
-            self.calls(unit);
-            if file >= self.named && !unit.name.is_empty() && !unit.name.contains('.') {
-                self.members(file, unit);
+            let role = self.files[file].roles.get(at).copied().flatten().unwrap_or(Role::Run);
+            self.calls(facts.calls.at(at));
+            let name = facts.pieces.of(at);
+            if file >= self.named && !name.is_empty() && !name.contains('.') {
+                self.members(file, name);
             }
-            for (path, of_ref) in &unit.refs {
-                if let Some(to) = self.meaning(file, *path) {
-                    let class = self.files[to.0].facts.units[to.1].is_class();
-                    let role = role.max(of_ref.of_reference(class));
-                    self.reach(to, role);
+            for one in facts.refs.at(at) {
+                if let Some(to) = self.meaning(file, one.path) {
+                    let class = self.files[to.0].facts.is_class(to.1);
+                    self.reach(to, role.max(one.role.of_reference(class)));
                 }
             }
         }
@@ -176,15 +177,15 @@ impl Reacher<'_> {
     fn along(&mut self, file: usize, at: usize) {
         let role = self.files[file].roles.get(at).copied().flatten().unwrap_or(Role::Run);
         let mut next = 0;
-        while let Some(link) = self.files[file].links.of_unit(at).get(next).copied() {
+        while let Some(link) = self.files[file].links.at(at).get(next).copied() {
             self.reach(link.to, role.max(link.role));
             next += 1;
         }
     }
 
     /// The methods of what is not known that a piece calls.
-    fn calls(&mut self, unit: &Unit) {
-        for name in &unit.calls {
+    fn calls(&mut self, methods: &[String]) {
+        for name in methods {
             if self.called.insert(name.clone()) {
                 for method in self.waiting.remove(name).unwrap_or_default() {
                     self.reach(method, Role::Run);
@@ -194,12 +195,12 @@ impl Reacher<'_> {
     }
 
     /// The methods of a class that run when it is called, and those that somebody calls.
-    fn members(&mut self, file: usize, class: &Unit) {
+    fn members(&mut self, file: usize, class: &str) {
         let facts = Arc::clone(&self.files[file].facts);
-        if facts.named(&class.name).is_none_or(|first| !self.classes.insert((file, first))) {
+        if facts.named(class).is_none_or(|first| !self.classes.insert((file, first))) {
             return;
         }
-        for (at, method) in facts.methods(&class.name) {
+        for (at, method) in facts.methods(class) {
             let always = matches!(method, "forward" | "__call__" | "__init__");
             if always || self.called.contains(method) {
                 self.reach((file, at), Role::Run);
@@ -211,12 +212,12 @@ impl Reacher<'_> {
 
     /// The piece that a path of a file means.
     fn meaning(&mut self, file: usize, path: u32) -> Meaning {
-        let at = usize::try_from(path).ok()?;
+        let at = index(path);
         if let Some(known) = self.files[file].meant.get(at)? {
             return *known;
         }
         let facts = Arc::clone(&self.files[file].facts);
-        let meaning = meaning::of(self, file, facts.paths.of(path));
+        let meaning = meaning::of(self, file, facts.paths.of(at));
         self.files[file].meant[at] = Some(meaning);
         meaning
     }

@@ -1,13 +1,15 @@
 //! What was reached of all files, counted: the operators with their places, and what else they say.
 
-use std::fmt::Write as _;
+use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
 use rayon::prelude::*;
 
-use super::facts::{Operator, Role};
+use super::api::{self, Method};
+use super::facts::Role;
+use super::packed::index;
 use super::reach::File;
-use crate::audit::{Format, Model, Note, Op};
+use crate::audit::{Calls, Format, Model, Note, Op, Place};
 
 /// Places that are kept of each operator.
 const MOST_PLACES: usize = 200;
@@ -15,6 +17,28 @@ const MOST_PLACES: usize = 200;
 const MOST_API_PLACES: usize = 8;
 /// Files that one thread counts at a time.
 const AT_A_TIME: usize = 64;
+
+/// An operator of which something was found.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Operator<'f> {
+    /// By its number.
+    Known(u16),
+    /// As a source writes it.
+    Written(&'f Op),
+}
+
+impl Operator<'_> {
+    fn op(self) -> Op {
+        match self {
+            Self::Known(number) => {
+                let name = api::name_of(number);
+                let (namespace, name) = name.split_once("::").unwrap_or(("aten", name));
+                Op::named(namespace, name)
+            }
+            Self::Written(op) => op.clone(),
+        }
+    }
+}
 
 /// Where and how often an operator is used: numbers of files, and lines.
 #[derive(Default)]
@@ -27,6 +51,19 @@ struct Found {
 }
 
 impl Found {
+    /// Adds one that runs when `role` says, where it is not known that it does if it is `maybe`.
+    fn note(&mut self, role: Role, maybe: bool, place: (usize, u32)) {
+        let maybe = maybe || role == Role::Named;
+        let setup = role == Role::Setup;
+        self.count += 1;
+        self.maybe += u64::from(maybe && !setup);
+        self.setup += u64::from(setup);
+        let places = if setup || maybe { &mut self.others } else { &mut self.sure };
+        if places.len() < MOST_PLACES && places.last() != Some(&place) {
+            places.push(place);
+        }
+    }
+
     /// Adds what was found later, or by another name of the same operator.
     fn add(&mut self, other: Self) {
         self.count += other.count;
@@ -37,38 +74,37 @@ impl Found {
     }
 
     /// The first places: where it certainly runs; where it may, if it does so nowhere.
-    fn places(&mut self, files: &[File]) -> Vec<String> {
-        let places = if self.sure.is_empty() { &mut self.others } else { &mut self.sure };
+    fn places(&self, files: &[File]) -> Vec<Place> {
+        let mut places = if self.sure.is_empty() { &self.others } else { &self.sure }.clone();
         places.sort_unstable();
         places.dedup();
         places.truncate(MOST_PLACES);
-        places.iter().map(|(file, line)| place(&files[*file].facts.path, *line)).collect()
+        places.iter().map(|(file, line)| place(&files[*file], *line)).collect()
     }
 }
 
-/// A place as it is shown.
-fn place(path: &str, line: u32) -> String {
-    let mut place = String::with_capacity(path.len() + 8);
-    place.push_str(path);
-    // Nothing keeps a text from growing.
-    let _ = write!(place, ":{line}");
-    place
+fn place(file: &File, line: u32) -> Place {
+    Place::Line(Arc::clone(&file.facts.path), line)
 }
 
 /// What all that was reached uses.
 pub(super) fn model(files: &[File], backward: bool) -> Model {
     // A class of the tree may have a method of the name of one of tensors.
-    let own: HashSet<&str> =
+    let own: HashSet<Method> =
         files.iter().flat_map(|file| file.facts.shadows.iter().copied()).collect();
-    let parts: Vec<HashMap<&Operator, Found>> = if files.len() <= AT_A_TIME {
-        vec![operators(files, 0, &own, backward)]
+    let part = |at: usize, files| (operators(files, at * AT_A_TIME, &own, backward), apis(files));
+    let (operators, apis): (Vec<_>, Vec<_>) = if files.len() <= AT_A_TIME {
+        std::iter::once(part(0, files)).unzip()
     } else {
-        let parts = files.par_chunks(AT_A_TIME).enumerate();
-        parts.map(|(at, files)| operators(files, at * AT_A_TIME, &own, backward)).collect()
+        files.par_chunks(AT_A_TIME).enumerate().map(|(at, files)| part(at, files)).unzip()
     };
-    let mut used: HashMap<&Operator, Found> = HashMap::default();
-    for (operator, found) in parts.into_iter().flatten() {
+    let mut used: HashMap<Operator<'_>, Found> = HashMap::default();
+    for (operator, found) in operators.into_iter().flatten() {
         used.entry(operator).or_default().add(found);
+    }
+    let mut model = Model::new(Format::Python);
+    for (api, calls) in apis.into_iter().flatten() {
+        model.apis.entry(api).or_default().add(calls);
     }
     let used = used.into_iter().map(|(operator, found)| (operator.op(), found));
     let mut used: Vec<(Op, Found)> = used.collect();
@@ -81,16 +117,9 @@ pub(super) fn model(files: &[File], backward: bool) -> Model {
         }
         same
     });
-    // Thousands of places, each of which is written out.
-    let used: Vec<(Op, Found, Vec<String>)> = used
-        .into_par_iter()
-        .map(|(op, mut found)| {
-            let places = found.places(files);
-            (op, found, places)
-        })
-        .collect();
-    let mut model = Model::new(Format::Python);
-    for (op, found, places) in used {
+    // Thousands of places, which are sorted.
+    let places: Vec<Vec<Place>> = used.par_iter().map(|(_, found)| found.places(files)).collect();
+    for ((op, found), places) in used.into_iter().zip(places) {
         model.uses(op.clone(), found.count, None);
         let Some(entry) = model.uses.get_mut(&op) else { continue };
         (entry.maybe, entry.setup, entry.places) = (found.maybe, found.setup, places);
@@ -108,60 +137,85 @@ pub(super) fn model(files: &[File], backward: bool) -> Model {
 fn operators<'f>(
     files: &'f [File],
     first: usize,
-    own: &HashSet<&str>,
+    own: &HashSet<Method>,
     backward: bool,
-) -> HashMap<&'f Operator, Found> {
-    let mut used: HashMap<&Operator, Found> = HashMap::default();
+) -> HashMap<Operator<'f>, Found> {
+    let mut used: HashMap<Operator<'_>, Found> = HashMap::default();
     for (file, number) in files.iter().zip(first..) {
-        for (unit, role) in file.facts.units.iter().zip(&file.roles) {
+        for (piece, role) in file.roles.iter().enumerate() {
             let Some(role) = *role else { continue };
-            for one in unit.uses.iter().filter(|one| backward || !one.backward) {
+            for one in file.facts.uses.at(piece) {
                 let role = role.max(one.role);
-                let other = one.method.is_some_and(|name| own.contains(name));
-                let maybe = one.maybe || other || role == Role::Named;
-                let setup = role == Role::Setup;
-                let found = used.entry(&one.op).or_default();
-                found.count += 1;
-                found.maybe += u64::from(maybe && !setup);
-                found.setup += u64::from(setup);
-                let places = if setup || maybe { &mut found.others } else { &mut found.sure };
-                if places.len() < MOST_PLACES && places.last() != Some(&(number, one.line)) {
-                    places.push((number, one.line));
+                let maybe = one.maybe || one.method.is_some_and(|name| own.contains(&name));
+                for called in one.reach.operators() {
+                    if backward || !(one.backward || called.backward) {
+                        let found = used.entry(Operator::Known(called.operator)).or_default();
+                        found.note(role, maybe || called.maybe, (number, one.line));
+                    }
                 }
+            }
+        }
+        for (piece, one) in &file.facts.written {
+            if let Some(role) = file.roles.get(index(*piece)).copied().flatten() {
+                let found = used.entry(Operator::Written(&one.op)).or_default();
+                found.note(role.max(one.role), one.maybe, (number, one.line));
             }
         }
     }
     used
 }
 
-/// What else a file says, as far as it was reached.
-fn others(file: &File, model: &mut Model) {
-    let facts = &file.facts;
-    model.files += u64::from(file.roles.iter().any(Option::is_some));
-    for (unit, role) in facts.units.iter().zip(&file.roles) {
-        let Some(role) = *role else { continue };
-        for one in &unit.suggestions {
-            model.suggestions.push((one.clone(), facts.path.clone()));
-            if let Some(at) = facts.import_at {
-                model.imports.insert(facts.path.clone(), at);
+/// What some files call of the APIs that documents limit, as far as it runs.
+fn apis(files: &[File]) -> HashMap<&'static str, Calls> {
+    let mut called: HashMap<&'static str, Calls> = HashMap::default();
+    for file in files {
+        for (piece, one) in &file.facts.apis {
+            let role = file.roles.get(index(*piece)).copied().flatten();
+            if role.is_none_or(|role| one.role.max(role) != Role::Run) {
+                continue;
             }
-        }
-        for one in unit.apis.iter().filter(|one| !one.maybe && one.role.max(role) == Role::Run) {
-            let place = || place(&facts.path, one.line);
-            let known = model.apis.entry(one.api).or_default();
+            let known = called.entry(one.api).or_default();
             known.count += 1;
             if known.places.len() < MOST_API_PLACES {
-                known.places.push(place());
+                known.places.push(place(file, one.line));
             }
             for given in &one.given {
                 let places = known.given.entry(given.clone()).or_default();
                 if places.len() < MOST_API_PLACES {
-                    places.push(place());
+                    places.push(place(file, one.line));
                 }
             }
         }
-        for hint in &unit.hints {
-            model.hints.push((hint.clone(), facts.path.clone()));
+    }
+    called
+}
+
+impl Calls {
+    /// Adds those of files that come later.
+    fn add(&mut self, later: Self) {
+        let first = |places: &mut Vec<Place>, later: Vec<Place>| {
+            places.extend(later);
+            places.truncate(MOST_API_PLACES);
+        };
+        self.count += later.count;
+        first(&mut self.places, later.places);
+        for (given, places) in later.given {
+            first(self.given.entry(given).or_default(), places);
         }
     }
+}
+
+/// What else a file says, as far as it was reached.
+fn others(file: &File, model: &mut Model) {
+    let facts = &file.facts;
+    model.files += u64::from(file.roles.iter().any(Option::is_some));
+    let role = |piece: u32| file.roles.get(index(piece)).copied().flatten();
+    for (_, one) in facts.suggestions.iter().filter(|(piece, _)| role(*piece).is_some()) {
+        model.suggestions.push((one.clone(), facts.path.to_string()));
+        if let Some(at) = facts.import_at {
+            model.imports.insert(facts.path.to_string(), at);
+        }
+    }
+    let hints = facts.hints.iter().filter(|(piece, _)| role(*piece).is_some());
+    model.hints.extend(hints.map(|(_, hint)| (hint.clone(), facts.path.to_string())));
 }

@@ -1,7 +1,7 @@
 //! Whole sources: which operators, where.
 
 use super::of_text;
-use crate::audit::Model;
+use crate::audit::{Model, Place};
 
 fn ops(source: &str) -> Vec<String> {
     let model = of_text(source);
@@ -13,9 +13,9 @@ fn ops(source: &str) -> Vec<String> {
         .collect()
 }
 
-fn place<'m>(model: &'m Model, name: &str) -> &'m [String] {
+fn place(model: &Model, name: &str) -> Vec<String> {
     let found = model.uses.iter().find(|(op, _)| op.name == name);
-    found.map_or(&[], |(_, used)| &used.places)
+    found.map_or_else(Vec::new, |(_, used)| used.places.iter().map(Place::to_string).collect())
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn what_a_registry_names_is_no_alarm() {
     };
     let known = std::sync::Arc::new(facts(registry, "registry"));
     let load = |name: &str| (name == "registry").then(|| std::sync::Arc::clone(&known));
-    let model = super::reach::model(vec![facts(model, "model")], Some(&load), false);
+    let model = super::reach::model(vec![facts(model, "model").into()], Some(&load), false);
     let of = |name: &str| {
         let found = model.uses.iter().find(|(op, _)| op.name == name);
         found.map(|(_, used)| (used.count, used.maybe))

@@ -6,11 +6,12 @@ use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtClassDef, StmtFunctionDef};
 use ruff_text_size::{Ranged as _, TextSize};
 
 use super::Wanted;
-use super::api::{Called, Reach};
+use super::api::{self, Method, Reach};
 use super::classes::{self, Class};
 use super::dead;
+use super::draft::Draft;
 use super::evident::Evident;
-use super::facts::{Facts, Hint, HintKind, Operator, Role, Unit, UseAt};
+use super::facts::{Facts, Hint, HintKind, Role, UseAt};
 use super::kinds::{self, Kind};
 use super::lines::Lines;
 use super::suggest::Given;
@@ -20,12 +21,10 @@ use crate::convert::python::scope::{ScopeId, Scopes};
 /// What is walked, and what has been found.
 pub(super) struct Walker<'a, 's> {
     pub(super) text: &'a str,
-    pub(super) lines: &'s Lines,
+    pub(super) lines: &'s Lines<'a>,
     pub(super) scopes: &'s Scopes<'a>,
-    pub(super) facts: &'s mut Facts,
+    pub(super) draft: &'s mut Draft,
     pub(super) scope: ScopeId,
-    /// The number of the piece that is walked.
-    pub(super) unit: usize,
     pub(super) role: Role,
     /// The class around.
     pub(super) class: Option<&'s Class<'a>>,
@@ -36,7 +35,7 @@ pub(super) struct Walker<'a, 's> {
     /// What is walked is not known to run.
     pub(super) unsure: bool,
     /// The method by whose name alone is known what is noted now.
-    pub(super) method: Option<&'static str>,
+    pub(super) method: Option<Method>,
     /// What is looked for beside operators.
     pub(super) wanted: Wanted,
     /// What local names of the function around were given, for that.
@@ -48,18 +47,17 @@ pub(super) fn walk<'a>(
     text: &'a str,
     body: &'a [Stmt],
     scopes: &Scopes<'a>,
-    lines: &Lines,
-    facts: &mut Facts,
+    lines: &Lines<'a>,
     wanted: Wanted,
-) {
-    facts.units.push(Unit::default());
+) -> Facts {
+    let mut draft = Draft::default();
+    draft.begin(&[""]);
     let mut walker = Walker {
         text,
         lines,
         scopes,
-        facts,
+        draft: &mut draft,
         scope: 0,
-        unit: 0,
         role: Role::Run,
         class: None,
         frames: Vec::new(),
@@ -70,7 +68,7 @@ pub(super) fn walk<'a>(
         given: Given::default(),
     };
     walker.top(body);
-    facts.settle();
+    draft.settle()
 }
 
 impl<'a> Walker<'a, '_> {
@@ -78,37 +76,28 @@ impl<'a> Walker<'a, '_> {
         self.lines.of(at.to_usize())
     }
 
-    pub(super) fn here(&mut self) -> &mut Unit {
-        &mut self.facts.units[self.unit]
-    }
-
     /// Notes what an API calls.
     pub(super) fn uses(&mut self, reach: Reach, at: TextSize, maybe: bool) {
-        let line = self.line(at);
-        for called in reach.operators() {
-            self.used_in(called, line, maybe);
-        }
-    }
-
-    pub(super) fn used(&mut self, called: Called, at: TextSize, maybe: bool) {
-        self.used_in(called, self.line(at), maybe);
-    }
-
-    fn used_in(&mut self, called: Called, line: u32, maybe: bool) {
-        let found = UseAt {
-            op: Operator::Known(called.name),
-            line,
-            maybe: maybe || called.maybe || self.unsure,
-            backward: called.backward,
-            role: self.role,
+        self.draft.uses(UseAt {
+            reach,
             method: self.method,
-        };
-        self.here().uses.push(found);
+            line: self.line(at),
+            maybe: maybe || self.unsure,
+            backward: false,
+            role: self.role,
+        });
+    }
+
+    /// Notes what works in place of all that an API calls, which may be asked for.
+    pub(super) fn may_use_in_place(&mut self, reach: Reach, at: TextSize) {
+        for found in reach.operators().filter_map(api::in_place) {
+            self.uses(found, at, true);
+        }
     }
 
     pub(super) fn hint(&mut self, kind: HintKind, name: &str, at: TextSize) {
         let hint = Hint { kind, name: name.to_owned(), line: self.line(at) };
-        self.here().hints.push(hint);
+        self.draft.hint(hint);
     }
 
     fn imported(&mut self, module: &str, at: TextSize) {
@@ -120,42 +109,36 @@ impl<'a> Walker<'a, '_> {
 
     /// Refers to what has a dotted name, and calls it.
     pub(super) fn refers(&mut self, path: &str) {
-        let (path, role) = (self.facts.paths.dotted(path), self.role);
-        self.here().refs.push((path, role));
+        self.draft.refers(false, path, self.role);
     }
 
     /// Refers to something of the file itself, and calls it.
     pub(super) fn refers_own(&mut self, name: &str) {
-        let (path, role) = (self.facts.paths.own(name), self.role);
-        self.here().refs.push((path, role));
+        self.draft.refers(true, name, self.role);
     }
 
     /// Calls a method of what is not known.
     pub(super) fn calls_unknown(&mut self, name: &str) {
         if self.wanted.calls {
-            self.here().calls.push(name.to_owned());
+            self.draft.calls(name);
         }
     }
 
     /// Refers to something without calling it.
     pub(super) fn names(&mut self, path: &str) {
-        let (path, role) = (self.facts.paths.dotted(path), self.role.max(Role::Named));
-        self.here().refs.push((path, role));
+        self.draft.refers(false, path, self.role.max(Role::Named));
     }
 
     /// As [`Walker::names`], of the file itself.
     pub(super) fn names_own(&mut self, name: &str) {
-        let (path, role) = (self.facts.paths.own(name), self.role.max(Role::Named));
-        self.here().refs.push((path, role));
+        self.draft.refers(true, name, self.role.max(Role::Named));
     }
 
     /// Walks something in a piece of its own.
-    fn in_unit(&mut self, name: String, walk: impl FnOnce(&mut Self)) {
-        let outer = self.unit;
-        self.unit = self.facts.units.len();
-        self.facts.units.push(Unit { name, ..Unit::default() });
+    fn in_piece(&mut self, name: &[&str], walk: impl FnOnce(&mut Self)) {
+        let outer = self.draft.begin(name);
         walk(self);
-        self.unit = outer;
+        self.draft.go_back(outer);
     }
 
     /// The statements of the module itself: each definition is a piece of its own.
@@ -163,12 +146,12 @@ impl<'a> Walker<'a, '_> {
         for stmt in body {
             match stmt {
                 Stmt::FunctionDef(def) => {
-                    self.in_unit(def.name.to_string(), |me| me.function(def));
+                    self.in_piece(&[def.name.as_str()], |me| me.function(def));
                 }
                 Stmt::ClassDef(def) => self.class(def),
                 Stmt::Assign(assign) if assign.targets.iter().all(Expr::is_name_expr) => {
                     for name in assign.targets.iter().filter_map(Expr::as_name_expr) {
-                        self.in_unit(name.id.to_string(), |me| {
+                        self.in_piece(&[name.id.as_str()], |me| {
                             me.expr(&assign.value);
                         });
                     }
@@ -176,7 +159,7 @@ impl<'a> Walker<'a, '_> {
                 Stmt::AnnAssign(assign) if assign.target.is_name_expr() => {
                     if let (Some(name), Some(value)) = (assign.target.as_name_expr(), &assign.value)
                     {
-                        self.in_unit(name.id.to_string(), |me| {
+                        self.in_piece(&[name.id.as_str()], |me| {
                             me.expr(value);
                         });
                     }
@@ -203,7 +186,7 @@ impl<'a> Walker<'a, '_> {
             self.expr(&decorator.expression);
         }
         let class = classes::of(def, self.scopes, self.scope);
-        let name = def.name.to_string();
+        let name = def.name.as_str();
         let scope = self.scopes.opened_by(def.range()).unwrap_or(self.scope);
         let mut bases = Vec::new();
         for base in def.bases() {
@@ -218,9 +201,8 @@ impl<'a> Walker<'a, '_> {
             text: self.text,
             lines: self.lines,
             scopes: self.scopes,
-            facts: self.facts,
+            draft: self.draft,
             scope,
-            unit: self.unit,
             role: if class.data { Role::Setup } else { Role::Run },
             class: Some(&class),
             frames: Vec::new(),
@@ -230,7 +212,7 @@ impl<'a> Walker<'a, '_> {
             wanted: self.wanted,
             given: Given::default(),
         };
-        inner.in_unit(name.clone(), |me| {
+        inner.in_piece(&[name], |me| {
             for base in def.bases() {
                 me.expr(base);
                 // What a class derives from runs as it does.
@@ -254,8 +236,8 @@ impl<'a> Walker<'a, '_> {
         for stmt in &def.body {
             match stmt {
                 Stmt::FunctionDef(method) => {
-                    let name = dotted::join(&name, method.name.as_str());
-                    inner.in_unit(name, |me| me.function(method));
+                    let name = [name, ".", method.name.as_str()];
+                    inner.in_piece(&name, |me| me.function(method));
                 }
                 Stmt::ClassDef(def) => inner.class(def),
                 _ => {}

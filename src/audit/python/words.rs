@@ -4,7 +4,7 @@
 use ruff_python_ast::{Expr, ExprCall};
 use ruff_text_size::{Ranged as _, TextSize};
 
-use super::api::{self, Called};
+use super::api;
 use super::classes;
 use super::facts::HintKind;
 use super::walk::Walker;
@@ -48,11 +48,7 @@ impl<'a> Walker<'a, '_> {
         }
         let Some(reach) = api::activation(name) else { return };
         self.uses(reach, at, true);
-        for called in reach.operators().filter(|one| !one.backward) {
-            if let Some(name) = api::in_place(called.name) {
-                self.used(Called { name, ..called }, at, true);
-            }
-        }
+        self.may_use_in_place(reach, at);
     }
 
     /// `torch_dtype="bfloat16"`, `backend="inductor"`.

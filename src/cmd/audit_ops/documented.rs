@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Audited;
+use crate::audit::Place;
 use crate::audit::documented::{Documented, Point};
 use crate::checks::chip::ChipFamily;
 use crate::data::Catalog;
@@ -89,7 +90,7 @@ pub(super) fn table(read: &[Audited]) -> Option<Table> {
                 Text::same(one.api),
                 said(one),
                 one.registered.map_or_else(|| Text::same("–"), |class| words(class.word())),
-                Text::same(one.places.first().cloned().unwrap_or_default()),
+                Text::same(one.places.first().map_or_else(String::new, Place::to_string)),
             ]
         })
         .collect();

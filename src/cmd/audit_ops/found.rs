@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::chosen::Chosen;
 use super::machine::Cann;
 use super::{Audited, Place};
-use crate::audit::Format;
 use crate::audit::judge::{Against, Class, Judged};
 use crate::audit::limits::Limit;
+use crate::audit::{self, Format};
 use crate::checks::chip::ChipFamily;
 use crate::data::Catalog;
 use crate::report::{Evidence, Found, Report};
@@ -128,7 +128,7 @@ pub(super) fn findings(
 fn places(input: &Audited, judged: &Judged) -> Vec<Evidence> {
     let used = &judged.used;
     if input.model.format == Format::Python {
-        return used.places.iter().take(MOST_PLACES).map(|place| at(place)).collect();
+        return used.places.iter().take(MOST_PLACES).map(at).collect();
     }
     let mut said = used.count.to_string();
     if let Some(place) = used.places.first() {
@@ -145,10 +145,10 @@ fn places(input: &Audited, judged: &Judged) -> Vec<Evidence> {
 }
 
 /// `model.py:12` as a place in a file.
-pub(super) fn at(place: &str) -> Evidence {
-    match place.rsplit_once(':').map(|(path, line)| (path, line.parse())) {
-        Some((path, Ok(line))) => Evidence::file(path).line(line),
-        _ => Evidence::file(place),
+pub(super) fn at(place: &audit::Place) -> Evidence {
+    match place {
+        audit::Place::Line(path, line) => Evidence::file(&**path).line(*line),
+        audit::Place::Named(name) => Evidence::file(name.as_str()),
     }
 }
 

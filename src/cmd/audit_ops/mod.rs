@@ -16,11 +16,11 @@ use serde_json::json;
 use super::finish;
 use super::machine::this_machine;
 use super::output::Output;
-use crate::audit::Model;
 use crate::audit::documented::{Documented, documented};
 use crate::audit::judge::{Against, Class, Judged, judge};
 use crate::audit::limits::CannFunctions;
 use crate::audit::python;
+use crate::audit::{self, Model};
 use crate::checks::chip::ChipFamily;
 use crate::cli::AuditOpsArgs;
 use crate::ops::dispatch::{Registrations, Shipped};
@@ -28,6 +28,7 @@ use crate::ops::documented::Documents;
 use crate::ops::tables::Column;
 use crate::ops::{Match, Tables};
 
+use crate::render::Format;
 use crate::report::{ExitStatus, Report, Table};
 use crate::text::{Text, sentence, words};
 use chosen::Chosen;
@@ -120,6 +121,9 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
     report.notes.extend(inputs.directories.iter().flat_map(of_directory));
     let place = Place { chosen: &chosen, chip, cann: cann.as_ref(), documents };
     tell(&mut report, &read, &place, tables, args);
+    if output.format() == Format::Json {
+        data(&mut report, &read, &place, tables, args.all_versions);
+    }
     found::installation(&mut report, &chosen);
     found::findings(&mut report, &read, &place, against);
     if let Some(documents) = documents {
@@ -128,6 +132,8 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
     if args.suggest {
         suggest::suggest(&mut report, &read, against);
     }
+    // What a large tree said takes its time to be forgotten, for which nobody has to wait.
+    rayon::spawn(move || drop(read));
     finish(report, output)
 }
 
@@ -180,6 +186,18 @@ fn tell(
         report.tables.extend(versions::table(read, tables));
     }
     report.provenance.push(("operators".to_owned(), chosen.provenance(column)));
+}
+
+/// What only the JSON report has: all operators with all their places, which for a large tree takes
+/// longer to put together than all that is told in text.
+fn data(
+    report: &mut Report,
+    read: &[Audited],
+    place: &Place<'_>,
+    tables: &Tables,
+    all_versions: bool,
+) {
+    let column = &tables.columns[place.chosen.target.column];
     report.extra.insert("target".to_owned(), place.json(column));
     let inputs: Vec<_> = read
         .iter()
@@ -196,7 +214,7 @@ fn tell(
         })
         .collect();
     report.extra.insert("inputs".to_owned(), json!(inputs));
-    if args.all_versions {
+    if all_versions {
         let all: serde_json::Map<_, _> = attention(read)
             .map(|judged| (judged.op.to_string(), json!(versions::releases(judged, tables))))
             .collect();
@@ -317,6 +335,11 @@ fn percent(part: f64, whole: f64) -> String {
     format!("{shown} %")
 }
 
+/// Where an operator is used first, as it is shown.
+fn first_place(judged: &Judged) -> String {
+    judged.used.places.first().map_or_else(String::new, audit::Place::to_string)
+}
+
 /// Operators that are worth a row: what does not run on the device for all that is known.
 fn attention(read: &[Audited]) -> impl Iterator<Item = &Judged> {
     read.iter().flat_map(|input| &input.judged).filter(|judged| judged.class > Class::PartlyKnown)
@@ -333,7 +356,7 @@ fn operators(read: &[Audited], all: bool) -> Option<Table> {
                 words(judged.class.word()),
                 Text::same(judged.used.count.to_string()),
                 Text::same(judged.through.join(", ")),
-                Text::same(judged.used.places.first().cloned().unwrap_or_default()),
+                Text::same(first_place(judged)),
             ]
         })
         .collect();

@@ -45,9 +45,8 @@ impl<'a> Walker<'a, '_> {
     fn rotated_both(&mut self, def: &'a StmtFunctionDef) {
         let body: std::ops::Range<usize> = def.range.into();
         let within = |range: &std::ops::Range<usize>| body.contains(&range.start);
-        let all = &self.here().suggestions;
+        let all = self.draft.suggested();
         let turned: Vec<_> = all
-            .iter()
             .filter(|one| one.rule == "rotary" && within(&one.range))
             .map(|one| one.range.clone())
             .collect();

@@ -49,10 +49,9 @@ impl<'a> Walker<'a, '_> {
             range: range.into(),
             after,
         };
-        let unit = self.here();
         let known = |one: &Suggestion| one.rule == rule && one.line == suggestion.line;
-        if !unit.suggestions.iter().any(known) {
-            unit.suggestions.push(suggestion);
+        if !self.draft.suggested().any(known) {
+            self.draft.suggests(suggestion);
         }
     }
 

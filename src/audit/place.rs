@@ -1,0 +1,57 @@
+//! Where something stands in an input.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+/// A place, as it is shown: `model.py:12`, the name of a node, the path of a module. Of thousands in
+/// the lines of a tree a few are shown: they share the paths, and are written out when that is asked.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// A line of a source, from 1.
+    Line(Arc<str>, u32),
+    /// As the input names it.
+    Named(String),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(path, line) => write!(f, "{path}:{line}"),
+            Self::Named(name) => f.write_str(name),
+        }
+    }
+}
+
+impl PartialEq<str> for Place {
+    fn eq(&self, other: &str) -> bool {
+        match self {
+            Self::Line(path, line) => {
+                let rest = other.strip_prefix(&**path).and_then(|rest| rest.strip_prefix(':'));
+                rest.is_some_and(|rest| rest == line.to_string())
+            }
+            Self::Named(name) => name == other,
+        }
+    }
+}
+
+impl Serialize for Place {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_shown() {
+        let line = Place::Line("a/b.py".into(), 12);
+        assert_eq!(line.to_string(), "a/b.py:12");
+        assert!(line == *"a/b.py:12" && line != *"a/b.py:1" && line != *"a/b.py");
+        assert_eq!(serde_json::to_string(&[line]).unwrap(), "[\"a/b.py:12\"]");
+        assert!(Place::Named("node".to_owned()) == *"node");
+    }
+}
