@@ -5,7 +5,8 @@
 //! The last is to take no more than 1.5 times as long as only parsing, with the same parser, the
 //! same files and the same threads (`RAYON_NUM_THREADS`). Without an argument a tree is made of the
 //! scripts of the tests. Prints wall times; asserts nothing about them, since machines differ.
-//! `scripts/bench_convert.py` measures whole processes, and other tools.
+//! Then whole processes by turns: the program, in place in copies too, and this one started to parse the
+//! files that name torch and do nothing else. `scripts/bench_convert.py` measures whole processes, and other tools.
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -14,6 +15,7 @@
 )]
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use ascend_doctor::collect::Progress;
@@ -26,17 +28,30 @@ use ascend_doctor::convert::rules::Rules;
 use ascend_doctor::convert::walk::{SourceFile, walk};
 use rayon::prelude::*;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use tempfile::TempDir;
 
 #[path = "support/python_files.rs"]
 mod python_files;
 
+/// The allocator of the program: it takes part in what is measured.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const ROUNDS: usize = 11;
+/// Starts this program to parse the files of a directory that name torch, and nothing else.
+const ONLY_PARSE: &str = "--only-parse";
 /// Copies of the scripts of the tests in the tree that is built.
 const COPIES: usize = 40;
 
 fn main() {
     // Cargo adds `--bench`.
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    if let [flag, root] = &args[..]
+        && flag == ONLY_PARSE
+    {
+        std::hint::black_box(parsed_tree(Path::new(root)));
+        return;
+    }
     let begin = Instant::now();
     std::hint::black_box(Rules::builtin().rules.len());
     report("reading the rules", begin.elapsed(), "once in a process");
@@ -51,6 +66,7 @@ fn main() {
     }
     for root in roots {
         measure_tree(&root);
+        processes(&root);
     }
 }
 
@@ -95,6 +111,60 @@ fn measure_tree(root: &Path) {
     let ratio = median(3).as_secs_f64() / median(2).as_secs_f64();
     let least = times[3][0].as_secs_f64() / times[2][0].as_secs_f64();
     println!("{:>24}  {ratio:.2} ({least:.2})", "planning / only parsing");
+}
+
+/// The whole command, without writing and in a copy of its own, by turns with a process that finds and
+/// reads the same files and parses those that name torch.
+fn processes(root: &Path) {
+    let run = |program: &Path, args: &[&str], root: &Path| {
+        let mut command = Command::new(program);
+        command.args(args).arg(root).stdout(Stdio::null()).stderr(Stdio::null());
+        usize::from(command.status().unwrap().code().is_some())
+    };
+    let this = std::env::current_exe().unwrap();
+    let doctor = Path::new(env!("CARGO_BIN_EXE_ascend-doctor"));
+    let copies: Vec<TempDir> = (0..ROUNDS).map(|_| copy(root)).collect();
+    rustix::fs::sync();
+    let mut times: [Vec<Duration>; 3] = Default::default();
+    for copy in &copies {
+        let convert = ["convert", "--no-config", "-r"];
+        times[0].push(time(|| run(&this, &[ONLY_PARSE], root)));
+        times[1].push(time(|| run(doctor, &["convert", "--no-config", "--dry-run", "-r"], root)));
+        times[2].push(time(|| run(doctor, &convert, copy.path())));
+    }
+    for list in &mut times {
+        list.sort_unstable();
+    }
+    let parsing = &times[0];
+    let names = ["a process that parses", "the command, dry run", "the command, in place"];
+    for (name, times) in names.iter().zip(&times) {
+        let (median, least) = (times[ROUNDS / 2], times[0]);
+        let ratio = median.as_secs_f64() / parsing[ROUNDS / 2].as_secs_f64();
+        report(name, median, &format!("({:.1}) {ratio:.2} times", milliseconds(least)));
+    }
+}
+
+/// A copy of the files of a directory.
+fn copy(root: &Path) -> TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for entry in walkdir::WalkDir::new(root) {
+        let entry = entry.unwrap();
+        let to = copy.path().join(entry.path().strip_prefix(root).unwrap());
+        if entry.file_type().is_dir() {
+            std::fs::create_dir_all(&to).unwrap();
+        } else if entry.file_type().is_file() {
+            std::fs::copy(entry.path(), &to).unwrap();
+        }
+    }
+    copy
+}
+
+/// Finds and reads all Python files of a directory, and parses those that name torch.
+fn parsed_tree(root: &Path) -> usize {
+    let files = walk(&python_files::below(root)).unwrap().files;
+    let texts = files.par_iter().map(|file| std::fs::read(&file.path).unwrap());
+    let named = texts.filter(|bytes| memchr::memmem::find(bytes, b"torch").is_some());
+    named.map(|bytes| parsed(&String::from_utf8_lossy(&bytes))).sum()
 }
 
 /// The text of a file that a rule may speak about.

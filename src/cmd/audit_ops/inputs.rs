@@ -39,12 +39,8 @@ pub(super) struct Directory {
     pub(super) cut: bool,
 }
 
-/// Unpacks the tables that reading sources and reporting will need, beside what is done before. A
-/// single model is read before other threads have begun.
-pub(super) fn prepare(paths: &[impl AsRef<Path>]) {
-    if !paths.iter().any(|path| path.as_ref().is_dir()) {
-        return;
-    }
+/// Unpacks the tables that reading sources and reporting will need, beside what is done before.
+pub(super) fn prepare() {
     rayon::spawn(python::prepare);
     rayon::spawn(|| {
         audit::judge::prepare();

@@ -63,6 +63,24 @@ struct Audited {
     documented: Vec<Documented>,
 }
 
+/// What the inputs are judged for, by the command line and the machine.
+struct About {
+    chip: Option<ChipFamily>,
+    cann: Option<Cann>,
+    chosen: Chosen,
+}
+
+impl About {
+    fn find(args: &AuditOpsArgs, tables: &'static Tables) -> anyhow::Result<Self> {
+        let this = this_machine();
+        Ok(Self {
+            chip: machine::chip(args, &this)?,
+            cann: Cann::find(args.cann.as_deref(), &this)?,
+            chosen: Chosen::new(args, &this, tables)?,
+        })
+    }
+}
+
 pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     for site in &args.site {
         // Where nothing is found, nothing would be followed, and nobody told.
@@ -71,13 +89,26 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
             std::fs::metadata(site).with_context(|| format!("cannot read `{shown}` (--site)"))?;
         ensure!(meta.is_dir(), "cannot read `{shown}` (--site): it is no directory");
     }
-    inputs::prepare(&args.inputs);
-    let tables = Tables::get();
-    let this = this_machine();
-    let chip = machine::chip(args, &this)?;
-    let cann = Cann::find(args.cann.as_deref(), &this)?;
     let dtype = args.dtype.as_deref().map(dtype).transpose()?;
-    let chosen = Chosen::new(args, &this, tables)?;
+    let tables = Tables::get;
+    let options = python::Options {
+        follow: args.follow_imports,
+        site: args.site.clone(),
+        backward: args.backward,
+        suggest: args.suggest,
+    };
+    let open = || Inputs::open(&args.inputs, &options);
+    // A single model is read before other threads have begun. Of a directory files are read and parsed
+    // while the tables are unpacked and the machine is looked at.
+    let (about, inputs) = if args.inputs.iter().any(|path| path.is_dir()) {
+        inputs::prepare();
+        let (about, inputs) = rayon::join(|| About::find(args, tables()), open);
+        (about?, inputs)
+    } else {
+        (About::find(args, tables())?, open())
+    };
+    let About { chip, cann, chosen } = about;
+    let tables = tables();
     let shipped = Shipped { tables, target: &chosen.target };
     let registered: &dyn Registrations = match &chosen.found {
         Some(found) => &found.installed,
@@ -95,13 +126,6 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
     let mut report = Report::new("audit-ops", subject.join(" "));
     let column = &tables.columns[chosen.target.column];
     let documents = Documents::of(column.torch, column.release);
-    let options = python::Options {
-        follow: args.follow_imports,
-        site: args.site.clone(),
-        backward: args.backward,
-        suggest: args.suggest,
-    };
-    let inputs = Inputs::open(&args.inputs, &options);
     if inputs.read.is_empty() {
         bail!(nothing(&inputs));
     }
