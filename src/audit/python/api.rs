@@ -187,15 +187,17 @@ const PUBLIC: &[(&str, &str)] = &[
     ("torch.nn.utils.spectral_norm.", "torch.nn.utils."),
 ];
 
-/// What follows `torch.` in names of [`PUBLIC`].
-const MOVED: [&str; 7] = ["functional", "_C", "Tensor", "_tensor", "nn", "optim", "distributions"];
+/// What follows `torch.` in names of [`PUBLIC`], those of `torch.nn` aside.
+const MOVED: [&str; 6] = ["functional", "_C", "Tensor", "_tensor", "optim", "distributions"];
 
 /// The public name of what a dotted name of torch names.
 pub(super) fn public(path: &str) -> Cow<'_, str> {
     // Most names stand where they are public.
-    let rest = path.strip_prefix("torch.").map(dotted::first);
-    let moved = match rest {
-        Some(next) => MOVED.contains(&next),
+    let moved = match path.strip_prefix("torch.") {
+        Some(rest) => match rest.strip_prefix("nn.") {
+            Some(rest) => matches!(dotted::first(rest), "modules" | "utils"),
+            None => MOVED.contains(&dotted::first(rest)),
+        },
         None => ["torchvision.", "timm.", "transformers."].iter().any(|one| path.starts_with(one)),
     };
     if !moved {
@@ -354,6 +356,16 @@ mod tests {
         assert_eq!(api("torchx.abs"), None);
     }
 
+    /// What [`public`] leaves alone at first sight moves under no prefix.
+    #[test]
+    fn all_that_moves_is_looked_at() {
+        for (from, to) in PUBLIC {
+            let path = format!("{from}a.B");
+            assert!(matches!(public(&path), Cow::Owned(_)) || to.starts_with(from), "{path}");
+            assert_ne!(public(&path), path, "{path}");
+        }
+    }
+
     #[test]
     fn numbers_are_short() {
         let last = short(APIS.names.len() + APIS.rows.len());
@@ -385,6 +397,8 @@ mod tests {
             ("timm.models.layers.Mlp", "timm.layers.Mlp"),
             ("timm.layers.mlp.Mlp", "timm.layers.Mlp"),
             ("torch.cat", "torch.cat"),
+            ("torch.nn.utils.clip_grad.clip_grad_norm_", "torch.nn.utils.clip_grad_norm_"),
+            ("torch.nn.functional.relu", "torch.nn.functional.relu"),
         ] {
             assert_eq!(public(from), to);
         }

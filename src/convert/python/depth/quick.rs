@@ -209,7 +209,7 @@ impl Scan<'_> {
     }
 
     fn is_triple(&self, at: usize, quote: u8) -> bool {
-        self.bytes[at..].starts_with(&[quote; 3])
+        matches!(self.bytes[at..], [a, b, c, ..] if a == quote && b == quote && c == quote)
     }
 
     /// Whether the string at a quote is formatted, by the letters before it: `f"…"`, `rf"…"`, `t"…"`.

@@ -53,7 +53,7 @@ impl<'a, 'e> Collector<'a, 'e> {
     fn inside(&mut self, node: TextRange, kind: Kind, walk: impl FnOnce(&mut Self)) {
         let outer = self.current;
         self.current = self.scopes.add(Some(outer), kind);
-        self.scopes.by_node.insert(node, self.current);
+        self.scopes.by_node.push((node, self.current));
         walk(self);
         self.current = outer;
     }

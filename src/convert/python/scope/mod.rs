@@ -83,7 +83,8 @@ pub(crate) struct Scopes<'a> {
     /// Names that an import binds somewhere in the file, or something that may stand for one. Most
     /// names are neither, and are asked for at every use.
     may_resolve: FewNames<'a>,
-    by_node: HashMap<TextRange, ScopeId>,
+    /// What opens each scope, in order.
+    by_node: Vec<(TextRange, ScopeId)>,
 }
 
 impl<'a> Scopes<'a> {
@@ -95,11 +96,12 @@ impl<'a> Scopes<'a> {
         package: &str,
         exports: &dyn Fn(&str) -> Option<String>,
     ) -> Self {
-        let empty =
-            Self { all: Vec::new(), may_resolve: FewNames::default(), by_node: HashMap::default() };
+        let empty = Self { all: Vec::new(), may_resolve: FewNames::default(), by_node: Vec::new() };
         let mut collector = Collector::new(empty, package, exports);
         collector.scopes.add(None, Kind::Module);
         collector.visit_body(body);
+        // Nearly in order: a function comes before the lambdas of its defaults.
+        collector.scopes.by_node.sort_by_key(|(node, _)| (node.start(), node.end()));
         collector.scopes
     }
 
@@ -117,7 +119,9 @@ impl<'a> Scopes<'a> {
 
     /// The scope that a function, class, lambda or comprehension opens.
     pub(crate) fn opened_by(&self, node: TextRange) -> Option<ScopeId> {
-        self.by_node.get(&node).copied()
+        let key = |node: &TextRange| (node.start(), node.end());
+        let found = self.by_node.binary_search_by_key(&key(&node), |(node, _)| key(node)).ok()?;
+        self.by_node.get(found).map(|(_, scope)| *scope)
     }
 
     /// The dotted path that an expression names in `scope`: `None` if it is not a chain of
