@@ -1,11 +1,8 @@
 //! What the pieces of each file refer to in the others, found once for all files that are there.
 
-use foldhash::HashMap;
-
 use super::facts::Role;
 use super::meaning::{self, Known};
 use super::packed::{Lists, index, number};
-use super::reach::File;
 
 /// A piece of a file that another piece refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,15 +15,11 @@ pub(super) struct Link {
 
 /// What the pieces of a file refer to: other pieces that are read, and nothing else of the many
 /// names that stand there. No more files come in.
-pub(super) fn of(
-    files: &[File],
-    modules: &HashMap<String, Option<usize>>,
-    file: usize,
-) -> Lists<Link> {
-    let facts = &files[file].facts;
-    let mut known = Known { files, modules };
-    let meant: Vec<_> =
-        facts.paths.iter().map(|path| meaning::of(&mut known, file, path)).collect();
+pub(super) fn of(known: &Known<'_>, file: usize) -> Lists<Link> {
+    let (files, facts) = (known.files, &known.files[file].facts);
+    // Most names are those of libraries.
+    let means = |path| known.may_hold(path).then(|| meaning::of(&mut &*known, file, path));
+    let meant: Vec<_> = facts.paths.iter().map(|path| means(path).flatten()).collect();
     let mut links = Vec::new();
     for piece in 0..facts.pieces.len() {
         for one in facts.refs.at(piece) {

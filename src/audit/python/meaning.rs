@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
 use super::facts::Facts;
 use super::reach::File;
@@ -38,10 +38,25 @@ pub(super) fn of(modules: &mut impl Modules, file: usize, path: &str) -> Meaning
 pub(super) struct Known<'f> {
     pub(super) files: &'f [File],
     /// The numbers of the files by their modules.
-    pub(super) modules: &'f HashMap<String, Option<usize>>,
+    modules: &'f HashMap<String, Option<usize>>,
+    /// Where the names of all modules begin.
+    roots: HashSet<&'f str>,
 }
 
-impl<'f> Modules for Known<'f> {
+impl<'f> Known<'f> {
+    /// Some files, with their numbers by their modules.
+    pub(super) fn of(files: &'f [File], modules: &'f HashMap<String, Option<usize>>) -> Self {
+        let roots = modules.keys().map(|module| dotted::first(module)).collect();
+        Self { files, modules, roots }
+    }
+
+    /// Whether a path may mean something in one of them.
+    pub(super) fn may_hold(&self, path: &str) -> bool {
+        path.starts_with(':') || self.roots.contains(dotted::first(path))
+    }
+}
+
+impl<'f> Modules for &Known<'f> {
     type Held = &'f Facts;
 
     fn facts(&self, file: usize) -> Self::Held {

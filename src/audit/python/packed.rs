@@ -101,6 +101,11 @@ impl<T> Lists<T> {
     }
 
     /// All lists, one behind the other.
+    pub(super) fn all(&self) -> &[T] {
+        &self.all
+    }
+
+    /// As [`Lists::all`], to change them.
     pub(super) fn all_mut(&mut self) -> &mut [T] {
         &mut self.all
     }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::facts::{Facts, Role};
 use super::links::{self, Link};
-use super::meaning::{self, Meaning, Modules};
+use super::meaning::{self, Known, Meaning, Modules};
 use super::packed::{Lists, index};
 use super::tally;
 use crate::audit::{Model, Note};
@@ -97,10 +97,9 @@ pub(super) fn model(roots: Vec<Arc<Facts>>, load: Option<Load<'_>>, backward: bo
 impl Reacher<'_> {
     /// Finds what the names of all files mean, side by side: no file comes in later.
     fn link(&mut self) {
-        let links: Vec<Lists<Link>> = (0..self.files.len())
-            .into_par_iter()
-            .map(|file| links::of(&self.files, &self.modules, file))
-            .collect();
+        let known = Known::of(&self.files, &self.modules);
+        let links: Vec<Lists<Link>> =
+            (0..self.files.len()).into_par_iter().map(|file| links::of(&known, file)).collect();
         for (file, links) in self.files.iter_mut().zip(links) {
             file.links = links;
         }
@@ -111,20 +110,21 @@ impl Reacher<'_> {
         let mut referred: Vec<Vec<bool>> =
             self.files.iter().map(|file| vec![false; file.facts.pieces.len()]).collect();
         for file in 0..self.named {
+            let links = self.files[file].links.all().iter();
+            for link in links.filter(|link| link.role != Role::Named) {
+                referred[link.to.0][link.to.1] = true;
+            }
+            if self.load.is_none() {
+                continue;
+            }
             let facts = Arc::clone(&self.files[file].facts);
             for at in 0..facts.pieces.len() {
-                let mut refers = |to: (usize, usize)| {
-                    if to != (file, at)
+                for one in facts.refs.at(at).iter().filter(|one| one.role != Role::Named) {
+                    if let Some(to) = self.meaning(file, one.path)
+                        && to != (file, at)
                         && let Some(referred) = referred.get_mut(to.0)
                     {
                         referred[to.1] = true;
-                    }
-                };
-                let links = self.files[file].links.at(at).iter();
-                links.filter(|link| link.role != Role::Named).for_each(|link| refers(link.to));
-                if self.load.is_some() {
-                    for one in facts.refs.at(at).iter().filter(|one| one.role != Role::Named) {
-                        self.meaning(file, one.path).into_iter().for_each(&mut refers);
                     }
                 }
             }
@@ -132,8 +132,8 @@ impl Reacher<'_> {
         for (file, referred) in referred.into_iter().enumerate() {
             let facts = Arc::clone(&self.files[file].facts);
             for (at, referred) in referred.into_iter().enumerate() {
-                let name = facts.pieces.of(at);
-                if !referred || facts.is_class(at) || name.is_empty() || name.contains('.') {
+                let always = |name: &str| name.is_empty() || name.contains('.');
+                if !referred || facts.is_class(at) || always(facts.pieces.of(at)) {
                     self.reach((file, at), Role::Run);
                 }
             }
