@@ -368,3 +368,20 @@ fn the_log_is_on_standard_error_and_changes_nothing_else() {
         }
     }
 }
+
+/// A gate with such a mistake would pass for ever.
+#[test]
+fn checks_that_cancel_out_and_settings_that_are_a_pipe_are_refused() {
+    let dir = empty();
+    let (code, out, err) = run(dir.path(), &["check", "--only", "dev", "--skip", "dev"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("--skip leaves none of the checks that --only selects"), "{err}");
+    let (_, _, err) = run(dir.path(), &["check", "--lang", "zh", "--only", "dev", "--skip", "dev"]);
+    assert!(err.contains("没有可检查的内容"), "{err}");
+    let settings = dir.path().join("ascend-doctor.toml");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &settings, rustix::fs::Mode::RWXU).unwrap();
+    let (code, out, err) = run(dir.path(), &["check", "--only", "scan"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("`ascend-doctor.toml` is no regular file"), "{err}");
+    assert_ne!(run(dir.path(), &["check", "--only", "scan", "--no-config"]).0, 2);
+}

@@ -228,10 +228,15 @@ fn select(only: &[String], skip: &[String]) -> anyhow::Result<Vec<&'static Check
             bail!("{}", unknown(name));
         }
     }
-    Ok(checks::all()
+    let selected: Vec<_> = checks::all()
         .filter(|check| only.is_empty() || only.iter().any(|name| names(name, check.id)))
         .filter(|check| !skip.iter().any(|name| names(name, check.id)))
-        .collect())
+        .collect();
+    // A gate that asks for nothing would pass for ever.
+    if selected.is_empty() {
+        bail!("--skip leaves none of the checks that --only selects: nothing would be looked at");
+    }
+    Ok(selected)
 }
 
 /// What is said of a name that no check has.
@@ -260,6 +265,7 @@ mod tests {
     fn families_and_ids_select() {
         assert_eq!(select(&["scan-read".to_owned()], &[]).unwrap().len(), 1);
         assert!(select(&["SCAN".to_owned()], &["SCAN-READ".to_owned()]).unwrap().len() == 1);
+        assert!(select(&["dev".to_owned()], &["dev".to_owned()]).is_err());
         assert!(select(&["ZZZZ".to_owned()], &[]).unwrap_err().to_string().contains("--list"));
         let error = select(&["cann-hmoe".to_owned()], &[]).unwrap_err().to_string();
         assert!(error.ends_with("did you mean `CANN-HOME`?"), "{error}");

@@ -67,6 +67,10 @@ fn find(cli: &Cli) -> anyhow::Result<Option<PathBuf>> {
     if !asked && path.symlink_metadata().is_err() {
         return Ok(None);
     }
+    // A pipe would read as no settings at all, or wait; one that is named is meant.
+    if !asked && path.metadata().is_ok_and(|about| !about.is_file()) {
+        bail!("`{NAME}` is no regular file: remove it, or leave it aside with --no-config");
+    }
     // What is examined may be hostile: it does not decide what is said about it.
     if let Some(root) = examined(cli.command.as_ref())
         && lies_in(&path, root)
