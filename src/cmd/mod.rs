@@ -39,7 +39,7 @@ pub use usage::{parse, usage};
 ///
 /// # Errors
 ///
-/// What kept it from working, for [`complaint`].
+/// What kept it from working, for [`complaint()`].
 pub fn run(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
     if let Some(level) = cli.output.log {
         logger::start(level);
