@@ -24,9 +24,15 @@ pub(super) fn words(rule: &Rule) -> String {
 /// mark of this rule.
 pub(super) fn is_marked(text: &str, line: usize, sign: &str, id: &str) -> bool {
     let is_comment = |line: &&str| line.trim_start().starts_with(sign);
-    let above = text[..line].lines().rev().take_while(is_comment);
-    let here = text[line..].lines().take_while(is_comment);
+    let above = text[..line].strip_suffix('\r').unwrap_or(&text[..line]);
+    let above = lines(above).rev().take_while(is_comment);
+    let here = lines(&text[line..]).take_while(is_comment);
     above.chain(here).any(|comment| comment.contains(MARK) && comment.contains(id))
+}
+
+/// Lines as Python counts them, for which a lone carriage return ends one too.
+fn lines(text: &str) -> impl DoubleEndedIterator<Item = &str> {
+    text.lines().flat_map(|line| line.split('\r'))
 }
 
 /// Adds the comments to the plan of a file of this kind and name (without directories).

@@ -235,7 +235,8 @@ fn switched_off(text: &str, comments: &[TextRange]) -> Vec<TextRange> {
                 }
             }
             _ if comment.contains("noqa: convert") => {
-                let start = text[..range.start().to_usize()].rfind('\n').map_or(0, |at| at + 1);
+                let start =
+                    text[..range.start().to_usize()].rfind(['\n', '\r']).map_or(0, |at| at + 1);
                 off.push(TextRange::new(
                     TextSize::try_from(start).unwrap_or_default(),
                     range.end(),

@@ -203,9 +203,9 @@ impl Taken {
 pub fn taken(text: &str, package: &str) -> Vec<Taken> {
     let mut found = Vec::new();
     for at in memchr::memmem::find_iter(text.as_bytes(), " import ") {
-        let start = memchr::memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |at| at + 1);
+        let start = memchr::memrchr2(b'\n', b'\r', &text.as_bytes()[..at]).map_or(0, |at| at + 1);
         let Some(module) = text[start..at].trim_start().strip_prefix("from ") else { continue };
-        let names = text[at + " import ".len()..].lines().next().unwrap_or_default();
+        let names = text[at + " import ".len()..].split(['\n', '\r']).next().unwrap_or_default();
         let module = module.trim();
         if module.split('.').next().is_some_and(|root| root.starts_with("torch")) {
             continue;

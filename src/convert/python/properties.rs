@@ -123,17 +123,26 @@ pub(in crate::convert) fn program() -> impl Strategy<Value = String> {
     (
         prop::collection::vec(prop::sample::select(IMPORTS), 0..4),
         prop::collection::vec(statement, 1..7),
-        prop::sample::select(&["\n", "\r\n"][..]),
+        // One kind of line end, mostly; a file may have all three.
+        prop::collection::vec(prop::sample::select(&["\n", "\r\n", "\r"][..]), 1..3),
         any::<bool>(),
     )
-        .prop_map(|(imports, statements, newline, ends)| {
+        .prop_map(|(imports, statements, newlines, ends)| {
             let mut all: Vec<String> = imports.iter().map(|&line| line.to_owned()).collect();
             all.extend(statements);
             let mut text = all.join("\n");
             if ends {
                 text.push('\n');
             }
-            text.replace('\n', newline)
+            let mut newlines = newlines.iter().cycle();
+            let mut out = String::with_capacity(text.len());
+            for piece in text.split_inclusive('\n') {
+                out.push_str(piece.trim_end_matches('\n'));
+                if piece.ends_with('\n') {
+                    out.push_str(newlines.next().unwrap_or(&"\n"));
+                }
+            }
+            out
         })
 }
 
@@ -141,8 +150,8 @@ pub(in crate::convert) fn program() -> impl Strategy<Value = String> {
 /// changes, or marks one that a person has to look at.
 fn is_planned(text: &str, edit: &Edit, plan: &FilePlan) -> bool {
     let lines = |range: &std::ops::Range<usize>| {
-        let start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
-        start..text[range.end..].find('\n').map_or(text.len(), |at| range.end + at)
+        let start = text[..range.start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        start..text[range.end..].find(['\n', '\r']).map_or(text.len(), |at| range.end + at)
     };
     let here = lines(&edit.range);
     if edit.range.is_empty() && edit.text.trim_start().starts_with("# ascend-doctor: ") {

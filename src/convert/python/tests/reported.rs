@@ -39,6 +39,25 @@ fn marks_stand_above_the_statement_once() {
     assert_eq!(lines[3], "    m = torch.nn.DataParallel(");
 }
 
+/// A lone carriage return ends a line of Python: the mark stands between the two lines, and a
+/// second run sees that it is there.
+#[test]
+fn marks_stand_between_lines_of_any_end() {
+    let options = Options { mark: true, ..Options::default() };
+    for end in ["\n", "\r\n", "\r"] {
+        for last in ["\n", "\r\n", "\r"] {
+            let source = format!(
+                "import torch{last}x = 1{end}y = torch.cuda.streude{end}z = 2  # noqa: convert{end}"
+            );
+            let out = converted_with(&source, &options);
+            let lines: Vec<&str> = out.split(['\n', '\r']).filter(|l| !l.is_empty()).collect();
+            assert!(lines[2].starts_with("# ascend-doctor: CV0601 "), "{out:?}");
+            assert_eq!(lines[3], "y = torch.cuda.streude", "{out:?}");
+            assert_eq!(converted_with(&out, &options), out);
+        }
+    }
+}
+
 #[test]
 fn what_is_built_of_cuda_is_told_where_it_is_used() {
     let mut project = Project::of(["alt_corr.setup".to_owned()]);
