@@ -3,7 +3,7 @@
 #![no_main]
 
 use ascend_doctor::audit::judge::{Against, judge};
-use ascend_doctor::audit::{Model, python};
+use ascend_doctor::audit::{Model, Place, python};
 use ascend_doctor::ops::dispatch::Shipped;
 use ascend_doctor::ops::{Tables, Target};
 use libfuzzer_sys::fuzz_target;
@@ -44,8 +44,8 @@ fn checked(model: &Model, text: &str) {
         assert!(used.count > 0 && used.maybe + used.setup <= used.count, "{op}: {used:?}");
         assert!(used.places.len() <= 200 && !used.places.is_empty(), "{op}");
         for place in &used.places {
-            let line = place.rsplit(':').next().and_then(|line| line.parse::<usize>().ok());
-            assert!(line.is_some_and(|line| (1..=lines.max(2)).contains(&line)), "{place} of {lines}");
+            let Place::Line(_, line) = place else { panic!("{place} is no line") };
+            assert!((1..=lines.max(2)).contains(&(*line as usize)), "{place} of {lines}");
         }
     }
     let tables = Tables::get();

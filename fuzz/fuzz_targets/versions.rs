@@ -23,7 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
         let _ = value.parse::<InnerVersion>().map(|version| (version.line(), version.c_code()));
         if let Ok(range) = value.parse::<PackageRange>() {
-            values.iter().for_each(|version| drop(range.accepts(version)));
+            values.iter().for_each(|version| _ = range.accepts(version));
         }
         if let Ok(list) = value.parse::<RangeList>() {
             values.iter().for_each(|version| _ = list.contains(version));
