@@ -111,10 +111,10 @@ impl<'a> Walker<'a, '_> {
 
     fn call_path(&mut self, path: &str, expr: &'a Expr, call: &'a ExprCall) -> Kind {
         let at = expr.start();
-        let public = api::public(path).into_owned();
+        let public = api::public(path);
         let name = dotted::last(&public);
         // What kind a value is of is asked of no value that is computed.
-        if matches!(public.as_str(), "torch.is_tensor" | "typing.cast" | "torch._assert") {
+        if matches!(&*public, "torch.is_tensor" | "typing.cast" | "torch._assert") {
             if let Some(last) = call.arguments.args.last() {
                 return self.expr(last);
             }

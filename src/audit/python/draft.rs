@@ -7,6 +7,7 @@ use std::hash::BuildHasher as _;
 use super::api;
 use super::facts::{ApiAt, Facts, Hint, Ref, Role, Suggestion, UseAt, WrittenAt};
 use super::packed::{Lists, Texts, index, number};
+use crate::convert::python::dotted;
 
 /// What was found so far: everything with the number of its piece, as it comes.
 #[derive(Debug, Default)]
@@ -89,7 +90,10 @@ impl Draft {
         apis.sort_by_key(|(piece, _)| *piece);
         let mut by_name: Vec<u32> = (0..number(pieces.len())).collect();
         by_name.sort_by(|a, b| pieces.bytes_of(index(*a)).cmp(pieces.bytes_of(index(*b))));
-        let methods = pieces.iter().filter_map(|name| api::method_named(name.split_once('.')?.1));
+        let methods = pieces.iter().filter_map(|name| {
+            let class = dotted::first(name);
+            api::method_named(name.get(class.len() + 1..)?)
+        });
         Facts {
             uses: Lists::of(self.uses, pieces.len()),
             refs: Lists::of(refs, pieces.len()),

@@ -26,7 +26,7 @@ impl<'a> Walker<'a, '_> {
 
     /// What a local name holds.
     pub(super) fn local(&self, name: &str) -> Option<Kind> {
-        self.frames.iter().rev().find_map(|frame| frame.get(name).copied())
+        self.locals.get(name)
     }
 
     /// Notes what an operator of the language calls.
@@ -141,11 +141,11 @@ impl<'a> Walker<'a, '_> {
             }
             Expr::Lambda(lambda) => {
                 let names = lambda.parameters.iter().flat_map(|parameters| parameters.iter());
-                let frame = names.map(|name| (name.name().as_str(), Kind::Likely)).collect();
                 self.in_scope(expr, |me| {
-                    me.frames.push(frame);
+                    me.locals.enter();
+                    names.for_each(|name| me.locals.give(name.name().as_str(), Kind::Likely));
                     me.expr(&lambda.body);
-                    me.frames.pop();
+                    me.locals.leave();
                 });
                 Kind::Maybe
             }
@@ -197,7 +197,7 @@ impl<'a> Walker<'a, '_> {
     ) -> Kind {
         let mut held = Kind::Not;
         self.in_scope(expr, |me| {
-            me.frames.push(foldhash::HashMap::default());
+            me.locals.enter();
             for generator in generators {
                 let kind = me.expr(&generator.iter);
                 if kind == Kind::Tensor {
@@ -211,7 +211,7 @@ impl<'a> Walker<'a, '_> {
             for element in elements {
                 held = held.join(me.expr(element));
             }
-            me.frames.pop();
+            me.locals.leave();
         });
         match held {
             kind if kind.holds() => Kind::Seq,

@@ -30,6 +30,7 @@ pub(crate) mod hints;
 mod kinds;
 mod lines;
 mod links;
+mod locals;
 mod meaning;
 mod packed;
 mod reach;

@@ -1,7 +1,5 @@
 //! One walk through a file: what each of its pieces uses.
 
-use foldhash::HashMap;
-use foldhash::fast::RandomState;
 use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtClassDef, StmtFunctionDef};
 use ruff_text_size::{Ranged as _, TextSize};
 
@@ -14,6 +12,7 @@ use super::evident::Evident;
 use super::facts::{Facts, Hint, HintKind, Role, UseAt};
 use super::kinds::{self, Kind};
 use super::lines::Lines;
+use super::locals::Locals;
 use super::suggest::Given;
 use crate::convert::python::dotted;
 use crate::convert::python::scope::{ScopeId, Scopes};
@@ -28,8 +27,8 @@ pub(super) struct Walker<'a, 's> {
     pub(super) role: Role,
     /// The class around.
     pub(super) class: Option<&'s Class<'a>>,
-    /// What local names hold, the innermost function last.
-    pub(super) frames: Vec<HashMap<&'a str, Kind>>,
+    /// What local names hold.
+    pub(super) locals: Locals<'a>,
     /// What the outermost function uses as tensors.
     pub(super) evident: Evident<'a>,
     /// What is walked is not known to run.
@@ -60,7 +59,7 @@ pub(super) fn walk<'a>(
         scope: 0,
         role: Role::Run,
         class: None,
-        frames: Vec::new(),
+        locals: Locals::default(),
         evident: Evident::default(),
         unsure: false,
         method: None,
@@ -205,7 +204,7 @@ impl<'a> Walker<'a, '_> {
             scope,
             role: if class.data { Role::Setup } else { Role::Run },
             class: Some(&class),
-            frames: Vec::new(),
+            locals: Locals::default(),
             evident: Evident::default(),
             unsure: self.unsure,
             method: None,
@@ -266,17 +265,17 @@ impl<'a> Walker<'a, '_> {
         if kinds::builds(def) {
             self.role = Role::Setup;
         }
-        let outermost = self.frames.is_empty();
+        let outermost = self.locals.is_empty();
         if outermost {
             self.evident = Evident::of(&def.body, self.scope);
         }
-        let frame = self.parameters(def);
-        self.frames.push(frame);
+        self.locals.enter();
+        self.parameters(def);
         let given = std::mem::take(&mut self.given);
         self.body(&def.body);
         self.suggest_method(def);
         self.given = given;
-        self.frames.pop();
+        self.locals.leave();
         if outermost {
             self.evident = Evident::default();
         }
@@ -284,11 +283,9 @@ impl<'a> Walker<'a, '_> {
         self.role = outer_role;
     }
 
-    fn parameters(&self, def: &'a StmtFunctionDef) -> HashMap<&'a str, Kind> {
+    fn parameters(&mut self, def: &'a StmtFunctionDef) {
         let forward = matches!(def.name.as_str(), "forward" | "__call__")
             && self.class.is_some_and(|class| class.module);
-        // For the parameters and what is given to names: few functions have more.
-        let mut frame = HashMap::with_capacity_and_hasher(14, RandomState::default());
         for parameter in def.parameters.iter_non_variadic_params() {
             let name = parameter.parameter.name.as_str();
             if name == "self" || name == "cls" {
@@ -305,12 +302,12 @@ impl<'a> Walker<'a, '_> {
                 };
                 if used { Kind::Likely } else { Kind::Maybe }
             });
-            frame.insert(name, kind);
+            self.locals.give(name, kind);
         }
         if let Some(args) = &def.parameters.vararg {
-            frame.insert(args.name.as_str(), if forward { Kind::Seq } else { Kind::Maybe });
+            let kind = if forward { Kind::Seq } else { Kind::Maybe };
+            self.locals.give(args.name.as_str(), kind);
         }
-        frame
     }
 
     pub(super) fn body(&mut self, body: &'a [Stmt]) {
@@ -378,9 +375,7 @@ impl<'a> Walker<'a, '_> {
     }
 
     pub(super) fn bind_name(&mut self, name: &'a str, kind: Kind) {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.insert(name, kind);
-        }
+        self.locals.give(name, kind);
     }
 
     /// What a target is given.

@@ -42,8 +42,8 @@ impl<'a> Walker<'a, '_> {
     /// `act_layer="silu"`, `hidden_act: str = "gelu"`: an activation by its name, which may be chosen.
     pub(super) fn activation(&mut self, argument: &str, name: &str, at: TextSize) {
         let word =
-            |word: &str| word == "act" || word.starts_with("activ") || word == "nonlinearity";
-        if !argument.split('_').any(word) {
+            |word: &[u8]| word == b"act" || word.starts_with(b"activ") || word == b"nonlinearity";
+        if !argument.as_bytes().split(|byte| *byte == b'_').any(word) {
             return;
         }
         let Some(reach) = api::activation(name) else { return };

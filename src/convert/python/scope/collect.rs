@@ -1,14 +1,11 @@
 //! Collects what each name of a file is bound to, in one walk through its tree.
 
-use std::collections::hash_map::Entry;
-
 use ruff_python_ast::visitor::{Visitor, walk_comprehension, walk_expr, walk_pattern, walk_stmt};
 use ruff_python_ast::{
     ExceptHandler, Expr, ExprContext, Parameters, Pattern, Stmt, StmtImport, StmtImportFrom,
 };
 use ruff_text_size::{Ranged as _, TextRange};
 
-use super::bindings::Bindings;
 use super::{Binding, Kind, ScopeId, Scopes, relative};
 use crate::convert::python::dotted;
 
@@ -42,12 +39,7 @@ impl<'a, 'e> Collector<'a, 'e> {
         if resolves {
             self.scopes.may_resolve.insert(name);
         }
-        match self.scopes.all[home].names.entry(name) {
-            Entry::Vacant(place) => {
-                place.insert(Bindings::One(binding));
-            }
-            Entry::Occupied(mut known) => known.get_mut().add(binding),
-        }
+        self.scopes.names.bind(home, name, binding);
     }
 
     fn inside(&mut self, node: TextRange, kind: Kind, walk: impl FnOnce(&mut Self)) {

@@ -8,16 +8,16 @@
 mod bindings;
 mod collect;
 mod few_names;
+mod names;
 
-use foldhash::fast::RandomState;
-use foldhash::{HashMap, HashSet};
+use foldhash::HashSet;
 use ruff_python_ast::visitor::Visitor as _;
 use ruff_python_ast::{Expr, Stmt, StmtClassDef, StmtFunctionDef};
 use ruff_text_size::TextRange;
 
-use self::bindings::Bindings;
 use self::collect::Collector;
 use self::few_names::FewNames;
+use self::names::Names;
 
 /// As many aliases as are followed (`a = b`, `b = c`, …).
 const MAX_ALIASES: usize = 8;
@@ -58,7 +58,6 @@ enum Kind {
 struct Scope<'a> {
     parent: Option<ScopeId>,
     kind: Kind,
-    names: HashMap<&'a str, Bindings<'a>>,
     /// Names declared `global`.
     globals: HashSet<&'a str>,
 }
@@ -80,6 +79,7 @@ pub(crate) struct Resolved {
 #[derive(Debug)]
 pub(crate) struct Scopes<'a> {
     all: Vec<Scope<'a>>,
+    names: Names<'a>,
     /// Names that an import binds somewhere in the file, or something that may stand for one. Most
     /// names are neither, and are asked for at every use.
     may_resolve: FewNames<'a>,
@@ -96,7 +96,12 @@ impl<'a> Scopes<'a> {
         package: &str,
         exports: &dyn Fn(&str) -> Option<String>,
     ) -> Self {
-        let empty = Self { all: Vec::new(), may_resolve: FewNames::default(), by_node: Vec::new() };
+        let empty = Self {
+            all: Vec::new(),
+            names: Names::new(),
+            may_resolve: FewNames::default(),
+            by_node: Vec::new(),
+        };
         let mut collector = Collector::new(empty, package, exports);
         collector.scopes.add(None, Kind::Module);
         collector.visit_body(body);
@@ -106,14 +111,7 @@ impl<'a> Scopes<'a> {
     }
 
     fn add(&mut self, parent: Option<ScopeId>, kind: Kind) -> ScopeId {
-        // Functions and classes bind several names; to grow for them takes longer than the room.
-        let names = if kind == Kind::Module { 50 } else { 7 };
-        self.all.push(Scope {
-            parent,
-            kind,
-            names: HashMap::with_capacity_and_hasher(names, RandomState::default()),
-            globals: HashSet::default(),
-        });
+        self.all.push(Scope { parent, kind, globals: HashSet::default() });
         self.all.len() - 1
     }
 
@@ -214,7 +212,7 @@ impl<'a> Scopes<'a> {
 
     /// Whether any scope of the file binds `name`.
     pub(super) fn binds_anywhere(&self, name: &str) -> bool {
-        self.all.iter().any(|scope| scope.names.contains_key(name))
+        self.names.anywhere(name)
     }
 
     /// The scope where `name`, seen from `scope`, is bound.
@@ -225,15 +223,16 @@ impl<'a> Scopes<'a> {
     /// The bindings of a name where Python would find it: the scope itself, then enclosing
     /// functions (not classes), then the module.
     pub(crate) fn bindings(&self, name: &str, scope: ScopeId) -> Option<(ScopeId, &[Binding<'a>])> {
+        let key = self.names.key(name);
         let mut at = Some(scope);
         while let Some(id) = at {
             let here = &self.all[id];
             let visible = id == scope || here.kind != Kind::Class;
             if here.globals.contains(name) {
-                return self.all[0].names.get(name).map(|found| (0, found.as_slice()));
+                return self.names.get(0, key).map(|found| (0, found));
             }
-            if visible && let Some(found) = here.names.get(name) {
-                return Some((id, found.as_slice()));
+            if visible && let Some(found) = self.names.get(id, key) {
+                return Some((id, found));
             }
             at = here.parent;
         }
@@ -243,13 +242,13 @@ impl<'a> Scopes<'a> {
     /// What the module itself binds: names with their dotted paths, for other files, in the order of
     /// the names.
     pub(crate) fn exports(&self) -> Vec<(String, String)> {
-        let names = self.all[0].names.iter().filter(|(name, _)| self.may_resolve(name));
+        let names = self.names.of(0).filter(|(name, _)| self.may_resolve(name));
         let found = names.filter_map(|(name, bindings)| {
-            let path = match best(bindings.as_slice()) {
+            let path = match best(bindings) {
                 Some(Import { path, .. }) => path.to_owned(),
                 None => self.name_within(name, 0, MAX_ALIASES)?.path,
             };
-            Some(((*name).to_owned(), path))
+            Some((name.to_owned(), path))
         });
         let mut found: Vec<(String, String)> = found.collect();
         found.sort_unstable();
