@@ -52,13 +52,13 @@ pub(super) fn read(written: &Written, line: usize) -> Result<Skip, String> {
 fn is_known(id: &str) -> bool {
     let catalog = Catalog::builtin();
     catalog.entry(id).is_some()
-        || catalog.families.iter().any(|family| family.family.eq_ignore_ascii_case(id))
+        || catalog.families().any(|family| family.family.eq_ignore_ascii_case(id))
 }
 
 fn unknown(id: &str) -> String {
     let catalog = Catalog::builtin();
     let ids = catalog.entries().map(|entry| entry.id.clone());
-    let families = catalog.families.iter().map(|family| family.family.to_ascii_uppercase());
+    let families = catalog.families().map(|family| family.family.to_ascii_uppercase());
     let hint = match nearest(id, ids.chain(families), 1).pop() {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`ascend-doctor explain --list` lists them".to_owned(),

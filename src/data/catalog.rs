@@ -4,7 +4,7 @@
 //! table feeds the reports, `explain`, and the reference pages under `docs/`.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use crate::text::faults::told;
 use crate::text::{Lang, Text, fill, fill_quoted, word};
 
 /// The family files, in the order in which they appear in the reference.
-const FAMILIES: &[&str] = &[
+const FAMILIES: [&str; 18] = [
     "scan", "host", "dev", "drv", "cann", "nnal", "env", "py", "torch", "tnpu", "vllm", "ms",
     "net", "proc", "convert", "verify", "ops", "fleet",
 ];
@@ -24,14 +24,15 @@ const MAX_ARGUMENT: usize = 4 << 10;
 /// The most that is shown of one value as evidence, in bytes: search paths grow long.
 const MAX_VALUE: usize = 64 << 10;
 
-static CATALOG: LazyLock<Catalog> = LazyLock::new(Catalog::read);
+static CATALOG: Catalog =
+    Catalog { families: [const { OnceLock::new() }; FAMILIES.len()], reasons: OnceLock::new() };
 
-/// All families of findings.
+/// All families of findings. Each is unpacked when it is asked for: most commands tell findings of one
+/// or two of them.
 #[derive(Debug)]
 pub struct Catalog {
-    /// The families, in reference order.
-    pub families: Vec<Family>,
-    reasons: BTreeMap<String, Text>,
+    families: [OnceLock<Family>; FAMILIES.len()],
+    reasons: OnceLock<BTreeMap<String, Text>>,
 }
 
 /// A family of findings: one file, one page of the reference.
@@ -113,30 +114,49 @@ impl Catalog {
         &CATALOG
     }
 
-    fn read() -> Self {
-        let families = FAMILIES.iter().map(|name| table(&format!("findings/{name}"))).collect();
-        let reasons: Reasons = table("findings/reasons");
-        Self { families, reasons: reasons.reason }
+    /// The families, in reference order.
+    pub fn families(&self) -> impl Iterator<Item = &Family> {
+        (0..FAMILIES.len()).map(|at| self.family(at))
+    }
+
+    fn family(&self, at: usize) -> &Family {
+        self.families[at].get_or_init(|| table(&format!("findings/{}", FAMILIES[at])))
+    }
+
+    fn reasons(&self) -> &BTreeMap<String, Text> {
+        self.reasons.get_or_init(|| table::<Reasons>("findings/reasons").reason)
     }
 
     /// All entries, in reference order.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.families.iter().flat_map(|family| &family.entries)
+        self.families().flat_map(|family| &family.entries)
     }
 
     /// The entry of this id; letter case does not matter.
     pub fn entry(&self, id: &str) -> Option<&Entry> {
-        self.entries().find(|entry| entry.id.eq_ignore_ascii_case(id))
+        self.found(id).map(|(_, entry)| entry)
     }
 
-    /// The family that has this id.
+    /// The family that has this id; letter case does not matter.
     pub fn family_of(&self, id: &str) -> Option<&Family> {
-        self.families.iter().find(|family| family.entries.iter().any(|entry| entry.id == id))
+        self.found(id).map(|(family, _)| family)
+    }
+
+    /// The family whose name an id begins with is looked at first; a few ids begin otherwise.
+    fn found(&self, id: &str) -> Option<(&Family, &Entry)> {
+        let prefix = id.split('-').next().unwrap_or_default();
+        let likely = FAMILIES.iter().position(|name| name.eq_ignore_ascii_case(prefix));
+        let others = (0..FAMILIES.len()).filter(|at| Some(*at) != likely);
+        likely.into_iter().chain(others).find_map(|at| {
+            let family = self.family(at);
+            let entry = family.entries.iter().find(|entry| entry.id.eq_ignore_ascii_case(id))?;
+            Some((family, entry))
+        })
     }
 
     /// The words for a reason.
     pub fn reason(&self, reason: &Reason) -> Text {
-        let Some(text) = self.reasons.get(reason.key) else {
+        let Some(text) = self.reasons().get(reason.key) else {
             return Text::same(reason.key);
         };
         let what = told(&reason.what);
@@ -246,7 +266,7 @@ mod tests {
 
     #[test]
     fn every_message_has_both_languages() {
-        let catalog = Catalog::read();
+        let catalog = Catalog::builtin();
         for entry in catalog.entries() {
             both_languages(&entry.id, &entry.name);
             both_languages(&entry.id, &entry.why);
@@ -260,9 +280,23 @@ mod tests {
                 }
             }
         }
-        for (key, text) in &catalog.reasons {
+        for (key, text) in catalog.reasons() {
             both_languages(key, text);
         }
+    }
+
+    #[test]
+    fn entries_are_found_whatever_their_ids_begin_with() {
+        let catalog = Catalog::builtin();
+        for family in catalog.families() {
+            for entry in &family.entries {
+                let (found, of) = (catalog.entry(&entry.id), catalog.family_of(&entry.id));
+                assert!(found.is_some_and(|found| std::ptr::eq(found, entry)), "{}", entry.id);
+                assert!(of.is_some_and(|of| std::ptr::eq(of, family)), "{}", entry.id);
+            }
+        }
+        assert_eq!(catalog.entry("mooncake-lib").map(|entry| &*entry.id), Some("MOONCAKE-LIB"));
+        assert!(catalog.entry("CANN-").is_none() && catalog.entry("").is_none());
     }
 
     #[test]
@@ -299,7 +333,7 @@ mod tests {
     #[test]
     fn ids_are_unique_and_belong_to_their_family() {
         let mut seen = BTreeSet::new();
-        for (family, file) in Catalog::builtin().families.iter().zip(FAMILIES) {
+        for (family, file) in Catalog::builtin().families().zip(FAMILIES) {
             assert_eq!(family.schema, 1);
             assert_eq!(family.family, *file);
             for entry in &family.entries {

@@ -1,8 +1,6 @@
 //! The tables below `data/`, as `build.rs` packed them.
 
-use std::io::Read as _;
-
-use flate2::read::DeflateDecoder;
+use flate2::{Decompress, FlushDecompress, Status};
 use serde::Deserialize;
 
 /// A table or a text: name of the file below its directory without its ending, size in bytes,
@@ -33,8 +31,11 @@ pub(crate) fn table<T: Deserialize<'static>>(name: &str) -> T {
 /// If it is not what `build.rs` wrote.
 pub(crate) fn unpack((name, size, packed): &Packed) -> Vec<u8> {
     let mut content = Vec::with_capacity(*size);
-    let read = DeflateDecoder::new(*packed).read_to_end(&mut content);
-    read.unwrap_or_else(|error| panic!("data/{name}: {error}"));
+    // All at once: a reader would allocate, and go through, a buffer between.
+    let mut inflate = Decompress::new(false);
+    let done = inflate.decompress_vec(packed, &mut content, FlushDecompress::Finish);
+    let done = done.unwrap_or_else(|error| panic!("data/{name}: {error}"));
+    assert!(done == Status::StreamEnd && content.len() == *size, "data/{name}: {done:?}");
     content
 }
 

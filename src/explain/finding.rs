@@ -55,7 +55,7 @@ pub fn family_page(family: &Family, lang: Lang) -> Vec<Block> {
 /// All ids by family, and the families of error codes.
 pub fn list_page(lang: Lang) -> Vec<Block> {
     let mut page = Vec::new();
-    for family in &Catalog::builtin().families {
+    for family in Catalog::builtin().families() {
         if !family.entries.is_empty() {
             page.extend(family_page(family, lang));
         }

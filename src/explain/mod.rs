@@ -46,7 +46,7 @@ pub enum Topic {
 pub fn find(name: &str) -> Result<Vec<Topic>, Vec<String>> {
     let catalog = Catalog::builtin();
     let wanted = name.trim();
-    for family in &catalog.families {
+    for family in catalog.families() {
         if let Some(entry) = family.entries.iter().find(|e| e.id.eq_ignore_ascii_case(wanted)) {
             return Ok(vec![Topic::Finding(entry, family)]);
         }
@@ -55,8 +55,7 @@ pub fn find(name: &str) -> Result<Vec<Topic>, Vec<String>> {
         return Ok(vec![Topic::Rule(rule)]);
     }
     let mut topics: Vec<Topic> = catalog
-        .families
-        .iter()
+        .families()
         .filter(|family| family.family.eq_ignore_ascii_case(wanted))
         .map(Topic::Family)
         .collect();
@@ -76,7 +75,7 @@ pub fn find(name: &str) -> Result<Vec<Topic>, Vec<String>> {
     if answer.is_known() {
         return Ok(vec![Topic::Code(answer)]);
     }
-    let ids = catalog.families.iter().flat_map(|family| {
+    let ids = catalog.families().flat_map(|family| {
         family.entries.iter().map(|entry| entry.id.clone()).chain([family.family.clone()])
     });
     let rules = Rules::builtin().rules.iter().map(|rule| rule.id.to_owned());

@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use foldhash::{HashMap, HashSet};
+use foldhash::{HashMap, HashMapExt as _, HashSet};
 
 use super::packed;
 use super::tables::Runs;
@@ -68,12 +68,12 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let documents = text.lines().find_map(|line| line.strip_prefix("# Documents: "));
     let mut table = Table {
         documents: documents.map_or_else(Vec::new, |line| line.split(' ').collect()),
-        said: HashMap::default(),
-        apis: HashMap::default(),
-        methods: HashMap::default(),
+        said: HashMap::with_capacity(800),
+        apis: HashMap::with_capacity(2_800),
+        methods: HashMap::with_capacity(500),
     };
     for row in packed::rows(text) {
-        match (row[0].strip_prefix('='), row.as_slice()) {
+        match (row[0].strip_prefix('='), &*row) {
             (Some(number), [_, supported, types, missing, limits]) => {
                 let number = number.trim_start_matches('0');
                 let number = if number.is_empty() { "0" } else { number };

@@ -19,6 +19,11 @@ pub use dispatch::{Class, Outcome, Registrations, Via};
 pub use tables::Tables;
 pub use target::{Match, Target};
 
+/// The rows of a table below `data/ops/` that another part of the program reads.
+pub(crate) fn table_rows(name: &str) -> impl Iterator<Item = packed::Row<'static>> {
+    packed::rows(table_text(name))
+}
+
 /// The text of a table below `data/ops/` that another part of the program reads.
 pub(crate) fn table_text(name: &str) -> &'static str {
     Box::leak(packed::file(name).into_boxed_str())

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use foldhash::HashMap;
+use foldhash::fast::RandomState;
 
 use super::packed::Lists;
 use crate::convert::python::dotted;
@@ -97,39 +98,42 @@ fn short(number: usize) -> u16 {
 }
 
 static APIS: LazyLock<Apis> = LazyLock::new(|| {
-    let text = crate::ops::table_text("python");
+    // Tables that grow to their size take twice the memory on their way.
     let mut apis = Apis {
-        names: Vec::new(),
-        numbers: HashMap::default(),
+        names: Vec::with_capacity(2_000),
+        numbers: map(1_700),
         aten: 0,
         called: Lists::default(),
-        rows: HashMap::default(),
-        by_last: Default::default(),
-        methods: HashMap::default(),
+        rows: map(1_100),
+        by_last: [map(50), map(800), map(55)],
+        methods: map(800),
         deciding: HashMap::default(),
     };
     for name in Tables::get().base_names() {
         apis.number(name);
     }
     apis.aten = short(apis.names.len());
-    let mut rows: Vec<(&str, Vec<Called>)> = Vec::new();
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
-        let mut cells = line.split('\t');
-        let Some(name) = cells.next() else { continue };
+    let mut rows: Vec<(&str, usize)> = Vec::with_capacity(1_100);
+    let mut all_called: Vec<Called> = Vec::with_capacity(6_800);
+    for row in crate::ops::table_rows("python") {
+        let [name, cells @ ..] = &*row else { continue };
         // Those of every call, of some, of every backward pass, of some.
-        let called = cells.take(4).enumerate().filter(|(_, cell)| *cell != "-");
+        let called = cells.iter().take(4).enumerate().filter(|(_, cell)| **cell != "-");
         let called = called.flat_map(|(at, cell)| cell.split(' ').map(move |name| (at, name)));
-        let called = called.map(|(at, name)| Called {
+        all_called.extend(called.map(|(at, name)| Called {
             operator: apis.number(name),
             maybe: at % 2 == 1,
             backward: at >= 2,
-        });
-        rows.push((name, called.collect()));
+        }));
+        rows.push((name, all_called.len()));
     }
     for operator in 0..short(apis.names.len()) {
         apis.called.push([Called { operator, maybe: false, backward: false }]);
     }
-    for (name, called) in rows {
+    let mut start = 0;
+    for (name, end) in rows {
+        let called = all_called[start..end].iter().copied();
+        start = end;
         let row = Reach(short(apis.called.push(called)));
         if let Some((api, rest)) = name.split_once(' ')
             && let Some((argument, place)) = rest.split_once('@')
@@ -145,9 +149,8 @@ static APIS: LazyLock<Apis> = LazyLock::new(|| {
         }
         apis.rows.insert(name, row);
     }
-    let methods = crate::ops::table_text("methods");
-    for line in methods.lines().filter(|line| !line.starts_with('#')) {
-        let Some((kind, names)) = line.split_once('\t') else { continue };
+    for row in crate::ops::table_rows("methods") {
+        let [kind, names] = *row else { continue };
         let shared = match kind {
             "tensor" => Shared::No,
             "array" => Shared::Arrays,
@@ -160,6 +163,10 @@ static APIS: LazyLock<Apis> = LazyLock::new(|| {
     }
     apis
 });
+
+fn map<T>(room: usize) -> HashMap<&'static str, T> {
+    HashMap::with_capacity_and_hasher(room, RandomState::default())
+}
 
 /// The prefixes of [`Apis::by_last`].
 const PREFIXES: [&str; 3] = ["Tensor.", "torch.", "operator."];

@@ -18,11 +18,8 @@ pub(crate) struct Method {
 /// Methods by their own names, and by the names that choose them in sources.
 static METHODS: LazyLock<[HashMap<&'static str, Method>; 2]> = LazyLock::new(|| {
     let mut methods: [HashMap<&'static str, Method>; 2] = Default::default();
-    for line in crate::ops::table_text("quantization").lines() {
-        let mut cells = line.split('\t');
-        if let (Some(name), Some(known), Some(needs), Some(names)) =
-            (cells.next(), cells.next(), cells.next(), cells.next())
-        {
+    for row in crate::ops::table_rows("quantization") {
+        if let [name, known, needs, names] = *row {
             let method = Method { name, known, needs };
             methods[0].insert(name, method);
             let names = names.split(' ').filter(|name| *name != "-");

@@ -197,8 +197,8 @@ fn tiles(document: &Document, out: &mut dyn Write) -> io::Result<()> {
         }
     } else {
         for name in families {
-            let catalog = &Catalog::builtin().families;
-            let known = catalog.iter().find(|known| known.family.eq_ignore_ascii_case(name));
+            let mut catalog = Catalog::builtin().families();
+            let known = catalog.find(|known| known.family.eq_ignore_ascii_case(name));
             let label = known.map_or_else(|| Text::same(name), |known| known.title.clone());
             lights.push((label, document.state_of(|id| family(id) == name), None));
         }
