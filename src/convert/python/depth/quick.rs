@@ -1,7 +1,8 @@
 //! Tells most sources apart that nest nowhere deeply, 64 bytes at a time.
 //!
 //! No tree is deeper than there are tokens in its statement, and blocks around it. Nearly all
-//! statements are short, so that counting tokens is enough: what they are need not be known. In a
+//! statements are short, so that counting tokens is enough: what they are need not be known. Most are
+//! so short that not even their bytes are too many; tokens are counted in the others alone. In a
 //! list over many lines each line that ends in a comma counts by itself. What this cannot tell is
 //! left to the count of operators ([`super::of`]): a statement with many tokens, formatted strings
 //! that hold others of their own quotes.
@@ -22,19 +23,39 @@ const LEVELS: usize = 32;
 pub(super) fn is_shallow(text: &str, limit: usize) -> bool {
     let bytes = text.as_bytes();
     let tokens = indentation(bytes);
-    let mut scan = Scan { bytes, limit, tokens, level: 0, outer: [0; LEVELS], comma: false };
+    let mut scan = Scan {
+        bytes,
+        limit,
+        exact: false,
+        begin: (0, tokens),
+        tokens,
+        level: 0,
+        outer: [0; LEVELS],
+        comma: false,
+    };
     let mut at = 0;
-    while at < bytes.len() {
-        let Some(next) = scan.block(at) else { return false };
+    loop {
+        let next = if at < bytes.len() {
+            scan.block(at)
+        } else if scan.tokens <= limit {
+            return true;
+        } else {
+            None
+        };
+        let Some(next) = next.or_else(|| scan.again()) else { return false };
         at = next;
     }
-    scan.tokens <= limit
 }
 
 struct Scan<'t> {
     bytes: &'t [u8],
     limit: usize,
-    /// Tokens of the statement, less those of elements that have ended, more its indentation.
+    /// Tokens are counted, not bytes.
+    exact: bool,
+    /// Where the statement begins, and its indentation.
+    begin: (usize, usize),
+    /// Tokens of the statement, or its bytes, less those of elements that have ended, more its
+    /// indentation.
     tokens: usize,
     /// How many brackets are open.
     level: usize,
@@ -46,8 +67,9 @@ struct Scan<'t> {
 
 /// What stands where in a block, a bit for each byte.
 struct Masks {
-    /// A token begins.
+    /// A token begins; nothing where bytes are counted.
     tokens: u64,
+    blanks: u64,
     opening: u64,
     closing: u64,
     line_ends: u64,
@@ -59,10 +81,9 @@ struct Masks {
 
 impl Masks {
     fn of(block: &[u8; BLOCK]) -> Self {
-        let mut words = 0;
-        let mut blanks = 0;
         let mut masks = Self {
             tokens: 0,
+            blanks: 0,
             opening: 0,
             closing: 0,
             line_ends: 0,
@@ -78,10 +99,7 @@ impl Masks {
             // `[` and `{`, `]` and `}`, and letters of both cases differ by one bit.
             let lower = bytes | u8x16::splat(0x20);
             let is = |byte: u8| bytes.simd_eq(u8x16::splat(byte));
-            let other = is(b'_') | bytes.simd_ge(u8x16::splat(0x80));
-            let word = within(lower, b'a', b'z') | within(bytes, b'0', b'9') | other;
-            add(&mut words, word);
-            add(&mut blanks, is(b' ') | is(b'\t'));
+            add(&mut masks.blanks, is(b' ') | is(b'\t'));
             add(&mut masks.opening, is(b'(') | lower.simd_eq(u8x16::splat(b'{')));
             add(&mut masks.closing, is(b')') | lower.simd_eq(u8x16::splat(b'}')));
             add(&mut masks.line_ends, is(b'\n'));
@@ -90,9 +108,21 @@ impl Masks {
             add(&mut masks.comments, is(b'#'));
             add(&mut masks.escapes, is(b'\\'));
         }
-        // A word that goes on from the block before counts twice.
-        masks.tokens = words & !(words << 1) | !(words | blanks | masks.line_ends);
         masks
+    }
+
+    /// Finds where tokens begin.
+    fn count_tokens(&mut self, block: &[u8; BLOCK]) {
+        let mut words = 0;
+        let (parts, _) = block.as_chunks::<PART>();
+        for part in parts.iter().rev() {
+            let bytes = u8x16::new(*part);
+            let lower = bytes | u8x16::splat(0x20);
+            let other = bytes.simd_eq(u8x16::splat(b'_')) | bytes.simd_ge(u8x16::splat(0x80));
+            add(&mut words, within(lower, b'a', b'z') | within(bytes, b'0', b'9') | other);
+        }
+        // A word that goes on from the block before counts twice.
+        self.tokens = words & !(words << 1) | !(words | self.blanks | self.line_ends);
     }
 }
 
@@ -129,18 +159,21 @@ impl Scan<'_> {
             last[..rest.len()].copy_from_slice(rest);
             &last
         });
-        let masks = Masks::of(block);
+        let mut masks = Masks::of(block);
+        if self.exact {
+            masks.count_tokens(block);
+        }
         let events = masks.line_ends | masks.single | masks.double | masks.comments;
         let mut here = 0;
         loop {
             let next = lowest(events & from(here));
-            self.count(&masks, from(here) & !from(next))?;
+            self.count(&masks, here, next)?;
             if next == BLOCK {
                 return Some(at + BLOCK);
             }
             here = match block[next] {
                 b'\n' => {
-                    self.line_end(at + next)?;
+                    self.line_end(at, next, &masks)?;
                     next + 1
                 }
                 b'#' => {
@@ -176,9 +209,22 @@ impl Scan<'_> {
         }
     }
 
+    /// Goes back to where the statement begins, to count its tokens; nothing where that was done.
+    fn again(&mut self) -> Option<usize> {
+        if std::mem::replace(&mut self.exact, true) {
+            return None;
+        }
+        (self.level, self.comma) = (0, false);
+        let (at, indentation) = self.begin;
+        self.tokens = indentation;
+        Some(at)
+    }
+
     /// Counts the tokens and brackets in a part of a block.
-    fn count(&mut self, masks: &Masks, part: u64) -> Option<()> {
-        self.tokens += (masks.tokens & part).count_ones() as usize;
+    fn count(&mut self, masks: &Masks, start: usize, end: usize) -> Option<()> {
+        let part = from(start) & !from(end);
+        self.tokens +=
+            if self.exact { (masks.tokens & part).count_ones() as usize } else { end - start };
         let mut brackets = (masks.opening | masks.closing) & part;
         while brackets != 0 {
             let lowest = brackets & brackets.wrapping_neg();
@@ -194,14 +240,25 @@ impl Scan<'_> {
         Some(())
     }
 
-    fn line_end(&mut self, at: usize) -> Option<()> {
+    /// At the end of a line at a place of the block that begins at `block`.
+    fn line_end(&mut self, block: usize, place: usize, masks: &Masks) -> Option<()> {
+        let at = block + place;
         let before = at.checked_sub(1).and_then(|before| self.bytes.get(before));
         let comma = std::mem::take(&mut self.comma) || before == Some(&b',');
         if self.tokens > self.limit {
             return None;
         }
         match self.level.checked_sub(1) {
-            None if before != Some(&b'\\') => self.tokens = indentation(&self.bytes[at + 1..]),
+            None if before != Some(&b'\\') => {
+                let text = lowest(!masks.blanks & from(place + 1));
+                self.tokens = if text < BLOCK {
+                    text - (place + 1)
+                } else {
+                    indentation(&self.bytes[at + 1..])
+                };
+                self.begin = (at + 1, self.tokens);
+                self.exact = false;
+            }
             Some(level) if comma => self.tokens = *self.outer.get(level)?,
             _ => {}
         }
