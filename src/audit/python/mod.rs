@@ -97,7 +97,7 @@ fn facts(source: Source<'_>) -> Result<Facts, SyntaxError> {
     on_enough_stack(text, || {
         let tree = parse_module(text, source.cells)?;
         let Mod::Module(tree) = &tree else { return Ok(Facts::default()) };
-        let scopes = Scopes::of(&tree.body, package, &|_| None);
+        let scopes = Scopes::of_statements(&tree.body, package);
         let lines = lines::Lines::of_text(text);
         let wanted = source.wanted;
         let import_at = wanted.suggestions.then(|| import_at(text, &tree.body)).flatten();

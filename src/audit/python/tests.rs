@@ -27,6 +27,24 @@ fn names_are_resolved_through_imports() {
     assert_eq!(place(&of_text(source), "gelu"), ["model.py:6"]);
 }
 
+/// Scopes are collected of statements alone: what expressions bind is known where they are walked.
+#[test]
+fn what_expressions_bind_hides_imports() {
+    let head = "import torch\nimport torch.nn.functional as F\n";
+    for body in [
+        "def f(files):\n    return [F.gelu(1) for F in files]\n",
+        "def f(files):\n    return {F.gelu(1): F for F in files if F.silu(2)}\n",
+        "def f(files):\n    return sorted(files, key=lambda F: F.gelu(1))\n",
+        "def f(file):\n    return (F := file) and F.gelu(1)\n",
+        "def f(file):\n    while F := file.next():\n        F.gelu(1)\n",
+        "x = [F.gelu(1) for F in y]\n",
+    ] {
+        assert_eq!(ops(&format!("{head}{body}")), [""; 0], "{body}");
+    }
+    let outside = "def f(files, x):\n    y = [F for F in files]\n    return F.gelu(x), y\n";
+    assert_eq!(ops(&format!("{head}{outside}")), ["gelu"]);
+}
+
 #[test]
 fn modules_mean_the_operators_of_their_forward() {
     let source = "from torch import nn\nclass M(nn.Module):\n    def __init__(self):\n        \

@@ -16,16 +16,19 @@ pub(super) struct Collector<'a, 'e> {
     current: ScopeId,
     package: String,
     exports: &'e dyn Fn(&str) -> Option<String>,
+    /// Expressions are gone into.
+    deep: bool,
 }
 
 impl<'a, 'e> Collector<'a, 'e> {
-    /// Begins in the module; `package` and `exports` as for [`Scopes::of`].
+    /// Begins in the module; `package` and `exports` as for [`Scopes::of`], without `deep` as for
+    /// [`Scopes::of_statements`].
     pub(super) fn new(
-        scopes: Scopes<'a>,
         package: &str,
         exports: &'e dyn Fn(&str) -> Option<String>,
+        deep: bool,
     ) -> Self {
-        Self { scopes, current: 0, package: package.to_owned(), exports }
+        Self { scopes: Scopes::empty(), current: 0, package: package.to_owned(), exports, deep }
     }
 
     fn bind(&mut self, name: &'a str, binding: Binding<'a>) {
@@ -190,6 +193,9 @@ impl<'a> Visitor<'a> for Collector<'a, '_> {
                 self.visit_expr(&named.value);
                 self.assign(&named.target, Some(&named.value));
             }
+            // `if (x := …) > 1:`.
+            Expr::Compare(compare) if !self.deep => self.visit_expr(&compare.left),
+            _ if !self.deep => {}
             Expr::Lambda(lambda) => self.inside(expr.range(), Kind::Function, |me| {
                 lambda.parameters.iter().for_each(|parameters| me.parameters(parameters));
                 me.visit_expr(&lambda.body);

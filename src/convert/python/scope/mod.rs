@@ -96,18 +96,31 @@ impl<'a> Scopes<'a> {
         package: &str,
         exports: &dyn Fn(&str) -> Option<String>,
     ) -> Self {
-        let empty = Self {
-            all: Vec::new(),
-            names: Names::new(),
-            may_resolve: FewNames::default(),
-            by_node: Vec::new(),
-        };
-        let mut collector = Collector::new(empty, package, exports);
+        Self::collected(body, Collector::new(package, exports, true))
+    }
+
+    /// As [`Scopes::of`], of statements alone: lambdas and comprehensions open no scopes, and what
+    /// `:=` binds deep in an expression is left out. For a walk that follows local names on its own, to
+    /// which a second one through all expressions would only be long.
+    pub(crate) fn of_statements(body: &'a [Stmt], package: &str) -> Self {
+        Self::collected(body, Collector::new(package, &|_| None, false))
+    }
+
+    fn collected(body: &'a [Stmt], mut collector: Collector<'a, '_>) -> Self {
         collector.scopes.add(None, Kind::Module);
         collector.visit_body(body);
         // Nearly in order: a function comes before the lambdas of its defaults.
         collector.scopes.by_node.sort_by_key(|(node, _)| (node.start(), node.end()));
         collector.scopes
+    }
+
+    fn empty() -> Self {
+        Self {
+            all: Vec::new(),
+            names: Names::new(),
+            may_resolve: FewNames::default(),
+            by_node: Vec::new(),
+        }
     }
 
     fn add(&mut self, parent: Option<ScopeId>, kind: Kind) -> ScopeId {
@@ -369,6 +382,20 @@ mod tests {
             one("import torch\nfor torch in y: pass\ntorch.cuda").as_deref(),
             Some("torch.cuda")
         );
+    }
+
+    #[test]
+    fn statements_alone() {
+        let source =
+            "import torch\nif (x := torch) is y: z = [torch for torch in x]\ndef f(): pass";
+        let parsed = parse_module(source).unwrap();
+        let body = &parsed.syntax().body;
+        let (all, statements) = (Scopes::of(body, "", &|_| None), Scopes::of_statements(body, ""));
+        assert_eq!((all.all.len(), statements.all.len()), (3, 2));
+        for scopes in [all, statements] {
+            assert_eq!(scopes.exports().len(), 2, "{:?}", scopes.exports());
+            assert!(scopes.opened_by(body[2].range()).is_some());
+        }
     }
 
     #[test]
