@@ -267,6 +267,9 @@ fn limits_and_levels_hold() {
     assert_eq!(run(dir.path(), &["bundle", "--root", "machine"]).0, 0);
     let (code, _, err) = run(dir.path(), &["bundle", "--root", "machine"]);
     assert!(code == 2 && err.contains("--output"), "{err}");
+    // What cannot be written is said before the machine is looked at.
+    let (code, _, err) = run(dir.path(), &["bundle", "--root", "nowhere", "-o", "no/b.tar.gz"]);
+    assert!(code == 2 && err.contains("cannot write `no/b.tar.gz`"), "{err}");
 }
 
 #[test]

@@ -180,7 +180,7 @@ pub(super) fn read(source: &mut dyn Read) -> Result<Option<Model>, Unreadable> {
                 Unreadable::TooLarge { what: "a string of the trace".to_owned(), limit }
             }
             serde_json::error::Category::Io => Unreadable::Io(error.into()),
-            _ => damaged(format!("the trace is no JSON: {error}")),
+            _ => damaged(format!("it begins like JSON and is no JSON: {error}")),
         }
     })?;
     Ok(events.then_some(model))

@@ -47,7 +47,7 @@ pub struct AuditOpsArgs {
     #[arg(long)]
     pub follow_imports: bool,
     /// A directory of installed packages, for `--follow-imports`
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", requires = "follow_imports")]
     pub site: Vec<PathBuf>,
     /// Of Python sources, count the operators of the backward pass too
     #[arg(long)]

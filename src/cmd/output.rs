@@ -172,12 +172,11 @@ pub(super) fn replace(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if path.symlink_metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_symlink()) {
+    if is_device(path) {
         // A device such as /dev/null or a pipe is written to, not replaced.
         return fill(&mut std::fs::OpenOptions::new().write(true).open(path)?);
     }
-    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(without_path)?;
+    let mut file = beside(path)?;
     {
         let mut out = BufWriter::new(file.as_file_mut());
         fill(&mut out)?;
@@ -187,6 +186,25 @@ pub(super) fn replace(
     file.as_file().set_permissions(mode)?;
     file.persist(path)?;
     Ok(())
+}
+
+/// Whether a file can be put at `path`, told before the work that it is to hold.
+///
+/// # Errors
+///
+/// With the reason why it cannot: there is no such directory, or nothing may be written into it.
+pub(super) fn replaceable(path: &Path) -> io::Result<()> {
+    if is_device(path) { Ok(()) } else { beside(path).map(drop) }
+}
+
+fn is_device(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_symlink())
+}
+
+/// A file that goes by itself, in the directory of `path`.
+fn beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    tempfile::NamedTempFile::new_in(dir).map_err(without_path)
 }
 
 /// What the system said, without the name that `tempfile` made up and that nobody knows.

@@ -170,9 +170,12 @@ fn packages_are_where_they_are_said_to_be() {
     let source = file(dir.path(), "m.py", b"import torch\ntorch.add(1, 2)\n");
     let source = source.to_str().unwrap();
     for site in ["/nonexistent", source] {
-        let (status, _, error) = text(&["--site", site, source]);
+        let (status, _, error) = text(&["--follow-imports", "--site", site, source]);
         assert!(status == 2 && error.contains(site) && error.contains("--site"), "{error}");
     }
     let site = dir.path().to_str().unwrap();
-    assert_ne!(text(&["--site", site, source]).0, 2);
+    assert_ne!(text(&["--follow-imports", "--site", site, source]).0, 2);
+    // Nothing would be looked up there.
+    let (status, _, error) = text(&["--site", site, source]);
+    assert!(status == 2 && error.contains("--follow-imports"), "{error}");
 }

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::check;
 use super::machine::{open_machine, this_machine, wanted};
-use super::output::{Output, print, replace};
+use super::output::{Output, print, replace, replaceable};
 use crate::cli::BundleArgs;
 use crate::collect;
 use crate::facts::Facts;
@@ -65,6 +65,9 @@ pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStat
         args.output.is_some() || path.symlink_metadata().is_err(),
         "`{NAME}` is there already: say with `--output` where the bundle goes"
     );
+    if !piped {
+        replaceable(&path).with_context(|| format!("cannot write `{}`", path.display()))?;
+    }
     // What is named lies here, whatever machine is examined.
     let here = this_machine();
     let own = own(&args.add, &here)?;

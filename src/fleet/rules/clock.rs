@@ -10,6 +10,9 @@ const TOLERANCE: i64 = 60;
 const NAMED: usize = 20;
 
 pub(super) fn clock(ctx: &Context<'_>) -> Outcome {
+    if ctx.fleet.hosts.is_empty() {
+        return Outcome::not_applicable("fleet_no_hosts");
+    }
     let times = ctx.fleet.hosts.iter().flat_map(|(name, host)| {
         host.all().map(move |said| (name.as_str(), said.taken, said.arrived))
     });
