@@ -23,11 +23,11 @@ import time
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
-# What is changed, and the tests that are to notice: a target of cargo, and a filter.
+# What is changed, and the tests that are to notice: a target of cargo, and a filter; the quick ones first.
 GROUPS = {
     "ranking": (
         ["src/errcodes/log/rank.rs", "src/errcodes/log/diagnose.rs", "src/errcodes/search.rs"],
-        [("logs", ""), ("lib", "errcodes::")],
+        [("lib", "errcodes::"), ("logs", "")],
     ),
     "compat": (
         [f"src/checks/compat/{name}.rs" for name in ("mod", "driver", "torch_npu", "mindspore", "numpy", "vllm")],

@@ -104,8 +104,11 @@ fn local_cuda(versions: &str) -> impl Iterator<Item = Range<usize>> {
         let local = &versions[plus + 1..];
         let len = local.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(local.len());
         let digits = local[..len].strip_prefix("cu")?;
-        (digits.len() >= 2 && digits.bytes().all(|byte| byte.is_ascii_digit()))
-            .then(|| plus..plus + 1 + len)
+        let ends = |c: char| matches!(c, ',' | ')' | '\\') || c.is_whitespace();
+        (digits.len() >= 2
+            && digits.bytes().all(|byte| byte.is_ascii_digit())
+            && local[len..].chars().next().is_none_or(ends))
+        .then(|| plus..plus + 1 + len)
     })
 }
 
@@ -113,8 +116,9 @@ fn local_cuda(versions: &str) -> impl Iterator<Item = Range<usize>> {
 fn exact_version(versions: &str) -> Option<Version> {
     let version = versions.trim().trim_matches(['(', ')']);
     let version = version.strip_prefix("===").or_else(|| version.strip_prefix("=="))?;
-    let public = version.trim().split('+').next()?;
-    public.parse().ok()
+    // What stands behind `+` has to be part of a version too: without it the rest would be another one.
+    let version: Version = version.split_whitespace().next()?.parse().ok()?;
+    Some(version.without_local())
 }
 
 /// What is added for torch.

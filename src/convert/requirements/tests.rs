@@ -34,6 +34,9 @@ fn requirement_lines() {
     for (before, after) in [
         ("torch==2.1.0+cu118\n", "torch==2.1.0\ntorch-npu==NPU21\n"),
         ("torchaudio>=2.1.0+cu121,!=2.1.1+cu121\n", "torchaudio>=2.1.0,!=2.1.1\n"),
+        ("torch (==2.1.0+cu118)\n", "torch (==2.1.0)\ntorch-npu==NPU21\n"),
+        // No version of anything.
+        ("torch==1.1.0+cu12]x > '3.8'\n", "torch==1.1.0+cu12]x > '3.8'\ntorch-npu\n"),
         (
             "--extra-index-url https://a.org/whl/cu118\r\ntorch==2.1.0+cu118 # gpu\r\n",
             "--extra-index-url https://a.org/whl/cpu\r\ntorch==2.1.0 # gpu\r\ntorch-npu==NPU21\r\n",
@@ -142,7 +145,7 @@ proptest! {
         name in proptest::sample::select(vec![
             "requirements.txt", "pyproject.toml", "setup.cfg", "environment.yml",
         ]),
-        text in "(torch|==2\\.1\\.0|\\+cu118|\n|\r\n| |; x|#|\\[options\\]|install_requires =|dependencies:|- pip:|- |\"|'|\\\\|onnxruntime-gpu|--hash|://a/whl/cu118|\\[project\\]|dependencies = \\[|\\]|,|中){0,20}",
+        text in "(torch|==2\\.1\\.0|==1\\.1\\.0|x|\\+cu118|\n|\r\n| |; x|#|\\[options\\]|install_requires =|dependencies:|- pip:|- |\"|'|\\\\|onnxruntime-gpu|--hash|://a/whl/cu118|\\[project\\]|dependencies = \\[|\\]|,|中){0,20}",
     ) {
         let plan = planned(name, &text);
         for edit in &plan.edits {
