@@ -21,6 +21,7 @@
 mod api;
 mod aware;
 mod call;
+mod cells;
 mod depth;
 pub(crate) mod dotted;
 mod engine;
@@ -210,8 +211,11 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
 }
 
 fn parse(text: &str, cell: bool) -> ruff_python_parser::Parsed<Mod> {
-    let mode = if cell { Mode::Ipython } else { Mode::Module };
-    parse_unchecked(text, ParseOptions::from(mode))
+    if cell {
+        parse_unchecked(&cells::parsable(text), ParseOptions::from(Mode::Ipython))
+    } else {
+        parse_unchecked(text, ParseOptions::from(Mode::Module))
+    }
 }
 
 fn body_of(module: &Mod) -> Option<&[Stmt]> {
