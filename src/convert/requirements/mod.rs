@@ -100,15 +100,20 @@ impl<'a> Requirement<'a> {
 
 /// Ranges of each `+cu118` in versions, of which there may be several: `==2.1.0+cu121,!=2.1.1+cu121`.
 fn local_cuda(versions: &str) -> impl Iterator<Item = Range<usize>> {
-    versions.match_indices('+').filter_map(|(plus, _)| {
-        let local = &versions[plus + 1..];
-        let len = local.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(local.len());
-        let digits = local[..len].strip_prefix("cu")?;
-        let ends = |c: char| matches!(c, ',' | ')' | '\\') || c.is_whitespace();
-        (digits.len() >= 2
-            && digits.bytes().all(|byte| byte.is_ascii_digit())
-            && local[len..].chars().next().is_none_or(ends))
-        .then(|| plus..plus + 1 + len)
+    let mut at = 0;
+    versions.split(',').filter_map(move |one| {
+        let start = at;
+        at += one.len() + 1;
+        let around = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '\\');
+        let version = one.trim_start_matches(|c| around(c) || "=<>!~^".contains(c));
+        let version = version.split(around).next()?;
+        // What is no version is not taken apart.
+        version.parse::<Version>().ok()?;
+        let (_, local) = version.split_once('+')?;
+        let digits = local.strip_prefix("cu")?;
+        let of_cuda = digits.len() >= 2 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let plus = start + one.find('+')?;
+        of_cuda.then(|| plus..plus + 1 + local.len())
     })
 }
 

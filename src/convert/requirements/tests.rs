@@ -35,7 +35,9 @@ fn requirement_lines() {
         ("torch==2.1.0+cu118\n", "torch==2.1.0\ntorch-npu==NPU21\n"),
         ("torchaudio>=2.1.0+cu121,!=2.1.1+cu121\n", "torchaudio>=2.1.0,!=2.1.1\n"),
         ("torch (==2.1.0+cu118)\n", "torch (==2.1.0)\ntorch-npu==NPU21\n"),
-        // No version of anything.
+        // No versions of anything.
+        ("torch==2.7.1+cu111+cu118\n", "torch==2.7.1+cu111+cu118\ntorch-npu\n"),
+        ("torch==2.7'.7'1+cu118\n", "torch==2.7'.7'1+cu118\ntorch-npu\n"),
         ("torch==1.1.0+cu12]x > '3.8'\n", "torch==1.1.0+cu12]x > '3.8'\ntorch-npu\n"),
         (
             "--extra-index-url https://a.org/whl/cu118\r\ntorch==2.1.0+cu118 # gpu\r\n",
