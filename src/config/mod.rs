@@ -20,8 +20,8 @@ mod skip;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use toml::Spanned;
 
+use crate::data::{Lined, Mistake, OwnFile};
 use crate::report::FailOn;
 use crate::text::Lang;
 
@@ -30,16 +30,6 @@ pub use skip::{Skip, Skips};
 
 /// The name of the file in the working directory.
 pub const NAME: &str = "ascend-doctor.toml";
-
-/// What is wrong with a file, and where.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {what}")]
-pub struct ConfigError {
-    /// The line, counted from 1.
-    pub line: usize,
-    /// What is wrong there.
-    pub what: String,
-}
 
 /// What the file says.
 #[derive(Debug, Default)]
@@ -59,15 +49,6 @@ pub struct Config {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-struct File {
-    lang: Option<Lang>,
-    fail_on: Option<FailOn>,
-    data: Data,
-    skip: Vec<Spanned<skip::Written>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Data {
     matrix: Option<PathBuf>,
@@ -77,25 +58,23 @@ struct Data {
 
 impl Config {
     /// Reads the text of a file that lies in `dir`, from which its paths are counted.
-    pub fn parse(text: &str, dir: &Path) -> Result<Self, ConfigError> {
-        let line = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
-        let file: File = toml::from_str(text).map_err(|error| ConfigError {
-            line: error.span().map_or(1, |span| line(span.start)),
-            what: error.message().to_owned(),
-        })?;
+    pub fn parse(text: &str, dir: &Path) -> Result<Self, Mistake> {
+        let mut file = OwnFile::parse(text, &["lang", "fail-on", "data", "skip"])?;
+        let lang = file.value("lang")?.map(|lang| lang.value);
+        let fail_on = file.value("fail-on")?.map(|level| level.value);
+        let data: Data = file.value("data")?.map_or_else(Data::default, |data| data.value);
         let mut skips = Vec::new();
-        for written in file.skip {
-            let at = line(written.span().start);
-            let skip = skip::read(written.get_ref(), at);
-            skips.push(skip.map_err(|what| ConfigError { line: at, what })?);
+        for Lined { line, value } in file.rows("skip")? {
+            let skip = skip::read(&value, line);
+            skips.push(skip.map_err(|what| Mistake { line, what })?);
         }
         let beside = |path: Option<PathBuf>| path.map(|path| dir.join(path));
         Ok(Self {
-            lang: file.lang,
-            fail_on: file.fail_on,
-            matrix: beside(file.data.matrix),
-            manifest: beside(file.data.manifest),
-            errors: beside(file.data.errors),
+            lang,
+            fail_on,
+            matrix: beside(data.matrix),
+            manifest: beside(data.manifest),
+            errors: beside(data.errors),
             skips,
         })
     }

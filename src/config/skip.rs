@@ -1,7 +1,6 @@
 //! Findings that somebody knows of and accepts, for a reason and for a time.
 
 use serde::Deserialize;
-use toml::Value;
 
 use super::Day;
 use crate::data::Catalog;
@@ -26,7 +25,8 @@ pub struct Skip {
 pub(super) struct Written {
     id: String,
     reason: String,
-    until: Value,
+    /// As text, or as a day of TOML.
+    until: String,
 }
 
 /// What was written, if it makes sense.
@@ -38,13 +38,7 @@ pub(super) fn read(written: &Written, line: usize) -> Result<Skip, String> {
     if written.reason.trim().is_empty() {
         return Err("a reason is expected".to_owned());
     }
-    let until = match &written.until {
-        Value::String(text) => Day::parse(text),
-        Value::Datetime(moment) if moment.time.is_none() => {
-            moment.date.and_then(|date| Day::new(date.year, date.month, date.day))
-        }
-        _ => None,
-    };
+    let until = Day::parse(&written.until);
     let until = until.ok_or("`until` is no day: one such as 2027-01-31 is expected")?;
     Ok(Skip { id, reason: written.reason.trim().to_owned(), until, line })
 }

@@ -7,10 +7,13 @@ mod catalog;
 mod env_vars;
 mod known_wheels;
 pub mod matrix;
+mod own;
 mod packed;
 
 pub use catalog::{Catalog, Entry, Family, FixTemplate, MessageTemplate};
 pub use env_vars::{AllocKeys, EnvVars, distance};
 pub use known_wheels::{KnownWheel, KnownWheels, of_the_package, record_digest};
 pub use matrix::Matrix;
+pub use own::Mistake;
+pub(crate) use own::{Lined, OwnFile};
 pub(crate) use packed::{Packed, table, unpack};

@@ -15,7 +15,7 @@ mod table;
 
 pub use cause::{Cause, Evidence, Role, Step, cause, causes, evidence};
 pub use link::{Link, Note, cause_of, links, note};
-pub use overlay::{OverlayError, install};
+pub use overlay::install;
 pub use query::{Form, Query};
 pub use search::{Hit, search};
 pub use table::{Family, Kind, Row, as_of, families, family, rows};

@@ -9,21 +9,11 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use serde::Deserialize;
-use toml::Spanned;
 
 use super::log::{Role, Signature};
 use super::table;
 use super::{Cause, Family, Link, Note, Query, Row, cause, evidence};
-
-/// Why a file cannot be laid over the tables.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {what}")]
-pub struct OverlayError {
-    /// The line, counted from 1.
-    pub line: usize,
-    /// What is wrong there.
-    pub what: String,
-}
+use crate::data::{Lined, Mistake, OwnFile};
 
 /// What lies over the tables.
 #[derive(Debug, Default)]
@@ -54,26 +44,10 @@ pub(super) fn overlay() -> &'static Overlay {
 /// # Panics
 ///
 /// If the tables were in use already: what was read of them would not agree with what comes.
-pub fn install(text: &str) -> Result<(), OverlayError> {
+pub fn install(text: &str) -> Result<(), Mistake> {
     let overlay = parse(text)?;
     assert!(OVERLAY.set(overlay).is_ok(), "the tables are in use");
     Ok(())
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    schema: Spanned<u32>,
-    #[serde(default)]
-    family: Vec<Spanned<Family>>,
-    #[serde(default)]
-    code: Vec<Spanned<OwnCode>>,
-    #[serde(default)]
-    cause: Vec<Spanned<Cause>>,
-    #[serde(default)]
-    note: Vec<Spanned<Note>>,
-    #[serde(default)]
-    signature: Vec<Spanned<Signature>>,
 }
 
 /// A code of the user's.
@@ -107,20 +81,18 @@ fn usual_weight() -> u8 {
     20
 }
 
-fn parse(text: &str) -> Result<Overlay, OverlayError> {
-    let line = |at: usize| 1 + text.bytes().take(at).filter(|&byte| byte == b'\n').count();
-    let fail = |at: usize, what: String| OverlayError { line: line(at), what };
-    let file: File = toml::from_str(text).map_err(|error| {
-        fail(error.span().map_or(0, |span| span.start), error.message().to_owned())
-    })?;
-    if *file.schema.get_ref() != 1 {
-        return Err(fail(file.schema.span().start, "the schema has to be 1".to_owned()));
+fn parse(text: &str) -> Result<Overlay, Mistake> {
+    let fail = |line: usize, what: String| Mistake { line, what };
+    let mut file =
+        OwnFile::parse(text, &["schema", "family", "code", "cause", "note", "signature"])?;
+    let schema: Lined<u32> = file.needed("schema")?;
+    if schema.value != 1 {
+        return Err(fail(schema.line, "the schema has to be 1".to_owned()));
     }
+    let own_causes: Vec<Lined<Cause>> = file.rows("cause")?;
     let mut overlay = Overlay::default();
     let built_in = table::built_in();
-    for family in file.family {
-        let at = family.span().start;
-        let family = family.into_inner();
+    for Lined { line: at, value: family } in file.rows::<Family>("family")? {
         let taken = built_in.iter().chain(&overlay.families).any(|known| known.id == family.id);
         if taken {
             return Err(fail(at, format!("there is a family `{}` already", family.id)));
@@ -128,19 +100,18 @@ fn parse(text: &str) -> Result<Overlay, OverlayError> {
         overlay.families.push(family);
     }
     let mut own = BTreeSet::new();
-    for cause in &file.cause {
-        let id = &cause.get_ref().id;
+    for Lined { line: at, value: cause } in &own_causes {
+        let id = &cause.id;
         if !id.contains('.') {
-            return Err(fail(cause.span().start, format!("`{id}` is no `<layer>.<name>`")));
+            return Err(fail(*at, format!("`{id}` is no `<layer>.<name>`")));
         }
         if !own.insert(id.clone()) {
-            return Err(fail(cause.span().start, format!("the cause `{id}` is here twice")));
+            return Err(fail(*at, format!("the cause `{id}` is here twice")));
         }
     }
     let is_cause = |id: &str| own.contains(id) || cause::built_in(id).is_some();
-    for cause in &file.cause {
-        let at = cause.span().start;
-        let cause = cause.get_ref();
+    for Lined { line: at, value: cause } in &own_causes {
+        let at = *at;
         if let Some(id) = cause.related.iter().find(|id| !is_cause(id)) {
             return Err(fail(at, format!("there is no cause `{id}`")));
         }
@@ -153,13 +124,11 @@ fn parse(text: &str) -> Result<Overlay, OverlayError> {
     }
     for family in &overlay.families {
         if let Some(id) = family.cause.as_ref().filter(|id| !is_cause(id)) {
-            return Err(fail(0, format!("family `{}`: there is no cause `{id}`", family.id)));
+            return Err(fail(1, format!("family `{}`: there is no cause `{id}`", family.id)));
         }
     }
     let mut seen = BTreeSet::new();
-    for code in file.code {
-        let at = code.span().start;
-        let code = code.into_inner();
+    for Lined { line: at, value: code } in file.rows::<OwnCode>("code")? {
         let known = built_in.iter().chain(&overlay.families).find(|known| known.id == code.family);
         let Some(family) = known else {
             return Err(fail(at, format!("there is no family `{}`", code.family)));
@@ -199,9 +168,7 @@ fn parse(text: &str) -> Result<Overlay, OverlayError> {
         };
         overlay.rows.push((code.family, row));
     }
-    for signature in file.signature {
-        let at = signature.span().start;
-        let signature = signature.into_inner();
+    for Lined { line: at, value: signature } in file.rows::<Signature>("signature")? {
         if let Some(fault) = signature.fault() {
             return Err(fail(at, format!("signature `{}`: {fault}", signature.id)));
         }
@@ -213,8 +180,8 @@ fn parse(text: &str) -> Result<Overlay, OverlayError> {
         }
         overlay.signatures.push(signature);
     }
-    overlay.causes = file.cause.into_iter().map(Spanned::into_inner).collect();
-    overlay.notes = file.note.into_iter().map(Spanned::into_inner).collect();
+    overlay.causes = own_causes.into_iter().map(|cause| cause.value).collect();
+    overlay.notes = file.rows("note")?.into_iter().map(|note| note.value).collect();
     Ok(overlay)
 }
 

@@ -25,8 +25,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
-use toml::Spanned;
 
+use super::{Mistake, OwnFile, own};
 use crate::ordered::Gather as _;
 use crate::version::{CannVersion, RangeList};
 
@@ -61,16 +61,6 @@ pub struct Overlay {
     pub added: usize,
 }
 
-/// Why a matrix file cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {reason}")]
-pub struct MatrixError {
-    /// Line in the file, counted from 1.
-    pub line: usize,
-    /// What is wrong there.
-    pub reason: String,
-}
-
 macro_rules! matrix {
     ($($(#[$doc:meta])* $field:ident: $row:ident = $name:literal,)*) => {
         /// The whole matrix. Rows are in the order of the file: newest first.
@@ -86,16 +76,6 @@ macro_rules! matrix {
             /// What the rows were read from.
             pub generated_from: Vec<Origin>,
             $($(#[$doc])* #[serde(rename = $name)] pub $field: Vec<$row>,)*
-        }
-
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct File {
-            schema: Spanned<String>,
-            as_of: String,
-            #[serde(default)]
-            generated_from: Vec<Origin>,
-            $(#[serde(default, rename = $name)] $field: Vec<Spanned<$row>>,)*
         }
 
         /// The built-in file: a test proves of it what is proved of other files.
@@ -125,27 +105,23 @@ macro_rules! matrix {
             }
 
             /// Reads a file by itself and proves what can be proved of it alone.
-            fn read(text: &str) -> Result<(Self, Lines), MatrixError> {
-                let file: File = toml::from_str(text).map_err(|error| MatrixError {
-                    line: error.span().map_or(1, |span| line_at(text, span.start)),
-                    reason: error.message().to_owned(),
-                })?;
-                if file.schema.get_ref() != MATRIX_SCHEMA {
-                    return Err(MatrixError {
-                        line: line_at(text, file.schema.span().start),
-                        reason: format!(
-                            "the schema is `{}`, this version reads `{MATRIX_SCHEMA}`",
-                            file.schema.get_ref()
-                        ),
-                    });
+            fn read(text: &str) -> Result<(Self, Lines), Mistake> {
+                const KEYS: &[&str] = &["schema", "as_of", "generated_from", $($name),*];
+                let mut file = OwnFile::parse(text, KEYS)?;
+                let own::Lined { line, value: schema } = file.needed::<String>("schema")?;
+                if schema != MATRIX_SCHEMA {
+                    let what =
+                        format!("the schema is `{schema}`, this version reads `{MATRIX_SCHEMA}`");
+                    return Err(Mistake { line, what });
                 }
+                let origins = file.value("generated_from")?;
                 let mut lines = Lines::new();
                 let matrix = Self {
-                    schema: file.schema.into_inner(),
-                    as_of: file.as_of,
+                    schema,
+                    as_of: file.needed("as_of")?.value,
                     overlay: None,
-                    generated_from: file.generated_from,
-                    $($field: unique(text, file.$field, &mut lines)?,)*
+                    generated_from: origins.map_or_else(Vec::new, |origins| origins.value),
+                    $($field: unique(file.rows($name)?, &mut lines)?,)*
                 };
                 matrix.prove_lists(&lines)?;
                 Ok((matrix, lines))
@@ -205,14 +181,14 @@ impl Matrix {
 
     /// Reads a complete matrix file.
     #[cfg(test)]
-    fn parse(text: &str) -> Result<(Self, Lines), MatrixError> {
+    fn parse(text: &str) -> Result<(Self, Lines), Mistake> {
         let (matrix, lines) = Self::read(text)?;
         matrix.prove_references(&lines)?;
         Ok((matrix, lines))
     }
 
     /// The built-in matrix with `text` (read from `file`) laid over it.
-    pub fn overlaid(text: &str, file: &str) -> Result<Self, MatrixError> {
+    pub fn overlaid(text: &str, file: &str) -> Result<Self, Mistake> {
         let (newer, lines) = Self::read(text)?;
         let mut matrix = Self::builtin().clone();
         matrix.merge(newer, file);
@@ -238,7 +214,7 @@ impl Matrix {
     }
 
     /// Lists in the notation of version files parse.
-    fn prove_lists(&self, lines: &Lines) -> Result<(), MatrixError> {
+    fn prove_lists(&self, lines: &Lines) -> Result<(), Mistake> {
         let lists = self
             .cann
             .iter()
@@ -257,7 +233,7 @@ impl Matrix {
     }
 
     /// A CANN that a row names has a row of its own, and windows are about releases that exist.
-    fn prove_references(&self, lines: &Lines) -> Result<(), MatrixError> {
+    fn prove_references(&self, lines: &Lines) -> Result<(), Mistake> {
         let known: BTreeSet<&CannVersion> = self.cann.iter().map(|row| &row.version.0).gather();
         let named = self
             .torch_npu
@@ -283,37 +259,22 @@ impl Matrix {
     }
 }
 
-fn fault(lines: &Lines, table: &'static str, key: String, reason: String) -> MatrixError {
-    MatrixError { line: lines.get(&(table, key)).copied().unwrap_or(1), reason }
+fn fault(lines: &Lines, table: &'static str, key: String, what: String) -> Mistake {
+    Mistake { line: lines.get(&(table, key)).copied().unwrap_or(1), what }
 }
 
-fn line_at(text: &str, offset: usize) -> usize {
-    1 + text.get(..offset).map_or(0, |head| head.matches('\n').count())
-}
-
-/// Takes the rows out of their spans; keys are unique and each row has a source.
-fn unique<R: Row>(
-    text: &str,
-    rows: Vec<Spanned<R>>,
-    lines: &mut Lines,
-) -> Result<Vec<R>, MatrixError> {
-    let mut at = 0;
-    let mut line = 1;
+/// Takes the rows from their lines; keys are unique and each row has a source.
+fn unique<R: Row>(rows: Vec<own::Lined<R>>, lines: &mut Lines) -> Result<Vec<R>, Mistake> {
     rows.into_iter()
-        .map(|row| {
-            // Rows of one table are in order, so that lines are counted once.
-            let start = row.span().start.clamp(at, text.len());
-            line += text.get(at..start).map_or(0, |between| between.matches('\n').count());
-            at = start;
-            let row = row.into_inner();
-            let reason = if row.source().trim().is_empty() {
+        .map(|own::Lined { line, value: row }| {
+            let what = if row.source().trim().is_empty() {
                 format!("[[{}]] {} has no source", R::TABLE, row.key())
             } else if let Some(first) = lines.insert((R::TABLE, row.key()), line) {
                 format!("[[{}]] {} is already in line {first}", R::TABLE, row.key())
             } else {
                 return Ok(row);
             };
-            Err(MatrixError { line, reason })
+            Err(Mistake { line, what })
         })
         .collect()
 }
