@@ -31,7 +31,8 @@ GROUPS = {
     ),
     "compat": (
         [f"src/checks/compat/{name}.rs" for name in ("mod", "driver", "torch_npu", "mindspore", "numpy", "vllm")],
-        [("lib", "checks::"), ("machine", "")],
+        # Machines that have each finding, small changes of healthy ones, and healthy ones.
+        [("lib", "checks::"), ("machine", "fixtures::"), ("machine", "mutations::"), ("machine", "healthy::")],
     ),
     "convert": (
         ["src/convert/python/call.rs", "src/convert/python/roles.rs", "src/convert/python/aware.rs"],

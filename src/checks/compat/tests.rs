@@ -177,6 +177,7 @@ fn the_stack_of_vllm_ascend() {
     assert_eq!(on("8.5.1", &documented), []);
     assert_eq!(on("8.3.RC1", &[]), [("cann", Severity::Warning)]);
     assert_eq!(on("9.0.0", &[("torch-npu", "2.9.0")]), [("cann", Severity::Info)]);
+    assert_eq!(on("9.0.0", &[("torch-npu", "2.6.0")])[0], ("cann", Severity::Warning));
     assert_eq!(on("8.5.1", &[("torch-npu", "2.9.0.post2")]), [("torch_npu", Severity::Info)]);
     assert_eq!(on("8.5.1", &[("torch-npu", "2.8.0")]), [("torch_npu", Severity::Warning)]);
     assert_eq!(on("8.5.1", &[("triton-ascend", "3.2.1")]), [("triton", Severity::Warning)]);
@@ -211,4 +212,116 @@ fn mindspore() {
     assert_eq!(messages("MS-CANN", &facts), [("not_listed", Severity::Warning)]);
     let other = machine("8.3.RC1", "", &[("mindspore", "2.4.10")]);
     assert_eq!(messages("MS-CANN", &other), [("other", Severity::Info)]);
+}
+
+/// What `version.info` of a driver or a CANN says.
+fn info(fields: &[(&str, &str)]) -> Option<InfoFile> {
+    let fields = fields.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+    Some(InfoFile {
+        path: "/info/version.info".to_owned(),
+        fields: fields.collect(),
+        ..InfoFile::default()
+    })
+}
+
+#[test]
+fn driver_and_cann_say_themselves_what_they_accept() {
+    let mut facts = machine("8.3.RC1", "27.0.0", &[]);
+    let with = |facts: &mut Facts, list: &str| {
+        facts.driver.version = info(&[("Version", "27.0.0"), ("compatible_version", list)]);
+        messages("DRV-CANN", facts)
+    };
+    assert_eq!(with(&mut facts, ""), [("newer_driver", Severity::Info)]);
+    assert_eq!(with(&mut facts, "[V100R001C30]"), [("unverified", Severity::Warning)]);
+    assert_eq!(with(&mut facts, "[V100R001C23]"), []);
+
+    facts.driver.version = info(&[("Innerversion", "V100R001C30SPC001B001")]);
+    assert_eq!(messages("DRV-CANN", &facts), [("unverified", Severity::Warning)]);
+    facts.cann.installs[0].info = info(&[("compatible_version", "[V100R001C29],[V100R001C30]")]);
+    assert_eq!(run("DRV-CANN", &facts), Outcome::Passed);
+    facts.cann.installs[0].info = info(&[("compatible_version", "")]);
+    assert_eq!(messages("DRV-CANN", &facts), [("unverified", Severity::Warning)]);
+    // Nothing is published for this CANN, and its own list leaves the driver out.
+    facts.cann.installs[0].version = Some("5.0.1".to_owned());
+    facts.cann.installs[0].info = info(&[("compatible_version", "[V100R001C29]")]);
+    assert_eq!(messages("DRV-CANN", &facts), [("unlisted", Severity::Warning)]);
+}
+
+#[test]
+fn a_driver_in_a_container_is_known_by_npu_smi_alone() {
+    let mut facts = machine("9.0.0", "", &[]);
+    assert!(matches!(run("DRV-CANN", &facts), Outcome::NotApplicable(_)));
+    let smi = crate::facts::NpuSmi { version: Some("24.1.0".to_owned()), ..Default::default() };
+    facts.driver.npu_smi = Some(smi);
+    assert_eq!(messages("DRV-CANN", &facts), [("too_old", Severity::Error)]);
+}
+
+#[test]
+fn a_feature_that_other_chips_have_to_wait_for() {
+    let on = |device: &str| {
+        let mut facts = machine("8.1.RC1", "25.0.0", &[]);
+        facts.env.known = true;
+        let value = "pin_memory_expandable_segments:True".to_owned();
+        facts.env.vars.insert("PYTORCH_NPU_ALLOC_CONF".to_owned(), value);
+        facts.devices.pci = Some(vec![crate::facts::PciFunction {
+            address: "0000:01:00.0".to_owned(),
+            device: format!("0x{device}"),
+            subsystem_device: None,
+            class: None,
+            driver: None,
+        }]);
+        run("DRV-FEATURES", &facts)
+    };
+    assert!(matches!(on("d806"), Outcome::NotApplicable(_)), "the 950 has drivers of its own");
+    for device in ["d802", "0000"] {
+        let Outcome::Found(found) = on(device) else { panic!("{device}: {:?}", on(device)) };
+        assert_eq!((found.len(), found[0].message), (1, "driver"));
+        assert_eq!(found[0].args["needed"], "25.5.0");
+    }
+}
+
+#[test]
+fn a_feature_that_cann_is_too_old_for() {
+    let mut facts = machine("8.0.0", "25.5.0", &[]);
+    facts.env.known = true;
+    let value = "page_size:1g".to_owned();
+    facts.env.vars.insert("PYTORCH_NPU_ALLOC_CONF".to_owned(), value);
+    assert_eq!(messages("DRV-FEATURES", &facts), [("cann", Severity::Info)]);
+    facts.cann.installs[0].version = Some("8.1.RC1".to_owned());
+    assert_eq!(run("DRV-FEATURES", &facts), Outcome::Passed);
+    facts.env.known = false;
+    assert!(matches!(run("DRV-FEATURES", &facts), Outcome::NotChecked(_)));
+}
+
+#[test]
+fn the_compiler_of_a_newer_cann_has_its_number() {
+    for (cann, known) in [("8.5.0", true), ("9.0.0", true), ("8.3.RC1", false)] {
+        let facts = machine(cann, "", &[("mindspore", "2.7.0")]);
+        let outcome = run("MS-CANN", &facts);
+        assert_eq!(!matches!(outcome, Outcome::NotChecked(_)), known, "{cann}: {outcome:?}");
+    }
+}
+
+#[test]
+fn what_is_told_of_a_pair_of_vllm() {
+    let of = |plugin, vllm| {
+        found("VLLM-PAIR", &machine("", "", &[("vllm-ascend", plugin), ("vllm", vllm)]))
+    };
+    let plain = of("0.18.0", "0.17.0");
+    assert_eq!(
+        (plain[0].severity, plain[0].args["expected"].as_str()),
+        (Severity::Error, "0.18.0")
+    );
+    assert_eq!(plain[0].args["python"], "/usr/bin/python3");
+    assert_eq!(of("0.17.0rc1", "0.18.0")[0].args["other"], "0.18.0", "no candidate");
+    // Builds of one's own may hold what another release has.
+    assert_eq!(of("0.18.0", "0.17.0.dev3")[0].severity, Severity::Warning);
+    assert_eq!(of("0.18.0+own", "0.17.0")[0].severity, Severity::Warning);
+}
+
+#[test]
+fn builds_of_ones_own() {
+    let own = |version: &str| is_development(&version.parse().unwrap());
+    assert!(own("2.7.1.dev20250724") && own("2.7.1+git123"));
+    assert!(!own("2.7.1") && !own("2.7.1rc1") && !own("2.7.1.post2"));
 }

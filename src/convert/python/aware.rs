@@ -287,6 +287,61 @@ mod tests {
     }
 
     #[test]
+    fn a_branch_says_that_it_is_for_npus_by_its_test_or_by_a_short_body() {
+        let with = |body: &str| format!("if fast:\n  {body}\nelse:\n  torch.cuda.x()\n");
+        assert_eq!(texts(&with("npu()")), ["torch.cuda.x()"]);
+        assert!(texts(&with("npu(cuda)")).is_empty(), "a body that says both");
+        let call = |len: usize| format!("npu({})", "a".repeat(len - "npu()".len()));
+        assert_eq!(texts(&with(&call(SHORT_BRANCH))), ["torch.cuda.x()"]);
+        assert!(texts(&with(&call(SHORT_BRANCH + 1))).is_empty(), "too long to tell");
+        // Alone it is no one of several branches.
+        assert!(texts("if d == 'cuda':\n  npu()\n").is_empty());
+        assert_eq!(texts("if d in (cuda, npu):\n  a()\n"), ["d in (cuda, npu)"; 2]);
+    }
+
+    #[test]
+    fn a_case_beside_one_for_npus_stays() {
+        let source = "match d:\n  case 'npu':\n    a()\n  case 'cuda':\n    b()\n";
+        assert_eq!(texts(source), ["case 'cuda':\n    b()"]);
+        assert!(texts("npu = 1\nmatch d:\n  case 'cuda':\n    b()\n").is_empty());
+    }
+
+    #[test]
+    fn only_an_if_for_npus_alone_decides_what_follows() {
+        for source in [
+            "if npu():\n  a()\ntorch.cuda.x()\n",
+            "def f():\n  if npu():\n    return 1\n  else:\n    a()\n  torch.cuda.x()\n",
+            "def f():\n  if fast():\n    return npu\n  torch.cuda.x()\n",
+        ] {
+            let kept = texts(source);
+            assert!(!kept.iter().any(|kept| kept.contains("x()")), "{kept:?}\n{source}");
+        }
+        // What asks for both is kept itself, and decides nothing.
+        let source = "def f():\n  if npu() or cuda():\n    return 1\n  torch.cuda.x()\n";
+        assert!(!texts(source).contains(&"torch.cuda.x()"));
+        for end in ["raise e", "continue", "break"] {
+            let source = format!("for a in b:\n  if npu():\n    {end}\n  torch.cuda.x()\n");
+            assert_eq!(texts(&source), ["torch.cuda.x()"]);
+        }
+    }
+
+    #[test]
+    fn a_variable_of_both_is_no_sibling() {
+        assert!(texts("is_cuda = f(a)\nis_cuda_or_npu = f(b)\n").is_empty());
+        assert!(texts("is_cuda = 1\nx = 1\ny = 2\nis_npu = 2\n").is_empty(), "too far");
+    }
+
+    #[test]
+    fn ranges_are_put_together_where_they_overlap() {
+        let range = |start: u32, end: u32| TextRange::new(start.into(), end.into());
+        let kept = merged(vec![range(4, 6), range(0, 3), range(2, 4), range(9, 10), range(4, 5)]);
+        assert_eq!(kept, [range(0, 4), range(4, 6), range(9, 10)]);
+        let covers = |start: u32, end: u32| covers(&kept, start.into(), end.into());
+        assert!(covers(0, 4) && covers(1, 2) && covers(4, 6) && covers(9, 10));
+        assert!(!covers(3, 5) && !covers(6, 7) && !covers(8, 10) && !covers(9, 11));
+    }
+
+    #[test]
     fn expressions_that_name_both_stay() {
         assert_eq!(texts("x = d in ('cuda', 'npu')\n"), ["d in ('cuda', 'npu')"]);
         assert_eq!(texts("x = {'cuda': 1, 'npu': 2, 'b': 3}\n"), ["'cuda': 1"]);

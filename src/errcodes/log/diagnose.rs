@@ -370,3 +370,6 @@ impl Diagnosis {
         self.causes.first().filter(|first| first.role > Role::Context)
     }
 }
+
+#[cfg(test)]
+mod tests;

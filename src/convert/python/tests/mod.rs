@@ -1,5 +1,6 @@
 //! What becomes of small sources, place by place.
 
+mod calls;
 mod modules;
 mod reported;
 
