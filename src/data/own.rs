@@ -5,10 +5,9 @@
 //! What is lost on the way is where something stood; so a value is at fault if without it the
 //! mistake is another one, or none.
 
+use rmp::encode;
 use rmp_serde::decode::Error;
 use serde::de::DeserializeOwned;
-use serde::ser::Error as _;
-use serde::{Serialize, Serializer};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -101,12 +100,10 @@ impl<'t> OwnFile<'t> {
                 Ok(lines.zip(rows).map(|(line, value)| Lined { line, value }).collect())
             }
             (Err(_), DeValue::Array(array)) => {
-                let alone = |row: &Value<'_>, without: Option<&Value<'_>>| {
-                    decode_of::<Vec<T>>(&[Packing { value: row, without }])
-                };
-                let first = array.iter().find_map(|row| Some((row, alone(row, None).err()?)));
+                let first =
+                    array.iter().find_map(|row| Some((row, decode_alone::<T>(row, None).err()?)));
                 let (row, what) = first.unwrap_or_else(|| (&all, "no list of tables".to_owned()));
-                Err(self.mistake(row, what, alone))
+                Err(self.mistake(row, what, decode_alone::<T>))
             }
             (_, _) => {
                 let what = format!("`[[{key}]]`, a list of tables, is expected");
@@ -164,58 +161,63 @@ fn decode<T: DeserializeOwned>(
     value: &Value<'_>,
     without: Option<&Value<'_>>,
 ) -> Result<T, String> {
-    decode_of(&Packing { value, without })
+    let mut packed = Vec::new();
+    pack(value, without, &mut packed)?;
+    read(&packed)
 }
 
-fn decode_of<T: DeserializeOwned>(packing: &(impl Serialize + ?Sized)) -> Result<T, String> {
-    let bytes = rmp_serde::to_vec(packing).map_err(|error| error.to_string())?;
-    rmp_serde::from_slice(&bytes).map_err(|error| match error {
+/// A row as the only one of its table, so that there is no other reader of it than that of tables.
+fn decode_alone<T: DeserializeOwned>(
+    row: &Value<'_>,
+    without: Option<&Value<'_>>,
+) -> Result<Vec<T>, String> {
+    let mut packed = Vec::new();
+    encode::write_array_len(&mut packed, 1).map_err(|error| error.to_string())?;
+    pack(row, without, &mut packed)?;
+    read(&packed)
+}
+
+fn read<T: DeserializeOwned>(packed: &[u8]) -> Result<T, String> {
+    rmp_serde::from_slice(packed).map_err(|error| match error {
         // It names a byte of the format between, which nobody wrote.
         Error::TypeMismatch(_) => OTHER_KIND.to_owned(),
         error => error.to_string(),
     })
 }
 
-/// A value, to be written without what lies at one place in it.
-struct Packing<'v, 't> {
-    value: &'v Value<'t>,
-    without: Option<&'v Value<'t>>,
-}
-
-impl Serialize for Packing<'_, '_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let without = self.without;
-        let stays = |value: &Value<'_>| without.is_none_or(|out| !std::ptr::eq(value, out));
-        match self.value.get_ref() {
-            DeValue::String(text) => serializer.serialize_str(text),
-            DeValue::Boolean(value) => serializer.serialize_bool(*value),
-            DeValue::Integer(number) => {
-                let value = i64::from_str_radix(number.as_str(), number.radix());
-                let wrong = |_| S::Error::custom(format_args!("{number} is too large"));
-                serializer.serialize_i64(value.map_err(wrong)?)
-            }
-            DeValue::Float(number) => {
-                let value: Result<f64, _> = number.as_str().parse();
-                let wrong = |_| S::Error::custom(format_args!("{number} is no number"));
-                serializer.serialize_f64(value.map_err(wrong)?)
-            }
-            DeValue::Datetime(moment) => serializer.collect_str(moment),
-            DeValue::Array(array) => {
-                let kept: Vec<_> = array
-                    .iter()
-                    .filter(|value| stays(value))
-                    .map(|value| Packing { value, without })
-                    .collect();
-                serializer.collect_seq(kept)
-            }
-            DeValue::Table(table) => {
-                let kept: Vec<_> = table
-                    .iter()
-                    .filter(|(_, value)| stays(value))
-                    .map(|(key, value)| (key.get_ref(), Packing { value, without }))
-                    .collect();
-                serializer.collect_map(kept)
-            }
+/// Writes a value without what lies at one place in it.
+fn pack(value: &Value<'_>, without: Option<&Value<'_>>, out: &mut Vec<u8>) -> Result<(), String> {
+    let stays = |value: &Value<'_>| without.is_none_or(|out| !std::ptr::eq(value, out));
+    // Nothing but a length above 32 bits fails.
+    let failed = |error: encode::ValueWriteError| error.to_string();
+    let length = |count: usize| u32::try_from(count).map_err(|error| error.to_string());
+    match value.get_ref() {
+        DeValue::String(text) => encode::write_str(out, text).map_err(failed),
+        DeValue::Boolean(value) => encode::write_bool(out, *value).map_err(|e| e.to_string()),
+        DeValue::Integer(number) => {
+            let value = i64::from_str_radix(number.as_str(), number.radix());
+            let value = value.map_err(|_| format!("{number} is too large"))?;
+            // With its sign: without, it would do for the number of a name that is expected.
+            encode::write_i64(out, value).map_err(failed)
+        }
+        DeValue::Float(number) => {
+            let value: Result<f64, _> = number.as_str().parse();
+            let value = value.map_err(|_| format!("{} is no number", number.as_str()))?;
+            encode::write_f64(out, value).map_err(failed)
+        }
+        DeValue::Datetime(moment) => encode::write_str(out, &moment.to_string()).map_err(failed),
+        DeValue::Array(array) => {
+            let kept: Vec<_> = array.iter().filter(|value| stays(value)).collect();
+            encode::write_array_len(out, length(kept.len())?).map_err(failed)?;
+            kept.into_iter().try_for_each(|value| pack(value, without, out))
+        }
+        DeValue::Table(table) => {
+            let kept: Vec<_> = table.iter().filter(|(_, value)| stays(value)).collect();
+            encode::write_map_len(out, length(kept.len())?).map_err(failed)?;
+            kept.into_iter().try_for_each(|(key, value)| {
+                encode::write_str(out, key.get_ref()).map_err(failed)?;
+                pack(value, without, out)
+            })
         }
     }
 }
@@ -247,6 +249,12 @@ mod tests {
     }
 
     #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(rename_all = "kebab-case")]
+    enum Kind {
+        Plain,
+    }
+
+    #[derive(Debug, Deserialize, PartialEq)]
     #[serde(deny_unknown_fields)]
     struct Row {
         id: String,
@@ -259,11 +267,13 @@ mod tests {
         #[serde(default)]
         day: String,
         #[serde(default)]
+        kind: Option<Kind>,
+        #[serde(default)]
         step: Vec<Step>,
     }
 
     const GOOD: &str = "schema = 1\n\n[[row]]\nid = 'a'\nsize = 0x10\nshare = 1.5\non = true\n\
-                        day = 2027-01-31\n\n[[row]]\nid = 'b'\n[[row.step]]\nen = 'one'\n\
+                        day = 2027-01-31\nkind = 'plain'\n[[row]]\nid = 'b'\n[[row.step]]\nen = 'one'\n\
                         [[row.step]]\nen = 'two'\n";
 
     fn read(text: &str) -> Result<(u32, Vec<Lined<Row>>), Mistake> {
@@ -294,6 +304,8 @@ mod tests {
             ),
             ("schema = 1\n", "\n", 1, "missing field `schema`"),
             ("schema = 1", "schema = 'x'", 1, "a text is not"),
+            ("kind = 'plain'", "kind = 'plan'", 9, "unknown variant `plan`, expected"),
+            ("kind = 'plain'", "kind = 0", 9, "integer `0`"),
             ("id = 'a'", "id = 7", 4, "expected a string"),
             ("0x10", "256", 5, "expected u8"),
             ("0x10", "99999999999999999999", 5, "too large"),
