@@ -12,6 +12,7 @@ mod drv;
 mod env;
 #[cfg(test)]
 mod hardware_tests;
+pub mod hidden;
 mod host;
 mod integrity;
 mod link;
@@ -40,7 +41,7 @@ use crate::facts::Facts;
 use crate::report::Outcome;
 
 /// What a check may look at.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     /// What was read of the machine.
     pub facts: &'a Facts,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Check, Context};
-use crate::facts::{Problem, ProblemKind};
+use crate::facts::{Problem, ProblemKind, is_below};
 use crate::report::{Evidence, Found, Outcome};
 
 /// The checks of this family.
@@ -29,6 +29,10 @@ fn read(ctx: &Context<'_>) -> Outcome {
         };
         let found =
             Found::warning("SCAN-READ", message).arg("path", place).arg("detail", &first.detail);
+        // Where the workload may not read it either, that is the finding.
+        let known = ctx.facts.cann.installs.iter().flat_map(|install| &install.unreadable);
+        let owner = known.into_iter().any(|path| is_below(path, place) || is_below(place, path));
+        let found = if owner { found.because(&["CANN-OWNER"]) } else { found };
         problems.into_iter().fold(found, |found, problem| {
             found.evidence(
                 Evidence::file(&problem.path).line_if(problem.line).fault(&problem.detail),

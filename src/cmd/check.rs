@@ -127,6 +127,7 @@ fn judge(
     report.notes.extend(checks::overview::nothing_here(&context));
     let interpreter = facts.python.command();
     let mut findings = Vec::new();
+    let mut answers = checks::hidden::answers(&context, selected);
     for check in selected {
         let name = catalog.entry(check.id).map(|entry| entry.name.clone()).unwrap_or_default();
         if let Some(reason) = skips.reason(check.id) {
@@ -134,7 +135,7 @@ fn judge(
             report.results.push(RuleResult { id: check.id, name, verdict, reason });
             continue;
         }
-        let (verdict, reason) = match (check.run)(&context) {
+        let (verdict, reason) = match answers.outcomes.remove(check.id).unwrap_or(Outcome::Passed) {
             Outcome::Passed => (Verdict::Passed, None),
             Outcome::NotApplicable(reason) => {
                 (Verdict::NotApplicable, Some(catalog.reason(&reason)))
@@ -170,9 +171,9 @@ fn judge(
     };
     // Places, not paths: what one closed directory hides is said once, and a check that gave
     // no verdict for the same reason has said it already.
-    for problem in facts.problems.iter().filter(concerned) {
-        let text = Catalog::builtin()
-            .reason(&Reason { key: "unreadable", what: problem.place().to_owned() });
+    let denied = facts.problems.iter().filter(concerned).map(Problem::place);
+    for place in denied.chain(answers.places.iter().map(String::as_str)) {
+        let text = Catalog::builtin().reason(&Reason { key: "unreadable", what: place.to_owned() });
         if !report.no_verdict.contains(&text) {
             report.no_verdict.push(text);
         }

@@ -68,4 +68,7 @@ pub struct Facts {
     pub net: Net,
     /// What could not be read or understood.
     pub problems: Vec<Problem>,
+    /// What may not be looked into, and hid something that was looked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub closed: Vec<Closed>,
 }

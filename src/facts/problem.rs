@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::is_below;
+
 /// Kinds of problems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -44,5 +46,36 @@ impl Problem {
     /// or the path itself.
     pub fn place(&self) -> &str {
         self.barrier.as_deref().unwrap_or(&self.path)
+    }
+}
+
+/// A directory or file that may not be looked into, and that hid something: what seems to be
+/// absent may be behind it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Closed {
+    /// Its path without links.
+    pub real: String,
+    /// Other paths by which it was come to.
+    pub names: Vec<String>,
+}
+
+impl Closed {
+    /// Whether it hides `path`, or a part of what is below.
+    pub fn hides(&self, path: &str) -> bool {
+        self.is_above(path) || self.is_below(path)
+    }
+
+    /// Whether it hides all of `path`.
+    pub fn is_above(&self, path: &str) -> bool {
+        self.places().any(|place| is_below(path.trim_end_matches('/'), place))
+    }
+
+    /// Whether it is, or is a part of what is below, `path`.
+    pub fn is_below(&self, path: &str) -> bool {
+        self.places().any(|place| is_below(place, path.trim_end_matches('/')))
+    }
+
+    fn places(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.real).chain(&self.names).map(String::as_str)
     }
 }

@@ -8,10 +8,12 @@
 //! **Invariant:** no other module reads the examined machine (`clippy.toml` holds the wall).
 #![expect(clippy::disallowed_methods, reason = "this module is what the wall protects")]
 
+mod closed;
 mod command;
 pub mod environ;
 mod error;
 mod file;
+mod home;
 mod live;
 mod nodes;
 mod open;
@@ -62,6 +64,8 @@ pub struct Sysroot {
     partial: BTreeSet<String>,
     hashes: BTreeMap<String, HashMeta>,
     problems: Mutex<BTreeMap<(String, ProblemKind), Problem>>,
+    /// What was asked for and may not be looked at.
+    denied: Mutex<BTreeSet<String>>,
     recorder: Option<Recorder>,
 }
 
@@ -99,7 +103,7 @@ impl Sysroot {
 
     /// The logical path with all symbolic links resolved inside the root.
     pub fn real(&self, path: &str) -> Result<String, ReadError> {
-        let found = self.resolver.find(path, true)?;
+        let found = self.find(path, true)?;
         // That it is there is an answer too, which the recording has to give again.
         if self.recorder.is_some() {
             let _ = self.stat_found(&found);
@@ -118,7 +122,7 @@ impl Sysroot {
     }
 
     fn status(&self, path: &str, follow: bool) -> Result<Stat, ReadError> {
-        let status = match self.resolver.find(path, follow) {
+        let status = match self.find(path, follow) {
             Ok(found) => Ok(self.stat_found(&found)),
             Err(ReadError::NotFound) => self.virtual_stat(path).ok_or(ReadError::NotFound),
             Err(error) => Err(error),
@@ -179,7 +183,7 @@ impl Sysroot {
 
     /// Where a symbolic link points, as it is written.
     pub fn read_link(&self, path: &str) -> Result<String, ReadError> {
-        let found = self.resolver.find(path, false)?;
+        let found = self.find(path, false)?;
         let target = found.target()?;
         if let Some(recorder) = &self.recorder {
             recorder.link(&found.real, &self.resolver);
@@ -195,7 +199,7 @@ impl Sysroot {
 
     /// As [`Sysroot::list`], with what each entry itself is, as [`Sysroot::lstat`] would say.
     pub fn entries(&self, dir: &str) -> Result<Vec<(String, FileKind)>, ReadError> {
-        let directory = match self.resolver.directory(dir) {
+        let directory = match self.noted(dir, self.resolver.directory(dir)) {
             Ok(directory) => directory,
             Err(ReadError::NotFound) => {
                 let known: Vec<_> = self.virtual_children(dir).collect();
@@ -206,7 +210,7 @@ impl Sysroot {
         let real = directory.real();
         log::debug!("list {real}");
         let mut entries: Vec<(String, FileKind)> = Vec::new();
-        directory.entries(|name, kind| {
+        let listed = directory.entries(|name, kind| {
             if entries.len() >= LIST_LIMIT {
                 let detail = format!("it has more than {LIST_LIMIT} entries; the rest is not seen");
                 self.problem(real, ProblemKind::TooLarge, &detail);
@@ -221,7 +225,8 @@ impl Sysroot {
                 self.problem(&path, ProblemKind::Name, "the name is not valid UTF-8");
             }
             true
-        })?;
+        });
+        self.noted(dir, listed)?;
         if let Some(recorder) = &self.recorder {
             recorder.directory(&directory, &entries, &self.resolver);
         }
@@ -245,7 +250,7 @@ impl Sysroot {
 
     /// Finds a regular file. Never opens a device, nor waits for a FIFO.
     fn find_file(&self, path: &str) -> Result<(Found, Stat), ReadError> {
-        let found = self.resolver.find(path, true)?;
+        let found = self.find(path, true)?;
         let stat = self.stat_found(&found);
         if stat.kind == FileKind::File {
             Ok((found, stat))
@@ -257,6 +262,7 @@ impl Sysroot {
     /// Opens a regular file for reading. Never blocks on a FIFO and never opens a device.
     pub fn open(&self, path: &str) -> Result<SysFile, ReadError> {
         let opened = self.find_file(path).and_then(|(found, _)| SysFile::open(found));
+        let opened = self.noted(path, opened);
         match &opened {
             Ok(file) => log::debug!("open {path}: {} bytes", file.len()),
             Err(error) => log::debug!("open {path}: {error}"),
@@ -283,7 +289,7 @@ impl Sysroot {
             let known = self.hashes.get(real).filter(|meta| meta.size == stat.size);
             return known.and_then(HashMeta::hash).ok_or(ReadError::Partial);
         }
-        let file = SysFile::open(found)?;
+        let file = self.noted(path, SysFile::open(found))?;
         let hash = file.sha256(progress)?;
         if let Some(recorder) = &self.recorder {
             recorder.hash(file.real(), HashMeta::new(stat.size, hash));
@@ -358,6 +364,10 @@ impl Sysroot {
         Some(output)
     }
 
+    fn find(&self, path: &str, follow: bool) -> Result<Found, ReadError> {
+        self.noted(path, self.resolver.find(path, follow))
+    }
+
     /// Notes that something could not be read or understood; it becomes a finding.
     pub fn problem(&self, path: &str, kind: ProblemKind, detail: &str) {
         self.problem_at(path, None, kind, detail);
@@ -366,7 +376,11 @@ impl Sysroot {
     /// The same of a certain line, counted from 1.
     pub fn problem_at(&self, path: &str, line: Option<u32>, kind: ProblemKind, detail: &str) {
         log::warn!("{path}: {detail}");
-        let barrier = (kind == ProblemKind::Denied).then(|| self.barrier(path)).flatten();
+        let denied = kind == ProblemKind::Denied;
+        let barrier = denied.then(|| self.barrier(path)).flatten();
+        // By one name, however it was come to.
+        let real = denied.then(|| self.resolver.find(path, true).ok()).flatten();
+        let path = real.as_ref().map_or(path, |found| &found.real);
         if let Ok(mut problems) = self.problems.lock() {
             problems.entry((path.to_owned(), kind)).or_insert_with(|| Problem {
                 path: path.to_owned(),
@@ -376,20 +390,6 @@ impl Sysroot {
                 line,
             });
         }
-    }
-
-    /// The directory that may not be searched, so that nothing is known of `path`.
-    fn barrier(&self, path: &str) -> Option<String> {
-        let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
-        let mut above = "/";
-        for end in ends {
-            let part = &path[..end];
-            if matches!(self.lstat(part), Err(ReadError::Denied)) {
-                return Some(above.to_owned());
-            }
-            above = part;
-        }
-        None
     }
 
     /// Notes a [`ReadError`] as a problem.

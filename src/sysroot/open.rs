@@ -119,6 +119,7 @@ impl Sysroot {
             partial: BTreeSet::new(),
             hashes: BTreeMap::new(),
             problems: Mutex::default(),
+            denied: Mutex::default(),
             recorder: None,
         }
     }

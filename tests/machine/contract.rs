@@ -32,7 +32,7 @@ fn written(tree: &Tree) -> (tempfile::TempDir, String) {
     (dir, path)
 }
 
-fn machine(name: &str) -> Tree {
+pub(crate) fn machine(name: &str) -> Tree {
     recipe::all().remove(name).unwrap_or_else(|| panic!("no recipe {name}")).build()
 }
 

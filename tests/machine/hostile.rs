@@ -15,7 +15,7 @@ use crate::support::python::Dist;
 use crate::support::tree::Tree;
 
 /// The user and group `nobody` of most distributions.
-const NOBODY: u32 = 65534;
+pub(crate) const NOBODY: u32 = 65534;
 /// What a run may take in memory: address space, in KiB. The largest limit of a file is 256 MiB.
 const MEMORY: &str = "3000000";
 
@@ -33,7 +33,7 @@ fn at(root: &Path, path: &str) -> PathBuf {
     root.join(path.trim_start_matches('/'))
 }
 
-fn mode(path: &Path, mode: u32) {
+pub(crate) fn mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 

@@ -4,6 +4,7 @@
 //! - `healthy`: machines inside the compatibility windows, of which nothing may be said;
 //! - `mutations`: a healthy machine with one file broken at a time;
 //! - `bad_input`: what no machine should look like;
+//! - `closed`: directories that may not be looked into;
 //! - `hostile`: options, places and moments that are against us;
 //! - `linker`: which library is found, and by which rule;
 //! - `contract`: exit codes, selections, recordings, determinism, secrets;
@@ -20,6 +21,7 @@
 mod support;
 
 mod bad_input;
+mod closed;
 mod contract;
 mod fixtures;
 mod healthy;

@@ -62,6 +62,7 @@ fn foreign(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<Found> {
             .arg("arch", arch)
             .arg("host", host)
             .evidence(Evidence::file(&interpreter.real).value(arch))
+            .because(&["HOST-ARCH"])
     })
 }
 

@@ -32,10 +32,7 @@ pub(super) fn bases(sysroot: &Sysroot, facts: &Facts) -> Vec<String> {
         crate::collect::info_file::read_info(sysroot, "/etc/Ascend/ascend_cann_install.info");
     bases.extend(field(&install, "Install_Path"));
     let env = sysroot.env();
-    match env.non_empty("HOME") {
-        Some(home) => bases.push(format!("{home}/Ascend")),
-        None => bases.push("/root/Ascend".to_owned()),
-    }
+    bases.extend(sysroot.home().map(|home| format!("{home}/Ascend")));
     let prefixes = ["CONDA_PREFIX", "VIRTUAL_ENV"].into_iter().filter_map(|v| env.non_empty(v));
     bases.extend(prefixes.map(|prefix| format!("{prefix}/Ascend")));
     // `<prefix>/bin/python`

@@ -90,6 +90,12 @@ fn dist(sysroot: &Sysroot, site_dir: &str, name: &str) -> Option<Dist> {
             fill(&mut dist, &bytes, by_name, by_version);
             return Some(dist);
         }
+        // Its name says what it is; that it is not there would be wrong.
+        Err(ReadError::Denied) => {
+            sysroot.read_problem(&path, &ReadError::Denied);
+            fill(&mut dist, &[], by_name, by_version);
+            return Some(dist);
+        }
         Err(error) => {
             sysroot.read_problem(&path, &error);
             return None;

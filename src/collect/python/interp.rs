@@ -55,10 +55,9 @@ pub(super) fn choose(sysroot: &Sysroot, options: &Options) -> Choice {
 /// is active.
 pub(super) fn others(sysroot: &Sysroot, chosen: Option<&Interpreter>) -> Vec<Interpreter> {
     let mut prefixes = well_known(sysroot);
-    let home = sysroot.env().non_empty("HOME").unwrap_or("/root");
-    for conda in ["miniconda3", "anaconda3", "miniforge3"] {
-        prefixes.push(format!("{home}/{conda}"));
-    }
+    let home = sysroot.home();
+    let condas = ["miniconda3", "anaconda3", "miniforge3"];
+    prefixes.extend(home.iter().flat_map(|home| condas.map(|conda| format!("{home}/{conda}"))));
     let environments: Vec<String> = prefixes
         .iter()
         .flat_map(|prefix| {

@@ -96,11 +96,9 @@ fn user_site(sysroot: &Sysroot, interpreter: &Interpreter) -> Option<String> {
         return None;
     }
     let minor = minor(interpreter)?;
-    let base = match (env.non_empty("PYTHONUSERBASE"), env.non_empty("HOME")) {
-        (Some(base), _) => base.to_owned(),
-        (None, Some(home)) => format!("{}/.local", home.trim_end_matches('/')),
-        (None, None) if sysroot.process().uid == Some(0) => "/root/.local".to_owned(),
-        (None, None) => return None,
+    let base = match env.non_empty("PYTHONUSERBASE") {
+        Some(base) => base.to_owned(),
+        None => format!("{}/.local", sysroot.home()?.trim_end_matches('/')),
     };
     Some(format!("{base}/lib/python{minor}/site-packages"))
 }

@@ -1,0 +1,100 @@
+//! Directories that may not be looked into: what is behind them is not missing.
+
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use walkdir::WalkDir;
+
+use crate::contract::machine;
+use crate::hostile::{NOBODY, mode};
+
+/// Somebody who may not look into everything; run by root, the program runs as nobody.
+struct Somebody {
+    _tools: tempfile::TempDir,
+    binary: PathBuf,
+}
+
+impl Somebody {
+    fn new() -> Self {
+        let tools = tempfile::tempdir().unwrap();
+        let binary = tools.path().join("ascend-doctor");
+        std::fs::copy(env!("CARGO_BIN_EXE_ascend-doctor"), &binary).unwrap();
+        mode(tools.path(), 0o755);
+        mode(&binary, 0o755);
+        Self { _tools: tools, binary }
+    }
+
+    fn check(&self, root: &Path, args: &[&str]) -> (i32, Value) {
+        let mut command = Command::new(&self.binary);
+        command.args(["check", "--json", "--root"]).arg(root).args(args);
+        command.env_clear().current_dir("/");
+        if rustix::process::geteuid().is_root() {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        let output = command.output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{errors}"));
+        (output.status.code().unwrap(), report)
+    }
+}
+
+/// `ID title` of what was found, but for what says that something could not be read.
+fn found(report: &Value) -> Vec<String> {
+    let findings = report["findings"].as_array().unwrap().iter();
+    findings
+        .filter(|one| one["id"] != "SCAN-READ")
+        .map(|one| format!("{} {}", one["id"], one["title"]["en"]))
+        .collect()
+}
+
+fn closed(report: &Value) -> usize {
+    let findings = report["findings"].as_array().unwrap();
+    findings.iter().filter(|one| one["id"] == "SCAN-READ").count()
+}
+
+/// One directory after the other is closed: nothing is found that was not found before, and where
+/// a rule could not look there is no verdict.
+#[test]
+fn what_is_behind_a_closed_directory_is_not_missing() {
+    let dir = tempfile::tempdir().unwrap();
+    machine("ok-vllm-container").write(dir.path());
+    mode(dir.path(), 0o755);
+    let somebody = Somebody::new();
+    let (status, before) = somebody.check(dir.path(), &[]);
+    assert_eq!(status, 0, "{before:#}");
+    let before = found(&before);
+    let directories = WalkDir::new(dir.path()).min_depth(1).into_iter().map(Result::unwrap);
+    let directories = directories.filter(|entry| entry.file_type().is_dir());
+    let mut hidden = 0;
+    for entry in directories.map(walkdir::DirEntry::into_path).collect::<Vec<_>>() {
+        mode(&entry, 0o000);
+        let (status, report) = somebody.check(dir.path(), &[]);
+        mode(&entry, 0o755);
+        let new: Vec<_> = found(&report).into_iter().filter(|one| !before.contains(one)).collect();
+        assert_eq!(new, [""; 0], "{}", entry.display());
+        let closed = closed(&report);
+        assert!(closed <= 1, "one cause is one finding: {}: {report:#}", entry.display());
+        assert_eq!(status, if closed == 1 { 3 } else { 0 }, "{}", entry.display());
+        hidden += closed;
+    }
+    assert!(hidden > 50, "{hidden}");
+}
+
+/// A gate that asks for one check gets no pass where that could not look.
+#[test]
+fn a_check_that_was_asked_for_alone_does_not_pass() {
+    let dir = tempfile::tempdir().unwrap();
+    machine("ok-vllm-container").write(dir.path());
+    mode(dir.path(), 0o755);
+    let cann = dir.path().join("usr/local/Ascend/cann-8.5.1");
+    mode(&cann, 0o000);
+    let somebody = Somebody::new();
+    let only = ["CANN-FOUND", "CANN-ENV", "CANN-OPS", "SCAN-READ"];
+    let status = only.map(|only| somebody.check(dir.path(), &["--only", only]).0);
+    let other = somebody.check(dir.path(), &["--only", "HOST-GLIBC"]).0;
+    mode(&cann, 0o755);
+    assert_eq!(status, [3; 4]);
+    assert_eq!(other, 0, "what has nothing to do with it has its verdict");
+}
