@@ -199,8 +199,14 @@ impl Sysroot {
 
     /// As [`Sysroot::list`], with what each entry itself is, as [`Sysroot::lstat`] would say.
     pub fn entries(&self, dir: &str) -> Result<Vec<(String, FileKind)>, ReadError> {
-        let directory = match self.noted(dir, self.resolver.directory(dir)) {
+        let directory = match self.resolver.directory(dir) {
+            Ok(directory) if self.was_denied(directory.real()) => {
+                return self.noted(dir, Err(ReadError::Denied));
+            }
             Ok(directory) => directory,
+            Err(_) if matches!(self.find(dir, true), Err(ReadError::Denied)) => {
+                return Err(ReadError::Denied);
+            }
             Err(ReadError::NotFound) => {
                 let known: Vec<_> = self.virtual_children(dir).collect();
                 return if known.is_empty() { Err(ReadError::NotFound) } else { Ok(known) };
@@ -261,7 +267,11 @@ impl Sysroot {
 
     /// Opens a regular file for reading. Never blocks on a FIFO and never opens a device.
     pub fn open(&self, path: &str) -> Result<SysFile, ReadError> {
-        let opened = self.find_file(path).and_then(|(found, _)| SysFile::open(found));
+        let opened =
+            self.find_file(path).and_then(|(found, _)| match self.was_denied(&found.real) {
+                true => Err(ReadError::Denied),
+                false => SysFile::open(found),
+            });
         let opened = self.noted(path, opened);
         match &opened {
             Ok(file) => log::debug!("open {path}: {} bytes", file.len()),
@@ -365,7 +375,7 @@ impl Sysroot {
     }
 
     fn find(&self, path: &str, follow: bool) -> Result<Found, ReadError> {
-        self.noted(path, self.resolver.find(path, follow))
+        self.noted(path, self.look(path, follow))
     }
 
     /// Notes that something could not be read or understood; it becomes a finding.

@@ -18,6 +18,7 @@ pub(super) struct Node {
     /// User and group; one that is not said is 0.
     pub(super) owner: Option<(u32, u32)>,
     pub(super) device: Option<(u32, u32)>,
+    pub(super) denied: bool,
 }
 
 impl From<NodeMeta> for Node {
@@ -28,6 +29,7 @@ impl From<NodeMeta> for Node {
             mode: meta.mode.as_deref().and_then(octal),
             owner: owned.then(|| (meta.uid.unwrap_or(0), meta.gid.unwrap_or(0))),
             device: meta.major.zip(meta.minor),
+            denied: meta.denied.unwrap_or(false),
         }
     }
 }
@@ -46,6 +48,12 @@ pub(super) struct Nodes(BTreeMap<Box<str>, Node>);
 impl Nodes {
     pub(super) fn get(&self, path: &str) -> Option<&Node> {
         self.0.get(path)
+    }
+
+    /// Whether `path`, or a directory that it lies in, could not be looked into.
+    pub(super) fn denies(&self, path: &str) -> bool {
+        let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
+        ends.into_iter().any(|end| self.get(&path[..end]).is_some_and(|node| node.denied))
     }
 
     /// Names and kinds of what lies directly in `dir` even if the tree does not hold it.

@@ -97,6 +97,7 @@ impl Recorder {
                     gid: Some(stat.gid),
                     major: device.map(|(major, _)| major),
                     minor: device.map(|(_, minor)| minor),
+                    denied: None,
                 });
             }
             match stat.kind {
@@ -182,6 +183,10 @@ impl Recorder {
         }
         for link in sysroot.resolver.links_followed() {
             self.copy_link(&link, &sysroot.resolver)?;
+        }
+        // What is not in the recording since it could not be seen is not missing there.
+        for closed in sysroot.closed() {
+            state.nodes.entry(closed.real).or_default().denied = Some(true);
         }
         state.space.memory = sysroot.memory();
         state.space.cpus = sysroot.cpus();

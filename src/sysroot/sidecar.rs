@@ -72,6 +72,9 @@ pub struct NodeMeta {
     /// Minor device number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minor: Option<u32>,
+    /// Whether it could not be looked into when the tree was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub denied: Option<bool>,
 }
 
 /// Content of [`ROOTMETA`].

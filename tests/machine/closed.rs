@@ -98,3 +98,35 @@ fn a_check_that_was_asked_for_alone_does_not_pass() {
     assert_eq!(status, [3; 4]);
     assert_eq!(other, 0, "what has nothing to do with it has its verdict");
 }
+
+/// A recording says what it could not see, so that it is judged elsewhere as the machine was.
+#[test]
+fn a_recording_keeps_what_is_closed() {
+    let dir = tempfile::tempdir().unwrap();
+    machine("ok-vllm-container").write(dir.path());
+    mode(dir.path(), 0o755);
+    let site = "usr/local/python3.11.14/lib/python3.11/site-packages";
+    let somebody = Somebody::new();
+    for place in [
+        "usr/local/Ascend/cann-8.5.1".to_owned(),
+        "usr/local/Ascend/cann-8.5.1/aarch64-linux/lib64".to_owned(),
+        "usr/local/Ascend/driver/lib64".to_owned(),
+        format!("{site}/torch_npu"),
+        format!("{site}/attrs-25.1.0.dist-info"),
+        format!("{site}/vllm_ascend/__init__.py"),
+        "usr".to_owned(),
+    ] {
+        let recording = tempfile::tempdir().unwrap();
+        mode(recording.path(), 0o777);
+        let into = recording.path().join("machine");
+        let closed = dir.path().join(&place);
+        let before = std::fs::metadata(&closed).unwrap().permissions();
+        mode(&closed, 0o000);
+        let there = somebody.check(dir.path(), &["--record", into.to_str().unwrap()]);
+        std::fs::set_permissions(&closed, before).unwrap();
+        let elsewhere = somebody.check(&into, &[]);
+        assert_eq!(elsewhere.0, there.0, "{place}");
+        assert_eq!(elsewhere.1["findings"], there.1["findings"], "{place}");
+        assert_eq!(elsewhere.1["no_verdict"], there.1["no_verdict"], "{place}");
+    }
+}
