@@ -22,22 +22,23 @@ use crate::ordered::Gather as _;
 
 /// Files that are read for URLs: recordings get attached to public issues.
 const WITH_URLS: &[&str] = &["pip.conf", "uv.toml", "direct_url.json", "environment"];
-/// Files up to this size are kept whole even if only a part was read, in bytes.
-const WHOLE: u64 = 1 << 20;
-
 #[derive(Debug)]
 pub(super) struct Recorder {
     dir: PathBuf,
     state: Mutex<State>,
+    kept: Kept,
     failure: Failure,
 }
+
+/// Of each file that was opened, its size, and how much from its beginning was read without a gap.
+/// A file of which that is all is whole; what its blocks say depends on the file system.
+type Kept = Arc<Mutex<BTreeMap<String, (u64, u64)>>>;
 
 #[derive(Debug, Default)]
 struct State {
     nodes: RootMeta,
     /// Files of which something was read.
     sparse: BTreeSet<String>,
-    whole: BTreeSet<String>,
     space: SpaceMeta,
     hashes: BTreeMap<String, HashMeta>,
     commands: CommandMeta,
@@ -57,7 +58,9 @@ fn note(failure: &Failure, error: &io::Error) {
 /// a process may open.
 #[derive(Debug)]
 pub(super) struct Sink {
+    real: String,
     path: PathBuf,
+    kept: Kept,
     failure: Failure,
 }
 
@@ -66,6 +69,12 @@ impl Sink {
         let file = File::options().write(true).open(&self.path);
         if let Err(error) = file.and_then(|file| file.write_all_at(bytes, offset)) {
             note(&self.failure, &error);
+        }
+        if let Ok(mut kept) = self.kept.lock()
+            && let Some((_, done)) = kept.get_mut(&self.real)
+            && offset <= *done
+        {
+            *done = (*done).max(offset.saturating_add(bytes.len() as u64));
         }
     }
 }
@@ -76,7 +85,12 @@ impl Recorder {
         if fs::read_dir(dir)?.next().is_some() {
             return Err(io::Error::other("the directory is not empty"));
         }
-        Ok(Self { dir: dir.to_owned(), state: Mutex::default(), failure: Failure::default() })
+        Ok(Self {
+            dir: dir.to_owned(),
+            state: Mutex::default(),
+            kept: Kept::default(),
+            failure: Failure::default(),
+        })
     }
 
     /// Remembers owner and mode, and makes directories and links.
@@ -144,11 +158,16 @@ impl Recorder {
         let mut sink = None;
         self.with(|state| {
             self.touch(real, size, state)?;
-            if size <= WHOLE {
-                state.whole.insert(real.to_owned());
-            }
             state.sparse.insert(real.to_owned());
-            sink = Some(Sink { path: self.at(real), failure: Arc::clone(&self.failure) });
+            if let Ok(mut kept) = self.kept.lock() {
+                kept.entry(real.to_owned()).or_insert((size, 0));
+            }
+            sink = Some(Sink {
+                real: real.to_owned(),
+                path: self.at(real),
+                kept: Arc::clone(&self.kept),
+                failure: Arc::clone(&self.failure),
+            });
             Ok(())
         });
         sink
@@ -202,8 +221,7 @@ impl Recorder {
             ..sysroot.machine().clone()
         };
         self.redact()?;
-        let partial: BTreeSet<String> =
-            self.files().filter(|path| self.is_partial(path, &state)).gather();
+        let partial: BTreeSet<String> = self.files().filter(|path| self.is_partial(path)).gather();
         self.write(sidecar::PARTIAL, &partial)?;
         self.write(sidecar::ROOTMETA, &state.nodes)?;
         if !state.hashes.is_empty() {
@@ -252,15 +270,14 @@ impl Recorder {
         Ok(())
     }
 
-    /// Whether less than the whole content was kept: holes, or nothing at all.
-    fn is_partial(&self, real: &str, state: &State) -> bool {
+    /// Whether less than the whole content was kept: its beginning, holes, or nothing at all.
+    fn is_partial(&self, real: &str) -> bool {
         let Ok(meta) = fs::symlink_metadata(self.at(real)) else {
             return false;
         };
-        if !meta.is_file() || meta.len() == 0 || state.whole.contains(real) {
-            return false;
-        }
-        std::os::unix::fs::MetadataExt::blocks(&meta) * 512 < meta.len()
+        let kept = self.kept.lock().ok().and_then(|kept| kept.get(real).copied());
+        let is_whole = kept.is_some_and(|(size, done)| done >= size);
+        meta.is_file() && meta.len() > 0 && !is_whole
     }
 
     fn write(&self, name: &str, value: &impl serde::Serialize) -> io::Result<()> {
@@ -310,6 +327,36 @@ mod tests {
     use super::*;
     use crate::hash::Sha256;
     use crate::sysroot::ReadError;
+
+    /// Of what was read in part, the rest is no row of zeros.
+    #[test]
+    fn a_file_that_was_read_in_part_is_not_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let recording = root.join("recording");
+        let mut live = Sysroot::live();
+        live.record_into(&recording).unwrap();
+        let file = |name: &str| root.join(name).to_str().unwrap().to_owned();
+        for name in ["begun", "with-a-gap", "whole", "listed", "empty"] {
+            fs::write(file(name), vec![b'x'; if name == "empty" { 0 } else { 9_000 }]).unwrap();
+        }
+        let read = |name: &str, offset| {
+            live.open(&file(name)).unwrap().read_at(&mut [0; 4096], offset).unwrap();
+        };
+        read("begun", 0);
+        [0, 8_000].into_iter().for_each(|offset| read("with-a-gap", offset));
+        [0, 4096, 8192].into_iter().for_each(|offset| read("whole", offset));
+        live.open(&file("empty")).unwrap().read_all(9).unwrap();
+        live.list(root.to_str().unwrap()).unwrap();
+        let hash = live.sha256(&file("begun"), &|_| ()).unwrap();
+        live.finish_recording().unwrap();
+        let copy = Sysroot::tree(&recording).unwrap();
+        let is_partial = |name: &str| copy.open(&file(name)).unwrap().is_partial();
+        assert!(is_partial("begun") && is_partial("with-a-gap") && is_partial("listed"));
+        assert!(!is_partial("whole") && !is_partial("empty"));
+        assert_eq!(copy.sha256(&file("begun"), &|_| ()).unwrap(), hash);
+        assert_eq!(copy.sha256(&file("with-a-gap"), &|_| ()), Err(ReadError::Partial));
+    }
 
     /// A disk that is full, or a directory that went away: the content is lacking, not the name.
     #[test]
