@@ -7,6 +7,7 @@
 //! domain; `AttributeProto` 6 g, 11 graphs; `TensorProto` 2 `data_type`; `FunctionProto` 1 name, 7
 //! node, 10 domain.
 
+use std::collections::BTreeSet;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
 use super::{Format, Model, Note, Op, Source, Unreadable, damaged};
@@ -15,6 +16,8 @@ use super::{Format, Model, Note, Op, Source, Unreadable, damaged};
 const NAME: u64 = 4096;
 /// How deep graphs inside graphs (the branches of `If`, the body of `Loop`) are followed.
 const DEPTH: usize = 16;
+/// Functions that a model defines itself; real ones have some hundred.
+const MAX_FUNCTIONS: usize = 100_000;
 
 /// What the bytes of a message are read from: a position and where the file ends.
 struct Wire<R> {
@@ -130,7 +133,7 @@ pub(super) fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
     source.seek(SeekFrom::Start(0))?;
     let mut wire = Wire { reader: BufReader::with_capacity(16 << 10, source), at: 0, end };
     let mut model = Model::new(Format::Onnx);
-    let mut own = Vec::new();
+    let mut own = BTreeSet::new();
     let mut graphs = 0;
     wire.each(end, |wire, number, field| {
         match (number, field) {
@@ -139,7 +142,12 @@ pub(super) fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
                 graph(wire, length, &mut model, DEPTH)?;
             }
             (8, Field::Bytes(length)) => opset(wire, length, &mut model)?,
-            (25, Field::Bytes(length)) => own.push(function(wire, length, &mut model)?),
+            (25, Field::Bytes(length)) => {
+                own.insert(function(wire, length, &mut model)?);
+                if own.len() > MAX_FUNCTIONS {
+                    return Err(damaged("the model has more functions than any"));
+                }
+            }
             _ => return Ok(false),
         }
         Ok(true)

@@ -126,37 +126,30 @@ fn judge(
     report.extra = checks::overview::extra(facts);
     report.notes.extend(checks::overview::nothing_here(&context));
     let interpreter = facts.python.command();
-    let mut findings = Vec::new();
-    let mut answers = checks::hidden::answers(&context, selected);
+    // What is skipped needs no verdict either.
+    let run: Vec<_> =
+        selected.iter().copied().filter(|check| skips.reason(check.id).is_none()).collect();
+    let mut answers = checks::hidden::answers(&context, &run);
     for check in selected {
-        let name = catalog.entry(check.id).map(|entry| entry.name.clone()).unwrap_or_default();
-        if let Some(reason) = skips.reason(check.id) {
-            let (verdict, reason) = (Verdict::NotChecked, Some(reason));
-            report.results.push(RuleResult { id: check.id, name, verdict, reason });
-            continue;
-        }
-        let (verdict, reason) = match answers.outcomes.remove(check.id).unwrap_or(Outcome::Passed) {
-            Outcome::Passed => (Verdict::Passed, None),
-            Outcome::NotApplicable(reason) => {
-                (Verdict::NotApplicable, Some(catalog.reason(&reason)))
-            }
-            Outcome::NotChecked(reason) => (Verdict::NotChecked, Some(catalog.reason(&reason))),
-            Outcome::Blocked(reason) => {
-                let text = catalog.reason(&reason);
-                if !report.no_verdict.contains(&text) {
-                    report.no_verdict.push(text.clone());
-                }
-                (Verdict::NotChecked, Some(text))
-            }
-            Outcome::Found(found) => {
-                // Every fix may name the interpreter: a bare `pip` can belong to another one.
-                let found = found.into_iter().map(|found| found.arg_or("interpreter", interpreter));
-                findings.extend(found.map(|found| catalog.resolve(found)));
-                (Verdict::Found, None)
+        let mut outcome = match answers.outcomes.remove(check.id) {
+            Some(outcome) => outcome,
+            None => {
+                let name = catalog.entry(check.id).map(|entry| entry.name.clone());
+                report.results.push(RuleResult {
+                    id: check.id,
+                    name: name.unwrap_or_default(),
+                    verdict: Verdict::NotChecked,
+                    reason: skips.reason(check.id),
+                });
+                continue;
             }
         };
-        log::debug!("{} {verdict:?}", check.id);
-        report.results.push(RuleResult { id: check.id, name, verdict, reason });
+        // Every fix may name the interpreter: a bare `pip` can belong to another one.
+        if let Outcome::Found(found) = &mut outcome {
+            let named = std::mem::take(found).into_iter();
+            found.extend(named.map(|found| found.arg_or("interpreter", interpreter)));
+        }
+        catalog.record(check.id, outcome, &mut report);
     }
     for reason in unanswered(asked.only, &report.results) {
         if !report.no_verdict.contains(&reason) {
@@ -178,7 +171,7 @@ fn judge(
             report.no_verdict.push(text);
         }
     }
-    report.findings = fold_consequences(findings);
+    report.findings = fold_consequences(std::mem::take(&mut report.findings));
     for result in &mut report.results {
         let on_top = report.findings.iter().any(|finding| finding.id == result.id);
         if result.verdict == Verdict::Found && !on_top {

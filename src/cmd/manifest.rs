@@ -12,7 +12,7 @@ use crate::data::{Catalog, KnownWheels};
 use crate::hash::{Hasher, Sha256};
 use crate::manifest::{Manifest, from_tree, from_wheel};
 use crate::ordered::Arrange as _;
-use crate::report::{Evidence, ExitStatus, Found, Outcome, Reason, Report, RuleResult, Verdict};
+use crate::report::{Evidence, ExitStatus, Found, Outcome, Report};
 use crate::sysroot::Sysroot;
 
 /// The id under which wheels are judged.
@@ -45,21 +45,7 @@ pub(super) fn wheel_check(sources: &[PathBuf], output: &Output) -> anyhow::Resul
     let subject = sources.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     let mut report = Report::new("manifest", subject.join(" "));
     for path in &wheels {
-        let outcome = judge(path)?;
-        let (verdict, reason) = match outcome {
-            Outcome::Found(found) => {
-                report.findings.extend(found.into_iter().map(|found| catalog.resolve(found)));
-                (Verdict::Found, None)
-            }
-            Outcome::NotChecked(reason) => {
-                let text = catalog.reason(&reason);
-                report.no_verdict.push(text.clone());
-                (Verdict::NotChecked, Some(text))
-            }
-            _ => (Verdict::Passed, None),
-        };
-        let name = catalog.entry(ID).map(|entry| entry.name.clone()).unwrap_or_default();
-        report.results.push(RuleResult { id: ID, name, verdict, reason });
+        catalog.record(ID, judge(path)?, &mut report);
     }
     finish(report, output)
 }
@@ -67,7 +53,7 @@ pub(super) fn wheel_check(sources: &[PathBuf], output: &Output) -> anyhow::Resul
 fn judge(path: &Path) -> anyhow::Result<Outcome> {
     let name = file_name(path);
     let Some(expected) = KnownWheels::builtin().wheel_sha256(&name) else {
-        return Ok(Outcome::NotChecked(Reason { key: "not_upstream", what: name }));
+        return Ok(Outcome::blocked("not_upstream", name));
     };
     let found = hash(path)?;
     if found == expected {

@@ -9,7 +9,10 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 
 use super::table;
-use crate::report::{Finding, FixStep, Found, Reason, Severity, UNKNOWN_VERSION};
+use crate::report::{
+    Finding, FixStep, Found, Outcome, Reason, Report, RuleResult, Severity, UNKNOWN_VERSION,
+    Verdict,
+};
 use crate::text::faults::told;
 use crate::text::{Lang, Text, fill, fill_quoted, word};
 
@@ -162,6 +165,32 @@ impl Catalog {
         let what = told(&reason.what);
         let args = |what| BTreeMap::from([("what", what)]);
         Text { en: fill(&text.en, &args(what.en)), zh: fill(&text.zh, &args(what.zh)) }
+    }
+
+    /// Keeps in a report what became of a rule, in words.
+    ///
+    /// A rule that could not look for want of permission, time or a readable file leaves the whole
+    /// report without a verdict.
+    pub fn record(&self, id: &'static str, outcome: Outcome, report: &mut Report) {
+        let (verdict, reason) = match outcome {
+            Outcome::Passed => (Verdict::Passed, None),
+            Outcome::NotApplicable(reason) => (Verdict::NotApplicable, Some(self.reason(&reason))),
+            Outcome::NotChecked(reason) => (Verdict::NotChecked, Some(self.reason(&reason))),
+            Outcome::Blocked(reason) => {
+                let text = self.reason(&reason);
+                if !report.no_verdict.contains(&text) {
+                    report.no_verdict.push(text.clone());
+                }
+                (Verdict::NotChecked, Some(text))
+            }
+            Outcome::Found(found) => {
+                report.findings.extend(found.into_iter().map(|found| self.resolve(found)));
+                (Verdict::Found, None)
+            }
+        };
+        log::debug!("{id} {verdict:?}");
+        let name = self.entry(id).map(|entry| entry.name.clone()).unwrap_or_default();
+        report.results.push(RuleResult { id, name, verdict, reason });
     }
 
     /// Puts the words to what a rule found. An id or message that the catalogue lacks is a

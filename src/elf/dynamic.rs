@@ -3,6 +3,7 @@
 use super::Error;
 use super::header::{Header, malformed};
 use super::source::{Source, Window, u16_at, u32_at, u64_at};
+use super::symbols::MAX_NAMES;
 
 /// More than any real dynamic section.
 const MAX_DYNAMIC: u64 = 1 << 20;
@@ -97,7 +98,7 @@ pub(super) fn read(source: &dyn Source, header: &Header) -> Result<(Dynamic, Tab
     tables.strings = at;
     tables.strings_size = tables.strings_size.min(rest);
 
-    let mut text = Names { window: Window::new(source, 4096), tables: &tables };
+    let mut text = Names { window: Window::new(source, 4096), tables: &tables, taken: 0 };
     let mut dynamic = Dynamic::default();
     for offset in needed {
         dynamic.needed.push(text.get(offset)?);
@@ -121,6 +122,8 @@ pub(super) fn read(source: &dyn Source, header: &Header) -> Result<(Dynamic, Tab
 struct Names<'a> {
     window: Window<'a>,
     tables: &'a Tables,
+    /// Bytes of names so far.
+    taken: usize,
 }
 
 impl Names<'_> {
@@ -131,6 +134,10 @@ impl Names<'_> {
             .ok_or_else(|| malformed("a name outside of the string table"))?;
         let name = self.window.string(at, MAX_NAME)?;
         let name = name.ok_or_else(|| malformed("a name without an end"))?;
+        self.taken += name.len();
+        if self.taken > MAX_NAMES {
+            return Err(malformed("more names than any library has"));
+        }
         Ok(String::from_utf8_lossy(name).into_owned())
     }
 }

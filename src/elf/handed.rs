@@ -214,7 +214,7 @@ impl Machine {
                     if let Some(page) = adrp(bytes, at, here, 16)
                         && let Some(next) = u32_at(bytes, at + 4)
                         && next & 0xffc0_03ff == 0xf940_0211
-                        && slots.contains(&(page + u64::from(next >> 10 & 0xfff) * 8))
+                        && slots.contains(&page.wrapping_add(u64::from(next >> 10 & 0xfff) * 8))
                     {
                         stubs.insert(here);
                         // Behind `bti c`, where the stub begins with it.
@@ -266,7 +266,7 @@ impl Machine {
                     } else if word & 0xffc0_03ff == 0x9100_0021 {
                         // `add x1, x1, #…`
                         if let Some(page) = state.page {
-                            let string = page + u64::from(word >> 10 & 0xfff);
+                            let string = page.wrapping_add(u64::from(word >> 10 & 0xfff));
                             state.loaded = Some((string, here));
                         }
                     } else if word >> 26 == 0b10_0101 {

@@ -9,6 +9,8 @@ use super::source::{Source, Window, u16_at, u32_at};
 pub(super) const SYMBOL: u64 = 24;
 /// Most symbols of one object. The largest real library (`libtorch_cpu.so`) has some 10^5.
 const MAX_SYMBOLS: u64 = 4 << 20;
+/// Most bytes of names that are taken from one object: names may lie over each other in the file.
+pub(super) const MAX_NAMES: usize = 256 << 20;
 /// Largest bloom filter and bucket tables, in entries.
 const MAX_TABLE: u64 = 1 << 20;
 
@@ -178,6 +180,7 @@ impl Symbols {
         let mut names = Window::new(source, 64 << 10);
         let mut versions = Window::new(source, 16 << 10);
         let mut out = Vec::with_capacity(found.len());
+        let mut taken = 0;
         for (at, index) in found {
             if at == 0 || at >= self.strings_size {
                 continue;
@@ -186,6 +189,10 @@ impl Symbols {
                 return Err(malformed("a symbol name without an end"));
             };
             let name = String::from_utf8_lossy(name).into_owned();
+            taken += name.len();
+            if taken > MAX_NAMES {
+                return Err(malformed("more names of symbols than any library has"));
+            }
             let version = match version_symbols {
                 Some(start) => versions.bytes(start.saturating_add(index * 2), 2)?,
                 None => None,

@@ -5,7 +5,7 @@
 //! the files of `data/errors/signatures/`, and `[[code]]` for codes. What it says of a code, a cause, a note
 //! or a signature that is built in replaces that.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use serde::Deserialize;
@@ -91,12 +91,15 @@ fn parse(text: &str) -> Result<Overlay, Mistake> {
     }
     let own_causes: Vec<Lined<Cause>> = file.rows("cause")?;
     let mut overlay = Overlay::default();
+    // Of families, whose causes may follow them.
+    let mut lines = BTreeMap::new();
     let built_in = table::built_in();
     for Lined { line: at, value: family } in file.rows::<Family>("family")? {
         let taken = built_in.iter().chain(&overlay.families).any(|known| known.id == family.id);
         if taken {
             return Err(fail(at, format!("there is a family `{}` already", family.id)));
         }
+        lines.insert(family.id.clone(), at);
         overlay.families.push(family);
     }
     let mut own = BTreeSet::new();
@@ -124,7 +127,8 @@ fn parse(text: &str) -> Result<Overlay, Mistake> {
     }
     for family in &overlay.families {
         if let Some(id) = family.cause.as_ref().filter(|id| !is_cause(id)) {
-            return Err(fail(1, format!("family `{}`: there is no cause `{id}`", family.id)));
+            let at = lines.get(&family.id).copied().unwrap_or(1);
+            return Err(fail(at, format!("family `{}`: there is no cause `{id}`", family.id)));
         }
     }
     let mut seen = BTreeSet::new();
@@ -274,6 +278,7 @@ source = "our wiki"
         );
         assert_eq!(bad("cause = \"house.disk_full\"", "cause = \"house.disk\"").0, 20);
         assert_eq!(bad("id = \"house\"", "id = \"acl_rt\"").0, 4);
+        assert_eq!(bad("kind = \"decimal\"", "kind = \"decimal\"\ncause = \"no.cause\"").0, 4);
         assert_eq!(bad("id = \"house.disk_full\"", "id = \"disk_full\"").0, 11);
         assert_eq!(bad("code = \"0x10\"", "code = \"\"").0, 20);
         assert_eq!(bad("symbol = \"NO_SPACE\"", "symbl = \"NO_SPACE\"").0, 23);

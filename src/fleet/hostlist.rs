@@ -187,7 +187,7 @@ pub fn shortened<'a>(hosts: impl IntoIterator<Item = &'a str>, limit: usize) -> 
             let cut = range[..range.floor_char_boundary(limit)].rfind(',').unwrap_or(0);
             let cut = if cut == 0 { range.floor_char_boundary(limit) } else { cut };
             text.push_str(&range[..cut]);
-            text.push_str(",…]");
+            text.push_str(if range[..cut].contains('[') { ",…]" } else { "…" });
         } else {
             text.push_str(range);
         }

@@ -11,9 +11,7 @@ use super::rules::{self, COMPONENTS, Context, Group, IN_SENTENCE, RULES, listed,
 use super::{GroupBy, Options};
 use crate::data::Catalog;
 use crate::ordered::{Arrange as _, Gather as _};
-use crate::report::{
-    Evidence, Finding, FixStep, Outcome, Report, RuleResult, Severity, Table, Verdict,
-};
+use crate::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use crate::text::{Text, sentence, words};
 
 /// As many values of one component as the table shows.
@@ -57,21 +55,7 @@ fn subject(fleet: &Fleet) -> String {
 fn judge(context: &Context<'_>, report: &mut Report) {
     let catalog = Catalog::builtin();
     for rule in RULES {
-        let name = catalog.entry(rule.id).map(|entry| entry.name.clone()).unwrap_or_default();
-        let (verdict, reason) = match (rule.run)(context) {
-            Outcome::Passed => (Verdict::Passed, None),
-            Outcome::NotApplicable(reason) => {
-                (Verdict::NotApplicable, Some(catalog.reason(&reason)))
-            }
-            Outcome::NotChecked(reason) | Outcome::Blocked(reason) => {
-                (Verdict::NotChecked, Some(catalog.reason(&reason)))
-            }
-            Outcome::Found(found) => {
-                report.findings.extend(found.into_iter().map(|found| catalog.resolve(found)));
-                (Verdict::Found, None)
-            }
-        };
-        report.results.push(RuleResult { id: rule.id, name, verdict, reason });
+        catalog.record(rule.id, (rule.run)(context), report);
     }
 }
 

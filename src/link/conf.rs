@@ -10,6 +10,8 @@ const CONF: &str = "/etc/ld.so.conf";
 const CACHE_LIMIT: u64 = 16 << 20;
 const MAX_DEPTH: usize = 8;
 const MAX_FILES: usize = 256;
+/// More than any loader would search in reasonable time.
+const MAX_DIRECTORIES: usize = 4096;
 
 /// The system's part of the search.
 #[derive(Debug, Default)]
@@ -124,7 +126,7 @@ fn read_conf(
                 for dir in line.split([' ', '\t', ':', ',']).filter(|dir| dir.starts_with('/')) {
                     // Old files say `directory=libc5`.
                     let dir = dir.split('=').next().unwrap_or(dir);
-                    if !out.iter().any(|known| known == dir) {
+                    if out.len() < MAX_DIRECTORIES && !out.iter().any(|known| known == dir) {
                         out.push(dir.to_owned());
                     }
                 }

@@ -44,27 +44,6 @@ impl Loader<'_> {
         }
     }
 
-    /// All files of this name in the order of the search of the program, the first one first.
-    pub fn find_all(&self, name: &str) -> Vec<Resolved> {
-        let mut out: Vec<Resolved> = Vec::new();
-        let mut order = self.order(self.program_asks());
-        if self.system.cache.is_none() {
-            order.extend(self.system.configured.iter().map(|dir| ("ld.so.conf", dir.clone())));
-        }
-        for (via, dir) in order {
-            for dir in self.with_subdirectories(&dir, Round::Certain) {
-                let path = join(&dir, name);
-                if let Ok(library) = self.store.open(&path)
-                    && !self.is_foreign(&library)
-                    && !out.iter().any(|known| known.real == library.real)
-                {
-                    out.push(Resolved { path, real: library.real.clone(), via: via.to_owned() });
-                }
-            }
-        }
-        out
-    }
-
     pub(super) fn program_asks(&self) -> Asker<'_> {
         (!self.program.is_empty()).then_some((&self.program, 0))
     }

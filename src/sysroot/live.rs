@@ -63,7 +63,9 @@ pub(super) fn process() -> (Process, ProcessMeta) {
         uid: Some(rustix::process::geteuid().as_raw()),
         gid: Some(rustix::process::getegid().as_raw()),
         groups: groups.into_iter().map(rustix::process::Gid::as_raw).collect(),
-        caps: std::fs::read_to_string("/proc/self/status").ok().as_deref().and_then(caps),
+        caps: std::fs::read("/proc/self/status")
+            .ok()
+            .and_then(|status| caps(&String::from_utf8_lossy(&status))),
         python: None,
         in_container: None,
         cwd: std::env::current_dir().ok().map(|dir| dir.to_string_lossy().into_owned()),
@@ -80,7 +82,9 @@ pub(super) fn process() -> (Process, ProcessMeta) {
 
 /// Another process: who it is, and its environment.
 pub(super) fn attach(pid: u32) -> io::Result<(Process, Vec<(String, String)>)> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+    // The name of a program is cut at 15 bytes, within a character too.
+    let status = std::fs::read(format!("/proc/{pid}/status"))?;
+    let status = String::from_utf8_lossy(&status).into_owned();
     let environ = std::fs::read(format!("/proc/{pid}/environ"))?;
     let link = |name: &str| {
         let target = std::fs::read_link(format!("/proc/{pid}/{name}")).ok()?;

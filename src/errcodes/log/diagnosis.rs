@@ -17,7 +17,7 @@ pub struct Diagnosis {
     pub ranking: Vec<Ranked>,
     /// What was recognised but is no cause of this failure, and why.
     pub rejected: Vec<Rejected>,
-    /// Codes that no cause is known of, with how often they occur.
+    /// All codes that were met, with how often they occur.
     pub codes: BTreeMap<String, u64>,
     /// How often each operator was computed on the CPU.
     pub fallbacks: BTreeMap<String, u64>,

@@ -26,7 +26,7 @@ pub(super) enum Who {
     Rank(u32),
     Pid(String, u32),
     Device(String, u32),
-    Name(String),
+    Name(String, String),
     File(String),
 }
 
@@ -36,7 +36,7 @@ impl Process {
             (Some(rank), ..) => Who::Rank(rank),
             (None, Some(pid), ..) => Who::Pid(self.host.clone(), pid),
             (None, None, Some(device), _) => Who::Device(self.host.clone(), device),
-            (None, None, None, Some(name)) => Who::Name(name.clone()),
+            (None, None, None, Some(name)) => Who::Name(self.host.clone(), name.clone()),
             _ => Who::File(file.to_owned()),
         }
     }

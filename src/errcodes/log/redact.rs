@@ -1,6 +1,7 @@
 //! Takes out of a diagnosis what a report for others must not hold: paths, addresses, names of
 //! hosts and users.
 
+use std::net::Ipv6Addr;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -8,7 +9,11 @@ use regex::Regex;
 use super::diagnosis::{Diagnosis, Line};
 
 static ADDRESS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b\d{1,3}(?:\.\d{1,3}){3}\b|\b(?:[0-9a-fA-F]{1,4}:){3,7}(?::?[0-9a-fA-F]{1,4})\b")
+    Regex::new(r"\b\d{1,3}(?:\.\d{1,3}){3}\b").expect("the expression is proved by a test")
+});
+/// What may be an address of IPv6; whether it is, its parser says.
+static COLONS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"[0-9a-fA-F:.]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")
         .expect("the expression is proved by a test")
 });
 /// A path of at least two parts; its last part stays, since it says which component spoke.
@@ -23,7 +28,23 @@ static HOST: LazyLock<Regex> = LazyLock::new(|| {
 
 /// A text without paths, addresses and names of hosts.
 pub fn text(text: &str) -> String {
-    let text = ADDRESS.replace_all(text, "<address>");
+    let text = COLONS.replace_all(text, |found: &regex::Captures<'_>| {
+        let whole = &found[0];
+        let (start, end) = found.get(0).map_or((0, 0), |found| (found.start(), found.end()));
+        let in_word = |c: char| c.is_alphanumeric() || c == '_';
+        let alone = !text[..start].ends_with(in_word) && !text[end..].starts_with(in_word);
+        // A point or colon at its end belongs to the sentence.
+        let part = whole.trim_end_matches('.');
+        let part = if part.ends_with("::") { part } else { part.trim_end_matches(':') };
+        match part.parse::<Ipv6Addr>() {
+            // `::` alone stands in C++ and says nothing of a machine.
+            Ok(address) if alone && !address.is_unspecified() => {
+                format!("<address>{}", &whole[part.len()..])
+            }
+            _ => whole.to_owned(),
+        }
+    });
+    let text = ADDRESS.replace_all(&text, "<address>");
     let text =
         HOST.replace_all(&text, |found: &regex::Captures<'_>| match (found.get(1), found.get(2)) {
             (Some(key), Some(sign)) => format!("{}{}<host>", key.as_str(), sign.as_str()),
@@ -69,6 +90,11 @@ mod tests {
             ("li@gpu-17: no", "<user>@<host>: no"),
             ("at 10:20:30 and/or E80000", "at 10:20:30 and/or E80000"),
             ("fe80:0:0:1::22 port", "<address> port"),
+            ("on [2001:db8::1]:29500: no", "on [<address>]:29500: no"),
+            ("fe80::a00:27ff:fe4e:66a1.", "<address>."),
+            ("peer ::ffff:10.0.0.7: gone", "peer <address>: gone"),
+            ("std::vector at :: or 1:2:3", "std::vector at :: or 1:2:3"),
+            ("at::native::add_out, vec::add_", "at::native::add_out, vec::add_"),
         ] {
             assert_eq!(text(given), left);
         }

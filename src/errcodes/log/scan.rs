@@ -449,7 +449,10 @@ fn fill(
         buffer.resize(goal, 0);
         let count = match reader.read(&mut buffer[old..]) {
             Ok(count) => count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                buffer.truncate(old);
+                continue;
+            }
             Err(error) => {
                 buffer.truncate(old);
                 return Err(error);

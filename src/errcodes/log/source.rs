@@ -194,14 +194,6 @@ fn refused(name: &str, error: &ReadError) -> Problem {
 }
 
 impl Stream {
-    /// Size in bytes as it is stored, where known: large ones are begun first.
-    pub fn size(&self, sysroot: &Sysroot) -> u64 {
-        match &self.source {
-            Source::Text(text) => text.len() as u64,
-            Source::File(path) => sysroot.stat(path).map_or(0, |stat| stat.size),
-        }
-    }
-
     /// Shows every log in it to `visit`; what cannot be read is returned.
     pub fn read(
         &self,

@@ -44,12 +44,6 @@ impl Rung {
         Self::Stress,
     ];
 
-    /// Whether a failure may be the device's own: of the later rungs it may as well be that of
-    /// the compiler, a link, another device, or of power and cooling.
-    pub const fn blames_device(self) -> bool {
-        matches!(self, Self::Runtime | Self::Memory | Self::Compute)
-    }
-
     /// The name, as in the options and in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -12,7 +12,7 @@ use crate::verify::soc::{generation, multiplies};
 use crate::verify::vendor::{Buffer, Operator, Vendor};
 use probe_numbers::{Case, POISON, SEEDS, addresses, large_product};
 
-/// Sizes of the matrices: the largest that takes less than [`ROUND`] is used.
+/// Sizes of the matrices: the first that takes more than [`ROUND`] is used, or the largest.
 const SIZES: [usize; 4] = [512, 1024, 2048, 4096];
 /// What one product may take, in milliseconds.
 const ROUND: f64 = 2.0;

@@ -54,8 +54,10 @@ pub(super) fn find(line: &[u8]) -> Vec<Stated> {
             let ((at, node), (_, sensor), (_, state)) =
                 (part(&found, 2), part(&found, 3), part(&found, 4));
             // The environment is the device: host events have other words.
-            let parts = hex(node)? << 17 | hex(sensor)? << 9 | state.parse::<u32>().ok()?;
-            stated(2 << 30 | parts, at)
+            let bits = |value: Option<u32>, width: u32| value.filter(|value| value >> width == 0);
+            let (node, sensor) = (bits(hex(node), 11)?, bits(hex(sensor), 8)?);
+            let state = bits(state.parse().ok(), 9)?;
+            stated(2 << 30 | node << 17 | sensor << 9 | state, at)
         })
         .collect()
 }
