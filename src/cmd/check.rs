@@ -131,18 +131,15 @@ fn judge(
         selected.iter().copied().filter(|check| skips.reason(check.id).is_none()).collect();
     let mut answers = checks::hidden::answers(&context, &run);
     for check in selected {
-        let mut outcome = match answers.outcomes.remove(check.id) {
-            Some(outcome) => outcome,
-            None => {
-                let name = catalog.entry(check.id).map(|entry| entry.name.clone());
-                report.results.push(RuleResult {
-                    id: check.id,
-                    name: name.unwrap_or_default(),
-                    verdict: Verdict::NotChecked,
-                    reason: skips.reason(check.id),
-                });
-                continue;
-            }
+        let Some(mut outcome) = answers.outcomes.remove(check.id) else {
+            let name = catalog.entry(check.id).map(|entry| entry.name.clone());
+            report.results.push(RuleResult {
+                id: check.id,
+                name: name.unwrap_or_default(),
+                verdict: Verdict::NotChecked,
+                reason: skips.reason(check.id),
+            });
+            continue;
         };
         // Every fix may name the interpreter: a bare `pip` can belong to another one.
         if let Outcome::Found(found) = &mut outcome {

@@ -267,11 +267,10 @@ impl Sysroot {
 
     /// Opens a regular file for reading. Never blocks on a FIFO and never opens a device.
     pub fn open(&self, path: &str) -> Result<SysFile, ReadError> {
-        let opened =
-            self.find_file(path).and_then(|(found, _)| match self.was_denied(&found.real) {
-                true => Err(ReadError::Denied),
-                false => SysFile::open(found),
-            });
+        let opened = self.find_file(path).and_then(|(found, _)| {
+            let denied = self.was_denied(&found.real);
+            if denied { Err(ReadError::Denied) } else { SysFile::open(found) }
+        });
         let opened = self.noted(path, opened);
         match &opened {
             Ok(file) => log::debug!("open {path}: {} bytes", file.len()),

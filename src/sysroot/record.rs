@@ -344,8 +344,15 @@ mod tests {
             live.open(&file(name)).unwrap().read_at(&mut [0; 4096], offset).unwrap();
         };
         read("begun", 0);
-        [0, 8_000].into_iter().for_each(|offset| read("with-a-gap", offset));
-        [0, 4096, 8192].into_iter().for_each(|offset| read("whole", offset));
+        for (name, offset) in [
+            ("with-a-gap", 0),
+            ("with-a-gap", 8000),
+            ("whole", 0),
+            ("whole", 4096),
+            ("whole", 8192),
+        ] {
+            read(name, offset);
+        }
         live.open(&file("empty")).unwrap().read_all(9).unwrap();
         live.list(root.to_str().unwrap()).unwrap();
         let hash = live.sha256(&file("begun"), &|_| ()).unwrap();
