@@ -18,7 +18,8 @@ use serde_json::{Value, json};
 
 use super::check;
 use super::machine::{open_machine, this_machine, wanted};
-use super::output::{Output, print, replace, replaceable};
+use super::output::{Output, print};
+use super::place::{Manner, replace, replaceable, staging};
 use crate::cli::BundleArgs;
 use crate::collect;
 use crate::facts::Facts;
@@ -66,13 +67,14 @@ pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStat
         "`{NAME}` is there already: say with `--output` where the bundle goes"
     );
     if !piped {
-        replaceable(&path).with_context(|| format!("cannot write `{}`", path.display()))?;
+        replaceable(&path, Manner::Any)
+            .with_context(|| format!("cannot write `{}`", path.display()))?;
     }
     // What is named lies here, whatever machine is examined.
     let here = this_machine();
     let own = own(&args.add, &here)?;
-    let dir = tempfile::tempdir().context("cannot make a directory for the recording")?;
-    let machine = dir.path().join("machine");
+    let dir = staging()?;
+    let machine = dir.get().path().join("machine");
     let facts = record(args, &machine)?;
     let there = open_machine(&args.scan.machine)?;
     let tails = logs::tails(&here, &own, &there, args.limit << 20);
@@ -84,7 +86,7 @@ pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStat
         made = Some((manifest, out.count));
         Ok(())
     };
-    if piped { print(|_, out| fill(out)) } else { replace(&path, fill) }
+    if piped { print(|_, out| fill(out)) } else { replace(&path, Manner::Any, fill) }
         .with_context(|| format!("cannot write `{}`", path.display()))?;
     let (manifest, size) = made.context("the bundle was not written")?;
     let written = Written { path: &path, piped, size, taken_out: redactor.count() };
