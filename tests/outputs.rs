@@ -136,6 +136,23 @@ fn what_may_not_be_written_is_refused() {
     std::fs::set_permissions(at("od"), Permissions::from_mode(0o755)).unwrap();
 }
 
+/// In the bundle, and not in silence.
+#[test]
+fn logs_that_may_not_be_read_are_told() {
+    let dir = support::recipe::beside("ok-no-npu");
+    let log = dir.path().join("home/ascend/log/debug");
+    std::fs::create_dir_all(&log).unwrap();
+    std::fs::write(log.join("plog-1_2.log"), "a line\n").unwrap();
+    std::fs::set_permissions(&log, Permissions::from_mode(0)).unwrap();
+    let script = "HOME=$PWD/home $A bundle --no-npu-smi --no-hash -o b.tgz >&2";
+    if let Some((code, said)) = as_nobody(dir.path(), script) {
+        assert_eq!(code, 0, "{said}");
+        assert!(said.contains("log/debug` may hold logs and is not in it"), "{said}");
+        assert!(said.contains("1 file or directory was left out"), "{said}");
+    }
+    std::fs::set_permissions(&log, Permissions::from_mode(0o755)).unwrap();
+}
+
 #[test]
 fn a_file_of_another_owner_stays_theirs() {
     if !rustix::process::geteuid().is_root() {
