@@ -8,12 +8,14 @@ mod complaint;
 mod convert;
 mod explain;
 mod fleet;
+mod leftovers;
 mod logger;
 mod machine;
 mod manifest;
 mod matrix;
 mod output;
 mod overwrite;
+mod place;
 mod progress;
 mod report;
 mod settings;
@@ -31,6 +33,7 @@ use crate::render::{Format, render};
 use crate::report::{ExitStatus, Report};
 pub use complaint::complaint;
 use output::Output;
+use place::{Manner, replace, replaceable};
 pub use usage::{parse, usage};
 
 /// Runs the subcommand that `cli` names.
@@ -69,6 +72,9 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
             _ => file.as_ref(),
         };
         made.map_or(Ok(()), |made| overwrite::refuse(command, made))?;
+    }
+    if let Some(file) = &file {
+        writable_later(file)?;
     }
     let mut output = Output::new(&cli.output, file, settings);
     let Some(command) = &cli.command else { return Ok(usage::guide(output.lang())) };
@@ -117,6 +123,17 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
     }
 }
 
+/// Refuses an output that cannot be written before the work whose result it is to hold. A directory
+/// that is not there may be made by that very work.
+fn writable_later(file: &Path) -> anyhow::Result<()> {
+    match replaceable(file, Manner::Any) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot write `{}`", file.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// As [`finish`], on standard error, where standard output carries something else.
 fn finish_aside(mut report: Report, output: &Output) -> anyhow::Result<ExitStatus> {
     output.settle(&mut report);
@@ -135,7 +152,7 @@ fn finish_with_metrics(
     if let Some(path) = metrics {
         output.settle(&mut report);
         let style = output.style();
-        output::replace(path, |out| render(&report, Format::Openmetrics, style, out))
+        replace(path, Manner::Renamed, |out| render(&report, Format::Openmetrics, style, out))
             .with_context(|| format!("failed to write `{}`", path.display()))?;
         return write_settled(&report, output);
     }

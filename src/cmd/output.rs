@@ -1,12 +1,13 @@
 //! Where reports go: standard output or a file, with or without colour, how wide.
 #![expect(
     clippy::disallowed_methods,
-    reason = "asks for the terminal's variables and writes files that the user named"
+    reason = "asks for the terminal's variables, reads files that the user named"
 )]
 
 use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
 use std::path::{Path, PathBuf};
 
+use super::place::{Manner, replace};
 use super::settings::Settings;
 use crate::cli::{ColorWhen, OutputArgs};
 use crate::render::{Format, Paint, Style};
@@ -148,9 +149,11 @@ impl Output {
                 render(&mut out, self.style)?;
                 out.flush()
             }
-            Some(path) => replace(path, |out| render(out, self.style)).map_err(|error| {
-                io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-            }),
+            Some(path) => {
+                replace(path, Manner::Any, |out| render(out, self.style)).map_err(|error| {
+                    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+                })
+            }
         }
     }
 }
@@ -165,59 +168,6 @@ pub(super) fn print(print: impl FnOnce(bool, &mut dyn Write) -> io::Result<()>) 
 /// Says something on standard error, where the answer itself is on standard output.
 pub(super) fn say_aside(line: &str) {
     let _ = writeln!(anstream::stderr(), "{}", crate::text::escape_line(line));
-}
-
-/// Writes a file beside its final place, then moves it there.
-pub(super) fn replace(
-    path: &Path,
-    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    if is_device(path) {
-        // A device such as /dev/null or a pipe is written to, not replaced.
-        return fill(&mut std::fs::OpenOptions::new().write(true).open(path)?);
-    }
-    let mut file = beside(path)?;
-    {
-        let mut out = BufWriter::new(file.as_file_mut());
-        fill(&mut out)?;
-        out.flush()?;
-    }
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-    file.as_file().set_permissions(mode)?;
-    file.persist(path)?;
-    Ok(())
-}
-
-/// Whether a file can be put at `path`, told before the work that it is to hold.
-///
-/// # Errors
-///
-/// With the reason why it cannot: there is no such directory, or nothing may be written into it.
-pub(super) fn replaceable(path: &Path) -> io::Result<()> {
-    if is_device(path) { Ok(()) } else { beside(path).map(drop) }
-}
-
-fn is_device(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_symlink())
-}
-
-/// A file that goes by itself, in the directory of `path`.
-fn beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    tempfile::NamedTempFile::new_in(dir).map_err(without_path)
-}
-
-/// What the system said, without the name that `tempfile` made up and that nobody knows.
-fn without_path(error: io::Error) -> io::Error {
-    use rustix::io::Errno;
-    match error.kind() {
-        io::ErrorKind::NotFound => Errno::NOENT.into(),
-        io::ErrorKind::NotADirectory => Errno::NOTDIR.into(),
-        io::ErrorKind::PermissionDenied => Errno::ACCESS.into(),
-        io::ErrorKind::ReadOnlyFilesystem => Errno::ROFS.into(),
-        io::ErrorKind::StorageFull => Errno::NOSPC.into(),
-        _ => error,
-    }
 }
 
 /// Opens a file without waiting for the other end of a pipe that nobody writes to: that one is

@@ -5,7 +5,8 @@ use anyhow::{Context as _, bail};
 use clap::{Command, CommandFactory as _};
 use clap_complete::Shell;
 
-use super::output::{Output, replace};
+use super::output::Output;
+use super::place::{Manner, replace};
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
 use crate::ordered::Arrange as _;
 use crate::report::ExitStatus;
@@ -44,7 +45,7 @@ pub(super) fn man(args: &ManArgs, output: &Output) -> anyhow::Result<ExitStatus>
             .with_context(|| format!("cannot make the directory `{}`", dir.display()))?;
         for (name, page) in &pages {
             let path = dir.join(format!("{name}.1"));
-            replace(&path, |out| out.write_all(page))
+            replace(&path, Manner::Any, |out| out.write_all(page))
                 .with_context(|| format!("cannot write `{}`", path.display()))?;
         }
         return Ok(ExitStatus::Clean);

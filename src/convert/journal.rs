@@ -12,9 +12,10 @@
 )]
 
 use std::ffi::OsStr;
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Cursor, Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Component, Path, PathBuf};
 
 use rayon::prelude::*;
@@ -139,7 +140,7 @@ impl Journals {
     /// The journals of `base`; makes the place for them.
     pub fn open(base: &Path) -> Result<Self, JournalError> {
         let dir = base.join(DIRECTORY);
-        let made = match std::fs::create_dir(&dir) {
+        let made = match own_directory(&dir) {
             Ok(()) => true,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
             Err(error) => return Err(JournalError::Io(dir, error)),
@@ -159,12 +160,13 @@ impl Journals {
         }
         let ignore = dir.join(".gitignore");
         if ignore.symlink_metadata().is_err() {
-            std::fs::write(&ignore, "*\n").map_err(failed)?;
+            own_file(&ignore).and_then(|mut file| file.write_all(b"*\n")).map_err(failed)?;
         }
         let lock = OpenOptions::new()
             .write(true)
             .create(true)
             .truncate(false)
+            .mode(0o600)
             .open(dir.join("lock"))
             .map_err(failed)?;
         // A file system without locks is no reason not to work.
@@ -252,14 +254,14 @@ impl Journals {
             })
             .collect();
         let write = || -> io::Result<()> {
-            std::fs::create_dir(&dir)?;
+            own_directory(&dir)?;
             let record = Record {
                 schema: SCHEMA,
                 tool: env!("CARGO_PKG_VERSION").to_owned(),
                 entries: entries.clone(),
             };
-            pack(&File::create_new(dir.join(ORIGINALS))?, originals)?;
-            std::fs::write(dir.join(UNNAMED), serde_json::to_vec(&record)?)
+            pack(&own_file(&dir.join(ORIGINALS))?, originals)?;
+            own_file(&dir.join(UNNAMED))?.write_all(&serde_json::to_vec(&record)?)
         };
         if let Err(error) = write() {
             let _ = std::fs::remove_dir_all(&dir);
@@ -274,6 +276,16 @@ impl Journals {
             clear(&self.dir);
         }
     }
+}
+
+/// A directory for its owner alone: the bytes of files that nobody else may read lie in it.
+fn own_directory(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(path)
+}
+
+/// A new file for its owner alone, in place of one that was left there.
+fn own_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
 }
 
 /// Takes the place of the journals away, unless there is one in it.
@@ -440,7 +452,7 @@ impl Laid {
 
 fn lay(dir: &Path, name: &str, content: &impl Serialize) -> io::Result<Laid> {
     let place = dir.join(format!("{name}.new"));
-    let mut file = File::create(&place)?;
+    let mut file = own_file(&place)?;
     file.write_all(&serde_json::to_vec(content)?)?;
     file.sync_all()?;
     Ok(Laid { place, target: dir.join(name) })

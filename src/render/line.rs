@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::Style;
 use crate::report::{ExitStatus, Report};
-use crate::text::{escape_line, sentence, word};
+use crate::text::{Lang, escape_line, sentence, word};
 
 /// Writes the gravest finding that fails the run, or why there is no verdict, or that all is well.
 /// The order of the words puts what matters first: readers cut lines.
@@ -19,14 +19,17 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
             };
             format!("{}{more}: {}", first.id, first.title.get(lang))
         }
-        (ExitStatus::NoVerdict, _) => {
-            let reason = report.no_verdict.first().map_or("", |text| text.get(lang));
-            format!("{}: {reason}", word("no_verdict", lang))
-        }
+        (ExitStatus::NoVerdict, _) => no_verdict(report, lang),
         _ => {
             let passed = sentence("all_passed", &[("passed", report.summary().passed.to_string())]);
             format!("OK: {}", passed.get(lang))
         }
     };
     writeln!(out, "{}", escape_line(&line))
+}
+
+/// Why there is no verdict.
+pub(super) fn no_verdict(report: &Report, lang: Lang) -> String {
+    let reason = report.no_verdict.first().map_or("", |text| text.get(lang));
+    format!("{}: {reason}", word("no_verdict", lang))
 }

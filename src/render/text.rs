@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::Style;
+use super::line::no_verdict;
 use super::plain::{consequences, overview, sentence_of, show_evidence, summary_line};
 use super::wrap::{hanging, wrap};
-use crate::report::{Finding, Report, RuleResult, Severity, Table, Verdict};
+use crate::report::{ExitStatus, Finding, Report, RuleResult, Severity, Table, Verdict};
 use crate::text::{Text, escape, escape_line, sentence, word};
 
 /// As many pieces of evidence as are shown of one finding without `--verbose`.
@@ -41,6 +42,10 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
         for note in &report.notes {
             page.paragraph("", &escape_line(note.get(style.lang)), out)?;
         }
+    }
+    if style.quiet && report.exit_status() == ExitStatus::NoVerdict {
+        // A status that is no success is never without its reason.
+        writeln!(out, "{}", escape_line(&no_verdict(report, style.lang)))?;
     }
     page.foot(report, out)
 }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{FileExt as _, symlink};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -81,7 +81,7 @@ impl Sink {
 
 impl Recorder {
     pub(super) fn create(dir: &Path) -> io::Result<Self> {
-        fs::create_dir_all(dir)?;
+        make_own(dir)?;
         if fs::read_dir(dir)?.next().is_some() {
             return Err(io::Error::other("the directory is not empty"));
         }
@@ -115,7 +115,7 @@ impl Recorder {
                 });
             }
             match stat.kind {
-                FileKind::Directory => fs::create_dir_all(self.at(real)),
+                FileKind::Directory => self.make(&self.at(real)),
                 FileKind::Link => self.copy_link(real, resolver),
                 FileKind::File => self.touch(real, stat.size, state),
                 _ => Ok(()),
@@ -136,12 +136,12 @@ impl Recorder {
     ) {
         self.with(|state| {
             let real = directory.real().trim_end_matches('/');
-            fs::create_dir_all(self.at(real))?;
+            self.make(&self.at(real))?;
             for (name, kind) in entries.iter().take(5_000) {
                 let child = format!("{real}/{name}");
                 match kind {
                     FileKind::Link => self.copy_link(&child, resolver)?,
-                    FileKind::Directory => fs::create_dir_all(self.at(&child))?,
+                    FileKind::Directory => self.make(&self.at(&child))?,
                     FileKind::File => {
                         let stat = directory.lstat(name).map_err(io::Error::other)?;
                         self.touch(&child, Stat::from_raw(&stat).size, state)?;
@@ -295,7 +295,7 @@ impl Recorder {
         if state.sparse.contains(real) || fs::symlink_metadata(&path).is_ok() {
             return Ok(());
         }
-        make_parent(&path)?;
+        self.make_parent(&path)?;
         File::create(&path)?.set_len(size)
     }
 
@@ -304,9 +304,33 @@ impl Recorder {
         if fs::symlink_metadata(&path).is_ok() {
             return Ok(());
         }
-        make_parent(&path)?;
+        self.make_parent(&path)?;
         let target = resolver.find(real, false).and_then(|found| found.target());
         symlink(target.map_err(io::Error::other)?, path)
+    }
+
+    fn make_parent(&self, path: &Path) -> io::Result<()> {
+        path.parent().map_or(Ok(()), |parent| self.make(parent))
+    }
+
+    /// Makes a directory and those above it, but never that of the recording: who took it away,
+    /// perhaps since a signal came, wants it gone.
+    fn make(&self, path: &Path) -> io::Result<()> {
+        if path == self.dir {
+            return fs::symlink_metadata(path).map(drop);
+        }
+        match fs::create_dir(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.make_parent(path)?;
+                // Another thread may have been quicker.
+                match fs::create_dir(path) {
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+                    other => other,
+                }
+            }
+            other => other,
+        }
     }
 
     fn with(&self, act: impl FnOnce(&mut State) -> io::Result<()>) {
@@ -318,8 +342,16 @@ impl Recorder {
     }
 }
 
-fn make_parent(path: &Path) -> io::Result<()> {
-    path.parent().map_or(Ok(()), fs::create_dir_all)
+/// Makes the directory of a recording. It holds what perhaps only its owner may read: copies do not
+/// have the modes of the files.
+fn make_own(dir: &Path) -> io::Result<()> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = dir.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::DirBuilder::new().mode(0o700).create(dir)
 }
 
 #[cfg(test)]

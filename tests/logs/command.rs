@@ -6,9 +6,9 @@ use serde_json::Value;
 const BUFFER: &str = "[rank3]: [ERROR] 2026-09-16-11:00:43 (PID:1035, Device:3, RankID:3) ERR00100 PTA call acl api failed.\n\
     HCCL_BUFFSIZE is too SMALL, maxBs = 512, h = 7168, NEEDED_HCCL_BUFFSIZE = 609MB, HCCL_BUFFSIZE=200MB.\n";
 
-fn doctor(args: &[&str], input: &str) -> (String, String, i32) {
+fn doctor(args: &[&str], input: &(impl AsRef<[u8]> + ?Sized)) -> (String, String, i32) {
     let mut command = Command::cargo_bin("ascend-doctor").unwrap();
-    command.arg("translate-error").args(["--lang", "en"]).args(args).write_stdin(input.to_owned());
+    command.arg("translate-error").args(["--lang", "en"]).args(args).write_stdin(input.as_ref());
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (text(output.stdout), text(output.stderr), output.status.code().unwrap())
@@ -25,6 +25,48 @@ fn the_fix_has_the_value_that_the_log_asks_for() {
     assert_eq!(status, 1, "{out}");
     let (out, _, status) = doctor(&["-"], "all is well\n");
     assert_eq!(status, 3, "{out}");
+}
+
+#[test]
+fn compressed_standard_input_is_read_as_such_a_file() {
+    let packed = |bytes: &[u8]| {
+        let level = flate2::Compression::default();
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), level);
+        std::io::Write::write_all(&mut packer, bytes).unwrap();
+        packer.finish().unwrap()
+    };
+    let mut archive = tar::Builder::new(Vec::new());
+    let mut header = tar::Header::new_gnu();
+    header.set_size(BUFFER.len() as u64);
+    archive.append_data(&mut header, "logs/rank3.log", BUFFER.as_bytes()).unwrap();
+    let archive = archive.into_inner().unwrap();
+    for input in [packed(BUFFER.as_bytes()), packed(&archive), archive] {
+        let (out, _, status) = doctor(&["-"], &input);
+        assert!(status == 1 && out.contains("HCCL_BUFFSIZE is too small"), "{out}");
+    }
+    // What is damaged, and what cannot be read in passing, is told.
+    let (out, _, status) = doctor(&["-"], &packed(BUFFER.as_bytes())[..40]);
+    assert!(status != 0 && out.contains("`-` is damaged"), "{out}");
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    zip.start_file("a.log", zip::write::SimpleFileOptions::default()).unwrap();
+    std::io::Write::write_all(&mut zip, BUFFER.as_bytes()).unwrap();
+    let (out, _, status) = doctor(&["-"], &zip.finish().unwrap().into_inner());
+    assert!(status == 3 && out.contains("read from a file and not from a pipe"), "{out}");
+}
+
+#[test]
+fn quiet_says_why_there_is_no_verdict() {
+    for (args, input, reason) in [
+        (&["-q", "-"][..], "all is well\n", "None of the lines that were read (1)"),
+        (&["-q", "nowhere.log"], "", "No verdict: Nothing was read in which an error could be: "),
+    ] {
+        let (out, _, status) = doctor(args, input);
+        assert_eq!(status, 3);
+        let lines: Vec<&str> = out.lines().collect();
+        assert!(lines.len() == 2 && lines[0].contains(reason), "{out}");
+    }
+    let (out, _, _) = doctor(&["-q", "nowhere.log"], "");
+    assert!(out.lines().next().unwrap().contains("nowhere.log"), "{out}");
 }
 
 #[test]

@@ -37,8 +37,19 @@ pub(super) struct Left {
     pub(super) path: String,
     /// Why.
     pub(super) why: String,
-    /// Whether the user named this very path.
-    pub(super) named: bool,
+    /// Who misses it.
+    pub(super) missed: Missed,
+}
+
+/// Who misses what does not go in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Missed {
+    /// Who named it with `--add`, or a directory in which it lies.
+    Named,
+    /// Who helps: it is a log, and could not be read.
+    Log,
+    /// Nobody: it has no content of its own, or the limit did what it is for.
+    Nobody,
 }
 
 /// What goes in, and what does not.
@@ -49,33 +60,33 @@ pub(super) struct Tails {
 }
 
 /// A log that is looked for.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug)]
 struct Log {
     modified: i64,
     path: String,
-    named: bool,
+    missed: Missed,
 }
 
 /// Reads the ends of the logs `own` (named by the user) on this machine, `here`, and of those of CANN
 /// and the driver `there`.
 pub(super) fn tails(here: &Sysroot, own: &[String], there: &Sysroot, limit: u64) -> Tails {
     let mut found = Tails::default();
-    let mut first =
-        Search { sysroot: here, wanted: &|_| true, logs: Vec::new(), passed: Vec::new() };
+    let mut first = Search::new(here, &|_| true, Missed::Named);
     for path in own {
         first.named(path);
     }
-    let mut usual =
-        Search { sysroot: there, wanted: &is_log, logs: Vec::new(), passed: Vec::new() };
-    for place in places(there) {
-        usual.gather(&place, 0, false);
+    let mut usual = Search::new(there, &is_log, Missed::Log);
+    for Usual { path, asked } in places(there) {
+        usual.place(&path, asked);
     }
-    // What is passed over in the usual places nobody asked for.
     found.left_out.append(&mut first.passed);
+    // What has no content in the usual places nobody asked for.
+    usual.passed.retain(|left| left.missed != Missed::Nobody);
+    found.left_out.append(&mut usual.passed);
     let (mut first, mut usual) = (first.logs, usual.logs);
-    // The newest first.
-    first.arrange_by(|a, b| b.cmp(a));
-    usual.arrange_by(|a, b| b.cmp(a));
+    let newest_first = |a: &Log, b: &Log| (b.modified, &b.path).cmp(&(a.modified, &a.path));
+    first.arrange_by(newest_first);
+    usual.arrange_by(newest_first);
     let mut seen = BTreeSet::new();
     usual.retain(|log| seen.insert(log.path.clone()));
 
@@ -85,43 +96,53 @@ pub(super) fn tails(here: &Sysroot, own: &[String], there: &Sysroot, limit: u64)
     let parts = usual.into_iter().map(|log| (there, log, share));
     let mut left = limit;
     let mut unpacking = Unpacking::default();
-    for (sysroot, Log { path, named, .. }, share) in whole.chain(parts) {
+    for (sysroot, Log { path, missed, .. }, share) in whole.chain(parts) {
         let most = left.min(share);
-        let why = if most == 0 {
-            "the limit of --limit was reached".to_owned()
-        } else {
-            match tail(sysroot, &path, most, &mut unpacking) {
-                Ok(tail) => {
-                    left -= (tail.text.len() as u64).min(left);
-                    found.taken.push(tail);
-                    continue;
-                }
-                Err(why) => why,
+        if most == 0 {
+            let why = "the limit of --limit was reached".to_owned();
+            let missed = if own.contains(&path) { missed } else { Missed::Nobody };
+            found.left_out.push(Left { path, why, missed });
+            continue;
+        }
+        match tail(sysroot, &path, most, &mut unpacking) {
+            Ok(tail) => {
+                left -= (tail.text.len() as u64).min(left);
+                found.taken.push(tail);
             }
-        };
-        found.left_out.push(Left { path, why, named });
+            Err(why) => found.left_out.push(Left { path, why, missed }),
+        }
     }
     found
 }
 
+/// A place in which logs are looked for unasked.
+struct Usual {
+    path: String,
+    /// Whether it is that of the user under examination.
+    asked: bool,
+}
+
 /// Where CANN and the driver write their logs.
-fn places(sysroot: &Sysroot) -> Vec<String> {
+fn places(sysroot: &Sysroot) -> Vec<Usual> {
     let env = sysroot.env();
-    let named = |name: &str, below: &str| Some(format!("{}{below}", env.get(name)?));
-    let mut places: Vec<String> = [
-        named("ASCEND_PROCESS_LOG_PATH", ""),
-        named("ASCEND_WORK_PATH", "/log"),
-        named("HOME", "/ascend/log"),
-        Some("/root/ascend/log".to_owned()),
-        Some("/var/log/npu".to_owned()),
-        Some("/var/log/ascend_seclog".to_owned()),
-        Some("/var/log/mindx-dl".to_owned()),
+    let own = |name: &str, below: &str| {
+        Some(Usual { path: format!("{}{below}", env.get(name)?), asked: true })
+    };
+    let other = |path: &str| Some(Usual { path: path.to_owned(), asked: false });
+    let mut places: Vec<Usual> = [
+        own("ASCEND_PROCESS_LOG_PATH", ""),
+        own("ASCEND_WORK_PATH", "/log"),
+        own("HOME", "/ascend/log"),
+        other("/root/ascend/log"),
+        other("/var/log/npu"),
+        other("/var/log/ascend_seclog"),
+        other("/var/log/mindx-dl"),
     ]
     .into_iter()
     .flatten()
-    .filter(|path| path.starts_with('/'))
+    .filter(|place| place.path.starts_with('/'))
     .collect();
-    places.dedup();
+    places.dedup_by(|later, earlier| later.path == earlier.path);
     places
 }
 
@@ -136,11 +157,26 @@ fn is_log(name: &str) -> bool {
 struct Search<'a> {
     sysroot: &'a Sysroot,
     wanted: &'a dyn Fn(&str) -> bool,
+    /// Who misses what it finds.
+    missed: Missed,
     logs: Vec<Log>,
     passed: Vec<Left>,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(sysroot: &'a Sysroot, wanted: &'a dyn Fn(&str) -> bool, missed: Missed) -> Self {
+        Self { sysroot, wanted, missed, logs: Vec::new(), passed: Vec::new() }
+    }
+
+    /// A place that may not be there. That one of others may not even be looked for says nothing.
+    fn place(&mut self, path: &str, asked: bool) {
+        match self.sysroot.lstat(path) {
+            Err(ReadError::NotFound) => {}
+            Err(error) if asked => self.pass(path, error.to_string(), self.missed),
+            _ => self.gather(path, 0),
+        }
+    }
+
     /// What the user named: that nothing can be had of it is said.
     fn named(&mut self, path: &str) {
         let before = (self.logs.len(), self.passed.len());
@@ -150,7 +186,7 @@ impl Search<'_> {
                 if let Err(error) = self.sysroot.entries(path) {
                     error.to_string()
                 } else {
-                    self.gather(path, 0, true);
+                    self.gather(path, 0);
                     if before != (self.logs.len(), self.passed.len()) {
                         return;
                     }
@@ -158,15 +194,15 @@ impl Search<'_> {
                 }
             }
             Ok(stat) if stat.kind == FileKind::File => {
-                self.gather(path, 0, true);
+                self.gather(path, 0);
                 return;
             }
             Ok(stat) => ReadError::NotRegular(stat.kind.describe()).to_string(),
         };
-        self.passed.push(Left { path: path.to_owned(), why, named: true });
+        self.pass(path, why, self.missed);
     }
 
-    fn gather(&mut self, path: &str, depth: usize, named: bool) {
+    fn gather(&mut self, path: &str, depth: usize) {
         if self.logs.len() >= FILES || depth > DEPTH {
             return;
         }
@@ -175,29 +211,30 @@ impl Search<'_> {
             FileKind::File => self.logs.push(Log {
                 modified: stat.modified.unwrap_or(0),
                 path: path.to_owned(),
-                named,
+                missed: self.missed,
             }),
             // A link that was named is followed; one in a directory may lead in a circle.
             FileKind::Link if depth == 0 => {
                 if let Ok(real) = self.sysroot.real(path) {
-                    self.gather(&real, 1, named);
+                    self.gather(&real, 1);
                 }
             }
             FileKind::Directory => {
                 let entries = self.sysroot.entries(path).unwrap_or_else(|error| {
-                    self.pass(path, error.to_string());
+                    self.pass(path, error.to_string(), self.missed);
                     Vec::new()
                 });
                 for (name, kind) in entries {
                     let below = format!("{}/{name}", path.trim_end_matches('/'));
                     match kind {
-                        FileKind::Directory => self.gather(&below, depth + 1, false),
+                        FileKind::Directory => self.gather(&below, depth + 1),
                         FileKind::File if (self.wanted)(&name) => {
-                            self.gather(&below, depth + 1, false);
+                            self.gather(&below, depth + 1);
                         }
                         FileKind::File => {}
                         other => {
-                            self.pass(&below, ReadError::NotRegular(other.describe()).to_string());
+                            let why = ReadError::NotRegular(other.describe()).to_string();
+                            self.pass(&below, why, Missed::Nobody);
                         }
                     }
                 }
@@ -207,9 +244,9 @@ impl Search<'_> {
     }
 
     /// Notes what was found and is not looked at.
-    fn pass(&mut self, path: &str, why: String) {
+    fn pass(&mut self, path: &str, why: String, missed: Missed) {
         if self.passed.len() < FILES {
-            self.passed.push(Left { path: path.to_owned(), why, named: false });
+            self.passed.push(Left { path: path.to_owned(), why, missed });
         }
     }
 }

@@ -18,7 +18,8 @@ use serde_json::{Value, json};
 
 use super::check;
 use super::machine::{open_machine, this_machine, wanted};
-use super::output::{Output, print, replace, replaceable};
+use super::output::{Output, print};
+use super::place::{Manner, replace, replaceable, staging};
 use crate::cli::BundleArgs;
 use crate::collect;
 use crate::facts::Facts;
@@ -27,7 +28,7 @@ use crate::render::{Format, Style, read_document, render, render_documents, writ
 use crate::report::ExitStatus;
 use crate::sysroot::Sysroot;
 use crate::text::{Text, escape_line, sentence, words};
-use logs::Tails;
+use logs::{Left, Missed, Tails};
 pub(super) use open::{is_bundle, member};
 use pack::{Entry, Pack, TOP};
 
@@ -37,6 +38,9 @@ const NAME: &str = "ascend-doctor-bundle.tar.gz";
 const WHOLE: u64 = 16 << 20;
 /// Smaller files may lie in the directory itself, without a block of their own, in bytes.
 const UNREAD: u64 = 1 << 20;
+
+/// How much of what is missed is named; all of it stands in `MANIFEST.json`.
+const TOLD: usize = 10;
 
 /// What is in a bundle: `MANIFEST.json`.
 #[derive(Serialize)]
@@ -66,13 +70,14 @@ pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStat
         "`{NAME}` is there already: say with `--output` where the bundle goes"
     );
     if !piped {
-        replaceable(&path).with_context(|| format!("cannot write `{}`", path.display()))?;
+        replaceable(&path, Manner::Any)
+            .with_context(|| format!("cannot write `{}`", path.display()))?;
     }
     // What is named lies here, whatever machine is examined.
     let here = this_machine();
     let own = own(&args.add, &here)?;
-    let dir = tempfile::tempdir().context("cannot make a directory for the recording")?;
-    let machine = dir.path().join("machine");
+    let dir = staging()?;
+    let machine = dir.get().path().join("machine");
     let facts = record(args, &machine)?;
     let there = open_machine(&args.scan.machine)?;
     let tails = logs::tails(&here, &own, &there, args.limit << 20);
@@ -84,13 +89,13 @@ pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStat
         made = Some((manifest, out.count));
         Ok(())
     };
-    if piped { print(|_, out| fill(out)) } else { replace(&path, fill) }
+    if piped { print(|_, out| fill(out)) } else { replace(&path, Manner::Any, fill) }
         .with_context(|| format!("cannot write `{}`", path.display()))?;
     let (manifest, size) = made.context("the bundle was not written")?;
     let written = Written { path: &path, piped, size, taken_out: redactor.count() };
     tell(&written, &manifest, &tails, output)?;
     // What somebody meant to send and is not in it is missed too late where nobody is told.
-    let all = tails.left_out.iter().all(|left| !left.named);
+    let all = tails.left_out.iter().all(|left| left.missed != Missed::Named);
     Ok(if all { ExitStatus::Clean } else { ExitStatus::NoVerdict })
 }
 
@@ -284,17 +289,15 @@ fn tell(
         Text::new(first(&place.en).en, first(&place.zh).zh),
         sentence(
             "bundle_holds",
-            &[
-                ("files", manifest.entries.len().to_string()),
-                ("logs", logs.to_string()),
-                ("left", manifest.left_out.len().to_string()),
-            ],
+            &[("files", manifest.entries.len().to_string()), ("logs", logs.to_string())],
         ),
     ];
-    for left in tails.left_out.iter().filter(|left| left.named) {
-        let args = [("path", left.path.clone()), ("why", left.why.clone())];
-        lines.push(sentence("bundle_not_in_it", &args));
+    if !manifest.left_out.is_empty() {
+        let left = manifest.left_out.len().to_string();
+        lines.push(sentence("bundle_left_out", &[("left", left)]));
     }
+    lines.extend(missed(&tails.left_out, Missed::Named, "bundle_not_in_it"));
+    lines.extend(missed(&tails.left_out, Missed::Log, "bundle_log_not_in_it"));
     lines.push(sentence(
         "bundle_redacted",
         &[("n", written.taken_out.to_string()), ("path", shown), ("top", TOP.to_owned())],
@@ -310,4 +313,17 @@ fn tell(
     };
     if written.piped { output.write_aside(say) } else { output.write(say) }
         .context("failed to say what was written")
+}
+
+/// What of what was left out is missed, as sentences: the first of it, and how much more there is.
+fn missed(left_out: &[Left], by: Missed, key: &str) -> Vec<Text> {
+    let all = || left_out.iter().filter(|left| left.missed == by);
+    let say =
+        |left: &Left| sentence(key, &[("path", left.path.clone()), ("why", left.why.clone())]);
+    let mut lines: Vec<Text> = all().take(TOLD).map(say).collect();
+    let more = all().skip(TOLD).count();
+    if more > 0 {
+        lines.push(sentence("more", &[("n", more.to_string())]));
+    }
+    lines
 }

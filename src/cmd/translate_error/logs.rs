@@ -18,8 +18,7 @@ use crate::cmd::output::{self, Output};
 use crate::cmd::{finish, finish_aside};
 use crate::errcodes;
 use crate::errcodes::log::{
-    self, FileReport, Filter, Follower, Input, Limits, Reading, Shown, Time, diagnose, redact,
-    redact_text,
+    self, FileReport, Filter, Follower, Input, Reading, Shown, Time, diagnose, redact, redact_text,
 };
 use crate::ordered::Gather as _;
 use crate::report::ExitStatus;
@@ -98,15 +97,14 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
         );
         reading.files.push(follow(output)?);
     } else if stdin {
-        let mut input = io::stdin().lock();
-        reading.files.push(log::scan("-", &mut input, Limits::default()));
+        log::read_stream("-", io::stdin().lock(), &mut reading);
     }
     let (pipes, others): (Vec<&String>, Vec<&String>) =
         args.inputs.iter().filter(|input| *input != "-").partition(|input| is_own_pipe(input));
     for input in pipes {
-        let mut pipe =
+        let pipe =
             File::open(input).with_context(|| format!("cannot read `{}`", escape_line(input)))?;
-        reading.files.push(log::scan(input, &mut pipe, Limits::default()));
+        log::read_stream(input, pipe, &mut reading);
     }
     let named: Vec<Input> =
         others.into_iter().map(|input| named(input, args)).collect::<anyhow::Result<_>>()?;

@@ -83,12 +83,8 @@ pub fn read(inputs: Vec<Input>, sysroot: &Sysroot) -> Reading {
         .par_iter()
         .map(|stream| {
             let mut reports = Vec::new();
-            let failed = stream.read(sysroot, &mut |name, reader| {
-                let report = scan(name, reader, limits);
-                let ended = report.ended.clone();
-                reports.push(report);
-                ended.map_or(Ok(()), |reason| Err(io::Error::other(reason)))
-            });
+            let failed =
+                stream.read(sysroot, &mut |name, reader| keep(name, reader, limits, &mut reports));
             if let Ok(mut problems) = problems.lock() {
                 problems.extend(failed);
             }
@@ -98,4 +94,26 @@ pub fn read(inputs: Vec<Input>, sysroot: &Sysroot) -> Reading {
     let mut problems = problems.into_inner().unwrap_or_default();
     problems.arrange();
     Reading { files: files.into_iter().flatten().collect(), problems, left_out: opened.left_out }
+}
+
+/// Reads a stream, in passing, as a file of the same bytes is read.
+pub fn read_stream(name: &str, stream: impl io::Read, reading: &mut Reading) {
+    let files = &mut reading.files;
+    let problems = source::unpack_stream(name, stream, &mut |name, reader| {
+        keep(name, reader, Limits::default(), files)
+    });
+    reading.problems.extend(problems);
+}
+
+/// Scans a log, and says whether it was read to its end.
+fn keep(
+    name: &str,
+    reader: &mut dyn io::Read,
+    limits: Limits,
+    reports: &mut Vec<FileReport>,
+) -> io::Result<()> {
+    let report = scan(name, reader, limits);
+    let ended = report.ended.clone();
+    reports.push(report);
+    ended.map_or(Ok(()), |reason| Err(io::Error::other(reason)))
 }

@@ -1,7 +1,7 @@
 //! A diagnosis as a report: the first cause as an error, others it could be as warnings.
 
 use super::diagnosis::{Culprit, Diagnosis, Folded, Line, Missing, Suspect, Why};
-use super::source::ProblemKind;
+use super::source::{Problem, ProblemKind};
 use crate::errcodes::{Cause, cause, evidence};
 use crate::ordered::Arrange as _;
 use crate::report::{Evidence, Finding, FixStep, Report, Severity, Table};
@@ -72,6 +72,11 @@ fn nothing(diagnosis: &Diagnosis) -> Text {
         return sentence("log_passed_over", &[("count", read.passed_over.to_string())]);
     }
     if read.bytes == 0 {
+        if let [problem, ..] = &*diagnosis.problems {
+            let why = told(problem);
+            let say = |why: &str| sentence("log_nothing_because", &[("why", why.to_owned())]);
+            return Text::new(say(&why.en).en, say(&why.zh).zh);
+        }
         return words("log_nothing_read");
     }
     sentence("log_nothing", &[("lines", read.lines.to_string())])
@@ -283,24 +288,21 @@ fn why_not(diagnosis: &Diagnosis) -> Table {
     }
 }
 
+/// What is wrong with an input.
+fn told(problem: &Problem) -> Text {
+    let key = match problem.kind {
+        ProblemKind::Unreadable => "log_unreadable",
+        ProblemKind::NotRegular => "log_not_regular",
+        ProblemKind::Damaged => "log_damaged",
+        ProblemKind::TooLarge => "log_too_large",
+        ProblemKind::Unsupported => "log_unsupported",
+        ProblemKind::Empty => "log_empty",
+    };
+    sentence(key, &[("path", problem.name.clone()), ("detail", problem.detail.clone())])
+}
+
 fn problems(diagnosis: &Diagnosis) -> Vec<Text> {
-    let mut notes: Vec<Text> = diagnosis
-        .problems
-        .iter()
-        .take(PROBLEMS)
-        .map(|problem| {
-            let key = match problem.kind {
-                ProblemKind::Unreadable => "log_unreadable",
-                ProblemKind::NotRegular => "log_not_regular",
-                ProblemKind::Damaged => "log_damaged",
-                ProblemKind::TooLarge => "log_too_large",
-                ProblemKind::Unsupported => "log_unsupported",
-                ProblemKind::Empty => "log_empty",
-            };
-            let args = [("path", problem.name.clone()), ("detail", problem.detail.clone())];
-            sentence(key, &args)
-        })
-        .collect();
+    let mut notes: Vec<Text> = diagnosis.problems.iter().take(PROBLEMS).map(told).collect();
     if diagnosis.problems.len() > PROBLEMS {
         let more = (diagnosis.problems.len() - PROBLEMS).to_string();
         notes.push(sentence("more", &[("n", more)]));

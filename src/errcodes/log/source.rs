@@ -227,6 +227,15 @@ pub fn unpack(
     archive::read(name, io::Cursor::new(bytes), budget, visit)
 }
 
+/// As [`unpack`], of a stream that is read once, in passing.
+pub(super) fn unpack_stream(
+    name: &str,
+    stream: impl Read,
+    visit: &mut dyn FnMut(&str, &mut dyn Read) -> io::Result<()>,
+) -> Vec<Problem> {
+    archive::read_once(name, stream, visit)
+}
+
 /// A file, from its start to its end.
 struct FileReader {
     file: SysFile,

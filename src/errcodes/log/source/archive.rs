@@ -76,6 +76,25 @@ pub(super) fn read(
     reader.problems
 }
 
+/// As [`read`], of what cannot be read twice. It is as long as it is, so that what it unpacks to is
+/// limited by a fixed number.
+pub(super) fn read_once(name: &str, source: impl Read, visit: Visit<'_>) -> Vec<Problem> {
+    let mut reader = Reader { problems: Vec::new(), budget: UNPACKED, members: 0 };
+    match peek(source) {
+        Ok((head, source)) => match form(&head) {
+            // What is in it stands at its end.
+            Form::Zip => reader.problem(name, ProblemKind::Unsupported, ZIP),
+            Form::Plain => reader.plain(name, source, visit),
+            _ => reader.any(name, source, 0, visit),
+        },
+        Err(error) => reader.damaged(name, &error),
+    }
+    reader.problems
+}
+
+/// Why a zip archive is not read from a pipe.
+const ZIP: &str = "a zip archive is read from a file and not from a pipe";
+
 struct Reader {
     problems: Vec<Problem>,
     /// How much may still be unpacked.
