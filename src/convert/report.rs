@@ -177,7 +177,7 @@ fn skipped(found: &Found) -> Vec<Finding> {
             Why::TooLarge(size) => {
                 ("too_large", format!("{:.1}", mebibytes(*size)), Severity::Warning)
             }
-            Why::Unreadable(error) => ("unreadable", error.clone(), Severity::Error),
+            Why::Unreadable(_, error) => ("unreadable", error.clone(), Severity::Error),
         };
         Statement::new("CONVERT-SKIP", message, severity)
             .arg("path", path.clone())
@@ -356,7 +356,7 @@ fn extra(report: &mut Report, found: &Found, plan: &Plan, done: &Done) {
                 Why::LinkDangles => ("link_dangles", String::new()),
                 Why::NotRegular => ("not_regular", String::new()),
                 Why::TooLarge(size) => ("too_large", size.to_string()),
-                Why::Unreadable(error) => ("unreadable", error.clone()),
+                Why::Unreadable(_, error) => ("unreadable", error.clone()),
             };
             json!({ "path": shown(&skipped.path), "why": why, "detail": detail })
         })
