@@ -1,4 +1,13 @@
 //! The program as a user without rights: permissions bind nobody who runs tests as root.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    clippy::new_without_default,
+    reason = "shared by test binaries, which take what they need"
+)]
 
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
