@@ -56,5 +56,6 @@ pub mod text;
 pub mod verify;
 pub mod version;
 pub mod visible;
+mod walked;
 
 pub use cmd::{complaint, parse, run, usage};

@@ -351,8 +351,21 @@ pub enum Unreadable {
     /// A directory without sources that name torch.
     #[error("no Python source in it names torch")]
     NoSources,
+    /// There is nothing in it.
+    #[error(
+        "it is empty; it may be incomplete: compare its size with the original, or write it again"
+    )]
+    Empty,
+    /// It begins as a file of zeros does: what was cut off by a full disk or a broken copy.
+    #[error(
+        "it begins with {0} zeros; it may be incomplete: compare it with the original, or write it again"
+    )]
+    Zeros(usize),
+    /// A pipe, a socket or a device, which is not opened.
+    #[error("it is no regular file")]
+    NotRegular,
     /// The operating system refused.
-    #[error("{0}")]
+    #[error(transparent)]
     Io(#[from] std::io::Error),
 }
 

@@ -5,7 +5,7 @@
 )]
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 use pep440_rs::Version;
@@ -27,7 +27,7 @@ use crate::convert::options::Options;
 use crate::convert::page;
 use crate::convert::plan::{FileProblem, Plan, PlannedFile, draft, plan, prove};
 use crate::convert::python::Project;
-use crate::convert::report::{Done, report, shown};
+use crate::convert::report::{Done, report, shown, shown_directory};
 use crate::convert::undo::{Undone, recover, undo};
 use crate::convert::walk::{Found, Scope, root_directories, walk};
 use crate::data::Catalog;
@@ -356,11 +356,6 @@ fn take_back(args: &ConvertArgs) -> anyhow::Result<Report> {
     report.extra.insert("result".to_owned(), serde_json::json!("undone"));
     report.extra.insert("restored".to_owned(), serde_json::json!(restored));
     Ok(report)
-}
-
-fn shown_directory(dir: &Path) -> String {
-    let text = shown(dir);
-    if text.is_empty() { ".".to_owned() } else { text }
 }
 
 /// A finding for each file that somebody wrote to since the run.

@@ -15,6 +15,7 @@ use std::thread::JoinHandle;
 use rayon::prelude::*;
 
 use super::backup;
+use super::denied::Denied;
 use super::journal::{Journal, JournalError, Journals, Original, State};
 use super::plan::FileProblem;
 use super::replace::{self, Holds, Seen, Staged};
@@ -202,8 +203,10 @@ pub fn commit(
 fn prepare(base: &Path, change: Change<'_>) -> Result<(PathBuf, Seen), FileProblem> {
     let path = base.join(change.relative);
     match replace::holds(&path, change.before) {
-        Ok(Holds::Yes(seen)) if replace::writable(&path, &seen) => Ok((path, seen)),
-        Ok(Holds::Yes(_)) => Err(FileProblem::ReadOnly),
+        Ok(Holds::Yes(seen)) => match seen.denied(&path) {
+            None => Ok((path, seen)),
+            Some(denied) => Err(FileProblem::Denied(denied)),
+        },
         Ok(Holds::No) => Err(FileProblem::Changed),
         Err(error) => Err(FileProblem::Io(error.to_string())),
     }
@@ -211,10 +214,9 @@ fn prepare(base: &Path, change: Change<'_>) -> Result<(PathBuf, Seen), FileProbl
 
 /// What concerns one file, or ends the run.
 fn judge(error: io::Error, path: &Path) -> Result<FileProblem, (PathBuf, io::Error)> {
-    if replace::is_denied(&error) {
-        Ok(FileProblem::ReadOnly)
-    } else {
-        Err((path.to_owned(), error))
+    match Denied::of(&error) {
+        Some(denied) => Ok(FileProblem::Denied(denied)),
+        None => Err((path.to_owned(), error)),
     }
 }
 

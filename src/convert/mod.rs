@@ -17,7 +17,8 @@
 //! - [`programs`] are those that the tree installs: their options are known.
 //! - [`plan`] reads every file and asks the planner of its kind; [`needle`] spares it most.
 //! - [`git`] tells what must not be overwritten unasked; [`commit`] replaces the files, all or
-//!   none, after [`journal`] has what [`undo`] needs; [`copy`] writes elsewhere instead.
+//!   none, after [`journal`] has what [`undo`] needs; [`denied`] says why one cannot be
+//!   replaced; [`copy`] writes elsewhere instead.
 //! - [`mark`] puts comments where a person has to look, [`messages`] rewrites what people read.
 //! - [`diff`] shows it as a patch, [`page`] side by side, [`report`] says it in words ([`effort`]: with an estimate).
 //! - [`site`] is what is decided about one file: its edits, and the places that a person has
@@ -28,6 +29,7 @@ pub mod commit;
 pub mod config;
 pub mod container;
 pub mod copy;
+pub mod denied;
 pub mod diff;
 pub mod effort;
 pub mod encoding;

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
+use super::denied::Denied;
 use super::encoding::{DecodeError, Decoded, differs_only_in};
 use super::kind::FileKind;
 use super::needle::Sieve;
@@ -65,8 +66,8 @@ pub enum FileProblem {
     SelfCheck(String),
     /// It does not hold any more what was read.
     Changed,
-    /// It, or its directory, must not be written.
-    ReadOnly,
+    /// This user may not replace it.
+    Denied(Denied),
     /// It has changes that git does not have.
     Uncommitted,
     /// Reading or writing it failed.

@@ -9,7 +9,9 @@ use std::io::{self, Read, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, Advice, OFlags, XattrFlags};
+use rustix::fs::{Advice, OFlags, XattrFlags};
+
+use super::denied::Denied;
 
 /// A file that was looked at: what tells whether somebody wrote to it since.
 #[derive(Debug, Clone)]
@@ -77,13 +79,11 @@ fn is_gone(error: &io::Error) -> bool {
         || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
 }
 
-/// Whether the user may replace the file: it, and its directory, can be written. A file that
-/// nobody may write is protected on purpose, also from a superuser.
-pub(super) fn writable(path: &Path, seen: &Seen) -> bool {
-    let dir = directory(path);
-    seen.meta.permissions().mode() & 0o222 != 0
-        && rustix::fs::access(path, Access::WRITE_OK).is_ok()
-        && rustix::fs::access(dir, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+impl Seen {
+    /// What keeps the user from replacing the file, as far as that is known beforehand.
+    pub(super) fn denied(&self, path: &Path) -> Option<Denied> {
+        Denied::before(path, &self.meta)
+    }
 }
 
 /// The mode of a file that was looked at.
@@ -107,7 +107,8 @@ pub(super) struct Laid {
 }
 
 /// Writes `content` beside `target` under the name `temporary`, with the mode, the owner and
-/// the extended attributes of the file that is there, and waits until the disk has it.
+/// the extended attributes of the file that is there, and waits until the disk has it. Where owner
+/// or group cannot be kept, nothing is laid, with [`Denied`].
 pub(super) fn stage(target: &Path, temporary: &str, content: &[u8]) -> io::Result<Staged> {
     lay(target, temporary, content)?.settle()
 }
@@ -172,8 +173,10 @@ fn keep_attributes(old: &File, new: &File) -> io::Result<()> {
     let meta = old.metadata()?;
     let own = new.metadata()?;
     if (own.uid(), own.gid()) != (meta.uid(), meta.gid()) {
-        // Who is neither superuser nor member of the group cannot; the content matters more.
-        let _ = std::os::unix::fs::fchown(new, Some(meta.uid()), Some(meta.gid()));
+        // Who is neither superuser nor member of the group cannot: whose file it is decides who may
+        // read and write it, and is nothing that a conversion changes.
+        std::os::unix::fs::fchown(new, Some(meta.uid()), Some(meta.gid()))
+            .map_err(|_| io::Error::from(Denied::to_give(&meta, &own)))?;
     }
     // Most files have none or a few, and the kernel clears all the room that it is given.
     let mut names = vec![0_u8; 1 << 10];
@@ -232,11 +235,6 @@ fn same(a: &Metadata, b: &Metadata) -> bool {
 /// Waits until the disk has the names in a directory.
 pub(super) fn sync_directory(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
-}
-
-/// Whether an error says that this file must not be written, and nothing about others.
-pub(super) fn is_denied(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
 #[cfg(test)]
@@ -311,13 +309,5 @@ mod tests {
         assert!(matches!(holds(&dir.path().join("none"), b"old").unwrap(), Holds::No));
         assert!(matches!(holds(&path, b"Old").unwrap(), Holds::No));
         assert_eq!(content(&path, 2).unwrap(), None);
-    }
-
-    #[test]
-    fn a_file_that_nobody_may_write_is_protected() {
-        let (_dir, path) = file(b"old");
-        assert!(writable(&path, &seen(&path, b"old")));
-        std::fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
-        assert!(!writable(&path, &seen(&path, b"old")));
     }
 }

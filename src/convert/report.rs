@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::denied::Denied;
 use super::effort::{effort, rounded};
 use super::plan::{FileProblem, Plan, PlannedFile};
 use super::rules::{Match, Rule, Rules};
@@ -66,6 +67,12 @@ pub fn report(found: &Found, plan: &Plan, done: &Done, subject: String, in_detai
 /// A path as people type it.
 pub fn shown(path: &Path) -> String {
     path.strip_prefix(".").unwrap_or(path).display().to_string()
+}
+
+/// The same of a directory, which may be the one that people are in.
+pub fn shown_directory(dir: &Path) -> String {
+    let text = shown(dir);
+    if text.is_empty() { ".".to_owned() } else { text }
 }
 
 /// One finding for each rule that flags or notes something.
@@ -159,7 +166,18 @@ fn problem_of(file: &PlannedFile, problem: &FileProblem) -> Statement {
             say("CONVERT-SELF", "unsound").arg("detail", detail.clone()).evidence(place)
         }
         FileProblem::Changed => say("CONVERT-CHANGED", "during").evidence(place),
-        FileProblem::ReadOnly => say("CONVERT-DENIED", "read_only").evidence(place),
+        FileProblem::Denied(denied) => {
+            let (message, detail) = match denied {
+                Denied::ReadOnly => ("read_only", String::new()),
+                Denied::Foreign(owner) => ("foreign", owner.to_string()),
+                Denied::Directory(dir) => ("directory", shown_directory(dir)),
+                Denied::FileSystem => ("file_system", String::new()),
+                Denied::Owner(owner) => ("owner", owner.to_string()),
+                Denied::Group(group) => ("group", group.to_string()),
+                Denied::Refused(words) => ("refused", words.clone()),
+            };
+            say("CONVERT-DENIED", message).arg("detail", detail).evidence(place)
+        }
         FileProblem::Uncommitted => say("CONVERT-GIT", "uncommitted").evidence(place),
         FileProblem::Io(detail) => {
             say("CONVERT-IO", "failed").arg("detail", detail.clone()).evidence(place)
@@ -177,7 +195,7 @@ fn skipped(found: &Found) -> Vec<Finding> {
             Why::TooLarge(size) => {
                 ("too_large", format!("{:.1}", mebibytes(*size)), Severity::Warning)
             }
-            Why::Unreadable(error) => ("unreadable", error.clone(), Severity::Error),
+            Why::Unreadable(_, error) => ("unreadable", error.clone(), Severity::Error),
         };
         Statement::new("CONVERT-SKIP", message, severity)
             .arg("path", path.clone())
@@ -356,7 +374,7 @@ fn extra(report: &mut Report, found: &Found, plan: &Plan, done: &Done) {
                 Why::LinkDangles => ("link_dangles", String::new()),
                 Why::NotRegular => ("not_regular", String::new()),
                 Why::TooLarge(size) => ("too_large", size.to_string()),
-                Why::Unreadable(error) => ("unreadable", error.clone()),
+                Why::Unreadable(_, error) => ("unreadable", error.clone()),
             };
             json!({ "path": shown(&skipped.path), "why": why, "detail": detail })
         })

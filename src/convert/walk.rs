@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{File, FileType, Metadata};
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use ignore::{DirEntry, WalkBuilder};
 
 use super::exclude::Excludes;
 use super::kind::FileKind;
+use crate::walked;
 
 /// Directories that hold no sources of the project.
 const NEVER: &[&str] =
@@ -78,8 +79,8 @@ pub enum Why {
     NotRegular,
     /// Larger than the limit; its size in bytes.
     TooLarge(u64),
-    /// It, or a directory, could not be read.
-    Unreadable(String),
+    /// It, or a directory, could not be read: the kind of the error, and its words.
+    Unreadable(io::ErrorKind, String),
 }
 
 /// A file that is not read.
@@ -118,7 +119,7 @@ pub enum WalkError {
     Pattern(String, String),
     /// A root that cannot be read.
     #[error("cannot read `{path}`: {error}", path = .0.display(), error = .1)]
-    Unreadable(PathBuf, std::io::Error),
+    Unreadable(PathBuf, io::Error),
     /// A root that is a pipe, a socket or a device.
     #[error("`{}` is neither a file nor a directory", .0.display())]
     NotRegular(PathBuf),
@@ -255,7 +256,7 @@ impl Walk<'_> {
         {
             match entry.metadata() {
                 Ok(meta) => self.file(root, path, relative, kind, &meta),
-                Err(error) => self.skip(path, Why::Unreadable(error.to_string())),
+                Err(error) => self.unreadable(path, &error),
             }
         }
     }
@@ -311,18 +312,9 @@ impl Walk<'_> {
     }
 
     fn unreadable(&mut self, root: &Path, error: &ignore::Error) {
-        let mut path = root;
-        let mut inner = error;
-        while let ignore::Error::WithPath { path: _, err }
-        | ignore::Error::WithDepth { depth: _, err } = inner
-        {
-            if let ignore::Error::WithPath { path: place, .. } = inner {
-                path = place;
-            }
-            inner = err;
-        }
-        let why = Why::Unreadable(inner.to_string());
-        self.skip(path, why);
+        let (path, cause) = place_and_cause(error);
+        let why = Why::Unreadable(cause.kind(), cause.to_string());
+        self.skip(path.unwrap_or(root), why);
     }
 
     /// Marks the files that are started.
@@ -347,6 +339,23 @@ impl Walk<'_> {
     }
 }
 
+/// Where a walk could not go on, and why.
+fn place_and_cause(error: &ignore::Error) -> (Option<&Path>, io::Error) {
+    let mut place = None;
+    let mut inner = error;
+    loop {
+        match inner {
+            ignore::Error::WithPath { path, err } => {
+                place = Some(path.as_path());
+                inner = err;
+            }
+            ignore::Error::WithDepth { err, .. } => inner = err,
+            ignore::Error::Io(error) => return (place, walked::behind(error)),
+            other => return (place, io::Error::other(other.to_string())),
+        }
+    }
+}
+
 /// Something of a tree.
 #[derive(Debug)]
 pub(super) struct Entry {
@@ -362,7 +371,8 @@ pub(super) fn everything(root: &Root, scope: &Scope) -> Result<Vec<Entry>, WalkE
     let mut entries = Vec::new();
     for entry in builder(root, scope, &nothing)?.build() {
         let entry = entry.map_err(|error| {
-            WalkError::Unreadable(root.dir.clone(), std::io::Error::other(error.to_string()))
+            let (path, cause) = place_and_cause(&error);
+            WalkError::Unreadable(path.unwrap_or(&root.dir).to_owned(), cause)
         })?;
         if let (Ok(relative), Some(kind)) =
             (entry.path().strip_prefix(&root.dir), entry.file_type())

@@ -5,7 +5,8 @@
 //! - `mixed`: directories, logs, tensors, limits of kernels;
 //! - `sources`: Python;
 //! - `documented`: what documents limit of it;
-//! - `hostile`: damaged and hostile inputs.
+//! - `hostile`: damaged and hostile inputs;
+//! - `unread`: what this user may not read.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 #![expect(clippy::disallowed_methods, reason = "writes models")]
 
@@ -17,6 +18,7 @@ mod models;
 mod sources;
 #[path = "../support/mod.rs"]
 mod support;
+mod unread;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

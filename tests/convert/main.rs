@@ -7,8 +7,11 @@
 )]
 
 mod kill;
+#[path = "../support/nobody.rs"]
+mod nobody;
 mod output;
 mod reports;
+mod rights;
 mod trees;
 mod troubles;
 mod undo;

@@ -181,23 +181,6 @@ fn as_nobody(tree: &Tree, args: &[&str]) -> Option<Run> {
 }
 
 #[test]
-fn what_is_read_only_stays_and_is_told() {
-    let tree = Tree::new(&[("a.py", BEFORE), ("locked.py", BEFORE), ("dir/b.py", BEFORE)]);
-    let mode = |name, mode| {
-        std::fs::set_permissions(tree.path(name), std::fs::Permissions::from_mode(mode)).unwrap();
-    };
-    mode("locked.py", 0o444);
-    mode("dir", 0o555);
-    if let Some(run) = as_nobody(&tree, &["-r", "project"]) {
-        let run = run.ended(1).said("`project/locked.py` was not converted");
-        run.said("`project/dir/b.py` was not converted: it or its directory is read-only");
-        let names = ["a.py", "locked.py", "dir/b.py"].map(|name| tree.read(name));
-        assert_eq!(names, [AFTER, BEFORE, BEFORE]);
-    }
-    mode("dir", 0o755);
-}
-
-#[test]
 fn a_root_that_is_read_only_is_refused() {
     let tree = Tree::new(&[("a.py", BEFORE)]);
     std::fs::set_permissions(tree.root(), std::fs::Permissions::from_mode(0o555)).unwrap();

@@ -12,6 +12,7 @@ pub mod cann;
 pub mod elf;
 pub mod host;
 pub mod machine;
+pub mod nobody;
 pub mod python;
 pub mod recipe;
 pub mod scan;

@@ -19,7 +19,7 @@ use crate::convert::kind::FileKind;
 use crate::convert::python::SyntaxError;
 use crate::convert::python::dotted;
 use crate::convert::python::{on_enough_stack, parse_module};
-use crate::convert::walk::WalkError;
+use crate::convert::walk::{WalkError, Why};
 use crate::convert::{notebook, walk};
 
 /// The largest source that is read, in bytes.
@@ -87,7 +87,16 @@ const CLOSED: &[&str] = &[
 ///
 /// Where nothing can be read, or a file that is named does not parse.
 pub fn read(path: &Path, options: &Options) -> Result<Model, Unreadable> {
-    if path.is_dir() { tree(path, options) } else { single(path, options) }
+    if path.is_dir() { tree(path, options).model } else { single(path, options) }
+}
+
+/// What was read of a directory.
+#[derive(Debug)]
+pub struct Tree {
+    /// What its sources use, or why there is nothing to say.
+    pub model: Result<Model, Unreadable>,
+    /// What stands in it and could not be read, each with the reason: the model says nothing of it.
+    pub unread: Vec<(PathBuf, Unreadable)>,
 }
 
 /// Whether a file is read as a source, by its name.
@@ -129,32 +138,53 @@ fn scope_of(root: &Path) -> walk::Scope {
     }
 }
 
-fn tree(root: &Path, options: &Options) -> Result<Model, Unreadable> {
+/// What the Python sources of a directory use, and which of them could not be read.
+pub fn tree(root: &Path, options: &Options) -> Tree {
     let packages = Packages::default();
     let reading = Reading { packages: &packages, wanted: options.wanted() };
-    let all = found_and_read(&scope_of(root), &reading)
-        .map_err(|error| Unreadable::Damaged { what: error.to_string() })?;
-    let unread = all.iter().filter(|(_, facts)| facts.is_none()).count();
-    let (paths, facts): (Vec<PathBuf>, Vec<Arc<Facts>>) =
-        all.into_iter().filter_map(|(path, facts)| Some((path, facts?))).unzip();
+    let (all, mut unread) = match found_and_read(&scope_of(root), &reading) {
+        Ok(found) => found,
+        Err(WalkError::Unreadable(_, error)) => {
+            return Tree { model: Err(Unreadable::Io(error)), unread: Vec::new() };
+        }
+        Err(error) => {
+            let model = Err(Unreadable::Damaged { what: error.to_string() });
+            return Tree { model, unread: Vec::new() };
+        }
+    };
+    let (mut paths, mut facts, mut parsed) = (Vec::new(), Vec::new(), true);
+    for (path, said) in all {
+        match said {
+            Ok(Some(said)) => {
+                paths.push(path);
+                facts.push(said);
+            }
+            Ok(None) => parsed = false,
+            Err(error) => unread.push((path, error)),
+        }
+    }
     if facts.is_empty() {
-        return Err(Unreadable::NoSources);
+        return Tree { model: Err(Unreadable::NoSources), unread };
     }
     let mut model = follow(facts, &paths, options);
-    if unread > 0 {
+    if !parsed {
         model.note(Note::NotParsed);
     }
-    Ok(model)
+    Tree { model: Ok(model), unread }
 }
 
-/// A source that was read, with what it says; nothing where it does not parse.
-type Said = (PathBuf, Option<Arc<Facts>>);
+/// A source, with what it says; nothing where it does not parse, and the reason where it could not
+/// be read.
+type Said = (PathBuf, Result<Option<Arc<Facts>>, Unreadable>);
 
-/// The sources of a tree that name torch, in the order in which they are found. The first ones are
-/// read while others are still looked for.
-fn found_and_read(scope: &walk::Scope, reading: &Reading<'_>) -> Result<Vec<Said>, WalkError> {
+/// The sources of a tree that name torch, in the order in which they are found, and what could not be
+/// read or looked into on the way. The first ones are read while others are still looked for.
+fn found_and_read(
+    scope: &walk::Scope,
+    reading: &Reading<'_>,
+) -> Result<(Vec<Said>, Vec<(PathBuf, Unreadable)>), WalkError> {
     let (send, parts) = mpsc::channel();
-    rayon::in_place_scope(|threads| {
+    let found = rayon::in_place_scope(|threads| {
         let read = |number: usize, files: Vec<PathBuf>| {
             let send = send.clone();
             threads.spawn(move |_| {
@@ -165,7 +195,7 @@ fn found_and_read(scope: &walk::Scope, reading: &Reading<'_>) -> Result<Vec<Said
         };
         let (mut number, mut size) = (0, 0);
         let mut files = Vec::new();
-        walk::walk_and(scope, &mut |file| {
+        let found = walk::walk_and(scope, &mut |file| {
             if is_test(&file.relative) {
                 return;
             }
@@ -177,21 +207,39 @@ fn found_and_read(scope: &walk::Scope, reading: &Reading<'_>) -> Result<Vec<Said
             }
         })?;
         read(number, files);
-        Ok(())
+        Ok(found)
     })?;
     drop(send);
     let mut parts: Vec<(usize, Vec<Said>)> = parts.into_iter().collect();
     parts.sort_unstable_by_key(|(number, _)| *number);
-    Ok(parts.into_iter().flat_map(|(_, said)| said).collect())
+    let unread = found.skipped.into_iter().filter_map(unread).collect();
+    Ok((parts.into_iter().flat_map(|(_, said)| said).collect(), unread))
 }
 
-/// What a file of a tree says; nothing where it cannot be read, or has nothing to say of torch.
+/// What the walk could not read; links and pipes are left out as they are of other files.
+fn unread(skipped: walk::Skipped) -> Option<(PathBuf, Unreadable)> {
+    let why = match skipped.why {
+        Why::Unreadable(kind, words) => Unreadable::Io(std::io::Error::new(kind, words)),
+        Why::TooLarge(_) => too_large(),
+        Why::LinkLeaves(_) | Why::LinkDangles | Why::NotRegular => return None,
+    };
+    Some((skipped.path, why))
+}
+
+fn too_large() -> Unreadable {
+    Unreadable::TooLarge { what: "the source".to_owned(), limit: LARGEST }
+}
+
+/// What a file of a tree says; nothing where it has nothing to say of torch.
 fn said_by(path: PathBuf, reading: &Reading<'_>) -> Option<Said> {
-    let text = text_of(&path).ok()?;
+    let text = match text_of(&path) {
+        Ok(text) => text,
+        Err(error) => return Some((path, Err(error))),
+    };
     // What never names torch has nothing to say of it.
     memmem::find(text.as_bytes(), b"torch")?;
     let facts = facts_of(&path, &text, reading).ok();
-    Some((path, facts))
+    Some((path, Ok(facts)))
 }
 
 /// Whether a file holds tests, by its name or that of its directory.
@@ -214,7 +262,7 @@ pub(crate) fn text_of(path: &Path) -> Result<String, Unreadable> {
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
     file.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST {
-        return Err(Unreadable::TooLarge { what: "the source".to_owned(), limit: LARGEST });
+        return Err(too_large());
     }
     let text = String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());

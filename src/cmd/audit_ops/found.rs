@@ -1,28 +1,43 @@
 //! What an audit finds.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 
 use super::chosen::Chosen;
+use super::inputs::Unread;
 use super::machine::Cann;
 use super::{Audited, Place};
 use crate::audit::judge::{Against, Class, Judged};
 use crate::audit::limits::Limit;
-use crate::audit::{self, Format};
+use crate::audit::{self, Format, Unreadable};
 use crate::checks::chip::ChipFamily;
 use crate::data::Catalog;
 use crate::report::{Evidence, Found, Report};
+use crate::text::sentence;
 
 /// Names that are listed in one sentence.
 const MOST_NAMES: usize = 12;
 /// Places of one operator that a finding shows.
 const MOST_PLACES: usize = 8;
 
-/// A file that the user named is an error, one that stood in a directory a warning.
-pub(super) fn unread(report: &mut Report, unread: &[(String, String, bool)]) {
-    for (path, detail, named) in unread {
+/// A file that the user named is an error, one that stood in a directory a warning; of what nobody
+/// read nothing is known, so that there is no verdict.
+pub(super) fn unread(report: &mut Report, unread: &[Unread]) {
+    for Unread { path, why, named } in unread {
         let level = if *named { Found::error } else { Found::warning };
-        let found = level("OPS-READ", "unreadable").arg("path", path).arg("detail", detail);
+        let message = match why {
+            Unreadable::Io(error) if error.kind() == ErrorKind::PermissionDenied => "denied",
+            Unreadable::Io(_) => "failed",
+            Unreadable::Damaged { .. } | Unreadable::Empty | Unreadable::Zeros(_) => "damaged",
+            Unreadable::TooLarge { .. } => "too_large",
+            _ => "unreadable",
+        };
+        let found = level("OPS-READ", message).arg("path", path).arg("detail", why.to_string());
         report.findings.push(Catalog::builtin().resolve(found.evidence(Evidence::file(path))));
+    }
+    if !unread.is_empty() {
+        let n = unread.len().to_string();
+        report.no_verdict.push(sentence("ops_unread", &[("n", n)]));
     }
 }
 

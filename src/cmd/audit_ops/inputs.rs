@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
-use anyhow::bail;
 use walkdir::WalkDir;
 
 use crate::audit::{self, Format, Model, Unreadable, python};
 use crate::data::Catalog;
 use crate::text::words;
+use crate::walked;
 
 /// Files of a directory that are looked at.
 const MOST_FILES: usize = 100_000;
@@ -20,10 +20,18 @@ const MOST_FILES: usize = 100_000;
 pub(super) struct Inputs {
     /// Each file that could be read, with its path.
     pub(super) read: Vec<(String, Model)>,
-    /// Each file that could not, and why; and whether the user named it himself.
-    pub(super) unread: Vec<(String, String, bool)>,
+    /// Each file or directory that could not.
+    pub(super) unread: Vec<Unread>,
     /// Each directory.
     pub(super) directories: Vec<Directory>,
+}
+
+/// What could not be read.
+pub(super) struct Unread {
+    pub(super) path: String,
+    pub(super) why: Unreadable,
+    /// Whether the user named it himself, or a directory that it stands in.
+    pub(super) named: bool,
 }
 
 /// What a directory held.
@@ -61,7 +69,7 @@ impl Inputs {
             let shown = path.display().to_string();
             match file(path, options) {
                 Ok(model) => inputs.read.push((shown, model)),
-                Err(error) => inputs.unread.push((shown, format!("{error:#}"), true)),
+                Err(why) => inputs.unread.push(Unread { path: shown, why, named: true }),
             }
         }
         inputs
@@ -74,20 +82,35 @@ impl Inputs {
         // Sources are one input: they refer to each other.
         let mut sources = None;
         let mut about = rayon::in_place_scope(|threads| {
-            threads.spawn(|_| sources = Some(python::read(dir, options)));
+            threads.spawn(|_| sources = Some(python::tree(dir, options)));
             others.besides_sources(dir)
         });
-        match sources.unwrap_or(Err(Unreadable::NoSources)) {
-            Ok(model) => {
-                about.audited += usize::try_from(model.files).unwrap_or(usize::MAX);
-                self.read.push((shown, model));
+        if let Some(sources) = sources {
+            match sources.model {
+                Ok(model) => {
+                    about.audited += usize::try_from(model.files).unwrap_or(usize::MAX);
+                    self.read.push((shown, model));
+                }
+                Err(Unreadable::NoSources) => {}
+                Err(why) => self.unread_below(shown, why),
             }
-            Err(Unreadable::NoSources) => {}
-            Err(error) => self.unread.push((shown, error.to_string(), false)),
+            for (path, why) in sources.unread {
+                self.unread_below(path.display().to_string(), why);
+            }
         }
         self.read.append(&mut others.read);
-        self.unread.append(&mut others.unread);
+        for Unread { path, why, .. } in others.unread {
+            self.unread_below(path, why);
+        }
         self.directories.push(about);
+    }
+
+    /// Keeps what stands in a directory and could not be read. Both walks meet a directory that is
+    /// closed: it is told once.
+    fn unread_below(&mut self, path: String, why: Unreadable) {
+        if !self.unread.iter().any(|known| known.path == path) {
+            self.unread.push(Unread { path, why, named: false });
+        }
     }
 
     /// What is no source. Links are not followed, and what begins with a dot is left out.
@@ -106,7 +129,8 @@ impl Inputs {
                 Ok(entry) => entry,
                 Err(error) => {
                     let path = error.path().unwrap_or(dir).display().to_string();
-                    self.unread.push((path, error.to_string(), false));
+                    let why = Unreadable::Io(walked::cause(&error));
+                    self.unread.push(Unread { path, why, named: false });
                     continue;
                 }
             };
@@ -143,8 +167,12 @@ impl Inputs {
                     }
                 }
                 Err(Unreadable::Unknown) => about.other += 1,
+                // Empty files stand everywhere; one that is named as a model should be one.
+                Err(Unreadable::Empty | Unreadable::Zeros(_)) if !is_model(entry.path()) => {
+                    about.other += 1;
+                }
                 Err(Unreadable::Pickle { .. }) => about.pickles += 1,
-                Err(error) => self.unread.push((path, error.to_string(), false)),
+                Err(why) => self.unread.push(Unread { path, why, named: false }),
             }
         }
         for (count, path, model) in tensors.into_values() {
@@ -155,13 +183,19 @@ impl Inputs {
     }
 }
 
-fn file(path: &Path, options: &python::Options) -> anyhow::Result<Model> {
+/// Whether a file is named as models are.
+fn is_model(path: &Path) -> bool {
+    const ENDINGS: [&str; 6] = ["pt", "pt2", "pth", "ts", "onnx", "safetensors"];
+    path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known))
+}
+
+fn file(path: &Path, options: &python::Options) -> Result<Model, Unreadable> {
     // Before it is opened: opening a pipe waits for somebody who writes.
     if !path.metadata()?.is_file() {
-        bail!("it is no regular file");
+        return Err(Unreadable::NotRegular);
     }
     if python::is_source(path) {
-        return Ok(python::read(path, options)?);
+        return python::read(path, options);
     }
-    Ok(audit::read(&mut File::open(path)?)?)
+    audit::read(&mut File::open(path)?)
 }

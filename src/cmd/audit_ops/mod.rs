@@ -32,7 +32,7 @@ use crate::render::Format;
 use crate::report::{ExitStatus, Report, Table};
 use crate::text::{Text, sentence, words};
 use chosen::Chosen;
-use inputs::{Directory, Inputs};
+use inputs::{Directory, Inputs, Unread};
 use machine::Cann;
 
 /// What is judged for.
@@ -142,7 +142,10 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
             Audited { judged, documented: documented.unwrap_or_default(), path, model }
         })
         .collect();
-    report.notes.extend(inputs.directories.iter().flat_map(of_directory));
+    report.notes.extend(inputs.directories.iter().map(of_directory));
+    let cut = inputs.directories.iter().filter(|dir| dir.cut);
+    let cut = cut.map(|dir| sentence("ops_note_directory_cut", &[("path", dir.path.clone())]));
+    report.no_verdict.extend(cut);
     let place = Place { chosen: &chosen, chip, cann: cann.as_ref(), documents };
     tell(&mut report, &read, &place, tables, args);
     if output.format() == Format::Json {
@@ -276,10 +279,10 @@ fn dtype(name: &str) -> anyhow::Result<&str> {
 /// Why there is nothing to audit.
 fn nothing(inputs: &Inputs) -> String {
     let escaped = crate::text::escape_line;
-    if let Some((path, error, _)) = inputs.unread.first() {
+    if let Some(Unread { path, why, .. }) = inputs.unread.first() {
         let rest = inputs.unread.len() - 1;
         let more = if rest > 0 { format!(" (and {rest} more)") } else { String::new() };
-        return format!("cannot audit `{}`: {error}{more}", escaped(path));
+        return format!("cannot audit `{}`: {why}{more}", escaped(path));
     }
     let Some(dir) = inputs.directories.first() else {
         return "there is nothing to audit".to_owned();
@@ -294,18 +297,14 @@ fn nothing(inputs: &Inputs) -> String {
 }
 
 /// What was left out of a directory.
-fn of_directory(dir: &Directory) -> Vec<Text> {
+fn of_directory(dir: &Directory) -> Text {
     let args = [
         ("path", dir.path.clone()),
         ("audited", dir.audited.to_string()),
         ("other", dir.other.to_string()),
         ("pickles", dir.pickles.to_string()),
     ];
-    let mut notes = vec![sentence("ops_note_directory", &args)];
-    if dir.cut {
-        notes.push(sentence("ops_note_directory_cut", &args[..1]));
-    }
-    notes
+    sentence("ops_note_directory", &args)
 }
 
 fn describe(input: &Audited) -> Text {

@@ -3,10 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::fs::FileType;
+use std::io;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::ordered::Arrange as _;
+use crate::walked;
 
 /// How deep directories are searched.
 const DEPTH: usize = 8;
@@ -19,7 +21,7 @@ pub(super) struct Found {
     /// Files, by name.
     pub(super) files: Vec<PathBuf>,
     /// What can be no report although it is named so, and why. It is not opened: a pipe would keep
-    /// us waiting for whoever writes to it.
+    /// us waiting for whoever writes to it. So too a directory that cannot be looked into.
     pub(super) refused: Vec<(PathBuf, String)>,
 }
 
@@ -32,19 +34,29 @@ pub(super) fn named_as(path: &Path) -> String {
 }
 
 /// The reports in a directory and below.
-pub(super) fn reports_in(dir: &Path) -> walkdir::Result<Found> {
+pub(super) fn reports_in(dir: &Path) -> io::Result<Found> {
     let mut found = Found::default();
     let mut links = Vec::new();
     let mut seen = BTreeSet::new();
     for entry in walkdir::WalkDir::new(dir).max_depth(DEPTH).sort_by_file_name() {
-        let entry = entry?;
+        let entry = match entry {
+            Ok(entry) => entry,
+            // One machine's directory that is closed hides its reports, and nobody else's.
+            Err(error) if error.depth() > 0 => {
+                let place = error.path().unwrap_or(dir).to_owned();
+                let why = format!("its directory cannot be read: {}", walked::cause(&error));
+                found.refused.push((place, why));
+                continue;
+            }
+            Err(error) => return Err(walked::cause(&error)),
+        };
         let name = entry.file_name().to_string_lossy();
         let kind = entry.file_type();
         if kind.is_dir() || !ENDINGS.iter().any(|ending| name.ends_with(ending)) {
             continue;
         }
         if kind.is_file() {
-            let meta = entry.metadata()?;
+            let meta = entry.metadata().map_err(|error| walked::cause(&error))?;
             seen.insert((meta.dev(), meta.ino()));
             found.files.push(entry.into_path());
         } else if kind.is_symlink() {
@@ -65,7 +77,7 @@ pub(super) fn reports_in(dir: &Path) -> walkdir::Result<Found> {
             }
             Err(error) => {
                 let target = link.read_link().unwrap_or_default();
-                let why = if error.kind() == std::io::ErrorKind::NotFound {
+                let why = if error.kind() == io::ErrorKind::NotFound {
                     format!("it is a link to `{}`, which is not there", target.display())
                 } else {
                     error.to_string()

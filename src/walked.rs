@@ -1,0 +1,43 @@
+//! What the operating system said where a walk over a directory could not go on.
+//!
+//! Walkers wrap it in words of their own, for programmers; people are told the cause, and the path
+//! where everybody else tells it.
+
+use std::io;
+
+/// The cause of an error of a walk.
+pub(crate) fn cause(error: &walkdir::Error) -> io::Error {
+    match error.io_error() {
+        Some(cause) => copy(cause),
+        None => io::Error::other("links lead back to where they stand"),
+    }
+}
+
+/// The cause behind an error that may stand for one of a walk.
+pub(crate) fn behind(error: &io::Error) -> io::Error {
+    let walk = error.get_ref().and_then(|inner| inner.downcast_ref::<walkdir::Error>());
+    walk.map_or_else(|| copy(error), cause)
+}
+
+/// The same error once more: such errors cannot be cloned.
+fn copy(error: &io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::new(error.kind(), error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_walkers_are_left_out() {
+        let error = walkdir::WalkDir::new("/no/such/directory").into_iter().next().unwrap();
+        let error = error.unwrap_err();
+        let plain = io::Error::from_raw_os_error(rustix::io::Errno::NOENT.raw_os_error());
+        assert_eq!(cause(&error).to_string(), plain.to_string());
+        assert_eq!(behind(&io::Error::from(error)).to_string(), plain.to_string());
+        assert_eq!(behind(&io::Error::other("x")).to_string(), "x");
+    }
+}

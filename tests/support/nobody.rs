@@ -1,0 +1,78 @@
+//! The program as a user without rights: permissions bind nobody who runs tests as root.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    clippy::new_without_default,
+    reason = "shared by test binaries, which take what they need"
+)]
+
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A user and a group that own nothing.
+pub const NOBODY: u32 = 65534;
+
+/// A directory that everybody may look into, with a copy of the program.
+pub struct Place {
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    /// The program is copied: where it was built, perhaps only its builder may enter.
+    pub fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(dir.path(), open.clone()).unwrap();
+        let program = dir.path().join("ascend-doctor");
+        std::fs::copy(assert_cmd::cargo::cargo_bin("ascend-doctor"), &program).unwrap();
+        std::fs::set_permissions(&program, open.clone()).unwrap();
+        std::fs::create_dir(dir.path().join("work")).unwrap();
+        std::fs::set_permissions(dir.path().join("work"), open).unwrap();
+        Self { dir }
+    }
+
+    /// Where the files of a test are.
+    pub fn work(&self) -> PathBuf {
+        self.dir.path().join("work")
+    }
+
+    /// Gives a path and all below it to nobody; a test that is not root owns it already.
+    pub fn give(&self, path: &Path) {
+        if !is_root() {
+            return;
+        }
+        for entry in walkdir::WalkDir::new(path) {
+            std::os::unix::fs::lchown(entry.unwrap().path(), Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+    }
+
+    /// Gives one file or directory to a user and a group; only root can.
+    pub fn own(&self, path: &Path, user: u32, group: u32) {
+        chown(path, Some(user), Some(group)).unwrap();
+    }
+
+    /// The program in the working directory, run by nobody.
+    pub fn program(&self) -> Command {
+        let mut command = Command::new(self.dir.path().join("ascend-doctor"));
+        command.env_clear().current_dir(self.work());
+        if is_root() {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command
+    }
+}
+
+/// Whether a test may give files away, and would read what is closed.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Sets the mode of a path.
+pub fn mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
