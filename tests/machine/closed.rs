@@ -1,43 +1,20 @@
 //! Directories that may not be looked into: what is behind them is not missing.
 
-use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use serde_json::Value;
 use walkdir::WalkDir;
 
 use crate::contract::machine;
-use crate::hostile::{NOBODY, mode};
+use crate::nobody::{Place, mode};
 
-/// Somebody who may not look into everything; run by root, the program runs as nobody.
-struct Somebody {
-    _tools: tempfile::TempDir,
-    binary: PathBuf,
-}
-
-impl Somebody {
-    fn new() -> Self {
-        let tools = tempfile::tempdir().unwrap();
-        let binary = tools.path().join("ascend-doctor");
-        std::fs::copy(env!("CARGO_BIN_EXE_ascend-doctor"), &binary).unwrap();
-        mode(tools.path(), 0o755);
-        mode(&binary, 0o755);
-        Self { _tools: tools, binary }
-    }
-
-    fn check(&self, root: &Path, args: &[&str]) -> (i32, Value) {
-        let mut command = Command::new(&self.binary);
-        command.args(["check", "--json", "--root"]).arg(root).args(args);
-        command.env_clear().current_dir("/");
-        if rustix::process::geteuid().is_root() {
-            command.uid(NOBODY).gid(NOBODY);
-        }
-        let output = command.output().unwrap();
-        let errors = String::from_utf8_lossy(&output.stderr);
-        let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{errors}"));
-        (output.status.code().unwrap(), report)
-    }
+/// What somebody without rights is told.
+fn check(place: &Place, root: &Path, args: &[&str]) -> (i32, Value) {
+    let mut command = place.program();
+    let output = command.args(["check", "--json", "--root"]).arg(root).args(args).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{errors}"));
+    (output.status.code().unwrap(), report)
 }
 
 /// `ID title` of what was found, but for what says that something could not be read.
@@ -61,8 +38,8 @@ fn what_is_behind_a_closed_directory_is_not_missing() {
     let dir = tempfile::tempdir().unwrap();
     machine("ok-vllm-container").write(dir.path());
     mode(dir.path(), 0o755);
-    let somebody = Somebody::new();
-    let (status, before) = somebody.check(dir.path(), &[]);
+    let place = Place::new();
+    let (status, before) = check(&place, dir.path(), &[]);
     assert_eq!(status, 0, "{before:#}");
     let before = found(&before);
     let directories = WalkDir::new(dir.path()).min_depth(1).into_iter().map(Result::unwrap);
@@ -70,7 +47,7 @@ fn what_is_behind_a_closed_directory_is_not_missing() {
     let mut hidden = 0;
     for entry in directories.map(walkdir::DirEntry::into_path).collect::<Vec<_>>() {
         mode(&entry, 0o000);
-        let (status, report) = somebody.check(dir.path(), &[]);
+        let (status, report) = check(&place, dir.path(), &[]);
         mode(&entry, 0o755);
         let new: Vec<_> = found(&report).into_iter().filter(|one| !before.contains(one)).collect();
         assert_eq!(new, [""; 0], "{}", entry.display());
@@ -90,10 +67,10 @@ fn a_check_that_was_asked_for_alone_does_not_pass() {
     mode(dir.path(), 0o755);
     let cann = dir.path().join("usr/local/Ascend/cann-8.5.1");
     mode(&cann, 0o000);
-    let somebody = Somebody::new();
+    let place = Place::new();
     let only = ["CANN-FOUND", "CANN-ENV", "CANN-OPS", "SCAN-READ"];
-    let status = only.map(|only| somebody.check(dir.path(), &["--only", only]).0);
-    let other = somebody.check(dir.path(), &["--only", "HOST-GLIBC"]).0;
+    let status = only.map(|only| check(&place, dir.path(), &["--only", only]).0);
+    let other = check(&place, dir.path(), &["--only", "HOST-GLIBC"]).0;
     mode(&cann, 0o755);
     assert_eq!(status, [3; 4]);
     assert_eq!(other, 0, "what has nothing to do with it has its verdict");
@@ -106,8 +83,8 @@ fn a_recording_keeps_what_is_closed() {
     machine("ok-vllm-container").write(dir.path());
     mode(dir.path(), 0o755);
     let site = "usr/local/python3.11.14/lib/python3.11/site-packages";
-    let somebody = Somebody::new();
-    for place in [
+    let place = Place::new();
+    for closed in [
         "usr/local/Ascend/cann-8.5.1".to_owned(),
         "usr/local/Ascend/cann-8.5.1/aarch64-linux/lib64".to_owned(),
         "usr/local/Ascend/driver/lib64".to_owned(),
@@ -119,14 +96,14 @@ fn a_recording_keeps_what_is_closed() {
         let recording = tempfile::tempdir().unwrap();
         mode(recording.path(), 0o777);
         let into = recording.path().join("machine");
-        let closed = dir.path().join(&place);
-        let before = std::fs::metadata(&closed).unwrap().permissions();
-        mode(&closed, 0o000);
-        let there = somebody.check(dir.path(), &["--record", into.to_str().unwrap()]);
-        std::fs::set_permissions(&closed, before).unwrap();
-        let elsewhere = somebody.check(&into, &[]);
-        assert_eq!(elsewhere.0, there.0, "{place}");
-        assert_eq!(elsewhere.1["findings"], there.1["findings"], "{place}");
-        assert_eq!(elsewhere.1["no_verdict"], there.1["no_verdict"], "{place}");
+        let path = dir.path().join(&closed);
+        let before = std::fs::metadata(&path).unwrap().permissions();
+        mode(&path, 0o000);
+        let there = check(&place, dir.path(), &["--record", into.to_str().unwrap()]);
+        std::fs::set_permissions(&path, before).unwrap();
+        let elsewhere = check(&place, &into, &[]);
+        assert_eq!(elsewhere.0, there.0, "{closed}");
+        assert_eq!(elsewhere.1["findings"], there.1["findings"], "{closed}");
+        assert_eq!(elsewhere.1["no_verdict"], there.1["no_verdict"], "{closed}");
     }
 }

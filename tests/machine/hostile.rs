@@ -1,21 +1,18 @@
 //! Hostile arguments, places and moments: each gives a clear answer, in bounded time and memory.
 
 use std::io::{BufRead as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::contract::{program, run};
+use crate::nobody::{Place, mode};
 use crate::support::elf::ElfBuilder;
 use crate::support::machine::Spec;
 use crate::support::python::Dist;
 use crate::support::tree::Tree;
 
-/// The user and group `nobody` of most distributions.
-pub(crate) const NOBODY: u32 = 65534;
 /// What a run may take in memory: address space, in KiB. The largest limit of a file is 256 MiB.
 const MEMORY: &str = "3000000";
 
@@ -31,10 +28,6 @@ fn healthy() -> tempfile::TempDir {
 
 fn at(root: &Path, path: &str) -> PathBuf {
     root.join(path.trim_start_matches('/'))
-}
-
-pub(crate) fn mode(path: &Path, mode: u32) {
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
 /// A run under limits of memory and time: exit code, output, standard error.
@@ -60,18 +53,11 @@ fn limited(args: &[&str]) -> (i32, String, String) {
 #[test]
 fn places_that_may_not_be_read() {
     let dir = healthy();
-    let tools = tempfile::tempdir().unwrap();
-    let binary = tools.path().join("ascend-doctor");
-    std::fs::copy(env!("CARGO_BIN_EXE_ascend-doctor"), &binary).unwrap();
-    mode(tools.path(), 0o755);
-    mode(&binary, 0o755);
     mode(dir.path(), 0o755);
+    let place = Place::new();
     let check = |root: &Path| {
-        let mut command = Command::new(&binary);
-        command.args(["check", "--root"]).arg(root).env_clear().current_dir("/");
-        if rustix::process::geteuid().is_root() {
-            command.uid(NOBODY).gid(NOBODY);
-        }
+        let mut command = place.program();
+        command.args(["check", "--root"]).arg(root);
         let output = command.output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
