@@ -102,7 +102,12 @@ pub fn read_wheel(
     let zip = std::cell::RefCell::new(zip);
     let bytes = |name: &str, limit: u64| -> Result<Option<Vec<u8>>, String> {
         let mut zip = zip.borrow_mut();
-        let Ok(entry) = zip.by_name(name) else { return Ok(None) };
+        let entry = match zip.by_name(name) {
+            Ok(entry) => entry,
+            Err(zip::result::ZipError::FileNotFound) => return Ok(None),
+            // An entry that cannot be read is no registration that is not there.
+            Err(error) => return Err(format!("{name}: {error}")),
+        };
         let mut bytes = Vec::new();
         let read = entry.take(limit + 1).read_to_end(&mut bytes);
         let read = read.map_err(|error| format!("{name}: {error}"))?;
