@@ -215,35 +215,36 @@ fn mindspore() {
 }
 
 /// What `version.info` of a driver or a CANN says.
-fn info(fields: &[(&str, &str)]) -> Option<InfoFile> {
+fn info(fields: &[(&str, &str)]) -> InfoFile {
     let fields = fields.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-    Some(InfoFile {
+    InfoFile {
         path: "/info/version.info".to_owned(),
         fields: fields.collect(),
         ..InfoFile::default()
-    })
+    }
 }
 
 #[test]
 fn driver_and_cann_say_themselves_what_they_accept() {
     let mut facts = machine("8.3.RC1", "27.0.0", &[]);
     let with = |facts: &mut Facts, list: &str| {
-        facts.driver.version = info(&[("Version", "27.0.0"), ("compatible_version", list)]);
+        facts.driver.version = Some(info(&[("Version", "27.0.0"), ("compatible_version", list)]));
         messages("DRV-CANN", facts)
     };
     assert_eq!(with(&mut facts, ""), [("newer_driver", Severity::Info)]);
     assert_eq!(with(&mut facts, "[V100R001C30]"), [("unverified", Severity::Warning)]);
     assert_eq!(with(&mut facts, "[V100R001C23]"), []);
 
-    facts.driver.version = info(&[("Innerversion", "V100R001C30SPC001B001")]);
+    facts.driver.version = Some(info(&[("Innerversion", "V100R001C30SPC001B001")]));
     assert_eq!(messages("DRV-CANN", &facts), [("unverified", Severity::Warning)]);
-    facts.cann.installs[0].info = info(&[("compatible_version", "[V100R001C29],[V100R001C30]")]);
+    facts.cann.installs[0].info =
+        Some(info(&[("compatible_version", "[V100R001C29],[V100R001C30]")]));
     assert_eq!(run("DRV-CANN", &facts), Outcome::Passed);
-    facts.cann.installs[0].info = info(&[("compatible_version", "")]);
+    facts.cann.installs[0].info = Some(info(&[("compatible_version", "")]));
     assert_eq!(messages("DRV-CANN", &facts), [("unverified", Severity::Warning)]);
     // Nothing is published for this CANN, and its own list leaves the driver out.
     facts.cann.installs[0].version = Some("5.0.1".to_owned());
-    facts.cann.installs[0].info = info(&[("compatible_version", "[V100R001C29]")]);
+    facts.cann.installs[0].info = Some(info(&[("compatible_version", "[V100R001C29]")]));
     assert_eq!(messages("DRV-CANN", &facts), [("unlisted", Severity::Warning)]);
 }
 
