@@ -272,6 +272,62 @@ fn limits_and_levels_hold() {
     assert!(code == 2 && err.contains("cannot write `no/b.tar.gz`"), "{err}");
 }
 
+/// With `--redact hosts`, names go wherever they stand, also in the names of what is in it.
+#[test]
+fn no_name_of_a_person_or_a_host_is_left() {
+    let dir = planted();
+    let at = |path: &str| dir.path().join("machine").join(path);
+    let passwd = "root:x:0:0:root:/root:/bin/bash\nHwHiAiUser:x:1001:1001::/home/HwHiAiUser:/bin/sh\n\
+        meili:x:1000:1000:Mei Tan,,,:/data/meili:/bin/bash\nzh:x:1002:1002::/data/zh:/bin/sh\n";
+    std::fs::write(at("etc/passwd"), passwd).unwrap();
+    std::fs::write(at("etc/group"), "HwHiAiUser:x:1001:meili,zh\nzh:x:1002:\n").unwrap();
+    std::fs::write(at("etc/hostname"), "vm\n").unwrap();
+    std::fs::write(at("etc/hosts"), "10.0.0.5 gpu-five\n").unwrap();
+    let change = |name: &str, changes: &[(&str, Value)]| {
+        let file = at(name);
+        let text = std::fs::read(&file).unwrap_or_else(|_| b"{}".to_vec());
+        let mut json: Value = serde_json::from_slice(&text).unwrap();
+        for (key, value) in changes {
+            json[*key] = value.clone();
+        }
+        std::fs::write(file, json.to_string()).unwrap();
+    };
+    change(".env.json", &[("HOME", "/data/meili".into())]);
+    let process = [("uid", 1000.into()), ("gid", 1000.into()), ("hostname", "vm".into())];
+    change(".process.json", &process);
+    for (user, file) in [("meili", "a.log"), ("meili", "b.log")] {
+        let log = at(&format!("data/{user}/ascend/log/{file}"));
+        std::fs::create_dir_all(log.parent().unwrap()).unwrap();
+        let text = format!(
+            "opened /data/{user}/x as meili for Mei Tan\nto node-17.example.com and gpu-five\n\
+             user=zh on host=vm: vm.max_map_count\nerror code is 507035 in torch.nn.functional\n"
+        );
+        std::fs::write(log, text).unwrap();
+    }
+    let (code, out, err) =
+        run(dir.path(), &[&BUNDLE[..], &["--redact", "hosts", "--json"]].concat());
+    assert_eq!(code, 0, "{err}");
+    let all = members(&dir.path().join("b.tar.gz"));
+    for (name, content) in &all {
+        let text = format!("{name}\n{}", String::from_utf8_lossy(content));
+        for gone in ["meili", "Mei Tan", "node-17", "gpu-five", "zh:x", "\"vm\"", "user=zh", "=vm"]
+        {
+            assert!(!text.contains(gone), "{gone} in {text}");
+        }
+    }
+    assert!(!out.contains("meili"), "{out}");
+    let log = &all["ascend-doctor-bundle/logs/data/***/ascend/log/a.log"];
+    let log = String::from_utf8_lossy(log);
+    for kept in ["vm.max_map_count", "507035 in torch.nn.functional", "opened /data/***/x as ***"] {
+        assert!(log.contains(kept), "{kept}: {log}");
+    }
+    let passwd = String::from_utf8_lossy(&all["ascend-doctor-bundle/machine/etc/passwd"]);
+    assert!(passwd.contains("HwHiAiUser:x:1001") && passwd.contains("**:x:1002:1002"), "{passwd}");
+    // It is a bundle all the same.
+    assert_ne!(run(dir.path(), &["check", "--facts", "b.tar.gz"]).0, 2);
+    assert_eq!(run(dir.path(), &["report", "b.tar.gz"]).0, 0);
+}
+
 #[test]
 fn what_is_named_is_in_it_or_is_told() {
     let dir = planted();

@@ -131,9 +131,11 @@ fn like(
         Err(error) if !is_forbidden(&error) => return Err(error),
         Err(_) if manner == Manner::Any => return Ok(None),
         Err(error) => {
-            let why = "a file that others read is replaced by renaming a new one";
             let error = no_room(error, path);
-            return Err(io::Error::new(error.kind(), format!("{why}: {error}")));
+            return Err(io::Error::new(
+                error.kind(),
+                format!("a file that others read is replaced by renaming a new one: {error}"),
+            ));
         }
     };
     let own = file.get().as_file().metadata()?;

@@ -4,15 +4,17 @@
 //! URL) or by its name (`password=…`). A tool that promises to find every secret promises too much:
 //! whoever passes a bundle on has to look through it, and the documents say so.
 
+mod domain;
+mod names;
 mod patterns;
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
+use names::Names;
+pub use names::{hosts, last, people, short};
 use patterns::{HOSTS, SECRETS};
-
-use crate::ordered::Arrange as _;
 
 /// What is taken out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
@@ -36,6 +38,10 @@ impl Level {
 /// What a secret becomes, where the length may change.
 const MARK: &[u8] = b"***";
 
+/// Keys whose values are names.
+const NAMED: [&str; 9] =
+    ["user", "username", "login", "owner", "host", "hostname", "name", "node", "subject"];
+
 /// How often a text is looked at again after its secrets were taken out. Two passes settle all that
 /// the property tests have found; the bound is for hostile texts.
 const PASSES: usize = 4;
@@ -44,23 +50,19 @@ const PASSES: usize = 4;
 #[derive(Debug)]
 pub struct Redactor {
     level: Level,
-    /// Names of this host and its users, longest first.
-    names: Vec<String>,
+    /// Names of this host and its users.
+    names: Names,
     count: usize,
 }
 
 impl Redactor {
-    /// For texts of a machine with these names of hosts and users; too short ones are words.
+    /// For texts of a machine with these names of hosts and users. Those that are words, or too
+    /// short, go only where it is said that they are names.
     pub fn new(level: Level, names: impl IntoIterator<Item = String>) -> Self {
-        let mut names: Vec<String> = match level {
-            Level::Secrets => Vec::new(),
-            Level::Hosts => names
-                .into_iter()
-                .filter(|name| name.len() >= 3 && !matches!(name.as_str(), "root" | "localhost"))
-                .collect(),
+        let names = match level {
+            Level::Secrets => Names::default(),
+            Level::Hosts => Names::new(names),
         };
-        names.arrange_by_key(|name| std::cmp::Reverse(name.len()));
-        names.dedup();
         Self { level, names, count: 0 }
     }
 
@@ -93,11 +95,16 @@ impl Redactor {
                     .map(|(key, mut inner)| {
                         // `"password": "x"` is one statement in two strings.
                         match &mut inner {
-                            Value::String(text) if patterns::names_a_secret(&key) => {
-                                if !text.is_empty() {
-                                    self.count += 1;
-                                    "***".clone_into(text);
-                                }
+                            Value::String(text)
+                                if patterns::names_a_secret(&key) && !text.is_empty() =>
+                            {
+                                self.mark(text);
+                            }
+                            // So is `"user": "li"`, which elsewhere is a word.
+                            Value::String(text)
+                                if NAMED.contains(&&*key) && self.names.is_marked(text) =>
+                            {
+                                self.mark(text);
                             }
                             inner => self.json(inner),
                         }
@@ -109,6 +116,18 @@ impl Redactor {
         }
     }
 
+    /// A path below which something is passed on: as in the lists of what is there, and not counted.
+    pub fn path(&self, path: &str) -> String {
+        let mark = |out: &mut Vec<u8>, _: &[u8]| out.extend_from_slice(MARK);
+        let found = self.settled(path.as_bytes(), &mark);
+        found.map_or_else(|| path.to_owned(), |(now, _)| String::from_utf8_lossy(&now).into_owned())
+    }
+
+    fn mark(&mut self, text: &mut String) {
+        self.count += 1;
+        "***".clone_into(text);
+    }
+
     fn text(&mut self, text: &str) -> String {
         String::from_utf8_lossy(&self.bytes(text.as_bytes())).into_owned()
     }
@@ -118,18 +137,28 @@ impl Redactor {
         text: &'a [u8],
         write: impl Fn(&mut Vec<u8>, &[u8]),
     ) -> Cow<'a, [u8]> {
-        let Some((mut now, count)) = self.pass(text, &write) else { return Cow::Borrowed(text) };
+        let Some((now, count)) = self.settled(text, &write) else { return Cow::Borrowed(text) };
         self.count += count;
+        Cow::Owned(now)
+    }
+
+    /// The text without what is found in it, in the end.
+    fn settled(
+        &self,
+        text: &[u8],
+        write: &impl Fn(&mut Vec<u8>, &[u8]),
+    ) -> Option<(Vec<u8>, usize)> {
+        let (mut now, count) = self.pass(text, write)?;
         // The mark of one secret may complete the form of another (`token=://x@` holds the user
         // info of a URL, and is long enough for a value only with the mark in it): what a second
         // run would take out goes now.
         for _ in 0..PASSES {
-            match self.pass(&now, &write) {
+            match self.pass(&now, write) {
                 Some((next, _)) if next != now => now = next,
                 _ => break,
             }
         }
-        Cow::Owned(now)
+        Some((now, count))
     }
 
     /// The text without what is found in it now and how many places that were, if there are any.
@@ -137,9 +166,8 @@ impl Redactor {
         let mut spans = patterns::find(&SECRETS, text);
         if self.level >= Level::Hosts {
             spans.extend(patterns::find(&HOSTS, text));
-            for name in &self.names {
-                spans.extend(patterns::words(text, name.as_bytes()));
-            }
+            spans.extend(domain::find(text));
+            spans.extend(self.names.find(text));
         }
         if spans.is_empty() {
             return None;

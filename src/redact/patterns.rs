@@ -2,27 +2,45 @@
 
 use std::sync::LazyLock;
 
-use memchr::memmem;
 use regex::bytes::{Captures, Regex};
 
 /// A form of secrets: the first group that took part is the secret, or the whole match.
 pub(super) struct Pattern {
     regex: Regex,
-    /// Whether what was matched may be something harmless, such as a number.
-    by_name: bool,
+    care: Care,
+}
+
+/// What of what was matched may be something harmless.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Care {
+    /// Nothing.
+    Sure,
+    /// Numbers and words of a language.
+    Value,
+    /// Words of a language: a password may be a number.
+    Password,
+    /// Whatever is a word: nothing but a blank stands before it.
+    Mixed,
 }
 
 /// The end of a name that speaks of a secret. `tokens` and `tokenizer` are none.
 const NAMES: &str = "token|secret|passw(?:or)?d|passphrase|pwd|api[_-]?key|access[_-]?key(?:[_-]?id)?|\
     secret[_-]?key|private[_-]?key|account[_-]?key|auth[_-]?key|credentials?|cookie|authorization";
+/// The same in Chinese. What stands behind them may be prose, so that they have forms of their own.
+const CHINESE: &str = "密码|口令|密钥|私钥|令牌|凭证|凭据|授权码|访问码";
+/// Those that may be numbers.
+const PASSWORDS: &str = "passw(?:or)?d|passphrase";
 
-fn compile(expressions: &[(&str, bool)]) -> Vec<Pattern> {
+fn compile(expressions: &[(&str, Care)]) -> Vec<Pattern> {
     let compile = |text: &str| Regex::new(text).expect("the expressions are proved by a test");
     expressions
         .iter()
-        .map(|(text, by_name)| Pattern {
-            regex: compile(&format!("(?-u){}", text.replace("NAMES", NAMES))),
-            by_name: *by_name,
+        .map(|(text, care)| Pattern {
+            regex: compile(&format!(
+                "(?-u){}",
+                text.replace("NAMES", NAMES).replace("PASSWORDS", PASSWORDS)
+            )),
+            care: *care,
         })
         .collect()
 }
@@ -33,31 +51,61 @@ pub(super) static SECRETS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
         // Private keys, whole, without their end, and without their begin (the tail of a log).
         (
             r"(?s)-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(.*?)(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY|\z)",
-            false,
+            Care::Sure,
         ),
         (
             r"\A(?s:.{0,80}?)((?:[A-Za-z0-9+/=]{16,80}\r?\n)+)-----END [A-Z0-9 ]{0,40}PRIVATE KEY",
-            false,
+            Care::Sure,
         ),
         // The user info of a URL, and what gives access in its query.
-        (r#"://([^\s"'/?#]{1,400})@"#, false),
+        (r#"://([^\s"'/?#]{1,400})@"#, Care::Sure),
         (
             r#"(?i)[?&;#][\w.-]{0,60}(?:token|key|secret|pass|pwd|cred|auth|sig|session|cookie)[\w.-]{0,60}=([^&;#\s"'<>]+)"#,
-            false,
+            Care::Sure,
         ),
         // Forms of known services.
         (
             r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b|\bgh[pousr]_[A-Za-z0-9]{20,255}|\bgithub_pat_[A-Za-z0-9_]{20,255}|\bglpat-[A-Za-z0-9_-]{16,}|\bhf_[A-Za-z0-9]{20,}|\bsk-[A-Za-z0-9_-]{20,}|\bxox[abeprs]-[A-Za-z0-9-]{10,}|\bAIza[A-Za-z0-9_-]{35}|\bnpm_[A-Za-z0-9]{30,}|\bpypi-[A-Za-z0-9_-]{16,}|\bdckr_pat_[A-Za-z0-9_-]{16,}|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?",
-            false,
+            Care::Sure,
         ),
-        (r"(?i)\bbearer\s+([A-Za-z0-9+/=._~-]{8,})", false),
-        (r"(?i)\blogin\s+\S+\s+password\s+(\S+)", false),
+        (r"(?i)\bbearer\s+([A-Za-z0-9+/=._~-]{8,})", Care::Sure),
+        (r"(?i)\blogin\s+\S+\s+password\s+(\S+)", Care::Sure),
         // Values whose names say what they are.
         (
             r#"(?i)(?:NAMES)\\?["']?\s{0,4}(?:=>|[:=])\s{0,4}(?:bearer\s+|basic\s+|token\s+)?(?:\\?"([^"\\\n]{1,4000})|\\?'([^'\\\n]{1,4000})|([^\s"',;&<>]{4,4000}))"#,
-            true,
+            Care::Value,
         ),
-        (r#"(?i)--?[\w-]{0,60}(?:NAMES)[ =]+["']?([^\s"']{4,4000})"#, true),
+        (r#"(?i)--?[\w-]{0,60}(?:NAMES)[ =]+["']?([^\s"']{4,4000})"#, Care::Value),
+        (
+            r#"(?i)(?:PASSWORDS)\\?["']?\s{0,4}(?:=>|[:=])\s{0,4}(?:\\?"([^"\\\n]{1,4000})|\\?'([^'\\\n]{1,4000})|([^\s"',;&<>]{4,4000}))"#,
+            Care::Password,
+        ),
+        // In Chinese: also with full-width signs, and short, since prose is not in ASCII.
+        (
+            r#"(?:密码|口令)["']?\s{0,4}(?:(?:是|为)?\s{0,4}(?:=>|[:=]|：|＝)|是|为)\s{0,4}["']?([^\s"',;&<>\x80-\xff]{1,4000})"#,
+            Care::Password,
+        ),
+        (
+            r#"(?:密钥|私钥|令牌|凭证|凭据|授权码|访问码)["']?\s{0,4}(?:(?:是|为)?\s{0,4}(?:=>|[:=]|：|＝)|是|为)\s{0,4}["']?([^\s"',;&<>\x80-\xff]{1,4000})"#,
+            Care::Value,
+        ),
+        (
+            r#"(?m)(?:^|[\s(,;])(?i:passwd|密码|口令)[ \t]{1,4}([^\s"',;&<>\x80-\xff/-][^\s"',;&<>\x80-\xff]{3,400})"#,
+            Care::Mixed,
+        ),
+        // Arguments of programs.
+        (
+            r"\bwandb\s{1,4}login\s{1,4}(?:--?[\w-]{1,40}(?:[= ]\S{1,200})?\s{1,4}){0,4}([A-Za-z0-9_-]{20,400})",
+            Care::Sure,
+        ),
+        (
+            r#"\b(?:mysql\w{0,12}|mariadb[\w-]{0,12})\s(?:[^\n|;&]{0,200}?\s)?-p(?:'([^'\n]{1,200})'|"([^"\n]{1,200})"|([^\s'"]{1,200}))"#,
+            Care::Sure,
+        ),
+        (
+            r#"\bsshpass\s{1,4}-p\s{0,4}(?:'([^'\n]{1,200})'|"([^"\n]{1,200})"|([^\s'"]{1,200}))"#,
+            Care::Sure,
+        ),
     ])
 });
 
@@ -65,20 +113,42 @@ pub(super) static SECRETS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
 pub(super) static HOSTS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     compile(&[
         // Four numbers, but no part of a longer version.
-        (r"(?:^|[^\d.])((?:\d{1,3}\.){3}\d{1,3})(?:[^\d.]|\.\D|\.?$)", false),
-        (r"\b(?:[0-9A-Fa-f]{1,4}:){3,7}[0-9A-Fa-f]{1,4}\b", false),
+        (r"(?:^|[^\d.])((?:\d{1,3}\.){3}\d{1,3})(?:[^\d.]|\.\D|\.?$)", Care::Sure),
+        (r"\b(?:[0-9A-Fa-f]{1,4}:){3,7}[0-9A-Fa-f]{1,4}\b", Care::Sure),
         // Not `c10::add`: only what begins as addresses of networks do.
         (
             r"(?i)\b(?:fe80|f[cd][0-9a-f]{2}|2[0-9a-f]{3})(?::[0-9a-f]{1,4}){0,6}::(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4}\b",
-            false,
+            Care::Sure,
         ),
-        (r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+", false),
-        (r"/home/([^/\s:\x22'\x00]{1,64})", false),
+        // No versions of symbols: `memcpy@GLIBC_2.14`.
+        (
+            r"\b[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*\.[A-Za-z]{2,24}\b",
+            Care::Sure,
+        ),
+        (r"/home/([^/\s:\x22'\x00]{1,64})", Care::Sure),
+        // What says that it is the name of a host, and what looks like one where it may be.
+        (
+            r#"(?i)(?:^|[^\w-])(?:host_?name|node_?name|server_?name|pod_?name|master_addr(?:ess)?)["']?\s{0,8}[:=]\s{0,4}["']?([A-Za-z0-9][\w.-]{1,252})"#,
+            Care::Value,
+        ),
+        (
+            r#"(?i)(?:^|[^\w-])host["']?\s{0,8}[:=]\s{0,4}["']?([A-Za-z][\w.]{0,200}[0-9-][\w.-]{0,200})"#,
+            Care::Value,
+        ),
+        // Prompts, and what `scp` takes.
+        (r"(?:^|[^\w.-])([A-Za-z_][\w.-]{0,31}@[a-z0-9][a-z0-9-]{0,62}):[~/]", Care::Sure),
+        (r"\[([A-Za-z_][\w.-]{0,31}@[A-Za-z0-9-]{1,63}) [^\]\n]{0,200}\][#$]", Care::Sure),
+        // syslog.
+        (
+            r"(?m)^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d ([A-Za-z0-9][\w.-]{0,252}) [\w./-]{1,100}(?:\[\d+\])?:",
+            Care::Sure,
+        ),
     ])
 });
 
 static NAME: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(&format!("(?i-u)(?:{NAMES})$")).expect("the expressions are proved by a test")
+    Regex::new(&format!("(?i-u)(?:{NAMES}|{CHINESE})$"))
+        .expect("the expressions are proved by a test")
 });
 
 /// Whether a name speaks of a secret: `HF_TOKEN`, `password`.
@@ -95,9 +165,15 @@ pub(super) fn find(patterns: &[Pattern], text: &[u8]) -> Vec<(usize, usize)> {
             && let Some(found) = pattern.regex.captures_at(text, at)
         {
             let (start, end) = secret(&found);
-            let harmless =
-                is_harmless(&text[start..end]) || is_scheme(&text[start..end], &text[end..]);
-            if !(pattern.by_name && harmless) {
+            let value = &text[start..end];
+            let word = || is_word(value) || is_scheme(value, &text[end..]);
+            let harmless = match pattern.care {
+                Care::Sure => false,
+                Care::Value => is_number(value) || word(),
+                Care::Password => word(),
+                Care::Mixed => !is_mixed(value),
+            };
+            if !harmless {
                 spans.push((start, end));
             }
             // What ends one match may begin the next.
@@ -112,16 +188,41 @@ fn secret(found: &Captures<'_>) -> (usize, usize) {
     group.map_or((0, 0), |group| (group.start(), group.end()))
 }
 
-/// What stands behind such a name and is none: numbers, words of a language, what was taken out
-/// before.
-fn is_harmless(value: &[u8]) -> bool {
-    let word = value.trim_ascii().trim_ascii_end();
-    let number = word.iter().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e'));
-    let known: [&[u8]; 8] =
-        [b"none", b"null", b"true", b"false", b"unset", b"required", b"optional", b"str"];
-    number
-        || word.iter().all(|&b| b == b'*')
-        || known.iter().any(|known| word.eq_ignore_ascii_case(known))
+/// Sizes and counts: `token = 128`.
+fn is_number(value: &[u8]) -> bool {
+    let digits = |b: &u8| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e');
+    value.trim_ascii().iter().all(digits)
+}
+
+/// What stands behind such a name and is none: words of a language, what was taken out before.
+fn is_word(value: &[u8]) -> bool {
+    let word = value.trim_ascii();
+    let known: [&[u8]; 14] = [
+        b"none",
+        b"null",
+        b"true",
+        b"false",
+        b"unset",
+        b"required",
+        b"optional",
+        b"str",
+        b"unknown",
+        b"localhost",
+        b"command",
+        b"x86_64",
+        b"aarch64",
+        b"invalid",
+    ];
+    word.iter().all(|&b| b == b'*') || known.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
+/// Whether no word is like this: letters with digits, or with what stands in no word.
+fn is_mixed(value: &[u8]) -> bool {
+    let has = |is: fn(&u8) -> bool| value.iter().any(is);
+    let sign = |b: &u8| matches!(b, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'~');
+    !value.iter().all(|&b| b == b'*')
+        && has(u8::is_ascii_alphabetic)
+        && (has(u8::is_ascii_digit) || has(sign))
 }
 
 /// Whether a value only says how what stands behind it is meant, and that was taken out before:
@@ -130,15 +231,4 @@ fn is_scheme(value: &[u8], after: &[u8]) -> bool {
     let schemes: [&[u8]; 3] = [b"bearer", b"basic", b"token"];
     schemes.iter().any(|scheme| value.eq_ignore_ascii_case(scheme))
         && after.trim_ascii_start().starts_with(b"***")
-}
-
-/// Where a name stands as a word.
-pub(super) fn words(text: &[u8], name: &[u8]) -> Vec<(usize, usize)> {
-    let part = |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
-    memmem::find_iter(text, name)
-        .map(|at| (at, at + name.len()))
-        .filter(|&(start, end)| {
-            !part(start.checked_sub(1).and_then(|before| text.get(before))) && !part(text.get(end))
-        })
-        .collect()
 }

@@ -23,7 +23,7 @@ use super::place::{Manner, replace, replaceable, staging};
 use crate::cli::BundleArgs;
 use crate::collect;
 use crate::facts::Facts;
-use crate::redact::Redactor;
+use crate::redact::{self, Redactor};
 use crate::render::{Format, Style, read_document, render, render_documents, write_json};
 use crate::report::ExitStatus;
 use crate::sysroot::Sysroot;
@@ -81,7 +81,8 @@ pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStat
     let facts = record(args, &machine)?;
     let there = open_machine(&args.scan.machine)?;
     let tails = logs::tails(&here, &own, &there, args.limit << 20);
-    let mut redactor = Redactor::new(args.redact, names(&facts));
+    let machines: &[&Sysroot] = if own.is_empty() { &[&there] } else { &[&there, &here] };
+    let mut redactor = Redactor::new(args.redact, names(&facts, machines));
     let mut made = None;
     let mut fill = |out: &mut dyn Write| {
         let mut out = Counted { out, count: 0 };
@@ -142,10 +143,24 @@ fn own(paths: &[PathBuf], here: &Sysroot) -> anyhow::Result<Vec<String>> {
     absolute.collect()
 }
 
-/// Names of the host and of its users.
-fn names(facts: &Facts) -> Vec<String> {
-    let home = facts.env.get("HOME").and_then(|home| home.rsplit('/').next());
-    facts.host.name.iter().map(String::as_str).chain(home).map(str::to_owned).collect()
+/// Names of the host and of its users, and of those of this machine, whose logs may be in it.
+fn names(facts: &Facts, machines: &[&Sysroot]) -> Vec<String> {
+    let mut names: Vec<String> = facts.host.user.iter().cloned().collect();
+    let mut own = |host: &str, home: &str| {
+        names.extend([host, redact::short(host).unwrap_or_default()].map(str::to_owned));
+        names.extend([redact::last(home), home].map(str::to_owned));
+    };
+    own(facts.host.name.as_deref().unwrap_or_default(), facts.env.get("HOME").unwrap_or_default());
+    for machine in machines {
+        let home = machine.env().get("HOME").unwrap_or_default();
+        own(machine.machine().hostname.as_deref().unwrap_or_default(), home);
+    }
+    for machine in machines {
+        let text = |path: &str| machine.read_text(path).unwrap_or_default();
+        names.extend(redact::people(&text("/etc/passwd"), &text("/etc/group")));
+        names.extend(redact::hosts(&text("/etc/hosts")));
+    }
+    names
 }
 
 /// Writes the archive; what it holds comes last.
@@ -182,7 +197,8 @@ fn write(
         let text = redactor.bytes(&tail.text);
         // What is text now is not called compressed; the log beside it keeps its name.
         let ending = if tail.compressed { ".txt" } else { "" };
-        pack.add_log(&format!("logs{}{ending}", tail.path), &text, tail)?;
+        let name = redactor.path(&format!("logs{}{ending}", tail.path));
+        pack.add_log(&name, &text, tail)?;
     }
     for left in &tails.left_out {
         left_out.push(json!({ "path": left.path, "why": left.why }));
@@ -215,10 +231,13 @@ fn tree<W: Write>(
         let Some(path) = entry.path().strip_prefix(dir).ok().and_then(Path::to_str) else {
             continue;
         };
-        let name = format!("machine/{path}");
+        // As in the lists of the recording, which are redacted too.
+        let name = redactor.path(&format!("machine/{path}"));
         let kind = entry.file_type();
         if kind.is_symlink() {
-            pack.add_link(&name, &std::fs::read_link(entry.path())?)?;
+            let target = std::fs::read_link(entry.path())?;
+            let shown = target.to_str().map(|target| redactor.path(target));
+            pack.add_link(&name, &shown.map_or(target, PathBuf::from))?;
         } else if kind.is_dir() {
             pack.add_directory(&name)?;
         } else if holds_no_text(entry.path())? {

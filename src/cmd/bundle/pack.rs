@@ -1,5 +1,6 @@
 //! Writes the archive, and the list of what is in it.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -47,6 +48,8 @@ pub(super) struct Pack<W: Write> {
     archive: Builder<GzEncoder<W>>,
     /// What is in it so far.
     pub(super) entries: Vec<Entry>,
+    /// The paths of files and links.
+    taken: BTreeSet<String>,
 }
 
 impl<W: Write> Pack<W> {
@@ -55,7 +58,17 @@ impl<W: Write> Pack<W> {
         // Nothing of the machine that it is written on: no owner, no time.
         archive.mode(HeaderMode::Deterministic);
         archive.follow_symlinks(false);
-        Self { archive, entries: Vec::new() }
+        Self { archive, entries: Vec::new(), taken: BTreeSet::new() }
+    }
+
+    /// The path of one more file. Of two that are told apart only by what was taken out of their
+    /// paths, none takes the place of the other.
+    fn place(&mut self, path: &str) -> String {
+        let numbered = (2..).map(|number| format!("{path}~{number}"));
+        let mut places = std::iter::once(path.to_owned()).chain(numbered);
+        let free = places.find(|place| !self.taken.contains(place)).unwrap_or_default();
+        self.taken.insert(free.clone());
+        free
     }
 
     /// Adds a file.
@@ -63,9 +76,10 @@ impl<W: Write> Pack<W> {
         let mut header = Header::new_gnu();
         header.set_size(content.len() as u64);
         header.set_mode(0o644);
+        let path = self.place(path);
         self.archive.append_data(&mut header, format!("{TOP}/{path}"), content)?;
         self.entries.push(Entry {
-            path: path.to_owned(),
+            path,
             size: content.len() as u64,
             sha256: Some(Sha256::of(content).hex()),
             ..Entry::default()
@@ -87,8 +101,9 @@ impl<W: Write> Pack<W> {
     /// Adds a file of which only parts are there: its holes take no room.
     pub(super) fn add_sparse(&mut self, path: &str, file: &Path) -> io::Result<()> {
         let size = file.symlink_metadata()?.len();
+        let path = self.place(path);
         self.archive.append_path_with_name(file, format!("{TOP}/{path}"))?;
-        self.entries.push(Entry { path: path.to_owned(), size, ..Entry::default() });
+        self.entries.push(Entry { path, size, ..Entry::default() });
         Ok(())
     }
 
@@ -107,11 +122,27 @@ impl<W: Write> Pack<W> {
         header.set_entry_type(EntryType::Symlink);
         header.set_size(0);
         header.set_mode(0o777);
+        let path = self.place(path);
         self.archive.append_link(&mut header, format!("{TOP}/{path}"), target)
     }
 
     /// Ends the archive.
     pub(super) fn finish(self) -> io::Result<()> {
         self.archive.into_inner()?.finish()?.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_files_of_one_redacted_path_are_both_there() {
+        let mut pack = Pack::new(Vec::new());
+        for content in [b"a", b"b"] {
+            pack.add("logs/home/***/x.log", content).unwrap();
+        }
+        let paths: Vec<&str> = pack.entries.iter().map(|entry| entry.path.as_str()).collect();
+        assert_eq!(paths, ["logs/home/***/x.log", "logs/home/***/x.log~2"]);
     }
 }
