@@ -12,6 +12,9 @@ use super::{Model, Source, Unreadable, damaged, export, limited, pickle, torchsc
 const ENTRY_LIMIT: u64 = 256 << 20;
 /// The most entries that an archive may have: one per tensor, and a few.
 const MOST_ENTRIES: usize = 1_000_000;
+/// Bytes of its end in which an archive says how many entries it has: the record, and the longest
+/// comment.
+const TAIL: u64 = (64 << 10) + 256;
 
 /// A zip archive of PyTorch.
 pub(super) struct Archive<'a> {
@@ -20,12 +23,17 @@ pub(super) struct Archive<'a> {
 
 impl<'a> Archive<'a> {
     pub(super) fn open(source: &'a mut dyn Source) -> Result<Self, Unreadable> {
+        let listed = listed(source)?;
         let zip = ZipArchive::new(source).map_err(unreadable)?;
         if zip.len() > MOST_ENTRIES {
             return Err(Unreadable::TooLarge {
                 what: "the list of entries".to_owned(),
                 limit: MOST_ENTRIES as u64,
             });
+        }
+        // The reader of the archive keeps one of several entries with a name, and others another.
+        if listed.is_some_and(|listed| listed > zip.len() as u64) {
+            return Err(damaged("the archive has several entries of one name"));
         }
         Ok(Self { zip })
     }
@@ -56,6 +64,25 @@ impl<'a> Archive<'a> {
         entry.take(most).read_to_end(&mut bytes).map_err(|error| damaged(error.to_string()))?;
         Ok(bytes)
     }
+}
+
+/// How many entries an archive says that it has, where it ends as most do.
+fn listed(source: &mut dyn Source) -> Result<Option<u64>, Unreadable> {
+    use std::io::{Read as _, SeekFrom};
+    let end = source.seek(SeekFrom::End(0))?;
+    source.seek(SeekFrom::Start(end.saturating_sub(TAIL)))?;
+    let mut tail = Vec::new();
+    (&mut *source).take(TAIL).read_to_end(&mut tail)?;
+    let number = |at: usize| tail.get(at..at + 2).and_then(|two| two.first_chunk::<2>());
+    let Some(at) = memchr::memmem::rfind(&tail, b"PK\x05\x06") else { return Ok(None) };
+    let few = number(at + 10).map(|bytes| u64::from(u16::from_le_bytes(*bytes)));
+    if few != Some(u64::from(u16::MAX)) {
+        return Ok(few);
+    }
+    // More than fit into two bytes stand in the record before it.
+    let wide = memchr::memmem::rfind(&tail[..at], b"PK\x06\x06");
+    let many = wide.and_then(|at| tail.get(at + 32..at + 40)?.first_chunk::<8>());
+    Ok(many.map(|bytes| u64::from_le_bytes(*bytes)))
 }
 
 fn unreadable(error: ZipError) -> Unreadable {

@@ -358,7 +358,7 @@ pub enum Unreadable {
     Empty,
     /// It begins as a file of zeros does: what was cut off by a full disk or a broken copy.
     #[error(
-        "it begins with {0} zeros; it may be incomplete: compare it with the original, or write it again"
+        "it begins with {0} zeros; it may be incomplete: compare its size with the original, or write it again"
     )]
     Zeros(usize),
     /// A pipe, a socket or a device, which is not opened.

@@ -1,7 +1,8 @@
-//! safetensors: a header of JSON says the data type of each tensor. There are no operators.
+//! safetensors: a header of JSON says the data type of each tensor. There are no operators. The
+//! tensors themselves are not read, but have to be there: a file that is cut off is not whole.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
+use std::io::{Read as _, SeekFrom};
 
 use serde::Deserialize;
 
@@ -13,49 +14,96 @@ pub(super) const HEADER_LIMIT: u64 = 100_000_000;
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Entry {
-    Tensor { dtype: String },
+    Tensor { dtype: String, shape: Vec<u64>, data_offsets: (u64, u64) },
     Metadata(serde::de::IgnoredAny),
 }
 
-/// The names of the format by those of PyTorch.
-const DTYPES: [(&str, &str); 14] = [
-    ("BF16", "bfloat16"),
-    ("BOOL", "bool"),
-    ("C64", "complex64"),
-    ("F16", "float16"),
-    ("F32", "float32"),
-    ("F64", "float64"),
-    ("F8_E4M3", "float8_e4m3fn"),
-    ("F8_E5M2", "float8_e5m2"),
-    ("I16", "int16"),
-    ("I32", "int32"),
-    ("I64", "int64"),
-    ("I8", "int8"),
-    ("U16", "uint16"),
-    ("U8", "uint8"),
+/// What may stand in the header besides tensors.
+const METADATA: &str = "__metadata__";
+
+/// The names of the format by those of PyTorch, and the bytes of one number.
+const DTYPES: [(&str, &str, u64); 14] = [
+    ("BF16", "bfloat16", 2),
+    ("BOOL", "bool", 1),
+    ("C64", "complex64", 8),
+    ("F16", "float16", 2),
+    ("F32", "float32", 4),
+    ("F64", "float64", 8),
+    ("F8_E4M3", "float8_e4m3fn", 1),
+    ("F8_E5M2", "float8_e5m2", 1),
+    ("I16", "int16", 2),
+    ("I32", "int32", 4),
+    ("I64", "int64", 8),
+    ("I8", "int8", 1),
+    ("U16", "uint16", 2),
+    ("U8", "uint8", 1),
 ];
 
 pub(super) fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
+    let length = source.seek(SeekFrom::End(0))?;
+    source.seek(SeekFrom::Start(0))?;
     let mut size = [0; 8];
     source.read_exact(&mut size).map_err(|_| damaged("the file ends within its first number"))?;
     let size = u64::from_le_bytes(size);
     if size > HEADER_LIMIT {
-        return Err(Unreadable::TooLarge { what: "the header".into(), limit: HEADER_LIMIT });
+        return Err(damaged(format!(
+            "the header of safetensors is said to have {size} bytes, and the format allows \
+             {HEADER_LIMIT}"
+        )));
     }
+    let Some(data) = length.checked_sub(8 + size) else {
+        return Err(damaged(format!(
+            "the file ends within the header of safetensors, which is said to have {size} bytes"
+        )));
+    };
     let header = limited::all(source.take(size), HEADER_LIMIT, "the header")?;
     let entries: BTreeMap<String, Entry> = serde_json::from_slice(&header)
         .map_err(|error| damaged(format!("the header is no JSON of safetensors: {error}")))?;
     let mut model = Model::new(Format::Safetensors);
     model.note(Note::NoOperators);
-    for entry in entries.into_values() {
-        if let Entry::Tensor { dtype } = entry {
-            let known = DTYPES.iter().find(|(name, _)| *name == dtype);
-            let name = known
-                .map_or_else(|| dtype.chars().take(40).collect(), |(_, name)| (*name).to_owned());
-            *model.dtypes.entry(name).or_default() += 1;
+    for (name, entry) in entries {
+        let Entry::Tensor { dtype, shape, data_offsets } = entry else {
+            if name == METADATA {
+                continue;
+            }
+            let name: String = name.chars().take(80).collect();
+            return Err(damaged(format!("the entry `{name}` of the header is no tensor")));
+        };
+        let known = DTYPES.iter().find(|(name, ..)| *name == dtype);
+        let bytes = known.map(|(.., bytes)| *bytes);
+        if let Err(why) = fits(&shape, bytes, data_offsets, data) {
+            let name: String = name.chars().take(80).collect();
+            return Err(damaged(format!("the tensor `{name}` {why}")));
         }
+        let dtype = known
+            .map_or_else(|| dtype.chars().take(40).collect(), |(_, name, _)| (*name).to_owned());
+        *model.dtypes.entry(dtype).or_default() += 1;
     }
     Ok(model)
+}
+
+/// Whether a tensor is where the header says it is, in `data` bytes behind it, and as large.
+fn fits(
+    shape: &[u64],
+    bytes: Option<u64>,
+    (begin, end): (u64, u64),
+    data: u64,
+) -> Result<(), String> {
+    let Some(size) = end.checked_sub(begin) else {
+        return Err(format!("ends at byte {end}, before it begins at {begin}"));
+    };
+    if end > data {
+        return Err(format!("ends at byte {end} of the data, of which there are {data}"));
+    }
+    // Of a data type that is not known nothing is said.
+    let Some(bytes) = bytes else { return Ok(()) };
+    let wanted = shape.iter().try_fold(bytes, |all, side| all.checked_mul(*side));
+    if wanted != Some(size) {
+        // A shape may be as long as the header.
+        let shape = &shape[..shape.len().min(16)];
+        return Err(format!("has {size} bytes, which its shape {shape:?} does not have"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -67,15 +115,33 @@ mod tests {
     #[test]
     fn tensors_are_counted_by_type() {
         let header = br#"{"__metadata__":{"format":"pt"},"a":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]},"b":{"dtype":"F8_E4M3","shape":[],"data_offsets":[2,3]}}"#;
-        let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
-        bytes.extend(header);
+        let file = |header: &[u8], data: usize| {
+            let length = (header.len() as u64).to_le_bytes();
+            [&length[..], header, &vec![0; data]].concat()
+        };
+        let bytes = file(header, 3);
         let model = read(&mut Cursor::new(bytes)).unwrap();
         assert_eq!(
             model.dtypes.into_iter().collect::<Vec<_>>(),
             [("bfloat16".to_owned(), 1), ("float8_e4m3fn".to_owned(), 1)]
         );
         assert_eq!(model.notes, [Note::NoOperators]);
-        let huge = u64::MAX.to_le_bytes();
-        assert!(matches!(read(&mut Cursor::new(huge)), Err(Unreadable::TooLarge { .. })));
+        let damaged = |bytes: Vec<u8>, says: &str| {
+            let error = read(&mut Cursor::new(bytes)).unwrap_err();
+            let told = error.to_string();
+            assert!(matches!(error, Unreadable::Damaged { .. }) && told.contains(says), "{told}");
+        };
+        damaged(u64::MAX.to_le_bytes().to_vec(), "the format allows");
+        damaged(file(header, 2), "`b` ends at byte 3 of the data, of which there are 2");
+        damaged(file(header, 3)[..40].to_vec(), "ends within the header");
+        let one = |tensor: &str| file(format!("{{\"a\":{tensor}}}").as_bytes(), 8);
+        damaged(one(r#"{"dtype":"F32","shape":[3],"data_offsets":[0,8]}"#), "its shape [3]");
+        let large = r#"{"dtype":"F32","shape":[9223372036854775807,4],"data_offsets":[0,8]}"#;
+        damaged(one(large), "does not have");
+        damaged(one(r#"{"dtype":"F32","shape":[2],"data_offsets":[8,0]}"#), "before it begins");
+        damaged(one("7"), "`a` of the header is no tensor");
+        // Nothing is known of the size of other data types.
+        let odd = one(r#"{"dtype":"F4","shape":[16],"data_offsets":[0,8]}"#);
+        assert_eq!(read(&mut Cursor::new(odd)).unwrap().dtypes["F4"], 1);
     }
 }

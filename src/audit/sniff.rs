@@ -29,6 +29,12 @@ pub fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
     }
     head.truncate(filled);
     source.seek(SeekFrom::Start(0))?;
+    if head.is_empty() {
+        return Err(Unreadable::Empty);
+    }
+    if head.len() > 8 && head.iter().all(|byte| *byte == 0) {
+        return Err(Unreadable::Zeros(head.len()));
+    }
     if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
         archive::read(source)
     } else if head.starts_with(b"\x80") || is_old_pickle(&head) {
@@ -126,11 +132,16 @@ fn is_old_pickle(head: &[u8]) -> bool {
     }
 }
 
-/// The length of a header, and the brace that it begins with.
+/// The length of a header, and the brace that it begins with. A length that no header has is
+/// damaged, unless it is text in which a brace stands at this place.
 fn is_safetensors(head: &[u8]) -> bool {
-    let length = head.first_chunk::<8>().map(|bytes| u64::from_le_bytes(*bytes));
-    length.is_some_and(|length| (2..=safetensors::HEADER_LIMIT).contains(&length))
-        && head.get(8) == Some(&b'{')
+    let Some((bytes, rest)) = head.split_first_chunk::<8>() else { return false };
+    let length = u64::from_le_bytes(*bytes);
+    if (2..=safetensors::HEADER_LIMIT).contains(&length) {
+        return rest.starts_with(b"{");
+    }
+    let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    rest.starts_with(b"{\"") && !bytes.iter().all(is_text)
 }
 
 /// A model of ONNX begins with `ir_version` (field 1, a small number), as every exporter writes it,

@@ -22,6 +22,7 @@ use crate::convert::diff::unified;
 use crate::convert::git;
 use crate::convert::journal::{DIRECTORY, Journals};
 use crate::convert::kind::FileKind;
+use crate::convert::links::{self, Linked};
 use crate::convert::needle;
 use crate::convert::options::Options;
 use crate::convert::page;
@@ -31,6 +32,7 @@ use crate::convert::report::{Done, report, shown, shown_directory};
 use crate::convert::undo::{Undone, recover, undo};
 use crate::convert::walk::{Found, Scope, root_directories, walk};
 use crate::data::Catalog;
+use crate::ops::{Tables, Target as Column};
 use crate::render::{Format, render_page};
 use crate::report::{Evidence, ExitStatus, Found as Statement, Report};
 use crate::text::{Text, sentence, words};
@@ -53,7 +55,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
             Target::of(args)
         },
     );
-    let mut found = found?;
+    let (mut found, target) = (found?, target?);
     let options = Options {
         target: target.version.clone(),
         transfer: args.transfer,
@@ -85,24 +87,28 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
         remarks.extend(interrupted(&found));
     }
     let mut finishing = Vec::new();
+    let mut linked = Vec::new();
     let done = if let Some(dir) = &args.output {
         Done::Copied(copy(&scope, &found, &planned, dir, args.force)?, dir.clone())
     } else if args.check {
         Done::Checked
     } else if in_place {
         let proof = |file: &PlannedFile| prove(file, &options, &project);
-        let (done, open) = write(args, &found, &mut planned, question, &proof, &mut remarks)?;
-        if matches!(done, Done::Refused(_)) {
+        let written = write(args, &found, &mut planned, question, &proof)?;
+        if matches!(written.done, Done::Refused(_)) {
             planned.prove(&options, &project);
         }
-        finishing = open;
-        done
+        finishing = written.open;
+        linked = written.linked;
+        written.done
     } else {
         Done::Planned
     };
     let written = matches!(done, Done::Written(n) if n > 0);
     let mut report =
         report(&found, &planned, &done, subject(args), output.format() == Format::Json);
+    let linked = linked.iter().map(|(at, linked)| (&*planned.files[*at].file.path, *linked));
+    report.findings.extend(links::replaced(&linked.collect::<Vec<_>>()));
     for (_journals, finishing) in finishing {
         finishing.wait()?;
     }
@@ -113,11 +119,11 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     for undone in recovered {
         let n = undone.restored.len().to_string();
         report.notes.push(sentence("convert_recovered", &[("n", n)]));
-        report.findings.extend(changed_since(&undone, "interrupted"));
+        report.findings.extend(changed_since(&undone, ["interrupted", "interrupted_gone"]));
     }
     report.notes.extend(remarks);
     if args.diff {
-        return show_patch(&planned, report, output);
+        return show_patch(&planned, &found.idle_excludes, report, output);
     }
     let finished = finish_with(report, &planned, output);
     if written {
@@ -152,15 +158,16 @@ struct Target {
 
 impl Target {
     /// What `--target` names, else what the Python of this machine would import.
-    fn of(args: &ConvertArgs) -> Self {
-        if args.target.is_some() {
-            return Self { version: args.target.clone(), found: None };
+    fn of(args: &ConvertArgs) -> anyhow::Result<Self> {
+        if let Some(version) = &args.target {
+            known(version)?;
+            return Ok(Self { version: Some(version.clone()), found: None });
         }
         let machine = this_machine();
         let found = installed(&machine, "torch-npu");
         let found = found.and_then(|(version, dir)| Some((version.parse().ok()?, dir)));
         let (version, found) = found.unzip();
-        Self { version, found }
+        Ok(Self { version, found })
     }
 
     fn tell(&self, report: &mut Report) {
@@ -187,6 +194,19 @@ impl Target {
     }
 }
 
+/// Refuses a version of which nothing is known, as `audit-ops` does: every name would be one that it
+/// has, or none.
+fn known(version: &Version) -> anyhow::Result<()> {
+    // Candidates and builds of a release have its names.
+    let mut parts = version.release().to_vec();
+    parts.resize(parts.len().max(3), 0);
+    let mut asked = parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(".");
+    if let Some(post) = version.post() {
+        asked = format!("{asked}.post{post}");
+    }
+    Column::asked(Tables::get(), &asked).map(drop).map_err(|why| anyhow::anyhow!(why))
+}
+
 fn subject(args: &ConvertArgs) -> String {
     args.root.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(" ")
 }
@@ -206,11 +226,16 @@ fn scope(args: &ConvertArgs) -> anyhow::Result<Scope> {
     })
 }
 
+/// What to do where there can be no journal.
+const NO_JOURNAL: &str = "nothing can be written here without a journal for --undo (`--output DIR` \
+                          writes a copy elsewhere)";
+
 /// Puts back what an earlier run left half done, before anything is read.
 fn restore_interrupted(found: &Found) -> anyhow::Result<Vec<Undone>> {
     let mut recovered = Vec::new();
     for root in &found.roots {
-        let Some(journals) = Journals::existing(&root.dir)? else { continue };
+        let journals = Journals::existing(&root.dir).context(NO_JOURNAL)?;
+        let Some(journals) = journals else { continue };
         recovered.extend(recover(&journals)?);
         journals.tidy();
     }
@@ -229,6 +254,36 @@ fn interrupted(found: &Found) -> Vec<Text> {
     halves.map(|root| sentence("convert_would_recover", &[("dir", shown(&root.dir))])).collect()
 }
 
+/// What became of files that were to be replaced.
+struct Written {
+    done: Done,
+    /// What still waits for the disk.
+    open: Vec<(Journals, Finishing)>,
+    /// The files that had several names, by their position in the plan.
+    linked: Vec<(usize, Linked)>,
+}
+
+/// The files to be replaced of which git does not have what they hold, as the user named them.
+///
+/// # Errors
+///
+/// Where git cannot say it: what nobody knows is not overwritten unasked.
+fn not_in_git(planned: &Plan, question: git::Question) -> anyhow::Result<Vec<PathBuf>> {
+    let files = planned.files.iter().filter(|file| file.after.is_some()).map(|file| &file.file);
+    let named: BTreeMap<PathBuf, &PathBuf> =
+        files.map(|file| (file.root.real.join(&file.relative), &file.path)).collect();
+    let answer = question.uncommitted(&named.keys().cloned().collect::<Vec<_>>());
+    if let Some((top, why)) = answer.trouble {
+        anyhow::bail!(
+            "whether git has all changes in `{}` is not known, so nothing was written (`--force` \
+             writes without asking git): {why}",
+            top.display()
+        );
+    }
+    let uncommitted = answer.uncommitted.iter().filter_map(|real| named.get(real));
+    Ok(uncommitted.map(|path| (*path).clone()).collect())
+}
+
 /// Replaces the files, root by root; if one fails, the roots before are taken back.
 fn write(
     args: &ConvertArgs,
@@ -236,21 +291,12 @@ fn write(
     planned: &mut Plan,
     question: git::Question,
     proof: &(dyn Fn(&PlannedFile) -> Result<(), FileProblem> + Sync),
-    remarks: &mut Vec<Text>,
-) -> anyhow::Result<(Done, Vec<(Journals, Finishing)>)> {
+) -> anyhow::Result<Written> {
+    let mut linked = Vec::new();
     if !args.force {
-        let files: Vec<PathBuf> = planned
-            .files
-            .iter()
-            .filter(|file| file.after.is_some())
-            .map(|file| file.file.root.real.join(&file.file.relative))
-            .collect();
-        let answer = question.uncommitted(&files);
-        if let Some(why) = answer.trouble {
-            remarks.push(sentence("convert_git_silent", &[("why", why)]));
-        }
-        if !answer.uncommitted.is_empty() {
-            return Ok((Done::Refused(answer.uncommitted), Vec::new()));
+        let uncommitted = not_in_git(planned, question)?;
+        if !uncommitted.is_empty() {
+            return Ok(Written { done: Done::Refused(uncommitted), open: Vec::new(), linked });
         }
     }
     let mut open: Vec<(Journals, Finishing)> = Vec::new();
@@ -271,20 +317,19 @@ fn write(
                 Change { relative: &file.file.relative, before: &file.before, after }
             })
             .collect();
-        let outcome = Journals::open(&root.dir)
-            .context("nothing can be written without a journal for --undo")
-            .and_then(|journals| {
-                let sound = |at: usize| proof(&planned.files[mine[at]]);
-                let mut committed = commit(&journals, &changes, args.backup, &sound);
-                match committed.as_mut().map(|committed| committed.finishing.take()) {
-                    Ok(Some(finishing)) => open.push((journals, finishing)),
-                    _ => journals.tidy(),
-                }
-                committed.map_err(anyhow::Error::from)
-            });
+        let outcome = Journals::open(&root.dir).context(NO_JOURNAL).and_then(|journals| {
+            let sound = |at: usize| proof(&planned.files[mine[at]]);
+            let mut committed = commit(&journals, &changes, args.backup, &sound);
+            match committed.as_mut().map(|committed| committed.finishing.take()) {
+                Ok(Some(finishing)) => open.push((journals, finishing)),
+                _ => journals.tidy(),
+            }
+            committed.map_err(anyhow::Error::from)
+        });
         match outcome {
-            Ok(Committed { left, replaced: count, .. }) => {
+            Ok(Committed { left, replaced: count, linked: several, .. }) => {
                 replaced += count;
+                linked.extend(several.into_iter().map(|(at, names)| (mine[at], names)));
                 problems.extend(left.into_iter().map(|(at, problem)| (mine[at], problem)));
             }
             Err(error) => {
@@ -300,11 +345,16 @@ fn write(
     for (at, problem) in problems {
         planned.files[at].leave(problem);
     }
-    Ok((Done::Written(replaced), open))
+    Ok(Written { done: Done::Written(replaced), open, linked })
 }
 
 /// `--diff`: the patch alone on standard output; what went wrong on standard error.
-fn show_patch(planned: &Plan, report: Report, output: &Output) -> anyhow::Result<ExitStatus> {
+fn show_patch(
+    planned: &Plan,
+    idle_excludes: &[String],
+    report: Report,
+    output: &Output,
+) -> anyhow::Result<ExitStatus> {
     print(|terminal, out| {
         for file in &planned.files {
             if let Some(after) = &file.after {
@@ -319,6 +369,10 @@ fn show_patch(planned: &Plan, report: Report, output: &Output) -> anyhow::Result
     }
     let mut report = report;
     output.settle(&mut report);
+    for exclude in idle_excludes {
+        let said = sentence("convert_idle_exclude", &[("exclude", exclude.clone())]);
+        say_aside(said.get(output.lang()));
+    }
     for finding in report.findings.iter().filter(|finding| report.fails(finding)) {
         say_aside(&format!("{}: {}", finding.severity.as_str(), finding.title.get(output.lang())));
     }
@@ -330,8 +384,11 @@ fn take_back(args: &ConvertArgs) -> anyhow::Result<Report> {
     let mut report = Report::new("convert", subject(args));
     let mut restored = 0;
     let mut nowhere = Vec::new();
+    let mut unlinked = Vec::new();
     for dir in root_directories(&args.root)? {
-        let undone = match Journals::existing(&dir)? {
+        let journals = Journals::existing(&dir)
+            .context("the journal for --undo cannot be used (who converted can take it back)")?;
+        let undone = match journals {
             Some(journals) => {
                 let undone = undo(&journals, args.force)?;
                 journals.tidy();
@@ -340,17 +397,28 @@ fn take_back(args: &ConvertArgs) -> anyhow::Result<Report> {
             None => None,
         };
         let Some(undone) = undone else {
-            nowhere.push(shown_directory(&dir));
+            nowhere.push(dir);
             continue;
         };
         restored += undone.restored.len();
-        report.findings.extend(changed_since(&undone, "since"));
+        report.findings.extend(changed_since(&undone, ["since", "since_gone"]));
+        unlinked.extend(undone.unlinked);
     }
-    anyhow::ensure!(
-        nowhere.is_empty() || restored > 0 || !report.findings.is_empty(),
-        "there is no run to take back in `{}`",
-        nowhere.join("`, `")
-    );
+    if let Some(first) = nowhere.first()
+        && restored == 0
+        && report.findings.is_empty()
+    {
+        let dirs: Vec<String> = nowhere.iter().map(|dir| shown_directory(dir)).collect();
+        let dirs = dirs.join("`, `");
+        match Journals::above(first) {
+            Some(above) => anyhow::bail!(
+                "there is no run to take back in `{dirs}`, but one in `{}`: name that as the root (-r)",
+                shown_directory(&above)
+            ),
+            None => anyhow::bail!("there is no run to take back in `{dirs}`"),
+        }
+    }
+    report.findings.extend(links::restored(&unlinked));
     let result = sentence("convert_undone", &[("n", restored.to_string())]);
     report.overview.push((words("convert_label_result"), result));
     report.extra.insert("result".to_owned(), serde_json::json!("undone"));
@@ -358,9 +426,12 @@ fn take_back(args: &ConvertArgs) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// A finding for each file that somebody wrote to since the run.
-fn changed_since(undone: &Undone, message: &'static str) -> Vec<crate::report::Finding> {
-    let statements = undone.changed.iter().map(|path| {
+/// A finding for each file that somebody wrote to since the run, or took away.
+fn changed_since(undone: &Undone, messages: [&'static str; 2]) -> Vec<crate::report::Finding> {
+    let [changed, gone] = messages;
+    let changed = undone.changed.iter().map(|path| (path, changed));
+    let left = changed.chain(undone.gone.iter().map(|path| (path, gone)));
+    let statements = left.map(|(path, message)| {
         let path = shown(path);
         Statement::error("CONVERT-CHANGED", message)
             .arg("path", path.clone())

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use super::backup;
 use super::denied::Denied;
 use super::journal::{Journal, JournalError, Journals, Original, State};
+use super::links::Linked;
 use super::plan::FileProblem;
 use super::replace::{self, Holds, Seen, Staged};
 use super::waiting::beside;
@@ -43,6 +44,8 @@ pub struct Committed {
     pub replaced: usize,
     /// The positions of the changes that were not made, and why.
     pub left: Vec<(usize, FileProblem)>,
+    /// The positions of the changes to files that had several names: the others keep what they had.
+    pub linked: Vec<(usize, Linked)>,
     /// Copies of the originals, if they were asked for.
     pub backups: Vec<PathBuf>,
     /// The end of the run, while there is something else to do.
@@ -159,6 +162,7 @@ pub fn commit(
         .map(|ready| Original {
             relative: ready.change.relative,
             mode: replace::mode(&ready.seen),
+            names: ready.seen.linked().names,
             before: ready.change.before,
             after: ready.change.after,
         })
@@ -182,6 +186,9 @@ pub fn commit(
             } else {
                 let dirs = run.directories().into_iter().map(Path::to_owned).collect();
                 let replaced = std::mem::take(&mut run.renamed);
+                let linked =
+                    replaced.iter().map(|&at| (ready[at].position, ready[at].seen.linked()));
+                committed.linked = linked.filter(|(_, linked)| linked.names > 1).collect();
                 committed.finishing = Some(Finishing::begin(Rest { journal, replaced, dirs }));
             }
             Ok(committed)

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -72,11 +73,25 @@ pub fn copy(
     if !empty {
         return fill(scope, found, &places, &changed, output);
     }
+    // The library tells the name that was to be made, too, which says nothing to anybody.
+    let cause = |error: io::Error| {
+        let words = error.to_string();
+        let words = words.split(" at path ").next().unwrap_or_default();
+        io::Error::new(error.kind(), words)
+    };
     let building = tempfile::Builder::new()
         .prefix(".ascend-doctor-")
         .tempdir_in(parent)
-        .map_err(|error| io(parent, error))?;
-    let written = fill(scope, found, &places, &changed, building.path())?;
+        .map_err(|error| io(output, cause(error)))?;
+    let written =
+        fill(scope, found, &places, &changed, building.path()).map_err(|error| match error {
+            // What is built appears under the name of the output.
+            CopyError::Io(path, error) => match path.strip_prefix(building.path()) {
+                Ok(below) => io(&output.join(below), error),
+                Err(_) => io(&path, error),
+            },
+            other => other,
+        })?;
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(building.path(), mode).map_err(|error| io(output, error))?;
     // An empty directory is replaced; what came into it meanwhile makes this fail.
@@ -115,8 +130,7 @@ fn fill(
             for source in named {
                 let to = output.join(place).join(&source.relative);
                 let planned = changed.get(source.path.as_path()).copied();
-                file(&source.path, &to, planned)
-                    .map_err(|error| CopyError::Io(source.path.clone(), error))?;
+                file(&source.path, &to, planned)?;
                 written += 1;
             }
             continue;
@@ -126,36 +140,43 @@ fn fill(
             let to = output.join(place).join(&entry.relative);
             let from = root.dir.join(&entry.relative);
             let kind = entry.kind;
-            let done = if kind.is_dir() {
-                std::fs::create_dir_all(&to).and_then(|()| same_mode(&from, &to))
+            if kind.is_dir() {
+                let made = std::fs::create_dir_all(&to).and_then(|()| same_mode(&from, &to));
+                made.map_err(of(&to))?;
             } else if kind.is_symlink() {
-                std::fs::read_link(&from).and_then(|target| link(&target, &to))
+                let target = std::fs::read_link(&from).map_err(of(&from))?;
+                link(&target, &to).map_err(of(&to))?;
             } else if kind.is_file() {
                 written += 1;
-                file(&from, &to, changed.get(from.as_path()).copied())
-            } else {
-                Ok(())
-            };
-            done.map_err(|error| CopyError::Io(from, error))?;
+                file(&from, &to, changed.get(from.as_path()).copied())?;
+            }
         }
     }
     Ok(written)
 }
 
-fn file(from: &Path, to: &Path, planned: Option<&PlannedFile>) -> io::Result<()> {
+/// An error of this path: what is read and what is written are told apart.
+fn of(path: &Path) -> impl Fn(io::Error) -> CopyError + '_ {
+    |error| CopyError::Io(path.to_owned(), error)
+}
+
+fn file(from: &Path, to: &Path, planned: Option<&PlannedFile>) -> Result<(), CopyError> {
     if let Some(dir) = to.parent() {
-        std::fs::create_dir_all(dir)?;
+        std::fs::create_dir_all(dir).map_err(of(dir))?;
     }
     if to.symlink_metadata().is_ok() {
-        std::fs::remove_file(to)?;
+        std::fs::remove_file(to).map_err(of(to))?;
     }
     match planned.and_then(|planned| planned.after.as_ref()) {
-        Some(after) => {
-            std::fs::write(to, after)?;
-            same_mode(from, to)
+        Some(after) => std::fs::write(to, after).map_err(of(to))?,
+        None => {
+            let mut source = File::open(from).map_err(of(from))?;
+            let mut target = File::create(to).map_err(of(to))?;
+            // Reading what could be opened fails seldom; a disk that is full often.
+            io::copy(&mut source, &mut target).map_err(of(to))?;
         }
-        None => std::fs::copy(from, to).map(|_| ()),
     }
+    same_mode(from, to).map_err(of(to))
 }
 
 fn link(target: &Path, to: &Path) -> io::Result<()> {

@@ -23,14 +23,16 @@ use crate::ordered::Gather as _;
 
 /// As much output of git as is read, in bytes.
 const MAX_OUTPUT: u64 = 64 << 20;
+/// The same of what it complains about.
+const MAX_WORDS: u64 = 16 << 10;
 
 /// What git says about some files.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// Those with changes that are not committed.
     pub uncommitted: Vec<PathBuf>,
-    /// Why there is no answer for some, if so.
-    pub trouble: Option<String>,
+    /// A work tree of which it is not known, and why, if there is one.
+    pub trouble: Option<(PathBuf, String)>,
 }
 
 /// What git said about whole work trees, by their top directory.
@@ -49,9 +51,9 @@ impl Question {
             return Self(None);
         }
         let ask = move || {
-            let asked = tops.into_iter().filter_map(|top| {
-                let said = changed(&find_git(&top)?, &top);
-                Some((top, said))
+            let asked = tops.into_iter().map(|top| {
+                let said = changed(&top);
+                (top, said)
             });
             asked.gather()
         };
@@ -88,22 +90,20 @@ fn uncommitted(files: &[PathBuf], mut said: Said) -> Answer {
     }
     let mut answer = Answer::default();
     for (top, files) in trees {
-        let said = said.remove(&top).or_else(|| Some(changed(&find_git(&top)?, &top)));
-        // Without git on the machine the journal is the safety.
-        let Some(said) = said else { return answer };
-        match said {
+        match said.remove(&top).unwrap_or_else(|| changed(&top)) {
             Ok(changed) => {
                 let dirty = changed.into_iter().filter(|path| files.contains(path.as_path()));
                 answer.uncommitted.extend(dirty);
             }
-            Err(why) => answer.trouble = answer.trouble.or(Some(why)),
+            Err(why) => answer.trouble = answer.trouble.or(Some((top, why))),
         }
     }
     answer
 }
 
 /// The tracked files below `top` that differ from the last commit.
-fn changed(git: &Path, top: &Path) -> Result<Vec<PathBuf>, String> {
+fn changed(top: &Path) -> Result<Vec<PathBuf>, String> {
+    let git = &find_git(top).ok_or("git is not installed, or not in the PATH")?;
     let filters = run(
         git,
         top,
@@ -179,21 +179,28 @@ fn run(git: &Path, top: &Path, settings: &[OsString], args: &[&str]) -> Result<V
         .args(args)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| error.to_string())?;
-    let mut output = Vec::new();
-    let read = match child.stdout.take() {
-        Some(pipe) => pipe.take(MAX_OUTPUT).read_to_end(&mut output),
-        None => Ok(0),
-    };
+    let (mut output, mut words) = (Vec::new(), Vec::new());
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let read = std::thread::scope(|threads| {
+        // Both at once: who writes to a pipe that nobody empties waits.
+        let words = &mut words;
+        threads.spawn(move || err.map(|pipe| pipe.take(MAX_WORDS).read_to_end(words)));
+        out.map_or(Ok(0), |pipe| pipe.take(MAX_OUTPUT).read_to_end(&mut output))
+    });
     let status = child.wait().map_err(|error| error.to_string())?;
     read.map_err(|error| error.to_string())?;
     if status.success() {
-        Ok(output)
-    } else {
-        Err(format!("git {} ended with {status}", args.first().unwrap_or(&"")))
+        return Ok(output);
     }
+    let words = String::from_utf8_lossy(&words);
+    let words =
+        words.lines().rfind(|line| line.starts_with("fatal:") || line.starts_with("error:"));
+    let words = words.map(|line| format!(" ({})", line.chars().take(200).collect::<String>()));
+    let name = args.first().unwrap_or(&"");
+    Err(format!("git {name} ended with {status}{}", words.unwrap_or_default()))
 }
 
 /// The git of the machine: never one that lies in the tree, nor in a directory of the `PATH`
@@ -252,6 +259,10 @@ mod tests {
         git(&top, &["add", "a.py"]);
         assert_eq!(asked(&files).uncommitted, [top.join("a.py")]);
         assert_eq!(asked(&files[1..]), Answer::default());
+        // What git cannot say is not known, and its words say why.
+        std::fs::write(top.join(".git/index"), "no index").unwrap();
+        let (unknown, why) = asked(&files).trouble.unwrap();
+        assert!(unknown == top && why.contains("fatal:"), "{why}");
     }
 
     /// Nothing that the configuration of the repository names is run.

@@ -71,6 +71,18 @@ pub struct Entry {
     pub after: String,
     /// Length before, in bytes.
     pub length: u64,
+    /// How many names the file had before: an undo gives the content back to one.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub names: u64,
+}
+
+fn one() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_one(names: &u64) -> bool {
+    *names == 1
 }
 
 /// A path as JSON can hold it: text, or bytes where it is none.
@@ -110,7 +122,11 @@ pub enum JournalError {
     #[error("`{path}`: {error}", path = .0.display(), error = .1)]
     Io(PathBuf, io::Error),
     /// Not a journal that this tool wrote.
-    #[error("`{path}` is no journal of this tool: {why}", path = .0.display(), why = .1)]
+    #[error(
+        "`{path}` is no journal of this tool: {why}; move it away (what it would take back stays as \
+         it is then), or convert into a copy with `--output DIR`",
+        path = .0.display(), why = .1
+    )]
     Malformed(PathBuf, String),
 }
 
@@ -132,6 +148,7 @@ struct Done {
 pub(super) struct Original<'a> {
     pub(super) relative: &'a Path,
     pub(super) mode: u32,
+    pub(super) names: u64,
     pub(super) before: &'a [u8],
     pub(super) after: &'a [u8],
 }
@@ -183,6 +200,21 @@ impl Journals {
             return Ok(None);
         }
         Self::open(base).map(Some)
+    }
+
+    /// The nearest directory above `dir` in which a run is that can be taken back.
+    pub fn above(dir: &Path) -> Option<PathBuf> {
+        let real = dir.canonicalize().ok()?;
+        let there = |dir: &Path| {
+            let Ok(runs) = dir.join(DIRECTORY).read_dir() else { return false };
+            runs.flatten().any(|run| run.path().join(RECORD).symlink_metadata().is_ok())
+        };
+        let (up, found) = real.ancestors().enumerate().skip(1).find(|(_, dir)| there(dir))?;
+        // Said as the user said it, where that leads there.
+        let said = dir.ancestors().nth(up).filter(|said| {
+            directory(&said.join("x")).canonicalize().is_ok_and(|real| real == found)
+        });
+        Some(said.unwrap_or(found).to_owned())
     }
 
     /// The root.
@@ -251,6 +283,7 @@ impl Journals {
                 before: Sha256::of(original.before).hex(),
                 after: Sha256::of(original.after).hex(),
                 length: original.before.len() as u64,
+                names: original.names,
             })
             .collect();
         let write = || -> io::Result<()> {

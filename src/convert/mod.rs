@@ -19,6 +19,7 @@
 //! - [`git`] tells what must not be overwritten unasked; [`commit`] replaces the files, all or
 //!   none, after [`journal`] has what [`undo`] needs; [`denied`] says why one cannot be
 //!   replaced; [`copy`] writes elsewhere instead.
+//! - [`links`] tells of files with several names.
 //! - [`mark`] puts comments where a person has to look, [`messages`] rewrites what people read.
 //! - [`diff`] shows it as a patch, [`page`] side by side, [`report`] says it in words ([`effort`]: with an estimate).
 //! - [`site`] is what is decided about one file: its edits, and the places that a person has
@@ -38,6 +39,7 @@ mod exclude;
 pub mod git;
 pub mod journal;
 pub mod kind;
+pub mod links;
 mod mark;
 mod messages;
 pub mod native;

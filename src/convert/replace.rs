@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Advice, OFlags, XattrFlags};
 
 use super::denied::Denied;
+use super::links::Linked;
 
 /// A file that was looked at: what tells whether somebody wrote to it since.
 #[derive(Debug, Clone)]
@@ -83,6 +84,11 @@ impl Seen {
     /// What keeps the user from replacing the file, as far as that is known beforehand.
     pub(super) fn denied(&self, path: &Path) -> Option<Denied> {
         Denied::before(path, &self.meta)
+    }
+
+    /// Which file it is, and how many names it has.
+    pub(super) fn linked(&self) -> Linked {
+        Linked { file: (self.meta.dev(), self.meta.ino()), names: self.meta.nlink() }
     }
 }
 

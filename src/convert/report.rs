@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::denied::Denied;
 use super::effort::{effort, rounded};
+use super::encoding::DecodeError;
 use super::plan::{FileProblem, Plan, PlannedFile};
 use super::rules::{Match, Rule, Rules};
 use super::site::{Certainty, Decision, Site};
@@ -160,7 +161,9 @@ fn problem_of(file: &PlannedFile, problem: &FileProblem) -> Statement {
                 .evidence(place.line(*line))
         }
         FileProblem::Undecodable(error) => {
-            say("CONVERT-TEXT", "undecodable").arg("detail", error.to_string()).evidence(place)
+            let nul = matches!(error, DecodeError::Nul(_));
+            let message = if nul { "nul" } else { "undecodable" };
+            say("CONVERT-TEXT", message).arg("detail", error.to_string()).evidence(place)
         }
         FileProblem::SelfCheck(detail) => {
             say("CONVERT-SELF", "unsound").arg("detail", detail.clone()).evidence(place)

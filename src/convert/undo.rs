@@ -23,6 +23,30 @@ pub struct Undone {
     /// The files that were written to since, by somebody else. If there are any, an undo has
     /// restored nothing; a recovery has left these alone.
     pub changed: Vec<PathBuf>,
+    /// The same of files that were taken away since.
+    pub gone: Vec<PathBuf>,
+    /// Those of the restored ones that had other names before the run: they are not linked again.
+    pub unlinked: Vec<PathBuf>,
+}
+
+impl Undone {
+    /// Keeps a file that cannot just be restored.
+    fn left(&mut self, entry: &Entry, now: Now) {
+        let left = if now == Now::Gone { &mut self.gone } else { &mut self.changed };
+        left.push(entry.path.path().to_owned());
+    }
+
+    /// Keeps what was restored.
+    fn put_back(&mut self, journal: &Journal, restored: Vec<usize>) {
+        let entries = restored.into_iter().map(|position| &journal.entries[position]);
+        for entry in entries {
+            let path = entry.path.path().to_owned();
+            if entry.names > 1 {
+                self.unlinked.push(path.clone());
+            }
+            self.restored.push(path);
+        }
+    }
 }
 
 /// Why a run could not be taken back.
@@ -42,6 +66,7 @@ enum Now {
     Old,
     New,
     Other,
+    Gone,
 }
 
 /// Takes the last run back; `None` if there is none. A file that is neither as the run left it
@@ -53,22 +78,22 @@ pub fn undo(journals: &Journals, force: bool) -> Result<Option<Undone>, UndoErro
         State::Interrupted => return recover(journals),
     };
     let mut wanted = Vec::new();
-    let mut changed = Vec::new();
+    let mut undone = Undone::default();
     for position in positions {
         let Some(entry) = journal.entries.get(position) else { continue };
         match now(journals.base(), entry)? {
             Now::Old => {}
             Now::New => wanted.push(position),
-            Now::Other if force => wanted.push(position),
-            Now::Other => changed.push(entry.path.path().to_owned()),
+            Now::Other | Now::Gone if force => wanted.push(position),
+            other => undone.left(entry, other),
         }
     }
-    if !changed.is_empty() {
-        return Ok(Some(Undone { restored: Vec::new(), changed }));
+    if !(undone.changed.is_empty() && undone.gone.is_empty()) {
+        return Ok(Some(undone));
     }
-    let restored = restore(journals.base(), &journal, &wanted)?;
+    undone.put_back(&journal, restore(journals.base(), &journal, &wanted)?);
     journal.remove()?;
-    Ok(Some(Undone { restored, changed }))
+    Ok(Some(undone))
 }
 
 /// Restores what an interrupted run replaced; `None` if none was interrupted. What somebody
@@ -76,32 +101,33 @@ pub fn undo(journals: &Journals, force: bool) -> Result<Option<Undone>, UndoErro
 pub fn recover(journals: &Journals) -> Result<Option<Undone>, UndoError> {
     let Some((journal, State::Interrupted)) = journals.latest()? else { return Ok(None) };
     let mut wanted = Vec::new();
-    let mut changed = Vec::new();
+    let mut undone = Undone::default();
     let mut left = Vec::new();
     journal.remove_temporaries(journals.base());
     for (position, entry) in journal.entries.iter().enumerate() {
         match now(journals.base(), entry)? {
             Now::Old => {}
             Now::New => wanted.push(position),
-            Now::Other => {
+            other => {
                 left.push(position);
-                changed.push(entry.path.path().to_owned());
+                undone.left(entry, other);
             }
         }
     }
-    let restored = restore(journals.base(), &journal, &wanted)?;
+    undone.put_back(&journal, restore(journals.base(), &journal, &wanted)?);
     if left.is_empty() {
         journal.remove()?;
     } else {
         journal.finish(left, &[])?;
     }
-    Ok(Some(Undone { restored, changed }))
+    Ok(Some(undone))
 }
 
 fn now(base: &Path, entry: &Entry) -> Result<Now, UndoError> {
     let path = base.join(entry.path.path());
     let content = match replace::content(&path, MAX_SIZE) {
         Ok(Some(content)) => content,
+        Ok(None) if path.symlink_metadata().is_err() => return Ok(Now::Gone),
         Ok(None) => return Ok(Now::Other),
         Err(error) => return Err(UndoError::Failed(path, error)),
     };
@@ -115,7 +141,8 @@ fn now(base: &Path, entry: &Entry) -> Result<Now, UndoError> {
     })
 }
 
-fn restore(base: &Path, journal: &Journal, wanted: &[usize]) -> Result<Vec<PathBuf>, UndoError> {
+/// Puts the originals back; returns the positions of those that were.
+fn restore(base: &Path, journal: &Journal, wanted: &[usize]) -> Result<Vec<usize>, UndoError> {
     let mut restored = Vec::new();
     let mut dirs = BTreeSet::new();
     // In portions, so that a large tree does not have to fit into memory at once. All of a portion is
@@ -130,11 +157,11 @@ fn restore(base: &Path, journal: &Journal, wanted: &[usize]) -> Result<Vec<PathB
                 let path = base.join(entry.path.path());
                 let temporary = journal.temporary(position);
                 let laid = lay_back(base, &path, &temporary, entry.mode, &bytes);
-                (entry, path, laid)
+                (position, path, laid)
             })
             .collect();
         let mut failed = None;
-        for (entry, path, laid) in laid {
+        for (position, path, laid) in laid {
             // Behind a failure nothing is replaced, and nothing is left lying.
             let placed = laid.and_then(Laid::settle).and_then(|staged| {
                 if failed.is_some() {
@@ -146,7 +173,7 @@ fn restore(base: &Path, journal: &Journal, wanted: &[usize]) -> Result<Vec<PathB
             match placed {
                 Ok(true) => {
                     dirs.insert(replace::directory(&path).to_owned());
-                    restored.push(entry.path.path().to_owned());
+                    restored.push(position);
                 }
                 Ok(false) => {}
                 Err(error) => failed = failed.or(Some(UndoError::Failed(path, error))),
@@ -247,7 +274,7 @@ mod tests {
         std::fs::write(dir.path().join("a.py"), "mine").unwrap();
         std::fs::remove_file(dir.path().join("b.py")).unwrap();
         let refused = undo(&journals, false).unwrap().unwrap();
-        assert_eq!(refused.changed, [Path::new("a.py"), Path::new("b.py")]);
+        assert_eq!((refused.changed, refused.gone), (vec!["a.py".into()], vec!["b.py".into()]));
         assert_eq!(read(&dir, "a.py"), "mine");
         undo(&journals, true).unwrap().unwrap();
         assert_eq!((read(&dir, "a.py"), read(&dir, "b.py")), ("1".into(), "2".into()));
@@ -294,6 +321,7 @@ mod tests {
         let original = |name, before, after| Original {
             relative: Path::new(name),
             mode: 0o644,
+            names: 1,
             before,
             after,
         };
@@ -326,8 +354,13 @@ mod tests {
         let dir = tree(&[("a.py", "mine")]);
         let before = entries(&dir);
         let journals = Journals::open(dir.path()).unwrap();
-        let original =
-            Original { relative: Path::new("a.py"), mode: 0o644, before: b"1", after: b"one" };
+        let original = Original {
+            relative: Path::new("a.py"),
+            mode: 0o644,
+            names: 1,
+            before: b"1",
+            after: b"one",
+        };
         let journal = journals.begin(&[original]).unwrap();
         std::fs::write(dir.path().join(journal.temporary(0)), "on").unwrap();
         assert_eq!(undo(&journals, false).unwrap(), None);

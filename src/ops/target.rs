@@ -74,6 +74,24 @@ impl Target {
         target(nearest.or_else(any)?, Match::Nearest)
     }
 
+    /// As [`Target::find`].
+    ///
+    /// # Errors
+    ///
+    /// With the sentence that says what is expected, where nothing fits.
+    pub fn asked(tables: &Tables, version: &str) -> Result<Self, String> {
+        let mut torches: Vec<&str> = tables.columns.iter().map(|column| column.torch).collect();
+        torches.retain(|torch| tables.torch_number(torch).is_some());
+        torches.dedup();
+        Self::find(tables, version).ok_or_else(|| {
+            format!(
+                "no table fits torch_npu `{version}`: expected a wheel such as 2.9.0.post2, or \
+                 PyTorch and release such as 2.9.0-26.0.0, for torch {}",
+                torches.join(", ")
+            )
+        })
+    }
+
     /// The newest release that has wheels.
     pub fn newest(tables: &Tables) -> Option<Self> {
         let is = |c: &Column| c.origin == Origin::Release && !c.wheels.is_empty();

@@ -153,6 +153,42 @@ fn long_strings_of_json_are_told() {
     assert_eq!((status, &report["inputs"][0]["operators"][0]["count"]), (0, &200_000.into()));
 }
 
+/// What is there, but not whole, is not taken for whole, nor for something else.
+#[test]
+fn damaged_tensors_and_empty_files_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let header = br#"{"a":{"dtype":"F32","shape":[25],"data_offsets":[0,100]}}"#;
+    let length = (header.len() as u64).to_le_bytes();
+    let cut = file(dir.path(), "cut.safetensors", &[&length[..], header, &[0; 2]].concat());
+    refused(&cut, "`a` ends at byte 100 of the data, of which there are 2");
+    let absurd = [&[0xff; 8][..], header].concat();
+    refused(&file(dir.path(), "absurd.safetensors", &absurd), "the format allows 100000000");
+    refused(&file(dir.path(), "zeros.safetensors", &[0; 5000]), "it begins with 4096 zeros");
+    let empty = file(dir.path(), "empty.pt", b"");
+    refused(&empty, "it is empty");
+    let (_, _, error) = text(&["--lang", "zh", "--torch-npu", "2.9.0", cut.to_str().unwrap()]);
+    assert!(error.contains("张量 `a` 结束于数据的第 100 字节"), "{error}");
+    // Two entries of one name: which one counts depends on who reads it.
+    let names = ["m/models/a.json", "m/models/b.json"];
+    let path = dir.path().join("twice.pt2");
+    zip(&path, &[(names[0], b"{}"), (names[1], b"{}")]);
+    let mut bytes = std::fs::read(&path).unwrap();
+    for at in records(&bytes, names[1].as_bytes()) {
+        bytes[at..at + names[0].len()].copy_from_slice(names[0].as_bytes());
+    }
+    refused(&file(dir.path(), "twice.pt2", &bytes), "several entries of one name");
+    // In a directory an empty file is told where its name is that of a model, and nowhere else.
+    let tree = dir.path().join("tree");
+    std::fs::create_dir(&tree).unwrap();
+    file(&tree, "ops.txt", b"aten::add.Tensor\n");
+    file(&tree, "py.typed", b"");
+    let (status, report) = json_of(&["--torch-npu", "2.9.0", tree.to_str().unwrap()]);
+    assert_eq!((status, report["findings"].as_array().unwrap().len()), (0, 0));
+    file(&tree, "weights.pt", b"");
+    let (status, report) = json_of(&["--torch-npu", "2.9.0", tree.to_str().unwrap()]);
+    assert_eq!((status, &report["findings"][0]["message"]), (3, &"damaged".into()));
+}
+
 #[test]
 fn pickles_are_refused_with_the_reason() {
     let dir = tempfile::tempdir().unwrap();

@@ -83,7 +83,7 @@ fn what_is_no_model_is_told_and_nothing_is_unpickled() {
         (pickle.to_str().unwrap().to_owned(), "never unpickled"),
         (file("old.pt", b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M"), "never unpickled"),
         (file("cut.pt2", b"PK\x03\x04\x00\x00"), "incomplete"),
-        (file("empty", b""), "none of the known formats"),
+        (file("empty", b""), "it is empty"),
         (file("noise", &[0xff, 0xfe, 0xfd, 0x01].repeat(50)), "none of the known formats"),
         (file("prose.txt", b"this is not a model\n"), "none of the known formats (Python sources"),
         (

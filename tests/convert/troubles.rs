@@ -53,7 +53,8 @@ fn files_that_cannot_be_understood_do_not_keep_the_others() {
     let before = tree.content();
     let run = tree.convert(&[]).ended(1);
     let run = run.said("`project/py2.py` was not converted: line 1 does not parse");
-    run.said("`project/bytes.py` was not converted: not valid UTF-8");
+    let run = run.said("`project/bytes.py` was not converted: not valid UTF-8");
+    run.said("`project/nul.py` was not converted: a NUL byte").said("No source has a NUL byte");
     assert_eq!(tree.read("a.py"), AFTER);
     for name in ["py2.py", "bytes.py", "nul.py"] {
         assert_eq!(tree.content()[std::path::Path::new(name)], before[std::path::Path::new(name)]);
@@ -112,9 +113,31 @@ fn hard_links_are_replaced_one_by_one() {
     let outside = tree.around().join("outside.py");
     std::fs::hard_link(tree.path("a.py"), tree.path("b.py")).unwrap();
     std::fs::hard_link(tree.path("a.py"), &outside).unwrap();
-    tree.convert(&[]).ended(0).said("2 files written");
+    // One of its three names is not converted: that is told once, and no word of the others.
+    let run = tree.convert(&["--json"]).ended(0);
     assert_eq!((tree.read("a.py"), tree.read("b.py")), (AFTER.to_owned(), AFTER.to_owned()));
     assert_eq!(std::fs::read_to_string(&outside).unwrap(), BEFORE);
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let told = |report: &serde_json::Value| {
+        let found = report["findings"].as_array().unwrap().iter();
+        let links = found.filter(|one| one["id"] == "CONVERT-LINKS");
+        links
+            .map(|one| (one["message"].to_string(), one["evidence"].as_array().unwrap().len()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(told(&report), [("\"elsewhere\"".to_owned(), 2)]);
+    let run = tree.convert(&["--undo", "--json"]).ended(0);
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(told(&report), [("\"undone\"".to_owned(), 2)]);
+    // Where both names are converted, none keeps the old content.
+    std::fs::remove_file(&outside).unwrap();
+    std::fs::remove_file(tree.path("b.py")).unwrap();
+    std::fs::hard_link(tree.path("a.py"), tree.path("b.py")).unwrap();
+    tree.convert(&[]).ended(0).said("2 names of files that were linked are converted");
+    tree.convert(&["--undo"]).ended(0).said("2 files hold their original content again, but had");
+    // A file with one name needs no word.
+    let run = tree.convert(&[]).ended(0);
+    assert!(!run.stdout.contains("CONVERT-LINKS"), "{}", run.stdout);
 }
 
 #[test]
@@ -126,6 +149,10 @@ fn excludes_take_the_forms_of_musa_converter() {
         .said("`-e nothing.py` left nothing out");
     let names = ["a.py", "b.py", "d/c.py", "e.py"].map(|name| tree.read(name));
     assert_eq!(names, [BEFORE, BEFORE, BEFORE, AFTER]);
+    // A patch stays one; what excluded nothing is told beside it.
+    let run = tree.convert(&["--diff", "-e", "nothing.py"]).ended(0);
+    assert!(!run.stdout.contains("nothing.py"), "{}", run.stdout);
+    assert!(run.stderr.contains("`-e nothing.py` left nothing out"), "{}", run.stderr);
 }
 
 fn git(tree: &Tree, args: &[&str]) -> bool {
@@ -162,6 +189,70 @@ fn what_git_does_not_have_is_not_overwritten_unasked() {
     tree.convert(&[]).ended(0);
 }
 
+/// A work tree of which git says nothing is none without changes.
+#[test]
+fn what_git_cannot_say_is_not_overwritten_unasked() {
+    let tree = Tree::new(&[("a.py", BEFORE)]);
+    if !git(&tree, &["init", "-q"]) {
+        println!("skipped: no git");
+        return;
+    }
+    assert!(git(&tree, &["add", "."]) && git(&tree, &["commit", "-qm", "m"]));
+    tree.write("a.py", format!("{BEFORE}# mine\n").as_bytes());
+    let before = tree.content();
+    // The path that is told is the one that the user named.
+    let run = tree.convert(&[]).ended(1);
+    assert!(!run.stdout.contains(tree.around().to_str().unwrap()), "{}", run.stdout);
+    let without_git = |args: &[&str]| {
+        let mut command = tree.command();
+        Run::of(command.env("PATH", "/nope").args(["-r", "project"]).args(args).output().unwrap())
+    };
+    without_git(&[]).ended(2).said("git is not installed").said("`--force`");
+    assert_eq!(tree.content(), before);
+    without_git(&["--dry-run"]).ended(0);
+    std::fs::write(tree.path(".git/index"), "no index").unwrap();
+    let before = tree.content();
+    tree.convert(&[]).ended(2).said("git status ended").said("(fatal:").said("`--force`");
+    assert_eq!(tree.content(), before);
+    without_git(&["--force"]).ended(0).said("1 file written");
+}
+
+#[test]
+fn journals_that_cannot_be_used_say_what_to_do() {
+    let tree = Tree::new(&[("a.py", BEFORE), ("s/b.py", BEFORE)]);
+    tree.convert(&[]).ended(0);
+    tree.run(&["-r", "project/s", "--undo"])
+        .ended(2)
+        .said("no run to take back in `project/s`, but one in `project`");
+    let journal = tree.path(".ascend-doctor/convert-000001");
+    std::fs::write(journal.join("originals.zip"), "no zip").unwrap();
+    tree.convert(&["--undo"]).ended(2).said("is no journal of this tool").said("move it away");
+    std::fs::write(journal.join("journal.json"), "{").unwrap();
+    tree.write("c.py", BEFORE.as_bytes());
+    tree.convert(&[]).ended(2).said("`--output DIR`").said("move it away");
+    std::fs::remove_dir_all(&journal).unwrap();
+    tree.convert(&[]).ended(0).said("1 file written");
+}
+
+/// What a copy cannot be written to is told by its own name.
+#[test]
+fn a_copy_that_does_not_fit_names_its_target() {
+    let tree = Tree::new(&[("a.py", BEFORE)]);
+    tree.write("data.bin", &vec![0; 256 << 10]);
+    let binary = assert_cmd::cargo::cargo_bin("ascend-doctor");
+    let script = "trap '' XFSZ; ulimit -f 64; exec \"$0\" convert -r project -o copy";
+    let output = Command::new("sh")
+        .args(["-c", script])
+        .arg(&binary)
+        .current_dir(tree.around())
+        .output()
+        .unwrap();
+    Run::of(output).ended(2).said("`copy/data.bin`: File too large");
+    assert!(!tree.around().join("copy").exists());
+    let run = tree.convert(&["-o", "/proc/copy"]).ended(2).said("`/proc/copy`");
+    assert!(!run.stderr.contains(".ascend-doctor-"), "{}", run.stderr);
+}
+
 /// Runs as a user to whom the files belong, so that permissions mean something.
 fn as_nobody(tree: &Tree, args: &[&str]) -> Option<Run> {
     let mut command = program();
@@ -185,7 +276,7 @@ fn a_root_that_is_read_only_is_refused() {
     let tree = Tree::new(&[("a.py", BEFORE)]);
     std::fs::set_permissions(tree.root(), std::fs::Permissions::from_mode(0o555)).unwrap();
     if let Some(run) = as_nobody(&tree, &["-r", "project"]) {
-        run.ended(2).said("nothing can be written without a journal");
+        run.ended(2).said("nothing can be written here without a journal").said("`--output DIR`");
         assert_eq!(tree.read("a.py"), BEFORE);
     }
     std::fs::set_permissions(tree.root(), std::fs::Permissions::from_mode(0o755)).unwrap();

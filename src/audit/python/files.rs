@@ -438,12 +438,15 @@ mod tests {
         std::fs::write(dir.path().join("m200.py"), "import torch\n(\n").unwrap();
         let packages = Packages::default();
         let reading = Reading { packages: &packages, wanted: Wanted::default() };
-        let said = found_and_read(&scope_of(dir.path()), &reading).unwrap();
+        let (said, _) = found_and_read(&scope_of(dir.path()), &reading).unwrap();
         let names: Vec<String> =
             said.iter().map(|(path, _)| path.file_stem().unwrap().display().to_string()).collect();
         let expected: Vec<String> = (0..=200).map(|number| format!("m{number:03}")).collect();
         assert_eq!(names, expected);
-        assert!(said[..200].iter().all(|(_, facts)| facts.is_some()) && said[200].1.is_none());
+        assert!(
+            said[..200].iter().all(|(_, facts)| matches!(facts, Ok(Some(_))))
+                && matches!(said[200].1, Ok(None))
+        );
     }
 
     #[test]

@@ -140,13 +140,7 @@ impl Chosen {
 }
 
 fn named(version: &str, tables: &'static Tables) -> anyhow::Result<Chosen> {
-    let target = Target::find(tables, version).with_context(|| {
-        format!(
-            "no table fits torch_npu `{version}`: expected a wheel such as 2.9.0.post2, or \
-             PyTorch and release such as 2.9.0-26.0.0, for torch {}",
-            torches(tables).join(", ")
-        )
-    })?;
+    let target = Target::asked(tables, version).map_err(|why| anyhow!(why))?;
     let said = sentence("ops_target_asked", &[("version", version.to_owned())]);
     let (version, place) = (version.to_owned(), String::new());
     Ok(Chosen { version, target, said, found: None, place, from: "--torch-npu" })
@@ -169,11 +163,4 @@ fn at(path: &Path, machine: &Sysroot, tables: &'static Tables) -> anyhow::Result
     };
     let found = found.map_err(|why| anyhow!(why)).with_context(about)?;
     Ok(Chosen::installation(found, None, shown))
-}
-
-fn torches(tables: &Tables) -> Vec<&'static str> {
-    let mut all: Vec<&str> = tables.columns.iter().map(|column| column.torch).collect();
-    all.retain(|torch| tables.torch_number(torch).is_some());
-    all.dedup();
-    all
 }

@@ -6,7 +6,8 @@ fn runs_stack_and_are_forgotten() {
     let journals = Journals::open(dir.path()).unwrap();
     assert!(journals.latest().unwrap().is_none());
     let odd = Path::new(OsStr::from_bytes(b"caf\xe9.py"));
-    let original = |relative, before| Original { relative, mode: 0o644, before, after: b"n" };
+    let original =
+        |relative, before| Original { relative, mode: 0o644, names: 1, before, after: b"n" };
     let first = journals.begin(&[original(Path::new("a/b.py"), b"one")]).unwrap();
     first.settle().unwrap();
     first.finish(vec![0], &[]).unwrap();
@@ -48,7 +49,8 @@ fn a_forged_journal_reaches_nothing_outside() {
     }
     let dir = tempfile::tempdir().unwrap();
     let journals = Journals::open(dir.path()).unwrap();
-    let original = Original { relative: Path::new("../x"), mode: 0o644, before: b"1", after: b"2" };
+    let original =
+        Original { relative: Path::new("../x"), mode: 0o644, names: 1, before: b"1", after: b"2" };
     journals.begin(&[original]).unwrap().settle().unwrap();
     assert!(matches!(journals.latest(), Err(JournalError::Malformed(..))));
 }
@@ -57,7 +59,8 @@ fn a_forged_journal_reaches_nothing_outside() {
 fn damage_is_found() {
     let dir = tempfile::tempdir().unwrap();
     let journals = Journals::open(dir.path()).unwrap();
-    let original = |before| Original { relative: Path::new("x"), mode: 0o644, before, after: b"2" };
+    let original =
+        |before| Original { relative: Path::new("x"), mode: 0o644, names: 1, before, after: b"2" };
     let journal = journals.begin(&[original(b"1")]).unwrap();
     pack(&File::create(journal.dir.join("originals.zip")).unwrap(), &[original(b"9")]).unwrap();
     assert!(matches!(journal.originals(&[0]), Err(JournalError::Malformed(..))));

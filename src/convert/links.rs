@@ -1,0 +1,77 @@
+//! Files that had other names (hard links): a conversion replaces the file behind one name, and the
+//! others keep what they had. That is what a cache of packages needs; who meant one file is told.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::report::shown;
+use crate::data::Catalog;
+use crate::report::{Evidence, Finding, Found as Statement};
+
+/// A file with several names, before it was replaced under one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Linked {
+    /// The device and the number of the file.
+    pub file: (u64, u64),
+    /// How many names it had.
+    pub names: u64,
+}
+
+/// What is said of files that were replaced: one finding for those with names that keep the old
+/// content, one for those of which every name was converted.
+pub fn replaced(files: &[(&Path, Linked)]) -> Vec<Finding> {
+    let mut by_file: BTreeMap<(u64, u64), (u64, Vec<&Path>)> = BTreeMap::new();
+    for (path, linked) in files {
+        let known = by_file.entry(linked.file).or_default();
+        // Where a root before took a name away, it has fewer by now.
+        known.0 = known.0.max(linked.names);
+        known.1.push(path);
+    }
+    let (mut elsewhere, mut apart) = (Vec::new(), Vec::new());
+    for (names, paths) in by_file.into_values() {
+        let all = names <= paths.len() as u64;
+        if all { &mut apart } else { &mut elsewhere }.extend(paths);
+    }
+    [("elsewhere", elsewhere), ("apart", apart)]
+        .into_iter()
+        .filter_map(|(message, paths)| said(message, paths))
+        .collect()
+}
+
+/// What is said of files that hold their original content again.
+pub fn restored(files: &[PathBuf]) -> Option<Finding> {
+    said("undone", files.iter().map(PathBuf::as_path).collect())
+}
+
+fn said(message: &'static str, mut paths: Vec<&Path>) -> Option<Finding> {
+    if paths.is_empty() {
+        return None;
+    }
+    paths.sort_unstable();
+    let n = paths.len().to_string();
+    let mut statement = Statement::info("CONVERT-LINKS", message).arg("n", n);
+    for path in paths {
+        statement = statement.evidence(Evidence::file(shown(path)));
+    }
+    Some(Catalog::builtin().resolve(statement))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_were_not_converted_are_told_apart_from_those_that_were() {
+        let file = |number, names| Linked { file: (1, number), names };
+        let path = Path::new;
+        let told = replaced(&[
+            (path("a.py"), file(1, 2)),
+            (path("b.py"), file(2, 2)),
+            // The second root meets the last of two names.
+            (path("c.py"), file(2, 1)),
+        ]);
+        let told: Vec<_> = told.iter().map(|one| (&*one.message, one.evidence.len())).collect();
+        assert_eq!(told, [("elsewhere", 1), ("apart", 2)]);
+        assert!(replaced(&[]).is_empty() && restored(&[]).is_none());
+    }
+}
