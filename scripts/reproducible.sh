@@ -13,9 +13,12 @@ fi
 target=${1:-$(uname -m)-gnu}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+# One and the same, whatever is committed meanwhile.
+commit=$(git rev-parse HEAD)
 
 for name in a a-longer-name; do
     git clone --quiet . "$scratch/$name/source"
+    git -C "$scratch/$name/source" checkout --quiet --detach "$commit"
     (
         cd "$scratch/$name/source"
         env -u CARGO_TARGET_DIR python3 scripts/package.py "${fast[@]}" --no-test "$target"
@@ -30,7 +33,7 @@ done
 
 if diff "$scratch/a.sums" "$scratch/a-longer-name.sums"; then
     cat "$scratch/a.sums"
-    echo "equal: two builds of $target in different directories"
+    echo "equal: two builds of $target in different directories, commit $commit"
 else
     echo "different: two builds of $target in different directories"
     exit 1

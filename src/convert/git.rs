@@ -22,7 +22,7 @@ use std::thread::JoinHandle;
 use crate::ordered::Gather as _;
 
 /// As much output of git as is read, in bytes.
-const MAX_OUTPUT: u64 = 64 << 20;
+const MAX_OUTPUT: u64 = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 /// The same of what it complains about.
 const MAX_WORDS: u64 = 16 << 10;
 
@@ -109,8 +109,12 @@ fn changed(top: &Path) -> Result<Vec<PathBuf>, String> {
         top,
         &[],
         &["config", "-z", "--name-only", "--get-regexp", r"^filter\..*\.(clean|smudge|process)$"],
-    )
-    .unwrap_or_default();
+    );
+    let filters = match filters {
+        Err(Refused { code: Some(NONE), .. }) => Vec::new(),
+        // Filters that are not known cannot be switched off, and `status` would run them.
+        other => other?,
+    };
     let mut settings: Vec<OsString> = Vec::new();
     for name in filters.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
         if name.contains(&b'=') {
@@ -145,7 +149,29 @@ fn changed(top: &Path) -> Result<Vec<PathBuf>, String> {
         .collect())
 }
 
-fn run(git: &Path, top: &Path, settings: &[OsString], args: &[&str]) -> Result<Vec<u8>, String> {
+/// The status of `git config` where nothing is of that name.
+const NONE: i32 = 1;
+
+/// How git ended that gave no answer.
+#[derive(Debug)]
+struct Refused {
+    code: Option<i32>,
+    why: String,
+}
+
+impl From<Refused> for String {
+    fn from(refused: Refused) -> Self {
+        refused.why
+    }
+}
+
+impl From<std::io::Error> for Refused {
+    fn from(error: std::io::Error) -> Self {
+        Self { code: None, why: error.to_string() }
+    }
+}
+
+fn run(git: &Path, top: &Path, settings: &[OsString], args: &[&str]) -> Result<Vec<u8>, Refused> {
     let mut command = Command::new(git);
     command.env_clear();
     for name in ["HOME", "XDG_CONFIG_HOME", "PATH"] {
@@ -180,8 +206,7 @@ fn run(git: &Path, top: &Path, settings: &[OsString], args: &[&str]) -> Result<V
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| error.to_string())?;
+        .spawn()?;
     let (mut output, mut words) = (Vec::new(), Vec::new());
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let read = std::thread::scope(|threads| {
@@ -190,8 +215,8 @@ fn run(git: &Path, top: &Path, settings: &[OsString], args: &[&str]) -> Result<V
         threads.spawn(move || err.map(|pipe| pipe.take(MAX_WORDS).read_to_end(words)));
         out.map_or(Ok(0), |pipe| pipe.take(MAX_OUTPUT).read_to_end(&mut output))
     });
-    let status = child.wait().map_err(|error| error.to_string())?;
-    read.map_err(|error| error.to_string())?;
+    let status = child.wait()?;
+    read?;
     if status.success() {
         return Ok(output);
     }
@@ -200,7 +225,8 @@ fn run(git: &Path, top: &Path, settings: &[OsString], args: &[&str]) -> Result<V
         words.lines().rfind(|line| line.starts_with("fatal:") || line.starts_with("error:"));
     let words = words.map(|line| format!(" ({})", line.chars().take(200).collect::<String>()));
     let name = args.first().unwrap_or(&"");
-    Err(format!("git {name} ended with {status}{}", words.unwrap_or_default()))
+    let why = format!("git {name} ended with {status}{}", words.unwrap_or_default());
+    Err(Refused { code: status.code(), why })
 }
 
 /// The git of the machine: never one that lies in the tree, nor in a directory of the `PATH`
@@ -263,6 +289,23 @@ mod tests {
         std::fs::write(top.join(".git/index"), "no index").unwrap();
         let (unknown, why) = asked(&files).trouble.unwrap();
         assert!(unknown == top && why.contains("fatal:"), "{why}");
+    }
+
+    /// With more filters than are read, none is switched off, and none runs.
+    #[test]
+    fn filters_that_cannot_be_listed_run_nothing() {
+        let Some((_dir, top)) = repository() else { return };
+        let proof = top.join("proof");
+        std::fs::write(top.join(".gitattributes"), "*.py filter=evil\n").unwrap();
+        let mut config = std::fs::read_to_string(top.join(".git/config")).unwrap();
+        config += &format!("[filter \"evil\"]\n\tclean = \"touch '{}'; cat\"\n", proof.display());
+        for number in 0..1_200 {
+            config += &format!("[filter \"{number}{}\"]\n\tclean = cat\n", "x".repeat(1_000));
+        }
+        std::fs::write(top.join(".git/config"), config).unwrap();
+        std::fs::write(top.join("a.py"), "mine\n").unwrap();
+        let answer = Question::ask(&[]).uncommitted(&[top.join("a.py")]);
+        assert!(answer.trouble.is_some() && !proof.exists(), "{answer:?}");
     }
 
     /// Nothing that the configuration of the repository names is run.

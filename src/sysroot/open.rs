@@ -139,9 +139,9 @@ impl Sysroot {
         Ok(())
     }
 
-    /// Writes the sidecar files of the recording, if there is one.
-    pub fn finish_recording(&self) -> std::io::Result<()> {
-        self.recorder.as_ref().map_or(Ok(()), |recorder| recorder.finish(self))
+    /// Writes the sidecar files of the recording, if there is one; what is read later is not in it.
+    pub fn finish_recording(&mut self) -> std::io::Result<()> {
+        self.recorder.take().map_or(Ok(()), |recorder| recorder.finish(self))
     }
 
     /// Takes the environment from somewhere else: `--env-file`, or another process.

@@ -78,8 +78,7 @@ pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStat
     let own = own(&args.add, &here)?;
     let dir = staging()?;
     let machine = dir.get().path().join("machine");
-    let facts = record(args, &machine)?;
-    let there = open_machine(&args.scan.machine)?;
+    let (facts, there) = record(args, &machine)?;
     let tails = logs::tails(&here, &own, &there, args.limit << 20);
     let machines: &[&Sysroot] = if own.is_empty() { &[&there] } else { &[&there, &here] };
     let mut redactor = Redactor::new(args.redact, names(&facts, machines));
@@ -119,14 +118,16 @@ impl Write for Counted<'_> {
 }
 
 /// Reads the machine, and keeps what is read.
-fn record(args: &BundleArgs, machine: &Path) -> anyhow::Result<Facts> {
+///
+/// What it was read from comes back: an environment that a pipe gave cannot be asked for twice.
+fn record(args: &BundleArgs, machine: &Path) -> anyhow::Result<(Facts, Sysroot)> {
     let mut sysroot = open_machine(&args.scan.machine)?;
     sysroot.record_into(machine)?;
     let facts = collect::collect(&sysroot, &wanted(&args.scan));
     sysroot
         .finish_recording()
         .with_context(|| format!("the recording in `{}` is not complete", machine.display()))?;
-    Ok(facts)
+    Ok((facts, sysroot))
 }
 
 /// The logs that were named, by absolute paths. What is not there is a mistake of whoever named it:
