@@ -215,6 +215,7 @@ fn mindspore() {
 }
 
 /// What `version.info` of a driver or a CANN says.
+#[expect(clippy::unnecessary_wraps, reason = "as the facts hold it")]
 fn info(fields: &[(&str, &str)]) -> Option<InfoFile> {
     let fields = fields.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
     Some(InfoFile {
