@@ -167,14 +167,13 @@ fn file(from: &Path, to: &Path, planned: Option<&PlannedFile>) -> Result<(), Cop
     if to.symlink_metadata().is_ok() {
         std::fs::remove_file(to).map_err(of(to))?;
     }
-    match planned.and_then(|planned| planned.after.as_ref()) {
-        Some(after) => std::fs::write(to, after).map_err(of(to))?,
-        None => {
-            let mut source = File::open(from).map_err(of(from))?;
-            let mut target = File::create(to).map_err(of(to))?;
-            // Reading what could be opened fails seldom; a disk that is full often.
-            io::copy(&mut source, &mut target).map_err(of(to))?;
-        }
+    if let Some(after) = planned.and_then(|planned| planned.after.as_ref()) {
+        std::fs::write(to, after).map_err(of(to))?;
+    } else {
+        let mut source = File::open(from).map_err(of(from))?;
+        let mut target = File::create(to).map_err(of(to))?;
+        // Reading what could be opened fails seldom; a disk that is full often.
+        io::copy(&mut source, &mut target).map_err(of(to))?;
     }
     same_mode(from, to).map_err(of(to))
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::support::nobody::{Place, mode};
+use super::support::nobody::{Place, give, mode};
 
 const SOURCE: &[u8] = b"import torch\ndef f(x):\n    return torch.add(x, x)\n";
 
@@ -28,7 +28,7 @@ fn what_may_not_be_read_leaves_no_verdict() {
     write(&work.join("d/bad.py"), SOURCE);
     write(&work.join("d/bad.pt"), b"PK\x03\x04");
     write(&work.join("d/closed/more.py"), SOURCE);
-    place.give(&work);
+    give(&work);
     for closed in ["d/bad.py", "d/bad.pt", "d/closed"] {
         mode(&work.join(closed), 0);
     }
@@ -67,7 +67,7 @@ fn what_alone_is_named_and_closed_is_told_once() {
     let place = Place::new();
     let work = place.work();
     write(&work.join("d/bad.py"), SOURCE);
-    place.give(&work);
+    give(&work);
     mode(&work.join("d/bad.py"), 0);
     for input in ["d", "d/bad.py"] {
         let (status, _, error) = told(&place, &[input]);

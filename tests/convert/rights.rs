@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use crate::nobody::{NOBODY, Place, is_root, mode};
+use crate::nobody::{NOBODY, Place, give, is_root, mode, own};
 use crate::trees::{AFTER, BEFORE, Run};
 
 fn write(path: &Path) {
@@ -31,12 +31,12 @@ fn nobody_loses_a_file_by_its_conversion() {
     for name in ["mine.py", "owner.py", "group.py", "foreign.py"] {
         write(&work.join(name));
     }
-    place.give(&work);
-    place.own(&work.join("owner.py"), 1, NOBODY);
+    give(&work);
+    own(&work.join("owner.py"), 1, NOBODY);
     mode(&work.join("owner.py"), 0o664);
-    place.own(&work.join("group.py"), NOBODY, 7);
+    own(&work.join("group.py"), NOBODY, 7);
     mode(&work.join("group.py"), 0o664);
-    place.own(&work.join("foreign.py"), 0, 0);
+    own(&work.join("foreign.py"), 0, 0);
     let run = convert(&place, &["-r", ".", "-v"]).ended(1).said("1 file written in place");
     let run = run.said("`owner.py` was not converted: it belongs to another user, and the new");
     let run = run.said("the user with the number 1");
@@ -65,7 +65,7 @@ fn what_is_read_only_is_told_apart() {
     for name in ["a.py", "locked.py", "dir/b.py"] {
         write(&work.join(name));
     }
-    place.give(&work);
+    give(&work);
     mode(&work.join("locked.py"), 0o444);
     mode(&work.join("dir"), 0o555);
     let run = convert(&place, &["-r", "."]);

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::site::{found, merge, now, put, report, reports, run, title, written};
+use crate::support::nobody::{Place, give, mode};
 
 #[test]
 fn a_healthy_cluster_is_clean() {
@@ -217,6 +218,29 @@ fn who_is_silent_is_not_well() {
     assert_eq!(code, 3);
     assert_eq!(merged["no_verdict"][0]["en"], "node005: time was lacking");
     assert_eq!(merged["fleet"]["states"]["no_verdict"]["count"], 1);
+}
+
+/// The directory of one machine that may not be looked into hides its reports, and nobody else's.
+#[test]
+fn a_directory_that_is_closed_is_told_and_the_others_are_read() {
+    let place = Place::new();
+    let work = place.work();
+    for (number, dir) in [(1, "open"), (2, "closed")] {
+        std::fs::create_dir_all(work.join("r").join(dir)).unwrap();
+        put(&work.join("r").join(dir), "node", &report(number));
+    }
+    give(&work);
+    let closed = work.join("r/closed");
+    mode(&closed, 0);
+    let output = place.program().args(["fleet", "merge", "--json", "r"]).output().unwrap();
+    mode(&closed, 0o755);
+    let merged: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let unread = &merged["fleet"]["unreadable"][0];
+    assert_eq!((output.status.code(), &unread["source"]), (Some(3), &json!("closed")));
+    assert_eq!(
+        unread["why"], "its directory cannot be read: Permission denied (os error 13)",
+        "{merged}"
+    );
 }
 
 #[test]

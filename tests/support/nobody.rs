@@ -29,7 +29,10 @@ impl Place {
         let open = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(dir.path(), open.clone()).unwrap();
         let program = dir.path().join("ascend-doctor");
-        std::fs::copy(assert_cmd::cargo::cargo_bin("ascend-doctor"), &program).unwrap();
+        // By a child: a file that is open for writing here would be so in children of other threads
+        // too, and could not be run (ETXTBSY).
+        let built = assert_cmd::cargo::cargo_bin("ascend-doctor");
+        assert!(Command::new("cp").arg(built).arg(&program).status().unwrap().success());
         std::fs::set_permissions(&program, open.clone()).unwrap();
         std::fs::create_dir(dir.path().join("work")).unwrap();
         std::fs::set_permissions(dir.path().join("work"), open).unwrap();
@@ -41,21 +44,6 @@ impl Place {
         self.dir.path().join("work")
     }
 
-    /// Gives a path and all below it to nobody; a test that is not root owns it already.
-    pub fn give(&self, path: &Path) {
-        if !is_root() {
-            return;
-        }
-        for entry in walkdir::WalkDir::new(path) {
-            std::os::unix::fs::lchown(entry.unwrap().path(), Some(NOBODY), Some(NOBODY)).unwrap();
-        }
-    }
-
-    /// Gives one file or directory to a user and a group; only root can.
-    pub fn own(&self, path: &Path, user: u32, group: u32) {
-        chown(path, Some(user), Some(group)).unwrap();
-    }
-
     /// The program in the working directory, run by nobody.
     pub fn program(&self) -> Command {
         let mut command = Command::new(self.dir.path().join("ascend-doctor"));
@@ -65,6 +53,21 @@ impl Place {
         }
         command
     }
+}
+
+/// Gives a path and all below it to nobody; a test that is not root owns it already.
+pub fn give(path: &Path) {
+    if !is_root() {
+        return;
+    }
+    for entry in walkdir::WalkDir::new(path) {
+        std::os::unix::fs::lchown(entry.unwrap().path(), Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+}
+
+/// Gives one file or directory to a user and a group; only root can.
+pub fn own(path: &Path, user: u32, group: u32) {
+    chown(path, Some(user), Some(group)).unwrap();
 }
 
 /// Whether a test may give files away, and would read what is closed.

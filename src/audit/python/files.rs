@@ -96,8 +96,11 @@ pub struct Tree {
     /// What its sources use, or why there is nothing to say.
     pub model: Result<Model, Unreadable>,
     /// What stands in it and could not be read, each with the reason: the model says nothing of it.
-    pub unread: Vec<(PathBuf, Unreadable)>,
+    pub unread: Vec<Unread>,
 }
+
+/// What could not be read, and why.
+pub type Unread = (PathBuf, Unreadable);
 
 /// Whether a file is read as a source, by its name.
 pub(crate) fn is_source(path: &Path) -> bool {
@@ -182,7 +185,7 @@ type Said = (PathBuf, Result<Option<Arc<Facts>>, Unreadable>);
 fn found_and_read(
     scope: &walk::Scope,
     reading: &Reading<'_>,
-) -> Result<(Vec<Said>, Vec<(PathBuf, Unreadable)>), WalkError> {
+) -> Result<(Vec<Said>, Vec<Unread>), WalkError> {
     let (send, parts) = mpsc::channel();
     let found = rayon::in_place_scope(|threads| {
         let read = |number: usize, files: Vec<PathBuf>| {
@@ -217,7 +220,7 @@ fn found_and_read(
 }
 
 /// What the walk could not read; links and pipes are left out as they are of other files.
-fn unread(skipped: walk::Skipped) -> Option<(PathBuf, Unreadable)> {
+fn unread(skipped: walk::Skipped) -> Option<Unread> {
     let why = match skipped.why {
         Why::Unreadable(kind, words) => Unreadable::Io(std::io::Error::new(kind, words)),
         Why::TooLarge(_) => too_large(),

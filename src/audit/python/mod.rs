@@ -43,7 +43,7 @@ mod words;
 
 use ruff_python_ast::{Mod, Stmt};
 
-pub use files::{Options, Tree, of_source, read, tree};
+pub use files::{Options, Tree, Unread, of_source, read, tree};
 pub(crate) use files::{is_source, text_of};
 
 use self::facts::{Exports, Facts};
