@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(zh("cannot read `a: b`"), "无法读取 `a: b`");
         assert_eq!(
             zh("cannot audit `m.pt`: it is no regular file (and 3 more)"),
-            "无法审计 `m.pt`：不是普通文件（另有 3 个）"
+            "无法分析 `m.pt`：不是普通文件（另有 3 个）"
         );
         assert_eq!(zh("not a regular file but a named pipe"), "不是普通文件，而是命名管道");
         assert_eq!(zh("something that nobody translated"), "something that nobody translated");

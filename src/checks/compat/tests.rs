@@ -215,12 +215,7 @@ fn mindspore() {
 }
 
 /// What `version.info` of a driver or a CANN says.
-<<<<<<< HEAD
 fn info(fields: &[(&str, &str)]) -> InfoFile {
-=======
-#[expect(clippy::unnecessary_wraps, reason = "as the facts hold it")]
-fn info(fields: &[(&str, &str)]) -> Option<InfoFile> {
->>>>>>> conversion
     let fields = fields.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
     InfoFile {
         path: "/info/version.info".to_owned(),
