@@ -12,6 +12,7 @@ fn sources() -> String {
     [
         "checks",
         "cmd/convert.rs",
+        "convert/links.rs",
         "convert/report.rs",
         "verify/judge",
         "visible.rs",
