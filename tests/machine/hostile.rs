@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::contract::{program, run};
-use crate::nobody::{Place, mode};
 use crate::support::elf::ElfBuilder;
 use crate::support::machine::Spec;
+use crate::support::nobody::{Place, mode};
 use crate::support::python::Dist;
 use crate::support::tree::Tree;
 

@@ -17,8 +17,6 @@
     reason = "the tests build the trees that are examined, and may fail"
 )]
 
-#[path = "../support/nobody.rs"]
-mod nobody;
 #[path = "../support/mod.rs"]
 mod support;
 
