@@ -3,7 +3,8 @@
 //! Every command line of `ascend-doctor` has to be accepted; steps of recipes for CI systems are run
 //! in an empty directory. A block of code after the comment `<!-- run: MACHINE STATUS -->` is
 //! executed, beside a tree `machine` that the recipe MACHINE makes (`-`: without one), has to end
-//! with STATUS, and prints what the block shows, if it shows any. A block after `<!-- file: NAME -->` is what that file holds for the commands further down in the
+//! with STATUS, and prints what the block shows, if it shows any.
+//! A block after `<!-- file: NAME -->` is what that file holds for the commands further down in the
 //! document. `UPDATE_DOCS=1 cargo test --test docs_commands` writes what the commands print today
 //! into the blocks.
 #![allow(
