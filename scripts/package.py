@@ -210,8 +210,12 @@ def tarball(
         files[f"{top}/share/{path}"] = (content, 0o644)
     for name in ("LICENSE", "README.md", "README.zh.md", "CHANGELOG.md", "SECURITY.md"):
         files[f"{top}/{name}"] = ((PROJECT / name).read_bytes(), 0o644)
-    for page in sorted((PROJECT / "docs").rglob("*.md")):
-        files[f"{top}/{page.relative_to(PROJECT)}"] = (page.read_bytes(), 0o644)
+    # The playbook of deploy/ keeps reports beside itself; they are nobody else's.
+    deploy = [path for path in (PROJECT / "deploy").glob("*/*") if path.is_file()]
+    schemas = (PROJECT / "docs/schema").glob("*.json")
+    for page in sorted([*(PROJECT / "docs").rglob("*.md"), *schemas, *deploy]):
+        mode = 0o755 if page in deploy and os.access(page, os.X_OK) else 0o644
+        files[f"{top}/{page.relative_to(PROJECT)}"] = (page.read_bytes(), mode)
     files[f"{top}/THIRD-PARTY.txt"] = ((out / "THIRD-PARTY.txt").read_bytes(), 0o644)
     (out / f"{top}.tar.gz").write_bytes(packed(archive(files, time)))
 

@@ -1,8 +1,9 @@
 //! The commands in README.md, the other documents at the root and docs/ run as they are written.
 //!
-//! Every command line of `ascend-doctor` has to be accepted. A block of code after the comment
-//! `<!-- run: MACHINE STATUS -->` is executed, beside a tree `machine` that the recipe MACHINE makes
-//! (`-`: without one), has to end with STATUS, and prints what the block shows, if it shows any.
+//! Every command line of `ascend-doctor` has to be accepted; steps of recipes for CI systems are run
+//! in an empty directory. A block of code after the comment `<!-- run: MACHINE STATUS -->` is
+//! executed, beside a tree `machine` that the recipe MACHINE makes (`-`: without one), has to end
+//! with STATUS, and prints what the block shows, if it shows any.
 //! A block after `<!-- file: NAME -->` is what that file holds for the commands further down in the
 //! document. `UPDATE_DOCS=1 cargo test --test docs_commands` writes what the commands print today
 //! into the blocks.
@@ -113,6 +114,18 @@ fn arguments(line: &str, prompts: bool) -> Option<Vec<String>> {
     Some(words.map(str::to_owned).collect())
 }
 
+/// The same of a step in a recipe for a CI system: `run: …` and `- …` in YAML, `sh '…'` in Groovy.
+fn step(line: &str) -> Option<Vec<String>> {
+    let line = line.trim();
+    let item = line.strip_prefix("- ").map(str::trim_start);
+    let rest = item.unwrap_or(line);
+    let command = rest
+        .strip_prefix("run: ")
+        .or_else(|| rest.strip_prefix("sh '").and_then(|quoted| quoted.strip_suffix('\'')))
+        .or(item)?;
+    arguments(command, false)
+}
+
 fn program() -> Command {
     let mut program = Command::cargo_bin("ascend-doctor").unwrap();
     program.env_clear();
@@ -132,6 +145,25 @@ fn every_command_line_is_accepted() {
         }
     }
     assert!(count > 20, "only {count} commands: the blocks are no longer found");
+}
+
+/// They are run as they stand, in an empty directory: `--help` would hide options that exclude each
+/// other. What the machine of the test is like decides between 0, 1 and 3; 2 is wrong usage.
+#[test]
+fn steps_of_recipes_are_run() {
+    let mut count = 0;
+    for document in documents() {
+        for at in document.blocks.iter().flat_map(|block| block.lines.clone()) {
+            let Some(args) = step(&document.lines[at]) else { continue };
+            let dir = tempfile::tempdir().unwrap();
+            let output = program().current_dir(dir.path()).args(&args).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            let place = document.place(at);
+            assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{place}: {args:?}\n{said}");
+            count += 1;
+        }
+    }
+    assert!(count >= 4, "only {count} steps: they are no longer found");
 }
 
 #[test]
