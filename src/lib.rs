@@ -11,6 +11,7 @@
 //! - [`checks`] are pure functions from facts to outcomes.
 //! - [`data`] is the knowledge that ships in the binary: tables with sources, and all words.
 //! - [`version`] knows how the versions of the stack are written and ordered.
+//! - [`chip`] knows how generations of chips are named.
 //! - [`visible`] is the rule by which the runtime reads `ASCEND_RT_VISIBLE_DEVICES`.
 //! - [`ops`] is what is known of operators, release by release.
 //! - [`fleet`] brings the reports of many machines together.
@@ -29,6 +30,7 @@
 
 pub mod audit;
 pub mod checks;
+pub mod chip;
 pub mod cli;
 mod cmd;
 pub mod collect;

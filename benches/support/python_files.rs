@@ -13,6 +13,7 @@ pub(crate) fn below(root: &Path) -> Scope {
         exclude: Vec::new(),
         kinds: vec![FileKind::Python],
         ignore_files: true,
+        linked_files: false,
         max_size: 32 << 20,
     }
 }

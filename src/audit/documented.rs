@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::judge::{Against, Class, class_of};
 use super::python::operators_of;
 use super::{Calls, Model, Op, Place};
-use crate::checks::chip::ChipFamily;
+use crate::chip::ChipFamily;
 use crate::ops::aclnn;
 use crate::ops::documented::{Documents, Said};
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::limits::{CannFunctions, Limit, limit};
 use super::{Format, Model, Op, Use};
-use crate::checks::chip::ChipFamily;
+use crate::chip::ChipFamily;
 use crate::ops::dispatch::Registrations;
 use crate::ops::{Outcome, Tables, Target, Via, aclnn, host, onnx};
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::Op;
 use super::Use;
 use super::judge::{Against, Class};
-use crate::checks::chip::ChipFamily;
+use crate::chip::ChipFamily;
 use crate::ops::Via;
 use crate::ops::aclnn::{self, AiCpu};
 

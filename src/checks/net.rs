@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use super::chip::{self, ChipFamily};
+use super::chip;
 use super::{Check, Context};
+use crate::chip::ChipFamily;
 use crate::facts::RankTable;
 use crate::report::{Evidence, Found, Outcome, Severity};
 

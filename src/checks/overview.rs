@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::chip::{self, ChipFamily};
+use super::chip;
 use super::{Context, npu};
+use crate::chip::ChipFamily;
 use crate::facts::{Facts, InfoFile};
 use crate::text::{Text, words};
 

@@ -1,9 +1,10 @@
 //! vLLM with its Ascend plugin, and triton: whether the plugin is let in, what it was built
 //! for, and who owns `triton/`.
 
-use super::chip::{self, ChipFamily};
+use super::chip;
 use super::pep::{self, not_installed};
 use super::{Check, Context};
+use crate::chip::ChipFamily;
 use crate::facts::{EntryPoint, Facts, place};
 use crate::report::{Evidence, Found, Outcome};
 

@@ -222,6 +222,7 @@ fn scope(args: &ConvertArgs) -> anyhow::Result<Scope> {
         exclude: args.exclude.clone(),
         kinds,
         ignore_files: !args.no_ignore,
+        linked_files: false,
         max_size: args.max_size << 20,
     })
 }

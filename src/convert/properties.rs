@@ -254,6 +254,7 @@ proptest! {
             exclude: Vec::new(),
             kinds: FileKind::ALL.to_vec(),
             ignore_files: true,
+            linked_files: false,
             max_size: 1 << 20,
         };
         let planned = plan(&walk(&scope).unwrap().files, &options, &Progress::default());

@@ -38,6 +38,9 @@ pub struct Scope {
     pub ignore_files: bool,
     /// The largest file that is read, in bytes.
     pub max_size: u64,
+    /// Whether links to files are read that lead out of the root, or to what is no source by its own
+    /// name: for those who write nothing. A snapshot of Hugging Face's cache consists of them.
+    pub linked_files: bool,
 }
 
 /// A directory below which files are converted.
@@ -246,7 +249,7 @@ impl Walk<'_> {
         let path = entry.path();
         let Some(kind) = entry.file_type() else { return };
         if kind.is_symlink() {
-            self.link(root, path);
+            self.link(root, path, relative);
         } else if !kind.is_file() {
             if FileKind::of_name(&entry.file_name().to_string_lossy()).is_some() {
                 self.skip(path, Why::NotRegular);
@@ -261,22 +264,34 @@ impl Walk<'_> {
         }
     }
 
-    /// What a link inside the root names is met by itself; what it names outside is not ours.
-    fn link(&mut self, root: &Root, path: &Path) {
-        let source = path
-            .file_name()
-            .and_then(|name| FileKind::of_name(&name.to_string_lossy()))
-            .is_some_and(|kind| self.scope.kinds.contains(&kind));
-        match path.canonicalize() {
-            Ok(target) if target.starts_with(&root.real) => {}
-            Ok(target) => {
-                if source || target.is_dir() {
-                    self.skip(path, Why::LinkLeaves(target));
-                }
+    /// What a link inside the root names is met by itself; what it names outside is not ours to
+    /// write, and read where that is wished.
+    fn link(&mut self, root: &Arc<Root>, path: &Path, relative: &Path) {
+        let source = self.kind_by_name(path);
+        let Ok(target) = path.canonicalize() else {
+            if source.is_some() {
+                self.skip(path, Why::LinkDangles);
             }
-            Err(_) if source => self.skip(path, Why::LinkDangles),
-            Err(_) => {}
+            return;
+        };
+        let inside = target.starts_with(&root.real);
+        if self.scope.linked_files
+            && let Some(kind) = source
+            && let Ok(meta) = target.metadata()
+            && meta.is_file()
+        {
+            if !inside || self.kind_by_name(&target).is_none() {
+                self.file_at(root, path, relative, target, kind, &meta);
+            }
+        } else if !inside && (source.is_some() || target.is_dir()) {
+            self.skip(path, Why::LinkLeaves(target));
         }
+    }
+
+    /// The kind that a name says, where files of it are looked for.
+    fn kind_by_name(&self, path: &Path) -> Option<FileKind> {
+        let kind = FileKind::of_name(&path.file_name()?.to_string_lossy())?;
+        self.scope.kinds.contains(&kind).then_some(kind)
     }
 
     fn file(
@@ -288,7 +303,20 @@ impl Walk<'_> {
         meta: &Metadata,
     ) {
         // Without links on the way the place below the real root is the real path.
-        if !self.seen.insert(root.real.join(relative)) {
+        self.file_at(root, path, relative, root.real.join(relative), kind, meta);
+    }
+
+    /// A file of which the real path is known.
+    fn file_at(
+        &mut self,
+        root: &Arc<Root>,
+        path: &Path,
+        relative: &Path,
+        real: PathBuf,
+        kind: FileKind,
+        meta: &Metadata,
+    ) {
+        if !self.seen.insert(real) {
             return;
         }
         if meta.len() > self.scope.max_size {

@@ -43,29 +43,6 @@ impl EnvVars {
     }
 }
 
-/// How many letters have to be inserted, removed, replaced or swapped with their neighbour to
-/// turn one word into the other, if it is at most `limit`.
-pub fn distance(one: &str, other: &str, limit: usize) -> Option<usize> {
-    let (a, b) = (one.as_bytes(), other.as_bytes());
-    if a.len().abs_diff(b.len()) > limit || a.len().max(b.len()) > 128 {
-        return None;
-    }
-    let width = b.len() + 1;
-    let mut rows: Vec<Vec<usize>> = vec![(0..width).collect()];
-    for i in 1..=a.len() {
-        let mut row = vec![i; width];
-        for j in 1..width {
-            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            row[j] = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                row[j] = row[j].min(rows[i - 2][j - 2] + 1);
-            }
-        }
-        rows.push(row);
-    }
-    rows.last().and_then(|row| row.last()).copied().filter(|distance| *distance <= limit)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -84,15 +61,6 @@ mod tests {
         for name in table.all() {
             assert!(seen.insert(name), "{name} occurs twice");
         }
-    }
-
-    #[test]
-    fn distances() {
-        assert_eq!(distance("ASCEND_HOME_PATH", "ASCEND_HOME_PATH", 2), Some(0));
-        assert_eq!(distance("ASCEND_HOME_PTAH", "ASCEND_HOME_PATH", 2), Some(1));
-        assert_eq!(distance("HCCL_BUFSIZE", "HCCL_BUFFSIZE", 2), Some(1));
-        assert_eq!(distance("HCCL_ALGO", "HCCL_IF_IP", 2), None);
-        assert_eq!(distance("", "", 0), Some(0));
     }
 
     #[test]

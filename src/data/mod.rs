@@ -11,7 +11,7 @@ mod own;
 mod packed;
 
 pub use catalog::{Catalog, Entry, Family, FixTemplate, MessageTemplate};
-pub use env_vars::{AllocKeys, EnvVars, distance};
+pub use env_vars::{AllocKeys, EnvVars};
 pub use known_wheels::{KnownWheel, KnownWheels, of_the_package, record_digest};
 pub use matrix::Matrix;
 pub use own::Mistake;

@@ -10,7 +10,7 @@ mod ui;
 
 pub use escape::{acts_on_terminal, escape, escape_line};
 pub use lang::Lang;
-pub use nearest::{distance, nearest};
+pub use nearest::{distance, distance_within, nearest};
 pub use quote::shell_quote;
 pub use template::{described, fill, fill_quoted, placeholders};
 pub use ui::{sentence, word, words};

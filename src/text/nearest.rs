@@ -22,6 +22,19 @@ pub fn nearest(name: &str, names: impl IntoIterator<Item = String>, limit: usize
     near.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
+/// How many letters have to be inserted, removed, replaced or swapped with their neighbour to turn
+/// one name into the other, if it is at most `limit`. Case matters; names of more than 128 bytes
+/// are none.
+pub fn distance_within(one: &str, other: &str, limit: usize) -> Option<usize> {
+    if one.len().max(other.len()) > 128 {
+        return None;
+    }
+    let (a, b): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    // The difference in length is the least that it can be: most names need no more.
+    let far = a.len().abs_diff(b.len()) > limit;
+    (!far).then(|| distance(&a, &b)).filter(|distance| *distance <= limit)
+}
+
 /// How many insertions, deletions, replacements and swaps of neighbours lead from one to the
 /// other (optimal string alignment).
 pub fn distance(a: &[char], b: &[char]) -> usize {
@@ -60,5 +73,15 @@ mod tests {
             distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>())
         };
         assert_eq!((d("", "ab"), d("ab", "ba"), d("kitten", "sitting")), (2, 1, 3));
+    }
+
+    #[test]
+    fn distances_within_a_limit() {
+        assert_eq!(distance_within("ASCEND_HOME_PATH", "ASCEND_HOME_PATH", 2), Some(0));
+        assert_eq!(distance_within("ASCEND_HOME_PTAH", "ASCEND_HOME_PATH", 2), Some(1));
+        assert_eq!(distance_within("HCCL_BUFSIZE", "HCCL_BUFFSIZE", 2), Some(1));
+        assert_eq!(distance_within("HCCL_ALGO", "HCCL_IF_IP", 2), None);
+        assert_eq!(distance_within("", "", 0), Some(0));
+        assert_eq!(distance_within(&"x".repeat(129), &"x".repeat(129), 2), None);
     }
 }

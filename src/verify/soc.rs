@@ -1,75 +1,42 @@
-//! What a chip can do, by the name that the runtime gives it.
+//! What a chip can do, by its family; `None` stands for a chip that this version does not know.
 //!
-//! From the operator documents of CANN 9.x (ops-math, ops-nn) and the list of chips in
-//! Ascend/pytorch (`NpuVariables.h`): plain `Ascend910B` is of the first generation, so prefixes
-//! alone decide nothing.
+//! From the operator documents of CANN 9.x (ops-math, ops-nn).
 
 use super::protocol::Dtype;
-
-/// Generations of chips that differ in what they can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Generation {
-    /// Ascend 910: 910A, 910ProA, 910ProB, 910PremiumA and plain 910B.
-    First,
-    /// Ascend 910B1 to 910B4 (A2) and 910_93 (A3).
-    Second,
-    /// Ascend 950.
-    Third,
-    /// Ascend 310P.
-    Inference,
-    /// Ascend 310B.
-    Edge,
-    /// A name that this version does not know.
-    Unknown,
-}
-
-/// The generation of a chip.
-pub fn generation(soc: &str) -> Generation {
-    let Some(model) = soc.strip_prefix("Ascend") else { return Generation::Unknown };
-    match model {
-        "910" | "910A" | "910B" | "910ProA" | "910ProB" | "910PremiumA" => Generation::First,
-        _ if model.starts_with("910_93") => Generation::Second,
-        _ if is_second(model) => Generation::Second,
-        _ if model.starts_with("950") => Generation::Third,
-        _ if model.starts_with("310P") => Generation::Inference,
-        _ if model.starts_with("310B") => Generation::Edge,
-        _ => Generation::Unknown,
-    }
-}
-
-/// `910B1` to `910B4`, also with a suffix such as `910B4-1` or `910B2C`.
-fn is_second(model: &str) -> bool {
-    model.strip_prefix("910B").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-}
+use crate::chip::ChipFamily;
 
 /// What the run-time compiler calls the chip, of those that it compiles for: `dav-2201` from CANN
 /// 8.3 on, `dav-3510` from 9.1 on. From the documents of asc-devkit 9.1.
-pub fn compiler_arch(generation: Generation) -> Option<&'static str> {
-    match generation {
-        Generation::Second => Some("dav-2201"),
-        Generation::Third => Some("dav-3510"),
-        Generation::First | Generation::Inference | Generation::Edge | Generation::Unknown => None,
+pub fn compiler_arch(chip: Option<ChipFamily>) -> Option<&'static str> {
+    match chip? {
+        ChipFamily::A910B | ChipFamily::A3 => Some("dav-2201"),
+        ChipFamily::A950 => Some("dav-3510"),
+        ChipFamily::A310 | ChipFamily::A310P | ChipFamily::A310B | ChipFamily::A910 => None,
     }
 }
 
 /// Whether `aclnnAdd` is there: not on 310P and 310B. `None` if nobody knows.
-pub fn adds(generation: Generation, dtype: Dtype) -> Option<bool> {
-    match generation {
-        Generation::Inference | Generation::Edge => Some(false),
-        Generation::First => Some(dtype != Dtype::Bf16),
-        Generation::Second | Generation::Third => Some(true),
-        Generation::Unknown => None,
+pub fn adds(chip: Option<ChipFamily>, dtype: Dtype) -> Option<bool> {
+    match chip? {
+        ChipFamily::A310P | ChipFamily::A310B => Some(false),
+        ChipFamily::A910 => Some(dtype != Dtype::Bf16),
+        ChipFamily::A910B | ChipFamily::A3 | ChipFamily::A950 => Some(true),
+        // Older than these documents.
+        ChipFamily::A310 => None,
     }
 }
 
 /// Whether `aclnnMatmul` is there, with the type kept: not on 310B, single precision on none
 /// but the later chips, integers on none. `None` if nobody knows.
-pub fn multiplies(generation: Generation, dtype: Dtype) -> Option<bool> {
-    match (generation, dtype) {
-        (_, Dtype::Int32) | (Generation::Edge, _) => Some(false),
-        (Generation::First | Generation::Inference, _) => Some(dtype == Dtype::Fp16),
-        (Generation::Second | Generation::Third, _) => Some(true),
-        (Generation::Unknown, _) => None,
+pub fn multiplies(chip: Option<ChipFamily>, dtype: Dtype) -> Option<bool> {
+    if dtype == Dtype::Int32 {
+        return Some(false);
+    }
+    match chip? {
+        ChipFamily::A310B => Some(false),
+        ChipFamily::A910 | ChipFamily::A310P => Some(dtype == Dtype::Fp16),
+        ChipFamily::A910B | ChipFamily::A3 | ChipFamily::A950 => Some(true),
+        ChipFamily::A310 => None,
     }
 }
 
@@ -78,31 +45,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_910b_is_of_the_first_generation() {
-        for (soc, expected) in [
-            ("Ascend910B", Generation::First),
-            ("Ascend910A", Generation::First),
-            ("Ascend910PremiumA", Generation::First),
-            ("Ascend910B1", Generation::Second),
-            ("Ascend910B4-1", Generation::Second),
-            ("Ascend910B2C", Generation::Second),
-            ("Ascend910_9392", Generation::Second),
-            ("Ascend950PR_9589", Generation::Third),
-            ("Ascend310P3", Generation::Inference),
-            ("Ascend310B4", Generation::Edge),
-            ("Ascend1234", Generation::Unknown),
-            ("", Generation::Unknown),
-        ] {
-            assert_eq!(generation(soc), expected, "{soc}");
-        }
+    fn inference_chips_do_not_add() {
+        let inference = ChipFamily::from_soc("Ascend310P3");
+        assert_eq!(adds(inference, Dtype::Fp16), Some(false));
+        assert_eq!(multiplies(inference, Dtype::Fp16), Some(true));
+        assert_eq!(multiplies(inference, Dtype::Bf16), Some(false));
     }
 
     #[test]
-    fn inference_chips_do_not_add() {
-        assert_eq!(adds(Generation::Inference, Dtype::Fp16), Some(false));
-        assert_eq!(multiplies(Generation::Inference, Dtype::Fp16), Some(true));
-        assert_eq!(multiplies(Generation::Inference, Dtype::Bf16), Some(false));
-        assert_eq!(adds(Generation::First, Dtype::Bf16), Some(false));
-        assert_eq!(adds(Generation::Unknown, Dtype::Bf16), None);
+    fn plain_910b_is_a_chip_of_the_first_generation() {
+        let first = ChipFamily::from_soc("Ascend910B");
+        assert_eq!(adds(first, Dtype::Bf16), Some(false));
+        assert_eq!(compiler_arch(first), None);
+        let second = ChipFamily::from_soc("Ascend910B4-1");
+        assert_eq!(adds(second, Dtype::Bf16), Some(true));
+        assert_eq!(compiler_arch(second), Some("dav-2201"));
+    }
+
+    #[test]
+    fn of_a_chip_that_nobody_knows_only_the_certain_is_said() {
+        for soc in ["Ascend1234", "Ascend910", ""] {
+            let chip = ChipFamily::from_soc(soc);
+            assert_eq!(adds(chip, Dtype::Bf16), None, "{soc}");
+            assert_eq!(multiplies(chip, Dtype::Fp32), None, "{soc}");
+            assert_eq!(multiplies(chip, Dtype::Int32), Some(false), "{soc}");
+            assert_eq!(compiler_arch(chip), None, "{soc}");
+        }
     }
 }

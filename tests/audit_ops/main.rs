@@ -13,6 +13,7 @@
 mod documented;
 mod hostile;
 mod installed;
+mod linked;
 mod mixed;
 mod models;
 mod sources;

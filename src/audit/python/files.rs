@@ -138,6 +138,7 @@ fn scope_of(root: &Path) -> walk::Scope {
         kinds: vec![FileKind::Python, FileKind::Notebook],
         ignore_files: true,
         max_size: LARGEST,
+        linked_files: true,
     }
 }
 
@@ -219,7 +220,8 @@ fn found_and_read(
     Ok((parts.into_iter().flat_map(|(_, said)| said).collect(), unread))
 }
 
-/// What the walk could not read; links and pipes are left out as they are of other files.
+/// What the walk could not read; links to directories or to nothing, and pipes, are left out as they
+/// are of other files.
 fn unread(skipped: walk::Skipped) -> Option<Unread> {
     let why = match skipped.why {
         Why::Unreadable(kind, words) => Unreadable::Io(std::io::Error::new(kind, words)),

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{has_npu, is_workload, no_install};
-use crate::checks::chip::{self, ChipFamily};
+use crate::checks::chip;
 use crate::checks::{Context, Profile};
+use crate::chip::ChipFamily;
 use crate::facts::{CannInstall, InfoFile};
 use crate::ordered::Gather as _;
 use crate::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};

@@ -1,7 +1,8 @@
 //! Which nodes have to be there, and what they have to be.
 
-use crate::checks::chip::{self, ChipFamily};
+use crate::checks::chip;
 use crate::checks::{Context, npu};
+use crate::chip::ChipFamily;
 use crate::facts::Facts;
 use crate::report::{Evidence, Found, Outcome};
 use crate::sysroot::FileKind;

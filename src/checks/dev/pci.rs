@@ -1,7 +1,7 @@
 //! NPUs on the PCI bus, and whether each has its node.
 
-use crate::checks::chip::ChipFamily;
 use crate::checks::{Context, Profile, npu};
+use crate::chip::ChipFamily;
 use crate::facts::Facts;
 use crate::report::{Evidence, Found, Outcome};
 

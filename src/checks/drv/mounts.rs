@@ -1,7 +1,8 @@
 //! DRV-MOUNTS: what a container was not given of its host's driver.
 
-use crate::checks::chip::{self, ChipFamily};
+use crate::checks::chip;
 use crate::checks::{Context, npu};
+use crate::chip::ChipFamily;
 use crate::facts::Facts;
 use crate::report::{Evidence, Found, Outcome};
 

@@ -2,8 +2,9 @@
 
 use super::value;
 use crate::checks::Context;
-use crate::data::{EnvVars, distance};
+use crate::data::EnvVars;
 use crate::report::{Evidence, Found, Outcome};
+use crate::text::distance_within;
 
 const NAME: &str = "PYTORCH_NPU_ALLOC_CONF";
 
@@ -21,8 +22,8 @@ pub(super) fn alloc(ctx: &Context<'_>) -> Outcome {
         if !switch && !keys.other.iter().any(|known| known == key) {
             let known = keys.switches.iter().chain(&keys.other);
             let near = known
-                .filter(|known| distance(key, known, 3).is_some())
-                .min_by_key(|known| distance(key, known, 3));
+                .filter(|known| distance_within(key, known, 3).is_some())
+                .min_by_key(|known| distance_within(key, known, 3));
             let found = match near {
                 Some(near) => Found::warning("ENV-ALLOC", "misspelt").arg("near", near),
                 None => Found::warning("ENV-ALLOC", "unknown"),

@@ -1,8 +1,9 @@
 //! Variables whose names are nearly those that the stack reads.
 
 use crate::checks::Context;
-use crate::data::{EnvVars, distance};
+use crate::data::EnvVars;
 use crate::report::{Evidence, Found, Outcome};
+use crate::text::distance_within;
 
 /// Beginnings of names that belong to the Ascend stack alone.
 const PREFIXES: &[&str] =
@@ -26,7 +27,7 @@ pub(super) fn unknown(ctx: &Context<'_>) -> Outcome {
                 .all()
                 // The right one is set too: the other is not a slip.
                 .filter(|known| env.get(known).is_none())
-                .filter_map(|known| Some((distance(name, known, 2)?, known)))
+                .filter_map(|known| Some((distance_within(name, known, 2)?, known)))
                 .min()?;
             let found =
                 Found::info("ENV-UNKNOWN", "misspelt").arg("name", name).arg("near", near.1);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Audited;
 use crate::audit::Place;
 use crate::audit::documented::{Documented, Point};
-use crate::checks::chip::ChipFamily;
+use crate::chip::ChipFamily;
 use crate::data::Catalog;
 use crate::ordered::Arrange as _;
 use crate::report::{Evidence, Found, Report, Table};

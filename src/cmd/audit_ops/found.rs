@@ -10,7 +10,7 @@ use super::{Audited, Place};
 use crate::audit::judge::{Against, Class, Judged};
 use crate::audit::limits::Limit;
 use crate::audit::{self, Format, Unreadable};
-use crate::checks::chip::ChipFamily;
+use crate::chip::ChipFamily;
 use crate::data::Catalog;
 use crate::report::{Evidence, Found, Report};
 use crate::text::sentence;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Audited;
 use crate::audit::python::facts::HintKind;
 use crate::audit::python::hints::{Backend, Method, backend, chosen_by, method};
-use crate::checks::chip::ChipFamily;
+use crate::chip::ChipFamily;
 use crate::report::{Evidence, Found};
 
 /// Places of one hint that a finding shows.

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use walkdir::WalkDir;
 
+use super::links::{Links, is_hidden};
 use crate::audit::{self, Format, Model, Unreadable, python};
 use crate::data::Catalog;
 use crate::text::words;
@@ -113,16 +114,17 @@ impl Inputs {
         }
     }
 
-    /// What is no source. Links are not followed, and what begins with a dot is left out.
+    /// What is no source. Links to directories are not followed, and what begins with a dot is left
+    /// out.
     fn besides_sources(&mut self, dir: &Path) -> Directory {
         let shown = dir.display().to_string();
         let mut about =
             Directory { path: shown.clone(), audited: 0, other: 0, pickles: 0, cut: false };
         // The parts of a model that was split are one input.
         let mut tensors: BTreeMap<Format, (usize, String, Model)> = BTreeMap::new();
-        let hidden = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b".");
         let walk = WalkDir::new(dir).sort_by_file_name().into_iter();
-        let walk = walk.filter_entry(|entry| entry.depth() == 0 || !hidden(entry.file_name()));
+        let walk = walk.filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry.file_name()));
+        let mut links = Links::of(dir);
         let mut looked_at = 0;
         for entry in walk {
             let entry = match entry {
@@ -134,7 +136,22 @@ impl Inputs {
                     continue;
                 }
             };
-            if !entry.file_type().is_file() || python::is_source(entry.path()) {
+            if python::is_source(entry.path()) {
+                continue;
+            }
+            if entry.file_type().is_symlink() {
+                match links.leads_to_another(entry.path()) {
+                    Ok(true) => {}
+                    // A part of a model that is not there: what is there is not all.
+                    Err(error) if is_model(entry.path()) => {
+                        let path = entry.path().display().to_string();
+                        let why = Unreadable::Io(error);
+                        self.unread.push(Unread { path, why, named: false });
+                        continue;
+                    }
+                    Ok(false) | Err(_) => continue,
+                }
+            } else if !entry.file_type().is_file() {
                 continue;
             }
             if looked_at >= MOST_FILES {

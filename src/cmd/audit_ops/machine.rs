@@ -6,7 +6,8 @@ use std::path::Path;
 use anyhow::Context as _;
 
 use crate::audit::limits::CannFunctions;
-use crate::checks::chip::{self, ChipFamily};
+use crate::checks::chip;
+use crate::chip::ChipFamily;
 use crate::cli::AuditOpsArgs;
 use crate::collect;
 use crate::elf::Object;

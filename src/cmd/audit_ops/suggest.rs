@@ -159,7 +159,7 @@ fn is_there(operator: &str, against: Against<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::chip::ChipFamily;
+    use crate::chip::ChipFamily;
     use crate::ops::dispatch::Shipped;
     use crate::ops::{Tables, Target};
 

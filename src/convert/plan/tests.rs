@@ -14,6 +14,7 @@ fn planned(files: &[(&str, &[u8])], options: &Options) -> Plan {
         exclude: Vec::new(),
         kinds: FileKind::ALL.to_vec(),
         ignore_files: true,
+        linked_files: false,
         max_size: 1 << 20,
     };
     plan(&walk(&scope).unwrap().files, options, &Progress::default())

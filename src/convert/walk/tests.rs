@@ -19,6 +19,7 @@ fn scope(root: &Path) -> Scope {
         exclude: Vec::new(),
         kinds: FileKind::ALL.to_vec(),
         ignore_files: true,
+        linked_files: false,
         max_size: 1 << 20,
     }
 }

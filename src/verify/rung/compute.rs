@@ -3,8 +3,9 @@
 use acl_abi::Tensor;
 
 use super::{Ended, GUARD, GUARD_SIZE, Measured, Probe, Stopped, wrong};
+use crate::chip::ChipFamily;
 use crate::verify::protocol::{Again, Dtype, Fault, Level, Place, Rung};
-use crate::verify::soc::{adds, generation, multiplies};
+use crate::verify::soc::{adds, multiplies};
 use crate::verify::vendor::{Buffer, Operator, Plan};
 use probe_numbers::{
     Case, Expected, POISON, SEEDS, addition, elements, large_product, near_addition, near_product,
@@ -18,7 +19,7 @@ const NO_KERNEL: i32 = 561_003;
 
 /// Runs the rung.
 pub fn compute(probe: &Probe<'_>) -> Result<(), Stopped> {
-    let chip = generation(&probe.soc);
+    let chip = ChipFamily::from_soc(&probe.soc);
     let standard = probe.order.level >= Level::Standard;
     let [seed, product_seed] = SEEDS;
     let floats = || probe.order.dtypes.iter().filter(|dtype| **dtype != Dtype::Int32);

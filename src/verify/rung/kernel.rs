@@ -8,9 +8,10 @@ use std::ffi::CStr;
 use std::path::Path;
 
 use super::{Ended, GUARD, GUARD_SIZE, Measured, Probe, Stopped, again, described, wrong};
+use crate::chip::ChipFamily;
 use crate::verify::cache;
 use crate::verify::protocol::{Again, Dtype, Event, Fault, Level, Place, Rung, Wrong};
-use crate::verify::soc::{compiler_arch, generation};
+use crate::verify::soc::compiler_arch;
 use crate::verify::vendor::{Buffer, Kernel};
 use probe_numbers::{Exact, POISON, SEEDS, addition, elements};
 
@@ -27,7 +28,7 @@ const MAX_CORES: u32 = 4096;
 
 /// Runs the rung.
 pub fn kernel(probe: &Probe<'_>) -> Result<(), Stopped> {
-    let arch = compiler_arch(generation(&probe.soc));
+    let arch = compiler_arch(ChipFamily::from_soc(&probe.soc));
     let mut ready = None;
     probe.reporter.stage(Rung::Kernel, "compile and load", || {
         let lacks = probe.vendor.kernel_lacks();

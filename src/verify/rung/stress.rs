@@ -7,8 +7,9 @@ use acl_abi::{Stream, Tensor};
 
 use super::memory::words;
 use super::{Ended, Measured, Probe, Reporter, Stopped, passed, wrong};
+use crate::chip::ChipFamily;
 use crate::verify::protocol::{Again, Dtype, Event, Fault, Order, Place, Rung};
-use crate::verify::soc::{generation, multiplies};
+use crate::verify::soc::multiplies;
 use crate::verify::vendor::{Buffer, Operator, Vendor};
 use probe_numbers::{Case, POISON, SEEDS, addresses, large_product};
 
@@ -45,7 +46,7 @@ pub fn stress(
     let probe = Probe { vendor, reporter, order, stream, soc };
     let mut load = Load::default();
     reporter.stage(Rung::Stress, "matrix products", || {
-        if multiplies(generation(&probe.soc), Dtype::Fp16) == Some(false) {
+        if multiplies(ChipFamily::from_soc(&probe.soc), Dtype::Fp16) == Some(false) {
             return Ok(Ended::NotSupported(probe.soc.clone()));
         }
         products(&probe, limit, &mut load)
