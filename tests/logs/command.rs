@@ -202,3 +202,23 @@ fn why_there_is_no_cause_is_told() {
     assert_eq!(status, 3, "{out}");
     assert!(out.contains("Nothing was read"), "{out}");
 }
+
+#[test]
+fn what_is_packed_is_passed_on_and_said_to_be_unread() {
+    let log = "PK\u{3}\u{4}\n";
+    let (out, err, status) = doctor(&["--follow"], log);
+    assert_eq!(out, log);
+    assert!(err.contains("`-` was not read, unpack it first: zip"), "{err}");
+    assert_eq!(status, 3);
+}
+
+#[test]
+fn hits_beyond_the_limit_are_counted() {
+    let line = |n: u32| {
+        format!("ImportError: libfoo{n}.so: cannot open shared object file: No such file\n")
+    };
+    let log: String = (0..100).map(line).collect();
+    let (out, _, status) = doctor(&["--json", "-"], &log);
+    let json: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((json["diagnosis"]["read"]["not_kept"].as_u64(), status), (Some(76), 1), "{out}");
+}

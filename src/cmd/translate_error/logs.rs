@@ -18,7 +18,8 @@ use crate::cmd::output::{self, Output};
 use crate::cmd::{finish, finish_aside};
 use crate::errcodes;
 use crate::errcodes::log::{
-    self, FileReport, Filter, Follower, Input, Reading, Shown, Time, diagnose, redact, redact_text,
+    self, Filter, Follower, Input, Problem, ProblemKind, Reading, Shown, Time, diagnose, redact,
+    redact_text,
 };
 use crate::ordered::Gather as _;
 use crate::report::ExitStatus;
@@ -95,7 +96,7 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
             "with `--follow`, standard output carries the log itself; write the report to a file \
              with `--output`"
         );
-        reading.files.push(follow(output)?);
+        follow(output, &mut reading)?;
     } else if stdin {
         log::read_stream("-", io::stdin().lock(), &mut reading);
     }
@@ -186,12 +187,13 @@ fn moment(text: &str) -> anyhow::Result<Time> {
 }
 
 /// Passes standard input on as it is, and says on standard error what its lines mean.
-fn follow(output: &Output) -> anyhow::Result<FileReport> {
+fn follow(output: &Output, reading: &mut Reading) -> anyhow::Result<()> {
     let mut follower = Follower::new("-");
     let mut input = io::stdin().lock();
     let mut through = io::stdout().lock();
     let mut piece = vec![0; PIECE];
     let mut told = BTreeSet::new();
+    let mut begun = false;
     loop {
         let count = match input.read(&mut piece) {
             Ok(0) => break,
@@ -203,6 +205,15 @@ fn follow(output: &Output) -> anyhow::Result<FileReport> {
             .write_all(&piece[..count])
             .and_then(|()| through.flush())
             .context("failed to pass the log on")?;
+        if !std::mem::replace(&mut begun, true)
+            && let Some(packed) = log::packed_with(&piece[..count])
+        {
+            reading.problems.push(Problem {
+                name: "-".to_owned(),
+                kind: ProblemKind::Unsupported,
+                detail: packed.to_owned(),
+            });
+        }
         for hit in follower.feed(&piece[..count]) {
             // Several words of one failure speak for the same cause.
             if !told.insert((hit.cause.clone(), hit.fields.rank)) {
@@ -217,7 +228,8 @@ fn follow(output: &Output) -> anyhow::Result<FileReport> {
             ));
         }
     }
-    Ok(follower.finish())
+    reading.files.push(follower.finish());
+    Ok(())
 }
 
 #[cfg(test)]

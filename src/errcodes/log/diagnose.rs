@@ -97,6 +97,7 @@ pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
             lines: files.iter().map(|file| file.lines).sum(),
             bytes: files.iter().map(|file| file.bytes).sum(),
             cut_lines: files.iter().map(|file| file.cut).sum(),
+            not_kept: files.iter().map(|file| file.dropped).sum(),
             left_out: left_out as u64,
             passed_over: passed_over(&files, &candidates),
         },

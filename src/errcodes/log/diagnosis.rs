@@ -42,6 +42,9 @@ pub struct Read {
     pub bytes: u64,
     /// Lines that were cut.
     pub cut_lines: u64,
+    /// Texts and codes beyond what is kept of one log: of the many that are alike, and those that
+    /// tell least.
+    pub not_kept: u64,
     /// Files that were left out by their names.
     pub left_out: u64,
     /// Texts and codes that speak for a cause, of other ranks, devices or times than asked for.

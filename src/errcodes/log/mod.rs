@@ -44,7 +44,7 @@ pub use page::{Shown, report};
 pub use redact::{redact, text as redact_text};
 pub use scan::{FileReport, Limits, Record, scan};
 pub use signature::{Edge, Scope, Signature, edges, signatures};
-pub use source::{Input, Opened, Problem, ProblemKind, Stream, open, unpack};
+pub use source::{Input, Opened, Problem, ProblemKind, Stream, open, packed_with, unpack};
 pub use time::Time;
 
 use std::io;

@@ -5,6 +5,8 @@
 
 mod archive;
 
+pub use archive::packed_with;
+
 use std::io::{self, Read};
 
 use serde::Serialize;

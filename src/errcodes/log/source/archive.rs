@@ -48,6 +48,17 @@ fn form(head: &[u8]) -> Form {
     }
 }
 
+/// What a log is packed with, by its first bytes: nobody reads such lines.
+pub fn packed_with(head: &[u8]) -> Option<&'static str> {
+    match form(head) {
+        Form::Gzip => Some("gzip"),
+        Form::Tar => Some("tar"),
+        Form::Zip => Some("zip"),
+        Form::Unsupported(what) => Some(what),
+        Form::Program | Form::Plain => None,
+    }
+}
+
 /// How much is unpacked of a file of that many bytes at most.
 pub(super) fn budget(size: u64) -> u64 {
     UNPACKED.max(size.saturating_mul(RATIO))
