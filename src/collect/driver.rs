@@ -23,7 +23,8 @@ const LIBRARIES: &[&str] = &[
 ];
 
 /// Where npu-smi is installed, in the order in which a shell would find it.
-const NPU_SMI: &[&str] = &["/usr/local/bin/npu-smi", "/usr/local/sbin/npu-smi", "/usr/bin/npu-smi"];
+pub(crate) const NPU_SMI: &[&str] =
+    &["/usr/local/bin/npu-smi", "/usr/local/sbin/npu-smi", "/usr/bin/npu-smi"];
 
 /// Mounts of ascend-docker-runtime (`base.list`, `ub_driver.list`) and of vllm-ascend's
 /// `docker run` line that do not lie in the driver's directory.

@@ -3,7 +3,7 @@
 pub(crate) mod cann;
 mod container;
 mod device;
-mod driver;
+pub(crate) mod driver;
 mod host;
 mod info_file;
 mod integrity;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::calendar::date;
+
 /// A day of the Gregorian calendar; the order is that of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Day {
@@ -40,17 +42,8 @@ impl Day {
     /// The day at a moment, in UTC. Before 1970 it is the first of them.
     pub fn of(moment: SystemTime) -> Self {
         let seconds = moment.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        // From days to the calendar: eras of 400 years that begin with the first of March, so that
-        // the day of a leap year stands at the end.
-        let days = seconds / 86_400 + 719_468;
-        let era = days / 146_097;
-        let of_era = days % 146_097;
-        let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-        let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let march = (5 * of_year + 2) / 153;
-        let day = of_year - (153 * march + 2) / 5 + 1;
-        let month = if march < 10 { march + 3 } else { march - 9 };
-        let year = year_of_era + era * 400 + u64::from(month <= 2);
+        let days = i64::try_from(seconds / 86_400).unwrap_or_default();
+        let (year, month, day) = date(days);
         Self {
             year: u16::try_from(year).unwrap_or(u16::MAX),
             month: u8::try_from(month).unwrap_or(12),

@@ -3,21 +3,19 @@
 
 use std::time::Duration;
 
+use crate::collect::driver::NPU_SMI;
 use crate::collect::npu_smi::processes;
 use crate::sysroot::Sysroot;
 use crate::verify::run::Use;
-
-/// Where npu-smi is, unless it is in `PATH`.
-const PLACES: [&str; 3] = ["/usr/local/bin", "/usr/local/sbin", "/usr/bin"];
 
 /// Who uses the devices of this machine, if that can be told within `limit`.
 pub(super) fn look(limit: Duration) -> Use {
     let machine = Sysroot::live();
     let path = std::env::var("PATH").unwrap_or_default();
-    let places = path.split(':').chain(PLACES).filter(|dir| dir.starts_with('/'));
-    let program = places
-        .map(|dir| format!("{}/npu-smi", dir.trim_end_matches('/')))
-        .find(|path| machine.is_file(path));
+    let named = path.split(':').filter(|dir| dir.starts_with('/'));
+    let named = named.map(|dir| format!("{}/npu-smi", dir.trim_end_matches('/')));
+    let usual = NPU_SMI.iter().map(|path| (*path).to_owned());
+    let program = named.chain(usual).find(|path| machine.is_file(path));
     let Some(program) = program else { return Use::Unknown("npu-smi: -".to_owned()) };
     match machine.run(&program, &["info"], limit) {
         Some(output) if output.status == Some(0) => read(&output.text),

@@ -329,7 +329,7 @@ fn version_key(name: &str) -> Vec<u64> {
     name.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
 }
 
-/// The architecture in an ELF header: `x86_64`, `aarch64`, or the number of `e_machine`.
+/// The architecture in an ELF header, as `uname -m` says it.
 fn elf_machine(sysroot: &Sysroot, path: &str) -> Option<String> {
     let mut header = [0_u8; 20];
     let file = sysroot.open(path).ok()?;
@@ -339,9 +339,5 @@ fn elf_machine(sysroot: &Sysroot, path: &str) -> Option<String> {
     let bytes = [header[18], header[19]];
     let machine =
         if header[5] == 2 { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) };
-    Some(match machine {
-        62 => "x86_64".to_owned(),
-        183 => "aarch64".to_owned(),
-        other => other.to_string(),
-    })
+    Some(crate::elf::machine_name(machine))
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
+use crate::calendar::{date, days};
+
 /// A moment of the clock of the machine that wrote the line, in microseconds of the proleptic
 /// Gregorian calendar since 1970 without a time zone: logs name none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -108,18 +110,7 @@ impl Time {
 
     /// Year, month and day, and the microseconds since midnight.
     fn parts(self) -> ((i64, u32, u32), i64) {
-        // The inverse of `days`.
-        let shifted = self.0.div_euclid(DAY) + 719_468;
-        let era = shifted.div_euclid(146_097);
-        let of_era = shifted.rem_euclid(146_097);
-        let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-        let of_year = of_era - (365 * year + year / 4 - year / 100);
-        let shifted_month = (5 * of_year + 2) / 153;
-        let day = of_year - (153 * shifted_month + 2) / 5 + 1;
-        let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-        let year = year + era * 400 + i64::from(month <= 2);
-        let small = |value: i64| u32::try_from(value).unwrap_or(0);
-        ((year, small(month), small(day)), self.0.rem_euclid(DAY))
+        (date(self.0.div_euclid(DAY)), self.0.rem_euclid(DAY))
     }
 }
 
@@ -185,16 +176,6 @@ fn month(name: &[u8]) -> Option<u32> {
     let name = name.get(name.len().checked_sub(3)?..)?;
     let at = NAMES.chunks(3).position(|month| month == name)?;
     u32::try_from(at + 1).ok()
-}
-
-/// Days since 1970-01-01, by the well-known arithmetic on years that begin in March.
-fn days(year: i64, month: u32, day: u32) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let month = i64::from((month + 9) % 12);
-    let of_year = (153 * month + 2) / 5 + i64::from(day) - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
 impl fmt::Display for Time {
