@@ -6,6 +6,7 @@ use std::rc::Rc;
 use foldhash::{HashMap, HashMapExt as _};
 use ruff_python_ast::{Expr, ExprCall, Stmt, StmtFunctionDef};
 
+use super::values::{Known, Value, Values};
 use super::{Library, Type, annotated, dotted, hosts};
 
 /// Operator and place, and how often it is used.
@@ -16,54 +17,6 @@ const MOST_LOOKS: usize = 100_000;
 /// Calls inside calls that are followed. Models nest a few dozen modules; a hostile archive can chain
 /// as many functions as it likes, and each takes stack here.
 const DEEPEST: usize = 100;
-
-/// What is known of a value before the model runs: enough to tell a branch that never runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Known {
-    None,
-    Something,
-    True,
-    False,
-}
-
-impl Known {
-    fn of(truth: bool) -> Self {
-        if truth { Self::True } else { Self::False }
-    }
-
-    /// What a literal is.
-    fn literal(expression: &Expr) -> Option<Self> {
-        match expression {
-            Expr::NoneLiteral(_) => Some(Self::None),
-            Expr::BooleanLiteral(literal) => Some(Self::of(literal.value)),
-            Expr::NumberLiteral(_) | Expr::StringLiteral(_) => Some(Self::Something),
-            _ => None,
-        }
-    }
-}
-
-/// What an expression is, and what is known of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Value {
-    kind: Type,
-    known: Option<Known>,
-}
-
-impl Value {
-    fn new(kind: Type) -> Self {
-        Self { kind, known: None }
-    }
-
-    fn host(known: Option<Known>) -> Self {
-        Self { kind: Type::Host, known }
-    }
-
-    /// What it is where it may be either of two.
-    fn or(self, other: Self) -> Self {
-        let known = self.known.filter(|known| Some(*known) == other.known);
-        Self { kind: if self.kind == Type::Host { other.kind } else { self.kind }, known }
-    }
-}
 
 /// A function, and what is known of its arguments.
 type Look = (*const StmtFunctionDef, Vec<Option<Known>>);
@@ -172,7 +125,7 @@ impl<'l, 'a> Walker<'l, 'a> {
         function: &'a StmtFunctionDef,
         known: &[Option<Known>],
     ) -> Counts {
-        let mut values = BTreeMap::new();
+        let mut values = Values::default();
         let class = name.rsplit_once('.').map_or("", |(class, _)| class);
         for (index, parameter) in function.parameters.iter_non_variadic_params().enumerate() {
             let kind = match parameter.annotation() {
@@ -182,7 +135,7 @@ impl<'l, 'a> Walker<'l, 'a> {
                 }
                 None => Type::Tensor,
             };
-            values.insert(
+            values.set(
                 parameter.name().as_str(),
                 Value { kind, known: known.get(index).copied().flatten() },
             );
@@ -212,7 +165,7 @@ fn readable(name: &str) -> String {
 
 struct Body<'w, 'l, 'a> {
     walker: &'w mut Walker<'l, 'a>,
-    values: BTreeMap<&'a str, Value>,
+    values: Values<'a>,
     counts: Counts,
     place: String,
     /// What is known of values is used.
@@ -280,17 +233,11 @@ impl<'a> Body<'_, '_, 'a> {
             Some(Known::True) => self.statements(body),
             Some(Known::False) => self.statements(other),
             _ => {
-                let before = self.values.clone();
+                let mut branch = self.values.first_way();
                 self.statements(body);
-                let after = std::mem::replace(&mut self.values, before);
+                self.values.second_way(&mut branch);
                 self.statements(other);
-                for (name, value) in after {
-                    let merged = match self.values.remove(name) {
-                        Some(existing) => value.or(existing),
-                        None => value,
-                    };
-                    self.values.insert(name, merged);
-                }
+                self.values.joined(branch);
             }
         }
     }
@@ -299,7 +246,7 @@ impl<'a> Body<'_, '_, 'a> {
         let part = || Value::new(value.kind.clone());
         match target {
             Expr::Name(name) => {
-                self.values.insert(name.id.as_str(), value.clone());
+                self.values.set(name.id.as_str(), value.clone());
             }
             Expr::Tuple(tuple) => tuple.elts.iter().for_each(|target| self.bind(target, &part())),
             Expr::List(list) => list.elts.iter().for_each(|target| self.bind(target, &part())),

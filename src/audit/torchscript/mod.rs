@@ -8,6 +8,7 @@
 
 mod body;
 mod hosts;
+mod values;
 
 use std::collections::BTreeMap;
 
