@@ -10,10 +10,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::archive::Archive;
-use super::{Format, LONGEST_NAME, Model, Note, Op, Unreadable, Use, damaged};
+use super::{Format, LONGEST_NAME, Model, Note, Op, Unreadable, Use, damaged, limited};
 
 /// How deep graphs inside graphs (the branches of `torch.cond`) are followed.
 const DEPTH: usize = 16;
+/// Values of the JSON of one graph. A node has some 40, so that this is enough for 100,000 nodes;
+/// each may take a hundred bytes.
+const MOST_VALUES: u64 = 4_000_000;
 /// Arguments of one operator that are remembered.
 const MOST_ARGUMENTS: usize = 64;
 
@@ -141,6 +144,7 @@ pub(super) fn read(archive: &mut Archive<'_>, graphs: &[String]) -> Result<Model
     let mut model = Model::new(Format::Export);
     for name in graphs {
         let bytes = archive.entry(name)?;
+        limited::values(&bytes, MOST_VALUES, &format!("entry `{name}`"))?;
         let program: Program = serde_json::from_slice(&finite(bytes))
             .map_err(|error| damaged(format!("entry `{name}` is no exported program: {error}")))?;
         model.torch = program.torch_version.or(model.torch);
@@ -157,13 +161,7 @@ fn finite(mut bytes: Vec<u8>) -> Vec<u8> {
         at += step;
         if bytes[at] == b'"' {
             at += 1;
-            while let Some(step) = memchr::memchr2(b'"', b'\\', &bytes[at..]) {
-                at += step + 1;
-                if bytes[at - 1] == b'"' {
-                    break;
-                }
-                at = (at + 1).min(bytes.len());
-            }
+            at += limited::string(&bytes[at..]);
             continue;
         }
         let words: [&[u8]; 2] = [b"Infinity", b"NaN"];

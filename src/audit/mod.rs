@@ -330,6 +330,15 @@ pub enum Unreadable {
         /// The limit, in bytes.
         limit: u64,
     },
+    /// A part that has to be read holds more than is read at most: short as it may be, each of its
+    /// values takes room.
+    #[error("{what} holds more than {limit} values, the most that is read of it")]
+    TooMany {
+        /// Which part.
+        what: String,
+        /// The limit.
+        limit: u64,
+    },
     /// A list of operators with a line that names none.
     #[error(
         "line {line} of the list names no operator: `{text}`; expected a name such as `aten::add.Tensor`, with a count or without"

@@ -1,21 +1,112 @@
 //! safetensors: a header of JSON says the data type of each tensor. There are no operators. The
 //! tensors themselves are not read, but have to be there: a file that is cut off is not whole.
 
-use std::collections::BTreeMap;
-use std::io::{Read as _, SeekFrom};
+use std::fmt;
+use std::io::{BufReader, Read as _, SeekFrom};
 
 use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::error::Category;
 
-use super::{Format, Model, Note, Source, Unreadable, damaged, limited};
+use super::strings::{LONGEST_STRING, Strings};
+use super::{Format, Model, Note, Source, Unreadable, damaged};
 
 /// The longest header that the format allows, in bytes (safetensors, `MAX_HEADER_SIZE`).
 pub(super) const HEADER_LIMIT: u64 = 100_000_000;
 
+/// Sides of a shape that are shown; a hostile shape is as long as the header.
+const SIDES: usize = 16;
+
+/// What the header says of a tensor.
 #[derive(Deserialize)]
-#[serde(untagged)]
-enum Entry {
-    Tensor { dtype: String, shape: Vec<u64>, data_offsets: (u64, u64) },
-    Metadata(serde::de::IgnoredAny),
+struct Tensor {
+    dtype: String,
+    shape: Shape,
+    data_offsets: (u64, u64),
+}
+
+/// The sides of a tensor.
+struct Shape {
+    /// The first of them.
+    first: Vec<u64>,
+    /// Their product, if 64 bits hold it.
+    elements: Option<u64>,
+}
+
+impl<'de> Deserialize<'de> for Shape {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Sides;
+        impl<'de> Visitor<'de> for Sides {
+            type Value = Shape;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("the sides of a tensor")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut sides: A) -> Result<Shape, A::Error> {
+                let mut shape = Shape { first: Vec::new(), elements: Some(1) };
+                while let Some(side) = sides.next_element::<u64>()? {
+                    shape.elements = shape.elements.and_then(|all| all.checked_mul(side));
+                    if shape.first.len() < SIDES {
+                        shape.first.push(side);
+                    }
+                }
+                Ok(shape)
+            }
+        }
+        deserializer.deserialize_seq(Sides)
+    }
+}
+
+/// The header, of which nothing is kept but what the model uses.
+struct Header<'m> {
+    model: &'m mut Model,
+    /// Bytes behind it.
+    data: u64,
+    /// The tensor that is being read.
+    at: &'m mut String,
+    /// What of it does not fit.
+    wrong: &'m mut Option<String>,
+}
+
+impl<'de> DeserializeSeed<'de> for Header<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Header<'_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object with tensors")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        while let Some(name) = entries.next_key::<String>()? {
+            if name == METADATA {
+                entries.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            *self.at = name.chars().take(80).collect();
+            let Tensor { dtype, shape, data_offsets } = entries.next_value()?;
+            let known = DTYPES.iter().find(|(name, ..)| *name == dtype);
+            let bytes = known.map(|(.., bytes)| *bytes);
+            if let Err(why) = fits(&shape, bytes, data_offsets, self.data) {
+                *self.wrong = Some(why);
+                return Err(serde::de::Error::custom("a tensor does not fit"));
+            }
+            let dtype = known.map_or_else(
+                || dtype.chars().take(40).collect(),
+                |(_, name, _)| (*name).to_owned(),
+            );
+            *self.model.dtypes.entry(dtype).or_default() += 1;
+            self.at.clear();
+        }
+        Ok(())
+    }
 }
 
 /// What may stand in the header besides tensors.
@@ -56,35 +147,33 @@ pub(super) fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
             "the file ends within the header of safetensors, which is said to have {size} bytes"
         )));
     };
-    let header = limited::all(source.take(size), HEADER_LIMIT, "the header")?;
-    let entries: BTreeMap<String, Entry> = serde_json::from_slice(&header)
-        .map_err(|error| damaged(format!("the header is no JSON of safetensors: {error}")))?;
     let mut model = Model::new(Format::Safetensors);
     model.note(Note::NoOperators);
-    for (name, entry) in entries {
-        let Entry::Tensor { dtype, shape, data_offsets } = entry else {
-            if name == METADATA {
-                continue;
-            }
-            let name: String = name.chars().take(80).collect();
-            return Err(damaged(format!("the entry `{name}` of the header is no tensor")));
-        };
-        let known = DTYPES.iter().find(|(name, ..)| *name == dtype);
-        let bytes = known.map(|(.., bytes)| *bytes);
-        if let Err(why) = fits(&shape, bytes, data_offsets, data) {
-            let name: String = name.chars().take(80).collect();
-            return Err(damaged(format!("the tensor `{name}` {why}")));
-        }
-        let dtype = known
-            .map_or_else(|| dtype.chars().take(40).collect(), |(_, name, _)| (*name).to_owned());
-        *model.dtypes.entry(dtype).or_default() += 1;
+    let (mut at, mut wrong) = (String::new(), None);
+    let text = Strings::new(BufReader::with_capacity(1 << 16, source.take(size)));
+    let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 16, text));
+    let header = Header { model: &mut model, data, at: &mut at, wrong: &mut wrong };
+    let read = header.deserialize(&mut json).and_then(|()| json.end());
+    if let Some(why) = wrong {
+        return Err(damaged(format!("the tensor `{at}` {why}")));
     }
+    read.map_err(|error| match error.classify() {
+        Category::Io if error.io_error_kind() == Some(std::io::ErrorKind::InvalidData) => {
+            let what = "a string of the header".to_owned();
+            Unreadable::TooLarge { what, limit: LONGEST_STRING as u64 }
+        }
+        Category::Io => Unreadable::Io(error.into()),
+        Category::Data if !at.is_empty() => {
+            damaged(format!("the entry `{at}` of the header is no tensor"))
+        }
+        _ => damaged(format!("the header is no JSON of safetensors: {error}")),
+    })?;
     Ok(model)
 }
 
 /// Whether a tensor is where the header says it is, in `data` bytes behind it, and as large.
 fn fits(
-    shape: &[u64],
+    shape: &Shape,
     bytes: Option<u64>,
     (begin, end): (u64, u64),
     data: u64,
@@ -97,10 +186,9 @@ fn fits(
     }
     // Of a data type that is not known nothing is said.
     let Some(bytes) = bytes else { return Ok(()) };
-    let wanted = shape.iter().try_fold(bytes, |all, side| all.checked_mul(*side));
+    let wanted = shape.elements.and_then(|all| all.checked_mul(bytes));
     if wanted != Some(size) {
-        // A shape may be as long as the header.
-        let shape = &shape[..shape.len().min(16)];
+        let shape = &shape.first;
         return Err(format!("has {size} bytes, which its shape {shape:?} does not have"));
     }
     Ok(())

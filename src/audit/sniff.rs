@@ -1,6 +1,6 @@
 //! Which reader an input is for: its first bytes decide, not its name.
 
-use std::io::SeekFrom;
+use std::io::{Read as _, SeekFrom};
 
 use super::{
     Model, Source, Unreadable, archive, config, limited, list, log, onnx, safetensors, trace,
@@ -12,6 +12,8 @@ const HEAD: usize = 4096;
 const CONFIG_LIMIT: u64 = 1 << 20;
 /// The most of a text that may be a list of operators.
 const LIST_LIMIT: u64 = 16 << 20;
+/// What of a longer text tells whether it would be one.
+const LIST_HEAD: u64 = 64 << 10;
 
 /// What an input uses.
 ///
@@ -100,8 +102,20 @@ fn words(source: &mut dyn Source) -> Result<Model, Unreadable> {
             return Ok(model);
         }
         source.seek(SeekFrom::Start(0))?;
+        return log::read(source)?.ok_or(Unreadable::Unknown);
     }
-    log::read(source)?.ok_or(Unreadable::Unknown)
+    if let Some(model) = log::read(source)? {
+        return Ok(model);
+    }
+    // A log may have any size; a list is read whole.
+    source.seek(SeekFrom::Start(0))?;
+    let mut head = Vec::new();
+    source.take(LIST_HEAD).read_to_end(&mut head)?;
+    let whole = head.iter().rposition(|&byte| byte == b'\n').unwrap_or(0);
+    match list::read(&String::from_utf8_lossy(&head[..whole])) {
+        Ok(None) => Err(Unreadable::Unknown),
+        _ => Err(Unreadable::TooLarge { what: "the list".to_owned(), limit: LIST_LIMIT }),
+    }
 }
 
 /// A pickle of protocol 0 or 1, which names no protocol: a dictionary or list that is remembered, or

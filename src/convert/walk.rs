@@ -152,11 +152,13 @@ pub fn walk_and(scope: &Scope, each: &mut dyn FnMut(&SourceFile)) -> Result<Foun
     for root in &scope.roots {
         roots.extend(super::exclude::resolve_root(root)?);
     }
-    let mut walk = Walk { scope, found: Found::default(), seen: HashSet::new(), each };
+    let mut walk =
+        Walk { scope, found: Found::default(), seen: HashSet::new(), late: Vec::new(), each };
     let excludes = Excludes::new(&scope.exclude);
     for root in &roots {
         walk.root(root, &excludes)?;
     }
+    walk.late();
     walk.found.idle_excludes = excludes.idle();
     walk.launch()?;
     Ok(walk.found)
@@ -183,11 +185,23 @@ pub fn root_directories(roots: &[PathBuf]) -> Result<Vec<PathBuf>, WalkError> {
     Ok(dirs)
 }
 
+/// A link to a source.
+struct Late {
+    root: Arc<Root>,
+    path: PathBuf,
+    relative: PathBuf,
+    target: PathBuf,
+    kind: FileKind,
+    meta: Metadata,
+}
+
 struct Walk<'a> {
     scope: &'a Scope,
     found: Found,
     /// The real paths that were met: roots may overlap.
     seen: HashSet<PathBuf>,
+    /// Links to sources of which the walk may meet the target by itself.
+    late: Vec<Late>,
     /// Is told of each file.
     each: &'a mut dyn FnMut(&SourceFile),
 }
@@ -280,11 +294,23 @@ impl Walk<'_> {
             && let Ok(meta) = target.metadata()
             && meta.is_file()
         {
-            if !inside || self.kind_by_name(&target).is_none() {
+            if inside && self.kind_by_name(&target).is_some() {
+                // Unless it is left out where it stands, which is known in the end.
+                let (root, path, relative) =
+                    (Arc::clone(root), path.to_owned(), relative.to_owned());
+                self.late.push(Late { root, path, relative, target, kind, meta });
+            } else {
                 self.file_at(root, path, relative, target, kind, &meta);
             }
         } else if !inside && (source.is_some() || target.is_dir()) {
             self.skip(path, Why::LinkLeaves(target));
+        }
+    }
+
+    /// The links to what was met by nothing else.
+    fn late(&mut self) {
+        for Late { root, path, relative, target, kind, meta } in std::mem::take(&mut self.late) {
+            self.file_at(&root, &path, &relative, target, kind, &meta);
         }
     }
 

@@ -76,3 +76,29 @@ fn a_part_of_a_model_that_is_not_there_leaves_no_verdict() {
     assert!(place.ends_with("model-00002-of-00002.safetensors"), "{place}");
     assert_eq!(status, 3);
 }
+
+#[test]
+fn a_source_that_is_not_there_leaves_no_verdict() {
+    let cache = tempfile::tempdir().unwrap();
+    let revision = snapshot(cache.path());
+    symlink("../../blobs/none", Path::new(&revision).join("configuration_x.py")).unwrap();
+    let (status, report) = json_of(&["--torch-npu", "2.9.0", &revision]);
+    assert_eq!(status, 3, "{report}");
+    assert!(report["findings"].to_string().contains("configuration_x.py"), "{report}");
+}
+
+#[test]
+fn a_link_to_a_source_that_is_left_out_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path();
+    std::fs::create_dir(home.join("build")).unwrap();
+    std::fs::write(home.join(".gitignore"), "build/\n").unwrap();
+    std::fs::write(home.join("build/model.py"), SOURCE).unwrap();
+    std::fs::write(home.join("main.py"), SOURCE.replace("abs", "neg")).unwrap();
+    symlink("build/model.py", home.join("model.py")).unwrap();
+    symlink("main.py", home.join("again.py")).unwrap();
+    let (status, report) = json_of(&["--torch-npu", "2.9.0", home.to_str().unwrap()]);
+    let uses = &report["inputs"][0];
+    assert_eq!((status, &uses["files"]), (0, &2.into()), "{report}");
+    assert!(uses["operators"].to_string().contains("aten::abs"), "{report}");
+}

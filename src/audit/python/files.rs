@@ -220,12 +220,15 @@ fn found_and_read(
     Ok((parts.into_iter().flat_map(|(_, said)| said).collect(), unread))
 }
 
-/// What the walk could not read; links to directories or to nothing, and pipes, are left out as they
-/// are of other files.
+/// What the walk could not read; links to directories, and pipes, are left out as they are of other
+/// files.
 fn unread(skipped: walk::Skipped) -> Option<Unread> {
     let why = match skipped.why {
         Why::Unreadable(kind, words) => Unreadable::Io(std::io::Error::new(kind, words)),
         Why::TooLarge(_) => too_large(),
+        Why::LinkDangles if !is_test(&skipped.path) => {
+            Unreadable::Io(std::io::ErrorKind::NotFound.into())
+        }
         Why::LinkLeaves(_) | Why::LinkDangles | Why::NotRegular => return None,
     };
     Some((skipped.path, why))

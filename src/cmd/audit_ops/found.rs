@@ -29,7 +29,7 @@ pub(super) fn unread(report: &mut Report, unread: &[Unread]) {
             Unreadable::Io(error) if error.kind() == ErrorKind::PermissionDenied => "denied",
             Unreadable::Io(_) => "failed",
             Unreadable::Damaged { .. } | Unreadable::Empty | Unreadable::Zeros(_) => "damaged",
-            Unreadable::TooLarge { .. } => "too_large",
+            Unreadable::TooLarge { .. } | Unreadable::TooMany { .. } => "too_large",
             _ => "unreadable",
         };
         let found = level("OPS-READ", message).arg("path", path).arg("detail", why.to_string());

@@ -143,7 +143,7 @@ impl Inputs {
                 match links.leads_to_another(entry.path()) {
                     Ok(true) => {}
                     // A part of a model that is not there: what is there is not all.
-                    Err(error) if is_model(entry.path()) => {
+                    Err(error) if is_model(entry.path()) || is_config(entry.path()) => {
                         let path = entry.path().display().to_string();
                         let why = Unreadable::Io(error);
                         self.unread.push(Unread { path, why, named: false });
@@ -204,6 +204,11 @@ impl Inputs {
 fn is_model(path: &Path) -> bool {
     const ENDINGS: [&str; 6] = ["pt", "pt2", "pth", "ts", "onnx", "safetensors"];
     path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known))
+}
+
+/// Whether a file is named as the configuration of a model is.
+fn is_config(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == "config.json")
 }
 
 fn file(path: &Path, options: &python::Options) -> Result<Model, Unreadable> {
