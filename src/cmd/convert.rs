@@ -303,9 +303,15 @@ fn write(
     let mut open: Vec<(Journals, Finishing)> = Vec::new();
     let mut problems: BTreeMap<usize, FileProblem> = BTreeMap::new();
     let mut replaced = 0;
-    for root in &found.roots {
+    let mut stays: Vec<PathBuf> = Vec::new();
+    for (at, root) in found.roots.iter().enumerate() {
+        // A file and its directory may both be named: they have one journal.
+        if found.roots[..at].iter().any(|before| before.real == root.real) {
+            continue;
+        }
+        let is_mine = |file: &PlannedFile| file.file.root.real == root.real;
         let mine: Vec<usize> = (0..planned.files.len())
-            .filter(|&at| planned.files[at].file.root == *root && planned.files[at].after.is_some())
+            .filter(|&at| is_mine(&planned.files[at]) && planned.files[at].after.is_some())
             .collect();
         if mine.is_empty() {
             continue;
@@ -336,10 +342,18 @@ fn write(
             Err(error) => {
                 for (journals, finishing) in open {
                     finishing.wait()?;
-                    undo(&journals, false).context("taking back what was written failed too")?;
+                    let undone = undo(&journals, false)
+                        .context("taking back what was written failed too")?;
+                    stays.extend(
+                        undone.into_iter().flat_map(|one| [one.changed, one.gone].concat()),
+                    );
                     journals.tidy();
                 }
-                return Err(error);
+                let Some(first) = stays.first() else { return Err(error) };
+                return Err(error.context(format!(
+                    "what was written before was not taken back: `{}` was changed meanwhile",
+                    shown(first)
+                )));
             }
         }
     }
@@ -380,15 +394,25 @@ fn show_patch(
     Ok(report.exit_status())
 }
 
+/// Why nothing can be taken back.
+const UNUSABLE: &str = "the journal for --undo cannot be used (who converted can take it back)";
+
 /// `--undo`: the last run on each root.
 fn take_back(args: &ConvertArgs) -> anyhow::Result<Report> {
     let mut report = Report::new("convert", subject(args));
     let mut restored = 0;
     let mut nowhere = Vec::new();
     let mut unlinked = Vec::new();
+    // All of them are looked at before the first run is taken back.
+    let mut all = Vec::new();
     for dir in root_directories(&args.root)? {
-        let journals = Journals::existing(&dir)
-            .context("the journal for --undo cannot be used (who converted can take it back)")?;
+        let journals = Journals::existing(&dir).context(UNUSABLE)?;
+        if let Some(journals) = &journals {
+            journals.latest().context(UNUSABLE)?;
+        }
+        all.push((dir, journals));
+    }
+    for (dir, journals) in all {
         let undone = match journals {
             Some(journals) => {
                 let undone = undo(&journals, args.force)?;

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,6 +25,9 @@ pub enum CopyError {
     /// The copy would be made inside what is copied.
     #[error("`{}` is inside the root: name a directory outside", .0.display())]
     Inside(PathBuf),
+    /// The copy would be made over what is copied.
+    #[error("`{}` contains the root: name a directory that does not", .0.display())]
+    Around(PathBuf),
     /// Two roots would be copied to one place.
     #[error("two roots are called `{}`: convert them one after the other", .0.display())]
     SameName(PathBuf),
@@ -57,6 +60,9 @@ pub fn copy(
     for root in &found.roots {
         if real.starts_with(&root.real) {
             return Err(CopyError::Inside(output.to_owned()));
+        }
+        if root.real.starts_with(&real) {
+            return Err(CopyError::Around(output.to_owned()));
         }
     }
     let empty = match output.read_dir() {
@@ -130,7 +136,7 @@ fn fill(
             for source in named {
                 let to = output.join(place).join(&source.relative);
                 let planned = changed.get(source.path.as_path()).copied();
-                file(&source.path, &to, planned)?;
+                file(&source.path, output, &to, planned)?;
                 written += 1;
             }
             continue;
@@ -140,15 +146,17 @@ fn fill(
             let to = output.join(place).join(&entry.relative);
             let from = root.dir.join(&entry.relative);
             let kind = entry.kind;
-            if kind.is_dir() {
-                let made = std::fs::create_dir_all(&to).and_then(|()| same_mode(&from, &to));
-                made.map_err(of(&to))?;
+            // A root may be a link itself.
+            if kind.is_dir() || entry.relative.as_os_str().is_empty() {
+                directory(output, &to)?;
+                same_mode(&from, &to).map_err(of(&to))?;
             } else if kind.is_symlink() {
                 let target = std::fs::read_link(&from).map_err(of(&from))?;
+                directory(output, replace::directory(&to))?;
                 link(&target, &to).map_err(of(&to))?;
             } else if kind.is_file() {
                 written += 1;
-                file(&from, &to, changed.get(from.as_path()).copied())?;
+                file(&from, output, &to, changed.get(from.as_path()).copied())?;
             }
         }
     }
@@ -160,18 +168,35 @@ fn of(path: &Path) -> impl Fn(io::Error) -> CopyError + '_ {
     |error| CopyError::Io(path.to_owned(), error)
 }
 
-fn file(from: &Path, to: &Path, planned: Option<&PlannedFile>) -> Result<(), CopyError> {
-    if let Some(dir) = to.parent() {
-        std::fs::create_dir_all(dir).map_err(of(dir))?;
+/// Makes a directory of the output. Links below it, of an earlier copy or somebody else's, give way:
+/// they may lead out of it.
+fn directory(output: &Path, dir: &Path) -> Result<(), CopyError> {
+    let mut at = output.to_owned();
+    for part in dir.strip_prefix(output).unwrap_or(Path::new("")) {
+        at.push(part);
+        if at.symlink_metadata().is_ok_and(|about| about.is_symlink()) {
+            std::fs::remove_file(&at).map_err(of(&at))?;
+        }
     }
+    std::fs::create_dir_all(dir).map_err(of(dir))
+}
+
+fn file(
+    from: &Path,
+    output: &Path,
+    to: &Path,
+    planned: Option<&PlannedFile>,
+) -> Result<(), CopyError> {
+    // Before anything is taken away.
+    let mut source = File::open(from).map_err(of(from))?;
+    directory(output, replace::directory(to))?;
     if to.symlink_metadata().is_ok() {
         std::fs::remove_file(to).map_err(of(to))?;
     }
+    let mut target = File::create_new(to).map_err(of(to))?;
     if let Some(after) = planned.and_then(|planned| planned.after.as_ref()) {
-        std::fs::write(to, after).map_err(of(to))?;
+        target.write_all(after).map_err(of(to))?;
     } else {
-        let mut source = File::open(from).map_err(of(from))?;
-        let mut target = File::create(to).map_err(of(to))?;
         // Reading what could be opened fails seldom; a disk that is full often.
         io::copy(&mut source, &mut target).map_err(of(to))?;
     }

@@ -19,7 +19,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Component, Path, PathBuf};
 
 use rayon::prelude::*;
-use rustix::fs::FlockOperation;
+use rustix::fs::{FlockOperation, OFlags};
 use serde::{Deserialize, Serialize};
 
 use super::replace::{directory, sync_directory};
@@ -179,13 +179,16 @@ impl Journals {
         if ignore.symlink_metadata().is_err() {
             own_file(&ignore).and_then(|mut file| file.write_all(b"*\n")).map_err(failed)?;
         }
+        // What came with a foreign tree may be a link out of it, or a pipe.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let lock = OpenOptions::new()
             .write(true)
             .create(true)
             .truncate(false)
             .mode(0o600)
+            .custom_flags(flags.bits().cast_signed())
             .open(dir.join("lock"))
-            .map_err(failed)?;
+            .map_err(|error| JournalError::Io(dir.join("lock"), error))?;
         // A file system without locks is no reason not to work.
         let locked = rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive);
         if locked == Err(rustix::io::Errno::WOULDBLOCK) {
@@ -242,6 +245,9 @@ impl Journals {
     pub fn latest(&self) -> Result<Option<(Journal, State)>, JournalError> {
         for number in self.numbers()? {
             let dir = self.dir.join(format!("convert-{number:06}"));
+            if !dir.symlink_metadata().is_ok_and(|about| about.is_dir()) {
+                return Err(JournalError::Malformed(dir, "not a directory".to_owned()));
+            }
             if dir.join(RECORD).symlink_metadata().is_err() {
                 self.sweep(number, dir)?;
                 continue;
@@ -316,9 +322,14 @@ fn own_directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(path)
 }
 
-/// A new file for its owner alone, in place of one that was left there.
+/// A new file for its owner alone, in place of what was left there: a link is not followed.
 fn own_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
+    if let Err(error) = std::fs::remove_file(path)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        return Err(error);
+    }
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// Takes the place of the journals away, unless there is one in it.
@@ -399,7 +410,8 @@ impl Journal {
     pub(super) fn originals(&self, wanted: &[usize]) -> Result<Vec<Vec<u8>>, JournalError> {
         let path = self.dir.join(ORIGINALS);
         let malformed = |why: String| JournalError::Malformed(path.clone(), why);
-        let file = File::open(&path).map_err(|error| JournalError::Io(path.clone(), error))?;
+        let file =
+            super::replace::open(&path).map_err(|error| JournalError::Io(path.clone(), error))?;
         let mut archive =
             zip::ZipArchive::new(file).map_err(|error| malformed(error.to_string()))?;
         let mut all = Vec::with_capacity(wanted.len());

@@ -70,7 +70,7 @@ pub(super) fn content(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Opens what is no symbolic link, and does not wait for the other end of a pipe.
-fn open(path: &Path) -> io::Result<File> {
+pub(super) fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
 }
@@ -156,9 +156,13 @@ pub(super) fn begin_writing(file: &File) {
 }
 
 impl Laid {
-    /// Gives it a mode of its own.
-    pub(super) fn set_mode(&self, mode: u32) -> io::Result<()> {
-        let set = self.file.set_permissions(Permissions::from_mode(mode & 0o7777));
+    /// Gives it permissions of its own. Whose rights a program takes on is no permission: that stays
+    /// as it is on the file that is replaced, whatever a journal says that came with a foreign tree.
+    pub(super) fn set_permissions(&self, mode: u32) -> io::Result<()> {
+        let set = self.file.metadata().and_then(|about| {
+            let kept = about.permissions().mode() & 0o7000;
+            self.file.set_permissions(Permissions::from_mode(mode & 0o777 | kept))
+        });
         set.inspect_err(|_| self.staged.discard())
     }
 

@@ -205,7 +205,7 @@ fn lay_back(
         return Err(io::Error::other("a symbolic link leads out of the tree"));
     }
     let laid = replace::lay(path, temporary, bytes)?;
-    laid.set_mode(mode)?;
+    laid.set_permissions(mode)?;
     Ok(laid)
 }
 

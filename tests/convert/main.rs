@@ -6,6 +6,7 @@
     reason = "a test builds trees, runs the program on them, and stops at the first surprise"
 )]
 
+mod foreign;
 mod kill;
 #[path = "../support/nobody.rs"]
 mod nobody;
