@@ -222,3 +222,46 @@ fn hits_beyond_the_limit_are_counted() {
     let json: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((json["diagnosis"]["read"]["not_kept"].as_u64(), status), (Some(76), 1), "{out}");
 }
+
+/// The name of a member is kept whole by the library that reads the archive.
+#[test]
+fn a_name_of_megabytes_is_not_read() {
+    let archive = |length: usize| {
+        let mut archive = tar::Builder::new(Vec::new());
+        for (kind, content) in [(b'L', "a".repeat(length)), (b'0', BUFFER.to_owned())] {
+            let mut header = tar::Header::new_gnu();
+            header.set_entry_type(tar::EntryType::new(kind));
+            header.set_size(content.len() as u64);
+            header.set_cksum();
+            archive.append_data(&mut header, "train.log", content.as_bytes()).unwrap();
+        }
+        archive.into_inner().unwrap()
+    };
+    let (out, _, status) = doctor(&["-"], &archive(3000));
+    assert_eq!(status, 1, "{out}");
+    let (out, _, status) = doctor(&["-"], &archive(2 << 20));
+    assert!(status == 3 && out.len() < 10_000, "{status} {out}");
+    // Large members behind each other are no names.
+    let mut many = tar::Builder::new(Vec::new());
+    for (name, content) in [("a.log", "x\n".repeat(1 << 20)), ("b.log", BUFFER.to_owned())] {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(content.len() as u64);
+        header.set_cksum();
+        many.append_data(&mut header, name, content.as_bytes()).unwrap();
+    }
+    let (out, _, status) = doctor(&["-"], &many.into_inner().unwrap());
+    assert_eq!(status, 1, "{out}");
+}
+
+/// A pipe gives what it has.
+#[test]
+fn what_is_packed_is_told_however_it_comes() {
+    let script =
+        "( printf '\\x1f'; sleep 0.3; printf '\\x8bx\\n' ) | \"$0\" translate-error --follow";
+    let program = assert_cmd::cargo::cargo_bin!("ascend-doctor");
+    let mut shell = std::process::Command::new("bash");
+    let output = shell.args(["-c", script]).arg(program).output().unwrap();
+    assert_eq!(output.stdout, b"\x1f\x8bx\n");
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("`-` was not read, unpack it first: gzip"), "{told}");
+}

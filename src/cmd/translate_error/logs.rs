@@ -27,6 +27,8 @@ use crate::text::escape_line;
 
 /// How much is read of a pipe at a time, in bytes.
 const PIECE: usize = 64 << 10;
+/// What of a stream tells that it is packed, in bytes: a block of tar.
+const HEAD: usize = 512;
 
 /// Whether the inputs are logs: what is a file, a text of several words, or `-`.
 pub(super) fn are_logs(args: &TranslateErrorArgs) -> anyhow::Result<bool> {
@@ -193,7 +195,7 @@ fn follow(output: &Output, reading: &mut Reading) -> anyhow::Result<()> {
     let mut through = io::stdout().lock();
     let mut piece = vec![0; PIECE];
     let mut told = BTreeSet::new();
-    let mut begun = false;
+    let mut head = Vec::with_capacity(HEAD);
     loop {
         let count = match input.read(&mut piece) {
             Ok(0) => break,
@@ -205,15 +207,7 @@ fn follow(output: &Output, reading: &mut Reading) -> anyhow::Result<()> {
             .write_all(&piece[..count])
             .and_then(|()| through.flush())
             .context("failed to pass the log on")?;
-        if !std::mem::replace(&mut begun, true)
-            && let Some(packed) = log::packed_with(&piece[..count])
-        {
-            reading.problems.push(Problem {
-                name: "-".to_owned(),
-                kind: ProblemKind::Unsupported,
-                detail: packed.to_owned(),
-            });
-        }
+        head.extend_from_slice(&piece[..count.min(HEAD - head.len())]);
         for hit in follower.feed(&piece[..count]) {
             // Several words of one failure speak for the same cause.
             if !told.insert((hit.cause.clone(), hit.fields.rank)) {
@@ -227,6 +221,13 @@ fn follow(output: &Output, reading: &mut Reading) -> anyhow::Result<()> {
                 hit.cause
             ));
         }
+    }
+    if let Some(packed) = log::packed_with(&head) {
+        reading.problems.push(Problem {
+            name: "-".to_owned(),
+            kind: ProblemKind::Unsupported,
+            detail: packed.to_owned(),
+        });
     }
     reading.files.push(follower.finish());
     Ok(())

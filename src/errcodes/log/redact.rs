@@ -31,17 +31,16 @@ pub fn text(text: &str) -> String {
     let text = COLONS.replace_all(text, |found: &regex::Captures<'_>| {
         let whole = &found[0];
         let (start, end) = found.get(0).map_or((0, 0), |found| (found.start(), found.end()));
-        let in_word = |c: char| c.is_alphanumeric() || c == '_';
-        let alone = !text[..start].ends_with(in_word) && !text[end..].starts_with(in_word);
-        // A point or colon at its end belongs to the sentence.
-        let part = whole.trim_end_matches('.');
+        // A colon before it and a point or colon at its end belong to the sentence.
+        let part = if whole.starts_with("::") { whole } else { whole.trim_start_matches(':') };
+        let before = whole.len() - part.len();
+        let part = part.trim_end_matches('.');
         let part = if part.ends_with("::") { part } else { part.trim_end_matches(':') };
-        match part.parse::<Ipv6Addr>() {
-            // `::` alone stands in C++ and says nothing of a machine.
-            Ok(address) if alone && !address.is_unspecified() => {
-                format!("<address>{}", &whole[part.len()..])
-            }
-            _ => whole.to_owned(),
+        let in_word = |c: char| c.is_alphanumeric() || c == '_';
+        let alone = !text[..start + before].ends_with(in_word) && !text[end..].starts_with(in_word);
+        match address(part).filter(|_| alone) {
+            Some(length) => format!("{}<address>{}", &whole[..before], &whole[before + length..]),
+            None => whole.to_owned(),
         }
     });
     let text = ADDRESS.replace_all(&text, "<address>");
@@ -51,6 +50,26 @@ pub fn text(text: &str) -> String {
             _ => "<user>@<host>".to_owned(),
         });
     PATH.replace_all(&text, "<path>/$1").into_owned()
+}
+
+/// How many bytes of `part` are an address: of IPv6, perhaps with a port behind it, or of a network
+/// card.
+fn address(part: &str) -> Option<usize> {
+    // `::` alone stands in C++ and says nothing of a machine.
+    let is_address = |text: &str| text.parse::<Ipv6Addr>().is_ok_and(|ip| !ip.is_unspecified());
+    let without_port = part.rsplit_once(':').map_or("", |(address, _)| address);
+    if is_address(part) {
+        Some(part.len())
+    } else if is_address(without_port) {
+        Some(without_port.len())
+    } else {
+        // Also of a card; three numbers are a time.
+        let groups = part.split(':');
+        let is_group = |group: &str| {
+            matches!(group.len(), 1..=4) && group.bytes().all(|byte| byte.is_ascii_hexdigit())
+        };
+        (groups.clone().count() > 3 && groups.into_iter().all(is_group)).then_some(part.len())
+    }
 }
 
 /// The same for all of a diagnosis.
@@ -93,6 +112,10 @@ mod tests {
             ("on [2001:db8::1]:29500: no", "on [<address>]:29500: no"),
             ("fe80::a00:27ff:fe4e:66a1.", "<address>."),
             ("peer ::ffff:10.0.0.7: gone", "peer <address>: gone"),
+            ("507035 peer:fe80::a00:27ff:fe4e:66a1", "507035 peer:<address>"),
+            ("ip:2001:db8:0:0:0:0:0:1:29500", "ip:<address>:29500"),
+            ("at ::1:29500", "at <address>:29500"),
+            ("mac aa:bb:cc:dd:ee:ff", "mac <address>"),
             ("std::vector at :: or 1:2:3", "std::vector at :: or 1:2:3"),
             ("at::native::add_out, vec::add_", "at::native::add_out, vec::add_"),
         ] {
