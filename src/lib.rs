@@ -55,6 +55,7 @@ pub mod redact;
 pub mod render;
 pub mod report;
 pub mod sysroot;
+mod tarball;
 pub mod text;
 pub mod verify;
 pub mod version;

@@ -1,11 +1,13 @@
 //! Finds a member of a bundle that somebody sent.
 
 use std::io::Read;
+use std::ops::ControlFlow;
 
 use anyhow::{Context as _, bail, ensure};
 use flate2::read::GzDecoder;
 
 use super::pack::TOP;
+use crate::tarball;
 
 /// How far a bundle is unpacked in search of a member, in bytes.
 const SEARCH: u64 = 1 << 30;
@@ -29,21 +31,21 @@ pub(in crate::cmd) fn member(bundle: &[u8], name: &str, limit: u64) -> anyhow::R
         head.get(TAR) == Some(b"ustar"),
         "it is compressed, but no bundle of ascend-doctor: unpack it first (`gunzip`)"
     );
-    let mut archive = tar::Archive::new(GzDecoder::new(bundle).take(SEARCH));
     let wanted = format!("{TOP}/{name}");
-    for entry in archive.entries().context("it is no bundle")? {
-        let entry = entry.context("the bundle is damaged")?;
+    let found = tarball::each(GzDecoder::new(bundle).take(SEARCH), |entry| {
         if entry.path_bytes() != wanted.as_bytes() {
-            continue;
+            return ControlFlow::Continue(());
         }
-        let size = entry.size();
-        ensure!(
-            size <= limit,
-            "`{name}` in the bundle is larger than the {limit} bytes that are read of it"
-        );
         let mut content = Vec::new();
-        entry.take(limit).read_to_end(&mut content).context("the bundle is damaged")?;
-        return Ok(content);
+        let small = entry.size() <= limit;
+        let read = if small { entry.take(limit).read_to_end(&mut content) } else { Ok(0) };
+        ControlFlow::Break(read.map(|_| small.then_some(content)))
+    });
+    match found.and_then(Option::transpose).context("the bundle is damaged")? {
+        Some(Some(content)) => Ok(content),
+        Some(None) => {
+            bail!("`{name}` in the bundle is larger than the {limit} bytes that are read of it")
+        }
+        None => bail!("it is compressed, but no bundle of ascend-doctor: it has no `{wanted}`"),
     }
-    bail!("it is compressed, but no bundle of ascend-doctor: it has no `{wanted}`")
 }

@@ -1,12 +1,12 @@
 //! Compressed files and archives, by what they begin with and not by their names.
 
-use std::cell::Cell;
 use std::io::{self, BufReader, Chain, Cursor, Read, Seek};
-use std::rc::Rc;
+use std::ops::ControlFlow;
 
 use flate2::read::MultiGzDecoder;
 
 use super::{Problem, ProblemKind};
+use crate::tarball;
 
 /// The most members that are read of one archive.
 const MEMBERS: usize = 100_000;
@@ -14,6 +14,8 @@ const MEMBERS: usize = 100_000;
 const UNPACKED: u64 = 1 << 30;
 const RATIO: u64 = 200;
 const BLOCK: usize = 512;
+/// The longest name of a member, in bytes: no system opens a longer one.
+const PATH: usize = 4096;
 
 type Visit<'a> = &'a mut dyn FnMut(&str, &mut dyn Read) -> io::Result<()>;
 
@@ -162,36 +164,24 @@ impl Reader {
     }
 
     fn tar(&mut self, name: &str, source: impl Read, depth: usize, visit: Visit<'_>) {
-        let heads = Rc::new(Cell::new(HEADS));
-        let mut archive = tar::Archive::new(Metered { source, left: Rc::clone(&heads) });
-        let mut entries = match archive.entries() {
-            Ok(entries) => entries,
-            Err(error) => return self.damaged(name, &error),
-        };
-        loop {
-            // The library keeps the names before a member whole in memory.
-            heads.set(HEADS);
-            let mut entry = match entries.next() {
-                None => return,
-                Some(Ok(entry)) => entry,
-                // What follows a damaged header cannot be found.
-                Some(Err(error)) => return self.damaged(name, &error),
-            };
-            heads.set(u64::MAX);
+        let read = tarball::each(source, |entry| {
             // Links, devices and directories have no content of their own.
             if entry.header().entry_type().is_file() {
                 if !self.member(name) {
-                    return;
+                    return ControlFlow::Break(());
                 }
                 let path = entry.path_bytes();
                 let member = String::from_utf8_lossy(&path[..path.len().min(PATH)]).into_owned();
                 if !super::is_no_log(&member) {
                     let inside = format!("{name}!{member}");
-                    self.any(&inside, &mut entry as &mut dyn Read, depth + 1, visit);
+                    self.any(&inside, entry as &mut dyn Read, depth + 1, visit);
                 }
             }
-            // What is left of it is no head; where this fails, the next head does.
-            let _ = io::copy(&mut entry, &mut io::sink());
+            ControlFlow::Continue(())
+        });
+        // What follows a damaged header cannot be found.
+        if let Err(error) = read {
+            self.damaged(name, &error);
         }
     }
 
@@ -256,30 +246,6 @@ fn peek<R: Read>(mut source: R) -> io::Result<(Vec<u8>, Peeked<R>)> {
 struct Exceeded;
 
 /// A stream that fails where it becomes too long.
-/// The most that is read of what stands before a member of a tar: its name, attributes of its file.
-const HEADS: u64 = 1 << 20;
-/// The longest name of a member, in bytes: no system opens a longer one.
-const PATH: usize = 4096;
-
-/// A stream of which so much may still be read.
-struct Metered<R> {
-    source: R,
-    left: Rc<Cell<u64>>,
-}
-
-impl<R: Read> Read for Metered<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.left.get();
-        if left == 0 {
-            return Err(io::Error::other(Exceeded));
-        }
-        let most = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
-        let count = self.source.read(&mut buffer[..most])?;
-        self.left.set(left - count as u64);
-        Ok(count)
-    }
-}
-
 struct Limited<'a> {
     source: Box<dyn Read + 'a>,
     left: u64,

@@ -1,0 +1,56 @@
+//! Members of a tar that may be hostile, one after the other.
+
+use std::cell::Cell;
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use tar::{Archive, Entry};
+
+/// The most that is read of what stands before a member, in bytes: its name, and attributes of its
+/// file. The library keeps them whole in memory.
+const HEADS: u64 = 1 << 20;
+
+/// Shows each member to `visit`, until that breaks off with an answer.
+///
+/// # Errors
+///
+/// Where a head cannot be read, is damaged, or longer than anybody needs.
+pub(crate) fn each<R: Read, Answer>(
+    source: R,
+    mut visit: impl FnMut(&mut Entry<'_, Metered<R>>) -> ControlFlow<Answer>,
+) -> io::Result<Option<Answer>> {
+    let left = Rc::new(Cell::new(HEADS));
+    let mut archive = Archive::new(Metered { source, left: Rc::clone(&left) });
+    let mut entries = archive.entries()?;
+    loop {
+        left.set(HEADS);
+        let Some(entry) = entries.next() else { return Ok(None) };
+        let mut entry = entry?;
+        left.set(u64::MAX);
+        if let ControlFlow::Break(answer) = visit(&mut entry) {
+            return Ok(Some(answer));
+        }
+        // What is left of it is no head; where this fails, the next head does.
+        let _ = io::copy(&mut entry, &mut io::sink());
+    }
+}
+
+/// A stream of which so much may still be read.
+pub(crate) struct Metered<R> {
+    source: R,
+    left: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Metered<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.left.get();
+        if left == 0 {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "a name in it is too long"));
+        }
+        let most = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
+        let count = self.source.read(&mut buffer[..most])?;
+        self.left.set(left - count as u64);
+        Ok(count)
+    }
+}
