@@ -302,11 +302,24 @@ fn programs_do_not_tell_where_they_were_built() {
         eprintln!("not tested: what programs tell debuggers of where they were built");
         return;
     }
+    let tells_nothing = |content: &[u8], name: &str| {
+        for place in [env!("CARGO_MANIFEST_DIR"), "/.cargo/registry"] {
+            let found = memchr::memmem::find(content, place.as_bytes());
+            assert_eq!(found, None, "{name} has `{place}`");
+        }
+    };
     for tarball in files(&dir, ".tar.gz") {
         let program = std::fs::read(Unpacked::of(&tarball).program()).unwrap();
-        for place in [env!("CARGO_MANIFEST_DIR"), "/.cargo/registry"] {
-            let found = memchr::memmem::find(&program, place.as_bytes());
-            assert_eq!(found, None, "{} has `{place}`", tarball.display());
+        tells_nothing(&program, &tarball.display().to_string());
+    }
+    // What the builder of wheels adds, too.
+    for path in files(&dir, ".whl") {
+        let mut wheel = zip::ZipArchive::new(std::fs::File::open(&path).unwrap()).unwrap();
+        for index in 0..wheel.len() {
+            let mut member = wheel.by_index(index).unwrap();
+            let mut content = Vec::new();
+            std::io::Read::read_to_end(&mut member, &mut content).unwrap();
+            tells_nothing(&content, &format!("{}!{index}", path.display()));
         }
     }
 }
