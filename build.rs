@@ -16,12 +16,9 @@ use flate2::Compression;
 use flate2::read::DeflateEncoder;
 use walkdir::WalkDir;
 
-const SCRIPT: &str = "scripts/link/no-unwinding.ld";
-
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo::rerun-if-changed=data");
     println!("cargo::rerun-if-changed=build.rs");
-    leave_out_unwinding()?;
     let data = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("data");
     let out = env::var("OUT_DIR")?;
     let mut index = String::from("&[\n");
@@ -47,22 +44,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     index.push(']');
     fs::write(Path::new(&out).join("tables.rs"), index)?;
     operators(&data.join("ops"), Path::new(&out))
-}
-
-/// Has the linker leave out the tables for unwinding in a release, where a panic ends the program.
-///
-/// The compiler's own switch, `-Cforce-unwind-tables=no`, does nothing once all crates are
-/// optimised together. Linkers that know no scripts of this kind are spared.
-fn leave_out_unwinding() -> Result<(), env::VarError> {
-    println!("cargo::rerun-if-changed={SCRIPT}");
-    let says = |name| env::var(name).unwrap_or_default();
-    let chosen = says("CARGO_ENCODED_RUSTFLAGS") + &says("RUSTC_LINKER");
-    let other = ["mold", "wild", "gold"].iter().any(|linker| chosen.contains(linker));
-    if says("PROFILE") == "release" && says("CARGO_CFG_TARGET_OS") == "linux" && !other {
-        let home = env::var("CARGO_MANIFEST_DIR")?;
-        println!("cargo::rustc-link-arg-bins=-Wl,-T,{home}/{SCRIPT}");
-    }
-    Ok(())
 }
 
 /// Takes what rules of `convert` say to people into a table of its own: planning does not need it,

@@ -83,8 +83,8 @@ def main() -> None:
     out = args.out.resolve()
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    profile = "dev" if args.fast else "release"
-    env = environment(profile)
+    profile = "dev" if args.fast else "dist"
+    env = environment()
     for target in chosen:
         standard_library(target)
     version = tomllib.loads((PROJECT / "Cargo.toml").read_text())["package"]["version"]
@@ -112,7 +112,7 @@ def main() -> None:
         test(out, fast=args.fast)
 
 
-def environment(profile: str) -> dict[str, str]:
+def environment() -> dict[str, str]:
     """The environment of all builds: the tools, and nothing of this machine in the result."""
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "ascend-doctor-tools"
     digest = hashlib.sha256(" ".join(TOOLS).encode()).hexdigest()[:12]
@@ -128,21 +128,17 @@ def environment(profile: str) -> dict[str, str]:
     env["PATH"] = f"{venv}/bin:{env['PATH']}"
     env.setdefault("SOURCE_DATE_EPOCH", time or "0")
     env.setdefault("CARGO_TARGET_DIR", str(PROJECT / "target/package"))
-    env.update(flags(env["CARGO_TARGET_DIR"], profile))
+    env.update(flags(env["CARGO_TARGET_DIR"]))
     return env
 
 
-def flags(target: str, profile: str) -> dict[str, str]:
-    """Keeps the directories of this machine out of messages of panics, in Rust and in C. Functions
-    are copied into others more sparingly than usual (225), for a program that is a tenth smaller;
-    what that costs is in docs/performance.md."""
+def flags(target: str) -> dict[str, str]:
+    """Keeps the directories of this machine out of panic messages, in Rust and in C."""
     cargo = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
     # The last one that fits is used.
     maps = [(cargo, "/cargo"), (str(PROJECT), f"/{NAME}"), (target, "/target")]
     rust = [f"--remap-path-prefix={path}={name}" for path, name in maps]
     c = [f"-ffile-prefix-map={path}={name}" for path, name in reversed(maps)]
-    if profile == "release":
-        rust += ["-Cllvm-args=-inline-threshold=120"]
     return {"RUSTFLAGS": " ".join(rust), "CFLAGS": " ".join(c)}
 
 

@@ -8,8 +8,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::facts::NpuChip;
-
 /// A generation of chips: what an ops package or a plug-in is built for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ChipFamily {
@@ -91,7 +89,7 @@ impl ChipFamily {
     /// `ascend310p3`, `910ProB`, `Ascend910_9391`, `Ascend950PR_9579`.
     ///
     /// `Ascend910B` without a digit is a chip of the first generation. `Ascend910` alone says
-    /// nothing: npu-smi prints it for both 910 and A3 (see [`ChipFamily::from_npu_smi`]).
+    /// nothing: npu-smi prints it for both 910 and A3 (see `NpuChip::family` of the facts).
     pub fn from_soc(name: &str) -> Option<Self> {
         let name = name.trim().to_ascii_lowercase();
         let name = name.strip_prefix("ascend").unwrap_or(&name).trim_start_matches([' ', '_']);
@@ -133,15 +131,6 @@ impl ChipFamily {
             "ascend950" | "ascend910_95" => Some(Self::A950),
             _ => None,
         }
-    }
-
-    /// From a row of npu-smi.
-    pub fn from_npu_smi(chip: &NpuChip) -> Option<Self> {
-        // Only the table of A3 has a column for physical ids beside such a name.
-        if chip.device.is_some() && chip.name.eq_ignore_ascii_case("Ascend910") {
-            return Some(Self::A3);
-        }
-        Self::from_soc(&chip.name)
     }
 }
 

@@ -50,7 +50,7 @@ pub mod hash;
 pub mod link;
 pub mod manifest;
 pub mod ops;
-mod ordered;
+mod progress;
 pub mod redact;
 pub mod render;
 pub mod report;

@@ -34,7 +34,7 @@ pub fn chips(facts: &Facts) -> Vec<Chip> {
                 pci.iter().find(|function| function.address.eq_ignore_ascii_case(bus))
             });
             let by_name = || {
-                let family = ChipFamily::from_npu_smi(row)?;
+                let family = row.family()?;
                 let evidence = Evidence::command(&smi.source)
                     .value(format!("NPU {} Chip {}: {}", row.npu, row.chip, row.name));
                 Some(Chip { family, evidence })

@@ -1,6 +1,7 @@
 //! Checks of the family `host`: operating system, container, space.
 
 use super::{Check, Context, Profile, npu};
+use crate::data::sentence;
 use crate::facts::{Facts, place};
 use crate::report::{Evidence, Found, Outcome};
 
@@ -89,11 +90,9 @@ fn shm(ctx: &Context<'_>) -> Outcome {
     if space.total > DEFAULT_SHM {
         return Outcome::Passed;
     }
-    vec![
-        Found::warning("HOST-SHM", "small")
-            .arg("size", size(space.total))
-            .evidence(Evidence::file(PATH).says("seen_bytes", &[("n", space.total.to_string())])),
-    ]
+    vec![Found::warning("HOST-SHM", "small").arg("size", size(space.total)).evidence(
+        Evidence::file(PATH).says(sentence("seen_bytes", &[("n", space.total.to_string())])),
+    )]
     .into()
 }
 

@@ -2,6 +2,7 @@
 
 use super::pep::not_installed;
 use super::{Check, Context};
+use crate::data::sentence;
 use crate::report::{Evidence, Found, Outcome};
 
 /// The checks of this family.
@@ -30,8 +31,10 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
             .arg("mindspore", &mindspore.version)
             .arg("dir", dir)
             .evidence(
-                Evidence::file(format!("{dir}/lib/plugin"))
-                    .says("seen_none", &[("name", "libmindspore_ascend.so.*".to_owned())]),
+                Evidence::file(format!("{dir}/lib/plugin")).says(sentence(
+                    "seen_none",
+                    &[("name", "libmindspore_ascend.so.*".to_owned())],
+                )),
             )
             .evidence(mindspore.version_place()),
     ]

@@ -1,5 +1,6 @@
 //! Checks of the family `net`: what devices need to talk to those of other machines.
 
+use crate::data::sentence;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
@@ -48,8 +49,10 @@ fn hccn(ctx: &Context<'_>) -> Outcome {
         let found = Found::error("NET-HCCN", if inside { "not_mounted" } else { "absent" });
         // Without an NPU there is nothing to give an address to.
         let found = found.because(&["DEV-PCI"]);
-        return vec![found.evidence(Evidence::file("/etc/hccn.conf").says("seen_missing", &[]))]
-            .into();
+        return vec![
+            found.evidence(Evidence::file("/etc/hccn.conf").says(sentence("seen_missing", &[]))),
+        ]
+        .into();
     };
     let mut out = Vec::new();
     let start = |message| Found::new("NET-HCCN", message, severity(ctx)).arg("path", &conf.path);
@@ -86,7 +89,7 @@ fn hccn(ctx: &Context<'_>) -> Outcome {
     if !lacking.is_empty() && wanted && !inside {
         let found = start("lacking").arg("devices", lacking.join(", "));
         let found = found.arg("first", &lacking[0]);
-        out.push(found.evidence(Evidence::file(&conf.path).says("seen_no_address", &[])));
+        out.push(found.evidence(Evidence::file(&conf.path).says(sentence("seen_no_address", &[]))));
     }
     out.into()
 }
@@ -98,7 +101,8 @@ fn tool(ctx: &Context<'_>) -> Outcome {
         (Some(path), Some(false)) => {
             let severity = severity(ctx).min(Severity::Warning);
             let found = Found::new("NET-TOOL", "not_executable", severity).arg("path", path);
-            vec![found.evidence(Evidence::file(path).says("seen_not_executable", &[]))].into()
+            vec![found.evidence(Evidence::file(path).says(sentence("seen_not_executable", &[])))]
+                .into()
         }
         (Some(_), _) => Outcome::Passed,
         (None, _) if !ctx.profile.needs_device_network() => {
@@ -110,7 +114,7 @@ fn tool(ctx: &Context<'_>) -> Outcome {
             let found = Found::warning("NET-TOOL", "absent").arg("path", &path);
             vec![
                 found
-                    .evidence(Evidence::file(&path).says("seen_missing", &[]))
+                    .evidence(Evidence::file(&path).says(sentence("seen_missing", &[])))
                     .because(&["DRV-PRESENT", "DEV-PCI"]),
             ]
             .into()

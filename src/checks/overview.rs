@@ -9,8 +9,9 @@ use sha2::{Digest as _, Sha256};
 use super::chip;
 use super::{Context, npu};
 use crate::chip::ChipFamily;
+use crate::data::words;
 use crate::facts::{Facts, InfoFile};
-use crate::text::{Text, words};
+use crate::text::Text;
 
 /// The head of the report: label and value. A line of which nothing is known is left out.
 pub fn overview(facts: &Facts) -> Vec<(Text, Text)> {

@@ -5,6 +5,7 @@ use super::chip;
 use super::pep::{self, not_installed};
 use super::{Check, Context};
 use crate::chip::ChipFamily;
+use crate::data::sentence;
 use crate::facts::{EntryPoint, Facts, place};
 use crate::report::{Evidence, Found, Outcome};
 
@@ -213,7 +214,7 @@ fn triton(ctx: &Context<'_>) -> Outcome {
             }
         }
         for path in state.triton_overwritten.iter().take(5) {
-            found = found.evidence(Evidence::file(path).says("seen_differs", &[]));
+            found = found.evidence(Evidence::file(path).says(sentence("seen_differs", &[])));
         }
         found = ascend.missing_places(3).into_iter().fold(found, Found::evidence);
         found

@@ -1,5 +1,6 @@
 //! What the scan itself met: files that could not be read or understood.
 
+use crate::data::localize_error;
 use std::collections::BTreeMap;
 
 use super::{Check, Context};
@@ -35,7 +36,9 @@ fn read(ctx: &Context<'_>) -> Outcome {
         let found = if owner { found.because(&["CANN-OWNER"]) } else { found };
         problems.into_iter().fold(found, |found, problem| {
             found.evidence(
-                Evidence::file(&problem.path).line_if(problem.line).fault(&problem.detail),
+                Evidence::file(&problem.path)
+                    .line_if(problem.line)
+                    .says(localize_error(&problem.detail)),
             )
         })
     });
@@ -50,7 +53,9 @@ fn format(ctx: &Context<'_>) -> Outcome {
                 .arg("path", &problem.path)
                 .arg("detail", &problem.detail)
                 .evidence(
-                    Evidence::file(&problem.path).line_if(problem.line).fault(&problem.detail),
+                    Evidence::file(&problem.path)
+                        .line_if(problem.line)
+                        .says(localize_error(&problem.detail)),
                 )
         })
         .collect::<Vec<_>>()

@@ -13,10 +13,11 @@ use crate::cli::CompatArgs;
 use crate::collect::{self, Options};
 use crate::data::Matrix;
 use crate::data::matrix::{Advice, Machine, NoAdvice, Parsed, Wish, base};
+use crate::data::{sentence, words};
 use crate::facts::Facts;
 use crate::render::{CompatPage, Format, render_compat};
 use crate::report::{ExitStatus, Finding, FixStep, Report};
-use crate::text::{Text, sentence, words};
+use crate::text::Text;
 
 pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     let matrix = load_matrix(args.matrix.as_deref())?;

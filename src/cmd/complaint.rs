@@ -1,7 +1,9 @@
 //! Why the program could not work, as it is told: every cause once, in the language of the user.
 
 use super::usage::language;
-use crate::text::{Lang, faults, word};
+use crate::data::localize_error;
+use crate::data::word;
+use crate::text::Lang;
 
 /// The line that is said of an error; `lang` is what was asked for, else the variables decide.
 #[must_use]
@@ -18,7 +20,7 @@ pub fn complaint(error: &anyhow::Error, lang: Option<Lang>) -> String {
     }
     let colon = if lang == Lang::Zh { "：" } else { ": " };
     let said: Vec<String> =
-        said.iter().map(|text| faults::told(text).get(lang).to_owned()).collect();
+        said.iter().map(|text| localize_error(text).get(lang).to_owned()).collect();
     format!("{}{colon}{}", word("error", lang), said.join(colon))
 }
 

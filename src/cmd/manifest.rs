@@ -11,7 +11,6 @@ use super::output::Output;
 use crate::data::{Catalog, KnownWheels};
 use crate::hash::{Hasher, Sha256};
 use crate::manifest::{Manifest, from_tree, from_wheel};
-use crate::ordered::Arrange as _;
 use crate::report::{Evidence, ExitStatus, Found, Outcome, Report};
 use crate::sysroot::Sysroot;
 
@@ -94,7 +93,7 @@ fn wheels(sources: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
             }
         }
     }
-    wheels.arrange();
+    wheels.sort();
     wheels.dedup();
     Ok(wheels)
 }

@@ -4,6 +4,7 @@
     reason = "asks for the terminal's variables, reads files that the user named"
 )]
 
+use crate::collect::now;
 use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
 use std::path::{Path, PathBuf};
 
@@ -58,6 +59,7 @@ impl Output {
             report.provenance.push(("settings".to_owned(), file.clone()));
         }
         report.fail_on = self.fail_on;
+        report.ended = now();
         report.sort();
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::collect::Progress;
+use crate::progress::Progress;
 
 /// Work that is done sooner shows no bar.
 const PATIENCE: Duration = Duration::from_millis(300);

@@ -8,7 +8,6 @@ use clap_complete::Shell;
 use super::output::Output;
 use super::place::{Manner, replace};
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
-use crate::ordered::Arrange as _;
 use crate::report::ExitStatus;
 use crate::text::{escape_line, nearest};
 
@@ -97,7 +96,7 @@ fn pages() -> anyhow::Result<Vec<(String, Vec<u8>)>> {
         pages.push((name.to_owned(), page));
         todo.extend(command.get_subcommands().filter(|sub| !sub.is_hide_set()).cloned());
     }
-    pages.arrange();
+    pages.sort();
     Ok(pages)
 }
 

@@ -16,11 +16,12 @@ use unicode_width::UnicodeWidthStr as _;
 use super::output::{print, say_aside};
 use crate::cli::Cli;
 use crate::data::{KnownWheels, Matrix};
+use crate::data::{sentence, word};
 use crate::errcodes;
 use crate::explain;
 use crate::ops::Tables;
 use crate::report::ExitStatus;
-use crate::text::{Lang, sentence, shell_quote, word};
+use crate::text::{Lang, shell_quote};
 
 /// What the subcommands answer, in the order in which one needs them: a command, and the key of its
 /// question in `data/ui.toml`.

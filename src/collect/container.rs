@@ -1,7 +1,8 @@
 //! Signs of a container, and the mounts that matter.
 
+use crate::facts::Space;
 use crate::facts::{Container, Mount};
-use crate::sysroot::{Space, Sysroot};
+use crate::sysroot::Sysroot;
 
 /// The most that is kept of the options of one mount, in characters; those of overlay list
 /// every layer.

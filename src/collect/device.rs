@@ -85,7 +85,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::sysroot::FileKind;
+    use crate::facts::FileKind;
 
     #[test]
     fn nodes_from_the_sidecar_and_functions_from_sys() {

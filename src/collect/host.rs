@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::facts::Space;
 use crate::facts::{Cpu, Facts, Host, InfoFile, NodeOwner};
 use crate::hash::Sha256;
-use crate::ordered::Gather as _;
-use crate::sysroot::{Space, Sysroot};
+use crate::sysroot::Sysroot;
 
 use super::{container, info_file::parse_info, libc};
 
@@ -149,7 +149,7 @@ fn cpu(cpuinfo: &str) -> Option<Cpu> {
         })
     };
     let flags = value(&["flags", "Features"])?;
-    let kept: BTreeSet<&str> = flags.split_whitespace().filter(|name| Cpu::is_kept(name)).gather();
+    let kept: BTreeSet<&str> = flags.split_whitespace().filter(|name| Cpu::is_kept(name)).collect();
     Some(Cpu {
         vendor: value(&["vendor_id", "CPU implementer"])
             .map(|vendor| vendor.chars().take(64).collect()),

@@ -12,7 +12,6 @@ mod link;
 mod net;
 mod nnal;
 pub mod npu_smi;
-mod progress;
 pub mod python;
 
 use std::sync::Arc;
@@ -22,8 +21,8 @@ use crate::facts::{FACTS_SCHEMA, Facts};
 use crate::manifest::Manifest;
 use crate::sysroot::Sysroot;
 
+pub use crate::progress::Progress;
 pub use info_file::parse_info;
-pub use progress::Progress;
 
 /// What to collect, and how far to go.
 #[derive(Debug, Clone, Default)]

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, VecDeque};
 use serde_json::Value;
 
 use crate::facts::{Access, Facts, HccnConf, Net, RankDevice, RankTable};
-use crate::ordered::Gather as _;
 use crate::sysroot::{ReadError, Sysroot};
 
 /// Addresses of the devices' own network ports, written by hccn_tool.
@@ -133,7 +132,7 @@ fn parse_rank_table(bytes: &[u8]) -> RankTable {
 
 /// A table that could not be read, and the line of the mistake.
 fn unreadable(error: String, line: Option<u32>) -> RankTable {
-    let lines = line.map(|line| ("error".to_owned(), line)).into_iter().gather();
+    let lines = line.map(|line| ("error".to_owned(), line)).into_iter().collect();
     RankTable { error: Some(error), lines, ..RankTable::default() }
 }
 

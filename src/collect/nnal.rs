@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::cann::names;
+use crate::facts::FileKind;
 use crate::facts::{CannLink, Facts, InfoFile, Nnal, ProblemKind};
-use crate::sysroot::{FileKind, Sysroot};
+use crate::sysroot::Sysroot;
 use crate::version::CannVersion;
 
 /// The most versions that are looked at.

@@ -4,8 +4,9 @@ use serde::Deserialize;
 
 use super::Day;
 use crate::data::Catalog;
+use crate::data::sentence;
 use crate::report::{Finding, Report, Verdict};
-use crate::text::{Text, escape_line, nearest, sentence};
+use crate::text::{Text, escape_line, nearest};
 
 /// A `[[skip]]` of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]

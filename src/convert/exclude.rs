@@ -12,7 +12,6 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::walk::WalkError;
-use crate::ordered::Arrange as _;
 
 const WILD: &[char] = &['*', '?', '[', '{'];
 
@@ -42,7 +41,7 @@ pub(super) fn resolve_root(root: &Path) -> Result<Vec<PathBuf>, WalkError> {
 fn collect(base: &Path, relative: &Path, matcher: &Gitignore, found: &mut Vec<PathBuf>) {
     let Ok(entries) = base.join(relative).read_dir() else { return };
     let mut entries: Vec<_> = entries.flatten().collect();
-    entries.arrange_by_key(std::fs::DirEntry::file_name);
+    entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
         let relative = relative.join(entry.file_name());
         let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());

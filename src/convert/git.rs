@@ -19,8 +19,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 
-use crate::ordered::Gather as _;
-
 /// As much output of git as is read, in bytes.
 const MAX_OUTPUT: u64 = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 /// The same of what it complains about.
@@ -55,7 +53,7 @@ impl Question {
                 let said = changed(&top);
                 (top, said)
             });
-            asked.gather()
+            asked.collect()
         };
         Self(std::thread::Builder::new().spawn(ask).ok())
     }

@@ -10,8 +10,9 @@ use super::diff::{lines, operations};
 use super::plan::{Plan, PlannedFile};
 use super::report::shown;
 use super::site::{Decision, Site};
-use crate::render::escaped;
-use crate::text::{Lang, sentence, word};
+use crate::data::{sentence, word};
+use crate::text::Lang;
+use crate::text::escape_html;
 
 /// Lines around a change or a flagged place.
 const CONTEXT: usize = 3;
@@ -64,8 +65,8 @@ fn section(file: &PlannedFile, lang: Lang, out: &mut dyn Write) -> io::Result<()
         out,
         "<details open><summary><b>{}</b> {}</summary>\n<table class=\"diff\">\
          <colgroup><col class=\"n\"><col><col class=\"n\"><col></colgroup>",
-        escaped(&shown(&file.file.path)),
-        escaped(counts.get(lang))
+        escape_html(&shown(&file.file.path)),
+        escape_html(counts.get(lang))
     )?;
     for row in rows(&old, &new, &notes) {
         match row {
@@ -192,13 +193,14 @@ fn annotate(sites: Option<&Vec<&Site>>, lang: Lang, out: &mut dyn Write) -> io::
     for site in sites.into_iter().flatten() {
         let title = site.rule.title();
         let advice = site.rule.fix();
-        let mut text = format!("<b>{}</b> {}", escaped(site.rule.id), escaped(title.get(lang)));
+        let mut text =
+            format!("<b>{}</b> {}", escape_html(site.rule.id), escape_html(title.get(lang)));
         if let Some(detail) = &site.detail {
-            text.push_str(&format!(" <code>{}</code>", escaped(detail)));
+            text.push_str(&format!(" <code>{}</code>", escape_html(detail)));
         }
         if site.decision == Decision::Flagged {
-            let label = escaped(&word("fix", lang));
-            text.push_str(&format!("<br>{label}: {}", escaped(advice.get(lang))));
+            let label = escape_html(&word("fix", lang));
+            text.push_str(&format!("<br>{label}: {}", escape_html(advice.get(lang))));
         }
         writeln!(
             out,
@@ -211,7 +213,7 @@ fn annotate(sites: Option<&Vec<&Site>>, lang: Lang, out: &mut dyn Write) -> io::
 /// A line without its end, tabs kept to a width.
 fn shown_line(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
-    escaped(&text.trim_end_matches(['\n', '\r']).replace('\t', "    "))
+    escape_html(&text.trim_end_matches(['\n', '\r']).replace('\t', "    "))
 }
 
 /// Two lines with the words that differ marked.
@@ -225,12 +227,12 @@ fn marked(old: Option<&[u8]>, new: Option<&[u8]>) -> (String, String) {
     let (old, new) = (clean(&old), clean(&new));
     let (left, right) = (words(&old), words(&new));
     if left.len() + right.len() > MAX_WORDS {
-        return (escaped(&old), escaped(&new));
+        return (escape_html(&old), escape_html(&new));
     }
     let (mut was, mut is) = (String::new(), String::new());
     for operation in capture_diff_slices(Algorithm::Myers, &left, &right) {
-        let removed = escaped(&left[operation.old_range()].concat());
-        let added = escaped(&right[operation.new_range()].concat());
+        let removed = escape_html(&left[operation.old_range()].concat());
+        let added = escape_html(&right[operation.new_range()].concat());
         if let DiffOp::Equal { .. } = operation {
             was.push_str(&removed);
             is.push_str(&added);

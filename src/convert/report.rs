@@ -13,9 +13,9 @@ use super::rules::{Match, Rule, Rules};
 use super::site::{Certainty, Decision, Site};
 use super::walk::{Found, Why};
 use crate::data::Catalog;
-use crate::ordered::Arrange as _;
+use crate::data::{sentence, words};
 use crate::report::{Evidence, Finding, FixStep, Found as Statement, Report, Severity, Table};
-use crate::text::{Text, sentence, words};
+use crate::text::Text;
 
 /// Longer source lines are cut in reports, in characters.
 const MAX_EXCERPT: usize = 200;
@@ -237,7 +237,7 @@ fn changes(plan: &Plan) -> Option<Table> {
         }
     }
     let mut rows: Vec<_> = counts.into_iter().collect();
-    rows.arrange_by(|a, b| b.1.1.cmp(&a.1.1).then(a.0.cmp(b.0)));
+    rows.sort_by(|a, b| b.1.1.cmp(&a.1.1).then(a.0.cmp(b.0)));
     let rows: Vec<Vec<Text>> = rows
         .into_iter()
         .map(|(id, (rule, places, files))| {

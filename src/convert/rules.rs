@@ -16,7 +16,6 @@ pub use presence::Presence;
 pub use told::{Example, Told};
 
 use crate::data::table;
-use crate::ordered::Arrange as _;
 
 /// The files of the rules below `data/convert/`, by field.
 const FILES: &[&str] = &[
@@ -235,7 +234,7 @@ impl Rules {
         for (field, file) in files {
             rules.extend(file.rule.into_iter().map(|rule| Rule { field, ..rule }));
         }
-        rules.arrange_by_key(|rule| rule.id);
+        rules.sort_by_key(|rule| rule.id);
         let mut exact: HashMap<&str, Vec<(Match, usize)>> = HashMap::default();
         let mut prefixes = Vec::new();
         for (at, rule) in rules.iter().enumerate() {

@@ -1,7 +1,8 @@
 //! What a rule says: its own note and advice, or what follows from its kind.
 
 use super::rules::{Class, Match, Rule};
-use crate::text::{Text, sentence, words};
+use crate::data::{sentence, words};
+use crate::text::Text;
 
 impl Rule {
     /// What is matched, as a reader would write it.

@@ -9,12 +9,13 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 
 use super::table;
+use crate::data::localize_error;
+use crate::data::word;
 use crate::report::{
     Finding, FixStep, Found, Outcome, Reason, Report, RuleResult, Severity, UNKNOWN_VERSION,
     Verdict,
 };
-use crate::text::faults::told;
-use crate::text::{Lang, Text, fill, fill_quoted, word};
+use crate::text::{Lang, Text, fill, fill_quoted};
 
 /// The family files, in the order in which they appear in the reference.
 const FAMILIES: [&str; 18] = [
@@ -162,7 +163,7 @@ impl Catalog {
         let Some(text) = self.reasons().get(reason.key) else {
             return Text::same(reason.key);
         };
-        let what = told(&reason.what);
+        let what = localize_error(&reason.what);
         let args = |what| BTreeMap::from([("what", what)]);
         Text { en: fill(&text.en, &args(what.en)), zh: fill(&text.zh, &args(what.zh)) }
     }
@@ -247,7 +248,7 @@ fn spelled(args: &BTreeMap<&'static str, String>, lang: Lang) -> BTreeMap<&'stat
     if lang == Lang::Zh {
         // Why a file could not be read is said by what reads files, in English.
         for name in ["detail", "why", "reason"] {
-            args.entry(name).and_modify(|value| *value = told(value).zh);
+            args.entry(name).and_modify(|value| *value = localize_error(value).zh);
         }
     }
     args

@@ -7,7 +7,6 @@ use std::sync::{LazyLock, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use super::overlay::overlay;
-use crate::ordered::Gather as _;
 use crate::report::Severity;
 use crate::text::Text;
 
@@ -190,7 +189,7 @@ pub(super) fn built_in(id: &str) -> Option<&'static Cause> {
 
 static EVIDENCE: LazyLock<BTreeMap<String, Evidence>> = LazyLock::new(|| {
     let file: EvidenceFile = crate::data::table("errors/evidence");
-    file.evidence.into_iter().map(|evidence| (evidence.id.clone(), evidence)).gather()
+    file.evidence.into_iter().map(|evidence| (evidence.id.clone(), evidence)).collect()
 });
 
 /// What a diagnosis can need, by id.

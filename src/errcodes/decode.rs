@@ -15,7 +15,8 @@ use serde::Serialize;
 
 use super::query::{Query, bare};
 use super::{Link, Row, family, table};
-use crate::text::{Text, words};
+use crate::data::words;
+use crate::text::Text;
 
 /// A code, taken apart.
 #[derive(Debug, Clone, Serialize)]

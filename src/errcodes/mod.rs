@@ -20,8 +20,6 @@ pub use query::{Form, Query};
 pub use search::{Hit, search};
 pub use table::{Family, Kind, Row, as_of, families, family, rows};
 
-use crate::ordered::Arrange as _;
-
 /// A code of one family that a query fits.
 #[derive(Debug)]
 pub struct Match {
@@ -95,7 +93,7 @@ fn known(code: &str) -> Option<(&'static Family, Row)> {
         .filter(|family| !family.part && family.annotates.is_empty())
         .flat_map(|family| table::find(family, &query).into_iter().map(move |row| (family, row)))
         .collect();
-    found.arrange_by_key(|(family, _)| !query.is_written_like(family.kind));
+    found.sort_by_key(|(family, _)| !query.is_written_like(family.kind));
     (!found.is_empty()).then(|| found.swap_remove(0))
 }
 
@@ -130,7 +128,7 @@ pub fn look_up(text: &str) -> Vec<Match> {
         }
     }
     // A stable sort: the order of the families decides among equals.
-    matches.arrange_by_key(|found| !query.is_written_like(found.family.kind));
+    matches.sort_by_key(|found| !query.is_written_like(found.family.kind));
     matches
 }
 

@@ -1,7 +1,6 @@
 //! Words, in English or Chinese and with slips, to codes and causes.
 
 use super::{Cause, Family, Row, causes, families, rows};
-use crate::ordered::Arrange as _;
 use crate::text::distance;
 
 /// Something that a search found.
@@ -40,7 +39,7 @@ pub fn search(words: &str) -> Vec<Hit> {
         }
     }
     // Of equals, what is said shortest is said most directly.
-    hits.arrange_by_key(|(score, length, _)| (std::cmp::Reverse(*score), *length));
+    hits.sort_by_key(|(score, length, _)| (std::cmp::Reverse(*score), *length));
     hits.into_iter().map(|(_, _, hit)| hit).collect()
 }
 

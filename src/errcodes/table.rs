@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use super::Query;
 use super::overlay::overlay;
 use super::query::bare;
-use crate::ordered::Gather as _;
 use crate::text::Text;
 
 /// How a family writes its codes.
@@ -214,7 +213,7 @@ static OWN: LazyLock<BTreeMap<String, Vec<Row>>> = LazyLock::new(|| {
     let families = overlay().families.iter();
     families
         .map(|family| (family.id.clone(), overlay().laid_over(&family.id, Vec::new(), |_| true)))
-        .gather()
+        .collect()
 });
 
 /// The rows of a family with that code, in the spelling of the family.

@@ -5,10 +5,11 @@
 use std::collections::BTreeMap;
 
 use super::{code, finding, rule};
+use crate::data::word;
 use crate::data::{Catalog, Family};
 use crate::errcodes;
 use crate::render::{Block, page_markdown};
-use crate::text::{Lang, Text, word};
+use crate::text::{Lang, Text};
 
 /// All pages: path below `docs/reference/`, and content.
 pub fn pages() -> BTreeMap<String, String> {

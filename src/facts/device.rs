@@ -2,7 +2,43 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::sysroot::FileKind;
+/// Kind of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link (only from `lstat`).
+    Link,
+    /// A character device.
+    Char,
+    /// A block device.
+    Block,
+    /// A named pipe.
+    Fifo,
+    /// A socket.
+    Socket,
+    /// Anything else.
+    Other,
+}
+
+impl FileKind {
+    /// In words, for messages.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::File => "a regular file",
+            Self::Directory => "a directory",
+            Self::Link => "a symbolic link",
+            Self::Char => "a character device",
+            Self::Block => "a block device",
+            Self::Fifo => "a named pipe",
+            Self::Socket => "a socket",
+            Self::Other => "something else",
+        }
+    }
+}
 
 /// The devices that the system shows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

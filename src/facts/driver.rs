@@ -1,5 +1,6 @@
 //! Driver, firmware, npu-smi.
 
+use crate::chip::ChipFamily;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -114,4 +115,15 @@ pub struct NpuChip {
     pub bus_id: Option<String>,
     /// HBM use and size in MB, where given.
     pub hbm_mb: Option<(u64, u64)>,
+}
+
+impl NpuChip {
+    /// The generation of the chip, if its name says it.
+    pub fn family(&self) -> Option<ChipFamily> {
+        // Only the table of A3 has a column for physical ids beside such a name.
+        if self.device.is_some() && self.name.eq_ignore_ascii_case("Ascend910") {
+            return Some(ChipFamily::A3);
+        }
+        ChipFamily::from_soc(&self.name)
+    }
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Lines;
-use crate::sysroot::Space;
 
 /// The machine and its operating system.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -151,4 +150,13 @@ impl Container {
     pub fn is_inside(&self) -> bool {
         self.inside == Some(true)
     }
+}
+
+/// Size of a file system, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Space {
+    /// Size of the file system.
+    pub total: u64,
+    /// What an unprivileged user may still write.
+    pub available: u64,
 }

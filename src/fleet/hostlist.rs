@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ordered::{Arrange as _, Gather as _};
-
 /// The most hosts that a list may stand for.
 const MAX_HOSTS: usize = 200_000;
 /// The longest name of a host (RFC 1035), in bytes.
@@ -113,7 +111,7 @@ fn parts(name: &str) -> Option<(&str, &str, &str)> {
 
 /// The ranges of a list of hosts, in order: `node[001-063,070]`, `login`.
 pub fn ranges<'a>(hosts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    let hosts: BTreeSet<&str> = hosts.into_iter().gather();
+    let hosts: BTreeSet<&str> = hosts.into_iter().collect();
     let mut plain = Vec::new();
     let mut families: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
     for host in hosts {
@@ -131,7 +129,7 @@ pub fn ranges<'a>(hosts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
             .iter()
             .filter(|number| number.len() > 1 && number.starts_with('0'))
             .map(|number| number.len())
-            .gather();
+            .collect();
         let mut widths: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
         for number in numbers {
             let width = if padded.contains(&number.len()) { number.len() } else { 0 };
@@ -142,7 +140,7 @@ pub fn ranges<'a>(hosts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
         }
     }
     out.extend(plain);
-    out.arrange();
+    out.sort();
     out
 }
 

@@ -9,7 +9,6 @@ use serde_json::Value;
 use super::hostlist::MAX_NAME;
 use super::rules::{COMPONENTS, Place};
 use crate::facts::{HccnConf, RankTable};
-use crate::ordered::Arrange as _;
 use crate::report::{FixStep, Severity, Verdict};
 use crate::text::Text;
 
@@ -317,7 +316,7 @@ fn table(table: RankTable) -> Option<Ranks> {
     let mut devices: Vec<_> = devices
         .filter_map(|device| Some((short(device.device_ip?, 64), device.device_id)))
         .collect();
-    devices.arrange();
+    devices.sort();
     Some(devices)
 }
 

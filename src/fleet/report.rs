@@ -10,9 +10,9 @@ use super::record::Sent;
 use super::rules::{self, COMPONENTS, Context, Group, IN_SENTENCE, RULES, listed, spread};
 use super::{GroupBy, Options};
 use crate::data::Catalog;
-use crate::ordered::{Arrange as _, Gather as _};
+use crate::data::{sentence, words};
 use crate::report::{Evidence, Finding, FixStep, Report, Severity, Table};
-use crate::text::{Text, sentence, words};
+use crate::text::Text;
 
 /// As many values of one component as the table shows.
 const VALUES: usize = 8;
@@ -126,8 +126,10 @@ impl Said<'_> {
         if self.wordings.len() > WORDINGS {
             let n = (self.wordings.len() - WORDINGS).to_string();
             let rest: BTreeSet<&str> =
-                self.wordings[WORDINGS..].iter().flat_map(|(_, hosts)| hosts).copied().gather();
-            evidence.push(Evidence::host(shortened(rest, IN_TABLE)).says("more", &[("n", n)]));
+                self.wordings[WORDINGS..].iter().flat_map(|(_, hosts)| hosts).copied().collect();
+            evidence.push(
+                Evidence::host(shortened(rest, IN_TABLE)).says(sentence("more", &[("n", n)])),
+            );
         }
         let steps = first.fix.iter();
         Finding {
@@ -174,12 +176,12 @@ fn said(fleet: &Fleet) -> Vec<Said<'_>> {
     let mut said: Vec<Said<'_>> = kinds
         .into_iter()
         .map(|((.., severity), mut wordings)| {
-            wordings.arrange_by(|a, b| b.1.len().cmp(&a.1.len()).then(a.0.title.cmp(&b.0.title)));
-            let hosts = wordings.iter().flat_map(|(_, hosts)| hosts).copied().gather();
+            wordings.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then(a.0.title.cmp(&b.0.title)));
+            let hosts = wordings.iter().flat_map(|(_, hosts)| hosts).copied().collect();
             Said { first: wordings[0].0, severity, hosts, wordings }
         })
         .collect();
-    said.arrange_by(|a, b| b.severity.cmp(&a.severity).then(b.hosts.len().cmp(&a.hosts.len())));
+    said.sort_by(|a, b| b.severity.cmp(&a.severity).then(b.hosts.len().cmp(&a.hosts.len())));
     said
 }
 
@@ -352,10 +354,10 @@ fn unanswered(fleet: &Fleet) -> Option<Table> {
         .flat_map(Host::all)
         .map(|said| &said.answered)
         .map(|list| (std::sync::Arc::as_ptr(list), list))
-        .gather::<BTreeMap<_, _>>()
+        .collect::<BTreeMap<_, _>>()
         .into_values()
         .flat_map(|list| list.iter().map(String::as_str))
-        .gather();
+        .collect();
     let mut silent: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (name, host) in &fleet.hosts {
         for id in host.all().flat_map(|said| &said.not_checked) {

@@ -35,7 +35,6 @@ pub use symbols::{TORCH_CHECK_FAIL, abi_of, library_class, symbol_class};
 
 use crate::elf::machine_name;
 use crate::facts::{Cpu, ElfDefect, Resolved};
-use crate::ordered::Gather as _;
 use crate::sysroot::{ReadError, Sysroot};
 use conf::System;
 use hwcaps::Hwcaps;
@@ -289,7 +288,7 @@ impl<'a> Loader<'a> {
         // Name -> member. What one object misses may lie on the search path of another.
         let mut asked: BTreeMap<String, usize> = BTreeMap::new();
         let reals = members.iter().enumerate();
-        let mut reals = reals.map(|(at, member)| (member.library.real.clone(), at)).gather();
+        let mut reals = reals.map(|(at, member)| (member.library.real.clone(), at)).collect();
         let mut out = Closure { members, ..Closure::default() };
         let mut at = 0;
         while at < out.members.len() && out.members.len() < MAX_OBJECTS {

@@ -1,11 +1,10 @@
 //! Making a manifest: of every file that RECORD lists, provided that it is what RECORD says.
 
 use super::Manifest;
-use crate::collect::python::record::{self, Record};
+use super::record::{self, Record};
 use crate::data::{of_the_package, record_digest};
 use crate::facts::normalize_name;
 use crate::hash::Sha256;
-use crate::ordered::Arrange as _;
 use crate::sysroot::Sysroot;
 
 /// Why no manifest can be made of a wheel or directory.
@@ -85,7 +84,7 @@ pub(super) fn build(
     if files.is_empty() {
         return Err(CreateError::NoWheel("RECORD lists no file of the package".to_owned()));
     }
-    files.arrange();
+    files.sort();
     let rows = record.rows.iter();
     Ok(Manifest {
         origin: origin.to_owned(),

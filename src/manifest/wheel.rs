@@ -8,7 +8,7 @@ use zip::ZipArchive;
 
 use super::Manifest;
 use super::create::{CreateError, Identity, build};
-use crate::collect::python::record;
+use super::record;
 use crate::hash::{Hasher, Sha256};
 
 /// The most entries of an archive; the largest published `torch_npu` wheel has 2800.

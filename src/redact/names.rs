@@ -6,7 +6,6 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use regex::bytes::Regex;
 
 use super::domain;
-use crate::ordered::Arrange as _;
 
 /// How many names are looked for.
 const MOST: usize = 5_000;
@@ -64,7 +63,7 @@ impl Names {
             .filter(|name| !name.is_empty() && !SYSTEM.contains(&name.as_str()))
             .take(MOST)
             .collect();
-        names.arrange_by(|a, b| (b.len(), b).cmp(&(a.len(), a)));
+        names.sort_by(|a, b| (b.len(), b).cmp(&(a.len(), a)));
         names.dedup();
         // Where they live, the last part of a path is a name whatever it is.
         let (homes, names): (Vec<String>, Vec<String>) =

@@ -9,8 +9,9 @@ use super::plain::overview;
 use super::wrap::wrap;
 use crate::data::Matrix;
 use crate::data::matrix::{Advice, Level};
+use crate::data::{sentence, word};
 use crate::report::Report;
-use crate::text::{escape_line, sentence, word};
+use crate::text::escape_line;
 
 /// What the page shows.
 pub(crate) struct CompatPage<'a> {

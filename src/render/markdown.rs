@@ -7,8 +7,9 @@ use std::io::{self, Write};
 
 use super::Style;
 use super::plain::{consequences, show_evidence, summary_line};
+use crate::data::{sentence, word};
 use crate::report::{Finding, Report, Verdict};
-use crate::text::{Lang, escape, escape_line, sentence, word};
+use crate::text::{Lang, escape, escape_line};
 
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let lang = style.lang;

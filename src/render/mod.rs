@@ -23,7 +23,7 @@ use crate::report::Report;
 use crate::text::Lang;
 
 pub(crate) use compat::{CompatPage, render_compat};
-pub(crate) use html::{Document, escaped, page as render_documents, read as read_document};
+pub(crate) use html::{Document, page as render_documents, read as read_document};
 pub use markdown::prose as markdown_words;
 pub use page::{Block, markdown as page_markdown, text as page_text};
 pub use paint::Paint;

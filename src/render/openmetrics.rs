@@ -8,7 +8,6 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use crate::collect::now;
 use crate::report::{Report, Severity, Verdict};
 
 pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -67,7 +66,7 @@ pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         "ascend_doctor_last_run_timestamp_seconds",
         "When this was written, in seconds since 1970.",
     )?;
-    let now = usize::try_from(now().unwrap_or_default()).unwrap_or_default();
+    let now = usize::try_from(report.ended.unwrap_or_default()).unwrap_or_default();
     family.sample("ascend_doctor_last_run_timestamp_seconds", &[("command", command)], now)?;
     writeln!(family.out, "# EOF")
 }

@@ -13,7 +13,6 @@ use sha2::{Digest as _, Sha256};
 use super::Style;
 use super::plain::{consequences, finding_lines, show_evidence};
 use crate::data::Catalog;
-use crate::ordered::Gather as _;
 use crate::report::{
     Evidence, EvidenceKind, ExitStatus, Finding, FixStep, Report, Severity, Verdict,
 };
@@ -25,7 +24,7 @@ const SCHEMA: &str =
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let rules = rule_ids(report);
     let index: BTreeMap<&str, usize> =
-        rules.iter().enumerate().map(|(index, id)| (*id, index)).gather();
+        rules.iter().enumerate().map(|(index, id)| (*id, index)).collect();
     let mut seen = BTreeMap::new();
     let places = if report.about_sources { by_place(report) } else { report.findings.clone() };
     let results: Vec<Value> = places

@@ -8,8 +8,9 @@ use super::Style;
 use super::line::no_verdict;
 use super::plain::{consequences, overview, sentence_of, show_evidence, summary_line};
 use super::wrap::{hanging, wrap};
+use crate::data::{sentence, word};
 use crate::report::{ExitStatus, Finding, Report, RuleResult, Severity, Table, Verdict};
-use crate::text::{Text, escape, escape_line, sentence, word};
+use crate::text::{Text, escape, escape_line};
 
 /// As many pieces of evidence as are shown of one finding without `--verbose`.
 const EVIDENCE_SHOWN: usize = 5;

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::faults::told;
-use crate::text::{Text, sentence};
+use crate::text::Text;
 
 /// How grave a finding is. The order is the order of gravity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -108,20 +107,11 @@ impl Evidence {
         self
     }
 
-    /// Adds what was seen in our words: the sentence `key` of `data/ui.toml`.
+    /// Adds an observation in words of ours instead of the machine's.
     #[must_use]
-    pub fn says(mut self, key: &str, args: &[(&'static str, String)]) -> Self {
-        let said = sentence(key, args);
+    pub fn says(mut self, said: Text) -> Self {
         self.value = Some(said.en.clone());
-        self.said = Some(said);
-        self
-    }
-
-    /// Adds why something could not be read, in English; people are told in their language.
-    #[must_use]
-    pub fn fault(mut self, why: &str) -> Self {
-        self.value = Some(why.to_owned());
-        self.said = Some(told(why)).filter(|said| said.en != said.zh);
+        self.said = Some(said).filter(|said| said.en != said.zh);
         self
     }
 

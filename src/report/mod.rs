@@ -13,7 +13,6 @@ pub use outcome::{Outcome, Reason, RuleResult, Verdict};
 
 use serde::{Deserialize, Serialize};
 
-use crate::ordered::Arrange as _;
 use crate::text::Text;
 
 /// Which findings make the exit status 1.
@@ -60,6 +59,8 @@ pub struct Report {
     pub about_sources: bool,
     /// The level at which a finding fails the run.
     pub fail_on: FailOn,
+    /// When the run ended, in seconds since 1970, UTC; set by whoever reads the clock.
+    pub ended: Option<u64>,
     /// Why no verdict is possible, if so: forces exit status 3 unless a finding already fails.
     pub no_verdict: Vec<Text>,
 }
@@ -134,6 +135,7 @@ impl Report {
             extra: serde_json::Map::new(),
             about_sources: false,
             fail_on: FailOn::Error,
+            ended: None,
             no_verdict: Vec::new(),
         }
     }
@@ -145,7 +147,7 @@ impl Report {
         let results = &self.results;
         let place =
             |id: &str| results.iter().position(|result| result.id == id).unwrap_or(results.len());
-        self.findings.arrange_by(|a, b| {
+        self.findings.sort_by(|a, b| {
             b.severity
                 .cmp(&a.severity)
                 .then(b.consequences.len().cmp(&a.consequences.len()))

@@ -3,8 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::ordered::Gather as _;
-
 const NAMES: &[&str] = &[
     "PATH",
     "LD_LIBRARY_PATH",
@@ -121,7 +119,7 @@ pub fn filter(vars: impl IntoIterator<Item = (String, String)>) -> BTreeMap<Stri
             let value = redact_urls(&value);
             (name, value)
         })
-        .gather()
+        .collect()
 }
 
 /// Replaces the secrets in every URL of `text` by `***`: the user info

@@ -7,7 +7,8 @@ use std::os::unix::fs::FileExt as _;
 
 use super::record::Sink;
 use super::resolve::Found;
-use super::{FileKind, ReadError, Stat};
+use super::{ReadError, Stat};
+use crate::facts::FileKind;
 use crate::hash::{Hasher, Sha256};
 
 /// How much is read at a time for hashing: enough that the calls do not matter, and little

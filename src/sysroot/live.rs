@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use super::sidecar::{ProcessMeta, Space};
+use super::sidecar::ProcessMeta;
+use crate::facts::Space;
 use crate::facts::{MappedFile, Process};
-use crate::ordered::Gather as _;
 
 /// The names of the Linux capabilities, by bit (`linux/capability.h`).
 const CAPS: &[&str] = &[
@@ -144,7 +144,7 @@ fn mapped(maps: &[u8]) -> Vec<MappedFile> {
             (path.starts_with('/') && (name.ends_with(".so") || name.contains(".so.")))
                 .then(|| MappedFile { path: path.to_owned(), deleted })
         })
-        .gather();
+        .collect();
     files.into_iter().collect()
 }
 
@@ -157,7 +157,7 @@ fn caps(status: &str) -> Option<BTreeSet<String>> {
             .enumerate()
             .filter(|(bit, _)| bits >> bit & 1 == 1)
             .map(|(_, name)| (*name).to_owned())
-            .gather(),
+            .collect(),
     )
 }
 

@@ -22,6 +22,7 @@ mod resolve;
 pub mod sidecar;
 mod stat;
 
+use crate::facts::Space;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -32,9 +33,10 @@ use rustix::fs::OFlags;
 pub use error::ReadError;
 pub use file::SysFile;
 pub use open::OpenError;
-pub use sidecar::{CommandOutput, Space};
-pub use stat::{FileKind, Stat};
+pub use sidecar::CommandOutput;
+pub use stat::Stat;
 
+use crate::facts::FileKind;
 use crate::facts::{Env, Problem, ProblemKind, Process};
 use crate::hash::Sha256;
 use nodes::Nodes;

@@ -5,8 +5,9 @@ use std::ops::Bound;
 
 use serde::Deserialize;
 
-use super::FileKind;
 use super::sidecar::NodeMeta;
+use super::stat::kind_of_word;
+use crate::facts::FileKind;
 
 /// An entry of the sidecar, as small as can be: a recording has one for every file that was
 /// looked at.
@@ -25,7 +26,7 @@ impl From<NodeMeta> for Node {
     fn from(meta: NodeMeta) -> Self {
         let owned = meta.uid.is_some() || meta.gid.is_some();
         Self {
-            kind: meta.kind.as_deref().map(FileKind::from_word),
+            kind: meta.kind.as_deref().map(kind_of_word),
             mode: meta.mode.as_deref().and_then(octal),
             owner: owned.then(|| (meta.uid.unwrap_or(0), meta.gid.unwrap_or(0))),
             device: meta.major.zip(meta.minor),

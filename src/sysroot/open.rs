@@ -7,9 +7,9 @@ use std::sync::Mutex;
 use super::record::Recorder;
 use super::resolve::Resolver;
 use super::sidecar::{self, Caps, CommandMeta, ProcessMeta, SpaceMeta};
-use super::{FileKind, ReadError, Stat, SysFile, Sysroot, TEXT_LIMIT, environ, live};
+use super::{ReadError, Stat, SysFile, Sysroot, TEXT_LIMIT, environ, live};
+use crate::facts::FileKind;
 use crate::facts::{Env, Process};
-use crate::ordered::Gather as _;
 
 /// Why a sysroot cannot be used at all.
 #[derive(Debug, thiserror::Error)]
@@ -222,6 +222,6 @@ fn caps_of(caps: &Caps) -> BTreeSet<String> {
     match caps {
         Caps::Word(word) if word.eq_ignore_ascii_case("none") => BTreeSet::new(),
         Caps::Word(word) => BTreeSet::from([plain(word)]),
-        Caps::List(names) => names.iter().map(|name| plain(name)).gather(),
+        Caps::List(names) => names.iter().map(|name| plain(name)).collect(),
     }
 }

@@ -4,6 +4,7 @@
 //! read are kept (sparse files of the right size, listed in [`sidecar::PARTIAL`]).
 #![expect(clippy::disallowed_methods, reason = "part of the sysroot")]
 
+use crate::facts::Space;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
@@ -14,11 +15,10 @@ use std::sync::{Arc, Mutex};
 use super::environ::redact_urls;
 use super::resolve::{Directory, Resolver};
 use super::sidecar::{
-    self, Caps, CommandMeta, CommandOutput, HashMeta, NodeMeta, ProcessMeta, RootMeta, Space,
-    SpaceMeta,
+    self, Caps, CommandMeta, CommandOutput, HashMeta, NodeMeta, ProcessMeta, RootMeta, SpaceMeta,
 };
-use super::{FileKind, Stat, Sysroot};
-use crate::ordered::Gather as _;
+use super::{Stat, Sysroot};
+use crate::facts::FileKind;
 
 /// Files that are read for URLs: recordings get attached to public issues.
 const WITH_URLS: &[&str] = &["pip.conf", "uv.toml", "direct_url.json", "environment"];
@@ -221,7 +221,7 @@ impl Recorder {
             ..sysroot.machine().clone()
         };
         self.redact()?;
-        let partial: BTreeSet<String> = self.files().filter(|path| self.is_partial(path)).gather();
+        let partial: BTreeSet<String> = self.files().filter(|path| self.is_partial(path)).collect();
         self.write(sidecar::PARTIAL, &partial)?;
         self.write(sidecar::ROOTMETA, &state.nodes)?;
         if !state.hashes.is_empty() {

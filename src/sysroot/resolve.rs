@@ -13,7 +13,9 @@ use std::sync::{Arc, Mutex, RwLock};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 
-use super::{FileKind, ReadError};
+use super::ReadError;
+use super::stat::kind_of_type;
+use crate::facts::FileKind;
 
 /// As many links as the kernel follows before it says `ELOOP`.
 const MAX_LINKS: usize = 40;
@@ -261,7 +263,7 @@ impl Directory {
             let next = next?;
             let name = next.file_name();
             let itself = matches!(name.to_bytes(), b"." | b"..");
-            if !itself && !entry(name, FileKind::from_type(next.file_type())) {
+            if !itself && !entry(name, kind_of_type(next.file_type())) {
                 break;
             }
         }

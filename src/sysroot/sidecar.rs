@@ -1,6 +1,7 @@
 //! The files at the top of a copied tree that hold what a copy cannot: device nodes, owners,
 //! environment, process, sizes of file systems.
 
+use crate::facts::Space;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -124,15 +125,6 @@ pub struct ProcessMeta {
     /// Kernel release, as `uname -r` prints it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
-}
-
-/// Size of a file system, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Space {
-    /// Size of the file system.
-    pub total: u64,
-    /// What an unprivileged user may still write.
-    pub available: u64,
 }
 
 /// Content of [`SPACE`].

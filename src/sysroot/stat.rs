@@ -1,71 +1,34 @@
 //! What kind of file something is, whose, and with which permissions.
 
 use rustix::fs::FileType;
-use serde::{Deserialize, Serialize};
 
 use super::nodes::Node;
+use crate::facts::FileKind;
 
-/// Kind of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FileKind {
-    /// A regular file.
-    File,
-    /// A directory.
-    Directory,
-    /// A symbolic link (only from `lstat`).
-    Link,
-    /// A character device.
-    Char,
-    /// A block device.
-    Block,
-    /// A named pipe.
-    Fifo,
-    /// A socket.
-    Socket,
-    /// Anything else.
-    Other,
+/// The kind that a listing gives; `None` where it gives none.
+pub(super) fn kind_of_type(kind: FileType) -> Option<FileKind> {
+    Some(match kind {
+        FileType::RegularFile => FileKind::File,
+        FileType::Directory => FileKind::Directory,
+        FileType::Symlink => FileKind::Link,
+        FileType::CharacterDevice => FileKind::Char,
+        FileType::BlockDevice => FileKind::Block,
+        FileType::Fifo => FileKind::Fifo,
+        FileType::Socket => FileKind::Socket,
+        FileType::Unknown => return None,
+    })
 }
 
-impl FileKind {
-    /// In words, for messages.
-    pub const fn describe(self) -> &'static str {
-        match self {
-            Self::File => "a regular file",
-            Self::Directory => "a directory",
-            Self::Link => "a symbolic link",
-            Self::Char => "a character device",
-            Self::Block => "a block device",
-            Self::Fifo => "a named pipe",
-            Self::Socket => "a socket",
-            Self::Other => "something else",
-        }
-    }
-
-    /// `None` where a listing does not say it.
-    pub(super) fn from_type(kind: FileType) -> Option<Self> {
-        Some(match kind {
-            FileType::RegularFile => Self::File,
-            FileType::Directory => Self::Directory,
-            FileType::Symlink => Self::Link,
-            FileType::CharacterDevice => Self::Char,
-            FileType::BlockDevice => Self::Block,
-            FileType::Fifo => Self::Fifo,
-            FileType::Socket => Self::Socket,
-            FileType::Unknown => return None,
-        })
-    }
-
-    pub(super) fn from_word(word: &str) -> Self {
-        match word {
-            "char" => Self::Char,
-            "block" => Self::Block,
-            "file" => Self::File,
-            "dir" | "directory" => Self::Directory,
-            "fifo" => Self::Fifo,
-            "socket" => Self::Socket,
-            _ => Self::Other,
-        }
+/// The kind that a sidecar names.
+pub(super) fn kind_of_word(word: &str) -> FileKind {
+    match word {
+        "char" => FileKind::Char,
+        "block" => FileKind::Block,
+        "file" => FileKind::File,
+        "dir" | "directory" => FileKind::Directory,
+        "fifo" => FileKind::Fifo,
+        "socket" => FileKind::Socket,
+        _ => FileKind::Other,
     }
 }
 
@@ -92,8 +55,7 @@ pub struct Stat {
 
 impl Stat {
     pub(super) fn from_raw(raw: &rustix::fs::Stat) -> Self {
-        let kind =
-            FileKind::from_type(FileType::from_raw_mode(raw.st_mode)).unwrap_or(FileKind::Other);
+        let kind = kind_of_type(FileType::from_raw_mode(raw.st_mode)).unwrap_or(FileKind::Other);
         let device = matches!(kind, FileKind::Char | FileKind::Block)
             .then(|| (rustix::fs::major(raw.st_rdev), rustix::fs::minor(raw.st_rdev)));
         Self {

@@ -1,19 +1,16 @@
 //! Words in two languages, and what keeps hostile words off the terminal.
 
 mod escape;
-pub mod faults;
 mod lang;
 mod nearest;
 mod quote;
 mod template;
-mod ui;
 
-pub use escape::{acts_on_terminal, escape, escape_line};
+pub use escape::{acts_on_terminal, escape, escape_html, escape_line};
 pub use lang::Lang;
 pub use nearest::{distance, distance_within, nearest};
 pub use quote::shell_quote;
-pub use template::{described, fill, fill_quoted, placeholders};
-pub use ui::{sentence, word, words};
+pub use template::{Part, described, fill, fill_quoted, parts, placeholders};
 
 use serde::{Deserialize, Serialize};
 

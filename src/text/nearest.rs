@@ -1,7 +1,5 @@
 //! Names that are written almost like a name: for "did you mean".
 
-use crate::ordered::Arrange as _;
-
 /// The `limit` names nearest to `name` by edit distance, the nearest first; none that differs
 /// in more than a third of its characters. Case does not matter.
 pub fn nearest(name: &str, names: impl IntoIterator<Item = String>, limit: usize) -> Vec<String> {
@@ -16,7 +14,7 @@ pub fn nearest(name: &str, names: impl IntoIterator<Item = String>, limit: usize
             (distance <= allowed).then_some((distance, candidate))
         })
         .collect();
-    near.arrange();
+    near.sort();
     near.dedup();
     near.truncate(limit);
     near.into_iter().map(|(_, candidate)| candidate).collect()

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::shell_quote;
-use crate::ordered::Gather as _;
 
 /// The names of all placeholders in `template`.
 pub fn placeholders(template: &str) -> BTreeSet<&str> {
@@ -11,7 +10,7 @@ pub fn placeholders(template: &str) -> BTreeSet<&str> {
         Piece::Text(_) => None,
         Piece::Value { name, .. } => Some(name),
     };
-    pieces(template).filter_map(placeholder).gather()
+    pieces(template).filter_map(placeholder).collect()
 }
 
 /// Replaces each `{name}` by its value; a name without a value stays as it is. `{name:file|files}` is the
@@ -66,7 +65,7 @@ fn fill_with(
 }
 
 /// A part of a template, for those who take a sentence apart again.
-pub(super) enum Part<'t> {
+pub enum Part<'t> {
     /// Literal text.
     Text(&'t str),
     /// A placeholder.
@@ -74,7 +73,7 @@ pub(super) enum Part<'t> {
 }
 
 /// The parts of a template, in order.
-pub(super) fn parts(template: &str) -> impl Iterator<Item = Part<'_>> {
+pub fn parts(template: &str) -> impl Iterator<Item = Part<'_>> {
     pieces(template).map(|piece| match piece {
         Piece::Text(text) => Part::Text(text),
         Piece::Value { name, .. } => Part::Name(name),

@@ -1,11 +1,11 @@
 //! Whether an installation is whole, consistent, and may be read.
 
+use crate::data::sentence;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{is_active, is_workload, no_install};
 use crate::checks::{Context, Profile};
 use crate::facts::{CannInstall, InfoFile};
-use crate::ordered::Gather as _;
 use crate::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 use crate::version::{CannVersion, PackageRange};
 
@@ -88,7 +88,7 @@ fn damage(ctx: &Context<'_>, install: &CannInstall) -> Vec<Found> {
         let found = found.arg("missing", missing.join(", "));
         out.push(missing.iter().fold(found, |found, name| {
             let path = format!("{}/lib64/{name}", install.path);
-            found.evidence(Evidence::file(path).says("seen_no_file", &[]))
+            found.evidence(Evidence::file(path).says(sentence("seen_no_file", &[])))
         }));
     }
     if install.info.is_none() && missing.is_empty() {
@@ -96,7 +96,7 @@ fn damage(ctx: &Context<'_>, install: &CannInstall) -> Vec<Found> {
         out.push(
             start("no_info", Severity::Warning)
                 .arg("path", &path)
-                .evidence(Evidence::file(&path).says("seen_missing_arch", &[])),
+                .evidence(Evidence::file(&path).says(sentence("seen_missing_arch", &[]))),
         );
     }
     if let Some(info) = &install.info {
@@ -125,7 +125,7 @@ fn damage(ctx: &Context<'_>, install: &CannInstall) -> Vec<Found> {
         let severity = if sourced || !active { Severity::Info } else { Severity::Warning };
         let path = format!("{}/set_env.sh", install.path);
         let found = start("no_script", severity).arg("path", &path);
-        out.push(found.evidence(Evidence::file(&path).says("seen_missing", &[])));
+        out.push(found.evidence(Evidence::file(&path).says(sentence("seen_missing", &[]))));
     }
     out
 }
@@ -152,7 +152,7 @@ pub(super) fn components(ctx: &Context<'_>) -> Outcome {
                 Found::warning("CANN-COMPONENTS", "no_version_file")
                     .arg("path", &file)
                     .arg("root", &install.path)
-                    .evidence(Evidence::file(&file).says("seen_missing", &[])),
+                    .evidence(Evidence::file(&file).says(sentence("seen_missing", &[]))),
             );
         }
         for info in install.components.values().filter(|info| !info.fields.is_empty()) {
@@ -175,7 +175,7 @@ fn refused(install: &CannInstall, severity: Severity) -> Vec<Found> {
     // Who requires, what, the range as written, and the version that is there.
     let mut clashes: Vec<(&str, &str, &str, &str)> = Vec::new();
     let names: BTreeMap<String, &str> =
-        install.components.keys().map(|name| (plain(name), name.as_str())).gather();
+        install.components.keys().map(|name| (plain(name), name.as_str())).collect();
     for (by, info) in &install.components {
         for (key, range) in &info.fields {
             let package =
@@ -198,7 +198,7 @@ fn refused(install: &CannInstall, severity: Severity) -> Vec<Found> {
             *votes.entry(name).or_default() += 1;
         }
         // With equal votes the one that is refused is named, not the one that refuses.
-        let refused: BTreeSet<&str> = clashes.iter().map(|(_, name, _, _)| *name).gather();
+        let refused: BTreeSet<&str> = clashes.iter().map(|(_, name, _, _)| *name).collect();
         let odd = votes.iter().max_by_key(|(name, votes)| (**votes, refused.contains(*name)));
         let Some(odd) = odd.map(|(name, _)| *name) else { break };
         let (own, rest): (Vec<_>, Vec<_>) =
@@ -245,7 +245,7 @@ pub(super) fn custom_opp(ctx: &Context<'_>) -> Outcome {
                             .line_if(install.custom_opp_line)
                             .value(format!("load_priority … {name}")),
                     )
-                    .evidence(Evidence::file(&dir).says("seen_missing", &[])),
+                    .evidence(Evidence::file(&dir).says(sentence("seen_missing", &[]))),
             );
         }
     }
@@ -275,7 +275,7 @@ pub(super) fn owner(ctx: &Context<'_>) -> Outcome {
                 .arg("uid", uid)
                 .arg("root", &install.path);
             out.push(install.unreadable.iter().fold(found, |found, path| {
-                found.evidence(Evidence::file(path).says("seen_no_access", &[]))
+                found.evidence(Evidence::file(path).says(sentence("seen_no_access", &[])))
             }));
         } else if process.uid.is_none() {
             return Outcome::not_checked("process_unknown", "");

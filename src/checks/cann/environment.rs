@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{is_workload, no_env, no_install};
 use crate::checks::{Context, Profile};
 use crate::facts::{CannInstall, EnvPath};
-use crate::ordered::Gather as _;
 use crate::report::{Evidence, Found, Outcome, Severity};
 
 /// A part of the environment that `set_env.sh` sets.
@@ -125,7 +124,7 @@ pub(super) fn mixed(ctx: &Context<'_>) -> Outcome {
     let relevant =
         |path: &&EnvPath| path.root.is_some() && MIXABLE.contains(&path.variable.as_str());
     let paths: Vec<&EnvPath> = cann.env_paths.iter().filter(relevant).collect();
-    let roots: BTreeSet<&str> = paths.iter().filter_map(|path| path.root.as_deref()).gather();
+    let roots: BTreeSet<&str> = paths.iter().filter_map(|path| path.root.as_deref()).collect();
     if roots.is_empty() {
         return Outcome::not_applicable("no_cann");
     }
@@ -139,7 +138,7 @@ pub(super) fn mixed(ctx: &Context<'_>) -> Outcome {
     }
     // A program of another version on PATH is no reason for a process to load both.
     let selecting = first.values().filter(|path| path.variable != "PATH");
-    let selected: BTreeSet<&str> = selecting.filter_map(|path| path.root.as_deref()).gather();
+    let selected: BTreeSet<&str> = selecting.filter_map(|path| path.root.as_deref()).collect();
     let main = cann.selected().map(|install| install.path.as_str()).unwrap_or_default();
     let others: Vec<&str> = roots.iter().copied().filter(|root| *root != main).collect();
     let script = cann.install(main).and_then(|install| install.set_env.clone());
@@ -155,7 +154,7 @@ pub(super) fn mixed(ctx: &Context<'_>) -> Outcome {
     let odd = paths.iter().filter(|path| path.root.as_deref() != Some(main));
     let evidence =
         first.values().chain(odd).map(|path| (path.variable.as_str(), path.entry.as_str()));
-    let evidence: BTreeSet<_> = evidence.gather();
+    let evidence: BTreeSet<_> = evidence.collect();
     let found = evidence
         .into_iter()
         .fold(found, |found, (name, entry)| found.evidence(Evidence::env(name).value(entry)));

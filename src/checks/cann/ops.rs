@@ -1,5 +1,6 @@
 //! The operators: whether their package is there, fits, and is for this chip.
 
+use crate::data::sentence;
 use std::collections::BTreeSet;
 
 use super::{has_npu, is_workload, no_install};
@@ -7,7 +8,6 @@ use crate::checks::chip;
 use crate::checks::{Context, Profile};
 use crate::chip::ChipFamily;
 use crate::facts::{CannInstall, InfoFile};
-use crate::ordered::Gather as _;
 use crate::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 use crate::version::CannVersion;
 
@@ -36,7 +36,7 @@ pub(super) fn installed(ctx: &Context<'_>) -> Outcome {
             .arg("version", install.version.as_deref().unwrap_or(UNKNOWN_VERSION))
             .arg("dir", &dir)
             .arg("chip", chip_name(ctx))
-            .evidence(Evidence::file(&dir).says("seen_no_kernels", &[]));
+            .evidence(Evidence::file(&dir).says(sentence("seen_no_kernels", &[])));
         let found = install.ops.iter().fold(found, |found, info| found.evidence(package(info)));
         return vec![found].into();
     }
@@ -104,7 +104,7 @@ pub(super) fn chip(ctx: &Context<'_>) -> Outcome {
         let fits = chips.iter().any(|chip| known.iter().any(|(_, f)| *f == Some(chip.family)));
         return if fits { Outcome::Passed } else { Outcome::not_checked("unknown_soc", *name) };
     }
-    let families: BTreeSet<ChipFamily> = known.iter().filter_map(|(_, family)| *family).gather();
+    let families: BTreeSet<ChipFamily> = known.iter().filter_map(|(_, family)| *family).collect();
     if chips.iter().any(|chip| families.contains(&chip.family)) {
         return Outcome::Passed;
     }

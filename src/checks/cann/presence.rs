@@ -2,6 +2,7 @@
 
 use super::{no_env, user};
 use crate::checks::{Context, Profile, npu};
+use crate::data::sentence;
 use crate::facts::{EnvPath, is_below};
 use crate::report::{Evidence, Found, Outcome};
 
@@ -31,7 +32,8 @@ pub(super) fn found(ctx: &Context<'_>) -> Outcome {
         None => return Outcome::not_applicable("no_cann"),
     };
     let found = found.arg("searched", searched.join(", "));
-    let evidence = searched.iter().map(|base| Evidence::file(base).says("seen_no_cann", &[]));
+    let evidence =
+        searched.iter().map(|base| Evidence::file(base).says(sentence("seen_no_cann", &[])));
     vec![evidence.fold(found, Found::evidence)].into()
 }
 
@@ -132,7 +134,7 @@ fn missing(ctx: &Context<'_>, gone: &[&EnvPath]) -> Option<Found> {
         found.evidence(Evidence::env(&path.variable).value(&path.entry))
     });
     let found = match &first.nearest {
-        Some(dir) => found.evidence(Evidence::file(dir).says("seen_exists_so_far", &[])),
+        Some(dir) => found.evidence(Evidence::file(dir).says(sentence("seen_exists_so_far", &[]))),
         None => found,
     };
     let dangling = cann.links.iter().any(|link| {

@@ -1,6 +1,7 @@
 //! Whether the user under examination may open the device nodes.
 
 use crate::checks::{Context, npu};
+use crate::data::sentence;
 use crate::facts::{Access, Facts, Node, NodeOwner, place};
 use crate::report::{Evidence, Found, Outcome};
 
@@ -136,7 +137,7 @@ pub(super) fn access(ctx: &Context<'_>) -> Outcome {
     };
     let gid = process.gid.map_or_else(|| "-".to_owned(), |gid| gid.to_string());
     let args = [("uid", uid.to_string()), ("gid", gid), ("groups", groups.join(" "))];
-    found = found.evidence(Evidence::option("process").says(key, &args));
+    found = found.evidence(Evidence::option("process").says(sentence(key, &args)));
     vec![found.because(&["DEV-TYPE"])].into()
 }
 

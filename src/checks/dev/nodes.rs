@@ -4,8 +4,8 @@ use crate::checks::chip;
 use crate::checks::{Context, npu};
 use crate::chip::ChipFamily;
 use crate::facts::Facts;
+use crate::facts::FileKind;
 use crate::report::{Evidence, Found, Outcome};
-use crate::sysroot::FileKind;
 
 /// DEV-MANAGER: the nodes that a process opens beside `/dev/davinciN`.
 ///

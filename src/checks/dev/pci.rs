@@ -2,6 +2,7 @@
 
 use crate::checks::{Context, Profile, npu};
 use crate::chip::ChipFamily;
+use crate::data::sentence;
 use crate::facts::Facts;
 use crate::report::{Evidence, Found, Outcome};
 
@@ -72,7 +73,7 @@ fn absent(facts: &Facts, found: Found) -> Found {
         found
     };
     let found = if facts.devices.dev_listed { found.evidence(no_nodes()) } else { found };
-    found.evidence(Evidence::file(facts.driver.home()).says("seen_missing", &[]))
+    found.evidence(Evidence::file(facts.driver.home()).says(sentence("seen_missing", &[])))
 }
 
 /// DEV-COUNT: each NPU on the bus has its `/dev/davinciN`; a container has at least one.

@@ -1,6 +1,7 @@
 //! DRV-FIRMWARE: the firmware package is installed, and driver and firmware accept each other.
 
 use crate::checks::{Context, npu};
+use crate::data::sentence;
 use crate::report::{Evidence, Found, Outcome};
 
 use super::present;
@@ -18,7 +19,7 @@ pub(super) fn firmware(ctx: &Context<'_>) -> Outcome {
         }
         let found = Found::warning("DRV-FIRMWARE", "missing")
             .arg("path", &path)
-            .evidence(Evidence::file(&path).says("seen_missing", &[]));
+            .evidence(Evidence::file(&path).says(sentence("seen_missing", &[])));
         return vec![found].into();
     };
     if let Some(mut found) = present::damaged(firmware, &["Version", "package_version"]) {

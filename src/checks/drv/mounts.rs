@@ -3,6 +3,7 @@
 use crate::checks::chip;
 use crate::checks::{Context, npu};
 use crate::chip::ChipFamily;
+use crate::data::sentence;
 use crate::facts::Facts;
 use crate::report::{Evidence, Found, Outcome};
 
@@ -39,7 +40,7 @@ pub(super) fn mounts(ctx: &Context<'_>) -> Outcome {
         .arg("options_words", options.join("\n"))
         .arg("lib64", &lib64);
     for path in &missing {
-        found = found.evidence(Evidence::file(path).says("seen_missing", &[]));
+        found = found.evidence(Evidence::file(path).says(sentence("seen_missing", &[])));
     }
     vec![found].into()
 }

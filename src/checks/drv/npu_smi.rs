@@ -1,6 +1,7 @@
 //! DRV-NPUSMI: what the driver's own tool says.
 
 use crate::checks::{Context, npu};
+use crate::data::sentence;
 use crate::facts::{Facts, NpuSmi};
 use crate::report::{Evidence, Found, Outcome};
 
@@ -19,8 +20,8 @@ pub(super) fn npu_smi(ctx: &Context<'_>) -> Outcome {
             return Outcome::not_applicable("in_container");
         }
         let found = Found::warning("DRV-NPUSMI", "missing")
-            .evidence(Evidence::file("/usr/local/bin/npu-smi").says("seen_missing", &[]))
-            .evidence(Evidence::file("/usr/local/sbin/npu-smi").says("seen_missing", &[]))
+            .evidence(Evidence::file("/usr/local/bin/npu-smi").says(sentence("seen_missing", &[])))
+            .evidence(Evidence::file("/usr/local/sbin/npu-smi").says(sentence("seen_missing", &[])))
             .because(&["DRV-PRESENT"]);
         return vec![found].into();
     }

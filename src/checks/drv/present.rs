@@ -1,6 +1,7 @@
 //! DRV-PRESENT: the driver is installed, and its files say what it is.
 
 use crate::checks::{Context, npu};
+use crate::data::sentence;
 use crate::facts::{Facts, InfoFile};
 use crate::report::{Evidence, Found, Outcome};
 
@@ -27,10 +28,12 @@ pub(super) fn present(ctx: &Context<'_>) -> Outcome {
     }
     let mut found = match &facts.driver.dir {
         Some(dir) => Found::error("DRV-PRESENT", "hollow")
-            .evidence(Evidence::file(format!("{dir}/version.info")).says("seen_missing", &[]))
-            .evidence(Evidence::file(format!("{dir}/lib64")).says("seen_missing", &[])),
+            .evidence(
+                Evidence::file(format!("{dir}/version.info")).says(sentence("seen_missing", &[])),
+            )
+            .evidence(Evidence::file(format!("{dir}/lib64")).says(sentence("seen_missing", &[]))),
         None => Found::error("DRV-PRESENT", "missing")
-            .evidence(Evidence::file(&home).says("seen_missing", &[])),
+            .evidence(Evidence::file(&home).says(sentence("seen_missing", &[]))),
     };
     for function in facts.devices.pci.iter().flatten().take(8) {
         let path = format!("/sys/bus/pci/devices/{}/device", function.address);
@@ -51,7 +54,10 @@ fn files(facts: &Facts) -> Vec<Found> {
         None if !inside => found.push(
             Found::warning("DRV-PRESENT", "no_version_file")
                 .arg("path", format!("{home}/version.info"))
-                .evidence(Evidence::file(format!("{home}/version.info")).says("seen_missing", &[])),
+                .evidence(
+                    Evidence::file(format!("{home}/version.info"))
+                        .says(sentence("seen_missing", &[])),
+                ),
         ),
         None => {}
         Some(file) => found.extend(damaged(file, &version_fields(file))),
@@ -61,7 +67,7 @@ fn files(facts: &Facts) -> Vec<Found> {
         None if !inside => found.push(
             Found::warning("DRV-PRESENT", "no_install_info")
                 .arg("path", INSTALL_INFO)
-                .evidence(Evidence::file(INSTALL_INFO).says("seen_missing", &[])),
+                .evidence(Evidence::file(INSTALL_INFO).says(sentence("seen_missing", &[]))),
         ),
         None => {}
         Some(file) => {

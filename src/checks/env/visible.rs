@@ -2,6 +2,7 @@
 
 use super::value;
 use crate::checks::Context;
+use crate::data::sentence;
 use crate::report::{Evidence, Found, Outcome};
 use crate::visible::{NAME, judge};
 
@@ -38,7 +39,8 @@ pub(super) fn visible(ctx: &Context<'_>) -> Outcome {
                 .arg("last", count.saturating_sub(1).to_string());
             if known {
                 found = found.evidence(
-                    Evidence::file("/dev").says("seen_devices", &[("count", count.to_string())]),
+                    Evidence::file("/dev")
+                        .says(sentence("seen_devices", &[("count", count.to_string())])),
                 );
             }
             if let Some(value) = ctx.facts.env.non_empty("ASCEND_VISIBLE_DEVICES") {

@@ -4,12 +4,12 @@
 #[cfg(test)]
 mod tests;
 
+use crate::data::sentence;
 use std::collections::BTreeSet;
 
 use super::{Check, Context};
 use crate::data::KnownWheels;
 use crate::facts::{FileDifference, PackageIntegrity, PthCode};
-use crate::ordered::Gather as _;
 use crate::report::{Evidence, Found, Outcome};
 
 /// The checks of this family.
@@ -143,7 +143,7 @@ fn explained_by_elf(ctx: &Context<'_>, changed: &[&FileDifference], others: usiz
         .iter()
         .filter(|object| object.defect.is_some())
         .map(|object| object.path.as_str())
-        .gather();
+        .collect();
     others == 0 && changed.iter().all(|difference| defective.contains(difference.path.as_str()))
 }
 
@@ -186,7 +186,7 @@ fn manifest(ctx: &Context<'_>) -> Outcome {
         "differs" => {
             // What RECORD also says is said there: one cause, one finding.
             let known: BTreeSet<&str> =
-                package.differing.iter().map(|difference| difference.path.as_str()).gather();
+                package.differing.iter().map(|difference| difference.path.as_str()).collect();
             let unsaid: Vec<&FileDifference> = upstream
                 .differing
                 .iter()
@@ -277,9 +277,9 @@ fn with_files(mut found: Found, files: &[&FileDifference], package: &PackageInte
         let seen = Evidence::file(&file.path);
         let args = [("found", file.found.clone()), ("expected", file.expected.clone())];
         found = found.evidence(match file.kind.as_str() {
-            "missing" => seen.says("seen_missing", &[]),
-            "size" => seen.says("seen_size", &args),
-            "hash" => seen.says("seen_hash", &args),
+            "missing" => seen.says(sentence("seen_missing", &[])),
+            "size" => seen.says(sentence("seen_size", &args)),
+            "hash" => seen.says(sentence("seen_hash", &args)),
             _ => seen.value(&file.found),
         });
         if let Some(line) = file.line {

@@ -10,11 +10,11 @@ mod system;
 #[cfg(test)]
 mod tests;
 
+use crate::data::sentence;
 use std::collections::BTreeSet;
 
 use super::{Check, Context, npu};
 use crate::facts::{LinkedObject, MissingLibrary};
-use crate::ordered::Gather as _;
 use crate::report::{Evidence, Found, UNKNOWN_VERSION};
 
 /// The checks of this group, of several families.
@@ -54,7 +54,7 @@ fn extensions<'a>(ctx: &Context<'a>) -> Vec<&'a LinkedObject> {
 
 /// The packages that these objects belong to, each once.
 fn owners<'a>(objects: &[&'a LinkedObject]) -> Vec<&'a str> {
-    let owners: BTreeSet<&str> = objects.iter().map(|object| object.owner.as_str()).gather();
+    let owners: BTreeSet<&str> = objects.iter().map(|object| object.owner.as_str()).collect();
     owners.into_iter().collect()
 }
 
@@ -74,7 +74,7 @@ fn misses<'a>(ctx: &Context<'a>, objects: &[&'a LinkedObject]) -> Vec<Miss<'a>> 
 
 /// Names of the libraries, each once.
 fn names<'a>(misses: &[Miss<'a>]) -> Vec<&'a str> {
-    let names: BTreeSet<&str> = misses.iter().map(|(_, missing)| missing.name.as_str()).gather();
+    let names: BTreeSet<&str> = misses.iter().map(|(_, missing)| missing.name.as_str()).collect();
     names.into_iter().collect()
 }
 
@@ -91,7 +91,7 @@ fn with_evidence(mut found: Found, misses: &[Miss<'_>]) -> Found {
             found = found.evidence(Evidence::file(path));
         }
         for path in missing.skipped.iter().take(2) {
-            found = found.evidence(Evidence::file(path).says("seen_passed_over", &[]));
+            found = found.evidence(Evidence::file(path).says(sentence("seen_passed_over", &[])));
         }
     }
     found

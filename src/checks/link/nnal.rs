@@ -5,6 +5,7 @@ use super::{
     with_evidence,
 };
 use crate::checks::npu;
+use crate::data::sentence;
 use crate::facts::{LinkedObject, Nnal};
 use crate::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 
@@ -89,11 +90,12 @@ pub(super) fn version(ctx: &Context<'_>) -> Outcome {
         for (object, symbol) in undefined.iter().take(super::SHOWN) {
             found = found.evidence(
                 Evidence::file(&object.path)
-                    .says("seen_undefined", &[("symbol", (*symbol).to_owned())]),
+                    .says(sentence("seen_undefined", &[("symbol", (*symbol).to_owned())])),
             );
         }
         found = found.evidence(
-            Evidence::file(path).says("seen_undefining", &[("symbol", (*symbol).to_owned())]),
+            Evidence::file(path)
+                .says(sentence("seen_undefining", &[("symbol", (*symbol).to_owned())])),
         );
         return vec![found].into();
     }
@@ -188,7 +190,8 @@ pub(super) fn abi(ctx: &Context<'_>) -> Outcome {
     }
     if let Some((object, symbol)) = open {
         found = found.evidence(
-            Evidence::file(&object.path).says("seen_undefined", &[("symbol", symbol.name.clone())]),
+            Evidence::file(&object.path)
+                .says(sentence("seen_undefined", &[("symbol", symbol.name.clone())])),
         );
     }
     vec![found].into()

@@ -1,6 +1,7 @@
 //! TNPU-SYMBOLS, TNPU-ABI: functions that the libraries found do not have.
 
 use super::{Context, display, extensions, owners, version_of};
+use crate::data::sentence;
 use crate::facts::{LinkedObject, UndefinedSymbol};
 use crate::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 
@@ -84,12 +85,14 @@ fn of_class(
     }
     for name in names.iter().take(SHOWN) {
         found = found.evidence(
-            Evidence::file(&first.path).says("seen_undefined", &[("symbol", (*name).to_owned())]),
+            Evidence::file(&first.path)
+                .says(sentence("seen_undefined", &[("symbol", (*name).to_owned())])),
         );
     }
     if let Some(path) = &symbol.expected_in {
         found = found.evidence(
-            Evidence::file(path).says("seen_undefining", &[("symbol", symbol.name.clone())]),
+            Evidence::file(path)
+                .says(sentence("seen_undefining", &[("symbol", symbol.name.clone())])),
         );
     }
     Some(found)

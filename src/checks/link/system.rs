@@ -2,7 +2,6 @@
 
 use super::{Context, SHOWN, library_path, npu};
 use crate::facts::{LinkedObject, MissingVersion};
-use crate::ordered::Arrange as _;
 use crate::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 use crate::version::DottedVersion;
 
@@ -22,7 +21,7 @@ fn missing<'a>(ctx: &Context<'a>, families: &[&str]) -> Vec<&'a MissingVersion> 
             missing.version.rsplit_once('_').is_some_and(|(family, _)| families.contains(&family))
         })
         .collect();
-    all.arrange_by_key(|missing| (number(&missing.version), &missing.needed_by));
+    all.sort_by_key(|missing| (number(&missing.version), &missing.needed_by));
     all.dedup();
     all.reverse();
     all

@@ -2,6 +2,7 @@
 //! user's interpreter, so its modules have to be found by that one.
 
 use crate::checks::Context;
+use crate::data::sentence;
 use crate::report::{Evidence, Found, Outcome, Severity};
 
 /// A package that the compiler needs: distribution, module, and how grave its absence is.
@@ -50,8 +51,9 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
             .arg("install_words", install(&names))
             .arg("interpreter", &interpreter.path);
         for dir in python.site_dirs.iter().take(5) {
-            one =
-                one.evidence(Evidence::file(dir).says("seen_none", &[("name", names.join(", "))]));
+            one = one.evidence(
+                Evidence::file(dir).says(sentence("seen_none", &[("name", names.join(", "))])),
+            );
         }
         found.push(one);
     }

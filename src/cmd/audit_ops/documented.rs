@@ -7,9 +7,9 @@ use crate::audit::Place;
 use crate::audit::documented::{Documented, Point};
 use crate::chip::ChipFamily;
 use crate::data::Catalog;
-use crate::ordered::Arrange as _;
+use crate::data::words;
 use crate::report::{Evidence, Found, Report, Table};
-use crate::text::{Text, words};
+use crate::text::Text;
 
 /// Places that one finding shows.
 const MOST_PLACES: usize = 8;
@@ -54,7 +54,7 @@ pub(super) fn findings(
         }
     }
     for ((message, detail), mut apis) in by_point {
-        apis.arrange_by_key(|one| one.api);
+        apis.sort_by_key(|one| one.api);
         let mut names: Vec<&str> = apis.iter().map(|one| one.api).collect();
         names.dedup();
         let mut said = names.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
@@ -125,7 +125,7 @@ fn said(one: &Documented) -> Text {
     };
     if !one.not_listed.is_empty() {
         let args = [("chips", one.not_listed.join(", "))];
-        add(crate::text::sentence("ops_documents_chips", &args));
+        add(crate::data::sentence("ops_documents_chips", &args));
     }
     for (en, zh) in one.limits.iter().zip(&one.limits_zh) {
         add(Text { en: (*en).to_owned(), zh: (*zh).to_owned() });

@@ -12,8 +12,8 @@ use crate::audit::limits::Limit;
 use crate::audit::{self, Format, Unreadable};
 use crate::chip::ChipFamily;
 use crate::data::Catalog;
+use crate::data::sentence;
 use crate::report::{Evidence, Found, Report};
-use crate::text::sentence;
 
 /// Names that are listed in one sentence.
 const MOST_NAMES: usize = 12;

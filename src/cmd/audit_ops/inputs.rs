@@ -10,7 +10,7 @@ use walkdir::WalkDir;
 use super::links::{Links, is_hidden};
 use crate::audit::{self, Format, Model, Unreadable, python};
 use crate::data::Catalog;
-use crate::text::words;
+use crate::data::words;
 use crate::walked;
 
 /// Files of a directory that are looked at.

@@ -10,10 +10,11 @@ use crate::checks::chip;
 use crate::chip::ChipFamily;
 use crate::cli::AuditOpsArgs;
 use crate::collect;
+use crate::data::sentence;
 use crate::elf::Object;
 use crate::ops::aclnn;
 use crate::sysroot::{SysFile, Sysroot};
-use crate::text::{Text, sentence};
+use crate::text::Text;
 use crate::version::CannVersion;
 
 /// The last release whose functions are known to be all there are.

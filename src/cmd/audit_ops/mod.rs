@@ -29,9 +29,10 @@ use crate::ops::documented::Documents;
 use crate::ops::tables::Column;
 use crate::ops::{Match, Tables};
 
+use crate::data::{sentence, words};
 use crate::render::Format;
 use crate::report::{ExitStatus, Report, Table};
-use crate::text::{Text, sentence, words};
+use crate::text::Text;
 use chosen::Chosen;
 use inputs::{Directory, Inputs, Unread};
 use machine::Cann;

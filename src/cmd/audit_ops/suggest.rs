@@ -12,10 +12,10 @@ use crate::audit::python;
 use crate::audit::python::facts::Suggestion;
 use crate::convert::diff;
 use crate::data::Catalog;
+use crate::data::words;
 use crate::ops::table_text;
-use crate::ordered::{Arrange as _, Gather as _};
 use crate::report::{Evidence, Found, Report, Table};
-use crate::text::{Text, words};
+use crate::text::Text;
 
 /// Places of one pattern that a finding shows.
 const MOST_PLACES: usize = 8;
@@ -68,7 +68,7 @@ pub(super) fn suggest(report: &mut Report, read: &[Audited], against: Against<'_
         .iter()
         .flat_map(|input| &input.model.imports)
         .map(|(path, at)| (path.as_str(), *at))
-        .gather();
+        .collect();
     for (path, edits) in edits {
         report.patches.extend(patch(path, edits, imports.get(path).copied()));
     }
@@ -97,7 +97,7 @@ fn patch(path: &str, mut edits: Vec<Edit>, import_at: Option<usize>) -> Option<S
         edits.push(Edit { range: at..at, text: line, before: String::new() });
     }
     // Of expressions that lie in each other, the outer one.
-    edits.arrange_by_key(|edit| (edit.range.start, std::cmp::Reverse(edit.range.end)));
+    edits.sort_by_key(|edit| (edit.range.start, std::cmp::Reverse(edit.range.end)));
     let mut after = String::with_capacity(before.len());
     let mut done = 0;
     for edit in edits {

@@ -2,10 +2,11 @@
 
 use super::{Audited, attention};
 use crate::audit::judge::Judged;
+use crate::data::words;
 use crate::ops::Tables;
 use crate::ops::tables::{Column, Origin};
 use crate::report::Table;
-use crate::text::{Text, words};
+use crate::text::Text;
 
 /// The table of `--all-versions`.
 pub(super) fn table(read: &[Audited], tables: &Tables) -> Option<Table> {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::text::{Unpacking, readable, unpacked};
-use crate::ordered::Arrange as _;
-use crate::sysroot::{FileKind, ReadError, SysFile, Sysroot};
+use crate::facts::FileKind;
+use crate::sysroot::{ReadError, SysFile, Sysroot};
 
 /// The most files that are looked at.
 const FILES: usize = 20_000;
@@ -85,8 +85,8 @@ pub(super) fn tails(here: &Sysroot, own: &[String], there: &Sysroot, limit: u64)
     found.left_out.append(&mut usual.passed);
     let (mut first, mut usual) = (first.logs, usual.logs);
     let newest_first = |a: &Log, b: &Log| (b.modified, &b.path).cmp(&(a.modified, &a.path));
-    first.arrange_by(newest_first);
-    usual.arrange_by(newest_first);
+    first.sort_by(newest_first);
+    usual.sort_by(newest_first);
     let mut seen = BTreeSet::new();
     usual.retain(|log| seen.insert(log.path.clone()));
 

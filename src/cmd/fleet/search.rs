@@ -7,7 +7,6 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::ordered::Arrange as _;
 use crate::walked;
 
 /// How deep directories are searched.
@@ -86,7 +85,7 @@ pub(super) fn reports_in(dir: &Path) -> io::Result<Found> {
             }
         }
     }
-    found.files.arrange();
+    found.files.sort();
     Ok(found)
 }
 

@@ -21,7 +21,6 @@ use crate::errcodes::log::{
     self, Filter, Follower, Input, Problem, ProblemKind, Reading, Shown, Time, diagnose, redact,
     redact_text,
 };
-use crate::ordered::Gather as _;
 use crate::report::ExitStatus;
 use crate::text::escape_line;
 
@@ -177,7 +176,7 @@ fn baseline(paths: &[std::path::PathBuf]) -> anyhow::Result<BTreeSet<String>> {
         anyhow::bail!("the baseline `{}` was not read: {}", problem.name, problem.detail);
     }
     let records = reading.files.into_iter().flat_map(|file| file.records);
-    Ok(records.map(|record| record.hit.rule).gather())
+    Ok(records.map(|record| record.hit.rule).collect())
 }
 
 /// `2025-05-12`, `2025-05-12 20:55`, `2025-05-12 20:55:44`, and as plogs write it.

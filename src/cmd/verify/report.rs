@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::collect;
+use crate::data::words;
 use crate::report::{Report, Table, Verdict};
 use crate::sysroot::Sysroot;
-use crate::text::{Text, words};
+use crate::text::Text;
 use crate::verify::judge::{Surroundings, judge};
 use crate::verify::parent::Ran;
 use crate::verify::protocol::{Dtype, Event, Outcome, Rung};

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::names;
+use crate::facts::FileKind;
 use crate::facts::{CannLink, Facts, InfoFile, is_below};
-use crate::sysroot::{FileKind, Sysroot};
+use crate::sysroot::Sysroot;
 use crate::version::CannVersion;
 
 /// The most installations that are looked at; a hostile tree may have any number.

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use super::discover::{KINDS, parent};
 use super::names;
 use crate::collect::info_file::read_info;
+use crate::facts::FileKind;
 use crate::facts::{Access, CannInstall, InfoFile, NodeOwner};
 use crate::report::Evidence;
-use crate::sysroot::{FileKind, ReadError, Stat, Sysroot};
+use crate::sysroot::{ReadError, Stat, Sysroot};
 use crate::version::CannVersion;
 
 /// Libraries that frameworks link: the `NEEDED` entries of `torch_npu` in 14 published wheels

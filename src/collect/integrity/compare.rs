@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::super::python::record::Row;
 use super::Progress;
 use crate::facts::FileDifference;
+use crate::facts::FileKind;
 use crate::hash::Sha256;
-use crate::ordered::Arrange as _;
-use crate::sysroot::{FileKind, ReadError, Sysroot};
+use crate::manifest::record::Row;
+use crate::sysroot::{ReadError, Sysroot};
 
 /// A file that a RECORD, or a manifest, speaks about.
 #[derive(Debug, Clone)]
@@ -82,7 +82,7 @@ pub(super) fn targets(site_dir: &str, rows: Vec<Row>) -> (Vec<Target>, u32) {
         }
     }
     // Of several rows for one file, the last counts.
-    targets.arrange_by(|a, b| a.path.cmp(&b.path));
+    targets.sort_by(|a, b| a.path.cmp(&b.path));
     targets.dedup_by(|later, kept| {
         let same = later.path == kept.path;
         if same {
@@ -148,7 +148,7 @@ impl Compared {
                 _ => None,
             })
             .collect();
-        queue.arrange_by_key(|&(index, size)| (std::cmp::Reverse(size), index));
+        queue.sort_by_key(|&(index, size)| (std::cmp::Reverse(size), index));
         let total = queue.iter().map(|(_, size)| size).sum();
         let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
         let tell = |bytes: u64| {
@@ -179,7 +179,7 @@ impl Compared {
     pub(super) fn differences(&self) -> Vec<FileDifference> {
         let mut found: Vec<FileDifference> =
             self.files.iter().filter_map(|(target, state)| difference(target, state)).collect();
-        found.arrange_by_key(|difference| difference.path.contains(".dist-info/"));
+        found.sort_by_key(|difference| difference.path.contains(".dist-info/"));
         found
     }
 }

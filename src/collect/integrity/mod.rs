@@ -7,11 +7,11 @@ mod tests;
 mod unlisted;
 mod upstream;
 
-use super::python::record;
 use super::{Options, Progress};
 use crate::data::record_digest;
 use crate::facts::{Dist, Integrity, PackageIntegrity, Python};
 use crate::hash::Sha256;
+use crate::manifest::record;
 use crate::sysroot::{ReadError, Sysroot};
 use compare::{Compared, targets};
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::compare::Compared;
+use crate::facts::FileKind;
 use crate::facts::{PthCode, Python};
-use crate::sysroot::{FileKind, Sysroot};
+use crate::sysroot::Sysroot;
 
 /// The directories that belong to `torch_npu` alone.
 const OWN_DIRECTORIES: &[&str] = &["torch_npu", "torch_npu.libs"];

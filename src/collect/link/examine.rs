@@ -9,7 +9,6 @@ use crate::facts::{
     ElfDefect, Facts, LinkedObject, MissingLibrary, MissingVersion, UndefinedSymbol,
 };
 use crate::link::{Closure, Loader, Member, NotFound, abi_of, library_class, symbol_class};
-use crate::ordered::Gather as _;
 use crate::sysroot::Sysroot;
 
 /// The most undefined symbols that are kept of one object.
@@ -149,7 +148,7 @@ impl<'a> Examiner<'a> {
             return Vec::new();
         }
         let passed_over = missing.skipped.iter().filter_map(|path| self.sysroot.real(path).ok());
-        let mut reals: BTreeSet<String> = passed_over.gather();
+        let mut reals: BTreeSet<String> = passed_over.collect();
         let mut out = Vec::new();
         for dir in &self.known {
             let path = format!("{dir}/{name}");

@@ -12,7 +12,6 @@ use rayon::prelude::*;
 use crate::elf::{machine_code, machine_name};
 use crate::facts::{ElfDefect, Facts, Link, LinkedObject, Resolved};
 use crate::link::{Closure, Library, Loader, TORCH_CHECK_FAIL, library_class};
-use crate::ordered::Gather as _;
 use crate::sysroot::Sysroot;
 use examine::Examiner;
 use objects::Candidate;
@@ -175,7 +174,7 @@ fn probes(
             let loaded = closures().find_map(|closure| Some(closure.get(name)?.found.clone()));
             ((*name).to_owned(), loaded.or_else(|| loader.find(name)))
         })
-        .gather()
+        .collect()
 }
 
 /// Adds libraries that are loaded and broken, so that the file itself is named.

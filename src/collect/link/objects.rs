@@ -1,9 +1,9 @@
 //! Which shared objects are examined, and where copies of missing ones may lie.
 
+use crate::facts::FileKind;
 use crate::facts::{Dist, Facts, normalize_name};
 use crate::link::library_class;
-use crate::ordered::Arrange as _;
-use crate::sysroot::{FileKind, Sysroot};
+use crate::sysroot::Sysroot;
 
 /// How deep `torch_npu` is searched for extensions, and how many directories are listed.
 const MAX_DEPTH: usize = 5;
@@ -91,7 +91,7 @@ pub(super) fn candidates(sysroot: &Sysroot, facts: &Facts) -> Vec<Candidate> {
     for path in facts.cann.nnal.iter().flat_map(|nnal| nnal.abis.values()) {
         add("atb", path.clone(), false, false);
     }
-    out.arrange_by(|a, b| (&a.owner, &a.path).cmp(&(&b.owner, &b.path)));
+    out.sort_by(|a, b| (&a.owner, &a.path).cmp(&(&b.owner, &b.path)));
     out.dedup_by(|a, b| a.path == b.path);
     out.truncate(MAX_OBJECTS);
     out

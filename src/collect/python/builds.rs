@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::record::{self, RECORD_LIMIT};
 use crate::elf::Object;
+use crate::facts::FileKind;
 use crate::facts::{Dist, MindSporeBuild, Python, TorchBuild, VllmBuild};
 use crate::hash::Sha256;
-use crate::ordered::Gather as _;
-use crate::sysroot::{FileKind, Sysroot};
+use crate::manifest::record::{self, RECORD_LIMIT};
+use crate::sysroot::Sysroot;
 
 /// Files of `triton/` above this size are compared by size only, in bytes: its compiler
 /// library alone has hundreds of megabytes.
@@ -54,7 +54,7 @@ pub(super) fn modules(sysroot: &Sysroot, python: &Python) -> BTreeMap<String, St
             [path, file].into_iter().find(|path| sysroot.exists(path))
         })
     };
-    COMPILER_MODULES.iter().filter_map(|&module| Some((module.to_owned(), find(module)?))).gather()
+    COMPILER_MODULES.iter().filter_map(|&module| Some((module.to_owned(), find(module)?))).collect()
 }
 
 /// A directory with something importable in it; a namespace of leftovers is none.
@@ -88,7 +88,7 @@ pub(super) fn torch(sysroot: &Sysroot, python: &Python) -> TorchBuild {
             .into_iter()
             .filter(|(name, _)| name == "cuda" || name == "__version__")
             .map(|(name, (_, line))| (name, line))
-            .gather();
+            .collect();
     }
     if let Some(values) = values("torch_npu") {
         build.torch_npu_version_py = values.get("__version__").and_then(|(value, _)| value.clone());

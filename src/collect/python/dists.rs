@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
-use super::record::{self, RECORD_LIMIT};
 use super::{metadata, site};
 use crate::facts::{Dist, ProblemKind, normalize_name};
+use crate::manifest::record::{self, RECORD_LIMIT};
 use crate::sysroot::{ReadError, SysFile, Sysroot};
 
 /// The most of a METADATA that is read while looking for the end of its header, in bytes.

@@ -2,9 +2,9 @@
 
 use super::{Options, pyenv};
 use crate::elf::Object;
+use crate::facts::FileKind;
 use crate::facts::{Interpreter, Process};
-use crate::ordered::Arrange as _;
-use crate::sysroot::{FileKind, ReadError, Sysroot};
+use crate::sysroot::{ReadError, Sysroot};
 
 /// Directories outside `PATH` in which interpreters are found, in order: CANN images build
 /// Python into `/usr/local/python<version>`, and conda has its usual places.
@@ -77,7 +77,7 @@ pub(super) fn others(sysroot: &Sysroot, chosen: Option<&Interpreter>) -> Vec<Int
                 .any(|dir| sysroot.is_dir(&format!("{dir}/torch_npu")))
         })
         .collect();
-    found.arrange_by(|a, b| a.prefix.cmp(&b.prefix));
+    found.sort_by(|a, b| a.prefix.cmp(&b.prefix));
     found.dedup_by(|a, b| a.prefix == b.prefix);
     found
 }
@@ -150,7 +150,7 @@ fn well_known(sysroot: &Sysroot) -> Vec<String> {
         .filter(|name| name.starts_with("python3"))
         .map(|name| format!("/usr/local/{name}"))
         .collect();
-    images.arrange_by_key(|prefix| std::cmp::Reverse(version_key(prefix)));
+    images.sort_by_key(|prefix| std::cmp::Reverse(version_key(prefix)));
     images.extend(WELL_KNOWN.iter().map(|&prefix| prefix.to_owned()));
     images
 }
@@ -311,7 +311,7 @@ pub(super) fn lib_versions(sysroot: &Sysroot, prefix: &str) -> Vec<String> {
         .flat_map(|lib| sysroot.list(&format!("{prefix}/{lib}")).unwrap_or_default())
         .filter_map(|name| minor_version(&name, "python"))
         .collect();
-    versions.arrange_by_key(|version| version_key(version));
+    versions.sort_by_key(|version| version_key(version));
     versions.dedup();
     versions
 }

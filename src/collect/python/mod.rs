@@ -7,7 +7,6 @@ mod interp;
 pub mod metadata;
 mod pyenv;
 mod pyvenv;
-pub mod record;
 mod shadow;
 mod site;
 #[cfg(test)]

@@ -21,7 +21,6 @@ use super::shell;
 use super::site::{Certainty, Planner};
 use super::syntax::Unreadable;
 use super::value::{self, Outcome};
-use crate::ordered::Gather as _;
 
 /// A scalar and the key that it belongs to.
 #[derive(Debug, Clone)]
@@ -241,7 +240,7 @@ fn judge(planner: &mut Planner<'_>, entries: &Entries<'_>) {
         .iter()
         .filter(|entry| is_npu(&text[entry.value.clone()]))
         .map(|entry| &text[entry.key.clone()])
-        .gather();
+        .collect();
     let is_workflow = text.lines().any(|line| line.starts_with("jobs:"));
     for (at, entry) in entries.all.iter().enumerate() {
         let Some(mapping) = mappings.get(&entry.mapping) else { continue };

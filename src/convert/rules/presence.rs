@@ -3,7 +3,6 @@
 use pep440_rs::Version;
 
 use super::{Rule, Rules};
-use crate::ordered::Arrange as _;
 
 /// Whether a version of torch_npu has what a rule writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +31,7 @@ impl Rules {
         // The development branch (`master@…`) is no version: newer than all.
         let mut known: Vec<(Option<Version>, Presence)> =
             self.versions.iter().map(|text| (text.parse().ok(), has(text))).collect();
-        known.arrange_by(|(a, _), (b, _)| match (a, b) {
+        known.sort_by(|(a, _), (b, _)| match (a, b) {
             (Some(a), Some(b)) => a.cmp(b),
             (a, b) => a.is_none().cmp(&b.is_none()),
         });

@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::VllmAscend;
 use super::install::{cann_packages, environment, uses_atb};
 use super::{Basis, CannSide, DriverSide, DriverSupport, Level, Matrix, Parsed, Support, TorchNpu};
-use crate::ordered::Arrange as _;
-use crate::text::{Text, sentence};
+use crate::data::sentence;
+use crate::text::Text;
 use crate::version::{CannVersion, DottedVersion, InnerVersion};
 
 /// How good a pair is; the order is that of preference.
@@ -366,7 +366,7 @@ fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
 fn nearest(wanted: &str, known: impl Iterator<Item = String>) -> Vec<String> {
     let shared = |name: &str| wanted.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
     let mut all = distinct(known);
-    all.arrange_by_key(|name| std::cmp::Reverse(shared(name)));
+    all.sort_by_key(|name| std::cmp::Reverse(shared(name)));
     all.truncate(5);
     all
 }

@@ -7,7 +7,6 @@
 
 use super::rows::range_list;
 use super::{Cann, Level, Lined as _, Matrix};
-use crate::ordered::Arrange as _;
 use crate::version::{CannVersion, DottedVersion, InnerVersion};
 
 /// What a machine says about its driver. Any part may be unknown.
@@ -200,7 +199,7 @@ impl Matrix {
                 }));
             }
         }
-        drivers.arrange();
+        drivers.sort();
         drivers.dedup();
         drivers
     }

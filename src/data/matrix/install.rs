@@ -3,7 +3,8 @@
 use pep440_rs::Version;
 
 use super::{Machine, Matrix, TorchNpu, VllmAscend};
-use crate::text::{Text, sentence, shell_quote};
+use crate::data::sentence;
+use crate::text::{Text, shell_quote};
 use crate::version::CannVersion;
 
 impl Matrix {

@@ -27,7 +27,6 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use super::{Mistake, OwnFile, own};
-use crate::ordered::Gather as _;
 use crate::version::{CannVersion, RangeList};
 
 /// The format of matrix files that this version reads.
@@ -234,7 +233,7 @@ impl Matrix {
 
     /// A CANN that a row names has a row of its own, and windows are about releases that exist.
     fn prove_references(&self, lines: &Lines) -> Result<(), Mistake> {
-        let known: BTreeSet<&CannVersion> = self.cann.iter().map(|row| &row.version.0).gather();
+        let known: BTreeSet<&CannVersion> = self.cann.iter().map(|row| &row.version.0).collect();
         let named = self
             .torch_npu
             .iter()

@@ -6,7 +6,6 @@ use pep440_rs::{Version, VersionSpecifiers};
 use serde::{Deserialize, Serialize};
 
 use super::parsed::{Parsed, Pattern, Release};
-use crate::ordered::Arrange as _;
 use crate::report::Severity;
 use crate::version::{CannVersion, DottedVersion, InnerVersion, RangeList};
 
@@ -357,7 +356,7 @@ impl TorchNpu {
     /// The Python versions of its wheels, over all architectures, in order.
     pub fn pythons(&self) -> Vec<&str> {
         let mut all: Vec<&str> = self.wheels.values().flatten().map(String::as_str).collect();
-        all.arrange_by_key(|version| minor(version));
+        all.sort_by_key(|version| minor(version));
         all.dedup();
         all
     }

@@ -3,7 +3,6 @@
 use pep440_rs::Version;
 
 use super::{Level, Matrix, Pattern, TorchNpu};
-use crate::ordered::Arrange as _;
 use crate::version::{CannVersion, Stage};
 
 /// What the table says about a pair of versions.
@@ -185,7 +184,7 @@ impl Matrix {
         let torch = torch.only_release();
         let mut rows: Vec<&TorchNpu> =
             self.torch_npu.iter().filter(|row| row.torch.0 == torch).collect();
-        rows.arrange_by(|a, b| b.version.0.cmp(&a.version.0));
+        rows.sort_by(|a, b| b.version.0.cmp(&a.version.0));
         rows
     }
 }
@@ -199,7 +198,7 @@ struct Accepted<'a> {
 
 fn in_order(accepted: &[Accepted<'_>]) -> Vec<String> {
     let mut all: Vec<&Pattern<CannVersion>> = accepted.iter().map(|entry| &entry.pattern).collect();
-    all.arrange_by(|a, b| {
+    all.sort_by(|a, b| {
         let exact = |pattern: &Pattern<CannVersion>| match pattern {
             Pattern::Exact(version) => Some(*version),
             Pattern::Line(..) => None,

@@ -7,8 +7,9 @@
 //! MindIE-LLM's server.
 
 use super::{Decoding, Part};
+use crate::data::words;
 use crate::errcodes::{Link, cause};
-use crate::text::{Text, words};
+use crate::text::Text;
 
 const COMPONENTS: [&str; 9] = [
     "MindIE Cert",

@@ -8,7 +8,6 @@ use std::sync::LazyLock;
 
 use super::{Decoding, Part, row};
 use crate::errcodes::{Link, Row, cause, cause_of, family, rows};
-use crate::ordered::Arrange as _;
 use crate::text::Text;
 
 /// The three error words.
@@ -74,7 +73,7 @@ static BY_WORDS: LazyLock<Vec<(&str, Link)>> = LazyLock::new(|| {
         .filter(|(words, _)| words.len() >= 12)
         .filter_map(|(words, row)| Some((words, cause_of("aicore_bit", &row.code)?)))
         .collect();
-    known.arrange_by_key(|(words, link)| std::cmp::Reverse((link.weight, words.len())));
+    known.sort_by_key(|(words, link)| std::cmp::Reverse((link.weight, words.len())));
     known
 });
 
@@ -107,7 +106,7 @@ impl Registers {
         let set = set.filter(|(word, bit)| self.0[*word] >> bit & 1 == 1);
         let mut links: Vec<Link> = set.filter_map(|(word, bit)| link(word, bit)).collect();
         // Stable: of equals, the lower bit.
-        links.arrange_by_key(|link| std::cmp::Reverse(link.weight));
+        links.sort_by_key(|link| std::cmp::Reverse(link.weight));
         let mut seen = Vec::new();
         links.retain(|link| {
             let new = !seen.contains(&&link.cause.id);

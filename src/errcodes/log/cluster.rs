@@ -6,7 +6,6 @@ use super::diagnosis::Culprit;
 use super::process::Who;
 use super::rank::{Candidate, Context, Item};
 use super::time::{SECOND, Time};
-use crate::ordered::{Arrange as _, Gather as _};
 
 /// From how far apart on failures of one operation are due to a rank that came late, in seconds,
 /// where the time-out itself is not known.
@@ -86,7 +85,7 @@ fn tasks<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> BTreeMap<Wh
         .flat_map(|waiting| &waiting.items)
         .filter(|item| item.record.hit.rule == "hccl.taskrun")
         .collect();
-    runs.arrange_by_key(|item| (item.file, item.record.line));
+    runs.sort_by_key(|item| (item.file, item.record.line));
     for item in runs {
         let Some((operation, group)) = capture(item, "tag").and_then(|tag| tag.split_once('_'))
         else {
@@ -193,7 +192,7 @@ fn slow<'a>(tasks: &BTreeMap<Who, Task<'a>>) -> Option<(Verdict<'a>, Vec<Item<'a
 fn located<'a>(context: &Context<'a>) -> Vec<Verdict<'a>> {
     let items = context.get("hccl.where").into_iter().flatten();
     let places: BTreeSet<(&str, u32)> =
-        items.filter_map(|item| Some((capture(item, "ip")?, number(item, "device")?))).gather();
+        items.filter_map(|item| Some((capture(item, "ip")?, number(item, "device")?))).collect();
     if places.is_empty() {
         return Vec::new();
     }
@@ -201,7 +200,7 @@ fn located<'a>(context: &Context<'a>) -> Vec<Verdict<'a>> {
         hosts: places
             .iter()
             .map(|(ip, _)| (*ip).to_owned())
-            .gather::<BTreeSet<_>>()
+            .collect::<BTreeSet<_>>()
             .into_iter()
             .collect(),
         devices: places.iter().map(|(_, device)| *device).collect(),
@@ -221,7 +220,7 @@ fn unconnected<'a>(context: &Context<'a>) -> Option<Verdict<'a>> {
         .filter_map(|item| capture(item, "ranks"))
         .flat_map(|ranks| ranks.split(['[', ']', ',', ' ', ';']))
         .filter_map(|rank| rank.parse::<u32>().ok())
-        .gather();
+        .collect();
     let ranks: Vec<u32> = (0..size.min(100_000)).filter(|rank| !connected.contains(rank)).collect();
     (!connected.is_empty() && !ranks.is_empty()).then(|| Verdict {
         cause: "hccl.cluster_negotiation_timeout",
@@ -265,7 +264,7 @@ fn link_chain<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> Vec<Ve
         hosts: ends
             .iter()
             .map(|(ip, _)| (*ip).to_owned())
-            .gather::<BTreeSet<_>>()
+            .collect::<BTreeSet<_>>()
             .into_iter()
             .collect(),
         by: "link_chain",
@@ -284,7 +283,7 @@ fn p2p_links(context: &Context<'_>) -> Vec<(u32, u32)> {
             let process = &item.process;
             Some(((process.host.as_str(), process.device?), process.rank?))
         })
-        .gather();
+        .collect();
     let links = context.get("hccl.p2p_link").into_iter().flatten().filter_map(|item| {
         let host = item.process.host.as_str();
         let rank = |name: &str| known.get(&(host, number(item, name)?)).copied();
@@ -299,8 +298,8 @@ const CIRCLE: usize = 4;
 /// What is waited for and waits for nobody; where all wait, what most wait for.
 fn sinks<T: Ord + Copy>(links: &BTreeSet<(T, T)>) -> Vec<T> {
     let links: Vec<&(T, T)> = links.iter().filter(|(from, to)| from != to).collect();
-    let sources: BTreeSet<T> = links.iter().map(|(from, _)| *from).gather();
-    let targets: BTreeSet<T> = links.iter().map(|(_, to)| *to).gather();
+    let sources: BTreeSet<T> = links.iter().map(|(from, _)| *from).collect();
+    let targets: BTreeSet<T> = links.iter().map(|(_, to)| *to).collect();
     let ends: Vec<T> = targets.difference(&sources).copied().collect();
     if !ends.is_empty() {
         return ends;
@@ -318,7 +317,7 @@ fn silent<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> Vec<Verdic
         .iter()
         .filter(|one| one.waits)
         .flat_map(|one| one.items.iter().filter_map(|item| item.process.rank))
-        .gather();
+        .collect();
     let quiet: Vec<u32> = known.seen.difference(&waiting).copied().collect();
     let absent = known.absent();
     let (ranks, by) = if quiet.is_empty() { (absent, "no_log") } else { (quiet, "does_not_wait") };
@@ -352,7 +351,7 @@ impl Ranks {
 pub(super) fn ranks(candidates: &[Candidate<'_>], context: &Context<'_>) -> Ranks {
     let items = || candidates.iter().flat_map(|one| &one.items).chain(context.values().flatten());
     Ranks {
-        seen: items().filter_map(|item| item.process.rank).gather(),
+        seen: items().filter_map(|item| item.process.rank).collect(),
         size: context
             .values()
             .flatten()

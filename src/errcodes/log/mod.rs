@@ -52,7 +52,6 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 
-use crate::ordered::Arrange as _;
 use crate::sysroot::Sysroot;
 
 /// How many hits are kept of all logs together: about a kilobyte each.
@@ -92,7 +91,7 @@ pub fn read(inputs: Vec<Input>, sysroot: &Sysroot) -> Reading {
         })
         .collect();
     let mut problems = problems.into_inner().unwrap_or_default();
-    problems.arrange();
+    problems.sort();
     Reading { files: files.into_iter().flatten().collect(), problems, left_out: opened.left_out }
 }
 

@@ -2,10 +2,10 @@
 
 use super::diagnosis::{Culprit, Diagnosis, Folded, Line, Missing, Suspect, Why};
 use super::source::{Problem, ProblemKind};
+use crate::data::{sentence, words};
 use crate::errcodes::{Cause, cause, evidence};
-use crate::ordered::Arrange as _;
 use crate::report::{Evidence, Finding, FixStep, Report, Severity, Table};
-use crate::text::{Lang, Text, sentence, words};
+use crate::text::{Lang, Text};
 
 /// As many kinds of missing evidence as are asked for.
 const MISSING: usize = 2;
@@ -73,7 +73,7 @@ fn nothing(diagnosis: &Diagnosis) -> Text {
     }
     if read.bytes == 0 {
         if let [problem, ..] = &*diagnosis.problems {
-            let why = told(problem);
+            let why = describe_problem(problem);
             let say = |why: &str| sentence("log_nothing_because", &[("why", why.to_owned())]);
             return Text::new(say(&why.en).en, say(&why.zh).zh);
         }
@@ -251,7 +251,7 @@ fn folded(folded: &Folded) -> Finding {
 
 fn fallbacks(diagnosis: &Diagnosis) -> Table {
     let mut rows: Vec<(&String, &u64)> = diagnosis.fallbacks.iter().collect();
-    rows.arrange_by_key(|(name, count)| (std::cmp::Reverse(**count), (*name).clone()));
+    rows.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), (*name).clone()));
     Table {
         title: words("log_fallbacks"),
         head: vec![words("log_times"), words("log_operator_head")],
@@ -289,7 +289,7 @@ fn why_not(diagnosis: &Diagnosis) -> Table {
 }
 
 /// What is wrong with an input.
-fn told(problem: &Problem) -> Text {
+fn describe_problem(problem: &Problem) -> Text {
     let key = match problem.kind {
         ProblemKind::Unreadable => "log_unreadable",
         ProblemKind::NotRegular => "log_not_regular",
@@ -302,7 +302,8 @@ fn told(problem: &Problem) -> Text {
 }
 
 fn problems(diagnosis: &Diagnosis) -> Vec<Text> {
-    let mut notes: Vec<Text> = diagnosis.problems.iter().take(PROBLEMS).map(told).collect();
+    let mut notes: Vec<Text> =
+        diagnosis.problems.iter().take(PROBLEMS).map(describe_problem).collect();
     if diagnosis.problems.len() > PROBLEMS {
         let more = (diagnosis.problems.len() - PROBLEMS).to_string();
         notes.push(sentence("more", &[("n", more)]));

@@ -11,7 +11,6 @@ use super::process::{Process, Processes, Who};
 use super::scan::{FileReport, Record};
 use super::signature::{Edge, Scope, edges};
 use super::time::{SECOND, Time};
-use crate::ordered::{Arrange as _, Gather as _};
 
 /// What another kind of evidence for the same cause adds, and at most.
 const AGREEMENT: (i32, i32) = (2, 6);
@@ -282,10 +281,10 @@ fn idle<'c>(candidates: &'c [Candidate<'_>]) -> BTreeSet<&'c Who> {
         items
             .filter(|item| item.process.rank.is_some())
             .map(|item| &item.who)
-            .gather::<BTreeSet<_>>()
+            .collect::<BTreeSet<_>>()
     };
     let waiting = ranks(true);
-    let idle: BTreeSet<&Who> = ranks(false).difference(&waiting).copied().gather();
+    let idle: BTreeSet<&Who> = ranks(false).difference(&waiting).copied().collect();
     if waiting.len() >= 2 && idle.len() * FEW <= waiting.len() { idle } else { BTreeSet::new() }
 }
 
@@ -364,7 +363,7 @@ fn is_beside(one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
 /// Puts candidates in order, and renumbers what explains what.
 pub(super) fn sort(candidates: &mut Vec<Candidate<'_>>) {
     let mut order: Vec<usize> = (0..candidates.len()).collect();
-    order.arrange_by(|a, b| {
+    order.sort_by(|a, b| {
         let (a, b) = (&candidates[*a], &candidates[*b]);
         let first = |one: &Candidate<'_>| {
             let first = one.first();

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
 use super::{Context, Group, in_group, listed, seen};
-use crate::ordered::Gather as _;
 use crate::report::{Evidence, Found, Outcome, Severity};
 
 /// As many addresses as are named.
@@ -55,13 +54,13 @@ pub(super) fn duplicates(ctx: &Context<'_>) -> Outcome {
         if owners.is_empty() {
             continue;
         }
-        let hosts: BTreeSet<&str> = owners.values().flatten().map(|device| device.host).gather();
+        let hosts: BTreeSet<&str> = owners.values().flatten().map(|device| device.host).collect();
         // Where most machines have no address of their own, nobody meant them for a network of
         // all: each was set up for jobs of its own.
         let own: BTreeSet<&str> = devices(group)
             .filter(|device| !owners.contains_key(device.address))
             .map(|device| device.machine)
-            .gather();
+            .collect();
         let copied = machines.len() > 2 && own.len() * 2 < machines.len();
         let (message, severity) =
             if copied { ("copied", Severity::Warning) } else { ("duplicate", Severity::Error) };

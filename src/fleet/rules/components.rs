@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::super::record::Known;
 use super::{COMPONENTS, Context, Group, component, in_group, listed, seen};
-use crate::ordered::Arrange as _;
+use crate::data::words;
 use crate::report::{Found, Outcome};
-use crate::text::{Text, words};
+use crate::text::Text;
 
 /// The values of a component in a group, the most frequent first, with their hosts.
 pub(crate) struct Spread<'a> {
@@ -41,7 +41,7 @@ pub(crate) fn spread<'a>(group: &Group<'a>, index: usize) -> Spread<'a> {
     }
     let known = values.values().map(Vec::len).sum();
     let mut values: Vec<_> = values.into_iter().collect();
-    values.arrange_by(|a, b| b.1.len().cmp(&a.1.len()).then(a.0.cmp(b.0)));
+    values.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then(a.0.cmp(b.0)));
     Spread { values, known }
 }
 

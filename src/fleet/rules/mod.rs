@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 use super::gather::{Fleet, Host};
 use super::record::Known;
 use super::{GroupBy, Options};
+use crate::data::words;
 use crate::report::{Found, Outcome, Severity};
-use crate::text::{Text, words};
+use crate::text::Text;
 pub(super) use components::{shown, spread};
 pub(super) use presence::missing;
 
@@ -126,7 +127,7 @@ impl Group<'_> {
         if self.name.is_empty() {
             return Text::default();
         }
-        crate::text::sentence("fleet_in_group", &[("group", self.name.clone())])
+        crate::data::sentence("fleet_in_group", &[("group", self.name.clone())])
     }
 }
 

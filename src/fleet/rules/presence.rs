@@ -1,7 +1,7 @@
 //! Who answered, and under which name.
 
 use super::{Context, listed, seen};
-use crate::ordered::Gather as _;
+use crate::data::localize_error;
 use crate::report::{Evidence, Found, Outcome};
 
 /// As many documents as are named.
@@ -18,7 +18,8 @@ pub(super) fn read(ctx: &Context<'_>) -> Outcome {
             .arg("count", total.to_string())
             .arg("sources", names);
         for unread in fleet.unread.iter().take(NAMED) {
-            found = found.evidence(Evidence::host(&unread.source).fault(&unread.why));
+            found =
+                found.evidence(Evidence::host(&unread.source).says(localize_error(&unread.why)));
         }
         out.push(found);
     }
@@ -68,7 +69,7 @@ pub(in crate::fleet) fn missing<'a>(ctx: &Context<'a>) -> Vec<&'a str> {
     let heard = heard.chain(ctx.fleet.aliases.iter().map(String::as_str));
     let heard = heard.chain(ctx.fleet.unread.iter().map(|unread| unread.source.as_str()));
     let heard: std::collections::BTreeSet<&str> =
-        heard.filter_map(|host| expected.name(host)).gather();
+        heard.filter_map(|host| expected.name(host)).collect();
     expected.names().filter(|name| !heard.contains(name)).collect()
 }
 

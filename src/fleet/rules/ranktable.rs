@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::super::record::Ranks;
 use super::{Context, in_group, listed, seen};
-use crate::ordered::{Arrange as _, Gather as _};
 use crate::report::{Evidence, Found, Outcome};
 
 /// As many devices as are named.
@@ -34,7 +33,7 @@ pub(super) fn tables(ctx: &Context<'_>) -> Outcome {
             }
         }
         let mut tables: Vec<_> = tables.into_values().collect();
-        tables.arrange_by(|a, b| b.1.len().cmp(&a.1.len()).then(a.1.cmp(&b.1)));
+        tables.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then(a.1.cmp(&b.1)));
         looked |= !tables.is_empty();
         let mut seen_hosts: BTreeSet<&str> = BTreeSet::new();
         for (place, (table, hosts)) in tables.iter().enumerate() {
@@ -42,7 +41,7 @@ pub(super) fn tables(ctx: &Context<'_>) -> Outcome {
                 .iter()
                 .filter_map(|(address, _)| owners.get(address.as_str()).copied().flatten())
                 .map(|(host, _)| host)
-                .gather();
+                .collect();
             // Hosts of this table that hold another one.
             let others: Vec<&str> = tables[place + 1..]
                 .iter()

@@ -13,7 +13,6 @@ pub use place::{Found, find_site, read_site, read_wheel};
 use super::dispatch::{Registrations, Via, known_parts};
 use super::tables::{Native, Tables};
 use super::target::Target;
-use crate::ordered::Gather as _;
 
 /// The function by which every registration goes, mangled: `torch::Library::_impl`.
 const REGISTER: &str = "_ZNR5torch7Library5_implE";
@@ -76,7 +75,7 @@ impl Registrations for Installed<'_> {
 
     fn overloads(&self, base: &str) -> Vec<String> {
         let mut names: BTreeSet<String> =
-            self.tables.overloads(base).into_iter().map(str::to_owned).gather();
+            self.tables.overloads(base).into_iter().map(str::to_owned).collect();
         names.extend(of_base(self.kernels.aten.keys(), base));
         if let Some(generic) = &self.generic {
             names.extend(of_base(generic.keys(), base));
@@ -86,7 +85,7 @@ impl Registrations for Installed<'_> {
 
     fn custom_overloads(&self, base: &str) -> Vec<String> {
         let mut names: BTreeSet<String> =
-            self.tables.custom_overloads(base).into_iter().map(str::to_owned).gather();
+            self.tables.custom_overloads(base).into_iter().map(str::to_owned).collect();
         names.extend(of_base(self.kernels.custom.iter(), base));
         names.into_iter().collect()
     }

@@ -10,7 +10,6 @@ use super::{Evidence, Installed, REGISTER, missing_in_library, of_library};
 use crate::elf;
 use crate::ops::tables::Tables;
 use crate::ops::target::Target;
-use crate::ordered::Gather as _;
 use crate::sysroot::Sysroot;
 
 /// The registration files of torch_npu, and whether the plain entries are its own kernels.
@@ -124,7 +123,7 @@ pub fn read_wheel(
     let names = names.map(|bytes| registered(&bytes.as_slice(), LIBRARY)).transpose()?;
     // Of each entry the first part of its path, as a directory would list it.
     let top: BTreeSet<String> =
-        all.iter().filter_map(|name| name.split('/').next()).map(str::to_owned).gather();
+        all.iter().filter_map(|name| name.split('/').next()).map(str::to_owned).collect();
     let top: Vec<String> = top.into_iter().collect();
     assemble(text, names, &top, "the wheel", tables)
 }

@@ -2,10 +2,12 @@
 
 use std::io::{self, Write};
 
-use super::{both, escaped};
+use super::both;
+use crate::data::words;
 use crate::render::plain::{consequences, show_evidence};
 use crate::report::{Finding, Severity};
-use crate::text::{Lang, Text, words};
+use crate::text::escape_html;
+use crate::text::{Lang, Text};
 
 /// As much evidence as is shown at once; the rest is folded in once more.
 const SHOWN: usize = 8;
@@ -18,7 +20,7 @@ pub(super) fn write(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
         out,
         "<details class=\"finding {level}\"{open}><summary><b>{} {}</b> {}</summary>",
         both(&words(level)),
-        escaped(&finding.id),
+        escape_html(&finding.id),
         both(&finding.title)
     )?;
     if finding.cause != Text::default() {
@@ -29,7 +31,7 @@ pub(super) fn write(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
         for step in &finding.fix {
             write!(out, "<li>{}", both(&step.text))?;
             if let Some(run) = &step.run {
-                write!(out, "<pre>{}</pre>", escaped(run))?;
+                write!(out, "<pre>{}</pre>", escape_html(run))?;
             }
             writeln!(out, "</li>")?;
         }
@@ -40,7 +42,7 @@ pub(super) fn write(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
         for (number, evidence) in finding.evidence.iter().enumerate() {
             if number == SHOWN {
                 let more = (finding.evidence.len() - SHOWN).to_string();
-                let more = crate::text::sentence("more", &[("n", more)]);
+                let more = crate::data::sentence("more", &[("n", more)]);
                 writeln!(out, "</ul><details><summary>{}</summary><ul>", both(&more))?;
             }
             let said = |lang| show_evidence(evidence, lang);
@@ -51,13 +53,13 @@ pub(super) fn write(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     }
     let explained = consequences(finding);
     if !explained.is_empty() {
-        let list = escaped(&explained.join(", "));
+        let list = escape_html(&explained.join(", "));
         writeln!(out, "<p>{} {list}</p>", both(&words("explains")))?;
     }
     if !finding.refs.is_empty() {
         writeln!(out, "<details><summary>{}</summary><ul>", both(&words("sources")))?;
         for source in &finding.refs {
-            writeln!(out, "<li>{}</li>", escaped(source))?;
+            writeln!(out, "<li>{}</li>", escape_html(source))?;
         }
         writeln!(out, "</ul></details>")?;
     }

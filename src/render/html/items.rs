@@ -3,8 +3,9 @@
 use serde::Deserialize;
 
 use super::document::Document;
+use crate::data::{sentence, words};
 use crate::report::{Evidence, Finding, FixStep, Severity};
-use crate::text::{Text, sentence, words};
+use crate::text::Text;
 
 /// One answer. What a page does not show is passed over.
 #[derive(Debug, Deserialize)]

@@ -10,13 +10,15 @@ mod items;
 mod read;
 mod versions;
 
+use crate::text::escape_html;
 use std::io::{self, Write};
 
 use super::Style;
 use super::plain::summary_line;
 use crate::data::Catalog;
+use crate::data::words;
 use crate::report::{Report, Verdict};
-use crate::text::{Lang, Text, escape_line, words};
+use crate::text::{Lang, Text, escape_line};
 
 pub(crate) use document::Document;
 use document::{Fact, State, Table};
@@ -66,14 +68,14 @@ pub(crate) fn page(
                  <a href=\"#r{number}\">{}</a></b><small>{}</small></li>",
                 state.class(),
                 state.sign(),
-                escaped(&self::title(document)),
+                escape_html(&self::title(document)),
                 both(&words(state.words()))
             )?;
         }
         writeln!(out, "</ul></nav>")?;
     }
     for (number, (name, document)) in documents.iter().enumerate() {
-        writeln!(out, "<p class=\"source\">{}</p>", escaped(name))?;
+        writeln!(out, "<p class=\"source\">{}</p>", escape_html(name))?;
         section(document, number, out)?;
     }
     end(out)
@@ -88,9 +90,9 @@ fn begin(title: &str, lang: Lang, wide: bool, out: &mut dyn Write) -> io::Result
         Lang::En => ("en", " checked", ""),
         Lang::Zh => ("zh-CN", "", " checked"),
     };
-    let title = escaped(&format!("ascend-doctor {title}"));
+    let title = escape_html(&format!("ascend-doctor {title}"));
     let language = words("page_language");
-    let language = escaped(language.get(lang));
+    let language = escape_html(language.get(lang));
     let wide = if wide { " wide" } else { "" };
     writeln!(
         out,
@@ -121,7 +123,7 @@ fn section(document: &Document, number: usize, out: &mut dyn Write) -> io::Resul
          <div class=\"lamps\" aria-hidden=\"true\"><i></i><i></i><i></i></div>\
          <div><h2>{}</h2><p><strong>{}</strong> <span class=\"dim\">{}</span></p></div></div>",
         state.class(),
-        escaped(&title(document)),
+        escape_html(&title(document)),
         both(&words(state.words())),
         both(&counts(document))
     )?;
@@ -145,7 +147,7 @@ fn section(document: &Document, number: usize, out: &mut dyn Write) -> io::Resul
         table(list, out)?;
     }
     for patch in &document.patches {
-        let lines: Vec<String> = patch.lines().map(escaped).collect();
+        let lines: Vec<String> = patch.lines().map(|line| escape_html(line)).collect();
         writeln!(
             out,
             "<details open><summary><b>{}</b></summary><pre>{}</pre></details>",
@@ -156,9 +158,9 @@ fn section(document: &Document, number: usize, out: &mut dyn Write) -> io::Resul
     checks(document, Verdict::NotChecked, "not_checked", out)?;
     checks(document, Verdict::Passed, "passed_list", out)?;
     checks(document, Verdict::NotApplicable, "not_applicable_list", out)?;
-    write!(out, "<p class=\"source\">ascend-doctor {}", escaped(&document.tool.version))?;
+    write!(out, "<p class=\"source\">ascend-doctor {}", escape_html(&document.tool.version))?;
     for part in &document.provenance {
-        write!(out, " · {}", escaped(&format!("{} {}", part.what, part.value)))?;
+        write!(out, " · {}", escape_html(&format!("{} {}", part.what, part.value)))?;
     }
     writeln!(out, "</p>\n</section>")
 }
@@ -265,7 +267,7 @@ fn checks(
     let heading = both(&words(heading));
     writeln!(out, "<details><summary>{heading} ({})</summary><ul>", rules.len())?;
     for rule in rules {
-        write!(out, "<li>{}: {}", escaped(&rule.id), both(&rule.name))?;
+        write!(out, "<li>{}: {}", escape_html(&rule.id), both(&rule.name))?;
         if let Some(reason) = &rule.reason {
             write!(out, " <span class=\"dim\">({})</span>", both(reason))?;
         }
@@ -277,38 +279,22 @@ fn checks(
 /// A text in both languages, of which the style sheet shows one.
 fn both(text: &Text) -> String {
     if text.en == text.zh {
-        return escaped(&text.en);
+        return escape_html(&text.en);
     }
     format!(
         "<span class=\"en\" lang=\"en\">{}</span><span class=\"zh\" lang=\"zh-CN\">{}</span>",
-        escaped(&text.en),
-        escaped(&text.zh)
+        escape_html(&text.en),
+        escape_html(&text.zh)
     )
 }
 
 /// The same inside of a drawing.
 fn tspans(text: &Text) -> String {
     if text.en == text.zh {
-        return escaped(&text.en);
+        return escape_html(&text.en);
     }
-    let (en, zh) = (escaped(&text.en), escaped(&text.zh));
+    let (en, zh) = (escape_html(&text.en), escape_html(&text.zh));
     format!("<tspan class=\"en\">{en}</tspan><tspan class=\"zh\">{zh}</tspan>")
-}
-
-/// Text that is neither markup nor acts on the reading order.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in escape_line(text).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            _ => out.push(c),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

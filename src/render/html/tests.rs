@@ -1,3 +1,4 @@
+use crate::text::escape_html;
 use serde_json::Value;
 
 use super::*;
@@ -36,8 +37,8 @@ fn parsed(value: &Value) -> Document {
 
 #[test]
 fn nothing_becomes_markup() {
-    assert_eq!(escaped("<b a='x' b=\"y\">&"), "&lt;b a=&#39;x&#39; b=&quot;y&quot;&gt;&amp;");
-    assert_eq!(escaped("\u{202e}x\x1b"), "\\u{202e}x\\x1b");
+    assert_eq!(escape_html("<b a='x' b=\"y\">&"), "&lt;b a=&#39;x&#39; b=&quot;y&quot;&gt;&amp;");
+    assert_eq!(escape_html("\u{202e}x\x1b"), "\\u{202e}x\\x1b");
 }
 
 /// What a run shows at once is what `report` shows of its JSON.

@@ -4,8 +4,10 @@
 use std::io::{self, Write};
 
 use super::document::{Document, Fingerprint, State};
-use super::{both, escaped, tspans};
-use crate::text::{Text, sentence, words};
+use super::{both, tspans};
+use crate::data::{sentence, words};
+use crate::text::Text;
+use crate::text::escape_html;
 
 /// The size of a box.
 const BOX: (i32, i32) = (210, 64);
@@ -135,7 +137,7 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
         )?;
     }
     if let Some(chip) = &print.chip {
-        writeln!(out, "<li>{} {}</li>", both(&words("compat_chip")), escaped(chip))?;
+        writeln!(out, "<li>{} {}</li>", both(&words("compat_chip")), escape_html(chip))?;
     }
     writeln!(out, "</ul>\n</div></section>")
 }

@@ -4,6 +4,7 @@ use super::super::parent::{End, Ran, Stuck};
 use super::super::protocol::{Event, Part, Rung};
 use super::super::run::Done;
 use super::{Item, QUOTED, item};
+use crate::data::sentence;
 use crate::report::{Evidence, Found, Reason};
 
 /// How many functions a title names.
@@ -96,7 +97,7 @@ pub(super) fn of_chatter(done: &Done) -> Vec<Item> {
             found = found.evidence(
                 Evidence::command(source)
                     .value(last_lines(&part.tail))
-                    .says("verify_chatter", &[("bytes", part.bytes.to_string())]),
+                    .says(sentence("verify_chatter", &[("bytes", part.bytes.to_string())])),
             );
         }
         item(found, ran)

@@ -3,6 +3,7 @@
 use super::super::parent::{End, Ran};
 use super::super::protocol::{Event, Fault, Outcome};
 use super::{Item, of_ran, place};
+use crate::data::sentence;
 use crate::report::{Evidence, Reason};
 
 /// What waiting for a rank that does not come ends with: the limits of HCCL, and a connection
@@ -66,7 +67,9 @@ pub(super) fn of_ranks(ranks: &[Ran], reasons: &mut Vec<Reason>) -> Vec<Item> {
     for item in &mut items {
         if !waited.is_empty() {
             let who = [("devices", place(&waited))];
-            item.found.evidence.push(Evidence::command("HCCL").says("verify_waited", &who));
+            item.found
+                .evidence
+                .push(Evidence::command("HCCL").says(sentence("verify_waited", &who)));
         }
         // Ranks are numbered among themselves; people know the numbers of devices.
         if let Some(value) = item.found.args.get_mut("ranks") {

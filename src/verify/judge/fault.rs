@@ -3,6 +3,7 @@
 use super::super::parent::Ran;
 use super::super::protocol::{Again, Fault, Pattern, Place, Rung, Wrong};
 use super::{Item, place};
+use crate::data::sentence;
 use crate::errcodes::{self, Match};
 use crate::report::{Evidence, Finding, FixStep, Found, Reason, Severity};
 use crate::text::Text;
@@ -99,7 +100,9 @@ pub(super) fn of_fault(rung: Rung, fault: &Fault, ran: &Ran, reasons: &mut Vec<R
                 .arg("blocks", list(blocks))
                 .arg("count", of.to_string())
                 .evidence(seen(data))
-                .evidence(Evidence::command(&data.operation).says("verify_stripes", &second))
+                .evidence(
+                    Evidence::command(&data.operation).says(sentence("verify_stripes", &second)),
+                )
         }
         Fault::Sum { data, from } => {
             let message = if from.is_empty() { "sum" } else { "sum_from" };
@@ -156,7 +159,7 @@ fn of_wrong(id: &'static str, wrong: &Wrong) -> Found {
 
 /// What was wrong, and in which way.
 fn seen(wrong: &Wrong) -> Evidence {
-    Evidence::command(&wrong.operation).says(
+    Evidence::command(&wrong.operation).says(sentence(
         match wrong.again {
             Again::Same => "verify_wrong_same",
             Again::Different => "verify_wrong_different",
@@ -170,7 +173,7 @@ fn seen(wrong: &Wrong) -> Evidence {
             ("expected", wrong.found.expected.clone()),
             ("got", wrong.found.got.clone()),
         ],
-    )
+    ))
 }
 
 /// What the runtime said, as evidence.

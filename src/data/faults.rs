@@ -9,8 +9,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::template::{Part, parts};
-use super::{Text, fill};
+use crate::text::{Part, Text, fill, parts};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,7 +32,7 @@ struct Fault<'a> {
 }
 
 static FAULTS: LazyLock<Vec<Fault<'static>>> = LazyLock::new(|| {
-    let file: File = crate::data::table("faults");
+    let file: File = super::table("faults");
     file.fault
 });
 
@@ -43,7 +42,7 @@ const WHY: &str = "why";
 const DEPTH: usize = 4;
 
 /// A sentence that says in English why something could not be done, in both languages.
-pub fn told(en: &str) -> Text {
+pub fn localize_error(en: &str) -> Text {
     Text::new(en, chinese(en, DEPTH))
 }
 
@@ -106,7 +105,7 @@ mod tests {
             assert_eq!(placeholders(fault.en), placeholders(fault.zh), "{}", fault.en);
             assert!(seen.insert(fault.en), "twice: {}", fault.en);
             // A row that stands behind one which takes all that it fits is never used.
-            assert_eq!(told(fault.en).zh, fault.zh, "{}", fault.en);
+            assert_eq!(localize_error(fault.en).zh, fault.zh, "{}", fault.en);
         }
     }
 
@@ -137,7 +136,7 @@ mod tests {
 
     #[test]
     fn sentences_within_sentences() {
-        let zh = |en: &str| told(en).zh;
+        let zh = |en: &str| localize_error(en).zh;
         assert_eq!(
             zh("cannot read the root `/x`: no such file or directory"),
             "无法读取根目录 `/x`：文件或目录不存在"

@@ -5,9 +5,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::faults::told;
-use super::{Lang, Text, Words, fill};
-use crate::ordered::Gather as _;
+use super::localize_error;
+use crate::text::{Lang, Text, Words, fill};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -19,7 +18,7 @@ struct File {
 }
 
 static WORDS: LazyLock<BTreeMap<&'static str, Words>> = LazyLock::new(|| {
-    let file: File = crate::data::table("ui");
+    let file: File = super::table("ui");
     file.word
 });
 
@@ -38,12 +37,12 @@ pub fn word(key: &str, lang: Lang) -> String {
 
 /// The sentence for `key` in both languages, with its placeholders filled.
 pub fn sentence(key: &str, args: &[(&'static str, String)]) -> Text {
-    let mut args: BTreeMap<&'static str, String> = args.iter().cloned().gather();
+    let mut args: BTreeMap<&'static str, String> = args.iter().cloned().collect();
     let text = words(key);
     let en = fill(&text.en, &args);
     // Why something could not be done comes in English.
     for name in ["detail", "why"] {
-        args.entry(name).and_modify(|value| *value = told(value).zh);
+        args.entry(name).and_modify(|value| *value = localize_error(value).zh);
     }
     Text { en, zh: fill(&text.zh, &args) }
 }
