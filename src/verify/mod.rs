@@ -14,7 +14,7 @@
 //! - [`judge`] turns a run into findings.
 //!
 //! The functions are declared in the crate `acl_abi`, for this loader and for the simulator
-//! (`crates/sim-*`), which gives each of its functions to a constant of the declared type:
+//! (`crates/simulator`), which gives each of its functions to a constant of the declared type:
 //!
 //! ```
 //! use acl_abi::{Event, Status, sig};

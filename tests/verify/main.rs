@@ -1,4 +1,4 @@
-//! `verify` against the simulator (crates/sim-*), as a user would run it.
+//! `verify` against the simulator (crates/simulator), as a user would run it.
 //!
 //! - `simulator`: installations of simulated libraries, version by version;
 //! - `matrix`: one fault at a time, with what has to be said of it;
