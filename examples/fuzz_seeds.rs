@@ -163,7 +163,7 @@ fn main() -> anyhow::Result<()> {
         let dir = Path::new(&dir).join(target);
         std::fs::create_dir_all(&dir)?;
         for bytes in files {
-            let name = ascend_doctor::hash::Sha256::of(&bytes).hex();
+            let name = base::hash::Sha256::of(&bytes).hex();
             std::fs::write(dir.join(&name[..16]), bytes)?;
         }
     }

@@ -18,7 +18,7 @@ use pep440_rs::Version;
 use crate::checks::Profile;
 use crate::convert::kind::FileKind;
 use crate::convert::options::Import;
-use crate::version::CannVersion;
+use base::version::CannVersion;
 
 pub use audit_ops::AuditOpsArgs;
 pub use bundle::BundleArgs;

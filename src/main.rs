@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 
-use ascend_doctor::report::ExitStatus;
+use base::report::ExitStatus;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitStatus::Clean,
         Err(error) => {
             let text = ascend_doctor::complaint(&error, lang);
-            let _ = writeln!(anstream::stderr(), "{}", ascend_doctor::text::escape(&text));
+            let _ = writeln!(anstream::stderr(), "{}", base::text::escape(&text));
             ExitStatus::Failure
         }
     };
@@ -46,7 +46,7 @@ fn give_up(defect: &PanicHookInfo<'_>) {
         "error: a defect of ascend-doctor {}, please report it: {defect}",
         env!("CARGO_PKG_VERSION")
     );
-    let _ = writeln!(anstream::stderr(), "{}", ascend_doctor::text::escape(&text));
+    let _ = writeln!(anstream::stderr(), "{}", base::text::escape(&text));
     std::process::exit(i32::from(ExitStatus::Failure.code()));
 }
 

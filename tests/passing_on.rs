@@ -203,7 +203,7 @@ fn the_manifest_names_everything_with_size_and_hash() {
         let content = &all[&name];
         assert_eq!(entry["size"].as_u64().unwrap(), content.len() as u64, "{name}");
         if let Some(hash) = entry["sha256"].as_str() {
-            let found = ascend_doctor::hash::Sha256::of(content).hex();
+            let found = base::hash::Sha256::of(content).hex();
             assert_eq!(hash, found, "{name}");
         }
     }

@@ -6,7 +6,7 @@ use ascend_doctor::errcodes::log::{
     FileReport, Filter, Follower, Limits, Reading, Shown, diagnose, redact, report, scan, unpack,
 };
 use ascend_doctor::render::{Format, Paint, Style, render};
-use ascend_doctor::text::Lang;
+use base::text::Lang;
 use libfuzzer_sys::fuzz_target;
 
 /// How much is unpacked: enough to see that there is an end.

@@ -2,7 +2,7 @@
 #![no_main]
 
 use ascend_doctor::sysroot::environ::redact_urls;
-use ascend_doctor::text::escape;
+use base::text::escape;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

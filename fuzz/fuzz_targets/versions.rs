@@ -2,7 +2,7 @@
 #![no_main]
 
 use ascend_doctor::collect::parse_info;
-use ascend_doctor::version::{CannVersion, DottedVersion, InnerVersion, PackageRange, RangeList};
+use base::version::{CannVersion, DottedVersion, InnerVersion, PackageRange, RangeList};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -9,9 +9,9 @@ use serde::Serialize;
 use super::judge::{Against, Class, class_of};
 use super::python::operators_of;
 use super::{Calls, Model, Op, Place};
-use crate::chip::ChipFamily;
 use crate::ops::aclnn;
 use crate::ops::documented::{Documents, Said};
+use base::chip::ChipFamily;
 
 /// An API that is called, of which the documents name a limit.
 #[derive(Debug, Clone, Serialize)]

@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::limits::{CannFunctions, Limit, limit};
 use super::{Format, Model, Op, Use};
-use crate::chip::ChipFamily;
 use crate::ops::dispatch::Registrations;
 use crate::ops::{Outcome, Tables, Target, Via, aclnn, host, onnx};
+use base::chip::ChipFamily;
 
 /// So few operators are judged before other threads have begun.
 const FEW: usize = 200;

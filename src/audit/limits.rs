@@ -6,9 +6,9 @@ use serde::Serialize;
 use super::Op;
 use super::Use;
 use super::judge::{Against, Class};
-use crate::chip::ChipFamily;
 use crate::ops::Via;
 use crate::ops::aclnn::{self, AiCpu};
+use base::chip::ChipFamily;
 
 /// Which functions of aclnn a CANN has.
 pub trait CannFunctions: Sync {

@@ -1,8 +1,8 @@
 //! Which generation of Ascend chip a machine has: one answer for every check that needs it.
 
-use crate::chip::ChipFamily;
 use crate::facts::{Facts, PciFunction};
-use crate::report::Evidence;
+use base::chip::ChipFamily;
+use base::report::Evidence;
 
 /// A family that was seen, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]

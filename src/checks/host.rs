@@ -3,7 +3,7 @@
 use super::{Check, Context, Profile, npu};
 use crate::data::sentence;
 use crate::facts::{Facts, place};
-use crate::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Found, Outcome};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[

@@ -38,7 +38,7 @@ pub use profile::Profile;
 
 use crate::data::Matrix;
 use crate::facts::Facts;
-use crate::report::Outcome;
+use base::report::Outcome;
 
 /// What a check may look at.
 #[derive(Debug, Clone, Copy)]

@@ -3,7 +3,7 @@
 use super::pep::not_installed;
 use super::{Check, Context};
 use crate::data::sentence;
-use crate::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Found, Outcome};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[Check { id: "MS-PLUGIN", run: plugin }];

@@ -6,9 +6,9 @@ use std::net::IpAddr;
 
 use super::chip;
 use super::{Check, Context};
-use crate::chip::ChipFamily;
 use crate::facts::RankTable;
-use crate::report::{Evidence, Found, Outcome, Severity};
+use base::chip::ChipFamily;
+use base::report::{Evidence, Found, Outcome, Severity};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[

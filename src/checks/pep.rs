@@ -7,7 +7,7 @@ use pep440_rs::{Operator, Version, VersionSpecifier, VersionSpecifiers};
 use pep508_rs::{MarkerEnvironment, MarkerEnvironmentBuilder, MarkerTree};
 
 use crate::facts::{Facts, Interpreter, normalize_name};
-use crate::report::{Outcome, Reason};
+use base::report::{Outcome, Reason};
 
 /// The longest requirement that is looked at, in bytes; real ones have some hundred.
 const MAX_LENGTH: usize = 2000;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Check, Context};
 use crate::facts::MappedFile;
-use crate::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Found, Outcome};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] =

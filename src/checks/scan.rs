@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{Check, Context};
 use crate::facts::{Problem, ProblemKind, is_below};
-use crate::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Found, Outcome};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] =

@@ -5,7 +5,7 @@ use pep440_rs::Version;
 
 use super::{Check, Context, pep};
 use crate::facts::{Dist, EntryPoint, Facts};
-use crate::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Found, Outcome};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[

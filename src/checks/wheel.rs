@@ -2,7 +2,7 @@
 
 use super::{Check, Context, pep};
 use crate::facts::{Dist, Python};
-use crate::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Found, Outcome};
 
 /// The checks of this file.
 pub(super) const CHECKS: &[Check] = &[Check { id: "TNPU-WHEELTAG", run: check }];

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::ScanArgs;
-use crate::redact::Level;
+use base::redact::Level;
 
 /// Options of `bundle`.
 #[derive(Debug, Clone, Args)]

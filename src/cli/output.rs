@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::render::Format;
-use crate::report::FailOn;
-use crate::text::Lang;
+use base::report::FailOn;
+use base::text::Lang;
 
 /// Options of all subcommands that make a report.
 #[derive(Debug, Clone, Args)]

@@ -19,8 +19,8 @@ use crate::data::sentence;
 use crate::data::{Catalog, Matrix};
 use crate::facts::{Facts, Problem, ProblemKind};
 use crate::render::write_json;
-use crate::report::{ExitStatus, Outcome, Reason, Report, RuleResult, Verdict, fold_consequences};
-use crate::text::{Text, escape_line, nearest};
+use base::report::{ExitStatus, Outcome, Reason, Report, RuleResult, Verdict, fold_consequences};
+use base::text::{Text, escape_line, nearest};
 
 pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     if args.facts_only {

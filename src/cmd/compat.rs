@@ -16,8 +16,8 @@ use crate::data::matrix::{Advice, Machine, NoAdvice, Parsed, Wish, base};
 use crate::data::{sentence, words};
 use crate::facts::Facts;
 use crate::render::{CompatPage, Format, render_compat};
-use crate::report::{ExitStatus, Finding, FixStep, Report};
-use crate::text::Text;
+use base::report::{ExitStatus, Finding, FixStep, Report};
+use base::text::Text;
 
 pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     let matrix = load_matrix(args.matrix.as_deref())?;

@@ -3,7 +3,7 @@
 use super::usage::language;
 use crate::data::localize_error;
 use crate::data::word;
-use crate::text::Lang;
+use base::text::Lang;
 
 /// The line that is said of an error; `lang` is what was asked for, else the variables decide.
 #[must_use]

@@ -35,8 +35,8 @@ use crate::data::Catalog;
 use crate::data::{sentence, words};
 use crate::ops::{Tables, Target as Column};
 use crate::render::{Format, render_page};
-use crate::report::{Evidence, ExitStatus, Found as Statement, Report};
-use crate::text::Text;
+use base::report::{Evidence, ExitStatus, Found as Statement, Report};
+use base::text::Text;
 
 pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     if args.undo {
@@ -453,7 +453,7 @@ fn take_back(args: &ConvertArgs) -> anyhow::Result<Report> {
 }
 
 /// A finding for each file that somebody wrote to since the run, or took away.
-fn changed_since(undone: &Undone, messages: [&'static str; 2]) -> Vec<crate::report::Finding> {
+fn changed_since(undone: &Undone, messages: [&'static str; 2]) -> Vec<base::report::Finding> {
     let [changed, gone] = messages;
     let changed = undone.changed.iter().map(|path| (path, changed));
     let left = changed.chain(undone.gone.iter().map(|path| (path, gone)));

@@ -9,8 +9,8 @@ use crate::cli::ExplainArgs;
 use crate::data::Catalog;
 use crate::explain::{Item, Topic, find, list_page};
 use crate::render::{Format, page_markdown, page_text, write_json};
-use crate::report::{ExitStatus, Report};
-use crate::text::escape_line;
+use base::report::{ExitStatus, Report};
+use base::text::escape_line;
 
 const REPORT_SCHEMA: &str = include_str!("../../docs/schema/report-1.schema.json");
 

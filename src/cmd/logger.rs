@@ -11,7 +11,7 @@ use log::{LevelFilter, Log, Metadata, Record};
 
 use crate::cli::LogLevel;
 use crate::sysroot::environ::redact_urls;
-use crate::text::escape_line;
+use base::text::escape_line;
 
 static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
 

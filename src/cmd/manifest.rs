@@ -9,10 +9,10 @@ use anyhow::Context as _;
 use super::finish;
 use super::output::Output;
 use crate::data::{Catalog, KnownWheels};
-use crate::hash::{Hasher, Sha256};
 use crate::manifest::{Manifest, from_tree, from_wheel};
-use crate::report::{Evidence, ExitStatus, Found, Outcome, Report};
 use crate::sysroot::Sysroot;
+use base::hash::{Hasher, Sha256};
+use base::report::{Evidence, ExitStatus, Found, Outcome, Report};
 
 /// The id under which wheels are judged.
 const ID: &str = "TNPU-MANIFEST";

@@ -30,7 +30,7 @@ use anyhow::Context as _;
 
 use crate::cli::{Cli, Command, CompatArgs, ManifestCommand};
 use crate::render::{Format, render};
-use crate::report::{ExitStatus, Report};
+use base::report::{ExitStatus, Report};
 pub use complaint::complaint;
 use output::Output;
 use place::{Manner, replace, replaceable};

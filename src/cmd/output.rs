@@ -12,8 +12,8 @@ use super::place::{Manner, replace};
 use super::settings::Settings;
 use crate::cli::{ColorWhen, OutputArgs};
 use crate::render::{Format, Paint, Style};
-use crate::report::{FailOn, Report};
-use crate::text::Lang;
+use base::report::{FailOn, Report};
+use base::text::Lang;
 
 /// The output options, decided.
 #[derive(Debug)]
@@ -169,7 +169,7 @@ pub(super) fn print(print: impl FnOnce(bool, &mut dyn Write) -> io::Result<()>) 
 
 /// Says something on standard error, where the answer itself is on standard output.
 pub(super) fn say_aside(line: &str) {
-    let _ = writeln!(anstream::stderr(), "{}", crate::text::escape_line(line));
+    let _ = writeln!(anstream::stderr(), "{}", base::text::escape_line(line));
 }
 
 /// Opens a file without waiting for the other end of a pipe that nobody writes to: that one is

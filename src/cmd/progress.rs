@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::progress::Progress;
+use base::progress::Progress;
 
 /// Work that is done sooner shows no bar.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -61,7 +61,7 @@ impl Line {
     /// Shows what is being done now.
     pub(super) fn show(&self, text: &str) {
         if let Some(bar) = &self.0 {
-            bar.set_message(crate::text::escape_line(text).into_owned());
+            bar.set_message(base::text::escape_line(text).into_owned());
             bar.tick();
         }
     }

@@ -8,7 +8,7 @@ use super::bundle::{is_bundle, member};
 use super::output::{Output, read_argument_by};
 use crate::cli::ReportArgs;
 use crate::render::{Document, Format, read_document, render_documents};
-use crate::report::ExitStatus;
+use base::report::ExitStatus;
 
 /// The most that is read of a report, in bytes; a page of it takes some five times that in memory.
 const LIMIT: u64 = 32 << 20;

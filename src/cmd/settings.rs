@@ -10,7 +10,7 @@ use super::output::{read_argument, say_aside};
 use crate::cli::{Cli, Command, OutputArgs};
 use crate::config::{Config, Day, NAME, Skips};
 use crate::data::sentence;
-use crate::text::{Lang, escape_line};
+use base::text::{Lang, escape_line};
 
 /// The most that is read of the file, in bytes.
 const LIMIT: u64 = 1 << 20;

@@ -8,8 +8,8 @@ use clap_complete::Shell;
 use super::output::Output;
 use super::place::{Manner, replace};
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
-use crate::report::ExitStatus;
-use crate::text::{escape_line, nearest};
+use base::report::ExitStatus;
+use base::text::{escape_line, nearest};
 
 /// The name under which the program is called.
 const NAME: &str = "ascend-doctor";

@@ -20,8 +20,8 @@ use crate::data::{sentence, word};
 use crate::errcodes;
 use crate::explain;
 use crate::ops::Tables;
-use crate::report::ExitStatus;
-use crate::text::{Lang, shell_quote};
+use base::report::ExitStatus;
+use base::text::{Lang, shell_quote};
 
 /// What the subcommands answer, in the order in which one needs them: a command, and the key of its
 /// question in `data/ui.toml`.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::Space;
 use crate::facts::{Cpu, Facts, Host, InfoFile, NodeOwner};
-use crate::hash::Sha256;
 use crate::sysroot::Sysroot;
+use base::hash::Sha256;
 
 use super::{container, info_file::parse_info, libc};
 

@@ -21,7 +21,7 @@ use crate::facts::{FACTS_SCHEMA, Facts};
 use crate::manifest::Manifest;
 use crate::sysroot::Sysroot;
 
-pub use crate::progress::Progress;
+pub use base::progress::Progress;
 pub use info_file::parse_info;
 
 /// What to collect, and how far to go.

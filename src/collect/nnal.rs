@@ -6,7 +6,7 @@ use super::cann::names;
 use crate::facts::FileKind;
 use crate::facts::{CannLink, Facts, InfoFile, Nnal, ProblemKind};
 use crate::sysroot::Sysroot;
-use crate::version::CannVersion;
+use base::version::CannVersion;
 
 /// The most versions that are looked at.
 const MAX_VERSIONS: usize = 64;

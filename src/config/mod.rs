@@ -22,8 +22,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::data::{Lined, Mistake, OwnFile};
-use crate::report::FailOn;
-use crate::text::Lang;
+use base::report::FailOn;
+use base::text::Lang;
 
 pub use day::Day;
 pub use skip::{Skip, Skips};

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use super::Day;
 use crate::data::Catalog;
 use crate::data::sentence;
-use crate::report::{Finding, Report, Verdict};
-use crate::text::{Text, escape_line, nearest};
+use base::report::{Finding, Report, Verdict};
+use base::text::{Text, escape_line, nearest};
 
 /// A `[[skip]]` of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,7 +170,7 @@ impl Skips {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{RuleResult, fold_consequences};
+    use base::report::{RuleResult, fold_consequences};
 
     fn skips(id: &str, until: &str) -> Skips {
         let until = Day::parse(until).unwrap();

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
-use crate::text::escape_line;
+use base::text::escape_line;
 
 /// Lines around a change.
 const CONTEXT: usize = 3;

@@ -23,7 +23,7 @@ use rustix::fs::{FlockOperation, OFlags};
 use serde::{Deserialize, Serialize};
 
 use super::replace::{directory, sync_directory};
-use crate::hash::Sha256;
+use base::hash::Sha256;
 
 /// The directory below a root in which journals are kept.
 pub const DIRECTORY: &str = ".ascend-doctor";

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::report::shown;
 use crate::data::Catalog;
-use crate::report::{Evidence, Finding, Found as Statement};
+use base::report::{Evidence, Finding, Found as Statement};
 
 /// A file with several names, before it was replaced under one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

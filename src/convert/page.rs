@@ -11,8 +11,8 @@ use super::plan::{Plan, PlannedFile};
 use super::report::shown;
 use super::site::{Decision, Site};
 use crate::data::{sentence, word};
-use crate::text::Lang;
-use crate::text::escape_html;
+use base::text::Lang;
+use base::text::escape_html;
 
 /// Lines around a change or a flagged place.
 const CONTEXT: usize = 3;

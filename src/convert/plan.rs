@@ -27,7 +27,7 @@ use super::walk::SourceFile;
 use super::{
     config, container, mark, native, notebook, programs, python, requirements, rust, shell, value,
 };
-use crate::progress::Progress;
+use base::progress::Progress;
 
 /// Decides about one text. An error means: this text is not of the kind, it stays as it is.
 type Planner = fn(&Source<'_>, &Options) -> Result<FilePlan, FileProblem>;

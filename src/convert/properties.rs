@@ -18,7 +18,7 @@ use super::python::Project;
 use super::python::properties::program;
 use super::undo::undo;
 use super::walk::{Root, Scope, SourceFile, walk};
-use crate::progress::Progress;
+use base::progress::Progress;
 
 /// What files of a name are made of. A file is some of these, one after the other.
 const PIECES: &[(&str, &[&str])] = &[

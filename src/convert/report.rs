@@ -14,8 +14,8 @@ use super::site::{Certainty, Decision, Site};
 use super::walk::{Found, Why};
 use crate::data::Catalog;
 use crate::data::{sentence, words};
-use crate::report::{Evidence, Finding, FixStep, Found as Statement, Report, Severity, Table};
-use crate::text::Text;
+use base::report::{Evidence, Finding, FixStep, Found as Statement, Report, Severity, Table};
+use base::text::Text;
 
 /// Longer source lines are cut in reports, in characters.
 const MAX_EXCERPT: usize = 200;
@@ -336,7 +336,7 @@ fn notes(report: &mut Report, found: &Found, plan: &Plan, done: &Done) {
         for root in &found.roots {
             let dir = shown(&root.dir);
             let dir = if dir.is_empty() { "." } else { &dir };
-            let dir = crate::text::shell_quote(dir).into_owned();
+            let dir = base::text::shell_quote(dir).into_owned();
             report.notes.push(sentence("convert_take_back", &[("dir", dir)]));
         }
     }

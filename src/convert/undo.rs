@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::journal::{Entry, Journal, JournalError, Journals, State, is_below};
 use super::replace::{self, Laid};
-use crate::hash::Sha256;
+use base::hash::Sha256;
 
 /// A converted file is never larger; what is, was changed.
 const MAX_SIZE: u64 = 1 << 30;

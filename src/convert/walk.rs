@@ -15,7 +15,7 @@ use ignore::{DirEntry, WalkBuilder};
 
 use super::exclude::Excludes;
 use super::kind::FileKind;
-use crate::walked;
+use base::walk_error;
 
 /// Directories that hold no sources of the project.
 const NEVER: &[&str] =
@@ -404,7 +404,7 @@ fn place_and_cause(error: &ignore::Error) -> (Option<&Path>, io::Error) {
                 inner = err;
             }
             ignore::Error::WithDepth { err, .. } => inner = err,
-            ignore::Error::Io(error) => return (place, walked::behind(error)),
+            ignore::Error::Io(error) => return (place, walk_error::behind(error)),
             other => return (place, io::Error::other(other.to_string())),
         }
     }

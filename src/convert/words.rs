@@ -2,7 +2,7 @@
 
 use super::rules::{Class, Match, Rule};
 use crate::data::{sentence, words};
-use crate::text::Text;
+use base::text::Text;
 
 impl Rule {
     /// What is matched, as a reader would write it.
@@ -93,7 +93,7 @@ fn first_sentence(text: &str) -> &str {
 mod tests {
     use super::*;
     use crate::convert::rules::Rules;
-    use crate::text::placeholders;
+    use base::text::placeholders;
 
     #[test]
     fn every_rule_has_words_in_both_languages() {

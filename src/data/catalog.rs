@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use super::table;
 use crate::data::localize_error;
 use crate::data::word;
-use crate::report::{
+use base::report::{
     Finding, FixStep, Found, Outcome, Reason, Report, RuleResult, Severity, UNKNOWN_VERSION,
     Verdict,
 };
-use crate::text::{Lang, Text, fill, fill_quoted};
+use base::text::{Lang, Text, fill, fill_quoted};
 
 /// The family files, in the order in which they appear in the reference.
 const FAMILIES: [&str; 18] = [
@@ -267,7 +267,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::text::placeholders;
+    use base::text::placeholders;
 
     #[test]
     fn an_unknown_version_is_spelled_out() {
@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn values_of_the_machine_are_bounded() {
         let long = "版".repeat(1 << 20);
-        let evidence = crate::report::Evidence::file("/x").value(&long);
+        let evidence = base::report::Evidence::file("/x").value(&long);
         let found = Found::warning("SCAN-READ", "unreadable")
             .arg("path", "/x")
             .arg("detail", &long)

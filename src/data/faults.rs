@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::text::{Part, Text, fill, parts};
+use base::text::{Part, Text, fill, parts};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -95,7 +95,7 @@ fn values(template: &'static str, text: &str) -> Option<BTreeMap<&'static str, S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::placeholders;
+    use base::text::placeholders;
 
     #[test]
     fn every_fault_has_the_same_parts_in_both_languages_and_one_row() {

@@ -17,7 +17,7 @@
 
 use std::sync::LazyLock;
 
-use crate::hash::{Hasher, Sha256};
+use base::hash::{Hasher, Sha256};
 
 const TEXT: &str = include_str!("../../data/known_wheels.tsv");
 

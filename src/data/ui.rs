@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::localize_error;
-use crate::text::{Lang, Text, Words, fill};
+use base::text::{Lang, Text, Words, fill};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,7 +50,7 @@ pub fn sentence(key: &str, args: &[(&'static str, String)]) -> Text {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::placeholders;
+    use base::text::placeholders;
 
     #[test]
     fn every_word_has_both_languages() {

@@ -7,8 +7,8 @@ use std::sync::{LazyLock, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use super::overlay::overlay;
-use crate::report::Severity;
-use crate::text::Text;
+use base::report::Severity;
+use base::text::Text;
 
 /// A cause of failures: a name that codes, texts of logs and rules agree on.
 #[derive(Debug, Deserialize, Serialize)]

@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::query::{Query, bare};
 use super::{Link, Row, family, table};
 use crate::data::words;
-use crate::text::Text;
+use base::text::Text;
 
 /// A code, taken apart.
 #[derive(Debug, Clone, Serialize)]

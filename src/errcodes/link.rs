@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cause::{Cause, cause};
 use super::overlay::overlay;
-use crate::text::Text;
+use base::text::Text;
 
 const LINKS: &str = include_str!("../../data/errors/code_causes.tsv");
 

@@ -187,7 +187,7 @@ pub fn similar(text: &str, limit: usize) -> Vec<String> {
             code.into_iter().chain((!row.symbol.is_empty()).then(|| row.symbol.clone()))
         })
     });
-    for name in crate::text::nearest(&text, names, limit) {
+    for name in base::text::nearest(&text, names, limit) {
         if similar.len() < limit && !similar.contains(&name) {
             similar.push(name);
         }

@@ -1,7 +1,7 @@
 //! Words, in English or Chinese and with slips, to codes and causes.
 
 use super::{Cause, Family, Row, causes, families, rows};
-use crate::text::distance;
+use base::text::distance;
 
 /// Something that a search found.
 #[derive(Debug, Clone, Copy)]

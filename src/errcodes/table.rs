@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::Query;
 use super::overlay::overlay;
 use super::query::bare;
-use crate::text::Text;
+use base::text::Text;
 
 /// How a family writes its codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]

@@ -4,7 +4,7 @@ use crate::data::Catalog;
 use crate::data::{sentence, word};
 use crate::errcodes::{self, Answer, Cause, Family, Match, Row};
 use crate::render::Block;
-use crate::text::Lang;
+use base::text::Lang;
 
 /// As many meanings of one code as are shown in full without `--verbose`.
 const IN_FULL: usize = 2;

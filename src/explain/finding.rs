@@ -4,7 +4,7 @@ use crate::data::{Catalog, Entry, Family, MessageTemplate};
 use crate::data::{sentence, word};
 use crate::errcodes;
 use crate::render::Block;
-use crate::text::{Lang, described};
+use base::text::{Lang, described};
 
 /// What a finding id means, how it is detected and how to fix it.
 pub fn page(entry: &Entry, family: &Family, lang: Lang) -> Vec<Block> {

@@ -18,8 +18,8 @@ use crate::convert::rules::{Rule, Rules, Told};
 use crate::data::{Catalog, Entry, Family};
 use crate::errcodes::{self, Answer, Cause, Note, Row};
 use crate::render::Block;
-use crate::report::Finding;
-use crate::text::{Lang, nearest};
+use base::report::Finding;
+use base::text::{Lang, nearest};
 
 /// What a name that was asked for turned out to be.
 #[derive(Debug)]
@@ -178,7 +178,7 @@ pub enum Item<'a> {
         /// Its prefix.
         family: &'a str,
         /// Its heading.
-        title: &'a crate::text::Text,
+        title: &'a base::text::Text,
         /// Its findings.
         findings: &'a [Entry],
     },
@@ -281,7 +281,7 @@ pub struct Decoded<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::described;
+    use base::text::described;
 
     #[test]
     fn every_id_explains_in_both_languages() {

@@ -9,7 +9,7 @@ use crate::data::word;
 use crate::data::{Catalog, Family};
 use crate::errcodes;
 use crate::render::{Block, page_markdown};
-use crate::text::{Lang, Text};
+use base::text::{Lang, Text};
 
 /// All pages: path below `docs/reference/`, and content.
 pub fn pages() -> BTreeMap<String, String> {

@@ -4,8 +4,8 @@ use crate::convert::rules::Rule;
 use crate::data::word;
 use crate::data::{Entry, Family};
 use crate::errcodes::{self, Answer, Cause, Row};
-use crate::report::{Evidence, Finding, FixStep};
-use crate::text::{Lang, Text, Words};
+use base::report::{Evidence, Finding, FixStep};
+use base::text::{Lang, Text, Words};
 
 /// A finding id: what it means. Its remedies depend on what is found and are left out.
 pub(super) fn of_entry(entry: &Entry, family: &Family) -> Finding {

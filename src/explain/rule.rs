@@ -3,7 +3,7 @@
 use crate::convert::rules::{Example, Match, Rule, Rules};
 use crate::data::word;
 use crate::render::Block;
-use crate::text::Lang;
+use base::text::Lang;
 
 /// What a rule finds, what becomes of it, and what a person has to know and to do.
 pub fn page(rule: &Rule, lang: Lang) -> Vec<Block> {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{InfoFile, NodeOwner};
-use crate::report::Evidence;
-use crate::version::CannVersion;
+use base::report::Evidence;
+use base::version::CannVersion;
 
 /// All that CANN left on the disk.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -1,12 +1,12 @@
 //! Driver, firmware, npu-smi.
 
-use crate::chip::ChipFamily;
+use base::chip::ChipFamily;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Lines, place};
-use crate::report::Evidence;
+use base::report::Evidence;
 
 /// A `key=value` file such as `version.info`, with the place it was read from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Lines, place};
-use crate::report::Evidence;
+use base::report::Evidence;
 
 /// `hccn.conf`, hccn_tool and the rank table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::Evidence;
+use base::report::Evidence;
 
 /// The lines of a file's values, counted from 1, by the key of the value in that file.
 /// What has no line here was not read line by line, or by an earlier version of the tool.

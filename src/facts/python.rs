@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Lines, place};
-use crate::report::Evidence;
+use base::report::Evidence;
 
 /// The Python environment under examination, and others that were seen.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

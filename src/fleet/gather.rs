@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::record::{Known, Ranks, Record, Sent};
-use crate::text::Text;
+use base::text::Text;
 
 /// The most hosts that are kept.
 const MAX_HOSTS: usize = 200_000;

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::hostlist::MAX_NAME;
 use super::rules::{COMPONENTS, Place};
 use crate::facts::{HccnConf, RankTable};
-use crate::report::{FixStep, Severity, Verdict};
-use crate::text::Text;
+use base::report::{FixStep, Severity, Verdict};
+use base::text::Text;
 
 /// The most findings that are taken of one report.
 const MAX_FINDINGS: usize = 500;

@@ -11,8 +11,8 @@ use super::rules::{self, COMPONENTS, Context, Group, IN_SENTENCE, RULES, listed,
 use super::{GroupBy, Options};
 use crate::data::Catalog;
 use crate::data::{sentence, words};
-use crate::report::{Evidence, Finding, FixStep, Report, Severity, Table};
-use crate::text::Text;
+use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
+use base::text::Text;
 
 /// As many values of one component as the table shows.
 const VALUES: usize = 8;

@@ -4,8 +4,8 @@ use super::Manifest;
 use super::record::{self, Record};
 use crate::data::{of_the_package, record_digest};
 use crate::facts::normalize_name;
-use crate::hash::Sha256;
 use crate::sysroot::Sysroot;
+use base::hash::Sha256;
 
 /// Why no manifest can be made of a wheel or directory.
 #[derive(Debug, thiserror::Error)]

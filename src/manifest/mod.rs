@@ -24,7 +24,7 @@ mod wheel;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::normalize_name;
-use crate::hash::Sha256;
+use base::hash::Sha256;
 
 pub use create::{CreateError, from_tree};
 pub use wheel::from_wheel;

@@ -3,7 +3,7 @@
 //! The format is CSV with three columns: path, `algorithm=hash`, size (the packaging
 //! specification "Recording installed projects").
 
-use crate::hash::Sha256;
+use base::hash::Sha256;
 
 /// The most bytes of a RECORD that are read. The largest published `torch_npu` RECORD has 312 kB.
 pub const RECORD_LIMIT: u64 = 64 << 20;

@@ -9,7 +9,7 @@ use zip::ZipArchive;
 use super::Manifest;
 use super::create::{CreateError, Identity, build};
 use super::record;
-use crate::hash::{Hasher, Sha256};
+use base::hash::{Hasher, Sha256};
 
 /// The most entries of an archive; the largest published `torch_npu` wheel has 2800.
 const MAX_ENTRIES: usize = 200_000;

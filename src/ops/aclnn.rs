@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use foldhash::{HashMap, HashSet};
 
 use super::packed;
-use crate::chip::ChipFamily;
+use base::chip::ChipFamily;
 
 /// What the documents of CANN say of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use super::wrap::wrap;
 use crate::data::Matrix;
 use crate::data::matrix::{Advice, Level};
 use crate::data::{sentence, word};
-use crate::report::Report;
-use crate::text::escape_line;
+use base::report::Report;
+use base::text::escape_line;
 
 /// What the page shows.
 pub(crate) struct CompatPage<'a> {

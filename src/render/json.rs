@@ -8,8 +8,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::report::{Evidence, Finding, FixStep, Report, RuleResult, Summary};
-use crate::text::Text;
+use base::report::{Evidence, Finding, FixStep, Report, RuleResult, Summary};
+use base::text::Text;
 
 #[derive(Serialize)]
 struct Document<'a> {

@@ -12,8 +12,8 @@ use super::Style;
 use super::plain::{finding_lines, reason_of};
 use crate::data::Catalog;
 use crate::data::{sentence, word};
-use crate::report::{Finding, Report, RuleResult, Verdict};
-use crate::text::{Lang, escape, escape_line};
+use base::report::{Finding, Report, RuleResult, Verdict};
+use base::text::{Lang, escape, escape_line};
 
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let suites = suites(report, style.lang);

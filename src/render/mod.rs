@@ -19,8 +19,8 @@ mod wrap;
 
 use std::io::{self, Write};
 
-use crate::report::Report;
-use crate::text::Lang;
+use base::report::Report;
+use base::text::Lang;
 
 pub(crate) use compat::{CompatPage, render_compat};
 pub(crate) use html::{Document, page as render_documents, read as read_document};

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use crate::report::{Report, Severity, Verdict};
+use base::report::{Report, Severity, Verdict};
 
 pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let command = report.command;

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::Style;
 use super::markdown::{block, prose};
 use super::wrap::wrap;
-use crate::text::escape_line;
+use base::text::escape_line;
 
 /// A part of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]

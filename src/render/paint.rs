@@ -2,7 +2,7 @@
 
 use colored::{Color, Colorize as _};
 
-use crate::report::Severity;
+use base::report::Severity;
 
 /// Whether to colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

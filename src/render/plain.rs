@@ -8,8 +8,8 @@ use unicode_width::UnicodeWidthStr as _;
 use super::Style;
 use super::wrap::wrap;
 use crate::data::{sentence, word};
-use crate::report::{Evidence, EvidenceKind, Finding, Report, RuleResult, Summary};
-use crate::text::{Lang, escape_line};
+use base::report::{Evidence, EvidenceKind, Finding, Report, RuleResult, Summary};
+use base::text::{Lang, escape_line};
 
 /// Title, cause, evidence, fix and consequences, one statement a line, harmless on a terminal.
 pub(super) fn finding_lines(finding: &Finding, lang: Lang) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
 
-use crate::text::acts_on_terminal;
+use base::text::acts_on_terminal;
 
 /// Writes `value` indented, with a line feed at the end. Controls, bidirectional marks and
 /// invisible characters inside strings are written as `\uXXXX`, which every reader undoes.

@@ -1,10 +1,10 @@
 //! One report with everything in it, and what every format must make of it.
 
 use super::{Format, Paint, Style, render};
-use crate::report::{
+use base::report::{
     Evidence, FailOn, Finding, FixStep, Report, RuleResult, Severity, Verdict, fold_consequences,
 };
-use crate::text::{Lang, Text};
+use base::text::{Lang, Text};
 
 fn finding(id: &str, severity: Severity, title: Text) -> Finding {
     Finding {
@@ -87,7 +87,7 @@ pub(super) fn rich() -> Report {
         (Text::same("CANN"), Text::same("8.2.RC1")),
     ];
     report.notes = vec![Text::new("A remark about the next step.", "关于下一步的说明。")];
-    report.tables = vec![crate::report::Table {
+    report.tables = vec![base::report::Table {
         title: Text::new("Devices", "设备"),
         head: vec![Text::same("NPU"), Text::new("state", "状态")],
         rows: vec![vec![Text::same("0"), Text::new("well", "正常")]],
@@ -126,7 +126,7 @@ fn hostile() -> Report {
 }
 
 fn acts(c: char) -> bool {
-    c != '\n' && crate::text::acts_on_terminal(c)
+    c != '\n' && base::text::acts_on_terminal(c)
 }
 
 fn style(lang: Lang) -> Style {

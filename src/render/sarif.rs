@@ -13,10 +13,10 @@ use sha2::{Digest as _, Sha256};
 use super::Style;
 use super::plain::{consequences, finding_lines, show_evidence};
 use crate::data::Catalog;
-use crate::report::{
+use base::report::{
     Evidence, EvidenceKind, ExitStatus, Finding, FixStep, Report, Severity, Verdict,
 };
-use crate::text::{Lang, Text};
+use base::text::{Lang, Text};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";

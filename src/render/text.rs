@@ -9,8 +9,8 @@ use super::line::no_verdict;
 use super::plain::{consequences, overview, sentence_of, show_evidence, summary_line};
 use super::wrap::{hanging, wrap};
 use crate::data::{sentence, word};
-use crate::report::{ExitStatus, Finding, Report, RuleResult, Severity, Table, Verdict};
-use crate::text::{Text, escape, escape_line};
+use base::report::{ExitStatus, Finding, Report, RuleResult, Severity, Table, Verdict};
+use base::text::{Text, escape, escape_line};
 
 /// As many pieces of evidence as are shown of one finding without `--verbose`.
 const EVIDENCE_SHOWN: usize = 5;

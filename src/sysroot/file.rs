@@ -9,7 +9,7 @@ use super::record::Sink;
 use super::resolve::Found;
 use super::{ReadError, Stat};
 use crate::facts::FileKind;
-use crate::hash::{Hasher, Sha256};
+use base::hash::{Hasher, Sha256};
 
 /// How much is read at a time for hashing: enough that the calls do not matter, and little
 /// enough for one buffer per core.

@@ -38,7 +38,7 @@ pub use stat::Stat;
 
 use crate::facts::FileKind;
 use crate::facts::{Env, Problem, ProblemKind, Process};
-use crate::hash::Sha256;
+use base::hash::Sha256;
 use nodes::Nodes;
 use record::Recorder;
 use resolve::{Found, Resolver};

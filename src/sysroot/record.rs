@@ -357,8 +357,8 @@ fn make_own(dir: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hash::Sha256;
     use crate::sysroot::ReadError;
+    use base::hash::Sha256;
 
     /// Of what was read in part, the rest is no row of zeros.
     #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::hash::Sha256;
+use base::hash::Sha256;
 
 /// Device nodes and owners, by absolute path: `.rootmeta.json`.
 pub const ROOTMETA: &str = ".rootmeta.json";

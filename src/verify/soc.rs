@@ -3,7 +3,7 @@
 //! From the operator documents of CANN 9.x (ops-math, ops-nn).
 
 use super::protocol::Dtype;
-use crate::chip::ChipFamily;
+use base::chip::ChipFamily;
 
 /// What the run-time compiler calls the chip, of those that it compiles for: `dav-2201` from CANN
 /// 8.3 on, `dav-3510` from 9.1 on. From the documents of asc-devkit 9.1.

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{is_active, is_workload, no_install};
 use crate::checks::{Context, Profile};
 use crate::facts::{CannInstall, InfoFile};
-use crate::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
-use crate::version::{CannVersion, PackageRange};
+use base::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
+use base::version::{CannVersion, PackageRange};
 
 pub(super) fn arch(ctx: &Context<'_>) -> Outcome {
     if let Some(outcome) = no_install(ctx) {

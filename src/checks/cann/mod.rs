@@ -10,7 +10,7 @@ mod tests;
 
 use super::{Check, Context};
 use crate::facts::CannInstall;
-use crate::report::Outcome;
+use base::report::Outcome;
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use super::{has_npu, is_workload, no_install};
 use crate::checks::chip;
 use crate::checks::{Context, Profile};
-use crate::chip::ChipFamily;
 use crate::facts::{CannInstall, InfoFile};
-use crate::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
-use crate::version::CannVersion;
+use base::chip::ChipFamily;
+use base::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
+use base::version::CannVersion;
 
 /// Kernels that were compiled ahead, below the root of an installation.
 const KERNELS: &str = "opp/built-in/op_impl/ai_core/tbe/kernel";

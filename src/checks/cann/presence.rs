@@ -4,7 +4,7 @@ use super::{no_env, user};
 use crate::checks::{Context, Profile, npu};
 use crate::data::sentence;
 use crate::facts::{EnvPath, is_below};
-use crate::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Found, Outcome};
 
 /// Variables without whose directory nothing works. `TOOLCHAIN_HOME` is not one of them: not
 /// every version has the directory that its own `set_env.sh` names.

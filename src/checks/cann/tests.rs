@@ -6,8 +6,8 @@ use crate::checks::Profile;
 use crate::collect::cann::fixture::{link, new_layout, old_layout, remove, variables, write};
 use crate::collect::{self, Options};
 use crate::facts::{Dist, Facts, NodeOwner, PciFunction};
-use crate::report::{Found, Severity};
 use crate::sysroot::Sysroot;
+use base::report::{Found, Severity};
 
 const BASE: &str = "/usr/local/Ascend";
 const NEW: &str = "/usr/local/Ascend/cann-8.5.0";

@@ -4,8 +4,8 @@ use super::{Context, InUse, at_most, matrix_evidence};
 use crate::checks::chip::chip;
 use crate::data::matrix::{CannSide, DriverSide, DriverSupport};
 use crate::facts::Facts;
-use crate::report::{Evidence, Found, Outcome, Severity};
-use crate::version::{DottedVersion, InnerVersion};
+use base::report::{Evidence, Found, Outcome, Severity};
+use base::version::{DottedVersion, InnerVersion};
 
 /// What is known of the driver.
 struct Driver<'a> {

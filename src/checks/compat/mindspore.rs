@@ -2,11 +2,11 @@
 
 use super::{Context, InUse, dist, dist_evidence, matrix_evidence};
 use crate::data::matrix::MindSporeSupport;
-use crate::report::{Found, Outcome};
+use base::report::{Found, Outcome};
 
 pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
     let Some((package, _)) = dist(ctx.facts, "mindspore") else {
-        return Outcome::NotApplicable(crate::report::Reason {
+        return Outcome::NotApplicable(base::report::Reason {
             key: "no_package",
             what: "MindSpore".to_owned(),
         });

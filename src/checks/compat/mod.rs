@@ -14,8 +14,8 @@ use pep440_rs::Version;
 
 use super::{Check, Context};
 use crate::facts::{CannInstall, Dist, Facts};
-use crate::report::{Evidence, Outcome, Severity};
-use crate::version::{CannVersion, Stage};
+use base::report::{Evidence, Outcome, Severity};
+use base::version::{CannVersion, Stage};
 
 /// The checks that rest on the matrix, of several families.
 pub(super) const CHECKS: &[Check] = &[

@@ -1,11 +1,11 @@
 //! numpy with the operator compiler of CANN, and with MindSpore.
 
 use super::{Context, InUse, at_most, dist, dist_evidence, matrix_evidence, python};
-use crate::report::{Found, Outcome, Severity};
+use base::report::{Found, Outcome, Severity};
 
 pub(super) fn numpy(ctx: &Context<'_>) -> Outcome {
     let Some((package, version)) = dist(ctx.facts, "numpy") else {
-        return Outcome::NotApplicable(crate::report::Reason {
+        return Outcome::NotApplicable(base::report::Reason {
             key: "no_package",
             what: "numpy".to_owned(),
         });

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::checks::Profile;
 use crate::facts::{InfoFile, Interpreter};
-use crate::report::Found;
+use base::report::Found;
 
 /// A machine of one CANN, one driver and some packages; nothing of it is on a disk.
 fn machine(cann: &str, driver: &str, packages: &[(&str, &str)]) -> Facts {
@@ -52,14 +52,14 @@ fn found(id: &str, facts: &Facts) -> Vec<Found> {
                 // Every placeholder of the words has a value.
                 let finding = crate::data::Catalog::builtin().resolve(one.clone());
                 for text in [&finding.title, &finding.cause] {
-                    let left = crate::text::placeholders(&text.en);
+                    let left = base::text::placeholders(&text.en);
                     assert!(left.is_empty(), "{id} {}: {left:?}", one.message);
                 }
                 for step in &finding.fix {
                     let run = step.run.as_deref().unwrap_or_default();
                     let left: Vec<_> = [&step.text.en, run]
                         .iter()
-                        .flat_map(|text| crate::text::placeholders(text))
+                        .flat_map(|text| base::text::placeholders(text))
                         .collect();
                     assert!(left.is_empty(), "{id} {}: {left:?}", one.message);
                 }

@@ -3,7 +3,7 @@
 use super::{Context, InUse, at_most, dist, dist_evidence, is_development, matrix_evidence};
 use super::{python, python_minor};
 use crate::data::matrix::{Side, Support};
-use crate::report::{Found, Outcome, Severity};
+use base::report::{Found, Outcome, Severity};
 
 pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
     let Some((package, version)) = dist(ctx.facts, "torch-npu") else {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::data::matrix::{Support, VllmAscend, base};
 use crate::facts::Dist;
-use crate::report::{Evidence, Found, Outcome, Reason, Severity};
+use base::report::{Evidence, Found, Outcome, Reason, Severity};
 
 /// The plugin, its version and its row; the outcome that says why there is none otherwise.
 fn plugin<'a>(ctx: &Context<'a>) -> Result<(&'a Dist, Version, &'a VllmAscend), Outcome> {

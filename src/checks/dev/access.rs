@@ -3,7 +3,7 @@
 use crate::checks::{Context, npu};
 use crate::data::sentence;
 use crate::facts::{Access, Facts, Node, NodeOwner, place};
-use crate::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Found, Outcome};
 
 /// Group that the driver's installer makes unless told otherwise.
 const DEFAULT_GROUP: &str = "HwHiAiUser";

@@ -1,10 +1,10 @@
 //! NPUs on the PCI bus, and whether each has its node.
 
 use crate::checks::{Context, Profile, npu};
-use crate::chip::ChipFamily;
 use crate::data::sentence;
 use crate::facts::Facts;
-use crate::report::{Evidence, Found, Outcome};
+use base::chip::ChipFamily;
+use base::report::{Evidence, Found, Outcome};
 
 const BUS: &str = "/sys/bus/pci/devices";
 
@@ -54,8 +54,8 @@ pub(super) fn bus(ctx: &Context<'_>) -> Outcome {
     Outcome::not_applicable("no_npu")
 }
 
-fn severity(wanted: bool) -> crate::report::Severity {
-    if wanted { crate::report::Severity::Error } else { crate::report::Severity::Warning }
+fn severity(wanted: bool) -> base::report::Severity {
+    if wanted { base::report::Severity::Error } else { base::report::Severity::Warning }
 }
 
 fn no_functions() -> Evidence {

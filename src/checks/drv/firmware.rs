@@ -2,7 +2,7 @@
 
 use crate::checks::{Context, npu};
 use crate::data::sentence;
-use crate::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Found, Outcome};
 
 use super::present;
 

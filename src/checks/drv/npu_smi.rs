@@ -3,7 +3,7 @@
 use crate::checks::{Context, npu};
 use crate::data::sentence;
 use crate::facts::{Facts, NpuSmi};
-use crate::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Found, Outcome};
 
 /// What explains that npu-smi fails.
 const CAUSES: &[&str] =

@@ -3,7 +3,7 @@
 use crate::checks::{Context, npu};
 use crate::data::sentence;
 use crate::facts::{Facts, InfoFile};
-use crate::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Found, Outcome};
 
 const INSTALL_INFO: &str = "/etc/ascend_install.info";
 

@@ -3,8 +3,8 @@
 use super::value;
 use crate::checks::Context;
 use crate::data::EnvVars;
-use crate::report::{Evidence, Found, Outcome};
-use crate::text::distance_within;
+use base::report::{Evidence, Found, Outcome};
+use base::text::distance_within;
 
 const NAME: &str = "PYTORCH_NPU_ALLOC_CONF";
 

@@ -8,7 +8,7 @@ mod switches;
 mod visible;
 
 use super::{Check, Context};
-use crate::report::Outcome;
+use base::report::Outcome;
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[
@@ -27,7 +27,7 @@ fn value<'c>(ctx: &'c Context<'_>, name: &str) -> Result<&'c str, Outcome> {
         return Err(Outcome::not_checked("env_unknown", ""));
     }
     let unset = || {
-        let reason = crate::report::Reason { key: "not_set", what: name.to_owned() };
+        let reason = base::report::Reason { key: "not_set", what: name.to_owned() };
         Outcome::NotApplicable(reason)
     };
     env.get(name).ok_or_else(unset)

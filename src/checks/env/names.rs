@@ -2,8 +2,8 @@
 
 use crate::checks::Context;
 use crate::data::EnvVars;
-use crate::report::{Evidence, Found, Outcome};
-use crate::text::distance_within;
+use base::report::{Evidence, Found, Outcome};
+use base::text::distance_within;
 
 /// Beginnings of names that belong to the Ascend stack alone.
 const PREFIXES: &[&str] =

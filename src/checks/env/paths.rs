@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::checks::Context;
 use crate::facts::SearchEntry;
-use crate::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Found, Outcome};
 
 /// The sticky bit keeps others from replacing files, but not from adding them.
 const OTHERS_WRITE: u32 = 0o002;

@@ -2,7 +2,7 @@
 
 use super::value;
 use crate::checks::Context;
-use crate::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Found, Outcome};
 
 /// What the linker says of each entry that it cannot load, and goes on without: `ld.so(8)`.
 pub(super) fn preload(ctx: &Context<'_>) -> Outcome {

@@ -1,7 +1,7 @@
 //! Debugging and profiling that was left on.
 
 use crate::checks::Context;
-use crate::report::{Evidence, Found, Outcome, Severity};
+use base::report::{Evidence, Found, Outcome, Severity};
 
 /// A variable, the values that switch something costly on, the message, and how grave it is.
 type Switch = (&'static str, &'static [&'static str], &'static str, Severity);

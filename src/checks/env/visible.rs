@@ -1,10 +1,10 @@
-//! `ASCEND_RT_VISIBLE_DEVICES`; the rules are in [`crate::visible`].
+//! `ASCEND_RT_VISIBLE_DEVICES`; the rules are in [`base::visible`].
 
 use super::value;
 use crate::checks::Context;
 use crate::data::sentence;
-use crate::report::{Evidence, Found, Outcome};
-use crate::visible::{NAME, judge};
+use base::report::{Evidence, Found, Outcome};
+use base::visible::{NAME, judge};
 
 pub(super) fn visible(ctx: &Context<'_>) -> Outcome {
     let list = match value(ctx, NAME) {

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use super::{Check, Context};
 use crate::data::KnownWheels;
 use crate::facts::{FileDifference, PackageIntegrity, PthCode};
-use crate::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Found, Outcome};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[

@@ -3,7 +3,7 @@
 use super::*;
 use crate::checks::Profile;
 use crate::facts::{Dist, ElfDefect, Facts, LinkedObject, PthCode, Upstream};
-use crate::report::Severity;
+use base::report::Severity;
 
 const SITE: &str = "/v/lib/python3.11/site-packages";
 

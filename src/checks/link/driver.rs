@@ -3,7 +3,7 @@
 use super::{
     Context, NOT_SOURCED, cann_not_sourced, library_path, misses, names, npu, sound, with_evidence,
 };
-use crate::report::{Evidence, Found, Outcome, Severity};
+use base::report::{Evidence, Found, Outcome, Severity};
 
 /// DRV-LIBS: what the Ascend libraries need of the driver.
 pub(super) fn libraries(ctx: &Context<'_>) -> Outcome {

@@ -2,7 +2,7 @@
 
 use super::{Context, SHOWN, display, npu};
 use crate::facts::{ElfDefect, LinkedObject};
-use crate::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Found, Outcome};
 
 /// TNPU-ELF: shared objects that no linker can load. One finding per owner and defect.
 pub(super) fn elf(ctx: &Context<'_>) -> Outcome {

@@ -4,7 +4,7 @@ use super::{
     Context, Miss, NOT_SOURCED, cann_not_sourced, display, extensions, in_cann, library_path,
     misses, names, npu, sound, with_evidence,
 };
-use crate::report::{Found, Outcome, Severity};
+use base::report::{Found, Outcome, Severity};
 
 /// Classes that other checks speak about.
 const OTHERS: &[&str] = &["driver", "atb"];
@@ -106,7 +106,7 @@ fn by_class(ctx: &Context<'_>, all: &[Miss<'_>], severity: Severity) -> Vec<Foun
 pub(super) fn mooncake(ctx: &Context<'_>) -> Outcome {
     let objects = sound(ctx, &["mooncake"]);
     if objects.is_empty() {
-        return Outcome::NotApplicable(crate::report::Reason {
+        return Outcome::NotApplicable(base::report::Reason {
             key: "no_package",
             what: "mooncake".to_owned(),
         });

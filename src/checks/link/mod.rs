@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 use super::{Check, Context, npu};
 use crate::facts::{LinkedObject, MissingLibrary};
-use crate::report::{Evidence, Found, UNKNOWN_VERSION};
+use base::report::{Evidence, Found, UNKNOWN_VERSION};
 
 /// The checks of this group, of several families.
 pub(super) const CHECKS: &[Check] = &[

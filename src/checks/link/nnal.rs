@@ -7,7 +7,7 @@ use super::{
 use crate::checks::npu;
 use crate::data::sentence;
 use crate::facts::{LinkedObject, Nnal};
-use crate::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
+use base::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 
 const ATB: &str = "libatb.so";
 
@@ -108,7 +108,7 @@ pub(super) fn version(ctx: &Context<'_>) -> Outcome {
     let (Ok(one), Ok(other)) = parsed else {
         return Outcome::not_checked("version_unknown", "NNAL");
     };
-    let (one, other): (crate::version::CannVersion, crate::version::CannVersion) = (one, other);
+    let (one, other): (base::version::CannVersion, base::version::CannVersion) = (one, other);
     if one == other {
         return Outcome::Passed;
     }

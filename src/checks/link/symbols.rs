@@ -3,7 +3,7 @@
 use super::{Context, display, extensions, owners, version_of};
 use crate::data::sentence;
 use crate::facts::{LinkedObject, UndefinedSymbol};
-use crate::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
+use base::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 
 /// Most symbols that are shown.
 const SHOWN: usize = 8;

@@ -2,8 +2,8 @@
 
 use super::{Context, SHOWN, library_path, npu};
 use crate::facts::{LinkedObject, MissingVersion};
-use crate::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
-use crate::version::DottedVersion;
+use base::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
+use base::version::DottedVersion;
 
 /// Objects of the Python stack and of CANN that were examined.
 fn objects<'a>(ctx: &Context<'a>) -> Vec<&'a LinkedObject> {

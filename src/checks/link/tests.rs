@@ -5,7 +5,7 @@ use crate::facts::{
     CannInstall, Dist, ElfDefect, Facts, LinkedObject, MissingLibrary, MissingVersion, Nnal,
     Resolved, UndefinedSymbol,
 };
-use crate::report::{Found, Outcome, Severity};
+use base::report::{Found, Outcome, Severity};
 
 const CANN: &str = "/usr/local/Ascend/cann-8.5.0";
 const ATB: &str = "/usr/local/Ascend/nnal/atb/8.5.0/atb/cxx_abi_1/lib/libatb.so";

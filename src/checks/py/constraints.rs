@@ -8,7 +8,7 @@ use pep508_rs::MarkerEnvironment;
 
 use crate::checks::{Context, pep};
 use crate::facts::{Dist, Python};
-use crate::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Found, Outcome};
 
 /// Whose requirements are looked at.
 const REQUIRERS: &[&str] = &[

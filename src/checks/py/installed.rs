@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::checks::Context;
 use crate::facts::{Dist, Facts};
-use crate::report::{Evidence, Found, Outcome, Severity};
+use base::report::{Evidence, Found, Outcome, Severity};
 
 /// Distributions whose shadowing matters; of others there are often several, and it does not.
 const STACK: &[&str] = &[

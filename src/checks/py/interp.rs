@@ -3,7 +3,7 @@
 
 use crate::checks::{Context, pep};
 use crate::facts::{Interpreter, Python};
-use crate::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Found, Outcome};
 
 pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     let python = &ctx.facts.python;

@@ -6,7 +6,7 @@ use pep440_rs::{Operator, VersionSpecifiers};
 use crate::checks::Context;
 use crate::checks::pep::{self, not_installed};
 use crate::facts::{PipIndex, normalize_name};
-use crate::report::{Evidence, Found, Outcome, Severity};
+use base::report::{Evidence, Found, Outcome, Severity};
 
 /// The part of an address that is the same for all paths of the vendor's mirrors.
 const VENDOR_MIRROR: &str = "huaweicloud.com/ascend";

@@ -3,7 +3,7 @@
 
 use crate::checks::Context;
 use crate::data::sentence;
-use crate::report::{Evidence, Found, Outcome, Severity};
+use base::report::{Evidence, Found, Outcome, Severity};
 
 /// A package that the compiler needs: distribution, module, and how grave its absence is.
 ///

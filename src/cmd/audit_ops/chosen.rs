@@ -14,7 +14,7 @@ use crate::ops::installed::{Evidence, Found, find_site, read_site, read_wheel};
 use crate::ops::tables::Column;
 use crate::ops::{Match, Tables, Target};
 use crate::sysroot::Sysroot;
-use crate::text::Text;
+use base::text::Text;
 
 /// The torch_npu that is judged for, and how it was chosen.
 pub(super) struct Chosen {
@@ -150,7 +150,7 @@ fn named(version: &str, tables: &'static Tables) -> anyhow::Result<Chosen> {
 /// The installation in a directory or a wheel.
 fn at(path: &Path, machine: &Sysroot, tables: &'static Tables) -> anyhow::Result<Chosen> {
     let shown = path.display().to_string();
-    let about = || format!("cannot read the torch_npu at `{}`", crate::text::escape_line(&shown));
+    let about = || format!("cannot read the torch_npu at `{}`", base::text::escape_line(&shown));
     let kind = std::fs::metadata(path).with_context(about)?;
     let found = if kind.is_dir() {
         let dir = std::path::absolute(path).with_context(about)?;

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::Audited;
 use crate::audit::Place;
 use crate::audit::documented::{Documented, Point};
-use crate::chip::ChipFamily;
 use crate::data::Catalog;
 use crate::data::words;
-use crate::report::{Evidence, Found, Report, Table};
-use crate::text::Text;
+use base::chip::ChipFamily;
+use base::report::{Evidence, Found, Report, Table};
+use base::text::Text;
 
 /// Places that one finding shows.
 const MOST_PLACES: usize = 8;

@@ -10,10 +10,10 @@ use super::{Audited, Place};
 use crate::audit::judge::{Against, Class, Judged};
 use crate::audit::limits::Limit;
 use crate::audit::{self, Format, Unreadable};
-use crate::chip::ChipFamily;
 use crate::data::Catalog;
 use crate::data::sentence;
-use crate::report::{Evidence, Found, Report};
+use base::chip::ChipFamily;
+use base::report::{Evidence, Found, Report};
 
 /// Names that are listed in one sentence.
 const MOST_NAMES: usize = 12;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::Audited;
 use crate::audit::python::facts::HintKind;
 use crate::audit::python::hints::{Backend, Method, backend, chosen_by, method};
-use crate::chip::ChipFamily;
-use crate::report::{Evidence, Found};
+use base::chip::ChipFamily;
+use base::report::{Evidence, Found};
 
 /// Places of one hint that a finding shows.
 const MOST_PLACES: usize = 8;

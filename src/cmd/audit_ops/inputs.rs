@@ -11,7 +11,7 @@ use super::links::{Links, is_hidden};
 use crate::audit::{self, Format, Model, Unreadable, python};
 use crate::data::Catalog;
 use crate::data::words;
-use crate::walked;
+use base::walk_error;
 
 /// Files of a directory that are looked at.
 const MOST_FILES: usize = 100_000;
@@ -131,7 +131,7 @@ impl Inputs {
                 Ok(entry) => entry,
                 Err(error) => {
                     let path = error.path().unwrap_or(dir).display().to_string();
-                    let why = Unreadable::Io(walked::cause(&error));
+                    let why = Unreadable::Io(walk_error::cause(&error));
                     self.unread.push(Unread { path, why, named: false });
                     continue;
                 }

@@ -7,15 +7,15 @@ use anyhow::Context as _;
 
 use crate::audit::limits::CannFunctions;
 use crate::checks::chip;
-use crate::chip::ChipFamily;
 use crate::cli::AuditOpsArgs;
 use crate::collect;
 use crate::data::sentence;
 use crate::elf::Object;
 use crate::ops::aclnn;
 use crate::sysroot::{SysFile, Sysroot};
-use crate::text::Text;
-use crate::version::CannVersion;
+use base::chip::ChipFamily;
+use base::text::Text;
+use base::version::CannVersion;
 
 /// The last release whose functions are known to be all there are.
 const KNOWN: &str = "8.1.RC1";

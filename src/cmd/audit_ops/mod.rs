@@ -22,17 +22,17 @@ use crate::audit::judge::{Against, Class, Judged, judge};
 use crate::audit::limits::CannFunctions;
 use crate::audit::python;
 use crate::audit::{self, Model};
-use crate::chip::ChipFamily;
 use crate::cli::AuditOpsArgs;
 use crate::ops::dispatch::{Registrations, Shipped};
 use crate::ops::documented::Documents;
 use crate::ops::tables::Column;
 use crate::ops::{Match, Tables};
+use base::chip::ChipFamily;
 
 use crate::data::{sentence, words};
 use crate::render::Format;
-use crate::report::{ExitStatus, Report, Table};
-use crate::text::Text;
+use base::report::{ExitStatus, Report, Table};
+use base::text::Text;
 use chosen::Chosen;
 use inputs::{Directory, Inputs, Unread};
 use machine::Cann;
@@ -280,7 +280,7 @@ fn dtype(name: &str) -> anyhow::Result<&str> {
 
 /// Why there is nothing to audit.
 fn nothing(inputs: &Inputs) -> String {
-    let escaped = crate::text::escape_line;
+    let escaped = base::text::escape_line;
     if let Some(Unread { path, why, .. }) = inputs.unread.first() {
         let rest = inputs.unread.len() - 1;
         let more = if rest > 0 { format!(" (and {rest} more)") } else { String::new() };

@@ -14,8 +14,8 @@ use crate::convert::diff;
 use crate::data::Catalog;
 use crate::data::words;
 use crate::ops::table_text;
-use crate::report::{Evidence, Found, Report, Table};
-use crate::text::Text;
+use base::report::{Evidence, Found, Report, Table};
+use base::text::Text;
 
 /// Places of one pattern that a finding shows.
 const MOST_PLACES: usize = 8;
@@ -159,9 +159,9 @@ fn is_there(operator: &str, against: Against<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chip::ChipFamily;
     use crate::ops::dispatch::Shipped;
     use crate::ops::{Tables, Target};
+    use base::chip::ChipFamily;
 
     #[test]
     fn only_what_release_and_chip_have_is_suggested() {

@@ -5,8 +5,8 @@ use crate::audit::judge::Judged;
 use crate::data::words;
 use crate::ops::Tables;
 use crate::ops::tables::{Column, Origin};
-use crate::report::Table;
-use crate::text::Text;
+use base::report::Table;
+use base::text::Text;
 
 /// The table of `--all-versions`.
 pub(super) fn table(read: &[Audited], tables: &Tables) -> Option<Table> {

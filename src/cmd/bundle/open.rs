@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail, ensure};
 use flate2::read::GzDecoder;
 
 use super::pack::TOP;
-use crate::tarball;
+use base::tarball;
 
 /// How far a bundle is unpacked in search of a member, in bytes.
 const SEARCH: u64 = 1 << 30;

@@ -10,7 +10,7 @@ use serde::Serialize;
 use tar::{Builder, EntryType, Header, HeaderMode};
 
 use super::logs::Tail;
-use crate::hash::Sha256;
+use base::hash::Sha256;
 
 /// The directory in the archive that everything lies in.
 pub(super) const TOP: &str = "ascend-doctor-bundle";

@@ -10,7 +10,7 @@ use crate::cli::{FleetCommand, MergeArgs};
 use crate::collect::now;
 use crate::data::sentence;
 use crate::fleet::{Expected, Fleet, GroupBy, Options, report};
-use crate::report::ExitStatus;
+use base::report::ExitStatus;
 
 /// The largest file of expected hosts, in bytes.
 const EXPECT_LIMIT: u64 = 16 << 20;

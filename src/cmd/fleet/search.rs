@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::walked;
+use base::walk_error;
 
 /// How deep directories are searched.
 const DEPTH: usize = 8;
@@ -43,11 +43,11 @@ pub(super) fn reports_in(dir: &Path) -> io::Result<Found> {
             // One machine's directory that is closed hides its reports, and nobody else's.
             Err(error) if error.depth() > 0 => {
                 let place = error.path().unwrap_or(dir).to_owned();
-                let why = format!("its directory cannot be read: {}", walked::cause(&error));
+                let why = format!("its directory cannot be read: {}", walk_error::cause(&error));
                 found.refused.push((place, why));
                 continue;
             }
-            Err(error) => return Err(walked::cause(&error)),
+            Err(error) => return Err(walk_error::cause(&error)),
         };
         let name = entry.file_name().to_string_lossy();
         let kind = entry.file_type();
@@ -55,7 +55,7 @@ pub(super) fn reports_in(dir: &Path) -> io::Result<Found> {
             continue;
         }
         if kind.is_file() {
-            let meta = entry.metadata().map_err(|error| walked::cause(&error))?;
+            let meta = entry.metadata().map_err(|error| walk_error::cause(&error))?;
             seen.insert((meta.dev(), meta.ino()));
             found.files.push(entry.into_path());
         } else if kind.is_symlink() {

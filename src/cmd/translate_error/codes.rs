@@ -9,8 +9,8 @@ use crate::data::{sentence, word};
 use crate::errcodes::{self, Answer, Hit};
 use crate::explain::{Detail, Item, Topic, code_page, of_cause, of_code};
 use crate::render::{Block, Format, page_markdown, page_text, write_json};
-use crate::report::{ExitStatus, Finding, Report};
-use crate::text::{Lang, nearest};
+use base::report::{ExitStatus, Finding, Report};
+use base::text::{Lang, nearest};
 
 /// As many hits of a search as are shown without `--verbose`.
 const SHOWN: usize = 20;
@@ -89,7 +89,7 @@ pub(super) fn list(family: &str, output: &Output) -> anyhow::Result<ExitStatus> 
                     [] => "`--list` alone lists the families".to_owned(),
                     near => format!("did you mean `{}`?", near.join("` or `")),
                 };
-                bail!("there is no family `{}`; {hint}", crate::text::escape_line(id));
+                bail!("there is no family `{}`; {hint}", base::text::escape_line(id));
             };
             Content {
                 pages: Box::new(|lang, _| vec![Topic::CodeFamily(family).page(lang, false)]),

@@ -21,8 +21,8 @@ use crate::errcodes::log::{
     self, Filter, Follower, Input, Problem, ProblemKind, Reading, Shown, Time, diagnose, redact,
     redact_text,
 };
-use crate::report::ExitStatus;
-use crate::text::escape_line;
+use base::report::ExitStatus;
+use base::text::escape_line;
 
 /// How much is read of a pipe at a time, in bytes.
 const PIECE: usize = 64 << 10;

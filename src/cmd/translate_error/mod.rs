@@ -10,7 +10,7 @@ use anyhow::{Context as _, anyhow};
 use super::output::{Output, read_argument};
 use crate::cli::TranslateErrorArgs;
 use crate::errcodes;
-use crate::report::ExitStatus;
+use base::report::ExitStatus;
 
 /// The most that is read of a file of `--data`, in bytes.
 const DATA_LIMIT: u64 = 16 << 20;
@@ -45,6 +45,6 @@ pub(super) fn lay_over(file: &Path) -> anyhow::Result<()> {
     let text = std::str::from_utf8(&bytes)
         .with_context(|| format!("`{shown}` is no data file: it is not UTF-8"))?;
     errcodes::install(text).map_err(|error| {
-        anyhow!("{shown}:{}: {}", error.line, crate::text::escape_line(&error.what))
+        anyhow!("{shown}:{}: {}", error.line, base::text::escape_line(&error.what))
     })
 }

@@ -22,14 +22,14 @@ use crate::cli::{MachineArgs, VerifyArgs};
 use crate::data::{sentence, words};
 use crate::elf;
 use crate::render::{Format, render};
-use crate::report::{ExitStatus, Report};
 use crate::sysroot::Sysroot;
 use crate::verify::cache;
 use crate::verify::judge::Surroundings;
 use crate::verify::plog::{Logs, last_errors};
 use crate::verify::protocol::{Dtype, Event, Fault, Level, Outcome, Rung};
 use crate::verify::run::{self, Done, Wanted, log_dir};
-use crate::visible;
+use base::report::{ExitStatus, Report};
+use base::visible;
 use report::report;
 
 /// Allows simulated libraries: for the tests of this program.

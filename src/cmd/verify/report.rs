@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 
 use crate::collect;
 use crate::data::words;
-use crate::report::{Report, Table, Verdict};
 use crate::sysroot::Sysroot;
-use crate::text::Text;
 use crate::verify::judge::{Surroundings, judge};
 use crate::verify::parent::Ran;
 use crate::verify::protocol::{Dtype, Event, Outcome, Rung};
 use crate::verify::run::Done;
+use base::report::{Report, Table, Verdict};
+use base::text::Text;
 
 /// What every output says where the libraries are a simulation.
 const SIMULATED: &str = "SIMULATED";

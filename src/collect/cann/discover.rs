@@ -6,7 +6,7 @@ use super::names;
 use crate::facts::FileKind;
 use crate::facts::{CannLink, Facts, InfoFile, is_below};
 use crate::sysroot::Sysroot;
-use crate::version::CannVersion;
+use base::version::CannVersion;
 
 /// The most installations that are looked at; a hostile tree may have any number.
 const MAX_INSTALLS: usize = 64;

@@ -7,9 +7,9 @@ use super::names;
 use crate::collect::info_file::read_info;
 use crate::facts::FileKind;
 use crate::facts::{Access, CannInstall, InfoFile, NodeOwner};
-use crate::report::Evidence;
 use crate::sysroot::{ReadError, Stat, Sysroot};
-use crate::version::CannVersion;
+use base::report::Evidence;
+use base::version::CannVersion;
 
 /// Libraries that frameworks link: the `NEEDED` entries of `torch_npu` in 14 published wheels
 /// (2.1 to 2.14), all of which a toolkit brings.

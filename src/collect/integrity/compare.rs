@@ -7,9 +7,9 @@ use rayon::prelude::*;
 use super::Progress;
 use crate::facts::FileDifference;
 use crate::facts::FileKind;
-use crate::hash::Sha256;
 use crate::manifest::record::Row;
 use crate::sysroot::{ReadError, Sysroot};
+use base::hash::Sha256;
 
 /// A file that a RECORD, or a manifest, speaks about.
 #[derive(Debug, Clone)]

@@ -10,9 +10,9 @@ mod upstream;
 use super::{Options, Progress};
 use crate::data::record_digest;
 use crate::facts::{Dist, Integrity, PackageIntegrity, Python};
-use crate::hash::Sha256;
 use crate::manifest::record;
 use crate::sysroot::{ReadError, Sysroot};
+use base::hash::Sha256;
 use compare::{Compared, targets};
 
 /// The distribution whose files are examined.

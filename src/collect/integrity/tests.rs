@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::facts::PthCode;
-use crate::hash::Sha256;
 use crate::manifest::Manifest;
+use base::hash::Sha256;
 
 const SITE: &str = "/venv/lib/python3.11/site-packages";
 const INFO: &str = "torch_npu-2.9.0.dist-info";

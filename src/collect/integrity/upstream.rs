@@ -4,8 +4,8 @@ use super::compare::{Compared, State, Target, below, compare_one, difference};
 use super::{Options, count, listed};
 use crate::data::KnownWheels;
 use crate::facts::{Dist, FileDifference, Upstream};
-use crate::hash::Sha256;
 use crate::sysroot::Sysroot;
+use base::hash::Sha256;
 
 /// What the files are compared with.
 #[derive(Debug, Default)]

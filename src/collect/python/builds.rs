@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use crate::elf::Object;
 use crate::facts::FileKind;
 use crate::facts::{Dist, MindSporeBuild, Python, TorchBuild, VllmBuild};
-use crate::hash::Sha256;
 use crate::manifest::record::{self, RECORD_LIMIT};
 use crate::sysroot::Sysroot;
+use base::hash::Sha256;
 
 /// Files of `triton/` above this size are compared by size only, in bytes: its compiler
 /// library alone has hundreds of megabytes.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FILES, Rule};
 use crate::data::table;
-use crate::text::Words;
+use base::text::Words;
 
 /// A before/after pair that shows a rule, and tests it.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -7,8 +7,8 @@ use super::VllmAscend;
 use super::install::{cann_packages, environment, uses_atb};
 use super::{Basis, CannSide, DriverSide, DriverSupport, Level, Matrix, Parsed, Support, TorchNpu};
 use crate::data::sentence;
-use crate::text::Text;
-use crate::version::{CannVersion, DottedVersion, InnerVersion};
+use base::text::Text;
+use base::version::{CannVersion, DottedVersion, InnerVersion};
 
 /// How good a pair is; the order is that of preference.
 fn rank(support: &Support) -> Option<u8> {

@@ -7,7 +7,7 @@
 
 use super::rows::range_list;
 use super::{Cann, Level, Lined as _, Matrix};
-use crate::version::{CannVersion, DottedVersion, InnerVersion};
+use base::version::{CannVersion, DottedVersion, InnerVersion};
 
 /// What a machine says about its driver. Any part may be unknown.
 #[derive(Debug, Clone, Copy, Default)]
@@ -206,7 +206,7 @@ impl Matrix {
 
     /// The oldest driver whose code is on a list of CANN, as far as the table can tell: drivers
     /// with a known code, and drivers published for a CANN of that code.
-    fn oldest_accepted(&self, list: &crate::version::RangeList) -> Option<DottedVersion> {
+    fn oldest_accepted(&self, list: &base::version::RangeList) -> Option<DottedVersion> {
         let drivers = self.drivers.iter().filter(|row| {
             row.innerversion.as_ref().is_some_and(|inner| list.contains(&inner.line()))
         });

@@ -4,8 +4,8 @@ use pep440_rs::Version;
 
 use super::{Machine, Matrix, TorchNpu, VllmAscend};
 use crate::data::sentence;
-use crate::text::{Text, shell_quote};
-use crate::version::CannVersion;
+use base::text::{Text, shell_quote};
+use base::version::CannVersion;
 
 impl Matrix {
     /// The pip commands for the packages, and why they are as they are, into `reasons`.

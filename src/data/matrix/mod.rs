@@ -27,7 +27,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use super::{Mistake, OwnFile, own};
-use crate::version::{CannVersion, RangeList};
+use base::version::{CannVersion, RangeList};
 
 /// The format of matrix files that this version reads.
 pub const MATRIX_SCHEMA: &str = "ascend-doctor/matrix/1";

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-use crate::version::{CannVersion, DottedVersion};
+use base::version::{CannVersion, DottedVersion};
 
 /// A value that is text in the file: a text that does not parse is an error with its line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

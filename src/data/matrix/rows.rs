@@ -6,8 +6,8 @@ use pep440_rs::{Version, VersionSpecifiers};
 use serde::{Deserialize, Serialize};
 
 use super::parsed::{Parsed, Pattern, Release};
-use crate::report::Severity;
-use crate::version::{CannVersion, DottedVersion, InnerVersion, RangeList};
+use base::report::Severity;
+use base::version::{CannVersion, DottedVersion, InnerVersion, RangeList};
 
 /// How far a row can be relied on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use pep440_rs::Version;
 
 use super::rows::minor;
 use super::{Constraint, Matrix, MindSpore, Parsed, VllmAscend, base};
-use crate::version::CannVersion;
+use base::version::CannVersion;
 use pep440_rs::VersionSpecifiers;
 
 /// Whether a MindSpore accepts a CANN.

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::version::{DottedVersion, InnerVersion};
+use base::version::{DottedVersion, InnerVersion};
 
 fn v(text: &str) -> pep440_rs::Version {
     text.parse().unwrap()

@@ -3,7 +3,7 @@
 use pep440_rs::Version;
 
 use super::{Level, Matrix, Pattern, TorchNpu};
-use crate::version::{CannVersion, Stage};
+use base::version::{CannVersion, Stage};
 
 /// What the table says about a pair of versions.
 #[derive(Debug, Clone, PartialEq, Eq)]

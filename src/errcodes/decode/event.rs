@@ -4,7 +4,7 @@
 
 use super::{Decoding, Part, row};
 use crate::errcodes::{Link, cause_of};
-use crate::text::Text;
+use base::text::Text;
 
 /// An event, taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,7 @@
 use super::{Decoding, Part};
 use crate::data::words;
 use crate::errcodes::{Link, cause};
-use crate::text::Text;
+use base::text::Text;
 
 const COMPONENTS: [&str; 9] = [
     "MindIE Cert",

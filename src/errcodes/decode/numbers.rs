@@ -5,7 +5,7 @@ use super::event::{ChipEvent, chip_event};
 use super::{Decoding, Part, row};
 use crate::errcodes::query::Form;
 use crate::errcodes::{Link, cause_of, family, rows};
-use crate::text::Text;
+use base::text::Text;
 
 /// An inner code of the runtime: `0x07mmnnnn`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use super::{Decoding, Part, row};
 use crate::errcodes::{Link, Row, cause, cause_of, family, rows};
-use crate::text::Text;
+use base::text::Text;
 
 /// The three error words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

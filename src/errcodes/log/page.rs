@@ -4,8 +4,8 @@ use super::diagnosis::{Culprit, Diagnosis, Folded, Line, Missing, Suspect, Why};
 use super::source::{Problem, ProblemKind};
 use crate::data::{sentence, words};
 use crate::errcodes::{Cause, cause, evidence};
-use crate::report::{Evidence, Finding, FixStep, Report, Severity, Table};
-use crate::text::{Lang, Text};
+use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
+use base::text::{Lang, Text};
 
 /// As many kinds of missing evidence as are asked for.
 const MISSING: usize = 2;

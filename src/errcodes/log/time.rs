@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::calendar::{date, days};
+use base::calendar::{date, days};
 
 /// A moment of the clock of the machine that wrote the line, in microseconds of the proleptic
 /// Gregorian calendar since 1970 without a time zone: logs name none.

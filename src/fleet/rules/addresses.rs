@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
 use super::{Context, Group, in_group, listed, seen};
-use crate::report::{Evidence, Found, Outcome, Severity};
+use base::report::{Evidence, Found, Outcome, Severity};
 
 /// As many addresses as are named.
 const NAMED: usize = 20;

@@ -1,7 +1,7 @@
 //! Clocks: the moment that a report names against the moment at which it arrived.
 
 use super::{Context, listed};
-use crate::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Found, Outcome};
 
 /// How far a clock may be off, in seconds: well below the five minutes after which munge and
 /// Kerberos refuse credentials, and above what a slow answer takes.

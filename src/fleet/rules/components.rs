@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::super::record::Known;
 use super::{COMPONENTS, Context, Group, component, in_group, listed, seen};
 use crate::data::words;
-use crate::report::{Found, Outcome};
-use crate::text::Text;
+use base::report::{Found, Outcome};
+use base::text::Text;
 
 /// The values of a component in a group, the most frequent first, with their hosts.
 pub(crate) struct Spread<'a> {

@@ -12,8 +12,8 @@ use super::gather::{Fleet, Host};
 use super::record::Known;
 use super::{GroupBy, Options};
 use crate::data::words;
-use crate::report::{Found, Outcome, Severity};
-use crate::text::Text;
+use base::report::{Found, Outcome, Severity};
+use base::text::Text;
 pub(super) use components::{shown, spread};
 pub(super) use presence::missing;
 
@@ -190,8 +190,8 @@ pub(super) fn listed<'a>(hosts: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 /// Hosts as evidence: a list as long as it may be useful.
-pub(super) fn seen<'a>(hosts: impl IntoIterator<Item = &'a str>) -> crate::report::Evidence {
-    crate::report::Evidence::host(super::hostlist::shortened(hosts, 2000))
+pub(super) fn seen<'a>(hosts: impl IntoIterator<Item = &'a str>) -> base::report::Evidence {
+    base::report::Evidence::host(super::hostlist::shortened(hosts, 2000))
 }
 
 /// Adds the words for the group.

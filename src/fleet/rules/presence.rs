@@ -2,7 +2,7 @@
 
 use super::{Context, listed, seen};
 use crate::data::localize_error;
-use crate::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Found, Outcome};
 
 /// As many documents as are named.
 const NAMED: usize = 20;

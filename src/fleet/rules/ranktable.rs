@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::record::Ranks;
 use super::{Context, in_group, listed, seen};
-use crate::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Found, Outcome};
 
 /// As many devices as are named.
 const NAMED: usize = 20;

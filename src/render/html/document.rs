@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use crate::report::{Finding, Report, Severity, Summary, Verdict};
-use crate::text::Text;
+use base::report::{Finding, Report, Severity, Summary, Verdict};
+use base::text::Text;
 
 /// A report, whoever made it. What a newer version adds is passed over.
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use super::both;
 use crate::data::words;
 use crate::render::plain::{consequences, show_evidence};
-use crate::report::{Finding, Severity};
-use crate::text::escape_html;
-use crate::text::{Lang, Text};
+use base::report::{Finding, Severity};
+use base::text::escape_html;
+use base::text::{Lang, Text};
 
 /// As much evidence as is shown at once; the rest is folded in once more.
 const SHOWN: usize = 8;

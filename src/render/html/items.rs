@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use super::document::Document;
 use crate::data::{sentence, words};
-use crate::report::{Evidence, Finding, FixStep, Severity};
-use crate::text::Text;
+use base::report::{Evidence, Finding, FixStep, Severity};
+use base::text::Text;
 
 /// One answer. What a page does not show is passed over.
 #[derive(Debug, Deserialize)]

@@ -10,15 +10,15 @@ mod items;
 mod read;
 mod versions;
 
-use crate::text::escape_html;
+use base::text::escape_html;
 use std::io::{self, Write};
 
 use super::Style;
 use super::plain::summary_line;
 use crate::data::Catalog;
 use crate::data::words;
-use crate::report::{Report, Verdict};
-use crate::text::{Lang, Text, escape_line};
+use base::report::{Report, Verdict};
+use base::text::{Lang, Text, escape_line};
 
 pub(crate) use document::Document;
 use document::{Fact, State, Table};

@@ -1,4 +1,4 @@
-use crate::text::escape_html;
+use base::text::escape_html;
 use serde_json::Value;
 
 use super::*;
@@ -161,8 +161,8 @@ fn a_pair_shows_what_its_rules_say() {
         |document: &Document, ids: &'static [&str]| document.state_of(|id| ids.contains(&id));
     assert_eq!(state(&document, &["TORCH-VERSION", "TNPU-ABI"]), State::Good);
     assert_eq!(state(&document, &["DRV-CANN"]), State::Unknown);
-    let mut folded = crate::report::Finding::remark("TNPU-MATRIX");
-    folded.severity = crate::report::Severity::Error;
+    let mut folded = base::report::Finding::remark("TNPU-MATRIX");
+    folded.severity = base::report::Severity::Error;
     document.findings[0].consequences.push(folded);
     assert_eq!(state(&document, &["TNPU-MATRIX", "TNPU-SYMBOLS"]), State::Error);
     assert_eq!(state(&document, &["PY-DUP"]), State::Nothing);

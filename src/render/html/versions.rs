@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use super::document::{Document, Fingerprint, State};
 use super::{both, tspans};
 use crate::data::{sentence, words};
-use crate::text::Text;
-use crate::text::escape_html;
+use base::text::Text;
+use base::text::escape_html;
 
 /// The size of a box.
 const BOX: (i32, i32) = (210, 64);

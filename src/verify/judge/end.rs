@@ -5,7 +5,7 @@ use super::super::protocol::{Event, Part, Rung};
 use super::super::run::Done;
 use super::{Item, QUOTED, item};
 use crate::data::sentence;
-use crate::report::{Evidence, Found, Reason};
+use base::report::{Evidence, Found, Reason};
 
 /// How many functions a title names.
 const NAMED: usize = 5;

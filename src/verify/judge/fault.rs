@@ -5,8 +5,8 @@ use super::super::protocol::{Again, Fault, Pattern, Place, Rung, Wrong};
 use super::{Item, place};
 use crate::data::sentence;
 use crate::errcodes::{self, Match};
-use crate::report::{Evidence, Finding, FixStep, Found, Reason, Severity};
-use crate::text::Text;
+use base::report::{Evidence, Finding, FixStep, Found, Reason, Severity};
+use base::text::Text;
 
 /// "No memory": somebody else has it; that is no fault of the device.
 const NO_MEMORY: i32 = 207_001;

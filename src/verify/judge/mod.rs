@@ -12,11 +12,11 @@ use super::plog::LogTail;
 use super::protocol::{Event, Fault, Outcome, Rung};
 use super::run::{Done, Use};
 use crate::data::Catalog;
-use crate::report::{
+use base::report::{
     Evidence, Finding, Found, Reason, RuleResult, Severity, Verdict, fold_consequences,
 };
-use crate::text::Text;
-use crate::visible::NAME;
+use base::text::Text;
+use base::visible::NAME;
 use end::{of_chatter, of_end};
 use fault::{Code, of_fault};
 

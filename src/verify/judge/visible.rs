@@ -1,9 +1,9 @@
 //! The list of visible devices, where the runtime did not take it whole.
 
 use super::{Item, Surroundings};
-use crate::report::Severity;
 use crate::verify::run::Done;
-use crate::visible::judge_taken;
+use base::report::Severity;
+use base::visible::judge_taken;
 
 /// Adds what is wrong with the list, and names it as the cause of devices that are missing.
 ///

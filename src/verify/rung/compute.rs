@@ -3,10 +3,10 @@
 use acl_abi::Tensor;
 
 use super::{Ended, GUARD, GUARD_SIZE, Measured, Probe, Stopped, wrong};
-use crate::chip::ChipFamily;
 use crate::verify::protocol::{Again, Dtype, Fault, Level, Place, Rung};
 use crate::verify::soc::{adds, multiplies};
 use crate::verify::vendor::{Buffer, Operator, Plan};
+use base::chip::ChipFamily;
 use probe_numbers::{
     Case, Expected, POISON, SEEDS, addition, elements, large_product, near_addition, near_product,
     product,

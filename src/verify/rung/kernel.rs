@@ -8,11 +8,11 @@ use std::ffi::CStr;
 use std::path::Path;
 
 use super::{Ended, GUARD, GUARD_SIZE, Measured, Probe, Stopped, again, described, wrong};
-use crate::chip::ChipFamily;
 use crate::verify::cache;
 use crate::verify::protocol::{Again, Dtype, Event, Fault, Level, Place, Rung, Wrong};
 use crate::verify::soc::compiler_arch;
 use crate::verify::vendor::{Buffer, Kernel};
+use base::chip::ChipFamily;
 use probe_numbers::{Exact, POISON, SEEDS, addition, elements};
 
 /// The kernel, as the compiler gets it.

@@ -7,10 +7,10 @@ use acl_abi::{Stream, Tensor};
 
 use super::memory::words;
 use super::{Ended, Measured, Probe, Reporter, Stopped, passed, wrong};
-use crate::chip::ChipFamily;
 use crate::verify::protocol::{Again, Dtype, Event, Fault, Order, Place, Rung};
 use crate::verify::soc::multiplies;
 use crate::verify::vendor::{Buffer, Operator, Vendor};
+use base::chip::ChipFamily;
 use probe_numbers::{Case, POISON, SEEDS, addresses, large_product};
 
 /// Sizes of the matrices: the first that takes more than [`ROUND`] is used, or the largest.

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use flate2::read::MultiGzDecoder;
 
 use super::{Problem, ProblemKind};
-use crate::tarball;
+use base::tarball;
 
 /// The most members that are read of one archive.
 const MEMBERS: usize = 100_000;

@@ -7,7 +7,7 @@ const EPOCH: i64 = 719_468;
 const ERA: i64 = 146_097;
 
 /// Days since 1970-01-01 of a date: its year, month and day, which are not checked.
-pub(crate) fn days(year: i64, month: u32, day: u32) -> i64 {
+pub fn days(year: i64, month: u32, day: u32) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
     let of_era = year.rem_euclid(400);
@@ -17,7 +17,7 @@ pub(crate) fn days(year: i64, month: u32, day: u32) -> i64 {
 }
 
 /// The year, month and day that lie so many days after 1970-01-01.
-pub(crate) fn date(days: i64) -> (i64, u32, u32) {
+pub fn date(days: i64) -> (i64, u32, u32) {
     let shifted = days + EPOCH;
     let of_era = shifted.rem_euclid(ERA);
     let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;

@@ -6,7 +6,7 @@
 use std::io;
 
 /// The cause of an error of a walk.
-pub(crate) fn cause(error: &walkdir::Error) -> io::Error {
+pub fn cause(error: &walkdir::Error) -> io::Error {
     match error.io_error() {
         Some(cause) => copy(cause),
         None => io::Error::other("links lead back to where they stand"),
@@ -14,7 +14,7 @@ pub(crate) fn cause(error: &walkdir::Error) -> io::Error {
 }
 
 /// The cause behind an error that may stand for one of a walk.
-pub(crate) fn behind(error: &io::Error) -> io::Error {
+pub fn behind(error: &io::Error) -> io::Error {
     let walk = error.get_ref().and_then(|inner| inner.downcast_ref::<walkdir::Error>());
     walk.map_or_else(|| copy(error), cause)
 }

@@ -17,7 +17,7 @@ impl Progress {
     }
 
     /// Tells the listener how many bytes of how many are done.
-    pub(crate) fn report(&self, done: u64, total: u64) {
+    pub fn report(&self, done: u64, total: u64) {
         if let Some(listener) = &self.0 {
             listener(done, total);
         }

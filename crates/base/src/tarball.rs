@@ -16,7 +16,7 @@ const HEADS: u64 = 1 << 20;
 /// # Errors
 ///
 /// Where a head cannot be read, is damaged, or longer than anybody needs.
-pub(crate) fn each<R: Read, Answer>(
+pub fn each<R: Read, Answer>(
     source: R,
     mut visit: impl FnMut(&mut Entry<'_, Metered<R>>) -> ControlFlow<Answer>,
 ) -> io::Result<Option<Answer>> {
@@ -37,7 +37,7 @@ pub(crate) fn each<R: Read, Answer>(
 }
 
 /// A stream of which so much may still be read.
-pub(crate) struct Metered<R> {
+pub struct Metered<R> {
     source: R,
     left: Rc<Cell<u64>>,
 }
