@@ -35,7 +35,6 @@ mod cmd;
 pub mod collect;
 pub mod config;
 pub mod convert;
-pub mod data;
 pub mod elf;
 #[cfg(test)]
 #[path = "../tests/support/elf.rs"]

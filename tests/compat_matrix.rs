@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ascend_doctor::data::Matrix;
 use assert_cmd::cargo::cargo_bin;
+use data::Matrix;
 
 /// The fact tables, where they are at hand: they are no part of the project.
 fn facts() -> Option<PathBuf> {

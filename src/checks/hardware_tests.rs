@@ -9,9 +9,9 @@ use tempfile::TempDir;
 
 use super::{Context, Profile};
 use crate::collect::{self, Options};
-use crate::data::Catalog;
 use crate::sysroot::Sysroot;
 use base::report::{Finding, Outcome, Severity, fold_consequences};
+use data::Catalog;
 
 /// The files that describe driver and firmware.
 const DESCRIPTIONS: [&str; 3] = [

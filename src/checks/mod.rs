@@ -36,9 +36,9 @@ mod wheel;
 
 pub use profile::Profile;
 
-use crate::data::Matrix;
 use crate::facts::Facts;
 use base::report::Outcome;
+use data::Matrix;
 
 /// What a check may look at.
 #[derive(Debug, Clone, Copy)]
@@ -102,7 +102,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::data::Catalog;
+    use data::Catalog;
 
     #[test]
     fn ids_are_unique_and_in_the_catalogue() {

@@ -2,8 +2,8 @@
 
 use super::pep::not_installed;
 use super::{Check, Context};
-use crate::data::sentence;
 use base::report::{Evidence, Found, Outcome};
+use data::sentence;
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[Check { id: "MS-PLUGIN", run: plugin }];

@@ -1,6 +1,6 @@
 //! Checks of the family `net`: what devices need to talk to those of other machines.
 
-use crate::data::sentence;
+use data::sentence;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 

@@ -8,10 +8,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::chip;
 use super::{Context, npu};
-use crate::data::words;
 use crate::facts::{Facts, InfoFile};
 use base::chip::ChipFamily;
 use base::text::Text;
+use data::words;
 
 /// The head of the report: label and value. A line of which nothing is known is left out.
 pub fn overview(facts: &Facts) -> Vec<(Text, Text)> {

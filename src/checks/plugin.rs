@@ -4,10 +4,10 @@
 use super::chip;
 use super::pep::{self, not_installed};
 use super::{Check, Context};
-use crate::data::sentence;
 use crate::facts::{EntryPoint, Facts, place};
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Outcome};
+use data::sentence;
 
 /// The checks of this file.
 pub(super) const CHECKS: &[Check] = &[

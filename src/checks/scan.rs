@@ -1,6 +1,6 @@
 //! What the scan itself met: files that could not be read or understood.
 
-use crate::data::localize_error;
+use data::localize_error;
 use std::collections::BTreeMap;
 
 use super::{Check, Context};

@@ -15,12 +15,12 @@ use crate::checks::{self, Check, Profile};
 use crate::cli::CheckArgs;
 use crate::collect::{self, Options, Progress};
 use crate::config::Skips;
-use crate::data::sentence;
-use crate::data::{Catalog, Matrix};
 use crate::facts::{Facts, Problem, ProblemKind};
 use crate::render::write_json;
 use base::report::{ExitStatus, Outcome, Reason, Report, RuleResult, Verdict, fold_consequences};
 use base::text::{Text, escape_line, nearest};
+use data::sentence;
+use data::{Catalog, Matrix};
 
 pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     if args.facts_only {

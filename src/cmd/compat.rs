@@ -11,13 +11,13 @@ use super::output::Output;
 use crate::checks::chip::chip;
 use crate::cli::CompatArgs;
 use crate::collect::{self, Options};
-use crate::data::Matrix;
-use crate::data::matrix::{Advice, Machine, NoAdvice, Parsed, Wish, base};
-use crate::data::{sentence, words};
 use crate::facts::Facts;
 use crate::render::{CompatPage, Format, render_compat};
 use base::report::{ExitStatus, Finding, FixStep, Report};
 use base::text::Text;
+use data::Matrix;
+use data::matrix::{Advice, Machine, NoAdvice, Parsed, Wish, base};
+use data::{sentence, words};
 
 pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     let matrix = load_matrix(args.matrix.as_deref())?;

@@ -1,9 +1,9 @@
 //! Why the program could not work, as it is told: every cause once, in the language of the user.
 
 use super::usage::language;
-use crate::data::localize_error;
-use crate::data::word;
 use base::text::Lang;
+use data::localize_error;
+use data::word;
 
 /// The line that is said of an error; `lang` is what was asked for, else the variables decide.
 #[must_use]

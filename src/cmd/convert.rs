@@ -31,12 +31,12 @@ use crate::convert::python::Project;
 use crate::convert::report::{Done, report, shown, shown_directory};
 use crate::convert::undo::{Undone, recover, undo};
 use crate::convert::walk::{Found, Scope, root_directories, walk};
-use crate::data::Catalog;
-use crate::data::{sentence, words};
 use crate::ops::{Tables, Target as Column};
 use crate::render::{Format, render_page};
 use base::report::{Evidence, ExitStatus, Found as Statement, Report};
 use base::text::Text;
+use data::Catalog;
+use data::{sentence, words};
 
 pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     if args.undo {

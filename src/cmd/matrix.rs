@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context as _;
 
 use super::output::read_argument;
-use crate::data::Matrix;
+use data::Matrix;
 
 /// The most that is read of a matrix file, in bytes; the built-in one has 0.1 MB.
 const MATRIX_LIMIT: u64 = 16 << 20;

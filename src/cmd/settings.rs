@@ -9,8 +9,8 @@ use anyhow::{Context as _, anyhow, bail};
 use super::output::{read_argument, say_aside};
 use crate::cli::{Cli, Command, OutputArgs};
 use crate::config::{Config, Day, NAME, Skips};
-use crate::data::sentence;
 use base::text::{Lang, escape_line};
+use data::sentence;
 
 /// The most that is read of the file, in bytes.
 const LIMIT: u64 = 1 << 20;

@@ -21,9 +21,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::data::{Lined, Mistake, OwnFile};
 use base::report::FailOn;
 use base::text::Lang;
+use data::{Lined, Mistake, OwnFile};
 
 pub use day::Day;
 pub use skip::{Skip, Skips};

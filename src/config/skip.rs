@@ -3,10 +3,10 @@
 use serde::Deserialize;
 
 use super::Day;
-use crate::data::Catalog;
-use crate::data::sentence;
 use base::report::{Finding, Report, Verdict};
 use base::text::{Text, escape_line, nearest};
+use data::Catalog;
+use data::sentence;
 
 /// A `[[skip]]` of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 
 use super::rules::{Action, Match, Place, Rule, Rules};
 use super::site::{Certainty, Decision, Planner};
-use crate::data::EnvVars;
+use data::EnvVars;
 
 /// What is to be said besides the rule of the variable.
 #[derive(Debug, Clone)]

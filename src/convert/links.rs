@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::report::shown;
-use crate::data::Catalog;
 use base::report::{Evidence, Finding, Found as Statement};
+use data::Catalog;
 
 /// A file with several names, before it was replaced under one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

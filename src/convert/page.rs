@@ -10,9 +10,9 @@ use super::diff::{lines, operations};
 use super::plan::{Plan, PlannedFile};
 use super::report::shown;
 use super::site::{Decision, Site};
-use crate::data::{sentence, word};
 use base::text::Lang;
 use base::text::escape_html;
+use data::{sentence, word};
 
 /// Lines around a change or a flagged place.
 const CONTEXT: usize = 3;

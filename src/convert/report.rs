@@ -12,10 +12,10 @@ use super::plan::{FileProblem, Plan, PlannedFile};
 use super::rules::{Match, Rule, Rules};
 use super::site::{Certainty, Decision, Site};
 use super::walk::{Found, Why};
-use crate::data::Catalog;
-use crate::data::{sentence, words};
 use base::report::{Evidence, Finding, FixStep, Found as Statement, Report, Severity, Table};
 use base::text::Text;
+use data::Catalog;
+use data::{sentence, words};
 
 /// Longer source lines are cut in reports, in characters.
 const MAX_EXCERPT: usize = 200;

@@ -15,7 +15,7 @@ pub use place::Place;
 pub use presence::Presence;
 pub use told::{Example, Told};
 
-use crate::data::table;
+use data::table;
 
 /// The files of the rules below `data/convert/`, by field.
 const FILES: &[&str] = &[

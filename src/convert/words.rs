@@ -1,8 +1,8 @@
 //! What a rule says: its own note and advice, or what follows from its kind.
 
 use super::rules::{Class, Match, Rule};
-use crate::data::{sentence, words};
 use base::text::Text;
+use data::{sentence, words};
 
 impl Rule {
     /// What is matched, as a reader would write it.

@@ -162,7 +162,7 @@ impl Layer {
     }
 
     fn file(&self) -> LayerFile {
-        crate::data::table(&format!("errors/causes/{}", self.name))
+        data::table(&format!("errors/causes/{}", self.name))
     }
 }
 
@@ -188,7 +188,7 @@ pub(super) fn built_in(id: &str) -> Option<&'static Cause> {
 }
 
 static EVIDENCE: LazyLock<BTreeMap<String, Evidence>> = LazyLock::new(|| {
-    let file: EvidenceFile = crate::data::table("errors/evidence");
+    let file: EvidenceFile = data::table("errors/evidence");
     file.evidence.into_iter().map(|evidence| (evidence.id.clone(), evidence)).collect()
 });
 
@@ -202,7 +202,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::data::Catalog;
+    use data::Catalog;
 
     fn chinese(text: &str) -> bool {
         text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c))

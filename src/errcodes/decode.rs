@@ -15,8 +15,8 @@ use serde::Serialize;
 
 use super::query::{Query, bare};
 use super::{Link, Row, family, table};
-use crate::data::words;
 use base::text::Text;
+use data::words;
 
 /// A code, taken apart.
 #[derive(Debug, Clone, Serialize)]

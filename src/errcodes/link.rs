@@ -10,8 +10,6 @@ use super::cause::{Cause, cause};
 use super::overlay::overlay;
 use base::text::Text;
 
-const LINKS: &str = include_str!("../../data/errors/code_causes.tsv");
-
 /// The weight of what all codes of a family speak for.
 const BY_FAMILY: u8 = 12;
 
@@ -46,14 +44,13 @@ struct NoteFile {
     note: Vec<Note>,
 }
 
-static NOTES: LazyLock<Vec<Note>> =
-    LazyLock::new(|| crate::data::table::<NoteFile>("errors/notes").note);
+static NOTES: LazyLock<Vec<Note>> = LazyLock::new(|| data::table::<NoteFile>("errors/notes").note);
 
 /// By family and code, what stands behind them. Causes are parsed layer by layer: here they are
 /// not looked at.
 static INDEX: LazyLock<HashMap<&str, HashMap<&str, &str>>> = LazyLock::new(|| {
     let mut index: HashMap<&str, HashMap<&str, &str>> = HashMap::new();
-    for line in LINKS.lines() {
+    for line in data::text("errors/code_causes.tsv").lines() {
         if let Some((family, rest)) = line.split_once('\t')
             && let Some((code, tail)) = rest.split_once('\t')
         {
@@ -80,7 +77,7 @@ pub fn links() -> impl Iterator<Item = (&'static str, &'static str, Link)> {
     let own = overlay().links.iter().filter_map(|(family, code, ..)| {
         Some((family.as_str(), code.as_str(), overlay().link(family, code)?))
     });
-    let built_in = LINKS.lines().filter_map(|line| {
+    let built_in = data::text("errors/code_causes.tsv").lines().filter_map(|line| {
         let (family, rest) = line.split_once('\t')?;
         let (code, rest) = rest.split_once('\t')?;
         Some((family, code, parse_tail(rest)?))
@@ -117,7 +114,9 @@ mod tests {
     fn every_link_joins_a_code_and_a_cause_that_exist() {
         let known = known();
         let mut seen = BTreeSet::new();
-        let lines = LINKS.lines().filter(|line| !line.starts_with(['#', 'f']));
+        let lines = data::text("errors/code_causes.tsv")
+            .lines()
+            .filter(|line| !line.starts_with(['#', 'f']));
         let mut count = 0;
         for line in lines {
             let cells: Vec<&str> = line.split('\t').collect();

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::log::{Role, Signature};
 use super::table;
 use super::{Cause, Family, Link, Note, Query, Row, cause, evidence};
-use crate::data::{Lined, Mistake, OwnFile};
+use data::{Lined, Mistake, OwnFile};
 
 /// What lies over the tables.
 #[derive(Debug, Default)]

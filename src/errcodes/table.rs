@@ -93,13 +93,13 @@ struct Index {
 
 /// The day on which a table was last changed, `YYYY-MM-DD`.
 pub fn as_of() -> String {
-    crate::data::table::<Index>("cann_errors").as_of
+    data::table::<Index>("cann_errors").as_of
 }
 
 /// A table: its text, and its rows once all were asked for.
 struct Table {
     id: &'static str,
-    text: &'static str,
+    text: LazyLock<&'static str>,
     head: OnceLock<Head>,
     rows: OnceLock<Vec<Row>>,
 }
@@ -116,7 +116,7 @@ macro_rules! tables {
     ($($id:literal),* $(,)?) => {
         [$(Table {
             id: $id,
-            text: include_str!(concat!("../../data/errors/", $id, ".tsv")),
+            text: LazyLock::new(|| data::text(concat!("errors/", $id, ".tsv"))),
             head: OnceLock::new(),
             rows: OnceLock::new(),
         }),*]
@@ -172,7 +172,7 @@ static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
 
 /// The families of the program itself.
 pub(super) fn built_in() -> Vec<Family> {
-    crate::data::table::<Index>("cann_errors").family
+    data::table::<Index>("cann_errors").family
 }
 
 /// All families, the most plausible first.
@@ -274,7 +274,7 @@ fn table(id: &str) -> Option<&'static Table> {
 
 impl Table {
     fn head(&'static self) -> &'static Head {
-        self.head.get_or_init(|| Head::of(self.text))
+        self.head.get_or_init(|| Head::of(*self.text))
     }
 }
 

@@ -9,10 +9,10 @@ use super::hostlist::{ranges, shortened};
 use super::record::Sent;
 use super::rules::{self, COMPONENTS, Context, Group, IN_SENTENCE, RULES, listed, spread};
 use super::{GroupBy, Options};
-use crate::data::Catalog;
-use crate::data::{sentence, words};
 use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::Text;
+use data::Catalog;
+use data::{sentence, words};
 
 /// As many values of one component as the table shows.
 const VALUES: usize = 8;

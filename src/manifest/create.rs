@@ -2,10 +2,10 @@
 
 use super::Manifest;
 use super::record::{self, Record};
-use crate::data::{of_the_package, record_digest};
 use crate::facts::normalize_name;
 use crate::sysroot::Sysroot;
 use base::hash::Sha256;
+use data::{of_the_package, record_digest};
 
 /// Why no manifest can be made of a wheel or directory.
 #[derive(Debug, thiserror::Error)]

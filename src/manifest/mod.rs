@@ -15,7 +15,7 @@
 //! ```
 //!
 //! Paths are relative to the directory that holds the package; hashes are hexadecimal;
-//! `record_sha256` is [`record_digest`](crate::data::record_digest) of the wheel's RECORD.
+//! `record_sha256` is [`record_digest`](data::record_digest) of the wheel's RECORD.
 
 mod create;
 pub(crate) mod record;

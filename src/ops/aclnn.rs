@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use foldhash::{HashMap, HashSet};
 
-use super::packed;
+use super::rows::rows;
 use base::chip::ChipFamily;
 
 /// What the documents of CANN say of a function.
@@ -29,18 +29,18 @@ pub enum AiCpu {
 }
 
 fn table(name: &str) -> &'static str {
-    Box::leak(packed::file(name).into_boxed_str())
+    data::text(&format!("ops/{name}.tsv"))
 }
 
 static FUNCTIONS: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
-    packed::rows(table("aclnn")).map(|row| (row[0], row[1].split(' ').collect())).collect()
+    rows(table("aclnn")).map(|row| (row[0], row[1].split(' ').collect())).collect()
 });
 
 static DOCS: LazyLock<HashMap<&'static str, Doc>> = LazyLock::new(|| {
     let words = |cell: &'static str, by: char| -> Vec<&'static str> {
         if cell == "-" { Vec::new() } else { cell.split(by).collect() }
     };
-    let rows = packed::rows(table("aclnn_docs")).map(|row| {
+    let rows = rows(table("aclnn_docs")).map(|row| {
         let arguments = words(row[3], ' ').into_iter().filter_map(|argument| {
             let (name, types) = argument.split_once('=')?;
             Some((name, types.split(',').collect()))
@@ -52,7 +52,7 @@ static DOCS: LazyLock<HashMap<&'static str, Doc>> = LazyLock::new(|| {
 });
 
 static AI_CPU: LazyLock<HashMap<&'static str, AiCpu>> = LazyLock::new(|| {
-    let rows = packed::rows(table("aicpu")).map(|row| {
+    let rows = rows(table("aicpu")).map(|row| {
         let when = match row[1] {
             "only" => AiCpu::Only,
             types => AiCpu::Except(types.split(',').collect()),
@@ -64,7 +64,7 @@ static AI_CPU: LazyLock<HashMap<&'static str, AiCpu>> = LazyLock::new(|| {
 
 /// The functions of the one CANN whose headers were read.
 static EXPORTED: LazyLock<HashSet<&'static str>> =
-    LazyLock::new(|| packed::rows(table("aclnn_8.1.RC1")).map(|row| row[0]).collect());
+    LazyLock::new(|| rows(table("aclnn_8.1.RC1")).map(|row| row[0]).collect());
 
 /// The functions that the kernel of an aten overload may call; which one may depend on its
 /// arguments.

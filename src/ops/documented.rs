@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use foldhash::{HashMap, HashMapExt as _, HashSet};
 
-use super::packed;
+use super::rows::rows;
 use super::tables::Runs;
 
 /// A limit that the documents state in a sentence.
@@ -55,7 +55,7 @@ struct Table {
 
 static WORDS: LazyLock<HashMap<&'static str, Worded>> = LazyLock::new(|| {
     let text = super::table_text("limits");
-    let rows = packed::rows(text).filter(|row| row.len() == 4).map(|row| {
+    let rows = rows(text).filter(|row| row.len() == 4).map(|row| {
         let allowed = row[1].split_once('=');
         let allowed = allowed.map(|(name, values)| (name, values.split(',').collect()));
         (row[0], Worded { key: row[0], allowed, en: row[2], zh: row[3] })
@@ -72,7 +72,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         apis: HashMap::with_capacity(2_800),
         methods: HashMap::with_capacity(500),
     };
-    for row in packed::rows(text) {
+    for row in rows(text) {
         match (row[0].strip_prefix('='), &*row) {
             (Some(number), [_, supported, types, missing, limits]) => {
                 let number = number.trim_start_matches('0');
@@ -175,12 +175,12 @@ mod tests {
         assert_eq!(table.documents.len(), 18);
         assert!(table.apis.len() > 2_500 && table.said.len() > 500 && WORDS.len() > 80);
         let text = super::super::table_text("api_docs");
-        for row in packed::rows(text).filter(|row| row[0].starts_with('=')) {
+        for row in rows(text).filter(|row| row[0].starts_with('=')) {
             for word in words(row[4]) {
                 assert!(WORDS.contains_key(word), "{word}");
             }
         }
-        for row in packed::rows(text).filter(|row| !row[0].starts_with('=')) {
+        for row in rows(text).filter(|row| !row[0].starts_with('=')) {
             for (first, last, value) in table.apis[row[0]].iter() {
                 assert!(first <= last && last < table.documents.len(), "{row:?}");
                 assert!(table.said.contains_key(value), "{row:?}: {value}");

@@ -4,16 +4,16 @@ use std::sync::LazyLock;
 
 use foldhash::HashMap;
 
-use super::packed;
+use super::rows::rows;
 use super::tables::Runs;
 
 /// The releases, and each overload with how it works in them.
 type Kinds = (Vec<&'static str>, HashMap<&'static str, Runs<'static>>);
 
 static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
-    let text = &*Box::leak(packed::file("host").into_boxed_str());
+    let text = data::text("ops/host.tsv");
     let releases = text.lines().find_map(|line| line.strip_prefix("# Releases: "));
-    let rows = packed::rows(text).map(|row| (row[0], Runs::new(row[1]))).collect();
+    let rows = rows(text).map(|row| (row[0], Runs::new(row[1]))).collect();
     (releases.map_or_else(Vec::new, |line| line.split(' ').collect()), rows)
 });
 

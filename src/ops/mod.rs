@@ -11,7 +11,7 @@ pub mod documented;
 pub mod host;
 pub mod installed;
 pub mod onnx;
-mod packed;
+mod rows;
 pub mod tables;
 pub mod target;
 
@@ -20,11 +20,11 @@ pub use tables::Tables;
 pub use target::{Match, Target};
 
 /// The rows of a table below `data/ops/` that another part of the program reads.
-pub(crate) fn table_rows(name: &str) -> impl Iterator<Item = packed::Row<'static>> {
-    packed::rows(table_text(name))
+pub(crate) fn table_rows(name: &str) -> impl Iterator<Item = rows::Row<'static>> {
+    rows::rows(table_text(name))
 }
 
 /// The text of a table below `data/ops/` that another part of the program reads.
 pub(crate) fn table_text(name: &str) -> &'static str {
-    Box::leak(packed::file(name).into_boxed_str())
+    data::text(&format!("ops/{name}.tsv"))
 }

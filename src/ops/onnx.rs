@@ -4,12 +4,12 @@ use std::sync::LazyLock;
 
 use foldhash::HashMap;
 
-use super::packed;
+use super::rows::rows;
 
 /// Each operator with its first and last opset in the tables.
 static KNOWN: LazyLock<HashMap<String, (i64, i64)>> = LazyLock::new(|| {
-    let text = packed::file("onnx");
-    let rows = packed::rows(&text).filter_map(|row| {
+    let text = data::text("ops/onnx.tsv");
+    let rows = rows(&text).filter_map(|row| {
         let (first, last) = row[1].split_once('-')?;
         Some((row[0].to_owned(), (first.parse().ok()?, last.parse().ok()?)))
     });

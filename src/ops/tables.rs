@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use foldhash::{HashMap, HashMapExt as _};
 
-use super::packed;
+use super::rows::rows;
 
 /// Values that change over the columns of a table, as runs of equal ones: `0-11:NL 12:L`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,28 +99,26 @@ pub struct Tables {
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     // The rows live as long as the program, which reads each table at most once.
-    let text = |name| &*Box::leak(packed::file(name).into_boxed_str());
+    let text = |name: &str| data::text(&format!("ops/{name}.tsv"));
     let runs = |name| -> BTreeMap<&'static str, Runs<'static>> {
-        packed::rows(text(name)).map(|row| (row[0], Runs::new(row[1]))).collect()
+        rows(text(name)).map(|row| (row[0], Runs::new(row[1]))).collect()
     };
     let aten = text("aten");
     Tables {
-        columns: packed::rows(text("tables")).map(|row| column(&row)).collect(),
+        columns: rows(text("tables")).map(|row| column(&row)).collect(),
         torch: aten
             .lines()
             .find_map(|line| line.strip_prefix("# Versions: "))
             .map_or_else(Vec::new, |line| line.split(' ').collect()),
         kernels: runs("kernels"),
         custom: runs("custom"),
-        native: packed::rows(aten)
-            .map(|row| (row[0], (given(row[1]), Runs::new(row[2]))))
-            .collect(),
+        native: rows(aten).map(|row| (row[0], (given(row[1]), Runs::new(row[2])))).collect(),
     }
 });
 
 static APIS: LazyLock<(Vec<Api>, HashMap<&'static str, usize>)> = LazyLock::new(|| {
-    let text = &*Box::leak(packed::file("api").into_boxed_str());
-    let apis: Vec<Api> = packed::rows(text).map(|row| api(&row)).collect();
+    let text = data::text("ops/api.tsv");
+    let apis: Vec<Api> = rows(text).map(|row| api(&row)).collect();
     let mut names = HashMap::with_capacity(apis.len() * 2);
     for (index, api) in apis.iter().enumerate() {
         for alias in &api.aliases {
@@ -286,9 +284,9 @@ mod tests {
             "python",
             "sync",
         ] {
-            let text = packed::file(name);
+            let text = data::text(&format!("ops/{name}.tsv"));
             let mut last = String::new();
-            for row in packed::rows(&text) {
+            for row in rows(&text) {
                 assert!(*row[0] >= *last, "{name}: {} stands behind {last}", row[0]);
                 assert!(row.iter().all(|cell| !cell.is_empty()), "{name}: {row:?}");
                 row[0].clone_into(&mut last);

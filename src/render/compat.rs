@@ -7,11 +7,11 @@ use unicode_width::UnicodeWidthStr as _;
 use super::Style;
 use super::plain::overview;
 use super::wrap::wrap;
-use crate::data::Matrix;
-use crate::data::matrix::{Advice, Level};
-use crate::data::{sentence, word};
 use base::report::Report;
 use base::text::escape_line;
+use data::Matrix;
+use data::matrix::{Advice, Level};
+use data::{sentence, word};
 
 /// What the page shows.
 pub(crate) struct CompatPage<'a> {

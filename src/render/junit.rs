@@ -10,10 +10,10 @@ use std::io::{self, Write};
 
 use super::Style;
 use super::plain::{finding_lines, reason_of};
-use crate::data::Catalog;
-use crate::data::{sentence, word};
 use base::report::{Finding, Report, RuleResult, Verdict};
 use base::text::{Lang, escape, escape_line};
+use data::Catalog;
+use data::{sentence, word};
 
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let suites = suites(report, style.lang);

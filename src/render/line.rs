@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use super::Style;
-use crate::data::{sentence, word};
 use base::report::{ExitStatus, Report};
 use base::text::{Lang, escape_line};
+use data::{sentence, word};
 
 /// Writes the gravest finding that fails the run, or why there is no verdict, or that all is well.
 /// The order of the words puts what matters first: readers cut lines.

@@ -7,9 +7,9 @@ use std::io::{self, Write};
 
 use super::Style;
 use super::plain::{consequences, show_evidence, summary_line};
-use crate::data::{sentence, word};
 use base::report::{Finding, Report, Verdict};
 use base::text::{Lang, escape, escape_line};
+use data::{sentence, word};
 
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let lang = style.lang;

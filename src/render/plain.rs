@@ -7,9 +7,9 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::Style;
 use super::wrap::wrap;
-use crate::data::{sentence, word};
 use base::report::{Evidence, EvidenceKind, Finding, Report, RuleResult, Summary};
 use base::text::{Lang, escape_line};
+use data::{sentence, word};
 
 /// Title, cause, evidence, fix and consequences, one statement a line, harmless on a terminal.
 pub(super) fn finding_lines(finding: &Finding, lang: Lang) -> Vec<String> {

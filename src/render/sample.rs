@@ -385,7 +385,7 @@ fn sarif_rules_carry_the_words_of_the_catalogue() {
     let sarif: serde_json::Value =
         serde_json::from_str(&show(&report, Format::Sarif, style(Lang::Zh))).unwrap();
     let rule = &sarif["runs"][0]["tool"]["driver"]["rules"][0];
-    let entry = crate::data::Catalog::builtin().entry("SCAN-READ").unwrap();
+    let entry = data::Catalog::builtin().entry("SCAN-READ").unwrap();
     assert_eq!(rule["help"]["text"], entry.detects.zh);
     assert_eq!(rule["properties"]["why"]["en"], entry.why.en);
 }

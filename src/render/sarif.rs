@@ -12,11 +12,11 @@ use sha2::{Digest as _, Sha256};
 
 use super::Style;
 use super::plain::{consequences, finding_lines, show_evidence};
-use crate::data::Catalog;
 use base::report::{
     Evidence, EvidenceKind, ExitStatus, Finding, FixStep, Report, Severity, Verdict,
 };
 use base::text::{Lang, Text};
+use data::Catalog;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";

@@ -8,9 +8,9 @@ use super::Style;
 use super::line::no_verdict;
 use super::plain::{consequences, overview, sentence_of, show_evidence, summary_line};
 use super::wrap::{hanging, wrap};
-use crate::data::{sentence, word};
 use base::report::{ExitStatus, Finding, Report, RuleResult, Severity, Table, Verdict};
 use base::text::{Text, escape, escape_line};
+use data::{sentence, word};
 
 /// As many pieces of evidence as are shown of one finding without `--verbose`.
 const EVIDENCE_SHOWN: usize = 5;

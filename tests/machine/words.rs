@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use ascend_doctor::data::Catalog;
+use data::Catalog;
 
 /// All sources that say findings, tests cut off.
 fn sources() -> String {

@@ -1,6 +1,6 @@
 //! Whether an installation is whole, consistent, and may be read.
 
-use crate::data::sentence;
+use data::sentence;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{is_active, is_workload, no_install};

@@ -1,6 +1,6 @@
 //! The operators: whether their package is there, fits, and is for this chip.
 
-use crate::data::sentence;
+use data::sentence;
 use std::collections::BTreeSet;
 
 use super::{has_npu, is_workload, no_install};

@@ -1,8 +1,8 @@
 //! MindSpore with CANN.
 
 use super::{Context, InUse, dist, dist_evidence, matrix_evidence};
-use crate::data::matrix::MindSporeSupport;
 use base::report::{Found, Outcome};
+use data::matrix::MindSporeSupport;
 
 pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
     let Some((package, _)) = dist(ctx.facts, "mindspore") else {

@@ -50,7 +50,7 @@ fn found(id: &str, facts: &Facts) -> Vec<Found> {
         Outcome::Found(found) => {
             for one in &found {
                 // Every placeholder of the words has a value.
-                let finding = crate::data::Catalog::builtin().resolve(one.clone());
+                let finding = data::Catalog::builtin().resolve(one.clone());
                 for text in [&finding.title, &finding.cause] {
                     let left = base::text::placeholders(&text.en);
                     assert!(left.is_empty(), "{id} {}: {left:?}", one.message);

@@ -2,8 +2,8 @@
 
 use super::{Context, InUse, at_most, dist, dist_evidence, is_development, matrix_evidence};
 use super::{python, python_minor};
-use crate::data::matrix::{Side, Support};
 use base::report::{Found, Outcome, Severity};
+use data::matrix::{Side, Support};
 
 pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
     let Some((package, version)) = dist(ctx.facts, "torch-npu") else {

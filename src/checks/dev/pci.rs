@@ -1,10 +1,10 @@
 //! NPUs on the PCI bus, and whether each has its node.
 
 use crate::checks::{Context, Profile, npu};
-use crate::data::sentence;
 use crate::facts::Facts;
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Outcome};
+use data::sentence;
 
 const BUS: &str = "/sys/bus/pci/devices";
 

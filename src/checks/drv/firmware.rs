@@ -1,8 +1,8 @@
 //! DRV-FIRMWARE: the firmware package is installed, and driver and firmware accept each other.
 
 use crate::checks::{Context, npu};
-use crate::data::sentence;
 use base::report::{Evidence, Found, Outcome};
+use data::sentence;
 
 use super::present;
 

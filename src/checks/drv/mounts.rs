@@ -2,10 +2,10 @@
 
 use crate::checks::chip;
 use crate::checks::{Context, npu};
-use crate::data::sentence;
 use crate::facts::Facts;
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Outcome};
+use data::sentence;
 
 pub(super) fn mounts(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;

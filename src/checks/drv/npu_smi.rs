@@ -1,9 +1,9 @@
 //! DRV-NPUSMI: what the driver's own tool says.
 
 use crate::checks::{Context, npu};
-use crate::data::sentence;
 use crate::facts::{Facts, NpuSmi};
 use base::report::{Evidence, Found, Outcome};
+use data::sentence;
 
 /// What explains that npu-smi fails.
 const CAUSES: &[&str] =

@@ -1,9 +1,9 @@
 //! DRV-PRESENT: the driver is installed, and its files say what it is.
 
 use crate::checks::{Context, npu};
-use crate::data::sentence;
 use crate::facts::{Facts, InfoFile};
 use base::report::{Evidence, Found, Outcome};
+use data::sentence;
 
 const INSTALL_INFO: &str = "/etc/ascend_install.info";
 

@@ -2,9 +2,9 @@
 
 use super::value;
 use crate::checks::Context;
-use crate::data::EnvVars;
 use base::report::{Evidence, Found, Outcome};
 use base::text::distance_within;
+use data::EnvVars;
 
 const NAME: &str = "PYTORCH_NPU_ALLOC_CONF";
 

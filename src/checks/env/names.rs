@@ -1,9 +1,9 @@
 //! Variables whose names are nearly those that the stack reads.
 
 use crate::checks::Context;
-use crate::data::EnvVars;
 use base::report::{Evidence, Found, Outcome};
 use base::text::distance_within;
+use data::EnvVars;
 
 /// Beginnings of names that belong to the Ascend stack alone.
 const PREFIXES: &[&str] =

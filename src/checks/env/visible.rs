@@ -2,9 +2,9 @@
 
 use super::value;
 use crate::checks::Context;
-use crate::data::sentence;
 use base::report::{Evidence, Found, Outcome};
 use base::visible::{NAME, judge};
+use data::sentence;
 
 pub(super) fn visible(ctx: &Context<'_>) -> Outcome {
     let list = match value(ctx, NAME) {

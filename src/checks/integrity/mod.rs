@@ -4,13 +4,13 @@
 #[cfg(test)]
 mod tests;
 
-use crate::data::sentence;
+use data::sentence;
 use std::collections::BTreeSet;
 
 use super::{Check, Context};
-use crate::data::KnownWheels;
 use crate::facts::{FileDifference, PackageIntegrity, PthCode};
 use base::report::{Evidence, Found, Outcome};
+use data::KnownWheels;
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[

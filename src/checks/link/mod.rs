@@ -10,7 +10,7 @@ mod system;
 #[cfg(test)]
 mod tests;
 
-use crate::data::sentence;
+use data::sentence;
 use std::collections::BTreeSet;
 
 use super::{Check, Context, npu};

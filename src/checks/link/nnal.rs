@@ -5,9 +5,9 @@ use super::{
     with_evidence,
 };
 use crate::checks::npu;
-use crate::data::sentence;
 use crate::facts::{LinkedObject, Nnal};
 use base::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
+use data::sentence;
 
 const ATB: &str = "libatb.so";
 

@@ -2,8 +2,8 @@
 //! user's interpreter, so its modules have to be found by that one.
 
 use crate::checks::Context;
-use crate::data::sentence;
 use base::report::{Evidence, Found, Outcome, Severity};
+use data::sentence;
 
 /// A package that the compiler needs: distribution, module, and how grave its absence is.
 ///
@@ -136,7 +136,7 @@ mod tests {
         let mut facts = machine();
         facts.python.dists.retain(|dist| !["numpy", "attrs"].contains(&dist.name.as_str()));
         let Outcome::Found(found) = check(&Context::of(&facts, Profile::General)) else { panic!() };
-        let finding = crate::data::Catalog::builtin().resolve(found[0].clone());
+        let finding = data::Catalog::builtin().resolve(found[0].clone());
         let run = finding.fix[0].run.as_deref().unwrap();
         assert!(run.ends_with(" -m pip install attrs 'numpy<2'"), "{run}");
     }

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use crate::cli::AuditOpsArgs;
 use crate::collect::installed;
-use crate::data::sentence;
 use crate::ops::installed::{Evidence, Found, find_site, read_site, read_wheel};
 use crate::ops::tables::Column;
 use crate::ops::{Match, Tables, Target};
 use crate::sysroot::Sysroot;
 use base::text::Text;
+use data::sentence;
 
 /// The torch_npu that is judged for, and how it was chosen.
 pub(super) struct Chosen {

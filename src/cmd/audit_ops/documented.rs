@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::Audited;
 use crate::audit::Place;
 use crate::audit::documented::{Documented, Point};
-use crate::data::Catalog;
-use crate::data::words;
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Report, Table};
 use base::text::Text;
+use data::Catalog;
+use data::words;
 
 /// Places that one finding shows.
 const MOST_PLACES: usize = 8;
@@ -125,7 +125,7 @@ fn said(one: &Documented) -> Text {
     };
     if !one.not_listed.is_empty() {
         let args = [("chips", one.not_listed.join(", "))];
-        add(crate::data::sentence("ops_documents_chips", &args));
+        add(data::sentence("ops_documents_chips", &args));
     }
     for (en, zh) in one.limits.iter().zip(&one.limits_zh) {
         add(Text { en: (*en).to_owned(), zh: (*zh).to_owned() });

@@ -10,10 +10,10 @@ use super::{Audited, Place};
 use crate::audit::judge::{Against, Class, Judged};
 use crate::audit::limits::Limit;
 use crate::audit::{self, Format, Unreadable};
-use crate::data::Catalog;
-use crate::data::sentence;
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Report};
+use data::Catalog;
+use data::sentence;
 
 /// Names that are listed in one sentence.
 const MOST_NAMES: usize = 12;

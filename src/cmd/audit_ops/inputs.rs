@@ -9,9 +9,9 @@ use walkdir::WalkDir;
 
 use super::links::{Links, is_hidden};
 use crate::audit::{self, Format, Model, Unreadable, python};
-use crate::data::Catalog;
-use crate::data::words;
 use base::walk_error;
+use data::Catalog;
+use data::words;
 
 /// Files of a directory that are looked at.
 const MOST_FILES: usize = 100_000;

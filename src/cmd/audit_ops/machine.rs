@@ -9,13 +9,13 @@ use crate::audit::limits::CannFunctions;
 use crate::checks::chip;
 use crate::cli::AuditOpsArgs;
 use crate::collect;
-use crate::data::sentence;
 use crate::elf::Object;
 use crate::ops::aclnn;
 use crate::sysroot::{SysFile, Sysroot};
 use base::chip::ChipFamily;
 use base::text::Text;
 use base::version::CannVersion;
+use data::sentence;
 
 /// The last release whose functions are known to be all there are.
 const KNOWN: &str = "8.1.RC1";

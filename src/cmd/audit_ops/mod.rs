@@ -29,11 +29,11 @@ use crate::ops::tables::Column;
 use crate::ops::{Match, Tables};
 use base::chip::ChipFamily;
 
-use crate::data::{sentence, words};
 use crate::render::Format;
 use base::report::{ExitStatus, Report, Table};
 use base::text::Text;
 use chosen::Chosen;
+use data::{sentence, words};
 use inputs::{Directory, Inputs, Unread};
 use machine::Cann;
 

@@ -11,11 +11,11 @@ use crate::audit::judge::Against;
 use crate::audit::python;
 use crate::audit::python::facts::Suggestion;
 use crate::convert::diff;
-use crate::data::Catalog;
-use crate::data::words;
 use crate::ops::table_text;
 use base::report::{Evidence, Found, Report, Table};
 use base::text::Text;
+use data::Catalog;
+use data::words;
 
 /// Places of one pattern that a finding shows.
 const MOST_PLACES: usize = 8;

@@ -2,11 +2,11 @@
 
 use super::{Audited, attention};
 use crate::audit::judge::Judged;
-use crate::data::words;
 use crate::ops::Tables;
 use crate::ops::tables::{Column, Origin};
 use base::report::Table;
 use base::text::Text;
+use data::words;
 
 /// The table of `--all-versions`.
 pub(super) fn table(read: &[Audited], tables: &Tables) -> Option<Table> {

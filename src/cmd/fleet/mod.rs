@@ -8,9 +8,9 @@ use anyhow::{Context as _, ensure};
 use super::output::{Output, read_argument};
 use crate::cli::{FleetCommand, MergeArgs};
 use crate::collect::now;
-use crate::data::sentence;
 use crate::fleet::{Expected, Fleet, GroupBy, Options, report};
 use base::report::ExitStatus;
+use data::sentence;
 
 /// The largest file of expected hosts, in bytes.
 const EXPECT_LIMIT: u64 = 16 << 20;

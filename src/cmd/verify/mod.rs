@@ -19,7 +19,6 @@ use super::machine::open_machine;
 use super::output::{self, Output};
 use super::progress::Line;
 use crate::cli::{MachineArgs, VerifyArgs};
-use crate::data::{sentence, words};
 use crate::elf;
 use crate::render::{Format, render};
 use crate::sysroot::Sysroot;
@@ -30,6 +29,7 @@ use crate::verify::protocol::{Dtype, Event, Fault, Level, Outcome, Rung};
 use crate::verify::run::{self, Done, Wanted, log_dir};
 use base::report::{ExitStatus, Report};
 use base::visible;
+use data::{sentence, words};
 use report::report;
 
 /// Allows simulated libraries: for the tests of this program.

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use crate::collect;
-use crate::data::words;
 use crate::sysroot::Sysroot;
 use crate::verify::judge::{Surroundings, judge};
 use crate::verify::parent::Ran;
@@ -11,6 +10,7 @@ use crate::verify::protocol::{Dtype, Event, Outcome, Rung};
 use crate::verify::run::Done;
 use base::report::{Report, Table, Verdict};
 use base::text::Text;
+use data::words;
 
 /// What every output says where the libraries are a simulation.
 const SIMULATED: &str = "SIMULATED";

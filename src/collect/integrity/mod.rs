@@ -8,12 +8,12 @@ mod unlisted;
 mod upstream;
 
 use super::{Options, Progress};
-use crate::data::record_digest;
 use crate::facts::{Dist, Integrity, PackageIntegrity, Python};
 use crate::manifest::record;
 use crate::sysroot::{ReadError, Sysroot};
 use base::hash::Sha256;
 use compare::{Compared, targets};
+use data::record_digest;
 
 /// The distribution whose files are examined.
 const PACKAGE: &str = "torch-npu";

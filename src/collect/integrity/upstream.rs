@@ -2,10 +2,10 @@
 
 use super::compare::{Compared, State, Target, below, compare_one, difference};
 use super::{Options, count, listed};
-use crate::data::KnownWheels;
 use crate::facts::{Dist, FileDifference, Upstream};
 use crate::sysroot::Sysroot;
 use base::hash::Sha256;
+use data::KnownWheels;
 
 /// What the files are compared with.
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@ use pep440_rs::Version;
 
 use super::rules::{Action, Match, Place, Rule, Rules};
 use super::site::{Certainty, Planner};
-use crate::data::Matrix;
+use data::Matrix;
 
 /// Plans a file of requirements, which its name (without directories) tells apart.
 pub fn plan(planner: &mut Planner<'_>, name: &str) {

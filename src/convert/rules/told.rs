@@ -7,8 +7,8 @@ use foldhash::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::{FILES, Rule};
-use crate::data::table;
 use base::text::Words;
+use data::table;
 
 /// A before/after pair that shows a rule, and tests it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -71,9 +71,9 @@ impl Rule {
         let field = FILES.iter().position(|field| *field == self.field);
         let shelf = field.map(|at| &SHELVES[at]).expect("a rule is of a file of the table");
         let told = shelf.get_or_init(|| {
-            let file: File = table(&format!("convert/{}.told", self.field));
+            let file: File = table(&format!("convert/{}.texts", self.field));
             file.rule.into_iter().map(|told| (told.id, told)).collect()
         });
-        told.get(self.id).expect("build.rs writes one row for each rule")
+        told.get(self.id).expect("packing writes one row for each rule")
     }
 }

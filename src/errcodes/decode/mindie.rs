@@ -7,9 +7,9 @@
 //! MindIE-LLM's server.
 
 use super::{Decoding, Part};
-use crate::data::words;
 use crate::errcodes::{Link, cause};
 use base::text::Text;
+use data::words;
 
 const COMPONENTS: [&str; 9] = [
     "MindIE Cert",

@@ -178,7 +178,7 @@ pub(super) fn name_decoding(name: &str) -> Option<Decoding> {
         "8888" => Some("part_call"),
         _ => None,
     };
-    let meaning = kind.map(crate::data::words).or_else(|| symbol("ecode", name));
+    let meaning = kind.map(data::words).or_else(|| symbol("ecode", name));
     let warns = if name.starts_with('W') { "part_warning" } else { "part_error" };
     let parts = vec![
         Part::said("part_gravity", &name[..1], Some(warns)),

@@ -2,10 +2,10 @@
 
 use super::diagnosis::{Culprit, Diagnosis, Folded, Line, Missing, Suspect, Why};
 use super::source::{Problem, ProblemKind};
-use crate::data::{sentence, words};
 use crate::errcodes::{Cause, cause, evidence};
 use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::{Lang, Text};
+use data::{sentence, words};
 
 /// As many kinds of missing evidence as are asked for.
 const MISSING: usize = 2;

@@ -174,7 +174,7 @@ const FILES: [&str; 29] = [
 
 static SIGNATURES: LazyLock<Vec<Signature>> = LazyLock::new(|| {
     let read = |name: &&str| {
-        let file: SignatureFile = crate::data::table(&format!("errors/signatures/{name}"));
+        let file: SignatureFile = data::table(&format!("errors/signatures/{name}"));
         file.signature
     };
     let own = &overlay().signatures;
@@ -186,14 +186,14 @@ static SIGNATURES: LazyLock<Vec<Signature>> = LazyLock::new(|| {
 });
 
 static EDGES: LazyLock<Vec<Edge>> = LazyLock::new(|| {
-    let file: EdgeFile = crate::data::table("errors/edges");
+    let file: EdgeFile = data::table("errors/edges");
     file.edge
 });
 
 /// The words of the knowledge base: each line of `data/errors/knowledge.toml` is a signature that
 /// shows its cause without stating it.
 fn knowledge() -> impl Iterator<Item = Signature> {
-    let file: KnowledgeFile = crate::data::table("errors/knowledge");
+    let file: KnowledgeFile = data::table("errors/knowledge");
     let source = file.source;
     file.rows.into_iter().map(move |KnowledgeRow(id, cause, weight, words)| {
         let longest = words.iter().max_by_key(|word| word.len()).cloned().unwrap_or_default();

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::super::record::Known;
 use super::{COMPONENTS, Context, Group, component, in_group, listed, seen};
-use crate::data::words;
 use base::report::{Found, Outcome};
 use base::text::Text;
+use data::words;
 
 /// The values of a component in a group, the most frequent first, with their hosts.
 pub(crate) struct Spread<'a> {

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use super::gather::{Fleet, Host};
 use super::record::Known;
 use super::{GroupBy, Options};
-use crate::data::words;
 use base::report::{Found, Outcome, Severity};
 use base::text::Text;
 pub(super) use components::{shown, spread};
+use data::words;
 pub(super) use presence::missing;
 
 /// Where a report says a component.
@@ -127,7 +127,7 @@ impl Group<'_> {
         if self.name.is_empty() {
             return Text::default();
         }
-        crate::data::sentence("fleet_in_group", &[("group", self.name.clone())])
+        data::sentence("fleet_in_group", &[("group", self.name.clone())])
     }
 }
 

@@ -1,8 +1,8 @@
 //! Who answered, and under which name.
 
 use super::{Context, listed, seen};
-use crate::data::localize_error;
 use base::report::{Evidence, Found, Outcome};
+use data::localize_error;
 
 /// As many documents as are named.
 const NAMED: usize = 20;

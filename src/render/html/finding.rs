@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 
 use super::both;
-use crate::data::words;
 use crate::render::plain::{consequences, show_evidence};
 use base::report::{Finding, Severity};
 use base::text::escape_html;
 use base::text::{Lang, Text};
+use data::words;
 
 /// As much evidence as is shown at once; the rest is folded in once more.
 const SHOWN: usize = 8;
@@ -42,7 +42,7 @@ pub(super) fn write(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
         for (number, evidence) in finding.evidence.iter().enumerate() {
             if number == SHOWN {
                 let more = (finding.evidence.len() - SHOWN).to_string();
-                let more = crate::data::sentence("more", &[("n", more)]);
+                let more = data::sentence("more", &[("n", more)]);
                 writeln!(out, "</ul><details><summary>{}</summary><ul>", both(&more))?;
             }
             let said = |lang| show_evidence(evidence, lang);

@@ -3,9 +3,9 @@
 use serde::Deserialize;
 
 use super::document::Document;
-use crate::data::{sentence, words};
 use base::report::{Evidence, Finding, FixStep, Severity};
 use base::text::Text;
+use data::{sentence, words};
 
 /// One answer. What a page does not show is passed over.
 #[derive(Debug, Deserialize)]

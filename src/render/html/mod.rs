@@ -15,10 +15,10 @@ use std::io::{self, Write};
 
 use super::Style;
 use super::plain::summary_line;
-use crate::data::Catalog;
-use crate::data::words;
 use base::report::{Report, Verdict};
-use base::text::{Lang, Text, escape_line};
+use base::text::{Lang, Text};
+use data::Catalog;
+use data::words;
 
 pub(crate) use document::Document;
 use document::{Fact, State, Table};

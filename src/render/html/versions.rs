@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use super::document::{Document, Fingerprint, State};
 use super::{both, tspans};
-use crate::data::{sentence, words};
 use base::text::Text;
 use base::text::escape_html;
+use data::{sentence, words};
 
 /// The size of a box.
 const BOX: (i32, i32) = (210, 64);

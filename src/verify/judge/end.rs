@@ -4,8 +4,8 @@ use super::super::parent::{End, Ran, Stuck};
 use super::super::protocol::{Event, Part, Rung};
 use super::super::run::Done;
 use super::{Item, QUOTED, item};
-use crate::data::sentence;
 use base::report::{Evidence, Found, Reason};
+use data::sentence;
 
 /// How many functions a title names.
 const NAMED: usize = 5;

@@ -3,8 +3,8 @@
 use super::super::parent::{End, Ran};
 use super::super::protocol::{Event, Fault, Outcome};
 use super::{Item, of_ran, place};
-use crate::data::sentence;
 use base::report::{Evidence, Reason};
+use data::sentence;
 
 /// What waiting for a rank that does not come ends with: the limits of HCCL, and a connection
 /// that the other side ended.

@@ -3,10 +3,10 @@
 use super::super::parent::Ran;
 use super::super::protocol::{Again, Fault, Pattern, Place, Rung, Wrong};
 use super::{Item, place};
-use crate::data::sentence;
 use crate::errcodes::{self, Match};
 use base::report::{Evidence, Finding, FixStep, Found, Reason, Severity};
 use base::text::Text;
+use data::sentence;
 
 /// "No memory": somebody else has it; that is no fault of the device.
 const NO_MEMORY: i32 = 207_001;
@@ -214,7 +214,7 @@ pub(super) fn translate(finding: &mut Finding, known: &Match) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Catalog;
+    use data::Catalog;
 
     /// The musl build says of itself what it cannot do, in both languages, and blames no device.
     #[test]

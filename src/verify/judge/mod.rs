@@ -11,12 +11,12 @@ use super::parent::Ran;
 use super::plog::LogTail;
 use super::protocol::{Event, Fault, Outcome, Rung};
 use super::run::{Done, Use};
-use crate::data::Catalog;
 use base::report::{
     Evidence, Finding, Found, Reason, RuleResult, Severity, Verdict, fold_consequences,
 };
 use base::text::Text;
 use base::visible::NAME;
+use data::Catalog;
 use end::{of_chatter, of_end};
 use fault::{Code, of_fault};
 

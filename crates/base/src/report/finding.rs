@@ -143,7 +143,7 @@ pub const UNKNOWN_VERSION: &str = "?";
 /// What a rule hands over: which message of which id, with its arguments.
 ///
 /// The words come from the catalogue (`data/findings/`), so that a rule holds no prose and a
-/// translator finds every sentence in one place. See [`crate::data::Catalog::resolve`].
+/// translator finds every sentence in one place. See [`data::Catalog::resolve`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// The finding id, for example `CANN-HOME`.

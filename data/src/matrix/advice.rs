@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::VllmAscend;
 use super::install::{cann_packages, environment, uses_atb};
 use super::{Basis, CannSide, DriverSide, DriverSupport, Level, Matrix, Parsed, Support, TorchNpu};
-use crate::data::sentence;
+use crate::sentence;
 use base::text::Text;
 use base::version::{CannVersion, DottedVersion, InnerVersion};
 

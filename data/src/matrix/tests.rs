@@ -21,7 +21,7 @@ fn fits(npu: &str, on: &str) -> bool {
 
 #[test]
 fn the_builtin_matrix_is_sound() {
-    let (matrix, _) = Matrix::parse(include_str!("../../../data/compat_matrix.toml")).unwrap();
+    let (matrix, _) = Matrix::parse(include_str!("../../compat_matrix.toml")).unwrap();
     // What is built in was unpacked without these proofs.
     let (read, unpacked) = (serde_json::to_value(&matrix), serde_json::to_value(Matrix::builtin()));
     assert_eq!(read.unwrap(), unpacked.unwrap());

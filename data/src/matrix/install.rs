@@ -3,7 +3,7 @@
 use pep440_rs::Version;
 
 use super::{Machine, Matrix, TorchNpu, VllmAscend};
-use crate::data::sentence;
+use crate::sentence;
 use base::text::{Text, shell_quote};
 use base::version::CannVersion;
 

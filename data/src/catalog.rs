@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 
 use super::table;
-use crate::data::localize_error;
-use crate::data::word;
+use crate::localize_error;
+use crate::word;
 use base::report::{
     Finding, FixStep, Found, Outcome, Reason, Report, RuleResult, Severity, UNKNOWN_VERSION,
     Verdict,

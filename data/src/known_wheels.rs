@@ -17,12 +17,12 @@
 
 use std::sync::LazyLock;
 
+use crate::text;
 use base::hash::{Hasher, Sha256};
 
-const TEXT: &str = include_str!("../../data/known_wheels.tsv");
-
-static BUILTIN: LazyLock<KnownWheels> =
-    LazyLock::new(|| KnownWheels::parse(TEXT).expect("the built-in list is proved by a test"));
+static BUILTIN: LazyLock<KnownWheels> = LazyLock::new(|| {
+    KnownWheels::parse(text("known_wheels.tsv")).expect("the built-in list is proved by a test")
+});
 
 /// The published wheels.
 #[derive(Debug)]
@@ -182,10 +182,11 @@ mod tests {
 
     #[test]
     fn the_list_is_whole_and_small_enough_to_ship() {
-        assert!(TEXT.len() < 1_000_000, "{} bytes", TEXT.len());
-        let list = KnownWheels::parse(TEXT).unwrap();
+        let text = crate::text("known_wheels.tsv");
+        assert!(text.len() < 1_000_000, "{} bytes", text.len());
+        let list = KnownWheels::parse(text).unwrap();
         let (all, with_files) = list.counts();
-        assert!(TEXT.contains(&format!("wheels\t{all}\t{with_files}\n")));
+        assert!(text.contains(&format!("wheels\t{all}\t{with_files}\n")));
         assert!(all >= 500 && with_files >= 30);
         assert_eq!((list.package, list.as_of.len()), ("torch_npu", 10));
         let mut names = BTreeSet::new();

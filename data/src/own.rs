@@ -32,15 +32,15 @@ pub struct Mistake {
 
 /// A row, or a value, and the line on which it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Lined<T> {
+pub struct Lined<T> {
     /// Counted from 1.
-    pub(crate) line: usize,
+    pub line: usize,
     /// What stands there.
-    pub(crate) value: T,
+    pub value: T,
 }
 
 /// The content of a file, taken out piece by piece.
-pub(crate) struct OwnFile<'t> {
+pub struct OwnFile<'t> {
     table: DeTable<'t>,
     lines: Lines,
 }
@@ -51,7 +51,7 @@ impl<'t> OwnFile<'t> {
     /// # Errors
     ///
     /// If it is no TOML, or has a key that is not known.
-    pub(crate) fn parse(text: &'t str, known: &[&str]) -> Result<Self, Mistake> {
+    pub fn parse(text: &'t str, known: &[&str]) -> Result<Self, Mistake> {
         let lines = Lines::of(text);
         let table = DeTable::parse(text).map_err(|error| Mistake {
             line: lines.at(error.span().map_or(0, |span| span.start)),
@@ -69,10 +69,7 @@ impl<'t> OwnFile<'t> {
     }
 
     /// The value of a key, if it is there.
-    pub(crate) fn value<T: DeserializeOwned>(
-        &mut self,
-        key: &str,
-    ) -> Result<Option<Lined<T>>, Mistake> {
+    pub fn value<T: DeserializeOwned>(&mut self, key: &str) -> Result<Option<Lined<T>>, Mistake> {
         let Some(value) = self.table.remove(key) else { return Ok(None) };
         let line = self.lines.at(value.span().start);
         match decode(&value, None) {
@@ -82,16 +79,13 @@ impl<'t> OwnFile<'t> {
     }
 
     /// The same, of a key that has to be there.
-    pub(crate) fn needed<T: DeserializeOwned>(&mut self, key: &str) -> Result<Lined<T>, Mistake> {
+    pub fn needed<T: DeserializeOwned>(&mut self, key: &str) -> Result<Lined<T>, Mistake> {
         let missing = || Mistake { line: 1, what: format!("missing field `{key}`") };
         self.value(key)?.ok_or_else(missing)
     }
 
     /// The rows of `[[key]]`, in their order; none, if there is no such table.
-    pub(crate) fn rows<T: DeserializeOwned>(
-        &mut self,
-        key: &str,
-    ) -> Result<Vec<Lined<T>>, Mistake> {
+    pub fn rows<T: DeserializeOwned>(&mut self, key: &str) -> Result<Vec<Lined<T>>, Mistake> {
         let Some(all) = self.table.remove(key) else { return Ok(Vec::new()) };
         let rows: Result<Vec<T>, String> = decode(&all, None);
         match (rows, all.get_ref()) {

@@ -93,7 +93,7 @@ macro_rules! matrix {
 
         impl Matrix {
             fn unpack() -> Self {
-                let file: BuiltIn = crate::data::table("compat_matrix");
+                let file: BuiltIn = crate::table("compat_matrix");
                 Self {
                     schema: file.schema,
                     as_of: file.as_of,

@@ -114,13 +114,16 @@ mod tests {
     #[expect(clippy::disallowed_methods, reason = "reads the sources of the program")]
     fn every_sentence_of_ours_is_in_the_sources() {
         let mut sources = String::new();
-        for entry in walkdir::WalkDir::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")) {
+        let home = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let trees =
+            ["src", "crates", "data/src"].map(|tree| walkdir::WalkDir::new(home.join(tree)));
+        for entry in trees.into_iter().flatten() {
             let entry = entry.unwrap();
             if entry.path().extension().is_some_and(|ending| ending == "rs") {
                 sources.push_str(&std::fs::read_to_string(entry.path()).unwrap());
             }
         }
-        sources.push_str(include_str!("../../data/ui.toml"));
+        sources.push_str(include_str!("../ui.toml"));
         // Sentences go on in the next line of a source.
         let joined = regex::Regex::new(r"\\\n\s*").unwrap().replace_all(&sources, "");
         let joined = joined.replace("\\\"", "\"");

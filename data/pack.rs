@@ -1,0 +1,39 @@
+//! From a file below `data/` to what readers take apart: used by the build script for programs
+//! that carry their tables, and at run time by debug programs, which read them from `data/`.
+
+/// The tables that `data/<name>.toml` becomes, in `MessagePack`, by name.
+///
+/// The texts of `convert` rules are a table of their own, `<name>.texts`: planning does not need
+/// them, and they are three quarters of the bytes.
+///
+/// # Errors
+///
+/// If the text is not valid TOML.
+pub(crate) fn tables(name: &str, text: &str) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let mut table: toml::Table =
+        toml::from_str(text).map_err(|error| format!("data/{name}.toml: {error}"))?;
+    let texts = name.starts_with("convert/").then(|| split_texts(&mut table)).flatten();
+    let texts = texts.map(|texts| (format!("{name}.texts"), texts));
+    let all = texts.into_iter().chain([(name.to_owned(), table)]);
+    all.map(|(name, table)| {
+        let packed = rmp_serde::to_vec(&table).map_err(|error| format!("{name}: {error}"))?;
+        Ok((name, packed))
+    })
+    .collect()
+}
+
+/// Moves the texts of rules into a table of their own.
+fn split_texts(table: &mut toml::Table) -> Option<toml::Table> {
+    let rules = table.get_mut("rule")?.as_array_mut()?;
+    let rows = rules.iter_mut().filter_map(|rule| {
+        let rule = rule.as_table_mut()?;
+        let mut row = toml::Table::new();
+        row.insert("id".to_owned(), rule.get("id")?.clone());
+        for key in ["note", "advice", "source", "example"] {
+            row.extend(rule.remove(key).map(|value| (key.to_owned(), value)));
+        }
+        Some(toml::Value::Table(row))
+    });
+    let rows = rows.collect();
+    Some(toml::Table::from_iter([("rule".to_owned(), toml::Value::Array(rows))]))
+}
