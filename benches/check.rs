@@ -18,10 +18,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ascend_doctor::checks::{self, Context, Profile};
-use ascend_doctor::collect::{Options, collect};
-use ascend_doctor::sysroot::Sysroot;
 use base::hash::Sha256;
 use base::report::Outcome;
+use machine::collect::{Options, collect};
+use machine::sysroot::Sysroot;
 
 const ROUNDS: usize = 20;
 /// Python files of the tree that is built, as many as a torch_npu wheel has.

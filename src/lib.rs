@@ -32,22 +32,13 @@ pub mod audit;
 pub mod checks;
 pub mod cli;
 mod cmd;
-pub mod collect;
 pub mod config;
 pub mod convert;
-pub mod elf;
-#[cfg(test)]
-#[path = "../tests/support/elf.rs"]
-mod elf_writer;
 pub mod errcodes;
 pub mod explain;
-pub mod facts;
 pub mod fleet;
-pub mod link;
-pub mod manifest;
 pub mod ops;
 pub mod render;
-pub mod sysroot;
 pub mod verify;
 
 pub use cmd::{complaint, parse, run, usage};

@@ -12,11 +12,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use ascend_doctor::elf;
 use ascend_doctor::ops::Tables;
 use ascend_doctor::ops::dispatch::Registrations as _;
 use ascend_doctor::ops::installed::{Kernels, of_library, read_site, read_wheel};
-use ascend_doctor::sysroot::Sysroot;
+use machine::elf;
+use machine::sysroot::Sysroot;
 use serde_json::Value;
 
 fn truth() -> Option<Value> {

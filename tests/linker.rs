@@ -14,10 +14,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ascend_doctor::collect::{Options, collect};
-use ascend_doctor::facts::Host;
-use ascend_doctor::link::Loader;
-use ascend_doctor::sysroot::Sysroot;
+use facts::Host;
+use machine::collect::{Options, collect};
+use machine::link::Loader;
+use machine::sysroot::Sysroot;
 
 const NAMES: &[&str] = &["liba.so", "libb.so", "libc1.so", "libd.so.1"];
 const DIRS: &[&str] = &["one", "two", "three", "four", "lib64", "lib/x86_64-linux-gnu", "x86_64"];
@@ -212,7 +212,7 @@ fn ours(bench: &Bench, host: &Host, env: &[(&str, String)]) -> Loaded {
     let mut sysroot = Sysroot::live();
     let env = env.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
     sysroot.set_env("test", env);
-    let machine = ascend_doctor::elf::machine_code(std::env::consts::ARCH).unwrap();
+    let machine = machine::elf::machine_code(std::env::consts::ARCH).unwrap();
     let mut loader = Loader::new(&sysroot, machine, Vec::new());
     loader.set_processor(host.glibc.as_deref(), host.cpu.as_ref());
     loader.set_program(&bench.dir.join("bin/main").display().to_string()).unwrap();

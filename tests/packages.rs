@@ -10,8 +10,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use ascend_doctor::elf::Object;
 use flate2::read::GzDecoder;
+use machine::elf::Object;
 
 #[path = "support/mod.rs"]
 mod support;

@@ -1,7 +1,7 @@
 //! Shared objects: every byte of them is hostile.
 #![no_main]
 
-use ascend_doctor::elf::{inspect_bytes, machine_of};
+use machine::elf::{inspect_bytes, machine_of};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

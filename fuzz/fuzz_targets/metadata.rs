@@ -1,7 +1,7 @@
 //! The text files of a dist-info.
 #![no_main]
 
-use ascend_doctor::collect::python::metadata;
+use machine::collect::python::metadata;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

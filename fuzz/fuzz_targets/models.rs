@@ -6,7 +6,7 @@ use std::io::{Cursor, Write as _};
 
 use ascend_doctor::audit::judge::{Against, judge};
 use ascend_doctor::audit::{self, Model};
-use ascend_doctor::elf::strings_handed;
+use machine::elf::strings_handed;
 use ascend_doctor::ops::dispatch::Shipped;
 use ascend_doctor::ops::installed::{Kernels, native_functions};
 use ascend_doctor::ops::{Tables, Target};

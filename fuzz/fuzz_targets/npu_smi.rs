@@ -1,7 +1,7 @@
 //! What npu-smi prints.
 #![no_main]
 
-use ascend_doctor::collect::npu_smi::parse_bytes;
+use machine::collect::npu_smi::parse_bytes;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,7 +1,7 @@
 //! RECORD of an installed package.
 #![no_main]
 
-use ascend_doctor::collect::python::record;
+use machine::collect::python::record;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

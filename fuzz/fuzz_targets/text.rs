@@ -1,7 +1,7 @@
 //! Text of the examined machine on its way to a terminal, a shell, a report.
 #![no_main]
 
-use ascend_doctor::sysroot::environ::redact_urls;
+use machine::sysroot::environ::redact_urls;
 use base::text::escape;
 use libfuzzer_sys::fuzz_target;
 

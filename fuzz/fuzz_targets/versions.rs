@@ -1,7 +1,7 @@
 //! Version files of CANN, driver and firmware, and the versions and ranges in them.
 #![no_main]
 
-use ascend_doctor::collect::parse_info;
+use machine::collect::parse_info;
 use base::version::{CannVersion, DottedVersion, InnerVersion, PackageRange, RangeList};
 use libfuzzer_sys::fuzz_target;
 

@@ -1,8 +1,8 @@
 //! Which generation of Ascend chip a machine has: one answer for every check that needs it.
 
-use crate::facts::{Facts, PciFunction};
 use base::chip::ChipFamily;
 use base::report::Evidence;
+use facts::{Facts, PciFunction};
 
 /// A family that was seen, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +67,7 @@ fn add(seen: &mut Vec<Chip>, chip: Option<Chip>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::{NpuChip, NpuSmi};
+    use facts::{NpuChip, NpuSmi};
 
     fn function(address: &str, device: &str) -> PciFunction {
         PciFunction {

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{Context, Profile};
-use crate::collect::{self, Options};
-use crate::sysroot::Sysroot;
 use base::report::{Finding, Outcome, Severity, fold_consequences};
 use data::Catalog;
+use machine::collect::{self, Options};
+use machine::sysroot::Sysroot;
 
 /// The files that describe driver and firmware.
 const DESCRIPTIONS: [&str; 3] = [
@@ -213,9 +213,9 @@ fn a_driver_that_may_not_be_read_is_not_missing() {
         let mut facts =
             collect::collect(&Sysroot::tree(machine.dir.path()).unwrap(), &Options::default());
         facts.host.container.inside = Some(false);
-        facts.problems.push(crate::facts::Problem {
+        facts.problems.push(facts::Problem {
             path: path.to_owned(),
-            kind: crate::facts::ProblemKind::Denied,
+            kind: facts::ProblemKind::Denied,
             detail: String::new(),
             barrier: None,
             line: None,

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Check, Context};
-use crate::facts::{Closed, Facts, Problem, ProblemKind};
 use base::report::{EvidenceKind, Found, Outcome};
+use facts::{Closed, Facts, Problem, ProblemKind};
 
 /// The check that tells what could not be read.
 const SCAN: &str = "SCAN-READ";

@@ -1,9 +1,9 @@
 //! Checks of the family `host`: operating system, container, space.
 
 use super::{Check, Context, Profile, npu};
-use crate::facts::{Facts, place};
 use base::report::{Evidence, Found, Outcome};
 use data::sentence;
+use facts::{Facts, place};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[

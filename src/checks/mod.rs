@@ -36,9 +36,9 @@ mod wheel;
 
 pub use profile::Profile;
 
-use crate::facts::Facts;
 use base::report::Outcome;
 use data::Matrix;
+use facts::Facts;
 
 /// What a check may look at.
 #[derive(Debug, Clone, Copy)]

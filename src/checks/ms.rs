@@ -46,7 +46,7 @@ mod tests {
     use super::*;
     use crate::checks::Profile;
     use crate::checks::testing::{dist, facts_with, ids, python};
-    use crate::facts::CannInstall;
+    use facts::CannInstall;
 
     #[test]
     fn the_processor_build_has_no_plugin() {

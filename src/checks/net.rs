@@ -6,9 +6,9 @@ use std::net::IpAddr;
 
 use super::chip;
 use super::{Check, Context};
-use crate::facts::RankTable;
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Outcome, Severity};
+use facts::RankTable;
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[
@@ -274,7 +274,7 @@ fn matches(value: &str, prefixes: bool, there: &[String]) -> bool {
 mod tests {
     use super::*;
     use crate::checks::Profile;
-    use crate::facts::{Facts, HccnConf, PciFunction, RankDevice, RankTable};
+    use facts::{Facts, HccnConf, PciFunction, RankDevice, RankTable};
 
     fn machine(device: &str) -> Facts {
         let mut facts = Facts::default();

@@ -1,8 +1,8 @@
 //! What there is of an NPU and its driver: the questions that several families ask first.
 
 use super::Context;
-use crate::facts::FileKind;
-use crate::facts::{Facts, Node, Problem, ProblemKind, is_below};
+use facts::FileKind;
+use facts::{Facts, Node, Problem, ProblemKind, is_below};
 
 /// Whether the machine has to have a usable NPU (`--require-npu`, or a profile that needs one).
 pub(super) fn wanted(ctx: &Context<'_>) -> bool {

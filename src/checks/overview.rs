@@ -8,10 +8,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::chip;
 use super::{Context, npu};
-use crate::facts::{Facts, InfoFile};
 use base::chip::ChipFamily;
 use base::text::Text;
 use data::words;
+use facts::{Facts, InfoFile};
 
 /// The head of the report: label and value. A line of which nothing is known is left out.
 pub fn overview(facts: &Facts) -> Vec<(Text, Text)> {
@@ -273,7 +273,7 @@ fn digest<'a>(parts: impl Iterator<Item = &'a str>) -> String {
 mod tests {
     use super::*;
     use crate::checks::Profile;
-    use crate::facts::{Env, PciFunction};
+    use facts::{Env, PciFunction};
 
     fn machine() -> Facts {
         let mut facts = Facts::default();

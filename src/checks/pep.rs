@@ -6,8 +6,8 @@ use std::str::FromStr as _;
 use pep440_rs::{Operator, Version, VersionSpecifier, VersionSpecifiers};
 use pep508_rs::{MarkerEnvironment, MarkerEnvironmentBuilder, MarkerTree};
 
-use crate::facts::{Facts, Interpreter, normalize_name};
 use base::report::{Outcome, Reason};
+use facts::{Facts, Interpreter, normalize_name};
 
 /// The longest requirement that is looked at, in bytes; real ones have some hundred.
 const MAX_LENGTH: usize = 2000;

@@ -4,10 +4,10 @@
 use super::chip;
 use super::pep::{self, not_installed};
 use super::{Check, Context};
-use crate::facts::{EntryPoint, Facts, place};
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Outcome};
 use data::sentence;
+use facts::{EntryPoint, Facts, place};
 
 /// The checks of this file.
 pub(super) const CHECKS: &[Check] = &[
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
     use crate::checks::Profile;
     use crate::checks::testing::{dist, facts_with, ids, python};
-    use crate::facts::{Dist, PciFunction};
+    use facts::{Dist, PciFunction};
 
     fn run(check: fn(&Context<'_>) -> Outcome, facts: &Facts) -> Vec<String> {
         ids(check(&Context::of(facts, Profile::General)))

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{Check, Context};
-use crate::facts::MappedFile;
 use base::report::{Evidence, Found, Outcome};
+use facts::MappedFile;
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] =
@@ -64,7 +64,7 @@ fn of_the_stack(file: &MappedFile) -> bool {
 mod tests {
     use super::*;
     use crate::checks::Profile;
-    use crate::facts::{CannInstall, Facts};
+    use facts::{CannInstall, Facts};
 
     fn facts(mapped: &[(&str, bool)]) -> Facts {
         let mut facts = Facts::default();

@@ -4,8 +4,8 @@ use data::localize_error;
 use std::collections::BTreeMap;
 
 use super::{Check, Context};
-use crate::facts::{Problem, ProblemKind, is_below};
 use base::report::{Evidence, Found, Outcome};
+use facts::{Problem, ProblemKind, is_below};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] =
@@ -66,7 +66,7 @@ fn format(ctx: &Context<'_>) -> Outcome {
 mod tests {
     use super::*;
     use crate::checks::Profile;
-    use crate::facts::Facts;
+    use facts::Facts;
 
     #[test]
     fn what_a_closed_directory_hides_is_one_finding() {

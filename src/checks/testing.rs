@@ -1,7 +1,7 @@
 //! Facts for tests of checks, built in a few words.
 
-use crate::facts::{Dist, Facts, Interpreter};
 use base::report::Outcome;
+use facts::{Dist, Facts, Interpreter};
 
 /// An interpreter of this version in `/opt/py`, on aarch64.
 pub(super) fn python(version: &str) -> Interpreter {

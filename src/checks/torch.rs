@@ -4,8 +4,8 @@
 use pep440_rs::Version;
 
 use super::{Check, Context, pep};
-use crate::facts::{Dist, EntryPoint, Facts};
 use base::report::{Evidence, Found, Outcome};
+use facts::{Dist, EntryPoint, Facts};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[

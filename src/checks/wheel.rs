@@ -1,8 +1,8 @@
 //! `TNPU-WHEELTAG`: the wheel that was installed is one for this interpreter and machine.
 
 use super::{Check, Context, pep};
-use crate::facts::{Dist, Python};
 use base::report::{Evidence, Found, Outcome};
+use facts::{Dist, Python};
 
 /// The checks of this file.
 pub(super) const CHECKS: &[Check] = &[Check { id: "TNPU-WHEELTAG", run: check }];

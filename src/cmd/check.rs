@@ -13,14 +13,14 @@ use super::progress::Bar;
 use super::{finish_with_metrics, manifest};
 use crate::checks::{self, Check, Profile};
 use crate::cli::CheckArgs;
-use crate::collect::{self, Options, Progress};
 use crate::config::Skips;
-use crate::facts::{Facts, Problem, ProblemKind};
 use crate::render::write_json;
 use base::report::{ExitStatus, Outcome, Reason, Report, RuleResult, Verdict, fold_consequences};
 use base::text::{Text, escape_line, nearest};
 use data::sentence;
 use data::{Catalog, Matrix};
+use facts::{Facts, Problem, ProblemKind};
+use machine::collect::{self, Options, Progress};
 
 pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     if args.facts_only {

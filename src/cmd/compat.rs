@@ -10,14 +10,14 @@ use super::matrix::load_matrix;
 use super::output::Output;
 use crate::checks::chip::chip;
 use crate::cli::CompatArgs;
-use crate::collect::{self, Options};
-use crate::facts::Facts;
 use crate::render::{CompatPage, Format, render_compat};
 use base::report::{ExitStatus, Finding, FixStep, Report};
 use base::text::Text;
 use data::Matrix;
 use data::matrix::{Advice, Machine, NoAdvice, Parsed, Wish, base};
 use data::{sentence, words};
+use facts::Facts;
+use machine::collect::{self, Options};
 
 pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     let matrix = load_matrix(args.matrix.as_deref())?;
@@ -138,7 +138,7 @@ fn machine(facts: &Facts, args: &CompatArgs) -> Machine {
             .and_then(|info| info.get("compatible_version"))
             .filter(|list| !list.is_empty())
             .map(str::to_owned),
-        cann: install.and_then(crate::facts::CannInstall::parsed_version).map(Parsed),
+        cann: install.and_then(facts::CannInstall::parsed_version).map(Parsed),
         set_env: install.and_then(|install| install.set_env.clone()),
         nnal_set_env: facts.cann.nnal.iter().find_map(|nnal| nnal.set_env.clone()),
         chip: chip(facts).map(|chip| chip.family.to_string()),

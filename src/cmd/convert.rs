@@ -15,7 +15,6 @@ use super::machine::this_machine;
 use super::output::{Output, print, say_aside};
 use super::progress::Bar;
 use crate::cli::{Also, ConvertArgs};
-use crate::collect::installed;
 use crate::convert::commit::{Change, Committed, Finishing, commit};
 use crate::convert::copy::copy;
 use crate::convert::diff::unified;
@@ -37,6 +36,7 @@ use base::report::{Evidence, ExitStatus, Found as Statement, Report};
 use base::text::Text;
 use data::Catalog;
 use data::{sentence, words};
+use machine::collect::installed;
 
 pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     if args.undo {

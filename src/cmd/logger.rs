@@ -10,8 +10,8 @@ use std::time::Instant;
 use log::{LevelFilter, Log, Metadata, Record};
 
 use crate::cli::LogLevel;
-use crate::sysroot::environ::redact_urls;
 use base::text::escape_line;
+use machine::sysroot::environ::redact_urls;
 
 static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
 

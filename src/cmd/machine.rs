@@ -8,9 +8,9 @@ use anyhow::Context as _;
 use super::bundle::{is_bundle, member};
 use super::output::read_argument;
 use crate::cli::{MachineArgs, ScanArgs};
-use crate::collect::Options;
-use crate::facts::{FACTS_SCHEMA, Facts};
-use crate::sysroot::Sysroot;
+use facts::{FACTS_SCHEMA, Facts};
+use machine::collect::Options;
+use machine::sysroot::Sysroot;
 
 /// The most that is read of a facts file, in bytes.
 const FACTS_LIMIT: u64 = 256 << 20;

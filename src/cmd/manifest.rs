@@ -8,11 +8,11 @@ use anyhow::Context as _;
 
 use super::finish;
 use super::output::Output;
-use crate::manifest::{Manifest, from_tree, from_wheel};
-use crate::sysroot::Sysroot;
 use base::hash::{Hasher, Sha256};
 use base::report::{Evidence, ExitStatus, Found, Outcome, Report};
 use data::{Catalog, KnownWheels};
+use machine::manifest::{Manifest, from_tree, from_wheel};
+use machine::sysroot::Sysroot;
 
 /// The id under which wheels are judged.
 const ID: &str = "TNPU-MANIFEST";

@@ -4,7 +4,7 @@
     reason = "asks for the terminal's variables, reads files that the user named"
 )]
 
-use crate::collect::now;
+use machine::collect::now;
 use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
 use std::path::{Path, PathBuf};
 

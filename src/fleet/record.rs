@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::hostlist::MAX_NAME;
 use super::rules::{COMPONENTS, Place};
-use crate::facts::{HccnConf, RankTable};
 use base::report::{FixStep, Severity, Verdict};
 use base::text::Text;
+use facts::{HccnConf, RankTable};
 
 /// The most findings that are taken of one report.
 const MAX_FINDINGS: usize = 500;

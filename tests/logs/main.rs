@@ -12,7 +12,7 @@ mod reading;
 use std::path::Path;
 
 use ascend_doctor::errcodes::log::{Diagnosis, Filter, Input, diagnose, read};
-use ascend_doctor::sysroot::Sysroot;
+use machine::sysroot::Sysroot;
 
 /// What is said of the logs below `path`.
 fn examined(path: &Path) -> Diagnosis {

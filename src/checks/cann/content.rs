@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{is_active, is_workload, no_install};
 use crate::checks::{Context, Profile};
-use crate::facts::{CannInstall, InfoFile};
 use base::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 use base::version::{CannVersion, PackageRange};
+use facts::{CannInstall, InfoFile};
 
 pub(super) fn arch(ctx: &Context<'_>) -> Outcome {
     if let Some(outcome) = no_install(ctx) {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{is_workload, no_env, no_install};
 use crate::checks::{Context, Profile};
-use crate::facts::{CannInstall, EnvPath};
 use base::report::{Evidence, Found, Outcome, Severity};
+use facts::{CannInstall, EnvPath};
 
 /// A part of the environment that `set_env.sh` sets.
 struct Part {

@@ -9,8 +9,8 @@ mod presence;
 mod tests;
 
 use super::{Check, Context};
-use crate::facts::CannInstall;
 use base::report::Outcome;
+use facts::CannInstall;
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use super::{has_npu, is_workload, no_install};
 use crate::checks::chip;
 use crate::checks::{Context, Profile};
-use crate::facts::{CannInstall, InfoFile};
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 use base::version::CannVersion;
+use facts::{CannInstall, InfoFile};
 
 /// Kernels that were compiled ahead, below the root of an installation.
 const KERNELS: &str = "opp/built-in/op_impl/ai_core/tbe/kernel";

@@ -2,9 +2,9 @@
 
 use super::{no_env, user};
 use crate::checks::{Context, Profile, npu};
-use crate::facts::{EnvPath, is_below};
 use base::report::{Evidence, Found, Outcome};
 use data::sentence;
+use facts::{EnvPath, is_below};
 
 /// Variables without whose directory nothing works. `TOOLCHAIN_HOME` is not one of them: not
 /// every version has the directory that its own `set_env.sh` names.

@@ -3,11 +3,11 @@ use std::path::Path;
 
 use super::*;
 use crate::checks::Profile;
-use crate::collect::cann::fixture::{link, new_layout, old_layout, remove, variables, write};
-use crate::collect::{self, Options};
-use crate::facts::{Dist, Facts, NodeOwner, PciFunction};
-use crate::sysroot::Sysroot;
 use base::report::{Found, Severity};
+use facts::{Dist, Facts, NodeOwner, PciFunction};
+use machine::collect::cann::fixture::{link, new_layout, old_layout, remove, variables, write};
+use machine::collect::{self, Options};
+use machine::sysroot::Sysroot;
 
 const BASE: &str = "/usr/local/Ascend";
 const NEW: &str = "/usr/local/Ascend/cann-8.5.0";

@@ -2,10 +2,10 @@
 
 use super::{Context, InUse, at_most, matrix_evidence};
 use crate::checks::chip::chip;
-use crate::facts::Facts;
 use base::report::{Evidence, Found, Outcome, Severity};
 use base::version::{DottedVersion, InnerVersion};
 use data::matrix::{CannSide, DriverSide, DriverSupport};
+use facts::Facts;
 
 /// What is known of the driver.
 struct Driver<'a> {

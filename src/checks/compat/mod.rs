@@ -13,9 +13,9 @@ mod vllm;
 use pep440_rs::Version;
 
 use super::{Check, Context};
-use crate::facts::{CannInstall, Dist, Facts};
 use base::report::{Evidence, Outcome, Severity};
 use base::version::{CannVersion, Stage};
+use facts::{CannInstall, Dist, Facts};
 
 /// The checks that rest on the matrix, of several families.
 pub(super) const CHECKS: &[Check] = &[

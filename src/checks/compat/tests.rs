@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::checks::Profile;
-use crate::facts::{InfoFile, Interpreter};
 use base::report::Found;
+use facts::{InfoFile, Interpreter};
 
 /// A machine of one CANN, one driver and some packages; nothing of it is on a disk.
 fn machine(cann: &str, driver: &str, packages: &[(&str, &str)]) -> Facts {
@@ -252,7 +252,7 @@ fn driver_and_cann_say_themselves_what_they_accept() {
 fn a_driver_in_a_container_is_known_by_npu_smi_alone() {
     let mut facts = machine("9.0.0", "", &[]);
     assert!(matches!(run("DRV-CANN", &facts), Outcome::NotApplicable(_)));
-    let smi = crate::facts::NpuSmi { version: Some("24.1.0".to_owned()), ..Default::default() };
+    let smi = facts::NpuSmi { version: Some("24.1.0".to_owned()), ..Default::default() };
     facts.driver.npu_smi = Some(smi);
     assert_eq!(messages("DRV-CANN", &facts), [("too_old", Severity::Error)]);
 }
@@ -264,7 +264,7 @@ fn a_feature_that_other_chips_have_to_wait_for() {
         facts.env.known = true;
         let value = "pin_memory_expandable_segments:True".to_owned();
         facts.env.vars.insert("PYTORCH_NPU_ALLOC_CONF".to_owned(), value);
-        facts.devices.pci = Some(vec![crate::facts::PciFunction {
+        facts.devices.pci = Some(vec![facts::PciFunction {
             address: "0000:01:00.0".to_owned(),
             device: format!("0x{device}"),
             subsystem_device: None,

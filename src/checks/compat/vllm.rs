@@ -5,9 +5,9 @@ use pep440_rs::Version;
 use super::{
     Context, InUse, at_most, dist, dist_evidence, is_development, matrix_evidence, python,
 };
-use crate::facts::Dist;
 use base::report::{Evidence, Found, Outcome, Reason, Severity};
 use data::matrix::{Support, VllmAscend, base};
+use facts::Dist;
 
 /// The plugin, its version and its row; the outcome that says why there is none otherwise.
 fn plugin<'a>(ctx: &Context<'a>) -> Result<(&'a Dist, Version, &'a VllmAscend), Outcome> {

@@ -1,9 +1,9 @@
 //! Whether the user under examination may open the device nodes.
 
 use crate::checks::{Context, npu};
-use crate::facts::{Access, Facts, Node, NodeOwner, place};
 use base::report::{Evidence, Found, Outcome};
 use data::sentence;
+use facts::{Access, Facts, Node, NodeOwner, place};
 
 /// Group that the driver's installer makes unless told otherwise.
 const DEFAULT_GROUP: &str = "HwHiAiUser";

@@ -2,10 +2,10 @@
 
 use crate::checks::chip;
 use crate::checks::{Context, npu};
-use crate::facts::Facts;
-use crate::facts::FileKind;
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Outcome};
+use facts::Facts;
+use facts::FileKind;
 
 /// DEV-MANAGER: the nodes that a process opens beside `/dev/davinciN`.
 ///

@@ -1,10 +1,10 @@
 //! NPUs on the PCI bus, and whether each has its node.
 
 use crate::checks::{Context, Profile, npu};
-use crate::facts::Facts;
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Outcome};
 use data::sentence;
+use facts::Facts;
 
 const BUS: &str = "/sys/bus/pci/devices";
 

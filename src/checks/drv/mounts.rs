@@ -2,10 +2,10 @@
 
 use crate::checks::chip;
 use crate::checks::{Context, npu};
-use crate::facts::Facts;
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Outcome};
 use data::sentence;
+use facts::Facts;
 
 pub(super) fn mounts(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;

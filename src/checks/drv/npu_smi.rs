@@ -1,9 +1,9 @@
 //! DRV-NPUSMI: what the driver's own tool says.
 
 use crate::checks::{Context, npu};
-use crate::facts::{Facts, NpuSmi};
 use base::report::{Evidence, Found, Outcome};
 use data::sentence;
+use facts::{Facts, NpuSmi};
 
 /// What explains that npu-smi fails.
 const CAUSES: &[&str] =

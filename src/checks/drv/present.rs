@@ -1,9 +1,9 @@
 //! DRV-PRESENT: the driver is installed, and its files say what it is.
 
 use crate::checks::{Context, npu};
-use crate::facts::{Facts, InfoFile};
 use base::report::{Evidence, Found, Outcome};
 use data::sentence;
+use facts::{Facts, InfoFile};
 
 const INSTALL_INFO: &str = "/etc/ascend_install.info";
 

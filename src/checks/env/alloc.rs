@@ -107,7 +107,7 @@ fn expected(key: &str, switch: bool) -> &'static str {
 mod tests {
     use super::*;
     use crate::checks::Profile;
-    use crate::facts::Facts;
+    use facts::Facts;
 
     fn messages(text: &str) -> Vec<&'static str> {
         let mut facts = Facts::default();

@@ -41,7 +41,7 @@ pub(super) fn unknown(ctx: &Context<'_>) -> Outcome {
 mod tests {
     use super::*;
     use crate::checks::Profile;
-    use crate::facts::Facts;
+    use facts::Facts;
 
     fn names(vars: &[&str]) -> Vec<String> {
         let mut facts = Facts::default();

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::checks::Context;
-use crate::facts::SearchEntry;
 use base::report::{Evidence, Found, Outcome};
+use facts::SearchEntry;
 
 /// The sticky bit keeps others from replacing files, but not from adding them.
 const OTHERS_WRITE: u32 = 0o002;
@@ -63,7 +63,7 @@ fn fault(entry: &SearchEntry) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::NodeOwner;
+    use facts::NodeOwner;
 
     fn entry(variable: &str, entry: &str, mode: Option<u32>) -> SearchEntry {
         SearchEntry {

@@ -30,8 +30,8 @@ mod tests {
 
     use super::*;
     use crate::checks::Profile;
-    use crate::facts::{Facts, Resolved};
     use data::Matrix;
+    use facts::{Facts, Resolved};
 
     fn judged(variable: Option<&str>, refused: &[&str], libc: bool) -> Outcome {
         let mut facts = Facts::default();

@@ -41,7 +41,7 @@ pub(super) fn debug(ctx: &Context<'_>) -> Outcome {
 mod tests {
     use super::*;
     use crate::checks::Profile;
-    use crate::facts::Facts;
+    use facts::Facts;
 
     #[test]
     fn only_what_is_on_is_found() {

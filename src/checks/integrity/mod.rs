@@ -8,9 +8,9 @@ use data::sentence;
 use std::collections::BTreeSet;
 
 use super::{Check, Context};
-use crate::facts::{FileDifference, PackageIntegrity, PthCode};
 use base::report::{Evidence, Found, Outcome};
 use data::KnownWheels;
+use facts::{FileDifference, PackageIntegrity, PthCode};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::checks::Profile;
-use crate::facts::{Dist, ElfDefect, Facts, LinkedObject, PthCode, Upstream};
 use base::report::Severity;
+use facts::{Dist, ElfDefect, Facts, LinkedObject, PthCode, Upstream};
 
 const SITE: &str = "/v/lib/python3.11/site-packages";
 

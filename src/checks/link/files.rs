@@ -1,8 +1,8 @@
 //! TNPU-ELF, HOST-ARCH: the files themselves.
 
 use super::{Context, SHOWN, display, npu};
-use crate::facts::{ElfDefect, LinkedObject};
 use base::report::{Evidence, Found, Outcome};
+use facts::{ElfDefect, LinkedObject};
 
 /// TNPU-ELF: shared objects that no linker can load. One finding per owner and defect.
 pub(super) fn elf(ctx: &Context<'_>) -> Outcome {

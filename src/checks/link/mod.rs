@@ -14,8 +14,8 @@ use data::sentence;
 use std::collections::BTreeSet;
 
 use super::{Check, Context, npu};
-use crate::facts::{LinkedObject, MissingLibrary};
 use base::report::{Evidence, Found, UNKNOWN_VERSION};
+use facts::{LinkedObject, MissingLibrary};
 
 /// The checks of this group, of several families.
 pub(super) const CHECKS: &[Check] = &[

@@ -5,9 +5,9 @@ use super::{
     with_evidence,
 };
 use crate::checks::npu;
-use crate::facts::{LinkedObject, Nnal};
 use base::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 use data::sentence;
+use facts::{LinkedObject, Nnal};
 
 const ATB: &str = "libatb.so";
 

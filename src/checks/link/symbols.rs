@@ -1,9 +1,9 @@
 //! TNPU-SYMBOLS, TNPU-ABI: functions that the libraries found do not have.
 
 use super::{Context, display, extensions, owners, version_of};
-use crate::facts::{LinkedObject, UndefinedSymbol};
 use base::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 use data::sentence;
+use facts::{LinkedObject, UndefinedSymbol};
 
 /// Most symbols that are shown.
 const SHOWN: usize = 8;

@@ -1,9 +1,9 @@
 //! HOST-GLIBC, HOST-STDCXX, HOST-LIBGOMP: the C and C++ runtime that a process would get.
 
 use super::{Context, SHOWN, library_path, npu};
-use crate::facts::{LinkedObject, MissingVersion};
 use base::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 use base::version::DottedVersion;
+use facts::{LinkedObject, MissingVersion};
 
 /// Objects of the Python stack and of CANN that were examined.
 fn objects<'a>(ctx: &Context<'a>) -> Vec<&'a LinkedObject> {

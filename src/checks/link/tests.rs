@@ -1,11 +1,11 @@
 //! Judgement of facts that are written out here.
 
 use crate::checks::{Context, Profile};
-use crate::facts::{
+use base::report::{Found, Outcome, Severity};
+use facts::{
     CannInstall, Dist, ElfDefect, Facts, LinkedObject, MissingLibrary, MissingVersion, Nnal,
     Resolved, UndefinedSymbol,
 };
-use base::report::{Found, Outcome, Severity};
 
 const CANN: &str = "/usr/local/Ascend/cann-8.5.0";
 const ATB: &str = "/usr/local/Ascend/nnal/atb/8.5.0/atb/cxx_abi_1/lib/libatb.so";

@@ -7,8 +7,8 @@ use pep440_rs::{Version, VersionSpecifiers};
 use pep508_rs::MarkerEnvironment;
 
 use crate::checks::{Context, pep};
-use crate::facts::{Dist, Python};
 use base::report::{Evidence, Found, Outcome};
+use facts::{Dist, Python};
 
 /// Whose requirements are looked at.
 const REQUIRERS: &[&str] = &[

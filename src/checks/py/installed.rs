@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::checks::Context;
-use crate::facts::{Dist, Facts};
 use base::report::{Evidence, Found, Outcome, Severity};
+use facts::{Dist, Facts};
 
 /// Distributions whose shadowing matters; of others there are often several, and it does not.
 const STACK: &[&str] = &[

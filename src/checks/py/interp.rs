@@ -2,8 +2,8 @@
 //! wheels for.
 
 use crate::checks::{Context, pep};
-use crate::facts::{Interpreter, Python};
 use base::report::{Evidence, Found, Outcome};
+use facts::{Interpreter, Python};
 
 pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     let python = &ctx.facts.python;
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use crate::checks::Profile;
     use crate::checks::testing::{dist, facts_with, ids, python};
-    use crate::facts::{Dist, Facts};
+    use facts::{Dist, Facts};
 
     fn run(facts: &Facts) -> Vec<String> {
         ids(check(&Context::of(facts, Profile::General)))

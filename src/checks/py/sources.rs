@@ -5,8 +5,8 @@ use pep440_rs::{Operator, VersionSpecifiers};
 
 use crate::checks::Context;
 use crate::checks::pep::{self, not_installed};
-use crate::facts::{PipIndex, normalize_name};
 use base::report::{Evidence, Found, Outcome, Severity};
+use facts::{PipIndex, normalize_name};
 
 /// The part of an address that is the same for all paths of the vendor's mirrors.
 const VENDOR_MIRROR: &str = "huaweicloud.com/ascend";
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use crate::checks::Profile;
     use crate::checks::testing::{dist, facts_with, ids, python};
-    use crate::facts::{Dist, Facts};
+    use facts::{Dist, Facts};
 
     fn plugin(version: &str, requires: &str) -> Dist {
         let mut plugin = dist("vllm-ascend", version);

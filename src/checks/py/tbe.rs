@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::checks::Profile;
     use crate::checks::testing::{dist, facts_with, ids, python};
-    use crate::facts::{CannInstall, Facts};
+    use facts::{CannInstall, Facts};
 
     fn machine() -> Facts {
         let mut dists: Vec<_> = PACKAGES.iter().map(|(name, ..)| dist(name, "1")).collect();

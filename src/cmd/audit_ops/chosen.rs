@@ -8,13 +8,13 @@ use anyhow::{Context as _, anyhow};
 use serde_json::{Value, json};
 
 use crate::cli::AuditOpsArgs;
-use crate::collect::installed;
 use crate::ops::installed::{Evidence, Found, find_site, read_site, read_wheel};
 use crate::ops::tables::Column;
 use crate::ops::{Match, Tables, Target};
-use crate::sysroot::Sysroot;
 use base::text::Text;
 use data::sentence;
+use machine::collect::installed;
+use machine::sysroot::Sysroot;
 
 /// The torch_npu that is judged for, and how it was chosen.
 pub(super) struct Chosen {

@@ -8,14 +8,14 @@ use anyhow::Context as _;
 use crate::audit::limits::CannFunctions;
 use crate::checks::chip;
 use crate::cli::AuditOpsArgs;
-use crate::collect;
-use crate::elf::Object;
 use crate::ops::aclnn;
-use crate::sysroot::{SysFile, Sysroot};
 use base::chip::ChipFamily;
 use base::text::Text;
 use base::version::CannVersion;
 use data::sentence;
+use machine::collect;
+use machine::elf::Object;
+use machine::sysroot::{SysFile, Sysroot};
 
 /// The last release whose functions are known to be all there are.
 const KNOWN: &str = "8.1.RC1";

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::text::{Unpacking, readable, unpacked};
-use crate::facts::FileKind;
-use crate::sysroot::{ReadError, SysFile, Sysroot};
+use facts::FileKind;
+use machine::sysroot::{ReadError, SysFile, Sysroot};
 
 /// The most files that are looked at.
 const FILES: usize = 20_000;

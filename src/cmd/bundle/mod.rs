@@ -21,15 +21,15 @@ use super::machine::{open_machine, this_machine, wanted};
 use super::output::{Output, print};
 use super::place::{Manner, replace, replaceable, staging};
 use crate::cli::BundleArgs;
-use crate::collect;
-use crate::facts::Facts;
 use crate::render::{Format, Style, read_document, render, render_documents, write_json};
-use crate::sysroot::Sysroot;
 use base::redact::{self, Redactor};
 use base::report::ExitStatus;
 use base::text::{Text, escape_line};
 use data::{sentence, words};
+use facts::Facts;
 use logs::{Left, Missed, Tails};
+use machine::collect;
+use machine::sysroot::Sysroot;
 pub(super) use open::{is_bundle, member};
 use pack::{Entry, Pack, TOP};
 

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use flate2::read::MultiGzDecoder;
 
 use super::open::TAR;
-use crate::sysroot::SysFile;
+use machine::sysroot::SysFile;
 
 /// How much is unpacked in search of the ends of compressed logs, of all together, in bytes.
 const UNPACKED: u64 = 1 << 30;

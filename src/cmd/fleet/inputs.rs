@@ -11,8 +11,8 @@ use rayon::prelude::*;
 
 use super::super::output::open_argument;
 use super::search::{named_as, reports_in};
-use crate::collect::now;
 use crate::fleet::{Fleet, Labelled, MAX_DOCUMENT, Piece, Record, Refused, Splitter, read};
+use machine::collect::now;
 
 /// The largest file, in bytes: one report, or the lines of `verify --json`.
 const MAX_FILE: u64 = 64 << 20;

@@ -7,10 +7,10 @@ use anyhow::{Context as _, ensure};
 
 use super::output::{Output, read_argument};
 use crate::cli::{FleetCommand, MergeArgs};
-use crate::collect::now;
 use crate::fleet::{Expected, Fleet, GroupBy, Options, report};
 use base::report::ExitStatus;
 use data::sentence;
+use machine::collect::now;
 
 /// The largest file of expected hosts, in bytes.
 const EXPECT_LIMIT: u64 = 16 << 20;

@@ -1,8 +1,8 @@
 //! CANN that is installed where nobody told the dynamic linker: found as `check` finds it, and
 //! set for the children alone.
 
-use crate::collect;
-use crate::sysroot::Sysroot;
+use machine::collect;
+use machine::sysroot::Sysroot;
 
 /// An installation that was found, and what children need to use it.
 pub(super) struct Installed {

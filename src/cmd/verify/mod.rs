@@ -19,9 +19,7 @@ use super::machine::open_machine;
 use super::output::{self, Output};
 use super::progress::Line;
 use crate::cli::{MachineArgs, VerifyArgs};
-use crate::elf;
 use crate::render::{Format, render};
-use crate::sysroot::Sysroot;
 use crate::verify::cache;
 use crate::verify::judge::Surroundings;
 use crate::verify::plog::{Logs, last_errors};
@@ -30,6 +28,8 @@ use crate::verify::run::{self, Done, Wanted, log_dir};
 use base::report::{ExitStatus, Report};
 use base::visible;
 use data::{sentence, words};
+use machine::elf;
+use machine::sysroot::Sysroot;
 use report::report;
 
 /// Allows simulated libraries: for the tests of this program.

@@ -2,8 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::collect;
-use crate::sysroot::Sysroot;
 use crate::verify::judge::{Surroundings, judge};
 use crate::verify::parent::Ran;
 use crate::verify::protocol::{Dtype, Event, Outcome, Rung};
@@ -11,6 +9,8 @@ use crate::verify::run::Done;
 use base::report::{Report, Table, Verdict};
 use base::text::Text;
 use data::words;
+use machine::collect;
+use machine::sysroot::Sysroot;
 
 /// What every output says where the libraries are a simulation.
 const SIMULATED: &str = "SIMULATED";

@@ -52,7 +52,7 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 
-use crate::sysroot::Sysroot;
+use machine::sysroot::Sysroot;
 
 /// How many hits are kept of all logs together: about a kilobyte each.
 const RECORDS: usize = 16_000;

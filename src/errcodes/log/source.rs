@@ -11,8 +11,8 @@ use std::io::{self, Read};
 
 use serde::Serialize;
 
-use crate::facts::FileKind;
-use crate::sysroot::{ReadError, SysFile, Sysroot};
+use facts::FileKind;
+use machine::sysroot::{ReadError, SysFile, Sysroot};
 
 /// The most files that are read of one directory.
 const FILES: usize = 200_000;

@@ -7,10 +7,10 @@ use zip::ZipArchive;
 
 use super::files::{Generic, Kernels, native_functions};
 use super::{Evidence, Installed, REGISTER, missing_in_library, of_library};
-use crate::elf;
 use crate::ops::tables::Tables;
 use crate::ops::target::Target;
-use crate::sysroot::Sysroot;
+use machine::elf;
+use machine::sysroot::Sysroot;
 
 /// The registration files of torch_npu, and whether the plain entries are its own kernels.
 const FILES: [(&str, bool); 2] = [

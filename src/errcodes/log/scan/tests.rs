@@ -2,7 +2,7 @@ use std::io::Write as _;
 
 use super::*;
 use crate::errcodes::log::source::{Input, open};
-use crate::sysroot::Sysroot;
+use machine::sysroot::Sysroot;
 
 fn scanned(text: &[u8]) -> FileReport {
     scan("log", &mut &*text, Limits::default())

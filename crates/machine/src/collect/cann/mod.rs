@@ -1,0 +1,51 @@
+//! CANN installations, and what the environment says about them.
+//!
+//! Up to 8.3 a toolkit lies in `ascend-toolkit/<version>`, and `ascend-toolkit/latest` is a
+//! directory whose entries are links into it. From 8.5 on it lies in `cann-<version>`, and
+//! `cann` and `ascend-toolkit/latest` are links. Sources: the file tree of CANN 8.1.RC1,
+//! `scripts/package/runtime` of cann/runtime.
+
+mod discover;
+mod environment;
+mod install;
+
+use crate::sysroot::{ReadError, Sysroot};
+use discover::Discovery;
+use facts::{Cann, Facts};
+
+/// Fills [`Facts::cann`], except for NNAL. Needs the driver's `install_info`.
+pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
+    facts.env.entries = environment::entries(sysroot);
+    let mut found = Discovery::new(sysroot);
+    for base in discover::bases(sysroot, facts) {
+        found.search_base(&base);
+    }
+    for place in environment::places(sysroot.env()) {
+        found.search_upwards(&place);
+    }
+    let installs = found.roots().map(|root| install::read(sysroot, root)).collect();
+    facts.cann = Cann {
+        installs,
+        env_paths: environment::paths(sysroot, &found),
+        nnal: Vec::new(),
+        bases: found.bases().to_vec(),
+        links: found.into_links(),
+    };
+}
+
+/// The names in a directory; none if it does not exist. Other errors are noted.
+pub(super) fn names(sysroot: &Sysroot, dir: &str) -> Vec<String> {
+    match sysroot.list(dir) {
+        Ok(names) => names,
+        Err(ReadError::NotFound | ReadError::NotDirectory) => Vec::new(),
+        Err(error) => {
+            sysroot.read_problem(dir, &error);
+            Vec::new()
+        }
+    }
+}
+
+#[cfg(any(test, feature = "fixtures"))]
+pub mod fixture;
+#[cfg(test)]
+mod tests;

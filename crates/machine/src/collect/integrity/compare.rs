@@ -1,0 +1,237 @@
+//! One file after the other: is it what RECORD says?
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use super::Progress;
+use crate::manifest::record::Row;
+use crate::sysroot::{ReadError, Sysroot};
+use base::hash::Sha256;
+use facts::FileDifference;
+use facts::FileKind;
+
+/// A file that a RECORD, or a manifest, speaks about.
+#[derive(Debug, Clone)]
+pub(super) struct Target {
+    /// Path on the machine.
+    pub(super) path: String,
+    /// Size in bytes, if it is said.
+    pub(super) size: Option<u64>,
+    /// Hash, if it is said.
+    pub(super) hash: Option<Sha256>,
+    /// The line of RECORD that says it.
+    pub(super) line: Option<u32>,
+}
+
+impl Target {
+    /// Whether a hash is lacking that ought to be there. RECORD cannot hold its own.
+    pub(super) fn is_unhashed(&self) -> bool {
+        self.hash.is_none() && !self.path.ends_with(".dist-info/RECORD")
+    }
+}
+
+/// What a file turned out to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum State {
+    /// As far as was looked, it is what it should be; its size, and its hash if it was computed.
+    Fine(u64, Option<Sha256>),
+    /// There, and of another size.
+    Size(u64),
+    /// There, of the right size, and of another content.
+    Content(u64, Sha256),
+    /// Not there.
+    Missing,
+    /// Something else than a regular file.
+    WrongType(&'static str),
+    /// Only its size was recorded.
+    Partial(u64),
+    /// It cannot be read.
+    Unreadable(String),
+}
+
+/// All files of one RECORD, compared.
+#[derive(Debug, Default)]
+pub(super) struct Compared {
+    /// In the order of their paths on the machine.
+    files: Vec<(Target, State)>,
+    /// Files that were hashed.
+    pub(super) hashed: u32,
+    /// Bytes that were hashed.
+    pub(super) bytes: u64,
+    /// Whether a file could not be hashed since only a part of it was recorded.
+    pub(super) partial: bool,
+}
+
+/// The files below the site directory that the rows speak about, and how many rows lead
+/// elsewhere. Those are scripts (`../../bin/torch_npu_run`, which pip rewrites), or a RECORD that
+/// wants us to look at files which are none of its business. Byte code is made by the installer.
+pub(super) fn targets(site_dir: &str, rows: Vec<Row>) -> (Vec<Target>, u32) {
+    let mut targets: Vec<Target> = Vec::with_capacity(rows.len());
+    let mut outside = 0;
+    for row in rows {
+        if row.path.ends_with(".pyc") {
+            continue;
+        }
+        match below(site_dir, &row.path) {
+            Some(path) => {
+                let (size, hash, line) = (row.size, row.sha256, Some(row.line));
+                targets.push(Target { path, size, hash, line });
+            }
+            None => outside += 1,
+        }
+    }
+    // Of several rows for one file, the last counts.
+    targets.sort_by(|a, b| a.path.cmp(&b.path));
+    targets.dedup_by(|later, kept| {
+        let same = later.path == kept.path;
+        if same {
+            std::mem::swap(later, kept);
+        }
+        same
+    });
+    (targets, outside)
+}
+
+/// The path of a row that stays below the site directory, without `.` and doubled slashes.
+pub(super) fn below(site_dir: &str, row: &str) -> Option<String> {
+    if row.starts_with('/') {
+        return None;
+    }
+    let mut path = site_dir.trim_end_matches('/').to_owned();
+    for part in row.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => return None,
+            part => {
+                path.push('/');
+                path.push_str(part);
+            }
+        }
+    }
+    Some(path)
+}
+
+impl Compared {
+    /// Compares sizes, then, if `hash` is given, contents.
+    pub(super) fn new(sysroot: &Sysroot, targets: Vec<Target>, hash: Option<&Progress>) -> Self {
+        let mut states: Vec<(Target, State)> = targets
+            .into_par_iter()
+            .map(|target| {
+                let state = sizes(sysroot, &target);
+                (target, state)
+            })
+            .collect();
+        let mut compared = Self::default();
+        if let Some(progress) = hash {
+            compared.hash(sysroot, &mut states, progress);
+        }
+        compared.files = states;
+        compared
+    }
+
+    /// What became of the file at `path`, if it was compared.
+    pub(super) fn get(&self, path: &str) -> Option<&State> {
+        let at = self.files.binary_search_by(|(target, _)| target.path.as_str().cmp(path));
+        at.ok().map(|at| &self.files[at].1)
+    }
+
+    /// Hashes all files whose size is right, on all cores, the largest first, so that no core is
+    /// left with a large file at the end.
+    fn hash(&mut self, sysroot: &Sysroot, states: &mut [(Target, State)], progress: &Progress) {
+        let mut queue: Vec<(usize, u64)> = states
+            .iter()
+            .enumerate()
+            .filter(|(_, (target, _))| target.hash.is_some())
+            .filter_map(|(index, (_, state))| match state {
+                State::Fine(size, _) => Some((index, *size)),
+                _ => None,
+            })
+            .collect();
+        queue.sort_by_key(|&(index, size)| (std::cmp::Reverse(size), index));
+        let total = queue.iter().map(|(_, size)| size).sum();
+        let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
+        let tell = |bytes: u64| {
+            let before = done.fetch_add(bytes, Ordering::Relaxed);
+            progress.report(before + bytes, total);
+        };
+        let work = |_: rayon::BroadcastContext<'_>| {
+            let mut mine = Vec::new();
+            while let Some(&(index, size)) = queue.get(next.fetch_add(1, Ordering::Relaxed)) {
+                mine.push((index, contents(sysroot, &states[index].0, size, &tell)));
+            }
+            mine
+        };
+        for (index, state) in rayon::broadcast(work).into_iter().flatten() {
+            match &state {
+                State::Fine(size, _) | State::Content(size, _) => {
+                    self.hashed += 1;
+                    self.bytes += size;
+                }
+                State::Partial(_) => self.partial = true,
+                _ => {}
+            }
+            states[index].1 = state;
+        }
+    }
+
+    /// The files that are not what they should be: code before metadata, then by path.
+    pub(super) fn differences(&self) -> Vec<FileDifference> {
+        let mut found: Vec<FileDifference> =
+            self.files.iter().filter_map(|(target, state)| difference(target, state)).collect();
+        found.sort_by_key(|difference| difference.path.contains(".dist-info/"));
+        found
+    }
+}
+
+/// Compares one file with what is expected of it.
+pub(super) fn compare_one(sysroot: &Sysroot, target: &Target) -> State {
+    match sizes(sysroot, target) {
+        State::Fine(size, _) if target.hash.is_some() => contents(sysroot, target, size, &|_| ()),
+        state => state,
+    }
+}
+
+fn sizes(sysroot: &Sysroot, target: &Target) -> State {
+    match sysroot.stat(&target.path) {
+        Ok(stat) if stat.kind != FileKind::File => State::WrongType(stat.kind.describe()),
+        Ok(stat) if target.size.is_some_and(|size| size != stat.size) => State::Size(stat.size),
+        Ok(stat) => State::Fine(stat.size, None),
+        Err(ReadError::NotFound | ReadError::NotDirectory) => State::Missing,
+        Err(error) => State::Unreadable(error.to_string()),
+    }
+}
+
+fn contents(sysroot: &Sysroot, target: &Target, size: u64, progress: &dyn Fn(u64)) -> State {
+    match sysroot.sha256(&target.path, progress) {
+        Ok(hash) if Some(hash) == target.hash => State::Fine(size, Some(hash)),
+        Ok(hash) => State::Content(size, hash),
+        Err(ReadError::Partial) => State::Partial(size),
+        Err(ReadError::NotFound | ReadError::NotDirectory) => State::Missing,
+        Err(ReadError::NotRegular(what)) => State::WrongType(what),
+        Err(error) => State::Unreadable(error.to_string()),
+    }
+}
+
+/// The difference in words of the facts; `None` if there is none.
+pub(super) fn difference(target: &Target, state: &State) -> Option<FileDifference> {
+    let size = || target.size.map(|size| size.to_string()).unwrap_or_default();
+    let (kind, expected, found) = match state {
+        State::Fine(..) | State::Partial(_) => return None,
+        State::Size(have) => ("size", size(), have.to_string()),
+        State::Content(_, hash) => {
+            let expected = target.hash.map(spell).unwrap_or_default();
+            ("hash", expected, spell(*hash))
+        }
+        State::Missing => ("missing", size(), String::new()),
+        State::WrongType(what) => ("type", String::new(), (*what).to_owned()),
+        State::Unreadable(why) => ("unreadable", String::new(), why.clone()),
+    };
+    let (path, line) = (target.path.clone(), target.line);
+    Some(FileDifference { path, kind: kind.to_owned(), expected, found, line })
+}
+
+/// As RECORD writes it.
+fn spell(hash: Sha256) -> String {
+    format!("sha256={}", hash.base64url())
+}

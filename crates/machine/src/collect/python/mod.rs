@@ -1,0 +1,65 @@
+//! The Python environment that would run the workload, found without running Python.
+
+mod builds;
+mod dists;
+mod index;
+mod interp;
+pub mod metadata;
+mod pyenv;
+mod pyvenv;
+mod shadow;
+mod site;
+#[cfg(test)]
+mod tests;
+
+use super::Options;
+use crate::sysroot::Sysroot;
+use facts::{Interpreter, Python};
+
+/// Reads the interpreter, `sys.path`, the installed distributions, and what the packages of the
+/// stack say of themselves.
+pub(super) fn collect(sysroot: &Sysroot, options: &Options) -> Python {
+    let mut python = Python::default();
+    (python.interpreter, python.missing_interpreter) = interp::choose(sysroot, options);
+    if options.python.is_some() {
+        // What other programs lie beside is the Python of its directory, which nobody named.
+        let is_other = |found: &mut Interpreter| !interp::may_be_python(sysroot, found);
+        python.not_python = python.interpreter.take_if(is_other).map(|other| other.path);
+    }
+    site::read(sysroot, &mut python);
+    python.dists = dists::read(sysroot, &python.site_dirs);
+    python.others = interp::others(sysroot, python.interpreter.as_ref());
+    python.torch = builds::torch(sysroot, &python);
+    python.vllm = builds::vllm(sysroot, &python, options.hash);
+    python.mindspore = builds::mindspore(sysroot, &python);
+    python.modules = builds::modules(sysroot, &python);
+    python.shadows = shadow::read(sysroot, &python);
+    python
+}
+
+/// Version and directory of a distribution, in the order of `sys.path`.
+pub(super) fn installed(sysroot: &Sysroot, name: &str) -> Option<(String, String)> {
+    let mut python = Python::default();
+    (python.interpreter, _) = interp::choose(sysroot, &Options::default());
+    site::read(sysroot, &mut python);
+    python.site_dirs.iter().find_map(|dir| Some((dists::version(sysroot, dir, name)?, dir.clone())))
+}
+
+/// The package indexes that pip would ask: where each is named, and its address.
+pub(super) fn pip_indexes(sysroot: &Sysroot, python: &Python) -> Vec<facts::PipIndex> {
+    index::read(sysroot, python.interpreter.as_ref())
+}
+
+/// The directory that holds `path`; `/` for what lies at the top.
+fn parent(path: &str) -> &str {
+    match path.trim_end_matches('/').rfind('/') {
+        Some(0) | None => "/",
+        Some(at) => &path[..at],
+    }
+}
+
+/// The last component of a path.
+fn base_name(path: &str) -> &str {
+    let path = path.trim_end_matches('/');
+    path.rfind('/').map_or(path, |at| &path[at + 1..])
+}

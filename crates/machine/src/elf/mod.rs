@@ -1,0 +1,138 @@
+//! Shared objects as a dynamic linker sees them: by program headers and the dynamic section.
+//!
+//! Section headers are not needed (they may be stripped), and files are never loaded whole:
+//! `libtorch_cpu.so` has more than 400 MB and 10^5 symbols. Of each object the small tables are
+//! read, and definitions are looked up in its hash table with positioned reads.
+//!
+//! All input is hostile: every offset is checked, every count is bounded, no chain is followed
+//! in circles. What does not hold is an [`ElfDefect`].
+
+mod dynamic;
+mod handed;
+mod header;
+mod source;
+mod symbols;
+#[cfg(test)]
+mod tests;
+
+use symbols::Symbols;
+
+pub use dynamic::Dynamic;
+pub use handed::strings_handed;
+pub use header::{machine_code, machine_name};
+pub use source::Source;
+pub use symbols::Undefined;
+
+use crate::sysroot::ReadError;
+use facts::ElfDefect;
+
+/// `ET_DYN`: a shared object or a position-independent executable.
+const TYPE_DYNAMIC: u16 = 3;
+/// `ET_EXEC`.
+const TYPE_EXECUTABLE: u16 = 2;
+
+/// Why an object cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Error {
+    /// The file is not what it should be.
+    Defect(ElfDefect),
+    /// It cannot be read.
+    Read(ReadError),
+}
+
+impl From<ReadError> for Error {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+impl Error {
+    /// As a fact about the file.
+    pub fn into_defect(self) -> ElfDefect {
+        match self {
+            Self::Defect(defect) => defect,
+            Self::Read(error) => ElfDefect::Unreadable { reason: error.to_string() },
+        }
+    }
+}
+
+/// What the headers and the dynamic section of an object say.
+#[derive(Debug)]
+pub struct Object {
+    /// Machine code, see [`machine_name`].
+    pub machine: u16,
+    /// The dynamic section.
+    pub dynamic: Dynamic,
+    symbols: Option<Symbols>,
+    version_symbols: Option<u64>,
+    version_library: Vec<(u16, usize)>,
+}
+
+impl Object {
+    /// Reads an object, and checks that it is whole.
+    pub fn read(source: &dyn Source) -> Result<Self, Error> {
+        let header = header::Header::read(source)?;
+        if header.kind != TYPE_DYNAMIC && header.kind != TYPE_EXECUTABLE {
+            return Err(header::malformed("neither a shared object nor an executable"));
+        }
+        let (dynamic, tables) = dynamic::read(source, &header)?;
+        let symbols = Symbols::read(source, &header, &tables)?;
+        let version_symbols =
+            tables.version_symbols.and_then(|address| header.offset_of(address)).map(|(at, _)| at);
+        Ok(Self {
+            machine: header.machine,
+            dynamic,
+            symbols,
+            version_symbols,
+            version_library: tables.version_library,
+        })
+    }
+
+    /// Architecture, for example `aarch64`.
+    pub fn arch(&self) -> String {
+        machine_name(self.machine)
+    }
+
+    /// Whether there is a hash table, so that definitions can be looked up.
+    pub fn has_symbols(&self) -> bool {
+        self.symbols.is_some()
+    }
+
+    /// Whether the object defines a symbol of this name. `source` is what it was read from.
+    /// `None` if it has no hash table, so that nothing can be said.
+    pub fn defines(&self, source: &dyn Source, name: &str) -> Result<Option<bool>, Error> {
+        self.symbols.as_ref().map(|symbols| symbols.defines(source, name)).transpose()
+    }
+
+    /// The symbols that other objects have to define, sorted; weak ones are left out.
+    pub fn undefined(&self, source: &dyn Source) -> Result<Vec<Undefined>, Error> {
+        let library = |index: u16| {
+            let (_, at) = self.version_library.iter().find(|(known, _)| *known == index)?;
+            self.dynamic.version_needs.get(*at).map(|(library, _)| library.clone())
+        };
+        self.symbols.as_ref().map_or(Ok(Vec::new()), |symbols| {
+            symbols.undefined(source, self.version_symbols, library)
+        })
+    }
+}
+
+/// The machine code in the header of a file, without a look at the rest of it; `Ok(None)` for a
+/// file of another class or byte order. This is what a dynamic linker looks at when it decides
+/// whether to go on searching.
+pub fn machine_of(source: &dyn Source) -> Result<Option<u16>, Error> {
+    match header::Header::read(source) {
+        Ok(header) => Ok(Some(header.machine)),
+        Err(Error::Defect(ElfDefect::Class)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Everything that can be read of an object in memory: the entry point of the fuzz target.
+pub fn inspect_bytes(bytes: &[u8]) -> Result<(Object, Vec<Undefined>), Error> {
+    let object = Object::read(&bytes)?;
+    let undefined = object.undefined(&bytes)?;
+    for symbol in undefined.iter().take(64) {
+        object.defines(&bytes, &symbol.name)?;
+    }
+    Ok((object, undefined))
+}

@@ -1,0 +1,133 @@
+//! Making a manifest: of every file that RECORD lists, provided that it is what RECORD says.
+
+use super::Manifest;
+use super::record::{self, Record};
+use crate::sysroot::Sysroot;
+use base::hash::Sha256;
+use data::{of_the_package, record_digest};
+use facts::normalize_name;
+
+/// Why no manifest can be made of a wheel or directory.
+#[derive(Debug, thiserror::Error)]
+pub enum CreateError {
+    /// It is no wheel, or no directory with an installed package.
+    #[error("{0}")]
+    NoWheel(String),
+    /// An archive that nobody would make with good intent, or a damaged one.
+    #[error("`{name}` in the archive {reason}")]
+    Entry {
+        /// The entry.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file is not what its RECORD says; a manifest would make the damage look right.
+    #[error("`{path}` is not what RECORD says: {reason}")]
+    Differs {
+        /// Path in the wheel.
+        path: String,
+        /// In which way.
+        reason: String,
+    },
+}
+
+/// The distribution that a dist-info directory belongs to, by its METADATA.
+pub(super) struct Identity {
+    pub(super) package: String,
+    pub(super) version: String,
+}
+
+impl Identity {
+    pub(super) fn parse(metadata: &str) -> Result<Self, CreateError> {
+        let header = |key: &str| {
+            let mut lines = metadata.lines().take_while(|line| !line.is_empty());
+            lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(':').map(str::trim))
+        };
+        match (header("Name"), header("Version")) {
+            (Some(name), Some(version)) => {
+                Ok(Self { package: normalize_name(name), version: version.to_owned() })
+            }
+            _ => Err(CreateError::NoWheel("METADATA has no name or no version".to_owned())),
+        }
+    }
+}
+
+/// The manifest of all files that an installer leaves as they are. `content` gives size and hash
+/// of a file by its path in RECORD.
+pub(super) fn build(
+    origin: &str,
+    wheel: Option<&str>,
+    identity: Identity,
+    record: &Record,
+    mut content: impl FnMut(&str) -> Result<(u64, Sha256), CreateError>,
+) -> Result<Manifest, CreateError> {
+    if let Some((line, reason)) = record.bad.first() {
+        return Err(CreateError::NoWheel(format!("RECORD, line {line}: {reason}")));
+    }
+    if record.truncated {
+        return Err(CreateError::NoWheel("RECORD has more rows than a wheel can hold".to_owned()));
+    }
+    let mut files = Vec::new();
+    for row in record.rows.iter().filter(|row| of_the_package(&row.path)) {
+        let fail = |reason: String| Err(CreateError::Differs { path: row.path.clone(), reason });
+        let (size, hash) = content(&row.path)?;
+        match (row.size, row.sha256) {
+            (Some(listed), _) if listed != size => {
+                return fail(format!("{size} bytes instead of {listed}"));
+            }
+            (_, Some(listed)) if listed != hash => {
+                return fail(format!("SHA-256 {} instead of {}", hash.hex(), listed.hex()));
+            }
+            _ => files.push((row.path.clone(), size, hash)),
+        }
+    }
+    if files.is_empty() {
+        return Err(CreateError::NoWheel("RECORD lists no file of the package".to_owned()));
+    }
+    files.sort();
+    let rows = record.rows.iter();
+    Ok(Manifest {
+        origin: origin.to_owned(),
+        package: identity.package,
+        version: identity.version,
+        wheel: wheel.map(str::to_owned),
+        record: Some(record_digest(rows.map(|row| (row.path.as_str(), row.sha256, row.size)))),
+        files,
+    })
+}
+
+/// Makes a manifest of the package in a directory: an unpacked wheel or a `site-packages`, given
+/// as a tree. With several distributions in it, the one of `torch_npu` is taken.
+pub fn from_tree(tree: &Sysroot) -> Result<Manifest, CreateError> {
+    let origin = tree.root().display().to_string();
+    let read = |path: &str, limit| {
+        tree.read(path, limit)
+            .map_err(|error| CreateError::NoWheel(format!("cannot read `{path}`: {error}")))
+    };
+    let names = tree
+        .list("/")
+        .map_err(|error| CreateError::NoWheel(format!("cannot list `{origin}`: {error}")))?;
+    let infos: Vec<&String> = names.iter().filter(|name| name.ends_with(".dist-info")).collect();
+    let ours: Vec<&String> = match infos.len() {
+        1 => infos,
+        _ => infos.into_iter().filter(|name| name.starts_with("torch_npu-")).collect(),
+    };
+    let [info] = ours[..] else {
+        let reason = if ours.is_empty() { "no" } else { "more than one" };
+        return Err(CreateError::NoWheel(format!(
+            "there is {reason} `torch_npu-*.dist-info` in `{origin}`"
+        )));
+    };
+    let metadata = read(&format!("/{info}/METADATA"), crate::sysroot::TEXT_LIMIT)?;
+    let identity = Identity::parse(&String::from_utf8_lossy(&metadata))?;
+    let record = record::parse(&read(&format!("/{info}/RECORD"), record::RECORD_LIMIT)?);
+    build(&origin, None, identity, &record, |path| {
+        let fail = |error: crate::sysroot::ReadError| CreateError::Differs {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        };
+        let inside = format!("/{path}");
+        let size = tree.stat(&inside).map_err(fail)?.size;
+        Ok((size, tree.sha256(&inside, &|_| ()).map_err(fail)?))
+    })
+}

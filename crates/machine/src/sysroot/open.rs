@@ -1,0 +1,227 @@
+//! How a sysroot comes to be: this machine, a tree with its sidecar files, a running process.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use super::record::Recorder;
+use super::resolve::Resolver;
+use super::sidecar::{self, Caps, CommandMeta, ProcessMeta, SpaceMeta};
+use super::{ReadError, Stat, SysFile, Sysroot, TEXT_LIMIT, environ, live};
+use facts::FileKind;
+use facts::{Env, Process};
+
+/// Why a sysroot cannot be used at all.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The root is no readable directory.
+    #[error("cannot read the root `{path}`: {reason}")]
+    Root {
+        /// The directory that was given.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A sidecar file is malformed.
+    #[error("`{path}`: {reason}; {expected}. Repair the file, or remove it to go on without it")]
+    Sidecar {
+        /// The file.
+        path: String,
+        /// Where and how it is malformed.
+        reason: String,
+        /// What a file of this name holds.
+        expected: &'static str,
+    },
+    /// The process that `--pid` names cannot be examined.
+    #[error("cannot examine process {pid}: {reason}")]
+    Pid {
+        /// The process id that was given.
+        pid: u32,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The recording cannot be written.
+    #[error("cannot record into `{path}`: {reason}")]
+    Record {
+        /// The directory that was given.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl Sysroot {
+    /// The machine that the tool runs on, as the calling process sees it.
+    pub fn live() -> Self {
+        let mut env = Env { known: true, origin: "process".to_owned(), ..Env::default() };
+        env.vars = environ::filter(std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
+        }));
+        let (process, meta) = live::process();
+        let root = PathBuf::from("/");
+        let resolver = Resolver::new(&root);
+        Self::new(root, resolver, true, env, process, meta)
+    }
+
+    /// A mounted or copied root, with the sidecar files at its top.
+    pub fn tree(root: &Path) -> Result<Self, OpenError> {
+        let fail = |reason: String| OpenError::Root { path: root.display().to_string(), reason };
+        let root = root.canonicalize().map_err(|error| fail(error.to_string()))?;
+        std::fs::read_dir(&root).map_err(|error| fail(error.to_string()))?;
+        let resolver = Resolver::new(&root);
+        let meta: ProcessMeta =
+            sidecar_file(&resolver, &root, sidecar::PROCESS)?.unwrap_or_default();
+        let mut env = Env::default();
+        let vars: Option<BTreeMap<String, String>> = sidecar_file(&resolver, &root, sidecar::ENV)?;
+        if let Some(vars) = vars {
+            let (origin, vars) = (sidecar::ENV.to_owned(), environ::filter(vars));
+            env = Env { known: true, origin, vars, ..Env::default() };
+        }
+        let process = Process {
+            uid: meta.uid,
+            gid: meta.gid,
+            groups: meta.groups.clone().unwrap_or_default(),
+            caps: meta.caps.as_ref().map(caps_of),
+            python: meta.python.clone(),
+            in_container: meta.in_container,
+            cwd: meta.cwd.clone().or_else(|| env.get("PWD").map(str::to_owned)),
+            ..Process::default()
+        };
+        let mut tree = Self::new(root, resolver, false, env, process, meta);
+        let (resolver, root) = (&tree.resolver, &tree.root);
+        tree.nodes = sidecar_file(resolver, root, sidecar::ROOTMETA)?;
+        tree.space = sidecar_file(resolver, root, sidecar::SPACE)?.unwrap_or_default();
+        tree.commands = sidecar_file(resolver, root, sidecar::COMMANDS)?.unwrap_or_default();
+        tree.partial = sidecar_file(resolver, root, sidecar::PARTIAL)?.unwrap_or_default();
+        tree.hashes = sidecar_file(resolver, root, sidecar::HASHES)?.unwrap_or_default();
+        Ok(tree)
+    }
+
+    fn new(
+        root: PathBuf,
+        resolver: Resolver,
+        live: bool,
+        env: Env,
+        process: Process,
+        meta: ProcessMeta,
+    ) -> Self {
+        Self {
+            faithful: live || is_mounted(&resolver),
+            resolver,
+            root,
+            live,
+            nodes: None,
+            env,
+            process,
+            meta,
+            space: SpaceMeta::default(),
+            commands: CommandMeta::new(),
+            partial: BTreeSet::new(),
+            hashes: BTreeMap::new(),
+            problems: Mutex::default(),
+            denied: Mutex::default(),
+            recorder: None,
+        }
+    }
+
+    /// Keeps everything that is read from now on as a tree in `dir`, which must be empty or
+    /// not exist.
+    pub fn record_into(&mut self, dir: &Path) -> Result<(), OpenError> {
+        let fail = |error: std::io::Error| OpenError::Record {
+            path: dir.display().to_string(),
+            reason: error.to_string(),
+        };
+        if !self.live && lies_in(dir, &self.root) {
+            let reason = "it lies in the examined root, which is never written to";
+            return Err(fail(std::io::Error::other(reason)));
+        }
+        self.recorder = Some(Recorder::create(dir).map_err(fail)?);
+        Ok(())
+    }
+
+    /// Writes the sidecar files of the recording, if there is one; what is read later is not in it.
+    pub fn finish_recording(&mut self) -> std::io::Result<()> {
+        self.recorder.take().map_or(Ok(()), |recorder| recorder.finish(self))
+    }
+
+    /// Takes the environment from somewhere else: `--env-file`, or another process.
+    pub fn set_env(&mut self, origin: &str, vars: impl IntoIterator<Item = (String, String)>) {
+        let vars = environ::filter(vars);
+        self.env = Env { known: true, origin: origin.to_owned(), vars, ..Env::default() };
+        if let Some(pwd) = self.env.get("PWD")
+            && self.process.cwd.is_none()
+        {
+            self.process.cwd = Some(pwd.to_owned());
+        }
+    }
+
+    /// A running process of this machine: its environment, user, working directory and
+    /// interpreter from `/proc/<pid>`, and the files that it sees, also from inside another
+    /// mount namespace (a container), where no program is run then.
+    pub fn of_process(pid: u32) -> Result<Self, OpenError> {
+        let fail =
+            |reason: &dyn std::fmt::Display| OpenError::Pid { pid, reason: reason.to_string() };
+        let (process, vars) = live::attach(pid).map_err(|error| fail(&error))?;
+        let root = PathBuf::from(format!("/proc/{pid}/root"));
+        let here = rustix::fs::stat("/").map_err(|error| fail(&error))?;
+        let there = rustix::fs::stat(&root).map_err(|error| fail(&error))?;
+        let mut sysroot = Self::live();
+        if (here.st_dev, here.st_ino) != (there.st_dev, there.st_ino) {
+            let meta = sysroot.meta;
+            let resolver = Resolver::new(&root);
+            sysroot = Self::new(root, resolver, false, Env::default(), Process::default(), meta);
+        }
+        sysroot.process = process;
+        sysroot.set_env(&format!("/proc/{pid}/environ"), vars);
+        Ok(sysroot)
+    }
+}
+
+/// Whether `dir`, which may not exist yet, lies in `root` (canonical) or is it.
+fn lies_in(dir: &Path, root: &Path) -> bool {
+    let absolute = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+    let existing = absolute.ancestors().find_map(|dir| dir.canonicalize().ok());
+    existing.is_some_and(|dir| dir.starts_with(root))
+}
+
+/// Reads a sidecar file at the top of a tree: `None` if it is absent.
+fn sidecar_file<T: serde::de::DeserializeOwned>(
+    resolver: &Resolver,
+    root: &Path,
+    name: &str,
+) -> Result<Option<T>, OpenError> {
+    let path = root.join(name);
+    let fail = |reason: String| OpenError::Sidecar {
+        path: path.display().to_string(),
+        reason,
+        expected: sidecar::expected(name),
+    };
+    let found = resolver.find(name, false);
+    let file = match found.and_then(SysFile::open) {
+        Ok(file) => file,
+        Err(ReadError::NotFound) => return Ok(None),
+        Err(error) => return Err(fail(error.to_string())),
+    };
+    let bytes = file.read_all(TEXT_LIMIT * 4).map_err(|error| fail(error.to_string()))?;
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| fail(sidecar::mistake(&error)))
+}
+
+/// Whether a root is a mounted one and no copy: it has device nodes, which a copy cannot have.
+/// Links are not followed: they may lead to the nodes of this machine.
+fn is_mounted(resolver: &Resolver) -> bool {
+    let is = |path: &str, kind| {
+        let found = resolver.find(path, false);
+        found.is_ok_and(|found| Stat::from_raw(&found.stat).kind == kind)
+    };
+    is("/dev", FileKind::Directory) && is("/dev/null", FileKind::Char)
+}
+
+/// Capability names in lower case without `cap_`.
+fn caps_of(caps: &Caps) -> BTreeSet<String> {
+    let plain = |name: &str| name.to_ascii_lowercase().trim_start_matches("cap_").to_owned();
+    match caps {
+        Caps::Word(word) if word.eq_ignore_ascii_case("none") => BTreeSet::new(),
+        Caps::Word(word) => BTreeSet::from([plain(word)]),
+        Caps::List(names) => names.iter().map(|name| plain(name)).collect(),
+    }
+}

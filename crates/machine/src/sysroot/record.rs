@@ -1,0 +1,444 @@
+//! Keeps what is read as a tree that `--root` reads back.
+//!
+//! Directories, links and files keep their places; of large files only the ranges that were
+//! read are kept (sparse files of the right size, listed in [`sidecar::PARTIAL`]).
+#![expect(clippy::disallowed_methods, reason = "part of the sysroot")]
+
+use facts::Space;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use super::environ::redact_urls;
+use super::resolve::{Directory, Resolver};
+use super::sidecar::{
+    self, Caps, CommandMeta, CommandOutput, HashMeta, NodeMeta, ProcessMeta, RootMeta, SpaceMeta,
+};
+use super::{Stat, Sysroot};
+use facts::FileKind;
+
+/// Files that are read for URLs: recordings get attached to public issues.
+const WITH_URLS: &[&str] = &["pip.conf", "uv.toml", "direct_url.json", "environment"];
+#[derive(Debug)]
+pub(super) struct Recorder {
+    dir: PathBuf,
+    state: Mutex<State>,
+    kept: Kept,
+    failure: Failure,
+}
+
+/// Of each file that was opened, its size, and how much from its beginning was read without a gap.
+/// A file of which that is all is whole; what its blocks say depends on the file system.
+type Kept = Arc<Mutex<BTreeMap<String, (u64, u64)>>>;
+
+#[derive(Debug, Default)]
+struct State {
+    nodes: RootMeta,
+    /// Files of which something was read.
+    sparse: BTreeSet<String>,
+    space: SpaceMeta,
+    hashes: BTreeMap<String, HashMeta>,
+    commands: CommandMeta,
+}
+
+/// What went wrong first. Whoever reads a file is not kept from it by a full disk; the recording is
+/// refused when it is finished.
+type Failure = Arc<Mutex<Option<String>>>;
+
+fn note(failure: &Failure, error: &io::Error) {
+    if let Ok(mut first) = failure.lock() {
+        first.get_or_insert_with(|| error.to_string());
+    }
+}
+
+/// Where the content of a file goes. It is opened for each write: a recording has more files than
+/// a process may open.
+#[derive(Debug)]
+pub(super) struct Sink {
+    real: String,
+    path: PathBuf,
+    kept: Kept,
+    failure: Failure,
+}
+
+impl Sink {
+    pub(super) fn write_at(&self, bytes: &[u8], offset: u64) {
+        let file = File::options().write(true).open(&self.path);
+        if let Err(error) = file.and_then(|file| file.write_all_at(bytes, offset)) {
+            note(&self.failure, &error);
+        }
+        if let Ok(mut kept) = self.kept.lock()
+            && let Some((_, done)) = kept.get_mut(&self.real)
+            && offset <= *done
+        {
+            *done = (*done).max(offset.saturating_add(bytes.len() as u64));
+        }
+    }
+}
+
+impl Recorder {
+    pub(super) fn create(dir: &Path) -> io::Result<Self> {
+        make_own(dir)?;
+        if fs::read_dir(dir)?.next().is_some() {
+            return Err(io::Error::other("the directory is not empty"));
+        }
+        Ok(Self {
+            dir: dir.to_owned(),
+            state: Mutex::default(),
+            kept: Kept::default(),
+            failure: Failure::default(),
+        })
+    }
+
+    /// Remembers owner and mode, and makes directories and links.
+    pub(super) fn node(&self, real: &str, stat: &Stat, resolver: &Resolver) {
+        self.with(|state| {
+            let (kind, device) = match stat.kind {
+                FileKind::Char => (Some("char"), stat.device),
+                FileKind::Block => (Some("block"), stat.device),
+                FileKind::Fifo => (Some("fifo"), None),
+                FileKind::Socket => (Some("socket"), None),
+                _ => (None, None),
+            };
+            if stat.owner_known || kind.is_some() {
+                state.nodes.entry(real.to_owned()).or_insert_with(|| NodeMeta {
+                    kind: kind.map(str::to_owned),
+                    mode: Some(format!("{:04o}", stat.mode)),
+                    uid: Some(stat.uid),
+                    gid: Some(stat.gid),
+                    major: device.map(|(major, _)| major),
+                    minor: device.map(|(_, minor)| minor),
+                    denied: None,
+                });
+            }
+            match stat.kind {
+                FileKind::Directory => self.make(&self.at(real)),
+                FileKind::Link => self.copy_link(real, resolver),
+                FileKind::File => self.touch(real, stat.size, state),
+                _ => Ok(()),
+            }
+        });
+    }
+
+    pub(super) fn link(&self, real: &str, resolver: &Resolver) {
+        self.with(|_| self.copy_link(real, resolver));
+    }
+
+    /// Makes the directory and, so that a later listing is complete, an entry for each child.
+    pub(super) fn directory(
+        &self,
+        directory: &Directory,
+        entries: &[(String, FileKind)],
+        resolver: &Resolver,
+    ) {
+        self.with(|state| {
+            let real = directory.real().trim_end_matches('/');
+            self.make(&self.at(real))?;
+            for (name, kind) in entries.iter().take(5_000) {
+                let child = format!("{real}/{name}");
+                match kind {
+                    FileKind::Link => self.copy_link(&child, resolver)?,
+                    FileKind::Directory => self.make(&self.at(&child))?,
+                    FileKind::File => {
+                        let stat = directory.lstat(name).map_err(io::Error::other)?;
+                        self.touch(&child, Stat::from_raw(&stat).size, state)?;
+                    }
+                    _ => {}
+                }
+            }
+            Ok(())
+        });
+    }
+
+    /// A place for the content of a file, written as it is read.
+    pub(super) fn sink(&self, real: &str, size: u64) -> Option<Sink> {
+        let mut sink = None;
+        self.with(|state| {
+            self.touch(real, size, state)?;
+            state.sparse.insert(real.to_owned());
+            if let Ok(mut kept) = self.kept.lock() {
+                kept.entry(real.to_owned()).or_insert((size, 0));
+            }
+            sink = Some(Sink {
+                real: real.to_owned(),
+                path: self.at(real),
+                kept: Arc::clone(&self.kept),
+                failure: Arc::clone(&self.failure),
+            });
+            Ok(())
+        });
+        sink
+    }
+
+    pub(super) fn hash(&self, real: &str, hash: HashMeta) {
+        self.with(|state| {
+            state.hashes.insert(real.to_owned(), hash);
+            Ok(())
+        });
+    }
+
+    pub(super) fn space(&self, path: &str, space: Space) {
+        self.with(|state| {
+            state.space.paths.insert(path.to_owned(), space);
+            Ok(())
+        });
+    }
+
+    pub(super) fn command(&self, line: &str, output: &CommandOutput) {
+        self.with(|state| {
+            state.commands.insert(line.to_owned(), output.clone());
+            Ok(())
+        });
+    }
+
+    /// Writes the sidecar files; an error that occurred on the way is returned here.
+    pub(super) fn finish(&self, sysroot: &Sysroot) -> io::Result<()> {
+        let mut state = self.state.lock().map_err(|_| io::Error::other("recorder is poisoned"))?;
+        if let Some(error) = self.failure.lock().ok().and_then(|mut first| first.take()) {
+            return Err(io::Error::other(error));
+        }
+        for link in sysroot.resolver.links_followed() {
+            self.copy_link(&link, &sysroot.resolver)?;
+        }
+        // What is not in the recording since it could not be seen is not missing there.
+        for closed in sysroot.closed() {
+            state.nodes.entry(closed.real).or_default().denied = Some(true);
+        }
+        state.space.memory = sysroot.memory();
+        state.space.cpus = sysroot.cpus();
+        let process = sysroot.process();
+        let meta = ProcessMeta {
+            uid: process.uid,
+            gid: process.gid,
+            groups: Some(process.groups.clone()),
+            caps: process.caps.as_ref().map(|caps| Caps::List(caps.iter().cloned().collect())),
+            python: process.python.clone(),
+            in_container: process.in_container,
+            cwd: process.cwd.clone(),
+            ..sysroot.machine().clone()
+        };
+        self.redact()?;
+        let partial: BTreeSet<String> = self.files().filter(|path| self.is_partial(path)).collect();
+        self.write(sidecar::PARTIAL, &partial)?;
+        self.write(sidecar::ROOTMETA, &state.nodes)?;
+        if !state.hashes.is_empty() {
+            self.write(sidecar::HASHES, &state.hashes)?;
+        }
+        self.write(sidecar::SPACE, &state.space)?;
+        self.write(sidecar::COMMANDS, &state.commands)?;
+        self.write(sidecar::PROCESS, &meta)?;
+        if sysroot.env().known {
+            self.write(sidecar::ENV, &sysroot.env().vars)?;
+        }
+        Ok(())
+    }
+
+    /// The regular files of the recording, by logical path.
+    fn files(&self) -> impl Iterator<Item = String> {
+        walkdir::WalkDir::new(&self.dir)
+            .into_iter()
+            .filter_map(Result::ok)
+            .filter(|entry| entry.file_type().is_file())
+            .filter_map(|entry| {
+                let path = entry.path().strip_prefix(&self.dir).ok()?.to_str()?;
+                Some(format!("/{path}"))
+            })
+    }
+
+    /// Takes user names and passwords out of the URLs in files that are known to hold some.
+    fn redact(&self) -> io::Result<()> {
+        for path in self.files() {
+            let name = path.rsplit('/').next().unwrap_or_default();
+            if !WITH_URLS.contains(&name) {
+                continue;
+            }
+            // What was too large to be read is kept without content.
+            let at = self.at(&path);
+            if fs::symlink_metadata(&at)?.len() > super::TEXT_LIMIT {
+                continue;
+            }
+            let bytes = fs::read(at)?;
+            let text = String::from_utf8_lossy(&bytes);
+            let redacted = redact_urls(&text);
+            if redacted != text {
+                fs::write(self.at(&path), redacted)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether less than the whole content was kept: its beginning, holes, or nothing at all.
+    fn is_partial(&self, real: &str) -> bool {
+        let Ok(meta) = fs::symlink_metadata(self.at(real)) else {
+            return false;
+        };
+        let kept = self.kept.lock().ok().and_then(|kept| kept.get(real).copied());
+        let is_whole = kept.is_some_and(|(size, done)| done >= size);
+        meta.is_file() && meta.len() > 0 && !is_whole
+    }
+
+    fn write(&self, name: &str, value: &impl serde::Serialize) -> io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(value)?;
+        text.push(b'\n');
+        fs::write(self.dir.join(name), text)
+    }
+
+    fn at(&self, real: &str) -> PathBuf {
+        self.dir.join(real.trim_start_matches('/'))
+    }
+
+    fn touch(&self, real: &str, size: u64, state: &State) -> io::Result<()> {
+        let path = self.at(real);
+        if state.sparse.contains(real) || fs::symlink_metadata(&path).is_ok() {
+            return Ok(());
+        }
+        self.make_parent(&path)?;
+        File::create(&path)?.set_len(size)
+    }
+
+    fn copy_link(&self, real: &str, resolver: &Resolver) -> io::Result<()> {
+        let path = self.at(real);
+        if fs::symlink_metadata(&path).is_ok() {
+            return Ok(());
+        }
+        self.make_parent(&path)?;
+        let target = resolver.find(real, false).and_then(|found| found.target());
+        symlink(target.map_err(io::Error::other)?, path)
+    }
+
+    fn make_parent(&self, path: &Path) -> io::Result<()> {
+        path.parent().map_or(Ok(()), |parent| self.make(parent))
+    }
+
+    /// Makes a directory and those above it, but never that of the recording: who took it away,
+    /// perhaps since a signal came, wants it gone.
+    fn make(&self, path: &Path) -> io::Result<()> {
+        if path == self.dir {
+            return fs::symlink_metadata(path).map(drop);
+        }
+        match fs::create_dir(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.make_parent(path)?;
+                // Another thread may have been quicker.
+                match fs::create_dir(path) {
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+                    other => other,
+                }
+            }
+            other => other,
+        }
+    }
+
+    fn with(&self, act: impl FnOnce(&mut State) -> io::Result<()>) {
+        if let Ok(mut state) = self.state.lock()
+            && let Err(error) = act(&mut state)
+        {
+            note(&self.failure, &error);
+        }
+    }
+}
+
+/// Makes the directory of a recording. It holds what perhaps only its owner may read: copies do not
+/// have the modes of the files.
+fn make_own(dir: &Path) -> io::Result<()> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = dir.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::DirBuilder::new().mode(0o700).create(dir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sysroot::ReadError;
+    use base::hash::Sha256;
+
+    /// Of what was read in part, the rest is no row of zeros.
+    #[test]
+    fn a_file_that_was_read_in_part_is_not_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let recording = root.join("recording");
+        let mut live = Sysroot::live();
+        live.record_into(&recording).unwrap();
+        let file = |name: &str| root.join(name).to_str().unwrap().to_owned();
+        for name in ["begun", "with-a-gap", "whole", "listed", "empty"] {
+            fs::write(file(name), vec![b'x'; if name == "empty" { 0 } else { 9_000 }]).unwrap();
+        }
+        let read = |name: &str, offset| {
+            live.open(&file(name)).unwrap().read_at(&mut [0; 4096], offset).unwrap();
+        };
+        read("begun", 0);
+        for (name, offset) in [
+            ("with-a-gap", 0),
+            ("with-a-gap", 8000),
+            ("whole", 0),
+            ("whole", 4096),
+            ("whole", 8192),
+        ] {
+            read(name, offset);
+        }
+        live.open(&file("empty")).unwrap().read_all(9).unwrap();
+        live.list(root.to_str().unwrap()).unwrap();
+        let hash = live.sha256(&file("begun"), &|_| ()).unwrap();
+        live.finish_recording().unwrap();
+        let copy = Sysroot::tree(&recording).unwrap();
+        let is_partial = |name: &str| copy.open(&file(name)).unwrap().is_partial();
+        assert!(is_partial("begun") && is_partial("with-a-gap") && is_partial("listed"));
+        assert!(!is_partial("whole") && !is_partial("empty"));
+        assert_eq!(copy.sha256(&file("begun"), &|_| ()).unwrap(), hash);
+        assert_eq!(copy.sha256(&file("with-a-gap"), &|_| ()), Err(ReadError::Partial));
+    }
+
+    /// A disk that is full, or a directory that went away: the content is lacking, not the name.
+    #[test]
+    fn content_that_cannot_be_kept_makes_no_recording() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().canonicalize().unwrap().join("f");
+        fs::write(&file, "content").unwrap();
+        let recording = dir.path().join("recording");
+        let mut live = Sysroot::live();
+        live.record_into(&recording).unwrap();
+        let open = live.open(file.to_str().unwrap()).unwrap();
+        fs::remove_dir_all(&recording).unwrap();
+        assert_eq!(open.read_all(100).unwrap(), b"content", "reading goes on");
+        fs::create_dir_all(&recording).unwrap();
+        assert!(live.finish_recording().is_err());
+    }
+
+    #[test]
+    fn a_hash_is_kept_instead_of_the_content() {
+        let dir = tempfile::tempdir().unwrap();
+        let content = vec![7_u8; 300_000];
+        let file = dir.path().canonicalize().unwrap().join("big.so");
+        fs::write(&file, &content).unwrap();
+        let path = file.to_str().unwrap();
+        let recording = dir.path().join("recording");
+
+        let mut live = Sysroot::live();
+        live.record_into(&recording).unwrap();
+        let read = std::sync::atomic::AtomicU64::new(0);
+        let count = |bytes| {
+            read.fetch_add(bytes, std::sync::atomic::Ordering::Relaxed);
+        };
+        assert_eq!(live.sha256(path, &count), Ok(Sha256::of(&content)));
+        assert_eq!(read.into_inner(), 300_000);
+        live.finish_recording().unwrap();
+
+        let tree = Sysroot::tree(&recording).unwrap();
+        assert_eq!(tree.stat(path).unwrap().size, 300_000);
+        assert!(tree.open(path).unwrap().is_partial());
+        assert_eq!(tree.sha256(path, &|_| ()), Ok(Sha256::of(&content)));
+
+        fs::remove_file(recording.join(sidecar::HASHES)).unwrap();
+        let tree = Sysroot::tree(&recording).unwrap();
+        assert_eq!(tree.sha256(path, &|_| ()), Err(ReadError::Partial));
+    }
+}
