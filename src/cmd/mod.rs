@@ -9,6 +9,7 @@ mod convert;
 mod explain;
 mod fleet;
 mod leftovers;
+mod log_files;
 mod logger;
 mod machine;
 mod manifest;

@@ -13,6 +13,7 @@ use std::path::Path;
 use anyhow::Context as _;
 
 use crate::cli::{InputKind, TranslateErrorArgs};
+use crate::cmd::log_files::MachineFiles;
 use crate::cmd::machine::this_machine;
 use crate::cmd::output::{self, Output};
 use crate::cmd::{finish, finish_aside};
@@ -112,7 +113,7 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
         others.into_iter().map(|input| named(input, args)).collect::<anyhow::Result<_>>()?;
     if !named.is_empty() {
         let sysroot = this_machine();
-        let more = log::read(named, &sysroot);
+        let more = log::read(named, &MachineFiles(&sysroot));
         reading.files.extend(more.files);
         reading.problems.extend(more.problems);
         reading.left_out += more.left_out;
@@ -171,7 +172,7 @@ fn baseline(paths: &[std::path::PathBuf]) -> anyhow::Result<BTreeSet<String>> {
         anyhow::Ok(Input::Path { shown, path })
     });
     let inputs: Vec<Input> = inputs.collect::<anyhow::Result<_>>()?;
-    let reading = log::read(inputs, &this_machine());
+    let reading = log::read(inputs, &MachineFiles(&this_machine()));
     if let Some(problem) = reading.problems.first() {
         anyhow::bail!("the baseline `{}` was not read: {}", problem.name, problem.detail);
     }

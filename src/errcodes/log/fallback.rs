@@ -19,7 +19,7 @@ pub(super) const RULE: &str = "op.fallback";
 pub(super) const LITERALS: [&str; 3] = ["supported on the NPU", "AutoFallback", "auto fallback"];
 
 /// The operator that a line says to be computed on the CPU.
-pub(crate) fn operator(line: &[u8]) -> Option<String> {
+pub fn operator(line: &[u8]) -> Option<String> {
     let found = WARNING.captures(line)?;
     let name = found.get(1).or_else(|| found.get(2))?;
     Some(String::from_utf8_lossy(name.as_bytes()).trim_end_matches('.').to_owned())

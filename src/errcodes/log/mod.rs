@@ -36,7 +36,7 @@ pub use diagnose::{Filter, diagnose};
 pub use diagnosis::{
     Culprit, Diagnosis, Folded, Line, Missing, Ranked, Read, Rejected, Suspect, Why,
 };
-pub(crate) use fallback::operator as fallback_operator;
+pub use fallback::operator as fallback_operator;
 pub use follow::Follower;
 pub use line::{Fields, Level};
 pub use matcher::{Hit, Role, literals};
@@ -44,15 +44,16 @@ pub use page::{Shown, report};
 pub use redact::{redact, text as redact_text};
 pub use scan::{FileReport, Limits, Record, scan};
 pub use signature::{Edge, Scope, Signature, edges, signatures};
-pub use source::{Input, Opened, Problem, ProblemKind, Stream, open, packed_with, unpack};
+pub use source::{
+    Content, EntryKind, Files, Input, Opened, Problem, ProblemKind, Stream, Unopened, open,
+    packed_with, unpack,
+};
 pub use time::Time;
 
 use std::io;
 use std::sync::Mutex;
 
 use rayon::prelude::*;
-
-use machine::sysroot::Sysroot;
 
 /// How many hits are kept of all logs together: about a kilobyte each.
 const RECORDS: usize = 16_000;
@@ -69,21 +70,21 @@ pub struct Reading {
 }
 
 /// Reads all inputs, several at a time.
-pub fn read(inputs: Vec<Input>, sysroot: &Sysroot) -> Reading {
-    let opened = open(inputs, sysroot);
+pub fn read(inputs: Vec<Input>, files: &dyn Files) -> Reading {
+    let opened = open(inputs, files);
     let share = RECORDS / opened.streams.len().max(1);
     let limits = Limits {
         records: share.clamp(24, Limits::default().records),
         variants: (share / 40).clamp(3, Limits::default().variants),
     };
     let problems = Mutex::new(opened.problems);
-    let files: Vec<Vec<FileReport>> = opened
+    let reports: Vec<Vec<FileReport>> = opened
         .streams
         .par_iter()
         .map(|stream| {
             let mut reports = Vec::new();
             let failed =
-                stream.read(sysroot, &mut |name, reader| keep(name, reader, limits, &mut reports));
+                stream.read(files, &mut |name, reader| keep(name, reader, limits, &mut reports));
             if let Ok(mut problems) = problems.lock() {
                 problems.extend(failed);
             }
@@ -92,7 +93,7 @@ pub fn read(inputs: Vec<Input>, sysroot: &Sysroot) -> Reading {
         .collect();
     let mut problems = problems.into_inner().unwrap_or_default();
     problems.sort();
-    Reading { files: files.into_iter().flatten().collect(), problems, left_out: opened.left_out }
+    Reading { files: reports.into_iter().flatten().collect(), problems, left_out: opened.left_out }
 }
 
 /// Reads a stream, in passing, as a file of the same bytes is read.

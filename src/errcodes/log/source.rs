@@ -7,12 +7,9 @@ mod archive;
 
 pub use archive::packed_with;
 
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 
 use serde::Serialize;
-
-use facts::FileKind;
-use machine::sysroot::{ReadError, SysFile, Sysroot};
 
 /// The most files that are read of one directory.
 const FILES: usize = 200_000;
@@ -43,6 +40,58 @@ const NO_LOGS: [&str; 22] = [
     "run",
     "pcap",
 ];
+
+/// Files that the caller supplies: those of a machine, or those that a user drops on a page.
+/// Paths are absolute.
+pub trait Files: Sync {
+    /// The kind of the file at `path`, with symbolic links followed.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such file, or if it cannot be reached.
+    fn kind(&self, path: &str) -> Result<EntryKind, Unopened>;
+
+    /// The entries of a directory in order of name, with links as such.
+    ///
+    /// # Errors
+    ///
+    /// If the directory cannot be listed.
+    fn entries(&self, dir: &str) -> Result<Vec<(String, EntryKind)>, Unopened>;
+
+    /// The content of a file, and its size in bytes.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or is not a regular file.
+    fn open(&self, path: &str) -> Result<(Box<dyn Content>, u64), Unopened>;
+}
+
+/// The content of a file: archives are read from their end.
+pub trait Content: Read + Seek {}
+
+impl<T: Read + Seek> Content for T {}
+
+/// Kind of an entry of a directory, as far as logs are concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A device, a FIFO or the like.
+    Other,
+}
+
+/// Why a file or directory was not opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unopened {
+    /// Category of the reason.
+    pub kind: ProblemKind,
+    /// The words of the system.
+    pub detail: String,
+}
 
 /// What the user wants to be examined.
 #[derive(Debug)]
@@ -113,24 +162,24 @@ pub struct Opened {
 }
 
 /// Finds the files of all inputs.
-pub fn open(inputs: Vec<Input>, sysroot: &Sysroot) -> Opened {
+pub fn open(inputs: Vec<Input>, files: &dyn Files) -> Opened {
     let mut opened = Opened::default();
     for input in inputs {
         match input {
             Input::Text(text) => {
                 opened.streams.push(Stream { name: "text".to_owned(), source: Source::Text(text) });
             }
-            Input::Path { shown, path } => match sysroot.stat(&path) {
-                Ok(stat) if stat.kind == FileKind::Directory => {
+            Input::Path { shown, path } => match files.kind(&path) {
+                Ok(EntryKind::Directory) => {
                     let before = opened.streams.len();
                     let problems = opened.problems.len();
-                    opened.directory(sysroot, &shown, &path, 0);
+                    opened.directory(files, &shown, &path, 0);
                     if opened.streams.len() == before && opened.problems.len() == problems {
                         opened.problem(&shown, ProblemKind::Empty, "");
                     }
                 }
                 Ok(_) => opened.streams.push(Stream { name: shown, source: Source::File(path) }),
-                Err(error) => opened.fail(&shown, &error),
+                Err(error) => opened.fail(&shown, error),
             },
         }
     }
@@ -142,34 +191,34 @@ impl Opened {
         self.problems.push(Problem { name: name.to_owned(), kind, detail: detail.to_owned() });
     }
 
-    fn fail(&mut self, name: &str, error: &ReadError) {
-        self.problems.push(refused(name, error));
+    fn fail(&mut self, name: &str, error: Unopened) {
+        self.problems.push(unopened(name, error));
     }
 
-    fn directory(&mut self, sysroot: &Sysroot, shown: &str, path: &str, depth: usize) {
+    fn directory(&mut self, files: &dyn Files, shown: &str, path: &str, depth: usize) {
         if depth > DEPTH || self.streams.len() >= FILES {
             self.problem(shown, ProblemKind::TooLarge, "");
             return;
         }
-        let entries = match sysroot.entries(path) {
+        let entries = match files.entries(path) {
             Ok(entries) => entries,
-            Err(error) => return self.fail(shown, &error),
+            Err(error) => return self.fail(shown, error),
         };
         for (name, kind) in entries {
             let below = |base: &str| format!("{}/{name}", base.trim_end_matches('/'));
             let (shown, path) = (below(shown), below(path));
             // A link to a directory is not followed: it may lead out of the logs, or in a circle.
             let kind = match kind {
-                FileKind::Link => match sysroot.stat(&path) {
-                    Ok(stat) if stat.kind == FileKind::File => FileKind::File,
+                EntryKind::Link => match files.kind(&path) {
+                    Ok(EntryKind::File) => EntryKind::File,
                     _ => continue,
                 },
                 kind => kind,
             };
             match kind {
-                FileKind::Directory => self.directory(sysroot, &shown, &path, depth + 1),
-                FileKind::File if is_no_log(&name) => self.left_out += 1,
-                FileKind::File => {
+                EntryKind::Directory => self.directory(files, &shown, &path, depth + 1),
+                EntryKind::File if is_no_log(&name) => self.left_out += 1,
+                EntryKind::File => {
                     self.streams.push(Stream { name: shown, source: Source::File(path) });
                 }
                 _ => {}
@@ -187,20 +236,15 @@ fn is_no_log(name: &str) -> bool {
     NO_LOGS.iter().any(|other| extension.eq_ignore_ascii_case(other))
 }
 
-fn refused(name: &str, error: &ReadError) -> Problem {
-    let kind = match error {
-        ReadError::NotRegular(_) | ReadError::NotDirectory => ProblemKind::NotRegular,
-        ReadError::TooLarge { .. } => ProblemKind::TooLarge,
-        _ => ProblemKind::Unreadable,
-    };
-    Problem { name: name.to_owned(), kind, detail: error.to_string() }
+fn unopened(name: &str, error: Unopened) -> Problem {
+    Problem { name: name.to_owned(), kind: error.kind, detail: error.detail }
 }
 
 impl Stream {
     /// Shows every log in it to `visit`; what cannot be read is returned.
     pub fn read(
         &self,
-        sysroot: &Sysroot,
+        files: &dyn Files,
         visit: &mut dyn FnMut(&str, &mut dyn Read) -> io::Result<()>,
     ) -> Vec<Problem> {
         match &self.source {
@@ -208,12 +252,11 @@ impl Stream {
                 let _ = visit(&self.name, &mut text.as_bytes());
                 Vec::new()
             }
-            Source::File(path) => match sysroot.open(path) {
-                Ok(file) => {
-                    let budget = archive::budget(file.len());
-                    archive::read(&self.name, FileReader { file, offset: 0 }, budget, visit)
+            Source::File(path) => match files.open(path) {
+                Ok((content, size)) => {
+                    archive::read(&self.name, content, archive::budget(size), visit)
                 }
-                Err(error) => vec![refused(&self.name, &error)],
+                Err(error) => vec![unopened(&self.name, error)],
             },
         }
     }
@@ -237,30 +280,4 @@ pub(super) fn unpack_stream(
     visit: &mut dyn FnMut(&str, &mut dyn Read) -> io::Result<()>,
 ) -> Vec<Problem> {
     archive::read_once(name, stream, visit)
-}
-
-/// A file, from its start to its end.
-struct FileReader {
-    file: SysFile,
-    offset: u64,
-}
-
-impl Read for FileReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read_at(buffer, self.offset).map_err(io::Error::other)?;
-        self.offset += count as u64;
-        Ok(count)
-    }
-}
-
-impl io::Seek for FileReader {
-    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
-        let target = match to {
-            io::SeekFrom::Start(offset) => Some(offset),
-            io::SeekFrom::End(offset) => self.file.len().checked_add_signed(offset),
-            io::SeekFrom::Current(offset) => self.offset.checked_add_signed(offset),
-        };
-        self.offset = target.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-        Ok(self.offset)
-    }
 }

@@ -1,8 +1,8 @@
+use std::collections::BTreeMap;
 use std::io::Write as _;
 
 use super::*;
-use crate::errcodes::log::source::{Input, open};
-use machine::sysroot::Sysroot;
+use crate::errcodes::log::source::{Content, EntryKind, Files, Input, ProblemKind, Unopened, open};
 
 fn scanned(text: &[u8]) -> FileReport {
     scan("log", &mut &*text, Limits::default())
@@ -116,22 +116,44 @@ fn gzip(text: &[u8]) -> Vec<u8> {
 
 const OOM: &[u8] = b"RuntimeError: NPU out of memory\n";
 
-/// Files of a directory, each with what was found in it, and the problems.
-#[expect(clippy::disallowed_methods, reason = "the test builds the tree that is examined")]
-fn directory(files: &[(&str, &[u8])]) -> (Vec<(String, usize)>, Vec<String>) {
-    let dir = tempfile::tempdir().unwrap();
-    for (name, content) in files {
-        let path = dir.path().join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, content).unwrap();
+/// Files in memory, by their paths.
+struct InMemory(BTreeMap<String, Vec<u8>>);
+
+impl Files for InMemory {
+    fn kind(&self, path: &str) -> Result<EntryKind, Unopened> {
+        let file = self.0.contains_key(path);
+        Ok(if file { EntryKind::File } else { EntryKind::Directory })
     }
-    let sysroot = Sysroot::tree(dir.path()).unwrap();
-    let opened =
-        open(vec![Input::Path { shown: "logs".to_owned(), path: "/".to_owned() }], &sysroot);
+
+    fn entries(&self, dir: &str) -> Result<Vec<(String, EntryKind)>, Unopened> {
+        let below = format!("{}/", dir.trim_end_matches('/'));
+        let names = self.0.keys().filter_map(|path| path.strip_prefix(&below));
+        let entries = names.map(|name| match name.split_once('/') {
+            Some((dir, _)) => (dir.to_owned(), EntryKind::Directory),
+            None => (name.to_owned(), EntryKind::File),
+        });
+        let mut entries: Vec<_> = entries.collect();
+        entries.dedup();
+        Ok(entries)
+    }
+
+    fn open(&self, path: &str) -> Result<(Box<dyn Content>, u64), Unopened> {
+        let missing = || Unopened { kind: ProblemKind::Unreadable, detail: String::new() };
+        let content = self.0.get(path).ok_or_else(missing)?.clone();
+        let size = content.len() as u64;
+        Ok((Box::new(io::Cursor::new(content)), size))
+    }
+}
+
+/// Files of a directory, each with what was found in it, and the problems.
+fn directory(files: &[(&str, &[u8])]) -> (Vec<(String, usize)>, Vec<String>) {
+    let files = files.iter().map(|(name, content)| (format!("/{name}"), content.to_vec()));
+    let files = InMemory(files.collect());
+    let opened = open(vec![Input::Path { shown: "logs".to_owned(), path: "/".to_owned() }], &files);
     let mut reports = Vec::new();
     let mut problems = opened.problems;
     for stream in &opened.streams {
-        problems.extend(stream.read(&sysroot, &mut |name, reader| {
+        problems.extend(stream.read(&files, &mut |name, reader| {
             let report = scan(name, reader, Limits::default());
             reports.push((report.name, report.records.len()));
             report.ended.map_or(Ok(()), |reason| Err(io::Error::other(reason)))
