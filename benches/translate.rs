@@ -16,7 +16,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use ascend_doctor::errcodes::log::{Limits, literals, scan};
+use errcodes::log::{Limits, literals, scan};
 
 /// Bytes of each log that is made.
 const SIZE: usize = 100 << 20;

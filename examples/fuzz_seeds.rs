@@ -197,7 +197,7 @@ fn models() -> Vec<Vec<u8>> {
 
 /// Logs of all kinds, what is typed as a code, and words of registers.
 fn logs() -> [(&'static str, Vec<Vec<u8>>); 3] {
-    let signatures = ascend_doctor::errcodes::log::signatures();
+    let signatures = errcodes::log::signatures();
     let plain = |body: &[u8]| [&[3], body].concat();
     let mut logs: Vec<Vec<u8>> =
         signatures.iter().map(|signature| plain(signature.example.as_bytes())).collect();

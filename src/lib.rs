@@ -34,11 +34,10 @@ pub mod cli;
 mod cmd;
 pub mod config;
 pub mod convert;
-pub mod errcodes;
 pub mod explain;
 pub mod fleet;
 pub mod ops;
 pub mod render;
 pub mod verify;
 
-pub use cmd::{complaint, parse, run, usage};
+pub use cmd::{MachineFiles, complaint, parse, run, usage};

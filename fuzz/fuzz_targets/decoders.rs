@@ -1,7 +1,7 @@
 //! Codes that are made of parts: every value, and every text.
 #![no_main]
 
-use ascend_doctor::errcodes::decode::{
+use errcodes::decode::{
     Registers, acl_class, chip_event, decode, hccl_errno, registers, runtime_inner,
 };
 use libfuzzer_sys::fuzz_target;

@@ -2,7 +2,7 @@
 //! several beside each other; through to the report.
 #![no_main]
 
-use ascend_doctor::errcodes::log::{
+use errcodes::log::{
     FileReport, Filter, Follower, Limits, Reading, Shown, diagnose, redact, report, scan, unpack,
 };
 use ascend_doctor::render::{Format, Paint, Style, render};

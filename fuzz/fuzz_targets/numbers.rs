@@ -1,8 +1,8 @@
 //! What somebody types as a code, and the moments in logs.
 #![no_main]
 
-use ascend_doctor::errcodes::log::Time;
-use ascend_doctor::errcodes::{Query, answer, search, similar};
+use errcodes::log::Time;
+use errcodes::{Query, answer, search, similar};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::{Format, Model, Note, Op};
-use crate::errcodes::log::fallback_operator;
+use errcodes::log::fallback_operator;
 
 /// The most that is looked at of one line, in bytes.
 const LINE: u64 = 64 << 10;

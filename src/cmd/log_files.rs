@@ -2,13 +2,13 @@
 
 use std::io::{self, Read, Seek};
 
-use crate::errcodes::log::{Content, EntryKind, Files, ProblemKind, Unopened};
+use errcodes::log::{Content, EntryKind, Files, ProblemKind, Unopened};
 use facts::FileKind;
 use machine::sysroot::{ReadError, SysFile, Sysroot};
 
 /// Logs that are read through a [`Sysroot`].
 #[derive(Debug)]
-pub(super) struct MachineFiles<'a>(pub(super) &'a Sysroot);
+pub struct MachineFiles<'a>(pub &'a Sysroot);
 
 impl Files for MachineFiles<'_> {
     fn kind(&self, path: &str) -> Result<EntryKind, Unopened> {

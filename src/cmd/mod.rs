@@ -33,6 +33,7 @@ use crate::cli::{Cli, Command, CompatArgs, ManifestCommand};
 use crate::render::{Format, render};
 use base::report::{ExitStatus, Report};
 pub use complaint::complaint;
+pub use log_files::MachineFiles;
 use output::Output;
 use place::{Manner, replace, replaceable};
 pub use usage::{parse, usage};

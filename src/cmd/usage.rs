@@ -15,13 +15,13 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::output::{print, say_aside};
 use crate::cli::Cli;
-use crate::errcodes;
 use crate::explain;
 use crate::ops::Tables;
 use base::report::ExitStatus;
 use base::text::{Lang, shell_quote};
 use data::{KnownWheels, Matrix};
 use data::{sentence, word};
+use errcodes;
 
 /// What the subcommands answer, in the order in which one needs them: a command, and the key of its
 /// question in `data/ui.toml`.

@@ -259,7 +259,7 @@ mod tests {
     fn the_vocabulary_of_the_facts_is_kept() {
         assert!(causes().count() >= 106);
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../shared/facts/cause_labels.json");
+            .join("../../../shared/facts/cause_labels.json");
         let Ok(text) = std::fs::read_to_string(path) else { return };
         let facts: serde_json::Value = serde_json::from_str(&text).unwrap();
         let labels = facts["rows"].as_array().unwrap();

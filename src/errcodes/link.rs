@@ -101,7 +101,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::errcodes::{families, rows};
+    use crate::{families, rows};
 
     fn known() -> BTreeSet<String> {
         families()

@@ -15,11 +15,11 @@ pub use rule::page as rule_page;
 use serde::Serialize;
 
 use crate::convert::rules::{Rule, Rules, Told};
-use crate::errcodes::{self, Answer, Cause, Note, Row};
 use crate::render::Block;
 use base::report::Finding;
 use base::text::{Lang, nearest};
 use data::{Catalog, Entry, Family};
+use errcodes::{self, Answer, Cause, Note, Row};
 
 /// What a name that was asked for turned out to be.
 #[derive(Debug)]

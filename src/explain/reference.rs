@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 
 use super::{code, finding, rule};
-use crate::errcodes;
 use crate::render::{Block, page_markdown};
 use base::text::{Lang, Text};
 use data::word;
 use data::{Catalog, Family};
+use errcodes;
 
 /// All pages: path below `docs/reference/`, and content.
 pub fn pages() -> BTreeMap<String, String> {

@@ -1,11 +1,11 @@
 //! What is explained, as findings: for formats that have no other words.
 
 use crate::convert::rules::Rule;
-use crate::errcodes::{self, Answer, Cause, Row};
 use base::report::{Evidence, Finding, FixStep};
 use base::text::{Lang, Text, Words};
 use data::word;
 use data::{Entry, Family};
+use errcodes::{self, Answer, Cause, Row};
 
 /// A finding id: what it means. Its remedies depend on what is found and are left out.
 pub(super) fn of_entry(entry: &Entry, family: &Family) -> Finding {

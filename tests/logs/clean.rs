@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use ascend_doctor::errcodes::log::{Limits, Role, scan};
+use errcodes::log::{Limits, Role, scan};
 
 use super::examined;
 

@@ -11,13 +11,14 @@ mod reading;
 
 use std::path::Path;
 
-use ascend_doctor::errcodes::log::{Diagnosis, Filter, Input, diagnose, read};
+use errcodes::log::{Diagnosis, Filter, Input, diagnose, read};
 use machine::sysroot::Sysroot;
 
 /// What is said of the logs below `path`.
 fn examined(path: &Path) -> Diagnosis {
     let path = path.canonicalize().unwrap().display().to_string();
     let shown = path.rsplit('/').next().unwrap().to_owned();
-    let reading = read(vec![Input::Path { shown, path }], &Sysroot::live());
+    let reading =
+        read(vec![Input::Path { shown, path }], &ascend_doctor::MachineFiles(&Sysroot::live()));
     diagnose(reading, &Filter::default())
 }

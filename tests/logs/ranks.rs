@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use ascend_doctor::errcodes::log::Diagnosis;
+use errcodes::log::Diagnosis;
 
 use super::examined;
 

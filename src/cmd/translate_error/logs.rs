@@ -17,13 +17,13 @@ use crate::cmd::log_files::MachineFiles;
 use crate::cmd::machine::this_machine;
 use crate::cmd::output::{self, Output};
 use crate::cmd::{finish, finish_aside};
-use crate::errcodes;
-use crate::errcodes::log::{
+use base::report::ExitStatus;
+use base::text::escape_line;
+use errcodes;
+use errcodes::log::{
     self, Filter, Follower, Input, Problem, ProblemKind, Reading, Shown, Time, diagnose, redact,
     redact_text,
 };
-use base::report::ExitStatus;
-use base::text::escape_line;
 
 /// How much is read of a pipe at a time, in bytes.
 const PIECE: usize = 64 << 10;

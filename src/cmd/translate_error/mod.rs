@@ -9,8 +9,8 @@ use anyhow::{Context as _, anyhow};
 
 use super::output::{Output, read_argument};
 use crate::cli::TranslateErrorArgs;
-use crate::errcodes;
 use base::report::ExitStatus;
+use errcodes;
 
 /// The most that is read of a file of `--data`, in bytes.
 const DATA_LIMIT: u64 = 16 << 20;

@@ -3,7 +3,7 @@
 //! Environment 31:30, black box 29:28, node 27:17, sensor 16:9, state 8:0.
 
 use super::{Decoding, Part, row};
-use crate::errcodes::{Link, cause_of};
+use crate::{Link, cause_of};
 use base::text::Text;
 
 /// An event, taken apart.
@@ -45,7 +45,7 @@ impl ChipEvent {
             && (self.row("dms_sensor").is_some() || self.row("dms_node").is_some())
     }
 
-    fn row(self, family: &str) -> Option<crate::errcodes::Row> {
+    fn row(self, family: &str) -> Option<crate::Row> {
         match family {
             "dms_node" => row(family, &format!("{:#x}", self.node)),
             "dms_sensor" => row(family, &format!("{:#x}", self.sensor)),

@@ -7,7 +7,7 @@
 //! MindIE-LLM's server.
 
 use super::{Decoding, Part};
-use crate::errcodes::{Link, cause};
+use crate::{Link, cause};
 use base::text::Text;
 use data::words;
 

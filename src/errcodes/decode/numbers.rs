@@ -3,8 +3,8 @@
 
 use super::event::{ChipEvent, chip_event};
 use super::{Decoding, Part, row};
-use crate::errcodes::query::Form;
-use crate::errcodes::{Link, cause_of, family, rows};
+use crate::query::Form;
+use crate::{Link, cause_of, family, rows};
 use base::text::Text;
 
 /// An inner code of the runtime: `0x07mmnnnn`.

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::{Decoding, Part, row};
-use crate::errcodes::{Link, Row, cause, cause_of, family, rows};
+use crate::{Link, Row, cause, cause_of, family, rows};
 use base::text::Text;
 
 /// The three error words.
@@ -79,7 +79,7 @@ static BY_WORDS: LazyLock<Vec<(&str, Link)>> = LazyLock::new(|| {
 
 impl Registers {
     /// What the words that the runtime prints for bits speak for.
-    pub(in crate::errcodes) fn link_of_words(text: &str) -> Option<Link> {
+    pub(crate) fn link_of_words(text: &str) -> Option<Link> {
         BY_WORDS.iter().find(|(words, _)| text.contains(words)).map(|(_, link)| *link)
     }
 

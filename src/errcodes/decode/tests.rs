@@ -1,5 +1,5 @@
 use super::*;
-use crate::errcodes::query::Form;
+use crate::query::Form;
 
 fn parts(text: &str) -> Vec<(String, String)> {
     let decodings = decode(text);
@@ -58,7 +58,7 @@ fn any_combination_of_bits_is_named_and_has_a_cause() {
 /// Each single bit of the table leads to a cause, and to its own name.
 #[test]
 fn every_bit_decodes() {
-    for known in crate::errcodes::rows(family("aicore_bit").unwrap()) {
+    for known in crate::rows(family("aicore_bit").unwrap()) {
         let (word, bit) = known.code[1..].split_once('.').unwrap();
         let mut words = [0; 3];
         words[word.parse::<usize>().unwrap()] = 1 << bit.parse::<u32>().unwrap();

@@ -12,9 +12,9 @@ use self::listed::{
 use super::Role;
 use super::prefix::{Keys, keys};
 use super::signature::LITERAL;
-use crate::errcodes::decode::Registers;
-use crate::errcodes::overlay::overlay;
-use crate::errcodes::{Family, Link, Query, families, rows, table};
+use crate::decode::Registers;
+use crate::overlay::overlay;
+use crate::{Family, Link, Query, families, rows, table};
 
 mod event;
 mod listed;

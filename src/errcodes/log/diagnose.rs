@@ -12,7 +12,7 @@ use super::rank::{self, Candidate, Context, Item};
 use super::scan::FileReport;
 use super::time::Time;
 use super::{Reading, codes, fallback};
-use crate::errcodes::cause;
+use crate::cause;
 
 /// How many lines of evidence a cause shows.
 const EVIDENCE: usize = 6;

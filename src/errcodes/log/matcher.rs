@@ -16,7 +16,7 @@ use super::frame::{self, Frame};
 use super::line::{self, Fields, Level};
 use super::signature::{Signature, signatures};
 use super::{advice, fallback, handled, prefix, raised, text};
-use crate::errcodes::{families, table};
+use crate::{families, table};
 
 /// What a text or code is in the course of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]

@@ -2,7 +2,7 @@
 
 use super::diagnosis::{Culprit, Diagnosis, Folded, Line, Missing, Suspect, Why};
 use super::source::{Problem, ProblemKind};
-use crate::errcodes::{Cause, cause, evidence};
+use crate::{Cause, cause, evidence};
 use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::{Lang, Text};
 use data::{sentence, words};
@@ -204,7 +204,7 @@ fn shown_line(line: &Line) -> Evidence {
 
 /// The steps of a cause, with the values that the log asks for.
 fn steps(cause: &Cause, suspect: &Suspect) -> Vec<FixStep> {
-    let step = |step: &crate::errcodes::Step| FixStep {
+    let step = |step: &crate::Step| FixStep {
         text: Text::new(step.en.clone(), step.zh.clone()),
         run: step.run.as_ref().map(|run| match suspect.values.get("need") {
             Some(need) => with_value(run, need),

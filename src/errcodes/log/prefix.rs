@@ -124,7 +124,7 @@ pub(super) struct Keys(LazyLock<Vec<Finder<'static>>>);
 /// Makes [`Keys`].
 macro_rules! keys {
     ($($key:expr),* $(,)?) => {
-        $crate::errcodes::log::prefix::Keys::new(|| {
+        $crate::log::prefix::Keys::new(|| {
             let keys: &[&'static [u8]] = &[$($key),*];
             keys.iter().map(|key| memchr::memmem::Finder::new(*key)).collect()
         })

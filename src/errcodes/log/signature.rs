@@ -7,10 +7,10 @@ use regex::bytes::Regex;
 use serde::Deserialize;
 
 use super::Role;
-use crate::errcodes::overlay::overlay;
+use crate::overlay::overlay;
 
 /// The least length of a literal, in bytes: shorter ones are on too many lines.
-pub(in crate::errcodes) const LITERAL: usize = 6;
+pub(crate) const LITERAL: usize = 6;
 
 /// A text by which a cause is known.
 #[derive(Debug, Clone, Deserialize)]
@@ -64,7 +64,7 @@ impl Signature {
     }
 
     /// What is wrong with it; of the causes only that it names one.
-    pub(in crate::errcodes) fn fault(&self) -> Option<String> {
+    pub(crate) fn fault(&self) -> Option<String> {
         let regex = match Regex::new(&format!("(?-u){}", self.regex)) {
             Ok(regex) => regex,
             Err(error) => return Some(error.to_string()),
@@ -231,7 +231,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
-    use crate::errcodes::{cause, cause_of, causes, families, rows};
+    use crate::{cause, cause_of, causes, families, rows};
 
     #[test]
     fn every_signature_matches_its_example_and_not_its_counter_example() {

@@ -145,7 +145,7 @@ fn cells_say_what_was_escaped() {
 #[test]
 #[expect(clippy::disallowed_methods, reason = "reads the facts where they are present")]
 fn tables_have_the_codes_of_the_facts() {
-    let project = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let project = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let (beside, own) = (project.join("../shared/facts"), project.join("data/errors/extracted"));
     let (mut read, mut extracted) = (0, 0);
     for table in &TABLES {

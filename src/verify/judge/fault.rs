@@ -3,10 +3,10 @@
 use super::super::parent::Ran;
 use super::super::protocol::{Again, Fault, Pattern, Place, Rung, Wrong};
 use super::{Item, place};
-use crate::errcodes::{self, Match};
 use base::report::{Evidence, Finding, FixStep, Found, Reason, Severity};
 use base::text::Text;
 use data::sentence;
+use errcodes::{self, Match};
 
 /// "No memory": somebody else has it; that is no fault of the device.
 const NO_MEMORY: i32 = 207_001;

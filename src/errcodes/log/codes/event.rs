@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::{Role, Stated, named, part};
-use crate::errcodes::decode::chip_event;
-use crate::errcodes::log::prefix::{Keys, keys};
-use crate::errcodes::{cause_of, family, rows, table};
+use crate::decode::chip_event;
+use crate::log::prefix::{Keys, keys};
+use crate::{cause_of, family, rows, table};
 
 /// The event as a whole, alone or as the first of a list, or as its three parts. Cluster management
 /// writes the key in words, in one word, and as a key of JSON.

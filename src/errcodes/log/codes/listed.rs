@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{LazyLock, OnceLock};
 
 use super::{Role, Stated};
-use crate::errcodes::{self, Family, Kind, Link, Row, cause_of, families, rows};
+use crate::{Family, Kind, Link, Row, cause_of, families, rows};
 
 /// The families of the return codes of ACL.
 pub(super) const ACL_FAMILIES: [&str; 4] = ["acl_rt", "acl_api", "acl_ge", "aclnn"];
@@ -184,12 +184,12 @@ pub(super) fn relative(code: &str, at: usize) -> Option<Stated> {
 /// has the most specific codes: an E-code states more than the return code of the same call.
 pub(super) fn standing(family: &str, link: &Link) -> (Role, u8) {
     let cause = link.cause;
-    if link.weight <= 1 || cause.role == errcodes::Role::Wrapper {
+    if link.weight <= 1 || cause.role == crate::Role::Wrapper {
         return (Role::Wrapper, 2 * link.weight.min(5));
     }
     let weight = link.weight + if family == "ecode" { 24 } else { 10 };
     let role = match cause.role {
-        errcodes::Role::Consequence => Role::Consequence,
+        crate::Role::Consequence => Role::Consequence,
         _ if link.weight < 15 => Role::Symptom,
         _ => Role::Root,
     };

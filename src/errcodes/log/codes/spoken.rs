@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::{ACL_FAMILIES, Stated, has_acl_code, is_listed, named, part};
-use crate::errcodes::log::prefix::{Keys, keys};
+use crate::log::prefix::{Keys, keys};
 
 /// What ends the word before a return code of ACL.
 const WORDS: [&str; 4] = ["ret", "Ret", "ror", "ROR"];
@@ -127,7 +127,7 @@ fn of_acl(code: &str, at: usize) -> Option<Stated> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::errcodes::{families, rows};
+    use crate::{families, rows};
 
     fn found(line: &str) -> Vec<String> {
         super::super::find(line.as_bytes())

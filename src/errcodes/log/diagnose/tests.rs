@@ -1,7 +1,7 @@
 //! How sure a diagnosis is, and what it would need to be surer.
 
 use super::*;
-use crate::errcodes::log::scan::{Limits, scan};
+use crate::log::scan::{Limits, scan};
 
 #[test]
 fn confidence_grows_with_the_evidence_and_with_the_distance_to_the_next() {

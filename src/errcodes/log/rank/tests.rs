@@ -1,8 +1,8 @@
 //! What explains what, and which is the first: at the borders that the constants draw.
 
 use super::*;
-use crate::errcodes::log::line::Fields;
-use crate::errcodes::log::matcher::Hit;
+use crate::log::line::Fields;
+use crate::log::matcher::Hit;
 
 const OOM: &str = "memory.device_oom";
 const DIED: &str = "framework.worker_died";

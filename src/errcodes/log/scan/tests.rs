@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 
 use super::*;
-use crate::errcodes::log::source::{Content, EntryKind, Files, Input, ProblemKind, Unopened, open};
+use crate::log::source::{Content, EntryKind, Files, Input, ProblemKind, Unopened, open};
 
 fn scanned(text: &[u8]) -> FileReport {
     scan("log", &mut &*text, Limits::default())

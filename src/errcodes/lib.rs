@@ -1,4 +1,7 @@
-//! Error codes of the Ascend stack: what a number or name is, in every family that has it.
+//! Error codes and logs of the Ascend stack: from a number, a name or a log to its cause.
+//!
+//! Must not touch: files, processes, the machine. The caller passes texts and streams, and
+//! [`log::Files`] lends files, so that this layer also runs where there is no file system.
 //!
 //! The tables hold facts (code, symbol, the short official message, source) that a script
 //! extracts; causes and remedies are written by hand and only where they are sure. A code
