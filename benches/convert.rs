@@ -19,12 +19,12 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use ascend_doctor::convert::encoding::Decoded;
-use ascend_doctor::convert::kind::FileKind;
 use ascend_doctor::convert::needle::Sieve;
 use ascend_doctor::convert::options::Options;
 use ascend_doctor::convert::plan::plan;
 use ascend_doctor::convert::rules::Rules;
-use ascend_doctor::convert::walk::{SourceFile, walk};
+use ascend_doctor::treeedit::kind::FileKind;
+use ascend_doctor::treeedit::walk::{SourceFile, walk};
 use machine::collect::Progress;
 use rayon::prelude::*;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};

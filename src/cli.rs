@@ -16,8 +16,8 @@ use clap::{Args, Parser, Subcommand};
 use pep440_rs::Version;
 
 use crate::checks::Profile;
-use crate::convert::kind::FileKind;
 use crate::convert::options::Import;
+use crate::treeedit::kind::FileKind;
 use base::version::CannVersion;
 
 pub use audit_ops::AuditOpsArgs;

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::plan::{Plan, PlannedFile};
-use super::replace;
-use super::walk::{Found, Root, Scope, WalkError, everything};
+use crate::treeedit::replace;
+use crate::treeedit::walk::{Found, Root, Scope, WalkError, everything};
 
 /// Why no copy was made.
 #[derive(Debug, thiserror::Error)]

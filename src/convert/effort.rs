@@ -16,10 +16,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::kind::FileKind;
 use super::plan::Plan;
 use super::rules::{Class, Match, Rule};
 use super::site::{Certainty, Decision};
+use crate::treeedit::kind::FileKind;
 
 /// Hours, and what they are for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
@@ -109,8 +109,8 @@ mod tests {
     use super::super::options::Options;
     use super::super::plan::plan_bytes;
     use super::super::python::Project;
-    use super::super::walk::{Root, SourceFile};
     use super::*;
+    use crate::treeedit::walk::{Root, SourceFile};
 
     fn of(files: &[(&str, &str)]) -> Effort {
         let planned = files.iter().filter_map(|(name, text)| {

@@ -5,17 +5,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::report::shown;
+pub use crate::treeedit::replace::Linked;
 use base::report::{Evidence, Finding, Found as Statement};
 use data::Catalog;
-
-/// A file with several names, before it was replaced under one of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Linked {
-    /// The device and the number of the file.
-    pub file: (u64, u64),
-    /// How many names it had.
-    pub names: u64,
-}
 
 /// What is said of files that were replaced: one finding for those with names that keep the old
 /// content, one for those of which every name was converted.

@@ -25,20 +25,13 @@
 //! - [`site`] is what is decided about one file: its edits, and the places that a person has
 //!   to look at.
 
-mod backup;
-pub mod commit;
 pub mod config;
 pub mod container;
 pub mod copy;
-pub mod denied;
 pub mod diff;
 pub mod effort;
 pub mod encoding;
 pub mod environment;
-mod exclude;
-pub mod git;
-pub mod journal;
-pub mod kind;
 pub mod links;
 mod mark;
 mod messages;
@@ -52,7 +45,6 @@ pub mod programs;
 #[cfg(test)]
 mod properties;
 pub mod python;
-mod replace;
 pub mod report;
 pub mod requirements;
 pub mod rules;
@@ -60,8 +52,5 @@ pub mod rust;
 pub mod shell;
 pub mod site;
 pub mod syntax;
-pub mod undo;
 pub mod value;
-mod waiting;
-pub mod walk;
 mod words;

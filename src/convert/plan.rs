@@ -15,18 +15,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::denied::Denied;
 use super::encoding::{DecodeError, Decoded, differs_only_in};
-use super::kind::FileKind;
 use super::needle::Sieve;
 use super::options::Options;
 use super::python::{Module, Project, Taken};
 use super::site::{self, Decision, FilePlan};
 use super::syntax::Unreadable;
-use super::walk::SourceFile;
 use super::{
     config, container, mark, native, notebook, programs, python, requirements, rust, shell, value,
 };
+use crate::treeedit::commit::Refusal;
+use crate::treeedit::denied::Denied;
+use crate::treeedit::kind::FileKind;
+use crate::treeedit::walk::SourceFile;
 use base::progress::Progress;
 
 /// Decides about one text. An error means: this text is not of the kind, it stays as it is.
@@ -72,6 +73,16 @@ pub enum FileProblem {
     Uncommitted,
     /// Reading or writing it failed.
     Io(String),
+}
+
+impl From<Refusal> for FileProblem {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Changed => Self::Changed,
+            Refusal::Denied(denied) => Self::Denied(denied),
+            Refusal::Io(detail) => Self::Io(detail),
+        }
+    }
 }
 
 /// One file about which there is something to say.

@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::commit::{Change, commit};
 use super::encoding::{Edit, apply, differs_only_in};
-use super::journal::Journals;
-use super::kind::FileKind;
 use super::options::{Import, Options};
 use super::plan::{PlannedFile, plan, plan_bytes};
 use super::python::Project;
 use super::python::properties::program;
-use super::undo::undo;
-use super::walk::{Root, Scope, SourceFile, walk};
+use crate::treeedit::commit::{Change, Refusal, commit};
+use crate::treeedit::journal::Journals;
+use crate::treeedit::kind::FileKind;
+use crate::treeedit::undo::undo;
+use crate::treeedit::walk::{Root, Scope, SourceFile, walk};
 use base::progress::Progress;
 
 /// What files of a name are made of. A file is some of these, one after the other.
@@ -231,7 +231,7 @@ fn content(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files
         .filter(|entry| entry.file_type().is_file())
         .map(|entry| (entry.path().to_owned(), std::fs::read(entry.path()).unwrap()))
-        .filter(|(path, _)| !path.starts_with(dir.join(super::journal::DIRECTORY)))
+        .filter(|(path, _)| !path.starts_with(dir.join(crate::treeedit::journal::DIRECTORY)))
         .collect()
 }
 
@@ -267,7 +267,7 @@ proptest! {
             })
             .collect();
         let journals = Journals::open(dir.path()).unwrap();
-        let mut committed = commit(&journals, &changes, false, &|_| Ok(())).unwrap();
+        let mut committed = commit::<Refusal>(&journals, &changes, false, &|_| Ok(())).unwrap();
         drop(committed.finishing.take());
         prop_assert_eq!(committed.replaced, changes.len());
         let after = content(dir.path());

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::denied::Denied;
 use super::effort::{effort, rounded};
 use super::encoding::DecodeError;
 use super::plan::{FileProblem, Plan, PlannedFile};
 use super::rules::{Match, Rule, Rules};
 use super::site::{Certainty, Decision, Site};
-use super::walk::{Found, Why};
+use crate::treeedit::denied::Denied;
+use crate::treeedit::walk::{Found, Why};
 use base::report::{Evidence, Finding, FixStep, Found as Statement, Report, Severity, Table};
 use base::text::Text;
 use data::Catalog;

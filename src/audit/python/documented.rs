@@ -6,8 +6,8 @@ use ruff_text_size::TextSize;
 use super::classes;
 use super::facts::{ApiAt, Role};
 use super::walk::Walker;
-use crate::convert::python::dotted;
 use crate::ops::documented;
+use crate::pysyntax::dotted;
 
 impl<'a> Walker<'a, '_> {
     /// A call by a dotted name: `torch.topk(…)`, `nn.GELU(…)`.

@@ -9,8 +9,8 @@ use super::api;
 use super::classes;
 use super::kinds::{self, Kind};
 use super::walk::Walker;
-use crate::convert::python::dotted;
-use crate::convert::python::scope::root;
+use crate::pysyntax::dotted;
+use crate::pysyntax::scope::root;
 
 impl<'a> Walker<'a, '_> {
     /// The dotted name of an expression; of a module of the tree without a leading dot.

@@ -4,6 +4,7 @@
     reason = "reads the sources that the user named, and what they import"
 )]
 
+use crate::pysyntax::notebook::code;
 use std::cell::RefCell;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -15,12 +16,13 @@ use memchr::memmem;
 use super::facts::Facts;
 use super::{Wanted, reach};
 use crate::audit::{Model, Note, Unreadable};
-use crate::convert::kind::FileKind;
-use crate::convert::python::SyntaxError;
-use crate::convert::python::dotted;
-use crate::convert::python::{on_enough_stack, parse_module};
-use crate::convert::walk::{WalkError, Why};
-use crate::convert::{notebook, walk};
+use crate::pysyntax::SyntaxError;
+use crate::pysyntax::dotted;
+use crate::pysyntax::notebook;
+use crate::pysyntax::{on_enough_stack, parse_module};
+use crate::treeedit::kind::FileKind;
+use crate::treeedit::walk;
+use crate::treeedit::walk::{WalkError, Why};
 
 /// The largest source that is read, in bytes.
 const LARGEST: u64 = 16 << 20;

@@ -47,9 +47,9 @@ pub use files::{Options, Tree, Unread, of_source, read, tree};
 pub(crate) use files::{is_source, text_of};
 
 use self::facts::{Exports, Facts};
-use crate::convert::python::scope::{Scopes, relative};
-use crate::convert::python::{SyntaxError, on_enough_stack, parse_module};
 use crate::ops::documented as limits;
+use crate::pysyntax::scope::{Scopes, relative};
+use crate::pysyntax::{SyntaxError, on_enough_stack, parse_module};
 
 /// The operators that every call of an API reaches, of aten without `aten::`.
 pub(crate) fn operators_of(path: &str) -> Vec<&'static str> {

@@ -14,8 +14,8 @@ use super::kinds::{self, Kind};
 use super::lines::Lines;
 use super::locals::Locals;
 use super::suggest::Given;
-use crate::convert::python::dotted;
-use crate::convert::python::scope::{ScopeId, Scopes};
+use crate::pysyntax::dotted;
+use crate::pysyntax::scope::{ScopeId, Scopes};
 
 /// What is walked, and what has been found.
 pub(super) struct Walker<'a, 's> {

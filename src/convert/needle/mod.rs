@@ -13,9 +13,9 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use foldhash::HashMap;
 use memchr::memmem;
 
-use super::kind::FileKind;
 use super::options::Options;
 use super::rules::{Action, Match, Rules};
+use crate::treeedit::kind::FileKind;
 use context::{Contexts, Kind};
 
 /// Words of CUDA's world in any case; whoever says one of them is read, unless it is Python.

@@ -10,9 +10,9 @@ use super::Context;
 use super::engine::Engine;
 use super::literal::span;
 use super::names::canonical;
-use super::scope::{Resolved, parts};
 use crate::convert::rules::{Action, Class, Match, Place, Rule, Rules};
 use crate::convert::site::Certainty;
+use crate::pysyntax::scope::{Resolved, parts};
 
 /// Libraries of operators that torch, torchvision and torchaudio bring along, or torch_npu.
 const OPERATORS: &[&str] = &[

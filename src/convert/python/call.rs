@@ -10,9 +10,9 @@ use super::flow::Slot;
 use super::literal::{self, span};
 use super::names::{canonical, says};
 use super::roles::{self, Role};
-use super::scope::Binding;
 use crate::convert::rules::{Action, Match, Place};
 use crate::convert::site::Certainty;
+use crate::pysyntax::scope::Binding;
 
 impl<'a> Engine<'a> {
     pub(super) fn call(&mut self, expr: &'a Expr, call: &'a ExprCall, hint: Hint) {

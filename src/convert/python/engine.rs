@@ -17,10 +17,10 @@ use super::keys::Keys;
 use super::literal;
 use super::names::{backend_like, device_like};
 use super::roles::{Role, Want};
-use super::scope::{Resolved, ScopeId, Scopes, parts};
 use super::{Context, literal::span};
 use crate::convert::rules::{Match, Place, Rule, Rules};
 use crate::convert::site::{Certainty, Planner};
+use crate::pysyntax::scope::{Resolved, ScopeId, Scopes, parts};
 
 /// What is known of the strings that stand where the walk is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,9 +11,9 @@ use super::Context;
 use super::api::{Target, target};
 use super::engine::Engine;
 use super::literal::span;
-use super::scope::Scopes;
 use crate::convert::rules::{Action, Match, Place};
 use crate::convert::site::Certainty;
+use crate::pysyntax::scope::Scopes;
 
 /// Other frameworks whose arrays have a method `cuda` too.
 const OTHER_FRAMEWORKS: &[&str] = &["paddle", "mxnet", "jittor", "oneflow", "tvm", "mindspore"];

@@ -13,8 +13,8 @@ use super::engine::Engine;
 use super::literal;
 use super::names::{cuda_device, nccl_backend};
 use super::roles::Role;
-use super::scope::ScopeId;
 use crate::convert::rules::Place;
+use crate::pysyntax::scope::ScopeId;
 
 /// What a file does with such keys.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@
 //! text -> tree (ruff) -> scopes -> walk -> flow of values -> settle -> imports -> plan
 //! ```
 //!
-//! - [`scope`] says what a name means; [`aware`] where NPUs are handled already.
+//! - `pysyntax::scope` says what a name means; [`aware`] where NPUs are handled already.
 //! - [`engine`], [`expr`], [`call`], [`api`], [`functions`], [`mod@env`] walk the tree once and
 //!   decide what its place decides; [`flow`] carries roles back to where values come from;
 //!   [`settle`] decides about the strings that are left.
@@ -14,16 +14,12 @@
 //! - [`survey`] is what the file defines itself; [`passing`] carries values across calls.
 //! - [`onnx`] knows the options of onnxruntime's providers.
 //! - [`project`] carries names from one file of the tree to another.
-//! - [`dotted`] takes dotted names apart.
 //! - [`names`], [`roles`] and [`literal`] are the words: what looks like a device, which
 //!   arguments hold one, what of a string is one.
 
 mod api;
 mod aware;
 mod call;
-mod cells;
-mod depth;
-pub(crate) mod dotted;
 mod engine;
 mod env;
 mod expr;
@@ -41,15 +37,12 @@ mod project;
 #[cfg(test)]
 pub(super) mod properties;
 mod roles;
-pub(crate) mod scope;
 mod settle;
 mod survey;
 #[cfg(test)]
 mod tests;
 mod transfer;
 
-use ruff_python_ast::{Mod, Stmt};
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::{TextRange, TextSize};
 
 pub use project::{Module, Project, Taken, taken};
@@ -57,6 +50,7 @@ pub use project::{Module, Project, Taken, taken};
 use super::options::Options;
 use super::rules::{Presence, Rule, Rules};
 use super::site::FilePlan;
+pub use crate::pysyntax::{SyntaxError, body_of, first_error, on_enough_stack, parse, scope};
 
 /// What is known of a file besides its text.
 #[derive(Debug, Clone, Copy)]
@@ -113,15 +107,6 @@ pub fn renamed(path: &str, options: &Options) -> Option<(&'static Rule, String)>
     imports::moved(path, &context).filter(|new| new != path).map(|new| (rule, new))
 }
 
-/// A source that does not parse.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SyntaxError {
-    /// Line, from 1.
-    pub line: u32,
-    /// What the parser says.
-    pub message: String,
-}
-
 /// Decides about one Python source.
 ///
 /// # Errors
@@ -129,59 +114,6 @@ pub struct SyntaxError {
 /// With the first place that does not parse.
 pub fn plan(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError> {
     on_enough_stack(text, || plan_here(text, context))
-}
-
-/// Does what walks the tree of `text` where there is stack for it.
-///
-/// # Errors
-///
-/// Those of `work`, and one of its own where the text nests deeper than any stack carries.
-pub(crate) fn on_enough_stack<T: Send>(
-    text: &str,
-    work: impl FnOnce() -> Result<T, SyntaxError> + Send,
-) -> Result<T, SyntaxError> {
-    if depth::is_shallow(text) {
-        return work();
-    }
-    match depth::of(text) {
-        Ok(depth) if depth <= depth::SHALLOW => work(),
-        // Trees are walked by recursion: deep ones get a stack of their own.
-        Ok(_) => std::thread::scope(|scope| {
-            std::thread::Builder::new()
-                .stack_size(depth::STACK)
-                .spawn_scoped(scope, work)
-                .ok()
-                .and_then(|thread| thread.join().ok())
-                .unwrap_or_else(|| Err(too_deep(1)))
-        }),
-        Err(line) => Err(too_deep(line)),
-    }
-}
-
-fn too_deep(line: u32) -> SyntaxError {
-    SyntaxError { line, message: "nested deeper than this tool reads".to_owned() }
-}
-
-/// The first place of a text that does not parse.
-fn first_error(parsed: &ruff_python_parser::Parsed<Mod>, text: &str) -> Option<SyntaxError> {
-    let error = parsed.errors().first()?;
-    let offset = error.location.start().to_usize().min(text.len());
-    let line = text[..offset].matches('\n').count() + 1;
-    Some(SyntaxError {
-        line: u32::try_from(line).unwrap_or(u32::MAX),
-        message: error.error.to_string(),
-    })
-}
-
-/// The tree of a source, or of the cells of a notebook, where `!command` and `%magic` lines stand
-/// too. What walks it calls [`on_enough_stack`] first.
-///
-/// # Errors
-///
-/// With the first place that does not parse.
-pub(crate) fn parse_module(text: &str, cells: bool) -> Result<Mod, SyntaxError> {
-    let parsed = parse(text, cells);
-    first_error(&parsed, text).map_or_else(|| Ok(parsed.into_syntax()), Err)
 }
 
 fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError> {
@@ -208,21 +140,6 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
         engine.mark(body);
     }
     Ok(engine.planner.finish())
-}
-
-fn parse(text: &str, cell: bool) -> ruff_python_parser::Parsed<Mod> {
-    if cell {
-        parse_unchecked(&cells::parsable(text), ParseOptions::from(Mode::Ipython))
-    } else {
-        parse_unchecked(text, ParseOptions::from(Mode::Module))
-    }
-}
-
-fn body_of(module: &Mod) -> Option<&[Stmt]> {
-    match module {
-        Mod::Module(module) => Some(&module.body),
-        Mod::Expression(_) => None,
-    }
 }
 
 /// What comments exempt: `# convert: off` to `# convert: on`, and lines with `# noqa: convert`.

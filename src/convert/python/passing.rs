@@ -9,7 +9,7 @@ use super::flow::Slot;
 use super::literal;
 use super::names::device_like;
 use super::roles::{Role, Want};
-use super::scope::Binding;
+use crate::pysyntax::scope::Binding;
 
 impl<'a> Engine<'a> {
     /// Values that reach the parameters of functions of this file.

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::*;
 use crate::convert::encoding::apply;
-use crate::convert::kind::FileKind;
 use crate::convert::options::Options;
 use crate::convert::site::{Decision, FilePlan, Planner};
 use crate::convert::{config, container, native, notebook, python, requirements, rust, shell};
+use crate::treeedit::kind::FileKind;
 
 #[test]
 fn the_table_is_sound() {

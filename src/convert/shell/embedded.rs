@@ -6,11 +6,11 @@ use super::lexer::{HereDoc, Script};
 use super::programs::{base_name, name_at, program};
 use super::word::Word;
 use super::{Reader, plan_part};
-use crate::convert::kind::FileKind;
 use crate::convert::python;
 use crate::convert::rules::{Place, Rules};
 use crate::convert::site::FilePlan;
 use crate::convert::value;
+use crate::treeedit::kind::FileKind;
 
 /// Commands that run the shell on what they read.
 const SHELLS: &[&str] =

@@ -22,26 +22,26 @@ impl Stretch {
 
 /// One cell in the joined text.
 #[derive(Debug, Clone)]
-pub(super) struct Cell {
+pub struct Cell {
     /// Its text, without the line end that separates it from the next.
-    pub(super) range: Range<usize>,
+    pub range: Range<usize>,
     /// Where its last string ends in the file.
     end: usize,
 }
 
 /// All code cells, one after another.
 #[derive(Debug, Default)]
-pub(super) struct Source {
+pub struct Source {
     /// The joined text; a line end stands between cells.
-    pub(super) text: String,
+    pub text: String,
     /// The cells.
-    pub(super) cells: Vec<Cell>,
+    pub cells: Vec<Cell>,
     stretches: Vec<Stretch>,
 }
 
 impl Source {
     /// Adds a cell of these strings; `false` if one of them is no JSON string.
-    pub(super) fn add(&mut self, file: &str, strings: &[Range<usize>]) -> bool {
+    pub fn add(&mut self, file: &str, strings: &[Range<usize>]) -> bool {
         let start = self.text.len();
         let stretches = self.stretches.len();
         for string in strings {
@@ -85,7 +85,7 @@ impl Source {
 
     /// Where a part of the text stands in the file: one range for each string that it touches.
     /// `None` if it begins or ends inside of an escape.
-    pub(super) fn places(&self, part: &Range<usize>) -> Option<Vec<Range<usize>>> {
+    pub fn places(&self, part: &Range<usize>) -> Option<Vec<Range<usize>>> {
         let mut out: Vec<Range<usize>> = Vec::new();
         let first = self.stretches.partition_point(|s| s.text + s.len <= part.start);
         for stretch in &self.stretches[first..] {
@@ -111,7 +111,7 @@ impl Source {
     }
 
     /// Where an insertion at an offset of the text goes in the file.
-    pub(super) fn point(&self, offset: usize) -> Option<usize> {
+    pub fn point(&self, offset: usize) -> Option<usize> {
         let at = self.stretches.partition_point(|s| s.text + s.len <= offset);
         if let Some(stretch) = self.stretches.get(at)
             && stretch.text <= offset
@@ -126,7 +126,7 @@ impl Source {
     }
 
     /// The cell of which an offset is the first one.
-    pub(super) fn beginning(&self, offset: usize) -> Option<usize> {
+    pub fn beginning(&self, offset: usize) -> Option<usize> {
         self.cells.iter().position(|cell| cell.range.start == offset)
     }
 }
@@ -160,7 +160,7 @@ fn escape(text: &str) -> Option<(char, usize)> {
 }
 
 /// A text as it stands in a JSON string.
-pub(super) fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -215,9 +215,9 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::convert::commit::{Change, commit};
-    use crate::convert::journal::Original;
-    use crate::convert::plan::FileProblem;
+    use crate::treeedit::commit::Refusal;
+    use crate::treeedit::commit::{Change, commit};
+    use crate::treeedit::journal::Original;
 
     fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
@@ -249,9 +249,9 @@ mod tests {
         let before = entries(&dir);
         let journals = Journals::open(dir.path()).unwrap();
         let changes = [change("a.py", "1", "one"), change("d/b.py", "2", "two")];
-        assert_eq!(commit(&journals, &changes, false, &|_| Ok(())).unwrap().replaced, 2);
+        assert_eq!(commit::<Refusal>(&journals, &changes, false, &|_| Ok(())).unwrap().replaced, 2);
         let more = [change("a.py", "one", "uno")];
-        assert_eq!(commit(&journals, &more, false, &|_| Ok(())).unwrap().replaced, 1);
+        assert_eq!(commit::<Refusal>(&journals, &more, false, &|_| Ok(())).unwrap().replaced, 1);
         assert_eq!((read(&dir, "a.py"), read(&dir, "d/b.py")), ("uno".into(), "two".into()));
         // Runs stack.
         assert_eq!(undo(&journals, false).unwrap().unwrap().restored, [Path::new("a.py")]);
@@ -270,7 +270,7 @@ mod tests {
         let dir = tree(&[("a.py", "1"), ("b.py", "2")]);
         let journals = Journals::open(dir.path()).unwrap();
         let changes = [change("a.py", "1", "one"), change("b.py", "2", "two")];
-        commit(&journals, &changes, false, &|_| Ok(())).unwrap();
+        commit::<Refusal>(&journals, &changes, false, &|_| Ok(())).unwrap();
         std::fs::write(dir.path().join("a.py"), "mine").unwrap();
         std::fs::remove_file(dir.path().join("b.py")).unwrap();
         let refused = undo(&journals, false).unwrap().unwrap();
@@ -285,7 +285,7 @@ mod tests {
         let dir = tree(&[("a.py", "1"), ("b.py", "2")]);
         let journals = Journals::open(dir.path()).unwrap();
         let changes = [change("a.py", "1", "one"), change("b.py", "2", "two")];
-        let unsound = || FileProblem::SelfCheck("x".to_owned());
+        let unsound = || Refusal::Io("x".to_owned());
         let proof = |at| if at == 0 { Err(unsound()) } else { Ok(()) };
         let mut committed = commit(&journals, &changes, true, &proof).unwrap();
         drop(committed.finishing.take());
@@ -307,7 +307,7 @@ mod tests {
         let changes = [change("a.py", "1", "one"), change("b.py", "2", "two")];
         let mut committed = commit(&journals, &changes, true, &|_| Ok(())).unwrap();
         drop(committed.finishing.take());
-        assert_eq!(committed.left, [(0, FileProblem::Changed)]);
+        assert_eq!(committed.left, [(0, Refusal::Changed)]);
         assert_eq!(committed.backups, [dir.path().join("b.py.bak")]);
         assert_eq!((read(&dir, "a.py"), read(&dir, "b.py")), ("mine".into(), "two".into()));
         assert_eq!(undo(&journals, false).unwrap().unwrap().restored, [Path::new("b.py")]);
@@ -337,7 +337,7 @@ mod tests {
         std::fs::write(dir.path().join(journal.temporary(1)), "tw").unwrap();
         std::fs::write(dir.path().join("c.py"), "mine").unwrap();
         let changes = [change("b.py", "2", "two")];
-        assert!(commit(&journals, &changes, false, &|_| Ok(())).is_err());
+        assert!(commit::<Refusal>(&journals, &changes, false, &|_| Ok(())).is_err());
         let undone = recover(&journals).unwrap().unwrap();
         assert_eq!(undone.restored, [Path::new("a.py")]);
         assert_eq!(undone.changed, [Path::new("c.py")]);
@@ -374,7 +374,7 @@ mod tests {
         let outside = tree(&[("b.py", "two")]);
         let dir = tree(&[("d/b.py", "2")]);
         let journals = Journals::open(dir.path()).unwrap();
-        commit(&journals, &[change("d/b.py", "2", "two")], false, &|_| Ok(())).unwrap();
+        commit::<Refusal>(&journals, &[change("d/b.py", "2", "two")], false, &|_| Ok(())).unwrap();
         std::fs::remove_dir_all(dir.path().join("d")).unwrap();
         std::os::unix::fs::symlink(outside.path(), dir.path().join("d")).unwrap();
         assert!(undo(&journals, true).is_err());

@@ -14,7 +14,7 @@ const MAX_BACKUPS: u32 = 1000;
 
 /// Writes `content`, what `path` holds, to `path.bak`, or to `path.bak.1` and so on: an
 /// existing backup is never replaced. Returns where.
-pub(super) fn write(path: &Path, content: &[u8]) -> io::Result<PathBuf> {
+pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<PathBuf> {
     for number in 0..MAX_BACKUPS {
         let mut name = path.as_os_str().to_owned();
         name.push(if number == 0 {
@@ -41,7 +41,7 @@ pub(super) fn write(path: &Path, content: &[u8]) -> io::Result<PathBuf> {
 }
 
 /// Takes a backup away again: the run failed.
-pub(super) fn remove(place: &Path) {
+pub(crate) fn remove(place: &Path) {
     let _ = std::fs::remove_file(place);
 }
 

@@ -12,25 +12,33 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Advice, OFlags, XattrFlags};
 
 use super::denied::Denied;
-use super::links::Linked;
+
+/// A file with several names, before it was replaced under one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Linked {
+    /// The device and the number of the file.
+    pub file: (u64, u64),
+    /// How many names it had.
+    pub names: u64,
+}
 
 /// A file that was looked at: what tells whether somebody wrote to it since.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     meta: Metadata,
 }
 
 /// Content that lies ready beside the file that it will replace.
 #[derive(Debug)]
-pub(super) struct Staged {
+pub(crate) struct Staged {
     /// Where it lies.
-    pub(super) temporary: PathBuf,
+    pub(crate) temporary: PathBuf,
     target: PathBuf,
 }
 
 /// Whether a file still holds something.
 #[derive(Debug)]
-pub(super) enum Holds {
+pub(crate) enum Holds {
     /// It does; by this it can be told later whether that changed.
     Yes(Seen),
     /// It is another content, no regular file any more, or gone.
@@ -38,7 +46,7 @@ pub(super) enum Holds {
 }
 
 /// Whether the regular file `path` holds `content`.
-pub(super) fn holds(path: &Path, content: &[u8]) -> io::Result<Holds> {
+pub(crate) fn holds(path: &Path, content: &[u8]) -> io::Result<Holds> {
     let mut file = match open(path) {
         Ok(file) => file,
         Err(error) if is_gone(&error) => return Ok(Holds::No),
@@ -55,7 +63,7 @@ pub(super) fn holds(path: &Path, content: &[u8]) -> io::Result<Holds> {
 
 /// The content of a regular file, up to `limit` bytes; `None` if it is gone, larger, or no
 /// regular file.
-pub(super) fn content(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+pub(crate) fn content(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let file = match open(path) {
         Ok(file) => file,
         Err(error) if is_gone(&error) => return Ok(None),
@@ -70,7 +78,7 @@ pub(super) fn content(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Opens what is no symbolic link, and does not wait for the other end of a pipe.
-pub(super) fn open(path: &Path) -> io::Result<File> {
+pub(crate) fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
 }
@@ -82,23 +90,23 @@ fn is_gone(error: &io::Error) -> bool {
 
 impl Seen {
     /// What keeps the user from replacing the file, as far as that is known beforehand.
-    pub(super) fn denied(&self, path: &Path) -> Option<Denied> {
+    pub(crate) fn denied(&self, path: &Path) -> Option<Denied> {
         Denied::before(path, &self.meta)
     }
 
     /// Which file it is, and how many names it has.
-    pub(super) fn linked(&self) -> Linked {
+    pub(crate) fn linked(&self) -> Linked {
         Linked { file: (self.meta.dev(), self.meta.ino()), names: self.meta.nlink() }
     }
 }
 
 /// The mode of a file that was looked at.
-pub(super) fn mode(seen: &Seen) -> u32 {
+pub(crate) fn mode(seen: &Seen) -> u32 {
     seen.meta.permissions().mode() & 0o7777
 }
 
 /// The directory of a file.
-pub(super) fn directory(path: &Path) -> &Path {
+pub fn directory(path: &Path) -> &Path {
     match path.parent() {
         Some(dir) if !dir.as_os_str().is_empty() => dir,
         _ => Path::new("."),
@@ -107,7 +115,7 @@ pub(super) fn directory(path: &Path) -> &Path {
 
 /// Content that lies beside the file that it will replace, but perhaps not on the disk yet.
 #[derive(Debug)]
-pub(super) struct Laid {
+pub(crate) struct Laid {
     staged: Staged,
     file: File,
 }
@@ -115,13 +123,13 @@ pub(super) struct Laid {
 /// Writes `content` beside `target` under the name `temporary`, with the mode, the owner and
 /// the extended attributes of the file that is there, and waits until the disk has it. Where owner
 /// or group cannot be kept, nothing is laid, with [`Denied`].
-pub(super) fn stage(target: &Path, temporary: &str, content: &[u8]) -> io::Result<Staged> {
+pub(crate) fn stage(target: &Path, temporary: &str, content: &[u8]) -> io::Result<Staged> {
     lay(target, temporary, content)?.settle()
 }
 
 /// As [`stage`], but waits for nothing: the disk begins to work. Who lays several files and then
 /// waits for each waits about as long as for one.
-pub(super) fn lay(target: &Path, temporary: &str, content: &[u8]) -> io::Result<Laid> {
+pub(crate) fn lay(target: &Path, temporary: &str, content: &[u8]) -> io::Result<Laid> {
     let place = directory(target).join(temporary);
     match std::fs::remove_file(&place) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -150,7 +158,7 @@ pub(super) fn lay(target: &Path, temporary: &str, content: &[u8]) -> io::Result<
 
 /// Has the kernel write what a file holds. That it may forget what it has written is what this
 /// advice is for elsewhere; that it begins at once is what it does on Linux first.
-pub(super) fn begin_writing(file: &File) {
+pub(crate) fn begin_writing(file: &File) {
     // Where that is not to be had, it only takes longer.
     let _ = rustix::fs::fadvise(file, 0, None, Advice::DontNeed);
 }
@@ -158,7 +166,7 @@ pub(super) fn begin_writing(file: &File) {
 impl Laid {
     /// Gives it permissions of its own. Whose rights a program takes on is no permission: that stays
     /// as it is on the file that is replaced, whatever a journal says that came with a foreign tree.
-    pub(super) fn set_permissions(&self, mode: u32) -> io::Result<()> {
+    pub(crate) fn set_permissions(&self, mode: u32) -> io::Result<()> {
         let set = self.file.metadata().and_then(|about| {
             let kept = about.permissions().mode() & 0o7000;
             self.file.set_permissions(Permissions::from_mode(mode & 0o777 | kept))
@@ -167,7 +175,7 @@ impl Laid {
     }
 
     /// Waits until the disk has the content.
-    pub(super) fn settle(self) -> io::Result<Staged> {
+    pub(crate) fn settle(self) -> io::Result<Staged> {
         match self.file.sync_all() {
             Ok(()) => Ok(self.staged),
             Err(error) => {
@@ -209,7 +217,7 @@ fn keep_attributes(old: &File, new: &File) -> io::Result<()> {
 impl Staged {
     /// Moves the content to its place, if the file there is still the one that was `seen`.
     /// `false`: it is not, and stays.
-    pub(super) fn commit(self, seen: &Seen) -> io::Result<bool> {
+    pub(crate) fn commit(self, seen: &Seen) -> io::Result<bool> {
         let unchanged = self.target.symlink_metadata().is_ok_and(|now| same(&now, &seen.meta));
         if !unchanged {
             self.discard();
@@ -219,12 +227,12 @@ impl Staged {
     }
 
     /// Moves the content to its place, whatever is there.
-    pub(super) fn force(self) -> io::Result<()> {
+    pub(crate) fn force(self) -> io::Result<()> {
         std::fs::rename(&self.temporary, &self.target).inspect_err(|_| self.discard())
     }
 
     /// Takes the content away again.
-    pub(super) fn discard(&self) {
+    pub(crate) fn discard(&self) {
         let _ = std::fs::remove_file(&self.temporary);
     }
 }
@@ -243,7 +251,7 @@ fn same(a: &Metadata, b: &Metadata) -> bool {
 }
 
 /// Waits until the disk has the names in a directory.
-pub(super) fn sync_directory(dir: &Path) -> io::Result<()> {
+pub(crate) fn sync_directory(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
 }
 

@@ -16,7 +16,7 @@ use super::walk::WalkError;
 const WILD: &[char] = &['*', '?', '[', '{'];
 
 /// The files and directories that one `-r` names, in order.
-pub(super) fn resolve_root(root: &Path) -> Result<Vec<PathBuf>, WalkError> {
+pub(crate) fn resolve_root(root: &Path) -> Result<Vec<PathBuf>, WalkError> {
     match root.symlink_metadata() {
         Ok(_) => return Ok(vec![root.to_owned()]),
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
@@ -67,7 +67,7 @@ fn matcher(base: &Path, patterns: &[&str]) -> Result<Gitignore, WalkError> {
 /// What `-e` leaves out. Each is, in this order: a file or directory that exists, seen from the
 /// working directory or from the root; else a pattern as in a `.gitignore`.
 #[derive(Debug)]
-pub(super) struct Excludes(Vec<Item>);
+pub(crate) struct Excludes(Vec<Item>);
 
 #[derive(Debug)]
 struct Item {
@@ -84,7 +84,7 @@ impl Item {
 
 /// The excludes as they are for one root.
 #[derive(Debug)]
-pub(super) struct Filter {
+pub(crate) struct Filter {
     /// Files and directories, below the root.
     exact: Vec<(PathBuf, Arc<AtomicBool>)>,
     patterns: Gitignore,
@@ -94,7 +94,7 @@ pub(super) struct Filter {
 
 impl Excludes {
     /// Takes each argument as one exclude, or as several with commas between them.
-    pub(super) fn new(arguments: &[String]) -> Self {
+    pub(crate) fn new(arguments: &[String]) -> Self {
         let texts = arguments.iter().flat_map(|argument| {
             if Path::new(argument).symlink_metadata().is_ok() {
                 vec![argument.as_str()]
@@ -107,7 +107,7 @@ impl Excludes {
     }
 
     /// What they leave out below `dir`.
-    pub(super) fn below(&self, dir: &Path) -> Result<Filter, WalkError> {
+    pub(crate) fn below(&self, dir: &Path) -> Result<Filter, WalkError> {
         let real = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
         let mut exact = Vec::new();
         let mut behind = Vec::new();
@@ -132,7 +132,7 @@ impl Excludes {
     }
 
     /// Those that left nothing out: probably mistyped.
-    pub(super) fn idle(self) -> Vec<String> {
+    pub(crate) fn idle(self) -> Vec<String> {
         let idle = self.0.into_iter().filter(|item| !item.used.load(Ordering::Relaxed));
         idle.map(|item| item.text).collect()
     }
@@ -140,7 +140,7 @@ impl Excludes {
 
 impl Filter {
     /// Whether `relative`, a path below the root, is left out.
-    pub(super) fn excludes(&self, relative: &Path, is_dir: bool) -> bool {
+    pub(crate) fn excludes(&self, relative: &Path, is_dir: bool) -> bool {
         if let Some((_, used)) = self.exact.iter().find(|(path, _)| path == relative) {
             used.store(true, Ordering::Relaxed);
             return true;

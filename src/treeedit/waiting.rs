@@ -15,7 +15,7 @@ const PIECE: usize = 64;
 
 /// Does the tasks `0..count`, some at a time in order, several such pieces at once, and `meanwhile`
 /// on this thread; returns what each task came to.
-pub(super) fn beside<T: Send + Sync, M>(
+pub(crate) fn beside<T: Send + Sync, M>(
     count: usize,
     tasks: impl Fn(Range<usize>) -> Vec<T> + Sync,
     meanwhile: impl FnOnce() -> M,

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use memchr::memchr2;
 
-use crate::convert::syntax::Unreadable;
+use crate::pysyntax::Unreadable;
 
 /// Nesting beyond this is refused.
 const MAX_DEPTH: usize = 128;
 
 /// A value.
 #[derive(Debug)]
-pub(super) enum Json {
+pub enum Json {
     /// Keys as they are written, and their values.
     Object(Vec<(Range<usize>, Json)>),
     /// Elements.
@@ -24,7 +24,7 @@ pub(super) enum Json {
 
 impl Json {
     /// Reads a document.
-    pub(super) fn read(text: &str) -> Result<Self, Unreadable> {
+    pub fn read(text: &str) -> Result<Self, Unreadable> {
         let mut reader = Reader { bytes: text.as_bytes(), at: 0 };
         let value = reader.value(0)?;
         reader.blank();
@@ -32,18 +32,18 @@ impl Json {
     }
 
     /// The value behind a key of an object.
-    pub(super) fn get(&self, text: &str, key: &str) -> Option<&Self> {
+    pub fn get(&self, text: &str, key: &str) -> Option<&Self> {
         let Self::Object(members) = self else { return None };
         members.iter().find(|(name, _)| &text[name.clone()] == key).map(|(_, value)| value)
     }
 
     /// The elements of an array; none of anything else.
-    pub(super) fn items(&self) -> &[Self] {
+    pub fn items(&self) -> &[Self] {
         if let Self::Array(items) = self { items } else { &[] }
     }
 
     /// A string as it is written.
-    pub(super) fn text<'a>(&self, text: &'a str) -> Option<&'a str> {
+    pub fn text<'a>(&self, text: &'a str) -> Option<&'a str> {
         if let Self::Text(range) = self { text.get(range.clone()) } else { None }
     }
 }

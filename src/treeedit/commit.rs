@@ -17,14 +17,23 @@ use rayon::prelude::*;
 use super::backup;
 use super::denied::Denied;
 use super::journal::{Journal, JournalError, Journals, Original, State};
-use super::links::Linked;
-use super::plan::FileProblem;
-use super::replace::{self, Holds, Seen, Staged};
+use super::replace::{self, Holds, Linked, Seen, Staged};
 use super::waiting::beside;
 
 /// Says whether a change, by its position, is sound; asked from several threads, while the disk
 /// is written to.
-pub type Proof<'a> = dyn Fn(usize) -> Result<(), FileProblem> + Sync + 'a;
+pub type Proof<'a, P> = dyn Fn(usize) -> Result<(), P> + Sync + 'a;
+
+/// Why a change was not made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// The file no longer holds what was read.
+    Changed,
+    /// This user may not replace the file.
+    Denied(Denied),
+    /// Reading or writing the file failed.
+    Io(String),
+}
 
 /// A file to replace.
 #[derive(Debug, Clone, Copy)]
@@ -38,18 +47,30 @@ pub struct Change<'a> {
 }
 
 /// What was written.
-#[derive(Debug, Default)]
-pub struct Committed {
+#[derive(Debug)]
+pub struct Committed<P> {
     /// How many files were replaced.
     pub replaced: usize,
     /// The positions of the changes that were not made, and why.
-    pub left: Vec<(usize, FileProblem)>,
+    pub left: Vec<(usize, P)>,
     /// The positions of the changes to files that had several names: the others keep what they had.
     pub linked: Vec<(usize, Linked)>,
     /// Copies of the originals, if they were asked for.
     pub backups: Vec<PathBuf>,
     /// The end of the run, while there is something else to do.
     pub finishing: Option<Finishing>,
+}
+
+impl<P> Default for Committed<P> {
+    fn default() -> Self {
+        Self {
+            replaced: 0,
+            left: Vec::new(),
+            linked: Vec::new(),
+            backups: Vec::new(),
+            finishing: None,
+        }
+    }
 }
 
 /// The files are new, and the disk is waited for: then the journal says that the run is through.
@@ -135,12 +156,12 @@ struct Ready<'a> {
 
 /// Replaces the files of `changes` below the root of `journals`, those of which `proof` says no
 /// ill.
-pub fn commit(
+pub fn commit<P: From<Refusal> + Send>(
     journals: &Journals,
     changes: &[Change<'_>],
     with_backup: bool,
-    proof: &Proof<'_>,
-) -> Result<Committed, CommitError> {
+    proof: &Proof<'_, P>,
+) -> Result<Committed<P>, CommitError> {
     if let Some((_, State::Interrupted)) = journals.latest()? {
         return Err(CommitError::Unfinished(journals.base().to_owned()));
     }
@@ -151,7 +172,7 @@ pub fn commit(
     for (position, (change, prepared)) in changes.iter().zip(prepared).enumerate() {
         match prepared {
             Ok((path, seen)) => ready.push(Ready { position, change: *change, path, seen }),
-            Err(problem) => committed.left.push((position, problem)),
+            Err(problem) => committed.left.push((position, problem.into())),
         }
     }
     if ready.is_empty() {
@@ -207,22 +228,22 @@ pub fn commit(
 }
 
 /// Whether a change may be made: the file holds what was read, and may be written.
-fn prepare(base: &Path, change: Change<'_>) -> Result<(PathBuf, Seen), FileProblem> {
+fn prepare(base: &Path, change: Change<'_>) -> Result<(PathBuf, Seen), Refusal> {
     let path = base.join(change.relative);
     match replace::holds(&path, change.before) {
         Ok(Holds::Yes(seen)) => match seen.denied(&path) {
             None => Ok((path, seen)),
-            Some(denied) => Err(FileProblem::Denied(denied)),
+            Some(denied) => Err(Refusal::Denied(denied)),
         },
-        Ok(Holds::No) => Err(FileProblem::Changed),
-        Err(error) => Err(FileProblem::Io(error.to_string())),
+        Ok(Holds::No) => Err(Refusal::Changed),
+        Err(error) => Err(Refusal::Io(error.to_string())),
     }
 }
 
 /// What concerns one file, or ends the run.
-fn judge(error: io::Error, path: &Path) -> Result<FileProblem, (PathBuf, io::Error)> {
+fn judge(error: io::Error, path: &Path) -> Result<Refusal, (PathBuf, io::Error)> {
     match Denied::of(&error) {
-        Some(denied) => Ok(FileProblem::Denied(denied)),
+        Some(denied) => Ok(Refusal::Denied(denied)),
         None => Err((path.to_owned(), error)),
     }
 }
@@ -256,12 +277,12 @@ impl Run<'_> {
     }
 
     /// Renames what was `staged` and is sound.
-    fn write(
+    fn write<P: From<Refusal>>(
         &mut self,
         staged: Vec<io::Result<Staged>>,
-        proofs: Vec<Result<(), FileProblem>>,
+        proofs: Vec<Result<(), P>>,
         with_backup: bool,
-        committed: &mut Committed,
+        committed: &mut Committed<P>,
     ) -> Result<(), (PathBuf, io::Error)> {
         let mut waiting = Vec::with_capacity(staged.len());
         let mut failed = None;
@@ -277,7 +298,7 @@ impl Run<'_> {
                     }
                 }
                 Err(Ok(problem)) => {
-                    committed.left.push((ready.position, problem));
+                    committed.left.push((ready.position, problem.into()));
                     waiting.push(None);
                 }
                 Err(Err(fatal)) => {
@@ -299,18 +320,18 @@ impl Run<'_> {
             let ready = &self.ready[position];
             match staged.commit(&ready.seen).map_err(|error| judge(error, &ready.path)) {
                 Ok(true) => self.renamed.push(position),
-                Ok(false) => committed.left.push((ready.position, FileProblem::Changed)),
-                Err(Ok(problem)) => committed.left.push((ready.position, problem)),
+                Ok(false) => committed.left.push((ready.position, Refusal::Changed.into())),
+                Err(Ok(problem)) => committed.left.push((ready.position, problem.into())),
                 Err(Err(fatal)) => failed = Some(fatal),
             }
         }
         failed.map_or(Ok(()), Err)
     }
 
-    fn back_up(
+    fn back_up<P>(
         &self,
         waiting: &[Option<Staged>],
-        committed: &mut Committed,
+        committed: &mut Committed<P>,
     ) -> Result<(), (PathBuf, io::Error)> {
         for (ready, _) in self.ready.iter().zip(waiting).filter(|(_, staged)| staged.is_some()) {
             let backup = backup::write(&ready.path, ready.change.before)

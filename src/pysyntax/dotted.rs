@@ -2,23 +2,23 @@
 //! where the searchers of the library take longer to set up than to search.
 
 /// What stands before the first dot.
-pub(crate) fn first(path: &str) -> &str {
+pub fn first(path: &str) -> &str {
     path.bytes().position(|byte| byte == b'.').map_or(path, |dot| &path[..dot])
 }
 
 /// What stands behind the last dot.
-pub(crate) fn last(path: &str) -> &str {
+pub fn last(path: &str) -> &str {
     split_last(path).map_or(path, |(_, last)| last)
 }
 
 /// What stands before and behind the last dot; nothing where there is none.
-pub(crate) fn split_last(path: &str) -> Option<(&str, &str)> {
+pub fn split_last(path: &str) -> Option<(&str, &str)> {
     let dot = path.bytes().rposition(|byte| byte == b'.')?;
     Some((&path[..dot], &path[dot + 1..]))
 }
 
 /// A name in what has another one.
-pub(crate) fn join(base: &str, name: &str) -> String {
+pub fn join(base: &str, name: &str) -> String {
     let mut path = String::with_capacity(base.len() + 1 + name.len());
     path.push_str(base);
     path.push('.');

@@ -62,7 +62,7 @@ impl From<Denied> for io::Error {
 
 impl Denied {
     /// What an error says about one file and nothing about others, if it does.
-    pub(super) fn of(error: &io::Error) -> Option<Self> {
+    pub(crate) fn of(error: &io::Error) -> Option<Self> {
         if let Some(denied) = error.get_ref().and_then(|inner| inner.downcast_ref::<Self>()) {
             return Some(denied.clone());
         }
@@ -75,7 +75,7 @@ impl Denied {
 
     /// What stands in the way of replacing the file that was looked at, as far as that can be told
     /// beforehand. A file that nobody may write is protected on purpose, also from a superuser.
-    pub(super) fn before(path: &Path, meta: &Metadata) -> Option<Self> {
+    pub(crate) fn before(path: &Path, meta: &Metadata) -> Option<Self> {
         let me = rustix::process::geteuid();
         let owner = meta.uid();
         let mine = me.is_root() || me.as_raw() == owner;
@@ -98,7 +98,7 @@ impl Denied {
     }
 
     /// Whom a new file could not be given to: the owner where he is another, else the group.
-    pub(super) fn to_give(old: &Metadata, new: &Metadata) -> Self {
+    pub(crate) fn to_give(old: &Metadata, new: &Metadata) -> Self {
         if old.uid() == new.uid() { Self::Group(old.gid()) } else { Self::Owner(old.uid()) }
     }
 }

@@ -145,12 +145,12 @@ struct Done {
 
 /// A file that is about to be replaced.
 #[derive(Debug)]
-pub(super) struct Original<'a> {
-    pub(super) relative: &'a Path,
-    pub(super) mode: u32,
-    pub(super) names: u64,
-    pub(super) before: &'a [u8],
-    pub(super) after: &'a [u8],
+pub(crate) struct Original<'a> {
+    pub(crate) relative: &'a Path,
+    pub(crate) mode: u32,
+    pub(crate) names: u64,
+    pub(crate) before: &'a [u8],
+    pub(crate) after: &'a [u8],
 }
 
 impl Journals {
@@ -277,7 +277,7 @@ impl Journals {
 
     /// Writes down a run that is about to begin. Nothing may be replaced before
     /// [`Journal::settle`].
-    pub(super) fn begin(&self, originals: &[Original<'_>]) -> Result<Journal, JournalError> {
+    pub(crate) fn begin(&self, originals: &[Original<'_>]) -> Result<Journal, JournalError> {
         let number = self.numbers()?.first().map_or(1, |latest| latest + 1);
         let dir = self.dir.join(format!("convert-{number:06}"));
         let failed = |error| JournalError::Io(dir.clone(), error);
@@ -351,13 +351,13 @@ pub enum State {
 
 impl Journal {
     /// The name under which the new content of a file lies beside it before it takes its place.
-    pub(super) fn temporary(&self, position: usize) -> String {
+    pub(crate) fn temporary(&self, position: usize) -> String {
         format!(".ascend-doctor-{:06}-{position}.tmp", self.number)
     }
 
     /// Waits until the disk has what undoes the run, and gives the record its name: files may be
     /// replaced.
-    pub(super) fn settle(&self) -> Result<(), JournalError> {
+    pub(crate) fn settle(&self) -> Result<(), JournalError> {
         let there = |name: &str| File::open(self.dir.join(name))?.sync_all();
         there(ORIGINALS)
             .and_then(|()| there(UNNAMED))
@@ -368,7 +368,7 @@ impl Journal {
     }
 
     /// Notes that the run is through, as soon as the disk has the names in `dirs`.
-    pub(super) fn finish(
+    pub(crate) fn finish(
         &self,
         replaced: Vec<usize>,
         dirs: &[PathBuf],
@@ -384,7 +384,7 @@ impl Journal {
     }
 
     /// Takes away what lies ready beside the files below `base`.
-    pub(super) fn remove_temporaries(&self, base: &Path) {
+    pub(crate) fn remove_temporaries(&self, base: &Path) {
         for (position, entry) in self.entries.iter().enumerate() {
             let place = base.join(entry.path.path());
             let temporary = directory(&place).join(self.temporary(position));
@@ -395,7 +395,7 @@ impl Journal {
     }
 
     /// Forgets the run.
-    pub(super) fn remove(self) -> Result<(), JournalError> {
+    pub(crate) fn remove(self) -> Result<(), JournalError> {
         // Without its record a journal is rubbish, also if this is interrupted.
         let unnamed = match std::fs::remove_file(self.dir.join(RECORD)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -407,7 +407,7 @@ impl Journal {
     }
 
     /// The bytes that a file held before, proved by their hash.
-    pub(super) fn originals(&self, wanted: &[usize]) -> Result<Vec<Vec<u8>>, JournalError> {
+    pub(crate) fn originals(&self, wanted: &[usize]) -> Result<Vec<Vec<u8>>, JournalError> {
         let path = self.dir.join(ORIGINALS);
         let malformed = |why: String| JournalError::Malformed(path.clone(), why);
         let file =
@@ -454,7 +454,7 @@ impl Record {
 
 /// Whether the directory of `path` is really below `base`: the tree may have changed, and a
 /// journal that came with a foreign tree may lie.
-pub(super) fn is_below(base: &Path, path: &Path) -> bool {
+pub(crate) fn is_below(base: &Path, path: &Path) -> bool {
     match (base.canonicalize(), directory(path).canonicalize()) {
         (Ok(base), Ok(dir)) => dir.starts_with(base),
         _ => false,

@@ -23,11 +23,11 @@ use self::names::Names;
 const MAX_ALIASES: usize = 8;
 
 /// Number of a scope; 0 is the module.
-pub(crate) type ScopeId = usize;
+pub type ScopeId = usize;
 
 /// What a name is bound to at one place.
 #[derive(Debug, Clone)]
-pub(crate) enum Binding<'a> {
+pub enum Binding<'a> {
     /// An import, by the dotted path of what it names, and where the import names it.
     Import {
         /// The dotted path.
@@ -64,7 +64,7 @@ struct Scope<'a> {
 
 /// A chain of names that starts at an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Resolved {
+pub struct Resolved {
     /// The dotted path, for example `torch.cuda.amp.autocast`.
     pub path: String,
     /// How many parts of the path the first name stands for.
@@ -77,7 +77,7 @@ pub(crate) struct Resolved {
 
 /// All scopes of a file.
 #[derive(Debug)]
-pub(crate) struct Scopes<'a> {
+pub struct Scopes<'a> {
     all: Vec<Scope<'a>>,
     names: Names<'a>,
     /// Names that an import binds somewhere in the file, or something that may stand for one. Most
@@ -91,18 +91,14 @@ impl<'a> Scopes<'a> {
     /// Collects the bindings of a module. `package` is the dotted package of the file inside
     /// the converted tree, for relative imports (empty if unknown). `exports` says what a name
     /// of another file of the tree stands for.
-    pub(crate) fn of(
-        body: &'a [Stmt],
-        package: &str,
-        exports: &dyn Fn(&str) -> Option<String>,
-    ) -> Self {
+    pub fn of(body: &'a [Stmt], package: &str, exports: &dyn Fn(&str) -> Option<String>) -> Self {
         Self::collected(body, Collector::new(package, exports, true))
     }
 
     /// As [`Scopes::of`], of statements alone: lambdas and comprehensions open no scopes, and what
     /// `:=` binds deep in an expression is left out. For a walk that follows local names on its own, to
     /// which a second one through all expressions would only be long.
-    pub(crate) fn of_statements(body: &'a [Stmt], package: &str) -> Self {
+    pub fn of_statements(body: &'a [Stmt], package: &str) -> Self {
         Self::collected(body, Collector::new(package, &|_| None, false))
     }
 
@@ -129,7 +125,7 @@ impl<'a> Scopes<'a> {
     }
 
     /// The scope that a function, class, lambda or comprehension opens.
-    pub(crate) fn opened_by(&self, node: TextRange) -> Option<ScopeId> {
+    pub fn opened_by(&self, node: TextRange) -> Option<ScopeId> {
         let key = |node: &TextRange| (node.start(), node.end());
         let found = self.by_node.binary_search_by_key(&key(&node), |(node, _)| key(node)).ok()?;
         self.by_node.get(found).map(|(_, scope)| *scope)
@@ -137,22 +133,22 @@ impl<'a> Scopes<'a> {
 
     /// The dotted path that an expression names in `scope`: `None` if it is not a chain of
     /// attributes that starts at an import.
-    pub(crate) fn resolve(&self, expr: &Expr, scope: ScopeId) -> Option<Resolved> {
+    pub fn resolve(&self, expr: &Expr, scope: ScopeId) -> Option<Resolved> {
         self.resolve_within(expr, scope, MAX_ALIASES)
     }
 
     /// As [`Scopes::resolve`], only the path.
-    pub(crate) fn path(&self, expr: &Expr, scope: ScopeId) -> Option<String> {
+    pub fn path(&self, expr: &Expr, scope: ScopeId) -> Option<String> {
         if self.may_resolve(root(expr)?) { self.path_within(expr, scope) } else { None }
     }
 
     /// Whether a chain that starts with this name may have a path in some scope.
-    pub(crate) fn may_resolve(&self, root: &str) -> bool {
+    pub fn may_resolve(&self, root: &str) -> bool {
         self.may_resolve.contains(root) || root == "torch"
     }
 
     /// As [`Scopes::path`], where the first name is known to be one that may resolve.
-    pub(crate) fn path_within(&self, expr: &Expr, scope: ScopeId) -> Option<String> {
+    pub fn path_within(&self, expr: &Expr, scope: ScopeId) -> Option<String> {
         match expr {
             Expr::Name(name) => match self.import(&name.id, scope) {
                 // Room for what follows it.
@@ -224,18 +220,18 @@ impl<'a> Scopes<'a> {
     }
 
     /// Whether any scope of the file binds `name`.
-    pub(super) fn binds_anywhere(&self, name: &str) -> bool {
+    pub fn binds_anywhere(&self, name: &str) -> bool {
         self.names.anywhere(name)
     }
 
     /// The scope where `name`, seen from `scope`, is bound.
-    pub(crate) fn home(&self, name: &str, scope: ScopeId) -> Option<ScopeId> {
+    pub fn home(&self, name: &str, scope: ScopeId) -> Option<ScopeId> {
         self.bindings(name, scope).map(|(home, _)| home)
     }
 
     /// The bindings of a name where Python would find it: the scope itself, then enclosing
     /// functions (not classes), then the module.
-    pub(crate) fn bindings(&self, name: &str, scope: ScopeId) -> Option<(ScopeId, &[Binding<'a>])> {
+    pub fn bindings(&self, name: &str, scope: ScopeId) -> Option<(ScopeId, &[Binding<'a>])> {
         let key = self.names.key(name);
         let mut at = Some(scope);
         while let Some(id) = at {
@@ -254,7 +250,7 @@ impl<'a> Scopes<'a> {
 
     /// What the module itself binds: names with their dotted paths, for other files, in the order of
     /// the names.
-    pub(crate) fn exports(&self) -> Vec<(String, String)> {
+    pub fn exports(&self) -> Vec<(String, String)> {
         let names = self.names.of(0).filter(|(name, _)| self.may_resolve(name));
         let found = names.filter_map(|(name, bindings)| {
             let path = match best(bindings) {
@@ -291,12 +287,12 @@ fn best<'s>(bindings: &'s [Binding<'_>]) -> Option<Import<'s>> {
 }
 
 /// How many parts a dotted name has.
-pub(super) fn parts(path: &str) -> usize {
+pub fn parts(path: &str) -> usize {
     memchr::memchr_iter(b'.', path.as_bytes()).count() + 1
 }
 
 /// The first name of a chain of attributes.
-pub(crate) fn root(expr: &Expr) -> Option<&str> {
+pub fn root(expr: &Expr) -> Option<&str> {
     let mut expr = expr;
     loop {
         match expr {
@@ -314,7 +310,7 @@ fn rank(path: &str) -> u8 {
 
 /// The absolute name of a relative import. One leading dot stays for what lies outside the
 /// known tree, so that it can never be taken for torch.
-pub(crate) fn relative(package: &str, level: u32, module: &str) -> String {
+pub fn relative(package: &str, level: u32, module: &str) -> String {
     let mut parts: Vec<&str> = package.split('.').filter(|part| !part.is_empty()).collect();
     let up = usize::try_from(level).unwrap_or(1).saturating_sub(1);
     parts.truncate(parts.len().saturating_sub(up));

@@ -412,15 +412,15 @@ fn place_and_cause(error: &ignore::Error) -> (Option<&Path>, io::Error) {
 
 /// Something of a tree.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub struct Entry {
     /// Where it is below the root; empty for the root itself.
-    pub(super) relative: PathBuf,
+    pub relative: PathBuf,
     /// What it is.
-    pub(super) kind: FileType,
+    pub kind: FileType,
 }
 
 /// All that is walked below `root`, of whatever kind; directories come before what they hold.
-pub(super) fn everything(root: &Root, scope: &Scope) -> Result<Vec<Entry>, WalkError> {
+pub fn everything(root: &Root, scope: &Scope) -> Result<Vec<Entry>, WalkError> {
     let nothing = Excludes::new(&[]);
     let mut entries = Vec::new();
     for entry in builder(root, scope, &nothing)?.build() {

@@ -1,0 +1,98 @@
+//! Python sources as trees: parsing, scopes, names, and the code cells of notebooks.
+//!
+//! Must not touch: rules, tables, files. It knows the language and nothing of torch.
+
+mod cells;
+mod depth;
+pub mod dotted;
+pub mod notebook;
+pub mod scope;
+
+use ruff_python_ast::{Mod, Stmt};
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+
+/// A text that is not written in the syntax of its kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Byte offset at which reading stopped: what is not closed, or nests too deep.
+    pub at: usize,
+}
+
+/// A source that does not parse.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// Line, from 1.
+    pub line: u32,
+    /// What the parser says.
+    pub message: String,
+}
+
+/// Does what walks the tree of `text` where there is stack for it.
+///
+/// # Errors
+///
+/// Those of `work`, and one of its own where the text nests deeper than any stack carries.
+pub fn on_enough_stack<T: Send>(
+    text: &str,
+    work: impl FnOnce() -> Result<T, SyntaxError> + Send,
+) -> Result<T, SyntaxError> {
+    if depth::is_shallow(text) {
+        return work();
+    }
+    match depth::of(text) {
+        Ok(depth) if depth <= depth::SHALLOW => work(),
+        // Trees are walked by recursion: deep ones get a stack of their own.
+        Ok(_) => std::thread::scope(|scope| {
+            std::thread::Builder::new()
+                .stack_size(depth::STACK)
+                .spawn_scoped(scope, work)
+                .ok()
+                .and_then(|thread| thread.join().ok())
+                .unwrap_or_else(|| Err(too_deep(1)))
+        }),
+        Err(line) => Err(too_deep(line)),
+    }
+}
+
+fn too_deep(line: u32) -> SyntaxError {
+    SyntaxError { line, message: "nested deeper than this tool reads".to_owned() }
+}
+
+/// The first place of a text that does not parse.
+pub fn first_error(parsed: &ruff_python_parser::Parsed<Mod>, text: &str) -> Option<SyntaxError> {
+    let error = parsed.errors().first()?;
+    let offset = error.location.start().to_usize().min(text.len());
+    let line = text[..offset].matches('\n').count() + 1;
+    Some(SyntaxError {
+        line: u32::try_from(line).unwrap_or(u32::MAX),
+        message: error.error.to_string(),
+    })
+}
+
+/// The tree of a source, or of the cells of a notebook, where `!command` and `%magic` lines stand
+/// too. What walks it calls [`on_enough_stack`] first.
+///
+/// # Errors
+///
+/// With the first place that does not parse.
+pub fn parse_module(text: &str, cells: bool) -> Result<Mod, SyntaxError> {
+    let parsed = parse(text, cells);
+    first_error(&parsed, text).map_or_else(|| Ok(parsed.into_syntax()), Err)
+}
+
+/// The tree of a source with its tokens and errors; `cell` as for [`parse_module`].
+pub fn parse(text: &str, cell: bool) -> ruff_python_parser::Parsed<Mod> {
+    if cell {
+        parse_unchecked(&cells::parsable(text), ParseOptions::from(Mode::Ipython))
+    } else {
+        parse_unchecked(text, ParseOptions::from(Mode::Module))
+    }
+}
+
+/// The statements of a module.
+pub fn body_of(module: &Mod) -> Option<&[Stmt]> {
+    match module {
+        Mod::Module(module) => Some(&module.body),
+        Mod::Expression(_) => None,
+    }
+}
