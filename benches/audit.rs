@@ -26,9 +26,9 @@ use ascend_doctor::audit::judge::{Against, judge};
 use ascend_doctor::audit::{self, Model, python};
 use ascend_doctor::ops::dispatch::Shipped;
 use ascend_doctor::ops::{Tables, Target};
-use ascend_doctor::treeedit::walk;
 use rayon::prelude::*;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use treeedit::walk;
 
 #[path = "support/python_files.rs"]
 mod python_files;

@@ -23,12 +23,12 @@ use ascend_doctor::convert::needle::Sieve;
 use ascend_doctor::convert::options::Options;
 use ascend_doctor::convert::plan::plan;
 use ascend_doctor::convert::rules::Rules;
-use ascend_doctor::treeedit::kind::FileKind;
-use ascend_doctor::treeedit::walk::{SourceFile, walk};
 use machine::collect::Progress;
 use rayon::prelude::*;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use tempfile::TempDir;
+use treeedit::kind::FileKind;
+use treeedit::walk::{SourceFile, walk};
 
 #[path = "support/python_files.rs"]
 mod python_files;

@@ -17,8 +17,8 @@ use pep440_rs::Version;
 
 use crate::checks::Profile;
 use crate::convert::options::Import;
-use crate::treeedit::kind::FileKind;
 use base::version::CannVersion;
+use treeedit::kind::FileKind;
 
 pub use audit_ops::AuditOpsArgs;
 pub use bundle::BundleArgs;

@@ -37,9 +37,7 @@ pub mod convert;
 pub mod explain;
 pub mod fleet;
 pub mod ops;
-pub mod pysyntax;
 pub mod render;
-pub mod treeedit;
 pub mod verify;
 
 pub use cmd::{MachineFiles, complaint, parse, run, usage};

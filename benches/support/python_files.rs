@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use ascend_doctor::treeedit::kind::FileKind;
-use ascend_doctor::treeedit::walk::Scope;
+use treeedit::kind::FileKind;
+use treeedit::walk::Scope;
 
 /// All Python files below a directory.
 pub(crate) fn below(root: &Path) -> Scope {

@@ -27,8 +27,8 @@ pub fn complaint(error: &anyhow::Error, lang: Option<Lang>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::treeedit::commit::CommitError;
-    use crate::treeedit::journal::JournalError;
+    use treeedit::commit::CommitError;
+    use treeedit::journal::JournalError;
 
     #[test]
     fn a_cause_that_its_error_names_is_said_once() {

@@ -26,17 +26,17 @@ use crate::convert::python::Project;
 use crate::convert::report::{Done, report, shown, shown_directory};
 use crate::ops::{Tables, Target as Column};
 use crate::render::{Format, render_page};
-use crate::treeedit::commit::{Change, Committed, Finishing, commit};
-use crate::treeedit::git;
-use crate::treeedit::journal::{DIRECTORY, Journals};
-use crate::treeedit::kind::FileKind;
-use crate::treeedit::undo::{Undone, recover, undo};
-use crate::treeedit::walk::{Found, Scope, root_directories, walk};
 use base::report::{Evidence, ExitStatus, Found as Statement, Report};
 use base::text::Text;
 use data::Catalog;
 use data::{sentence, words};
 use machine::collect::installed;
+use treeedit::commit::{Change, Committed, Finishing, commit};
+use treeedit::git;
+use treeedit::journal::{DIRECTORY, Journals};
+use treeedit::kind::FileKind;
+use treeedit::undo::{Undone, recover, undo};
+use treeedit::walk::{Found, Scope, root_directories, walk};
 
 pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     if args.undo {

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::plan::{Plan, PlannedFile};
-use crate::treeedit::replace;
-use crate::treeedit::walk::{Found, Root, Scope, WalkError, everything};
+use treeedit::replace;
+use treeedit::walk::{Found, Root, Scope, WalkError, everything};
 
 /// Why no copy was made.
 #[derive(Debug, thiserror::Error)]

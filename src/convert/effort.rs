@@ -19,7 +19,7 @@ use serde::Serialize;
 use super::plan::Plan;
 use super::rules::{Class, Match, Rule};
 use super::site::{Certainty, Decision};
-use crate::treeedit::kind::FileKind;
+use treeedit::kind::FileKind;
 
 /// Hours, and what they are for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
@@ -110,7 +110,7 @@ mod tests {
     use super::super::plan::plan_bytes;
     use super::super::python::Project;
     use super::*;
-    use crate::treeedit::walk::{Root, SourceFile};
+    use treeedit::walk::{Root, SourceFile};
 
     fn of(files: &[(&str, &str)]) -> Effort {
         let planned = files.iter().filter_map(|(name, text)| {

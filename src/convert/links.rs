@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::report::shown;
-pub use crate::treeedit::replace::Linked;
 use base::report::{Evidence, Finding, Found as Statement};
 use data::Catalog;
+pub use treeedit::replace::Linked;
 
 /// What is said of files that were replaced: one finding for those with names that keep the old
 /// content, one for those of which every name was converted.

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::rules::{Rule, Rules};
 use super::site::{Decision, Planner};
 use super::{config, container, shell};
-use crate::treeedit::kind::FileKind;
+use treeedit::kind::FileKind;
 
 /// What a mark begins with, behind the sign of a comment; the rule follows.
 const MARK: &str = "ascend-doctor: ";

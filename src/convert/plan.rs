@@ -24,11 +24,11 @@ use super::syntax::Unreadable;
 use super::{
     config, container, mark, native, notebook, programs, python, requirements, rust, shell, value,
 };
-use crate::treeedit::commit::Refusal;
-use crate::treeedit::denied::Denied;
-use crate::treeedit::kind::FileKind;
-use crate::treeedit::walk::SourceFile;
 use base::progress::Progress;
+use treeedit::commit::Refusal;
+use treeedit::denied::Denied;
+use treeedit::kind::FileKind;
+use treeedit::walk::SourceFile;
 
 /// Decides about one text. An error means: this text is not of the kind, it stays as it is.
 type Planner = fn(&Source<'_>, &Options) -> Result<FilePlan, FileProblem>;

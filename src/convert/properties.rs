@@ -13,12 +13,12 @@ use super::options::{Import, Options};
 use super::plan::{PlannedFile, plan, plan_bytes};
 use super::python::Project;
 use super::python::properties::program;
-use crate::treeedit::commit::{Change, Refusal, commit};
-use crate::treeedit::journal::Journals;
-use crate::treeedit::kind::FileKind;
-use crate::treeedit::undo::undo;
-use crate::treeedit::walk::{Root, Scope, SourceFile, walk};
 use base::progress::Progress;
+use treeedit::commit::{Change, Refusal, commit};
+use treeedit::journal::Journals;
+use treeedit::kind::FileKind;
+use treeedit::undo::undo;
+use treeedit::walk::{Root, Scope, SourceFile, walk};
 
 /// What files of a name are made of. A file is some of these, one after the other.
 const PIECES: &[(&str, &[&str])] = &[
@@ -231,7 +231,7 @@ fn content(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files
         .filter(|entry| entry.file_type().is_file())
         .map(|entry| (entry.path().to_owned(), std::fs::read(entry.path()).unwrap()))
-        .filter(|(path, _)| !path.starts_with(dir.join(crate::treeedit::journal::DIRECTORY)))
+        .filter(|(path, _)| !path.starts_with(dir.join(treeedit::journal::DIRECTORY)))
         .collect()
 }
 

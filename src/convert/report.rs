@@ -10,12 +10,12 @@ use super::encoding::DecodeError;
 use super::plan::{FileProblem, Plan, PlannedFile};
 use super::rules::{Match, Rule, Rules};
 use super::site::{Certainty, Decision, Site};
-use crate::treeedit::denied::Denied;
-use crate::treeedit::walk::{Found, Why};
 use base::report::{Evidence, Finding, FixStep, Found as Statement, Report, Severity, Table};
 use base::text::Text;
 use data::Catalog;
 use data::{sentence, words};
+use treeedit::denied::Denied;
+use treeedit::walk::{Found, Why};
 
 /// Longer source lines are cut in reports, in characters.
 const MAX_EXCERPT: usize = 200;

@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 
 use super::packed::Lists;
 use crate::ops::Tables;
-use crate::pysyntax::dotted;
+use pysyntax::dotted;
 
 /// The operators that an API calls, by the number of their list: it is kept for each call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::classes;
 use super::facts::{Role, UseAt, WrittenAt};
 use super::kinds::{self, Kind};
 use super::walk::Walker;
-use crate::pysyntax::dotted;
+use pysyntax::dotted;
 
 /// Functions of torch that hand a tensor on, or make one without an operator.
 const PASSING: &[&str] =

@@ -5,8 +5,8 @@ use ruff_python_ast::visitor::{Visitor, walk_stmt};
 use ruff_python_ast::{Expr, ExprCall, Stmt, StmtClassDef};
 
 use super::kinds::{self, Kind};
-use crate::pysyntax::dotted;
-use crate::pysyntax::scope::{ScopeId, Scopes};
+use pysyntax::dotted;
+use pysyntax::scope::{ScopeId, Scopes};
 
 /// A class of the file.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use super::classes;
 use super::facts::{ApiAt, Role};
 use super::walk::Walker;
 use crate::ops::documented;
-use crate::pysyntax::dotted;
+use pysyntax::dotted;
 
 impl<'a> Walker<'a, '_> {
     /// A call by a dotted name: `torch.topk(…)`, `nn.GELU(…)`.

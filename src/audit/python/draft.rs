@@ -7,7 +7,7 @@ use std::hash::BuildHasher as _;
 use super::api;
 use super::facts::{ApiAt, Facts, Hint, Ref, Role, Suggestion, UseAt, WrittenAt};
 use super::packed::{Lists, Texts, index, number};
-use crate::pysyntax::dotted;
+use pysyntax::dotted;
 
 /// What was found so far: everything with the number of its piece, as it comes.
 #[derive(Debug, Default)]

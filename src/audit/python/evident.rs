@@ -8,8 +8,8 @@ use ruff_python_ast::{Expr, ExprCall, Stmt};
 
 use super::api::{self, Shared};
 use super::classes;
-use crate::pysyntax::dotted;
-use crate::pysyntax::scope::{ScopeId, Scopes};
+use pysyntax::dotted;
+use pysyntax::scope::{ScopeId, Scopes};
 
 /// Functions of `torch` that call operators and take no tensor as their first argument.
 const MAKERS: &[&str] = &[

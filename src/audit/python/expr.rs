@@ -9,8 +9,8 @@ use super::api;
 use super::classes;
 use super::kinds::{self, Kind};
 use super::walk::Walker;
-use crate::pysyntax::dotted;
-use crate::pysyntax::scope::root;
+use pysyntax::dotted;
+use pysyntax::scope::root;
 
 impl<'a> Walker<'a, '_> {
     /// The dotted name of an expression; of a module of the tree without a leading dot.

@@ -4,7 +4,7 @@
     reason = "reads the sources that the user named, and what they import"
 )]
 
-use crate::pysyntax::notebook::code;
+use pysyntax::notebook::code;
 use std::cell::RefCell;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ use memchr::memmem;
 use super::facts::Facts;
 use super::{Wanted, reach};
 use crate::audit::{Model, Note, Unreadable};
-use crate::pysyntax::SyntaxError;
-use crate::pysyntax::dotted;
-use crate::pysyntax::notebook;
-use crate::pysyntax::{on_enough_stack, parse_module};
-use crate::treeedit::kind::FileKind;
-use crate::treeedit::walk;
-use crate::treeedit::walk::{WalkError, Why};
+use pysyntax::SyntaxError;
+use pysyntax::dotted;
+use pysyntax::notebook;
+use pysyntax::{on_enough_stack, parse_module};
+use treeedit::kind::FileKind;
+use treeedit::walk;
+use treeedit::walk::{WalkError, Why};
 
 /// The largest source that is read, in bytes.
 const LARGEST: u64 = 16 << 20;

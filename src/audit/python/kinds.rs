@@ -1,6 +1,6 @@
 //! What an expression holds, as far as that is known.
 
-use crate::pysyntax::dotted;
+use pysyntax::dotted;
 use ruff_python_ast::{Expr, Keyword, StmtFunctionDef};
 
 /// What a value is.

@@ -6,7 +6,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::facts::Facts;
 use super::reach::File;
-use crate::pysyntax::dotted;
+use pysyntax::dotted;
 
 /// As many re-exports as are followed from one name, one behind the other.
 const MOST_STEPS: usize = 8;

@@ -48,8 +48,8 @@ pub(crate) use files::{is_source, text_of};
 
 use self::facts::{Exports, Facts};
 use crate::ops::documented as limits;
-use crate::pysyntax::scope::{Scopes, relative};
-use crate::pysyntax::{SyntaxError, on_enough_stack, parse_module};
+use pysyntax::scope::{Scopes, relative};
+use pysyntax::{SyntaxError, on_enough_stack, parse_module};
 
 /// The operators that every call of an API reaches, of aten without `aten::`.
 pub(crate) fn operators_of(path: &str) -> Vec<&'static str> {

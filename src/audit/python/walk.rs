@@ -14,8 +14,8 @@ use super::kinds::{self, Kind};
 use super::lines::Lines;
 use super::locals::Locals;
 use super::suggest::Given;
-use crate::pysyntax::dotted;
-use crate::pysyntax::scope::{ScopeId, Scopes};
+use pysyntax::dotted;
+use pysyntax::scope::{ScopeId, Scopes};
 
 /// What is walked, and what has been found.
 pub(super) struct Walker<'a, 's> {

@@ -8,7 +8,7 @@ use super::api;
 use super::classes;
 use super::facts::HintKind;
 use super::walk::Walker;
-use crate::pysyntax::dotted;
+use pysyntax::dotted;
 
 impl<'a> Walker<'a, '_> {
     /// What mentioning a name of torch says besides its operators.

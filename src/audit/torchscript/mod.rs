@@ -17,7 +17,7 @@ use ruff_python_ast::{Expr, Mod, ModModule, Stmt, StmtFunctionDef};
 
 use super::archive::Archive;
 use super::{Format, Model, Note, Op, Unreadable, damaged};
-use crate::pysyntax::{SyntaxError, on_enough_stack, parse_module};
+use pysyntax::{SyntaxError, on_enough_stack, parse_module};
 
 /// The most code that is read, in bytes. A model of a thousand layers has about one megabyte.
 const CODE_LIMIT: usize = 64 << 20;

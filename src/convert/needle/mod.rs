@@ -15,8 +15,8 @@ use memchr::memmem;
 
 use super::options::Options;
 use super::rules::{Action, Match, Rules};
-use crate::treeedit::kind::FileKind;
 use context::{Contexts, Kind};
+use treeedit::kind::FileKind;
 
 /// Words of CUDA's world in any case; whoever says one of them is read, unless it is Python.
 const PLAIN: &[&str] = &[

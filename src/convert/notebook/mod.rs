@@ -11,9 +11,9 @@ use super::rules::{Place, Rules};
 use super::shell;
 use super::site::{FilePlan, Planner};
 use super::syntax::Unreadable;
-use crate::pysyntax::notebook::json::Json;
-use crate::pysyntax::notebook::source::{Source, escaped};
-use crate::pysyntax::notebook::{Language, blank, joined, language, written_in_python};
+use pysyntax::notebook::json::Json;
+use pysyntax::notebook::source::{Source, escaped};
+use pysyntax::notebook::{Language, blank, joined, language, written_in_python};
 
 /// Plans Python text in which `!command` and `%magic` lines may stand; `None` if it does not
 /// parse.

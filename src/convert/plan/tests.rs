@@ -1,5 +1,5 @@
 use super::*;
-use crate::treeedit::walk::{Scope, walk};
+use treeedit::walk::{Scope, walk};
 
 fn planned(files: &[(&str, &[u8])], options: &Options) -> Plan {
     let dir = tempfile::tempdir().unwrap();

@@ -12,7 +12,7 @@ use super::literal::span;
 use super::names::canonical;
 use crate::convert::rules::{Action, Class, Match, Place, Rule, Rules};
 use crate::convert::site::Certainty;
-use crate::pysyntax::scope::{Resolved, parts};
+use pysyntax::scope::{Resolved, parts};
 
 /// Libraries of operators that torch, torchvision and torchaudio bring along, or torch_npu.
 const OPERATORS: &[&str] = &[

@@ -12,7 +12,7 @@ use super::names::{canonical, says};
 use super::roles::{self, Role};
 use crate::convert::rules::{Action, Match, Place};
 use crate::convert::site::Certainty;
-use crate::pysyntax::scope::Binding;
+use pysyntax::scope::Binding;
 
 impl<'a> Engine<'a> {
     pub(super) fn call(&mut self, expr: &'a Expr, call: &'a ExprCall, hint: Hint) {

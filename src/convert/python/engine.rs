@@ -20,7 +20,7 @@ use super::roles::{Role, Want};
 use super::{Context, literal::span};
 use crate::convert::rules::{Match, Place, Rule, Rules};
 use crate::convert::site::{Certainty, Planner};
-use crate::pysyntax::scope::{Resolved, ScopeId, Scopes, parts};
+use pysyntax::scope::{Resolved, ScopeId, Scopes, parts};
 
 /// What is known of the strings that stand where the walk is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use ruff_python_ast::Expr;
 use ruff_text_size::{Ranged as _, TextRange};
 
 use super::roles::{Role, Want};
-use crate::pysyntax::scope::ScopeId;
+use pysyntax::scope::ScopeId;
 
 /// Something that holds a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -13,7 +13,7 @@ use super::engine::Engine;
 use super::literal::span;
 use crate::convert::rules::{Action, Match, Place};
 use crate::convert::site::Certainty;
-use crate::pysyntax::scope::Scopes;
+use pysyntax::scope::Scopes;
 
 /// Other frameworks whose arrays have a method `cuda` too.
 const OTHER_FRAMEWORKS: &[&str] = &["paddle", "mxnet", "jittor", "oneflow", "tvm", "mindspore"];

@@ -14,7 +14,7 @@ use super::literal;
 use super::names::{cuda_device, nccl_backend};
 use super::roles::Role;
 use crate::convert::rules::Place;
-use crate::pysyntax::scope::ScopeId;
+use pysyntax::scope::ScopeId;
 
 /// What a file does with such keys.
 #[derive(Debug, Default)]

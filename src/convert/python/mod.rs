@@ -50,7 +50,7 @@ pub use project::{Module, Project, Taken, taken};
 use super::options::Options;
 use super::rules::{Presence, Rule, Rules};
 use super::site::FilePlan;
-pub use crate::pysyntax::{SyntaxError, body_of, first_error, on_enough_stack, parse, scope};
+pub use pysyntax::{SyntaxError, body_of, first_error, on_enough_stack, parse, scope};
 
 /// What is known of a file besides its text.
 #[derive(Debug, Clone, Copy)]

@@ -9,7 +9,7 @@ use super::flow::Slot;
 use super::literal;
 use super::names::device_like;
 use super::roles::{Role, Want};
-use crate::pysyntax::scope::Binding;
+use pysyntax::scope::Binding;
 
 impl<'a> Engine<'a> {
     /// Values that reach the parameters of functions of this file.

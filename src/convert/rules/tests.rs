@@ -7,7 +7,7 @@ use crate::convert::encoding::apply;
 use crate::convert::options::Options;
 use crate::convert::site::{Decision, FilePlan, Planner};
 use crate::convert::{config, container, native, notebook, python, requirements, rust, shell};
-use crate::treeedit::kind::FileKind;
+use treeedit::kind::FileKind;
 
 #[test]
 fn the_table_is_sound() {

@@ -10,7 +10,7 @@ use crate::convert::python;
 use crate::convert::rules::{Place, Rules};
 use crate::convert::site::FilePlan;
 use crate::convert::value;
-use crate::treeedit::kind::FileKind;
+use treeedit::kind::FileKind;
 
 /// Commands that run the shell on what they read.
 const SHELLS: &[&str] =

@@ -7,7 +7,7 @@ use ruff_python_ast::{
 use ruff_text_size::{Ranged as _, TextRange};
 
 use super::{Binding, Kind, ScopeId, Scopes, relative};
-use crate::pysyntax::dotted;
+use crate::dotted;
 
 /// A walk through a tree that notes what is bound.
 pub(super) struct Collector<'a, 'e> {

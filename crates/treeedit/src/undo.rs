@@ -215,9 +215,9 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::treeedit::commit::Refusal;
-    use crate::treeedit::commit::{Change, commit};
-    use crate::treeedit::journal::Original;
+    use crate::commit::Refusal;
+    use crate::commit::{Change, commit};
+    use crate::journal::Original;
 
     fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();

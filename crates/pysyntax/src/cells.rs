@@ -163,7 +163,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::pysyntax::{on_enough_stack, parse_module};
+    use crate::{on_enough_stack, parse_module};
 
     #[test]
     fn commands_and_lines_that_go_on_are_told_apart() {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use memchr::memchr2;
 
-use crate::pysyntax::Unreadable;
+use crate::Unreadable;
 
 /// Nesting beyond this is refused.
 const MAX_DEPTH: usize = 128;
