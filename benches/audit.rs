@@ -22,10 +22,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use ascend_doctor::audit::judge::{Against, judge};
-use ascend_doctor::audit::{self, Model, python};
-use ascend_doctor::ops::dispatch::Shipped;
-use ascend_doctor::ops::{Tables, Target};
+use audit::judge::{Against, judge};
+use audit::ops::dispatch::Shipped;
+use audit::ops::{Tables, Target};
+use audit::{self, Model, python};
 use rayon::prelude::*;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use treeedit::walk;

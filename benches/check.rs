@@ -17,9 +17,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ascend_doctor::checks::{self, Context, Profile};
 use base::hash::Sha256;
 use base::report::Outcome;
+use checks::{self, Context, Profile};
 use machine::collect::{Options, collect};
 use machine::sysroot::Sysroot;
 

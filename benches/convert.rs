@@ -18,11 +18,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use ascend_doctor::convert::encoding::Decoded;
-use ascend_doctor::convert::needle::Sieve;
-use ascend_doctor::convert::options::Options;
-use ascend_doctor::convert::plan::plan;
-use ascend_doctor::convert::rules::Rules;
+use convert::encoding::Decoded;
+use convert::needle::Sieve;
+use convert::options::Options;
+use convert::plan::plan;
+use convert::rules::Rules;
 use machine::collect::Progress;
 use rayon::prelude::*;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};

@@ -128,7 +128,7 @@ fn main() -> anyhow::Result<()> {
     let texts = ["https://user:secret@host/simple, x", "\u{1b}[31mred\u{202e}\0", "昇腾\r\n"];
     seeds.insert("text", texts.iter().map(|text| text.as_bytes().to_vec()).collect());
     // The examples of the rules, each as the file that it is of.
-    let examples = ascend_doctor::convert::rules::Rules::builtin().rules.iter();
+    let examples = convert::rules::Rules::builtin().rules.iter();
     for example in examples.filter_map(|rule| rule.told().example.as_ref()) {
         let file = example.file.unwrap_or("a.py");
         let prelude = if example.file.is_none() { "import torch, os\n" } else { "" };

@@ -15,9 +15,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use pep440_rs::Version;
 
-use crate::checks::Profile;
-use crate::convert::options::Import;
 use base::version::CannVersion;
+use checks::Profile;
+use convert::options::Import;
 use treeedit::kind::FileKind;
 
 pub use audit_ops::AuditOpsArgs;

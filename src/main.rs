@@ -14,8 +14,8 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(give_up));
     // A child of `verify` has one task; parsing all options takes longer than starting it.
     let mut lang = None;
-    let result = match ascend_doctor::verify::child::requested() {
-        Some(order) => ascend_doctor::verify::child::run(&order).map(|never| match never {}),
+    let result = match verify::child::requested() {
+        Some(order) => verify::child::run(&order).map(|never| match never {}),
         None => match ascend_doctor::parse() {
             Ok(mut cli) => {
                 let result = ascend_doctor::run(&mut cli);

@@ -12,9 +12,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use ascend_doctor::ops::Tables;
-use ascend_doctor::ops::dispatch::Registrations as _;
-use ascend_doctor::ops::installed::{Kernels, of_library, read_site, read_wheel};
+use audit::ops::Tables;
+use audit::ops::dispatch::Registrations as _;
+use audit::ops::installed::{Kernels, of_library, read_site, read_wheel};
 use machine::elf;
 use machine::sysroot::Sysroot;
 use serde_json::Value;

@@ -10,11 +10,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use ascend_doctor::audit;
-use ascend_doctor::ops::dispatch::{Registrations as _, Shipped};
-use ascend_doctor::ops::documented::Documents;
-use ascend_doctor::ops::tables::Origin;
-use ascend_doctor::ops::{Match, Tables, Target};
+use audit;
+use audit::ops::dispatch::{Registrations as _, Shipped};
+use audit::ops::documented::Documents;
+use audit::ops::tables::Origin;
+use audit::ops::{Match, Tables, Target};
 use serde_json::Value;
 
 /// The fact tables, where they lie beside the project.

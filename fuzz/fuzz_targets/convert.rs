@@ -4,12 +4,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ascend_doctor::convert::encoding::{Decoded, differs_only_in};
-use ascend_doctor::convert::kind::FileKind;
-use ascend_doctor::convert::options::{Import, Options};
-use ascend_doctor::convert::plan::{FileProblem, plan_bytes};
-use ascend_doctor::convert::python::Project;
-use ascend_doctor::convert::walk::{Root, SourceFile};
+use convert::encoding::{Decoded, differs_only_in};
+use convert::kind::FileKind;
+use convert::options::{Import, Options};
+use convert::plan::{FileProblem, plan_bytes};
+use convert::python::Project;
+use convert::walk::{Root, SourceFile};
 use libfuzzer_sys::fuzz_target;
 
 #[path = "../kinds.rs"]

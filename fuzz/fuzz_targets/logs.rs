@@ -5,7 +5,7 @@
 use errcodes::log::{
     FileReport, Filter, Follower, Limits, Reading, Shown, diagnose, redact, report, scan, unpack,
 };
-use ascend_doctor::render::{Format, Paint, Style, render};
+use render::{Format, Paint, Style, render};
 use base::text::Lang;
 use libfuzzer_sys::fuzz_target;
 

@@ -4,12 +4,12 @@
 
 use std::io::{Cursor, Write as _};
 
-use ascend_doctor::audit::judge::{Against, judge};
-use ascend_doctor::audit::{self, Model};
+use audit::judge::{Against, judge};
+use audit::{self, Model};
 use machine::elf::strings_handed;
-use ascend_doctor::ops::dispatch::Shipped;
-use ascend_doctor::ops::installed::{Kernels, native_functions};
-use ascend_doctor::ops::{Tables, Target};
+use audit::ops::dispatch::Shipped;
+use audit::ops::installed::{Kernels, native_functions};
+use audit::ops::{Tables, Target};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -2,10 +2,10 @@
 //! notebook.
 #![no_main]
 
-use ascend_doctor::audit::judge::{Against, judge};
-use ascend_doctor::audit::{Model, Place, python};
-use ascend_doctor::ops::dispatch::Shipped;
-use ascend_doctor::ops::{Tables, Target};
+use audit::judge::{Against, judge};
+use audit::{Model, Place, python};
+use audit::ops::dispatch::Shipped;
+use audit::ops::{Tables, Target};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

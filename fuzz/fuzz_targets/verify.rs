@@ -4,11 +4,11 @@
 
 use std::time::Duration;
 
-use ascend_doctor::verify::judge::{Surroundings, judge};
-use ascend_doctor::verify::parent::{End, Ran};
-use ascend_doctor::verify::protocol::chatter::Listener;
-use ascend_doctor::verify::protocol::{Chatter, Hearing, Rung};
-use ascend_doctor::verify::run::Done;
+use verify::judge::{Surroundings, judge};
+use verify::parent::{End, Ran};
+use verify::protocol::chatter::Listener;
+use verify::protocol::{Chatter, Hearing, Rung};
+use verify::run::Done;
 use libfuzzer_sys::fuzz_target;
 
 fn heard(bytes: &[u8], chunk: usize) -> (Hearing, Chatter) {

@@ -44,8 +44,8 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::Profile;
-    use crate::checks::testing::{dist, facts_with, ids, python};
+    use crate::Profile;
+    use crate::testing::{dist, facts_with, ids, python};
     use facts::CannInstall;
 
     #[test]

@@ -273,7 +273,7 @@ fn matches(value: &str, prefixes: bool, there: &[String]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::Profile;
+    use crate::Profile;
     use facts::{Facts, HccnConf, PciFunction, RankDevice, RankTable};
 
     fn machine(device: &str) -> Facts {

@@ -272,7 +272,7 @@ fn digest<'a>(parts: impl Iterator<Item = &'a str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::Profile;
+    use crate::Profile;
     use facts::{Env, PciFunction};
 
     fn machine() -> Facts {

@@ -261,8 +261,8 @@ fn triton_chip(ctx: &Context<'_>) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::Profile;
-    use crate::checks::testing::{dist, facts_with, ids, python};
+    use crate::Profile;
+    use crate::testing::{dist, facts_with, ids, python};
     use facts::{Dist, PciFunction};
 
     fn run(check: fn(&Context<'_>) -> Outcome, facts: &Facts) -> Vec<String> {

@@ -63,7 +63,7 @@ fn of_the_stack(file: &MappedFile) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::Profile;
+    use crate::Profile;
     use facts::{CannInstall, Facts};
 
     fn facts(mapped: &[(&str, bool)]) -> Facts {

@@ -65,7 +65,7 @@ fn format(ctx: &Context<'_>) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::Profile;
+    use crate::Profile;
     use facts::Facts;
 
     #[test]

@@ -179,8 +179,8 @@ fn backends(ctx: &Context<'_>) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::Profile;
-    use crate::checks::testing::{dist, facts_with, ids, python};
+    use crate::Profile;
+    use crate::testing::{dist, facts_with, ids, python};
 
     fn run(check: fn(&Context<'_>) -> Outcome, facts: &Facts) -> Vec<String> {
         ids(check(&Context::of(facts, Profile::General)))

@@ -118,8 +118,8 @@ fn wrong_extension(python: &Python) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::Profile;
-    use crate::checks::testing::{dist, facts_with, ids, python};
+    use crate::Profile;
+    use crate::testing::{dist, facts_with, ids, python};
 
     #[test]
     fn tags() {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::fleet::GroupBy;
+use fleet::GroupBy;
 
 /// The subcommands of `fleet`.
 #[derive(Debug, Subcommand)]

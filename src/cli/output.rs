@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::render::Format;
 use base::report::FailOn;
 use base::text::Lang;
+use render::Format;
 
 /// Options of all subcommands that make a report.
 #[derive(Debug, Clone, Args)]

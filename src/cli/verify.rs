@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::verify::judge::Floor;
-use crate::verify::protocol::{Dtype, Level, Rung};
-use crate::verify::rung::DIRECTIONS;
+use verify::judge::Floor;
+use verify::protocol::{Dtype, Level, Rung};
+use verify::rung::DIRECTIONS;
 
 /// Options of `verify`.
 #[derive(Debug, Clone, Args)]

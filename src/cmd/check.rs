@@ -11,16 +11,16 @@ use super::matrix::load_matrix;
 use super::output::Output;
 use super::progress::Bar;
 use super::{finish_with_metrics, manifest};
-use crate::checks::{self, Check, Profile};
 use crate::cli::CheckArgs;
 use crate::config::Skips;
-use crate::render::write_json;
 use base::report::{ExitStatus, Outcome, Reason, Report, RuleResult, Verdict, fold_consequences};
 use base::text::{Text, escape_line, nearest};
+use checks::{self, Check, Profile};
 use data::sentence;
 use data::{Catalog, Matrix};
 use facts::{Facts, Problem, ProblemKind};
 use machine::collect::{self, Options, Progress};
+use render::write_json;
 
 pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     if args.facts_only {

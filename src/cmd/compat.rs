@@ -8,16 +8,16 @@ use super::finish;
 use super::machine::{open_machine, read_facts};
 use super::matrix::load_matrix;
 use super::output::Output;
-use crate::checks::chip::chip;
 use crate::cli::CompatArgs;
-use crate::render::{CompatPage, Format, render_compat};
 use base::report::{ExitStatus, Finding, FixStep, Report};
 use base::text::Text;
+use checks::chip::chip;
 use data::Matrix;
 use data::matrix::{Advice, Machine, NoAdvice, Parsed, Wish, base};
 use data::{sentence, words};
 use facts::Facts;
 use machine::collect::{self, Options};
+use render::{CompatPage, Format, render_compat};
 
 pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     let matrix = load_matrix(args.matrix.as_deref())?;

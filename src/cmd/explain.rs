@@ -7,10 +7,10 @@ use super::finish;
 use super::output::Output;
 use crate::cli::ExplainArgs;
 use crate::explain::{Item, Topic, find, list_page};
-use crate::render::{Format, page_markdown, page_text, write_json};
 use base::report::{ExitStatus, Report};
 use base::text::escape_line;
 use data::Catalog;
+use render::{Format, page_markdown, page_text, write_json};
 
 const REPORT_SCHEMA: &str = include_str!("../../docs/schema/report-1.schema.json");
 

@@ -30,12 +30,12 @@ use std::path::Path;
 use anyhow::Context as _;
 
 use crate::cli::{Cli, Command, CompatArgs, ManifestCommand};
-use crate::render::{Format, render};
 use base::report::{ExitStatus, Report};
 pub use complaint::complaint;
 pub use log_files::MachineFiles;
 use output::Output;
 use place::{Manner, replace, replaceable};
+use render::{Format, render};
 pub use usage::{parse, usage};
 
 /// Runs the subcommand that `cli` names.
@@ -105,7 +105,7 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
         Command::Convert(args) => convert::run(args, &output),
         Command::TranslateError(args) => translate_error::run(args, &output),
         Command::Verify(args) => verify::run(args, &output),
-        Command::VerifyChild { order } => match crate::verify::child::run(order)? {},
+        Command::VerifyChild { order } => match ::verify::child::run(order)? {},
         Command::Explain(args) => {
             if let Some(errors) = &output.settings().errors {
                 translate_error::lay_over(errors)?;

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use super::place::{Manner, replace};
 use super::settings::Settings;
 use crate::cli::{ColorWhen, OutputArgs};
-use crate::render::{Format, Paint, Style};
 use base::report::{FailOn, Report};
 use base::text::Lang;
+use render::{Format, Paint, Style};
 
 /// The output options, decided.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use anyhow::{Context as _, ensure};
 use super::bundle::{is_bundle, member};
 use super::output::{Output, read_argument_by};
 use crate::cli::ReportArgs;
-use crate::render::{Document, Format, read_document, render_documents};
 use base::report::ExitStatus;
+use render::{Document, Format, read_document, render_documents};
 
 /// The most that is read of a report, in bytes; a page of it takes some five times that in memory.
 const LIMIT: u64 = 32 << 20;

@@ -16,7 +16,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::output::{print, say_aside};
 use crate::cli::Cli;
 use crate::explain;
-use crate::ops::Tables;
+use audit::ops::Tables;
 use base::report::ExitStatus;
 use base::text::{Lang, shell_quote};
 use data::{KnownWheels, Matrix};

@@ -113,9 +113,9 @@ pub(super) fn continued(text: &str) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::convert::encoding::apply;
-    use crate::convert::options::Options;
-    use crate::convert::requirements;
+    use crate::encoding::apply;
+    use crate::options::Options;
+    use crate::requirements;
 
     fn marked(name: &str, text: &str) -> String {
         let options = Options { mark: true, ..Options::default() };

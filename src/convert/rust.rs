@@ -374,8 +374,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::convert::encoding::apply;
-    use crate::convert::site::{Decision, FilePlan};
+    use crate::encoding::apply;
+    use crate::site::{Decision, FilePlan};
 
     fn planned(name: &str, text: &str) -> FilePlan {
         let mut planner = Planner::new(text);

@@ -225,7 +225,7 @@ impl<'a> Planner<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::convert::rules::{Place, Rules};
+    use crate::rules::{Place, Rules};
 
     #[test]
     fn positions_count_characters_from_one() {

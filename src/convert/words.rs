@@ -92,7 +92,7 @@ fn first_sentence(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::convert::rules::Rules;
+    use crate::rules::Rules;
     use base::text::placeholders;
 
     #[test]

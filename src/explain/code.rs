@@ -1,10 +1,10 @@
 //! Pages about error codes.
 
-use crate::render::Block;
 use base::text::Lang;
 use data::Catalog;
 use data::{sentence, word};
 use errcodes::{self, Answer, Cause, Family, Match, Row};
+use render::Block;
 
 /// As many meanings of one code as are shown in full without `--verbose`.
 const IN_FULL: usize = 2;

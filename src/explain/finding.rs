@@ -1,10 +1,10 @@
 //! Pages about finding ids.
 
-use crate::render::Block;
 use base::text::{Lang, described};
 use data::{Catalog, Entry, Family, MessageTemplate};
 use data::{sentence, word};
 use errcodes;
+use render::Block;
 
 /// What a finding id means, how it is detected and how to fix it.
 pub fn page(entry: &Entry, family: &Family, lang: Lang) -> Vec<Block> {

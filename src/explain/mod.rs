@@ -14,12 +14,12 @@ pub use rule::page as rule_page;
 
 use serde::Serialize;
 
-use crate::convert::rules::{Rule, Rules, Told};
-use crate::render::Block;
 use base::report::Finding;
 use base::text::{Lang, nearest};
+use convert::rules::{Rule, Rules, Told};
 use data::{Catalog, Entry, Family};
 use errcodes::{self, Answer, Cause, Note, Row};
+use render::Block;
 
 /// What a name that was asked for turned out to be.
 #[derive(Debug)]

@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 
 use super::{code, finding, rule};
-use crate::render::{Block, page_markdown};
 use base::text::{Lang, Text};
 use data::word;
 use data::{Catalog, Family};
 use errcodes;
+use render::{Block, page_markdown};
 
 /// All pages: path below `docs/reference/`, and content.
 pub fn pages() -> BTreeMap<String, String> {
@@ -82,7 +82,7 @@ fn errors(lang: Lang) -> String {
             both(&family.title, lang),
             family.id,
             errcodes::rows(family).len(),
-            crate::render::markdown_words(family.says.get(lang))
+            render::markdown_words(family.says.get(lang))
         ));
     }
     out

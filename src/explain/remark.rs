@@ -1,8 +1,8 @@
 //! What is explained, as findings: for formats that have no other words.
 
-use crate::convert::rules::Rule;
 use base::report::{Evidence, Finding, FixStep};
 use base::text::{Lang, Text, Words};
+use convert::rules::Rule;
 use data::word;
 use data::{Entry, Family};
 use errcodes::{self, Answer, Cause, Row};

@@ -91,6 +91,6 @@ fn every_placeholder_is_given_somewhere() {
 
 #[test]
 fn there_are_at_least_75_checks() {
-    let count = ascend_doctor::checks::all().count();
+    let count = checks::all().count();
     assert!(count >= 75, "{count}");
 }

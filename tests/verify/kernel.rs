@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::simulator::{Installation, NEW, OLD, RTC, Said, verify};
 
-const SOURCE: &str = include_str!("../../src/verify/kernel/probe_add.asc");
+const SOURCE: &str = include_str!("../../crates/verify/src/kernel/probe_add.asc");
 
 /// A mistake in the kernel, and the exit status of the driver that sees it.
 const MISTAKES: [(&str, &str, i32); 14] = [

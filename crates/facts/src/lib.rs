@@ -1,8 +1,9 @@
-//! What was read of a machine, and nothing that was concluded from it.
+//! Facts collected from a machine, without conclusions.
 //!
-//! [`Facts`] is plain data: collectors fill it, checks judge it, and it goes to a file and back
-//! (`--facts-only`, `--facts`), so that a machine can be judged elsewhere by a newer matrix.
-//! `None` and empty lists mean "not found"; what could not be read is in [`Facts::problems`].
+//! Must not touch: the machine. [`Facts`] is plain data: collectors fill it, checks judge it, and
+//! it goes to a file and back (`--facts-only`, `--facts`), so that a machine can be judged elsewhere
+//! by a newer matrix. `None` and empty lists mean "not found"; unreadable files are in
+//! [`Facts::problems`].
 
 mod cann;
 mod device;

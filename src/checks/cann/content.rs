@@ -4,7 +4,7 @@ use data::sentence;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{is_active, is_workload, no_install};
-use crate::checks::{Context, Profile};
+use crate::{Context, Profile};
 use base::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 use base::version::{CannVersion, PackageRange};
 use facts::{CannInstall, InfoFile};

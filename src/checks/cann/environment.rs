@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{is_workload, no_env, no_install};
-use crate::checks::{Context, Profile};
+use crate::{Context, Profile};
 use base::report::{Evidence, Found, Outcome, Severity};
 use facts::{CannInstall, EnvPath};
 

@@ -4,8 +4,8 @@ use data::sentence;
 use std::collections::BTreeSet;
 
 use super::{has_npu, is_workload, no_install};
-use crate::checks::chip;
-use crate::checks::{Context, Profile};
+use crate::chip;
+use crate::{Context, Profile};
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 use base::version::CannVersion;

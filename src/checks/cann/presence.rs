@@ -1,7 +1,7 @@
 //! Whether CANN is there, and whether links and variables lead to it.
 
 use super::{no_env, user};
-use crate::checks::{Context, Profile, npu};
+use crate::{Context, Profile, npu};
 use base::report::{Evidence, Found, Outcome};
 use data::sentence;
 use facts::{EnvPath, is_below};

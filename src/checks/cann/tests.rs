@@ -2,7 +2,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::checks::Profile;
+use crate::Profile;
 use base::report::{Found, Severity};
 use facts::{Dist, Facts, NodeOwner, PciFunction};
 use machine::collect::cann::fixture::{link, new_layout, old_layout, remove, variables, write};

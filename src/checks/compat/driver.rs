@@ -1,7 +1,7 @@
 //! The driver with CANN, and features that need a newer one.
 
 use super::{Context, InUse, at_most, matrix_evidence};
-use crate::checks::chip::chip;
+use crate::chip::chip;
 use base::report::{Evidence, Found, Outcome, Severity};
 use base::version::{DottedVersion, InnerVersion};
 use data::matrix::{CannSide, DriverSide, DriverSupport};

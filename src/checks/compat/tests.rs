@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::checks::Profile;
+use crate::Profile;
 use base::report::Found;
 use facts::{InfoFile, Interpreter};
 

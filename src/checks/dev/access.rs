@@ -1,6 +1,6 @@
 //! Whether the user under examination may open the device nodes.
 
-use crate::checks::{Context, npu};
+use crate::{Context, npu};
 use base::report::{Evidence, Found, Outcome};
 use data::sentence;
 use facts::{Access, Facts, Node, NodeOwner, place};

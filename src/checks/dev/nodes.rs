@@ -1,7 +1,7 @@
 //! Which nodes have to be there, and what they have to be.
 
-use crate::checks::chip;
-use crate::checks::{Context, npu};
+use crate::chip;
+use crate::{Context, npu};
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Outcome};
 use facts::Facts;

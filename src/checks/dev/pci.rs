@@ -1,6 +1,6 @@
 //! NPUs on the PCI bus, and whether each has its node.
 
-use crate::checks::{Context, Profile, npu};
+use crate::{Context, Profile, npu};
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Outcome};
 use data::sentence;

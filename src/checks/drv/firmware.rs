@@ -1,6 +1,6 @@
 //! DRV-FIRMWARE: the firmware package is installed, and driver and firmware accept each other.
 
-use crate::checks::{Context, npu};
+use crate::{Context, npu};
 use base::report::{Evidence, Found, Outcome};
 use data::sentence;
 

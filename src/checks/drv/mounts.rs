@@ -1,7 +1,7 @@
 //! DRV-MOUNTS: what a container was not given of its host's driver.
 
-use crate::checks::chip;
-use crate::checks::{Context, npu};
+use crate::chip;
+use crate::{Context, npu};
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Outcome};
 use data::sentence;

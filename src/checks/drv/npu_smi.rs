@@ -1,6 +1,6 @@
 //! DRV-NPUSMI: what the driver's own tool says.
 
-use crate::checks::{Context, npu};
+use crate::{Context, npu};
 use base::report::{Evidence, Found, Outcome};
 use data::sentence;
 use facts::{Facts, NpuSmi};

@@ -1,6 +1,6 @@
 //! DRV-PRESENT: the driver is installed, and its files say what it is.
 
-use crate::checks::{Context, npu};
+use crate::{Context, npu};
 use base::report::{Evidence, Found, Outcome};
 use data::sentence;
 use facts::{Facts, InfoFile};

@@ -1,7 +1,7 @@
 //! `PYTORCH_NPU_ALLOC_CONF`.
 
 use super::value;
-use crate::checks::Context;
+use crate::Context;
 use base::report::{Evidence, Found, Outcome};
 use base::text::distance_within;
 use data::EnvVars;
@@ -106,7 +106,7 @@ fn expected(key: &str, switch: bool) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::Profile;
+    use crate::Profile;
     use facts::Facts;
 
     fn messages(text: &str) -> Vec<&'static str> {

@@ -1,6 +1,6 @@
 //! Variables whose names are nearly those that the stack reads.
 
-use crate::checks::Context;
+use crate::Context;
 use base::report::{Evidence, Found, Outcome};
 use base::text::distance_within;
 use data::EnvVars;
@@ -40,7 +40,7 @@ pub(super) fn unknown(ctx: &Context<'_>) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::Profile;
+    use crate::Profile;
     use facts::Facts;
 
     fn names(vars: &[&str]) -> Vec<String> {

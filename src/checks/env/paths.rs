@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::checks::Context;
+use crate::Context;
 use base::report::{Evidence, Found, Outcome};
 use facts::SearchEntry;
 

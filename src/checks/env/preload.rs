@@ -1,7 +1,7 @@
 //! `LD_PRELOAD` that has no effect.
 
 use super::value;
-use crate::checks::Context;
+use crate::Context;
 use base::report::{Evidence, Found, Outcome};
 
 /// What the linker says of each entry that it cannot load, and goes on without: `ld.so(8)`.
@@ -29,7 +29,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::checks::Profile;
+    use crate::Profile;
     use data::Matrix;
     use facts::{Facts, Resolved};
 

@@ -1,6 +1,6 @@
 //! Debugging and profiling that was left on.
 
-use crate::checks::Context;
+use crate::Context;
 use base::report::{Evidence, Found, Outcome, Severity};
 
 /// A variable, the values that switch something costly on, the message, and how grave it is.
@@ -40,7 +40,7 @@ pub(super) fn debug(ctx: &Context<'_>) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::Profile;
+    use crate::Profile;
     use facts::Facts;
 
     #[test]

@@ -1,7 +1,7 @@
 //! `ASCEND_RT_VISIBLE_DEVICES`; the rules are in [`base::visible`].
 
 use super::value;
-use crate::checks::Context;
+use crate::Context;
 use base::report::{Evidence, Found, Outcome};
 use base::visible::{NAME, judge};
 use data::sentence;

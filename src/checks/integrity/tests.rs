@@ -1,7 +1,7 @@
 //! The checks over facts that are written by hand.
 
 use super::*;
-use crate::checks::Profile;
+use crate::Profile;
 use base::report::Severity;
 use facts::{Dist, ElfDefect, Facts, LinkedObject, PthCode, Upstream};
 

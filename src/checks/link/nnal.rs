@@ -4,7 +4,7 @@ use super::{
     Context, NOT_SOURCED, cann_not_sourced, extensions, library_path, misses, sound, version_of,
     with_evidence,
 };
-use crate::checks::npu;
+use crate::npu;
 use base::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
 use data::sentence;
 use facts::{LinkedObject, Nnal};

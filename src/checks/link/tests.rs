@@ -1,6 +1,6 @@
 //! Judgement of facts that are written out here.
 
-use crate::checks::{Context, Profile};
+use crate::{Context, Profile};
 use base::report::{Found, Outcome, Severity};
 use facts::{
     CannInstall, Dist, ElfDefect, Facts, LinkedObject, MissingLibrary, MissingVersion, Nnal,

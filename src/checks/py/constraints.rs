@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use pep440_rs::{Version, VersionSpecifiers};
 use pep508_rs::MarkerEnvironment;
 
-use crate::checks::{Context, pep};
+use crate::{Context, pep};
 use base::report::{Evidence, Found, Outcome};
 use facts::{Dist, Python};
 
@@ -184,8 +184,8 @@ fn is_build_of(spec: &VersionSpecifiers, version: &Version) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::Profile;
-    use crate::checks::testing::{dist, facts_with, ids, python};
+    use crate::Profile;
+    use crate::testing::{dist, facts_with, ids, python};
 
     fn requiring(name: &str, version: &str, requires: &[&str]) -> Dist {
         let mut dist = dist(name, version);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::Context;
+use crate::Context;
 use base::report::{Evidence, Found, Outcome, Severity};
 use facts::{Dist, Facts};
 
@@ -149,8 +149,8 @@ fn gone(facts: &Facts, dist: &Dist) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::Profile;
-    use crate::checks::testing::{dist, facts_with, ids, python};
+    use crate::Profile;
+    use crate::testing::{dist, facts_with, ids, python};
 
     fn run(dists: Vec<Dist>) -> Vec<String> {
         let mut facts = facts_with(python("3.11"), dists);

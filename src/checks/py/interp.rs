@@ -1,7 +1,7 @@
 //! `PY-INTERP`: the interpreter is there, runs on this machine, and is one that the stack has
 //! wheels for.
 
-use crate::checks::{Context, pep};
+use crate::{Context, pep};
 use base::report::{Evidence, Found, Outcome};
 use facts::{Interpreter, Python};
 
@@ -87,7 +87,7 @@ fn no_wheel(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<Found> {
     let row = ctx.matrix.torch_npu(&pep::version(&npu.version)?)?;
     let pythons = row.pythons();
     // A build of one's own for this Python is as good as a published one.
-    let own_build = npu.tags.iter().any(|tag| crate::checks::wheel::fits_python(tag, major, minor));
+    let own_build = npu.tags.iter().any(|tag| crate::wheel::fits_python(tag, major, minor));
     (!pythons.is_empty() && !pythons.contains(&wanted.as_str()) && !own_build).then(|| {
         one(Found::error("PY-INTERP", "no_wheel"))
             .arg("torch_npu", &npu.version)
@@ -102,8 +102,8 @@ fn no_wheel(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::Profile;
-    use crate::checks::testing::{dist, facts_with, ids, python};
+    use crate::Profile;
+    use crate::testing::{dist, facts_with, ids, python};
     use facts::{Dist, Facts};
 
     fn run(facts: &Facts) -> Vec<String> {

@@ -3,8 +3,8 @@
 
 use pep440_rs::{Operator, VersionSpecifiers};
 
-use crate::checks::Context;
-use crate::checks::pep::{self, not_installed};
+use crate::Context;
+use crate::pep::{self, not_installed};
 use base::report::{Evidence, Found, Outcome, Severity};
 use facts::{PipIndex, normalize_name};
 
@@ -110,8 +110,8 @@ pub(super) fn index(ctx: &Context<'_>) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::Profile;
-    use crate::checks::testing::{dist, facts_with, ids, python};
+    use crate::Profile;
+    use crate::testing::{dist, facts_with, ids, python};
     use facts::{Dist, Facts};
 
     fn plugin(version: &str, requires: &str) -> Dist {

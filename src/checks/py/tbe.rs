@@ -1,7 +1,7 @@
 //! `PY-TBEDEPS`: what CANN's operator compiler consists of and imports. It runs inside the
 //! user's interpreter, so its modules have to be found by that one.
 
-use crate::checks::Context;
+use crate::Context;
 use base::report::{Evidence, Found, Outcome, Severity};
 use data::sentence;
 
@@ -91,8 +91,8 @@ fn install(names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::Profile;
-    use crate::checks::testing::{dist, facts_with, ids, python};
+    use crate::Profile;
+    use crate::testing::{dist, facts_with, ids, python};
     use facts::{CannInstall, Facts};
 
     fn machine() -> Facts {

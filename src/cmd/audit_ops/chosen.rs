@@ -8,9 +8,9 @@ use anyhow::{Context as _, anyhow};
 use serde_json::{Value, json};
 
 use crate::cli::AuditOpsArgs;
-use crate::ops::installed::{Evidence, Found, find_site, read_site, read_wheel};
-use crate::ops::tables::Column;
-use crate::ops::{Match, Tables, Target};
+use audit::ops::installed::{Evidence, Found, find_site, read_site, read_wheel};
+use audit::ops::tables::Column;
+use audit::ops::{Match, Tables, Target};
 use base::text::Text;
 use data::sentence;
 use machine::collect::installed;

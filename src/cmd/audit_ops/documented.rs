@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::Audited;
-use crate::audit::Place;
-use crate::audit::documented::{Documented, Point};
+use audit::Place;
+use audit::documented::{Documented, Point};
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Report, Table};
 use base::text::Text;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::Audited;
-use crate::audit::python::facts::HintKind;
-use crate::audit::python::hints::{Backend, Method, backend, chosen_by, method};
+use audit::python::facts::HintKind;
+pub use audit::python::hints::{Backend, Method, backend, chosen_by, method};
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found};
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use walkdir::WalkDir;
 
 use super::links::{Links, is_hidden};
-use crate::audit::{self, Format, Model, Unreadable, python};
+use audit::{self, Format, Model, Unreadable, python};
 use base::walk_error;
 use data::Catalog;
 use data::words;

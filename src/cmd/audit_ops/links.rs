@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::audit::python;
+use audit::python;
 
 /// The links of one walk over a directory.
 pub(super) struct Links {

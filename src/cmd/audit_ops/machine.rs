@@ -5,13 +5,13 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-use crate::audit::limits::CannFunctions;
-use crate::checks::chip;
 use crate::cli::AuditOpsArgs;
-use crate::ops::aclnn;
+use audit::limits::CannFunctions;
+use audit::ops::aclnn;
 use base::chip::ChipFamily;
 use base::text::Text;
 use base::version::CannVersion;
+use checks::chip;
 use data::sentence;
 use machine::collect;
 use machine::elf::Object;

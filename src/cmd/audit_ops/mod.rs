@@ -17,25 +17,25 @@ use serde_json::json;
 use super::finish;
 use super::machine::this_machine;
 use super::output::Output;
-use crate::audit::documented::{Documented, documented};
-use crate::audit::judge::{Against, Class, Judged, judge};
-use crate::audit::limits::CannFunctions;
-use crate::audit::python;
-use crate::audit::{self, Model};
 use crate::cli::AuditOpsArgs;
-use crate::ops::dispatch::{Registrations, Shipped};
-use crate::ops::documented::Documents;
-use crate::ops::tables::Column;
-use crate::ops::{Match, Tables};
+use audit::documented::{Documented, documented};
+use audit::judge::{Against, Class, Judged, judge};
+use audit::limits::CannFunctions;
+use audit::ops::dispatch::{Registrations, Shipped};
+use audit::ops::documented::Documents;
+use audit::ops::tables::Column;
+use audit::ops::{Match, Tables};
+use audit::python;
+use audit::{self, Model};
 use base::chip::ChipFamily;
 
-use crate::render::Format;
 use base::report::{ExitStatus, Report, Table};
 use base::text::Text;
 use chosen::Chosen;
 use data::{sentence, words};
 use inputs::{Directory, Inputs, Unread};
 use machine::Cann;
+use render::Format;
 
 /// What is judged for.
 struct Place<'a> {

@@ -7,13 +7,13 @@ use std::path::Path;
 use serde_json::json;
 
 use super::Audited;
-use crate::audit::judge::Against;
-use crate::audit::python;
-use crate::audit::python::facts::Suggestion;
-use crate::convert::diff;
-use crate::ops::table_text;
+use audit::judge::Against;
+use audit::ops::table_text;
+use audit::python;
+use audit::python::facts::Suggestion;
 use base::report::{Evidence, Found, Report, Table};
 use base::text::Text;
+use convert::diff;
 use data::Catalog;
 use data::words;
 
@@ -159,8 +159,8 @@ fn is_there(operator: &str, against: Against<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::dispatch::Shipped;
-    use crate::ops::{Tables, Target};
+    use audit::ops::dispatch::Shipped;
+    use audit::ops::{Tables, Target};
     use base::chip::ChipFamily;
 
     #[test]

@@ -1,9 +1,9 @@
 //! The releases and wheels of torch_npu that have a kernel for what needs attention.
 
 use super::{Audited, attention};
-use crate::audit::judge::Judged;
-use crate::ops::Tables;
-use crate::ops::tables::{Column, Origin};
+use audit::judge::Judged;
+use audit::ops::Tables;
+use audit::ops::tables::{Column, Origin};
 use base::report::Table;
 use base::text::Text;
 use data::words;

@@ -21,7 +21,6 @@ use super::machine::{open_machine, this_machine, wanted};
 use super::output::{Output, print};
 use super::place::{Manner, replace, replaceable, staging};
 use crate::cli::BundleArgs;
-use crate::render::{Format, Style, read_document, render, render_documents, write_json};
 use base::redact::{self, Redactor};
 use base::report::ExitStatus;
 use base::text::{Text, escape_line};
@@ -32,6 +31,7 @@ use machine::collect;
 use machine::sysroot::Sysroot;
 pub(super) use open::{is_bundle, member};
 use pack::{Entry, Pack, TOP};
+use render::{Format, Style, read_document, render, render_documents, write_json};
 
 /// The name of the bundle where none is given.
 const NAME: &str = "ascend-doctor-bundle.tar.gz";

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::super::output::open_argument;
 use super::search::{named_as, reports_in};
-use crate::fleet::{Fleet, Labelled, MAX_DOCUMENT, Piece, Record, Refused, Splitter, read};
+use fleet::{Fleet, Labelled, MAX_DOCUMENT, Piece, Record, Refused, Splitter, read};
 use machine::collect::now;
 
 /// The largest file, in bytes: one report, or the lines of `verify --json`.

@@ -7,9 +7,9 @@ use anyhow::{Context as _, ensure};
 
 use super::output::{Output, read_argument};
 use crate::cli::{FleetCommand, MergeArgs};
-use crate::fleet::{Expected, Fleet, GroupBy, Options, report};
 use base::report::ExitStatus;
 use data::sentence;
+use fleet::{Expected, Fleet, GroupBy, Options, report};
 use machine::collect::now;
 
 /// The largest file of expected hosts, in bytes.

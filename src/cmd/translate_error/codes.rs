@@ -6,11 +6,11 @@ use serde::Serialize;
 use crate::cmd::finish;
 use crate::cmd::output::Output;
 use crate::explain::{Detail, Item, Topic, code_page, of_cause, of_code};
-use crate::render::{Block, Format, page_markdown, page_text, write_json};
 use base::report::{ExitStatus, Finding, Report};
 use base::text::{Lang, nearest};
 use data::{sentence, word};
 use errcodes::{self, Answer, Hit};
+use render::{Block, Format, page_markdown, page_text, write_json};
 
 /// As many hits of a search as are shown without `--verbose`.
 const SHOWN: usize = 20;

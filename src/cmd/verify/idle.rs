@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use crate::verify::run::Use;
 use machine::collect::driver::NPU_SMI;
 use machine::collect::npu_smi::processes;
 use machine::sysroot::Sysroot;
+use verify::run::Use;
 
 /// Who uses the devices of this machine, if that can be told within `limit`.
 pub(super) fn look(limit: Duration) -> Use {

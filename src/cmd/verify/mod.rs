@@ -19,18 +19,18 @@ use super::machine::open_machine;
 use super::output::{self, Output};
 use super::progress::Line;
 use crate::cli::{MachineArgs, VerifyArgs};
-use crate::render::{Format, render};
-use crate::verify::cache;
-use crate::verify::judge::Surroundings;
-use crate::verify::plog::{Logs, last_errors};
-use crate::verify::protocol::{Dtype, Event, Fault, Level, Outcome, Rung};
-use crate::verify::run::{self, Done, Wanted, log_dir};
 use base::report::{ExitStatus, Report};
 use base::visible;
 use data::{sentence, words};
 use machine::elf;
 use machine::sysroot::Sysroot;
+use render::{Format, render};
 use report::report;
+use verify::cache;
+use verify::judge::Surroundings;
+use verify::plog::{Logs, last_errors};
+use verify::protocol::{Dtype, Event, Fault, Level, Outcome, Rung};
+use verify::run::{self, Done, Wanted, log_dir};
 
 /// Allows simulated libraries: for the tests of this program.
 const ALLOW_SIMULATED: &str = "ASCEND_DOCTOR_ALLOW_SIM";

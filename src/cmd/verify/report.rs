@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::verify::judge::{Surroundings, judge};
-use crate::verify::parent::Ran;
-use crate::verify::protocol::{Dtype, Event, Outcome, Rung};
-use crate::verify::run::Done;
 use base::report::{Report, Table, Verdict};
 use base::text::Text;
 use data::words;
 use machine::collect;
 use machine::sysroot::Sysroot;
+use verify::judge::{Surroundings, judge};
+use verify::parent::Ran;
+use verify::protocol::{Dtype, Event, Outcome, Rung};
+use verify::run::Done;
 
 /// What every output says where the libraries are a simulation.
 const SIMULATED: &str = "SIMULATED";

@@ -5,7 +5,7 @@
 //! flow style of YAML.
 
 use super::{Entries, Entry};
-use crate::convert::syntax::Unreadable;
+use crate::syntax::Unreadable;
 
 /// Nesting beyond this is refused.
 const MAX_DEPTH: usize = 128;

@@ -288,7 +288,7 @@ fn is_word(bytes: &[u8], start: usize, end: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::convert::python;
+    use crate::python;
 
     fn any(source: &str) -> bool {
         Sieve::default().passes(FileKind::Python, source.as_bytes())

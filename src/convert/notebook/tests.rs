@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::convert::encoding::apply;
-use crate::convert::options::Options;
-use crate::convert::python::{self, Context};
-use crate::convert::site::Decision;
+use crate::encoding::apply;
+use crate::options::Options;
+use crate::python::{self, Context};
+use crate::site::Decision;
 
 fn planned(text: &str) -> FilePlan {
     let options = Options::default();

@@ -10,8 +10,8 @@ use super::Context;
 use super::engine::Engine;
 use super::literal::span;
 use super::names::canonical;
-use crate::convert::rules::{Action, Class, Match, Place, Rule, Rules};
-use crate::convert::site::Certainty;
+use crate::rules::{Action, Class, Match, Place, Rule, Rules};
+use crate::site::Certainty;
 use pysyntax::scope::{Resolved, parts};
 
 /// Libraries of operators that torch, torchvision and torchaudio bring along, or torch_npu.

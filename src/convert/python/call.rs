@@ -10,8 +10,8 @@ use super::flow::Slot;
 use super::literal::{self, span};
 use super::names::{canonical, says};
 use super::roles::{self, Role};
-use crate::convert::rules::{Action, Match, Place};
-use crate::convert::site::Certainty;
+use crate::rules::{Action, Match, Place};
+use crate::site::Certainty;
 use pysyntax::scope::Binding;
 
 impl<'a> Engine<'a> {

@@ -18,8 +18,8 @@ use super::literal;
 use super::names::{backend_like, device_like};
 use super::roles::{Role, Want};
 use super::{Context, literal::span};
-use crate::convert::rules::{Match, Place, Rule, Rules};
-use crate::convert::site::{Certainty, Planner};
+use crate::rules::{Match, Place, Rule, Rules};
+use crate::site::{Certainty, Planner};
 use pysyntax::scope::{Resolved, ScopeId, Scopes, parts};
 
 /// What is known of the strings that stand where the walk is.

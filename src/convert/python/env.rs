@@ -6,9 +6,9 @@ use ruff_text_size::Ranged as _;
 use super::engine::Engine;
 use super::literal::{self, span};
 use super::roles::Role;
-use crate::convert::environment::{EnvDecision, assignment};
-use crate::convert::rules::{Match, Rule};
-use crate::convert::site::{Certainty, Decision};
+use crate::environment::{EnvDecision, assignment};
+use crate::rules::{Match, Rule};
+use crate::site::{Certainty, Decision};
 
 impl<'a> Engine<'a> {
     /// `target = value` where the target is `os.environ['…']`.

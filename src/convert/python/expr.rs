@@ -14,8 +14,8 @@ use super::flow::Slot;
 use super::literal::{self, span};
 use super::names::{cuda_device, device_like, nccl_backend, other_backend, other_device};
 use super::roles::{Role, Want};
-use crate::convert::rules::{Match, Place};
-use crate::convert::site::Certainty;
+use crate::rules::{Match, Place};
+use crate::site::Certainty;
 
 /// What a string must hold to be looked at again.
 static NEEDLES: LazyLock<AhoCorasick> = LazyLock::new(|| {

@@ -5,8 +5,8 @@ use ruff_text_size::Ranged as _;
 
 use super::engine::Engine;
 use super::literal::{self, span};
-use crate::convert::rules::Place;
-use crate::convert::site::Certainty;
+use crate::rules::Place;
+use crate::site::Certainty;
 
 impl<'a> Engine<'a> {
     /// A call of a function that is known by its dotted name.

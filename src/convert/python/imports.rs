@@ -11,8 +11,8 @@ use super::Context;
 use super::api::{Target, target};
 use super::engine::Engine;
 use super::literal::span;
-use crate::convert::rules::{Action, Match, Place};
-use crate::convert::site::Certainty;
+use crate::rules::{Action, Match, Place};
+use crate::site::Certainty;
 use pysyntax::scope::Scopes;
 
 /// Other frameworks whose arrays have a method `cuda` too.

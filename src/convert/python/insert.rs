@@ -8,9 +8,9 @@ use ruff_text_size::{Ranged as _, TextRange};
 use super::engine::Engine;
 use super::imports::end_of_line;
 use super::literal::span;
-use crate::convert::options::Import;
-use crate::convert::rules::{Match, Place};
-use crate::convert::site::{Certainty, Decision};
+use crate::options::Import;
+use crate::rules::{Match, Place};
+use crate::site::{Certainty, Decision};
 
 const IMPORT: &str = "import torch_npu";
 const TRANSFER: &str = "from torch_npu.contrib import transfer_to_npu";

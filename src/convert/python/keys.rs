@@ -13,7 +13,7 @@ use super::engine::Engine;
 use super::literal;
 use super::names::{cuda_device, nccl_backend};
 use super::roles::Role;
-use crate::convert::rules::Place;
+use crate::rules::Place;
 use pysyntax::scope::ScopeId;
 
 /// What a file does with such keys.

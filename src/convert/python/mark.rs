@@ -7,8 +7,8 @@ use ruff_python_ast::statement_visitor::{StatementVisitor, walk_stmt};
 use ruff_text_size::Ranged as _;
 
 use super::engine::Engine;
-use crate::convert::mark::{is_marked, words};
-use crate::convert::site::{Decision, Site};
+use crate::mark::{is_marked, words};
+use crate::site::{Decision, Site};
 
 /// The starts of all statements that begin their line, in the order of the text.
 #[derive(Default)]

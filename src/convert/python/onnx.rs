@@ -7,8 +7,8 @@ use ruff_text_size::Ranged as _;
 
 use super::engine::Engine;
 use super::literal::{self, span};
-use crate::convert::rules::Place;
-use crate::convert::site::Certainty;
+use crate::rules::Place;
+use crate::site::Certainty;
 
 /// Options of the CUDA provider that the CANN provider has under another name.
 const RENAMED: &[(&str, &str)] = &[("gpu_mem_limit", "npu_mem_limit")];

@@ -4,9 +4,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::convert::encoding::{Edit, apply, differs_only_in};
-use crate::convert::properties::reversed;
-use crate::convert::site::Decision;
+use crate::encoding::{Edit, apply, differs_only_in};
+use crate::properties::reversed;
+use crate::site::Decision;
 
 const IMPORTS: &[&str] = &[
     "import torch",
@@ -103,7 +103,7 @@ const STATEMENTS: &[&str] = &[
     "async def g(device: 'torch.device' = @): await x.cuda()",
 ];
 
-pub(in crate::convert) fn program() -> impl Strategy<Value = String> {
+pub(crate) fn program() -> impl Strategy<Value = String> {
     let expression = prop::sample::select(EXPRESSIONS);
     let statement = (prop::sample::select(STATEMENTS), prop::collection::vec(expression, 4))
         .prop_map(|(statement, expressions)| {

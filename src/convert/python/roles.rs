@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use foldhash::HashSet;
 
-use crate::convert::rules::Place;
+use crate::rules::Place;
 
 /// What a string stands for where it is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -7,10 +7,10 @@ use super::engine::{Candidate, Engine, Hint};
 use super::literal::{self, span};
 use super::names::{cuda_device, nccl_backend};
 use super::roles::Role;
-use crate::convert::messages;
-use crate::convert::rules::{Action, Match, Place};
-use crate::convert::shell;
-use crate::convert::site::{Certainty, Planner};
+use crate::messages;
+use crate::rules::{Action, Match, Place};
+use crate::shell;
+use crate::site::{Certainty, Planner};
 
 impl<'a> Engine<'a> {
     pub(super) fn settle_candidates(&mut self) {

@@ -4,8 +4,8 @@
 use ruff_python_ast::Stmt;
 
 use super::engine::Engine;
-use crate::convert::rules::{Match, Place, Rule, Rules};
-use crate::convert::site::{Decision, Planner};
+use crate::rules::{Match, Place, Rule, Rules};
+use crate::site::{Decision, Planner};
 
 /// Places that no patch of a function reaches: comparisons of strings, and what is asked of the
 /// device itself.

@@ -7,8 +7,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::{Insertion, Requirement, asks_for_torch_npu, requirement, wheel_index};
 use super::{Partner, local_cuda, package_rule, partner};
-use crate::convert::rules::{Action, Place, Rules};
-use crate::convert::site::{Certainty, Planner};
+use crate::rules::{Action, Place, Rules};
+use crate::site::{Certainty, Planner};
 
 /// Nesting of tables that is followed.
 const MAX_DEPTH: usize = 16;

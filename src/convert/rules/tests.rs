@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::*;
-use crate::convert::encoding::apply;
-use crate::convert::options::Options;
-use crate::convert::site::{Decision, FilePlan, Planner};
-use crate::convert::{config, container, native, notebook, python, requirements, rust, shell};
+use crate::encoding::apply;
+use crate::options::Options;
+use crate::site::{Decision, FilePlan, Planner};
+use crate::{config, container, native, notebook, python, requirements, rust, shell};
 use treeedit::kind::FileKind;
 
 #[test]
@@ -209,7 +209,7 @@ fn every_fact_has_its_rule() {
         class: String,
         source: Vec<String>,
     }
-    let home = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let home = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let text = ["../shared/facts", "../../shared/facts"]
         .iter()
         .find_map(|dir| std::fs::read_to_string(home.join(dir).join("convert_mapping.json")).ok());

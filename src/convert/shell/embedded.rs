@@ -6,10 +6,10 @@ use super::lexer::{HereDoc, Script};
 use super::programs::{base_name, name_at, program};
 use super::word::Word;
 use super::{Reader, plan_part};
-use crate::convert::python;
-use crate::convert::rules::{Place, Rules};
-use crate::convert::site::FilePlan;
-use crate::convert::value;
+use crate::python;
+use crate::rules::{Place, Rules};
+use crate::site::FilePlan;
+use crate::value;
 use treeedit::kind::FileKind;
 
 /// Commands that run the shell on what they read.

@@ -2,7 +2,7 @@
 
 use super::lexer::{End, Lexer};
 use super::word::{Variable, Word, is_name};
-use crate::convert::syntax::Unreadable;
+use crate::syntax::Unreadable;
 
 impl Lexer<'_> {
     /// Reads a word, up to what ends it.

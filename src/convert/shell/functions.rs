@@ -6,7 +6,7 @@ use super::Reader;
 use super::lexer::{Command, Script};
 use super::programs::{name_at, program};
 use super::word::{EXPANSION, Word};
-use crate::convert::value;
+use crate::value;
 
 /// Which function each command stands in.
 #[derive(Debug, Default)]

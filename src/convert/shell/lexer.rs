@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::word::Word;
-use crate::convert::syntax::Unreadable;
+use crate::syntax::Unreadable;
 
 /// Nesting beyond this is refused.
 const MAX_DEPTH: usize = 64;

@@ -2,7 +2,7 @@
 
 use super::lexer::Command;
 use super::word::EXPANSION;
-use crate::convert::python::Project;
+use crate::python::Project;
 
 /// Words before the name of a command.
 pub(super) const KEYWORDS: &[&str] =

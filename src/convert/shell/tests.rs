@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::convert::encoding::apply;
-use crate::convert::site::{Decision, FilePlan};
+use crate::encoding::apply;
+use crate::site::{Decision, FilePlan};
 
 fn planned(text: &str) -> FilePlan {
     let mut planner = Planner::new(text);
@@ -225,7 +225,7 @@ fn packages_that_are_installed_are_requirements() {
     assert_eq!(
         converted("pip install torch==2.1.0+cu118 --index-url https://x.org/whl/cu118\n"),
         "pip install torch==2.1.0 torch-npu==2.1.0.post17 --extra-index-url https://x.org/whl/cpu\n"
-            .replace("2.1.0.post17", &crate::convert::requirements::torch_npu_for_test("2.1.0"))
+            .replace("2.1.0.post17", &crate::requirements::torch_npu_for_test("2.1.0"))
     );
     assert_eq!(
         converted("pip install torch -i https://x.org/whl/cu118 numpy\n"),

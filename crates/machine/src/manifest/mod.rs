@@ -18,7 +18,7 @@
 //! `record_sha256` is [`record_digest`](data::record_digest) of the wheel's RECORD.
 
 mod create;
-pub(crate) mod record;
+pub mod record;
 mod wheel;
 
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,7 @@ mod modules;
 mod reported;
 
 use super::*;
-use crate::convert::encoding::apply;
+use crate::encoding::apply;
 
 fn converted(source: &str) -> String {
     converted_with(source, &Options::default())
@@ -34,7 +34,7 @@ fn flags(source: &str) -> Vec<(String, u32)> {
         .unwrap()
         .sites
         .iter()
-        .filter(|site| site.decision == crate::convert::site::Decision::Flagged)
+        .filter(|site| site.decision == crate::site::Decision::Flagged)
         .map(|site| (site.rule.name.to_owned(), site.line))
         .collect()
 }

@@ -95,7 +95,7 @@ fn what_a_patch_at_run_time_does_not_reach_is_reported() {
     let flagged: Vec<u32> = plan
         .sites
         .iter()
-        .filter(|site| site.decision == crate::convert::site::Decision::Flagged)
+        .filter(|site| site.decision == crate::site::Decision::Flagged)
         .map(|site| site.line)
         .collect();
     assert_eq!(flagged, [2, 4, 5, 6]);

@@ -1,0 +1,483 @@
+//! Calls: functions of torch, methods of tensors and of modules, and what the tree defines.
+
+use ruff_python_ast::{Expr, ExprCall};
+use ruff_text_size::{Ranged as _, TextSize};
+
+use super::api::{self, Called, Reach, Shared};
+use super::classes;
+use super::facts::{Role, UseAt, WrittenAt};
+use super::kinds::{self, Kind};
+use super::walk::Walker;
+use pysyntax::dotted;
+
+/// Functions of torch that hand a tensor on, or make one without an operator.
+const PASSING: &[&str] =
+    &["Parameter", "Buffer", "from_numpy", "from_dlpack", "checkpoint", "_assert"];
+
+/// Functions that give an activation by its name.
+const ACTIVATIONS: &[&str] = &[
+    "get_activation",
+    "get_activation_fn",
+    "get_activation_layer",
+    "get_act_layer",
+    "get_act_fn",
+    "create_act_layer",
+];
+
+impl<'a> Walker<'a, '_> {
+    pub(super) fn call(&mut self, expr: &'a Expr, call: &'a ExprCall) -> Kind {
+        let at = expr.start();
+        let kind = self.call_of(expr, call, at);
+        // A name that is given its own new value means the old one here.
+        self.suggest_call(expr, call);
+        kind
+    }
+
+    fn call_of(&mut self, expr: &'a Expr, call: &'a ExprCall, at: TextSize) -> Kind {
+        if let Some(path) = self.path(&call.func) {
+            return self.call_path(&path, expr, call);
+        }
+        match &*call.func {
+            Expr::Name(name) => {
+                let word = name.id.as_str();
+                match self.local(word) {
+                    Some(kind) => {
+                        let given = self.arguments(call);
+                        Self::called_value(kind, given)
+                    }
+                    None if self.scopes.home(word, self.scope).is_none() => {
+                        self.builtin(word, call, at)
+                    }
+                    None => {
+                        let given = self.arguments(call);
+                        self.refers_own(word);
+                        if classes::class_like(word) { Kind::Module } else { by_arguments(given) }
+                    }
+                }
+            }
+            Expr::Attribute(attribute) => {
+                let name = attribute.attr.as_str();
+                if let Some(own) = classes::of_self(&call.func) {
+                    let known = self.class.and_then(|class| class.attributes.get(own)).copied();
+                    let given = self.arguments(call);
+                    self.calls_unknown(own);
+                    return match known {
+                        Some(kind) => Self::called_value(kind, given),
+                        None => by_arguments(given),
+                    };
+                }
+                // The whole has no dotted name, and so has no beginning of it.
+                let value = self.unnamed(&attribute.value);
+                self.call_method(value, name, call, attribute.range.start())
+            }
+            other => {
+                let kind = self.expr(other);
+                let given = self.arguments(call);
+                Self::called_value(kind, given)
+            }
+        }
+    }
+
+    /// Evaluates the arguments; the best of what they hold.
+    fn arguments(&mut self, call: &'a ExprCall) -> Kind {
+        let mut held = Kind::Not;
+        for argument in &call.arguments.args {
+            held = held.join(self.expr(argument));
+        }
+        for keyword in &call.arguments.keywords {
+            let kind = self.expr(&keyword.value);
+            held = held.join(kind);
+            if let (Some(name), Some(text)) = (&keyword.arg, keyword.value.as_string_literal_expr())
+            {
+                self.keyword_text(name.as_str(), text.value.to_str(), keyword.value.start());
+            }
+        }
+        held
+    }
+
+    /// What calling a value gives.
+    fn called_value(kind: Kind, given: Kind) -> Kind {
+        match kind {
+            Kind::Module if given.holds() => Kind::Tensor,
+            Kind::Module => Kind::Likely,
+            _ => by_arguments(given),
+        }
+    }
+
+    /// The arguments of a call that say what kind of value it gives.
+    fn given(call: &ExprCall) -> kinds::Given<'_> {
+        kinds::Given { arguments: call.arguments.args.len(), keywords: &call.arguments.keywords }
+    }
+
+    fn call_path(&mut self, path: &str, expr: &'a Expr, call: &'a ExprCall) -> Kind {
+        let at = expr.start();
+        let public = api::public(path);
+        let name = dotted::last(&public);
+        // What kind a value is of is asked of no value that is computed.
+        if matches!(&*public, "torch.is_tensor" | "typing.cast" | "torch._assert") {
+            if let Some(last) = call.arguments.args.last() {
+                return self.expr(last);
+            }
+            return Kind::Not;
+        }
+        let given = self.arguments(call);
+        self.mentioned(path, at, true);
+        self.called_path(&public, call, at);
+        self.documented(&public, path, call, at);
+        let written = Self::given(call);
+        if let Some(rest) = public.strip_prefix("torch.ops.") {
+            self.custom(rest, at);
+            return Kind::Tensor;
+        }
+        if let Some(rest) = public.strip_prefix("torch_npu.")
+            && rest.starts_with("npu_")
+            && !rest.contains('.')
+        {
+            self.custom(&format!("npu.{rest}"), at);
+            return if written.arguments > 0 { Kind::Likely } else { Kind::Maybe };
+        }
+        if let Some(reach) = Self::reached(&public, call) {
+            if !public.starts_with("torch") {
+                self.refers(path);
+            }
+            let module = classes::class_like(name);
+            let outer = self.role;
+            // A module that is built here runs when the model does.
+            if module && !public.starts_with("torch.distributions.") {
+                self.role =
+                    if self.class.is_some_and(|class| class.data) { outer } else { Role::Run };
+            }
+            self.record(reach, call, at);
+            self.role = outer;
+            if module && !public.ends_with("Tensor") {
+                return Kind::Module;
+            }
+            if on_host(call) {
+                return Kind::Host;
+            }
+            if given == Kind::Host && !written.has("device") {
+                return Kind::Host;
+            }
+            return kinds::of_function(&public, written);
+        }
+        if public.starts_with("torch.") || public.starts_with("Tensor.") {
+            if name == "from_numpy" {
+                return Kind::Host;
+            }
+            return if PASSING.contains(&name) {
+                if given.holds() { given } else { Kind::Tensor }
+            } else if classes::class_like(name) {
+                Kind::Module
+            } else {
+                Kind::Maybe
+            };
+        }
+        self.refers(path);
+        if ACTIVATIONS.contains(&name)
+            && let Some(Expr::StringLiteral(key)) = call.arguments.args.first()
+            && let Some(reach) = api::activation(key.value.to_str())
+        {
+            self.uses(reach, at, false);
+            return Kind::Module;
+        }
+        if classes::class_like(name) {
+            Kind::Module
+        } else if plain_library(path) {
+            Kind::Not
+        } else {
+            by_arguments(given)
+        }
+    }
+
+    /// What an API calls with these arguments.
+    fn reached(public: &str, call: &ExprCall) -> Option<Reach> {
+        if let Some((name, place)) = api::deciding(public) {
+            let given = call.arguments.find_argument_value(name, place);
+            let value = match given {
+                None if !spreads(call) => Some(""),
+                Some(Expr::StringLiteral(text)) => Some(text.value.to_str()),
+                _ => None,
+            };
+            if let Some(found) = value.and_then(|value| api::decided(public, (name, place), value))
+            {
+                return Some(found);
+            }
+        }
+        for option in ["fused", "foreach"] {
+            if let Some(keyword) = call.arguments.find_keyword(option)
+                && let Expr::BooleanLiteral(value) = &keyword.value
+            {
+                let value = if value.value { "True" } else { "False" };
+                if let Some(found) = api::with_option(public, option, value) {
+                    return Some(found);
+                }
+            }
+        }
+        api::api(public)
+    }
+
+    /// Notes what an API calls; in place where it is asked to.
+    fn record(&mut self, reach: Reach, call: &'a ExprCall, at: TextSize) {
+        let in_place = call.arguments.find_keyword("inplace").map(|keyword| &keyword.value);
+        match in_place {
+            None
+            | Some(Expr::BooleanLiteral(ruff_python_ast::ExprBooleanLiteral {
+                value: false,
+                ..
+            })) => {
+                self.uses(reach, at, false);
+            }
+            Some(value) => {
+                let sure = value.is_boolean_literal_expr();
+                for called in reach.operators() {
+                    let in_place = api::in_place(called);
+                    if let Some(found) = in_place {
+                        self.uses(found, at, called.maybe || !sure);
+                    }
+                    if in_place.is_none() || !sure {
+                        self.used(called, at, in_place.is_some());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Notes one of the operators that an API calls.
+    fn used(&mut self, called: Called, at: TextSize, maybe: bool) {
+        self.draft.uses(UseAt {
+            reach: called.alone(),
+            method: self.method,
+            line: self.line(at),
+            maybe: maybe || called.maybe || self.unsure,
+            backward: called.backward,
+            role: self.role,
+        });
+    }
+
+    /// An operator that is called by its own name: `aten.mm.default`, `npu.npu_swiglu`.
+    fn custom(&mut self, rest: &str, at: TextSize) {
+        let mut parts = rest.split('.');
+        let (Some(space), Some(name)) = (parts.next(), parts.next()) else { return };
+        let text = format!(
+            "{space}::{name}{}",
+            parts.next().map_or_else(String::new, |one| format!(".{one}"))
+        );
+        if let Some(op) = crate::Op::parse(&text, false) {
+            let (line, role, maybe) = (self.line(at), self.role, self.unsure);
+            self.draft.written(WrittenAt { op, line, maybe, role });
+        }
+    }
+
+    /// A method of a value.
+    fn call_method(
+        &mut self,
+        value: Kind,
+        name: &'a str,
+        call: &'a ExprCall,
+        at: TextSize,
+    ) -> Kind {
+        let given = self.arguments(call);
+        let written = Self::given(call);
+        let result = || kinds::of_method(name, written);
+        let shared = api::shared(name);
+        let tensor = match (value, shared) {
+            (Kind::Tensor, Some(_)) | (Kind::Likely, Some(Shared::No | Shared::Arrays)) => true,
+            // `dim=` is the word of torch; others say `axis`.
+            (Kind::Likely | Kind::Maybe, Some(_)) if written.has("dim") => true,
+            (Kind::Maybe, Some(Shared::No)) => true,
+            _ => false,
+        };
+        if value == Kind::Host {
+            return match name {
+                "to" if !to_host(call) => Kind::Tensor,
+                "cuda" | "npu" => Kind::Tensor,
+                _ if shared.is_some() => match result() {
+                    Kind::Tensor => Kind::Host,
+                    other => other,
+                },
+                _ => Kind::Maybe,
+            };
+        }
+        if !tensor {
+            self.calls_unknown(name);
+            if value == Kind::Likely {
+                // Of a module too it says what is computed with.
+                self.dtype_method(name, at);
+            }
+            return match (value, name) {
+                (
+                    Kind::Module,
+                    "to" | "cuda" | "npu" | "eval" | "train" | "half" | "float" | "bfloat16"
+                    | "double" | "cpu",
+                ) => {
+                    self.dtype_method(name, at);
+                    Kind::Module
+                }
+                (Kind::Module, "forward" | "__call__") => Kind::Tensor,
+                (
+                    Kind::Seq,
+                    "append" | "extend" | "insert" | "copy" | "pop" | "items" | "values",
+                ) => Kind::Seq,
+                (Kind::Seq, _)
+                | (
+                    Kind::Likely,
+                    "to" | "float" | "half" | "double" | "bfloat16" | "long" | "int" | "bool"
+                    | "clone",
+                ) => self.likely(value, name, at),
+                (Kind::Not, _) => Kind::Not,
+                _ => by_arguments(given),
+            };
+        }
+        self.dtype_method(name, at);
+        if value.is_tensor() {
+            self.documented_method(name, call, at);
+        }
+        if let Some(reach) = api::method(name) {
+            // Of a value of which nothing else is known, it may be the method of anything.
+            let unsure = self.unsure;
+            self.unsure |= value == Kind::Maybe;
+            self.method = if value == Kind::Tensor { None } else { api::method_named(name) };
+            self.record(reach, call, at);
+            self.method = None;
+            self.unsure = unsure;
+        }
+        if name == "to" && to_host(call) {
+            return Kind::Host;
+        }
+        if matches!(value, Kind::Maybe) && result() == Kind::Tensor {
+            Kind::Likely
+        } else {
+            result()
+        }
+    }
+
+    /// A method that modules have too, of what is a tensor by all signs.
+    fn likely(&mut self, value: Kind, name: &str, at: TextSize) -> Kind {
+        if value == Kind::Likely
+            && let Some(reach) = api::method(name)
+        {
+            self.uses(reach, at, false);
+            return Kind::Likely;
+        }
+        Kind::Maybe
+    }
+
+    fn builtin(&mut self, name: &'a str, call: &'a ExprCall, at: TextSize) -> Kind {
+        if matches!(name, "isinstance" | "issubclass" | "hasattr" | "type" | "callable" | "print") {
+            if let Some(first) = call.arguments.args.first()
+                && name != "print"
+            {
+                self.expr(first);
+            }
+            return Kind::Not;
+        }
+        if name == "getattr"
+            && let [object, Expr::StringLiteral(word), ..] = &*call.arguments.args
+            && let Some(path) = self.path(object)
+        {
+            let path = format!("{path}.{}", word.value.to_str());
+            if let Some(reach) = api::api(&api::public(&path)) {
+                self.uses(reach, at, true);
+            }
+            return Kind::Maybe;
+        }
+        let given = self.arguments(call);
+        match name {
+            "abs" if given.is_tensor() => {
+                self.operator("abs", at, false);
+                given
+            }
+            "sum" if given.holds() => {
+                self.operator("add", at, false);
+                Kind::Likely
+            }
+            "float" | "int" | "bool" if given.is_tensor() => {
+                self.operator(if name == "bool" { "bool" } else { "float" }, at, false);
+                Kind::Not
+            }
+            "pow" if given.is_tensor() => {
+                self.operator("pow", at, false);
+                given
+            }
+            "max" | "min" => given,
+            "super" => Kind::Maybe,
+            _ if kinds::plain_builtin(name) => Kind::Not,
+            _ if kinds::passing_builtin(name) => match given {
+                Kind::Tensor | Kind::Likely | Kind::Seq => Kind::Seq,
+                other => other,
+            },
+            _ => by_arguments(given),
+        }
+    }
+}
+
+/// Libraries whose functions give no tensor of torch.
+fn plain_library(path: &str) -> bool {
+    let root = dotted::first(path);
+    matches!(
+        root,
+        "numpy"
+            | "math"
+            | "os"
+            | "json"
+            | "random"
+            | "time"
+            | "re"
+            | "sys"
+            | "logging"
+            | "warnings"
+            | "itertools"
+            | "functools"
+            | "collections"
+            | "typing"
+            | "pathlib"
+            | "PIL"
+            | "cv2"
+            | "pandas"
+            | "scipy"
+            | "argparse"
+            | "copy"
+            | "datetime"
+            | "inspect"
+            | "operator"
+            | "string"
+            | "yaml"
+    ) && !path.starts_with("copy.")
+        && !path.starts_with("functools.")
+}
+
+/// What an unknown function gives: a tensor, where it is given one.
+fn by_arguments(given: Kind) -> Kind {
+    match given {
+        Kind::Tensor | Kind::Likely | Kind::Seq => Kind::Likely,
+        Kind::Host => Kind::Host,
+        _ => Kind::Maybe,
+    }
+}
+
+/// Whether a call has arguments that are not written out.
+fn spreads(call: &ExprCall) -> bool {
+    call.arguments.args.iter().any(Expr::is_starred_expr)
+        || call.arguments.keywords.iter().any(|keyword| keyword.arg.is_none())
+}
+
+/// Whether a tensor is asked for on the host: `device="cpu"`.
+fn on_host(call: &ExprCall) -> bool {
+    call.arguments.find_keyword("device").is_some_and(|keyword| is_host(&keyword.value))
+}
+
+/// `x.to("cpu")`.
+fn to_host(call: &ExprCall) -> bool {
+    call.arguments.args.first().is_some_and(is_host) || on_host(call)
+}
+
+fn is_host(expr: &Expr) -> bool {
+    match expr {
+        Expr::StringLiteral(text) => text.value.to_str() == "cpu",
+        Expr::Call(call) => {
+            super::dead::dotted(&call.func).is_some_and(|name| name.ends_with("device"))
+                && call.arguments.args.first().is_some_and(is_host)
+        }
+        _ => false,
+    }
+}

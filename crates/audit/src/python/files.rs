@@ -1,0 +1,470 @@
+//! The files of a tree, and those that they import.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads the sources that the user named, and what they import"
+)]
+
+use std::cell::RefCell;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+
+use foldhash::{HashMap, HashSet};
+use memchr::memmem;
+
+use super::facts::Facts;
+use super::{Wanted, reach};
+use crate::{Model, Note, Unreadable};
+use pysyntax::SyntaxError;
+use pysyntax::dotted;
+use pysyntax::notebook;
+use pysyntax::{on_enough_stack, parse_module};
+use treeedit::kind::FileKind;
+use treeedit::walk;
+use treeedit::walk::{WalkError, Why};
+
+/// The largest source that is read, in bytes.
+const LARGEST: u64 = 16 << 20;
+
+/// Bytes of sources that one thread reads at a time: few, so that all threads end together.
+const AT_A_TIME: u64 = 32 << 10;
+
+/// What of the imports is followed, and what counts.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Follow imports out of what is named: into the packages beside it, and those of `site`.
+    pub follow: bool,
+    /// Directories of installed packages.
+    pub site: Vec<PathBuf>,
+    /// Count the operators of the backward pass too.
+    pub backward: bool,
+    /// Look for what a fused operator would compute.
+    pub suggest: bool,
+}
+
+impl Options {
+    fn wanted(&self) -> Wanted {
+        Wanted { suggestions: self.suggest, calls: self.follow }
+    }
+}
+
+/// Packages that are not followed: their operators are in the tables, or they have none.
+const CLOSED: &[&str] = &[
+    "torch",
+    "torch_npu",
+    "torchgen",
+    "functorch",
+    "triton",
+    "numpy",
+    "scipy",
+    "pandas",
+    "PIL",
+    "cv2",
+    "sympy",
+    "matplotlib",
+    "tensorflow",
+    "jax",
+    "flax",
+    "keras",
+    "sklearn",
+    "skimage",
+    "pydantic",
+    "tqdm",
+    "yaml",
+    "requests",
+    "huggingface_hub",
+    "tokenizers",
+    "safetensors",
+    "setuptools",
+    "pytest",
+    "networkx",
+    "onnx",
+    "onnxruntime",
+];
+
+/// What the Python sources of a file or directory use.
+///
+/// # Errors
+///
+/// Where nothing can be read, or a file that is named does not parse.
+pub fn read(path: &Path, options: &Options) -> Result<Model, Unreadable> {
+    if path.is_dir() { tree(path, options).model } else { single(path, options) }
+}
+
+/// What was read of a directory.
+#[derive(Debug)]
+pub struct Tree {
+    /// What its sources use, or why there is nothing to say.
+    pub model: Result<Model, Unreadable>,
+    /// What stands in it and could not be read, each with the reason: the model says nothing of it.
+    pub unread: Vec<Unread>,
+}
+
+/// What could not be read, and why.
+pub type Unread = (PathBuf, Unreadable);
+
+/// Whether a file is read as a source, by its name.
+pub fn is_source(path: &Path) -> bool {
+    let kind = path.file_name().and_then(|name| FileKind::of_name(name.to_str()?));
+    matches!(kind, Some(FileKind::Python | FileKind::Notebook))
+}
+
+/// What one text uses on its own: the source of a program, or, with `notebook`, the JSON of one.
+///
+/// # Errors
+///
+/// Where it does not parse.
+pub fn of_source(text: &str, notebook: bool, backward: bool) -> Result<Model, Unreadable> {
+    let path = Path::new(if notebook { "source.ipynb" } else { "source.py" });
+    let packages = Packages::default();
+    let wanted = Wanted { suggestions: true, calls: false };
+    let facts = facts_of(path, text, &Reading { packages: &packages, wanted })?;
+    Ok(reach::model(vec![facts], None, backward))
+}
+
+fn single(path: &Path, options: &Options) -> Result<Model, Unreadable> {
+    let text = text_of(path)?;
+    let packages = Packages::default();
+    let reading = Reading { packages: &packages, wanted: options.wanted() };
+    let facts = facts_of(path, &text, &reading)?;
+    Ok(follow(vec![facts], &[path.to_owned()], options))
+}
+
+/// The sources below a directory.
+fn scope_of(root: &Path) -> walk::Scope {
+    walk::Scope {
+        roots: vec![root.to_owned()],
+        launch: Vec::new(),
+        exclude: Vec::new(),
+        kinds: vec![FileKind::Python, FileKind::Notebook],
+        ignore_files: true,
+        max_size: LARGEST,
+        linked_files: true,
+    }
+}
+
+/// What the Python sources of a directory use, and which of them could not be read.
+pub fn tree(root: &Path, options: &Options) -> Tree {
+    let packages = Packages::default();
+    let reading = Reading { packages: &packages, wanted: options.wanted() };
+    let (all, mut unread) = match found_and_read(&scope_of(root), &reading) {
+        Ok(found) => found,
+        Err(WalkError::Unreadable(_, error)) => {
+            return Tree { model: Err(Unreadable::Io(error)), unread: Vec::new() };
+        }
+        Err(error) => {
+            let model = Err(Unreadable::Damaged { what: error.to_string() });
+            return Tree { model, unread: Vec::new() };
+        }
+    };
+    let (mut paths, mut facts, mut parsed) = (Vec::new(), Vec::new(), true);
+    for (path, said) in all {
+        match said {
+            Ok(Some(said)) => {
+                paths.push(path);
+                facts.push(said);
+            }
+            Ok(None) => parsed = false,
+            Err(error) => unread.push((path, error)),
+        }
+    }
+    if facts.is_empty() {
+        return Tree { model: Err(Unreadable::NoSources), unread };
+    }
+    let mut model = follow(facts, &paths, options);
+    if !parsed {
+        model.note(Note::NotParsed);
+    }
+    Tree { model: Ok(model), unread }
+}
+
+/// A source, with what it says; nothing where it does not parse, and the reason where it could not
+/// be read.
+type Said = (PathBuf, Result<Option<Arc<Facts>>, Unreadable>);
+
+/// The sources of a tree that name torch, in the order in which they are found, and what could not be
+/// read or looked into on the way. The first ones are read while others are still looked for.
+fn found_and_read(
+    scope: &walk::Scope,
+    reading: &Reading<'_>,
+) -> Result<(Vec<Said>, Vec<Unread>), WalkError> {
+    let (send, parts) = mpsc::channel();
+    let found = rayon::in_place_scope(|threads| {
+        let read = |number: usize, files: Vec<PathBuf>| {
+            let send = send.clone();
+            threads.spawn(move |_| {
+                let said = files.into_iter().filter_map(|path| said_by(path, reading)).collect();
+                // Who receives is there until all is sent.
+                let _ = send.send((number, said));
+            });
+        };
+        let (mut number, mut size) = (0, 0);
+        let mut files = Vec::new();
+        let found = walk::walk_and(scope, &mut |file| {
+            if is_test(&file.relative) {
+                return;
+            }
+            files.push(file.path.clone());
+            size += file.size;
+            if size >= AT_A_TIME {
+                read(number, std::mem::take(&mut files));
+                (number, size) = (number + 1, 0);
+            }
+        })?;
+        read(number, files);
+        Ok(found)
+    })?;
+    drop(send);
+    let mut parts: Vec<(usize, Vec<Said>)> = parts.into_iter().collect();
+    parts.sort_unstable_by_key(|(number, _)| *number);
+    let unread = found.skipped.into_iter().filter_map(unread).collect();
+    Ok((parts.into_iter().flat_map(|(_, said)| said).collect(), unread))
+}
+
+/// What the walk could not read; links to directories, and pipes, are left out as they are of other
+/// files.
+fn unread(skipped: walk::Skipped) -> Option<Unread> {
+    let why = match skipped.why {
+        Why::Unreadable(kind, words) => Unreadable::Io(std::io::Error::new(kind, words)),
+        Why::TooLarge(_) => too_large(),
+        Why::LinkDangles if !is_test(&skipped.path) => {
+            Unreadable::Io(std::io::ErrorKind::NotFound.into())
+        }
+        Why::LinkLeaves(_) | Why::LinkDangles | Why::NotRegular => return None,
+    };
+    Some((skipped.path, why))
+}
+
+fn too_large() -> Unreadable {
+    Unreadable::TooLarge { what: "the source".to_owned(), limit: LARGEST }
+}
+
+/// What a file of a tree says; nothing where it has nothing to say of torch.
+fn said_by(path: PathBuf, reading: &Reading<'_>) -> Option<Said> {
+    let text = match text_of(&path) {
+        Ok(text) => text,
+        Err(error) => return Some((path, Err(error))),
+    };
+    // What never names torch has nothing to say of it.
+    memmem::find(text.as_bytes(), b"torch")?;
+    let facts = facts_of(&path, &text, reading).ok();
+    Some((path, Ok(facts)))
+}
+
+/// Whether a file holds tests, by its name or that of its directory.
+fn is_test(relative: &Path) -> bool {
+    let name = relative.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let in_tests = relative.parent().is_some_and(|parent| {
+        parent.iter().any(|part| matches!(part.to_str(), Some("tests" | "test" | "testing")))
+    });
+    in_tests || name.starts_with("test_") || name.ends_with("_test.py") || name == "conftest.py"
+}
+
+/// The text of a source, as it is read.
+///
+/// # Errors
+///
+/// Where it cannot be read, or is too large.
+pub fn text_of(path: &Path) -> Result<String, Unreadable> {
+    let file = std::fs::File::open(path)?;
+    let size = file.metadata().map_or(0, |about| about.len()).min(LARGEST);
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
+    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(too_large());
+    }
+    let text = String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    })
+}
+
+fn facts_of(path: &Path, text: &str, reading: &Reading<'_>) -> Result<Arc<Facts>, Unreadable> {
+    let refused =
+        |error: SyntaxError| Unreadable::Python { line: error.line, message: error.message };
+    let (module, package) = module_of(path, reading.packages);
+    let shown = path.display().to_string();
+    let source = super::Source {
+        text,
+        path: &shown,
+        module: &module,
+        package: &package,
+        cells: false,
+        wanted: reading.wanted,
+    };
+    if path.extension().is_none_or(|extension| extension != "ipynb") {
+        return super::facts(source).map(Arc::new).map_err(refused);
+    }
+    let parses = |text: &str| on_enough_stack(text, || parse_module(text, true).map(drop)).is_ok();
+    let code = notebook::code(text, &parses)
+        .map_err(|error| crate::damaged(format!("no JSON at byte {}", error.at)))?;
+    let Some(code) = code else { return Ok(Arc::default()) };
+    let mut facts =
+        super::facts(super::Source { text: &code.text, cells: true, ..source }).map_err(refused)?;
+    facts.in_lines(&code.lines);
+    facts.partly = code.left_out > 0;
+    Ok(Arc::new(facts))
+}
+
+/// How files are read.
+struct Reading<'p> {
+    packages: &'p Packages,
+    wanted: Wanted,
+}
+
+/// What is known of directories: those where the imports of their files begin.
+#[derive(Debug, Default)]
+struct Packages(Mutex<HashMap<PathBuf, PathBuf>>);
+
+impl Packages {
+    /// Where imports of the files of a directory begin: above the packages that it stands in. A file
+    /// system is asked about each directory once, or twice where two threads ask at the same time.
+    fn root_of(&self, dir: &Path) -> PathBuf {
+        let known = |dir: &Path| {
+            let roots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            roots.get(dir).cloned()
+        };
+        let mut passed = Vec::new();
+        let mut at = dir;
+        let root = loop {
+            if let Some(root) = known(at) {
+                break root;
+            }
+            passed.push(at.to_owned());
+            if !at.join("__init__.py").is_file() {
+                break at.to_owned();
+            }
+            let Some(parent) = at.parent() else { break at.to_owned() };
+            at = parent;
+        };
+        let mut roots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        roots.extend(passed.into_iter().map(|dir| (dir, root.clone())));
+        root
+    }
+}
+
+/// Where imports of a file begin.
+fn import_root(path: &Path, packages: &Packages) -> PathBuf {
+    packages.root_of(path.parent().unwrap_or(Path::new("")))
+}
+
+/// The dotted names of the module that a file is, and of its package.
+fn module_of(path: &Path, packages: &Packages) -> (String, String) {
+    let root = import_root(path, packages);
+    let relative = path.strip_prefix(&root).unwrap_or(path);
+    let mut parts: Vec<&str> = relative.iter().filter_map(|part| part.to_str()).collect();
+    let stem = parts.pop().map_or("", |name| name.strip_suffix(".py").unwrap_or(name));
+    let package = parts.join(".");
+    if stem == "__init__" {
+        (package.clone(), package)
+    } else if package.is_empty() {
+        (stem.to_owned(), package)
+    } else {
+        (dotted::join(&package, stem), package)
+    }
+}
+
+/// The operators of some files, and of what they import, where that is asked for.
+fn follow(facts: Vec<Arc<Facts>>, paths: &[PathBuf], options: &Options) -> Model {
+    if !options.follow {
+        return reach::model(facts, None, options.backward);
+    }
+    let known: HashSet<PathBuf> =
+        paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    let packages = Packages::default();
+    let mut roots: Vec<PathBuf> = Vec::new();
+    for path in paths {
+        let root = import_root(path, &packages);
+        if !roots.contains(&root) {
+            roots.push(root);
+        }
+    }
+    roots.extend(options.site.iter().cloned());
+    let cache: RefCell<HashMap<PathBuf, Option<Arc<Facts>>>> = RefCell::default();
+    let load = |module: &str| -> Option<Arc<Facts>> {
+        if CLOSED.contains(&dotted::first(module)) {
+            return None;
+        }
+        let relative = module.replace('.', "/");
+        let candidates = roots.iter().flat_map(|root| {
+            [root.join(format!("{relative}.py")), root.join(&relative).join("__init__.py")]
+        });
+        let path = candidates.into_iter().find(|path| path.is_file())?;
+        let real = path.canonicalize().ok()?;
+        if known.contains(&real) {
+            return None;
+        }
+        let mut cache = cache.borrow_mut();
+        cache
+            .entry(real)
+            .or_insert_with(|| {
+                let text = text_of(&path).ok()?;
+                let wanted = Wanted { suggestions: false, calls: true };
+                let reading = Reading { packages: &packages, wanted };
+                facts_of(&path, &text, &reading).ok()
+            })
+            .clone()
+    };
+    reach::model(facts, Some(&load), options.backward)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn imports_begin_above_the_packages() {
+        let dir = tempfile::tempdir().unwrap();
+        let inner = dir.path().join("a/b");
+        std::fs::create_dir_all(inner.join("loose")).unwrap();
+        std::fs::write(dir.path().join("a/__init__.py"), "").unwrap();
+        std::fs::write(inner.join("__init__.py"), "").unwrap();
+        let packages = Packages::default();
+        let of = |path: &str| module_of(&dir.path().join(path), &packages);
+        let named = |module: &str, package: &str| (module.to_owned(), package.to_owned());
+        // Asked twice: what was found out is kept.
+        for _ in 0..2 {
+            assert_eq!(of("a/b/c.py"), named("a.b.c", "a.b"));
+            assert_eq!(of("a/b/__init__.py"), named("a.b", "a.b"));
+            assert_eq!(of("a/d.py"), named("a.d", "a"));
+            assert_eq!(of("a/b/loose/e.py"), named("e", ""));
+            assert_eq!(of("f.py"), named("f", ""));
+        }
+    }
+
+    /// However many threads read them, and whichever of them is done first.
+    #[test]
+    fn files_are_read_in_the_order_of_the_tree() {
+        let dir = tempfile::tempdir().unwrap();
+        for number in 0..200 {
+            let text = format!("import torch\n{}", "torch.abs(x)\n".repeat(number % 7 * 300));
+            std::fs::write(dir.path().join(format!("m{number:03}.py")), text).unwrap();
+        }
+        std::fs::write(dir.path().join("test_m.py"), "import torch\n").unwrap();
+        std::fs::write(dir.path().join("without.py"), "import math\n").unwrap();
+        std::fs::write(dir.path().join("m200.py"), "import torch\n(\n").unwrap();
+        let packages = Packages::default();
+        let reading = Reading { packages: &packages, wanted: Wanted::default() };
+        let (said, _) = found_and_read(&scope_of(dir.path()), &reading).unwrap();
+        let names: Vec<String> =
+            said.iter().map(|(path, _)| path.file_stem().unwrap().display().to_string()).collect();
+        let expected: Vec<String> = (0..=200).map(|number| format!("m{number:03}")).collect();
+        assert_eq!(names, expected);
+        assert!(
+            said[..200].iter().all(|(_, facts)| matches!(facts, Ok(Some(_))))
+                && matches!(said[200].1, Ok(None))
+        );
+    }
+
+    #[test]
+    fn tests_are_told_by_their_names() {
+        for yes in ["tests/a.py", "a/test/b.py", "test_x.py", "a/x_test.py"] {
+            assert!(is_test(Path::new(yes)), "{yes}");
+        }
+        for no in ["latest/a.py", "testimony.py", "a.py"] {
+            assert!(!is_test(Path::new(no)), "{no}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Reports of `check` and `verify` from many hosts: common findings, outliers, missing hosts, and
+//! faults that only a comparison shows.
+//!
+//! Must not touch: files, clocks, the network. The caller passes bytes and the time.
+//!
+//! ```text
+//! bytes -> split -> record -> Fleet -> rules -> Report
+//! ```
+//!
+//! A report is read once and reduced to a [`Record`] of the compared values, so that ten thousand
+//! of them take little memory.
+
+mod expect;
+mod gather;
+mod hostlist;
+mod record;
+mod report;
+mod rules;
+mod split;
+
+pub use expect::Expected;
+pub use gather::{Fleet, Host, Unread};
+pub use hostlist::{expand, ranges, shortened};
+pub use record::{Known, Ranks, Record, Refused, Sent, read};
+pub use report::report;
+pub use split::{Labelled, MAX_DOCUMENT, Piece, Splitter};
+
+/// By what hosts are told apart that are different on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum GroupBy {
+    /// By the family of their chips.
+    Soc,
+    /// By the section of the file of expected hosts that they stand in.
+    Role,
+}
+
+/// How the reports are looked at.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// Which hosts are compared with each other; all of them without.
+    pub group_by: Option<GroupBy>,
+    /// The hosts that ought to have answered.
+    pub expected: Option<Expected>,
+    /// The moment of the comparison: seconds since 1970, UTC.
+    pub now: Option<i64>,
+}

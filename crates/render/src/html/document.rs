@@ -1,0 +1,271 @@
+//! What a page is made of: a report as it is in memory, or as another run wrote it in JSON.
+
+use serde::Deserialize;
+
+use base::report::{Finding, Report, Severity, Summary, Verdict};
+use base::text::Text;
+
+/// A report, whoever made it. What a newer version adds is passed over.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Document {
+    /// The subcommand.
+    pub command: String,
+    /// What was examined.
+    #[serde(default)]
+    pub subject: String,
+    /// The findings, the gravest first.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
+    /// The rules and what became of them.
+    #[serde(default)]
+    pub checks: Vec<Check>,
+    /// Why there is no verdict.
+    #[serde(default)]
+    pub no_verdict: Vec<Text>,
+    /// Remarks.
+    #[serde(default)]
+    pub notes: Vec<Text>,
+    /// What the judgement rests on.
+    #[serde(default)]
+    pub provenance: Vec<Provenance>,
+    /// Facts for the head.
+    #[serde(default)]
+    pub overview: Vec<Fact>,
+    /// Tables.
+    #[serde(default)]
+    pub tables: Vec<Table>,
+    /// Changes that are proposed, as diffs.
+    #[serde(skip)]
+    pub patches: Vec<String>,
+    /// The versions of the stack, of `check`.
+    #[serde(default)]
+    pub fingerprint: Option<Fingerprint>,
+    /// The version of the program that made it.
+    #[serde(default)]
+    pub tool: Tool,
+    /// That it answers a question and judges nothing.
+    #[serde(skip)]
+    pub answer: bool,
+}
+
+/// A rule and what became of it.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Check {
+    /// The id.
+    pub id: String,
+    /// What it is about.
+    pub name: Text,
+    /// The outcome.
+    pub verdict: Verdict,
+    /// Why there is no answer.
+    #[serde(default)]
+    pub reason: Option<Text>,
+}
+
+/// A part of what the judgement rests on.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Provenance {
+    /// What it is.
+    pub what: String,
+    /// Which one.
+    pub value: String,
+}
+
+/// A line of the head.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Fact {
+    /// What it is.
+    pub label: Text,
+    /// What is known of it.
+    pub value: Text,
+}
+
+/// A table.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Table {
+    /// What it lists.
+    pub title: Text,
+    /// Headings.
+    pub head: Vec<Text>,
+    /// Rows.
+    pub rows: Vec<Vec<Text>>,
+}
+
+/// The versions that have to fit together.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Fingerprint {
+    pub chip: Option<String>,
+    pub driver: Option<String>,
+    pub firmware: Option<String>,
+    pub cann: Option<String>,
+    pub torch: Option<String>,
+    pub torch_npu: Option<String>,
+}
+
+/// Who made the report.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Tool {
+    #[serde(default)]
+    pub version: String,
+}
+
+impl From<&Report> for Document {
+    fn from(report: &Report) -> Self {
+        let fingerprint = report.extra.get("fingerprint");
+        Self {
+            command: report.command.to_owned(),
+            subject: report.subject.clone(),
+            findings: report.findings.clone(),
+            checks: report
+                .results
+                .iter()
+                .map(|result| Check {
+                    id: result.id.to_owned(),
+                    name: result.name.clone(),
+                    verdict: result.verdict,
+                    reason: result.reason.clone(),
+                })
+                .collect(),
+            no_verdict: report.no_verdict.clone(),
+            notes: report.notes.clone(),
+            provenance: report
+                .provenance
+                .iter()
+                .map(|(what, value)| Provenance { what: what.clone(), value: value.clone() })
+                .collect(),
+            overview: report
+                .overview
+                .iter()
+                .map(|(label, value)| Fact { label: label.clone(), value: value.clone() })
+                .collect(),
+            tables: report
+                .tables
+                .iter()
+                .map(|table| Table {
+                    title: table.title.clone(),
+                    head: table.head.clone(),
+                    rows: table.rows.clone(),
+                })
+                .collect(),
+            patches: report.patches.clone(),
+            fingerprint: fingerprint.and_then(|value| Fingerprint::deserialize(value).ok()),
+            tool: Tool { version: env!("CARGO_PKG_VERSION").to_owned() },
+            answer: matches!(report.command, "explain" | "compat"),
+        }
+    }
+}
+
+/// How something stands, from what needs attention to what does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum State {
+    /// Something is wrong.
+    Error,
+    /// Something may be wrong.
+    Warning,
+    /// Nobody knows.
+    Unknown,
+    /// All is well.
+    Good,
+    /// There is nothing to look at.
+    Nothing,
+}
+
+impl State {
+    /// The class in the style sheet.
+    pub(super) const fn class(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Unknown => "unknown",
+            Self::Good => "good",
+            Self::Nothing => "nothing",
+        }
+    }
+
+    /// A sign that needs no colour.
+    pub(super) const fn sign(self) -> &'static str {
+        match self {
+            Self::Error => "✗",
+            Self::Warning => "!",
+            Self::Unknown => "?",
+            Self::Good => "✓",
+            Self::Nothing => "–",
+        }
+    }
+
+    /// The words for the whole report, as a key of `data/ui.toml`.
+    pub(super) const fn words(self) -> &'static str {
+        match self {
+            Self::Error => "page_state_error",
+            Self::Warning => "page_state_warning",
+            Self::Unknown => "page_state_unknown",
+            Self::Good => "page_state_good",
+            Self::Nothing => "page_state_answer",
+        }
+    }
+}
+
+impl Document {
+    /// Counts, as they are shown.
+    pub(super) fn summary(&self) -> Summary {
+        let severe = |severity| self.findings.iter().filter(|f| f.severity == severity).count();
+        let became = |verdict| self.checks.iter().filter(|c| c.verdict == verdict).count();
+        Summary {
+            errors: severe(Severity::Error),
+            warnings: severe(Severity::Warning),
+            infos: severe(Severity::Info),
+            passed: became(Verdict::Passed),
+            not_checked: became(Verdict::NotChecked),
+            not_applicable: became(Verdict::NotApplicable),
+        }
+    }
+
+    /// How the whole stands.
+    pub(super) fn state(&self) -> State {
+        let sum = self.summary();
+        if sum.errors > 0 {
+            State::Error
+        } else if sum.warnings > 0 {
+            State::Warning
+        } else if !self.no_verdict.is_empty() {
+            State::Unknown
+        } else if self.answer {
+            State::Nothing
+        } else {
+            State::Good
+        }
+    }
+
+    /// How those rules stand that `wanted` picks: what was found counts, also as a consequence.
+    pub(super) fn state_of(&self, wanted: impl Fn(&str) -> bool) -> State {
+        let found = self.all_findings().into_iter().filter(|finding| wanted(&finding.id));
+        match found.map(|finding| finding.severity).max() {
+            Some(Severity::Error) => return State::Error,
+            Some(Severity::Warning) => return State::Warning,
+            Some(Severity::Info) | None => {}
+        }
+        let mut state = State::Nothing;
+        for check in self.checks.iter().filter(|check| wanted(&check.id)) {
+            state = state.min(match check.verdict {
+                Verdict::Passed | Verdict::Found | Verdict::Folded => State::Good,
+                Verdict::NotChecked => State::Unknown,
+                Verdict::NotApplicable => State::Nothing,
+            });
+        }
+        // One rule that could not look does not hide that others did.
+        let good = |check: &Check| wanted(&check.id) && check.verdict == Verdict::Passed;
+        if state == State::Unknown && self.checks.iter().any(good) { State::Good } else { state }
+    }
+
+    /// The findings and all that they explain.
+    fn all_findings(&self) -> Vec<&Finding> {
+        let mut all: Vec<&Finding> = Vec::new();
+        let mut todo: Vec<&Finding> = self.findings.iter().collect();
+        while let Some(finding) = todo.pop() {
+            all.push(finding);
+            todo.extend(&finding.consequences);
+        }
+        all
+    }
+}

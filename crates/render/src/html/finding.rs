@@ -1,0 +1,67 @@
+//! A finding, folded in: what is wrong, why, by which evidence, what to do.
+
+use std::io::{self, Write};
+
+use super::both;
+use crate::plain::{consequences, show_evidence};
+use base::report::{Finding, Severity};
+use base::text::escape_html;
+use base::text::{Lang, Text};
+use data::words;
+
+/// As much evidence as is shown at once; the rest is folded in once more.
+const SHOWN: usize = 8;
+
+pub(super) fn write(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+    let level = finding.severity.as_str();
+    // What has to be read is open.
+    let open = if finding.severity == Severity::Error { " open" } else { "" };
+    writeln!(
+        out,
+        "<details class=\"finding {level}\"{open}><summary><b>{} {}</b> {}</summary>",
+        both(&words(level)),
+        escape_html(&finding.id),
+        both(&finding.title)
+    )?;
+    if finding.cause != Text::default() {
+        writeln!(out, "<p>{}</p>", both(&finding.cause))?;
+    }
+    if !finding.fix.is_empty() {
+        writeln!(out, "<h4>{}</h4>\n<ol>", both(&words("what_to_do")))?;
+        for step in &finding.fix {
+            write!(out, "<li>{}", both(&step.text))?;
+            if let Some(run) = &step.run {
+                write!(out, "<pre>{}</pre>", escape_html(run))?;
+            }
+            writeln!(out, "</li>")?;
+        }
+        writeln!(out, "</ol>")?;
+    }
+    if !finding.evidence.is_empty() {
+        writeln!(out, "<h4>{}</h4>\n<ul>", both(&words("page_evidence")))?;
+        for (number, evidence) in finding.evidence.iter().enumerate() {
+            if number == SHOWN {
+                let more = (finding.evidence.len() - SHOWN).to_string();
+                let more = data::sentence("more", &[("n", more)]);
+                writeln!(out, "</ul><details><summary>{}</summary><ul>", both(&more))?;
+            }
+            let said = |lang| show_evidence(evidence, lang);
+            let text = Text::new(said(Lang::En), said(Lang::Zh));
+            writeln!(out, "<li><code>{}</code></li>", both(&text))?;
+        }
+        writeln!(out, "</ul>{}", if finding.evidence.len() > SHOWN { "</details>" } else { "" })?;
+    }
+    let explained = consequences(finding);
+    if !explained.is_empty() {
+        let list = escape_html(&explained.join(", "));
+        writeln!(out, "<p>{} {list}</p>", both(&words("explains")))?;
+    }
+    if !finding.refs.is_empty() {
+        writeln!(out, "<details><summary>{}</summary><ul>", both(&words("sources")))?;
+        for source in &finding.refs {
+            writeln!(out, "<li>{}</li>", escape_html(source))?;
+        }
+        writeln!(out, "</ul></details>")?;
+    }
+    writeln!(out, "</details>")
+}

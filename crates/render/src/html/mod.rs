@@ -1,0 +1,297 @@
+//! Reports as one self-contained page: no script, no network, light or dark as the reader likes,
+//! in both languages.
+//!
+//! Everything that comes from outside is escaped; the page forbids scripts besides. The language
+//! is chosen by two radio buttons and the style sheet; without the style sheet both are there.
+
+mod document;
+mod finding;
+mod items;
+mod read;
+mod versions;
+
+use base::text::escape_html;
+use std::io::{self, Write};
+
+use super::Style;
+use super::plain::summary_line;
+use base::report::{Report, Verdict};
+use base::text::{Lang, Text};
+use data::Catalog;
+use data::words;
+
+pub use document::Document;
+use document::{Fact, State, Table};
+pub use read::read;
+
+const STYLE: &str = include_str!("style.css");
+
+/// Adds sections to a page.
+pub(super) type More<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
+
+/// Writes the report; `more` may add sections before its end.
+pub(super) fn render(
+    report: &Report,
+    style: Style,
+    more: Option<More<'_>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let document = Document::from(report);
+    let title = title(&document);
+    let wide = more.is_some();
+    begin(&title, style.lang, wide, out)?;
+    section(&document, 0, out)?;
+    if let Some(more) = more {
+        more(out)?;
+    }
+    end(out)
+}
+
+/// Writes a page with several reports, each by the name of where it comes from.
+pub fn page(documents: &[(String, Document)], lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    let title = match documents {
+        [(_, document)] => title(document),
+        _ => format!("ascend-doctor: {}", documents.len()),
+    };
+    begin(&title, lang, false, out)?;
+    if documents.len() > 1 {
+        writeln!(out, "<nav class=\"report\"><ul class=\"tiles\">")?;
+        for (number, (_, document)) in documents.iter().enumerate() {
+            let state = document.state();
+            writeln!(
+                out,
+                "<li class=\"{}\"><b><span class=\"sign\" aria-hidden=\"true\">{}</span> \
+                 <a href=\"#r{number}\">{}</a></b><small>{}</small></li>",
+                state.class(),
+                state.sign(),
+                escape_html(&self::title(document)),
+                both(&words(state.words()))
+            )?;
+        }
+        writeln!(out, "</ul></nav>")?;
+    }
+    for (number, (name, document)) in documents.iter().enumerate() {
+        writeln!(out, "<p class=\"source\">{}</p>", escape_html(name))?;
+        section(document, number, out)?;
+    }
+    end(out)
+}
+
+fn title(document: &Document) -> String {
+    format!("{} {}", document.command, document.subject).trim().to_owned()
+}
+
+fn begin(title: &str, lang: Lang, wide: bool, out: &mut dyn Write) -> io::Result<()> {
+    let (code, en, zh) = match lang {
+        Lang::En => ("en", " checked", ""),
+        Lang::Zh => ("zh-CN", "", " checked"),
+    };
+    let title = escape_html(&format!("ascend-doctor {title}"));
+    let language = words("page_language");
+    let language = escape_html(language.get(lang));
+    let wide = if wide { " wide" } else { "" };
+    writeln!(
+        out,
+        "<!DOCTYPE html>\n<html lang=\"{code}\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
+         <input class=\"pick\" type=\"radio\" name=\"lang\" id=\"lang-en\"{en}>\n\
+         <input class=\"pick\" type=\"radio\" name=\"lang\" id=\"lang-zh\"{zh}>\n\
+         <div class=\"bar\"><h1>ascend-doctor</h1>\
+         <div class=\"langs\" role=\"group\" aria-label=\"{language}\">\
+         <label for=\"lang-en\" lang=\"en\">English</label>\
+         <label for=\"lang-zh\" lang=\"zh-CN\">中文</label></div></div>\n<div class=\"content{wide}\">"
+    )
+}
+
+fn end(out: &mut dyn Write) -> io::Result<()> {
+    let version = env!("CARGO_PKG_VERSION");
+    writeln!(out, "</div>\n<footer>ascend-doctor {version}</footer>\n</main>\n</body>\n</html>")
+}
+
+/// Writes one report.
+fn section(document: &Document, number: usize, out: &mut dyn Write) -> io::Result<()> {
+    let state = document.state();
+    writeln!(
+        out,
+        "<section class=\"report {}\" id=\"r{number}\">\n<div class=\"head\">\
+         <div class=\"lamps\" aria-hidden=\"true\"><i></i><i></i><i></i></div>\
+         <div><h2>{}</h2><p><strong>{}</strong> <span class=\"dim\">{}</span></p></div></div>",
+        state.class(),
+        escape_html(&title(document)),
+        both(&words(state.words())),
+        both(&counts(document))
+    )?;
+    for text in &document.no_verdict {
+        let label = words("no_verdict");
+        writeln!(out, "<p class=\"note\"><b>{}</b> {}</p>", both(&label), both(text))?;
+    }
+    overview(&document.overview, out)?;
+    tiles(document, out)?;
+    versions::write(document, out)?;
+    if !document.findings.is_empty() {
+        writeln!(out, "<h3>{}</h3>", both(&words("page_findings")))?;
+        for found in &document.findings {
+            finding::write(found, out)?;
+        }
+    }
+    for note in &document.notes {
+        writeln!(out, "<p class=\"note\">{}</p>", both(note))?;
+    }
+    for list in &document.tables {
+        table(list, out)?;
+    }
+    for patch in &document.patches {
+        let lines: Vec<String> = patch.lines().map(|line| escape_html(line)).collect();
+        writeln!(
+            out,
+            "<details open><summary><b>{}</b></summary><pre>{}</pre></details>",
+            both(&words("patches")),
+            lines.join("\n")
+        )?;
+    }
+    checks(document, Verdict::NotChecked, "not_checked", out)?;
+    checks(document, Verdict::Passed, "passed_list", out)?;
+    checks(document, Verdict::NotApplicable, "not_applicable_list", out)?;
+    write!(out, "<p class=\"source\">ascend-doctor {}", escape_html(&document.tool.version))?;
+    for part in &document.provenance {
+        write!(out, " · {}", escape_html(&format!("{} {}", part.what, part.value)))?;
+    }
+    writeln!(out, "</p>\n</section>")
+}
+
+fn counts(document: &Document) -> Text {
+    let sum = document.summary();
+    let rules = !document.checks.is_empty();
+    Text::new(summary_line(sum, rules, Lang::En), summary_line(sum, rules, Lang::Zh))
+}
+
+fn overview(facts: &[Fact], out: &mut dyn Write) -> io::Result<()> {
+    if facts.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "<dl>")?;
+    for fact in facts {
+        writeln!(out, "<dt>{}</dt><dd>{}</dd>", both(&fact.label), both(&fact.value))?;
+    }
+    writeln!(out, "</dl>")
+}
+
+/// A light for each family of rules; for each rule, if all are of one family.
+fn tiles(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+    let mut families: Vec<&str> = Vec::new();
+    for check in &document.checks {
+        let family = family(&check.id);
+        if !families.contains(&family) {
+            families.push(family);
+        }
+    }
+    let mut lights: Vec<(Text, State, Option<Text>)> = Vec::new();
+    if families.len() == 1 {
+        for check in &document.checks {
+            let state = document.state_of(|id| id == check.id);
+            lights.push((check.name.clone(), state, check.reason.clone()));
+        }
+    } else {
+        for name in families {
+            let mut catalog = Catalog::builtin().families();
+            let known = catalog.find(|known| known.family.eq_ignore_ascii_case(name));
+            let label = known.map_or_else(|| Text::same(name), |known| known.title.clone());
+            lights.push((label, document.state_of(|id| family(id) == name), None));
+        }
+    }
+    lights.retain(|(_, state, _)| *state != State::Nothing);
+    if lights.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "<ul class=\"tiles\">")?;
+    for (label, state, reason) in lights {
+        let said = match (state, reason) {
+            (State::Unknown, Some(reason)) => reason,
+            _ => words(match state {
+                State::Error => "error",
+                State::Warning => "warning",
+                State::Unknown => "not_checked",
+                State::Good | State::Nothing => "page_good",
+            }),
+        };
+        writeln!(
+            out,
+            "<li class=\"{}\"><b>{}</b><small><span class=\"sign\" aria-hidden=\"true\">{}</span> {}</small></li>",
+            state.class(),
+            both(&label),
+            state.sign(),
+            both(&said)
+        )?;
+    }
+    writeln!(out, "</ul>")
+}
+
+fn family(id: &str) -> &str {
+    id.split('-').next().unwrap_or(id)
+}
+
+fn table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "<details open><summary><b>{}</b></summary>", both(&table.title))?;
+    write!(out, "<table class=\"list\"><thead><tr>")?;
+    for cell in &table.head {
+        write!(out, "<th scope=\"col\">{}</th>", both(cell))?;
+    }
+    writeln!(out, "</tr></thead><tbody>")?;
+    for row in &table.rows {
+        write!(out, "<tr>")?;
+        for cell in row {
+            write!(out, "<td>{}</td>", both(cell))?;
+        }
+        writeln!(out, "</tr>")?;
+    }
+    writeln!(out, "</tbody></table></details>")
+}
+
+/// The rules with this outcome.
+fn checks(
+    document: &Document,
+    verdict: Verdict,
+    heading: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let rules: Vec<_> = document.checks.iter().filter(|rule| rule.verdict == verdict).collect();
+    if rules.is_empty() {
+        return Ok(());
+    }
+    let heading = both(&words(heading));
+    writeln!(out, "<details><summary>{heading} ({})</summary><ul>", rules.len())?;
+    for rule in rules {
+        write!(out, "<li>{}: {}", escape_html(&rule.id), both(&rule.name))?;
+        if let Some(reason) = &rule.reason {
+            write!(out, " <span class=\"dim\">({})</span>", both(reason))?;
+        }
+        writeln!(out, "</li>")?;
+    }
+    writeln!(out, "</ul></details>")
+}
+
+/// A text in both languages, of which the style sheet shows one.
+fn both(text: &Text) -> String {
+    if text.en == text.zh {
+        return escape_html(&text.en);
+    }
+    format!(
+        "<span class=\"en\" lang=\"en\">{}</span><span class=\"zh\" lang=\"zh-CN\">{}</span>",
+        escape_html(&text.en),
+        escape_html(&text.zh)
+    )
+}
+
+/// The same inside of a drawing.
+fn tspans(text: &Text) -> String {
+    if text.en == text.zh {
+        return escape_html(&text.en);
+    }
+    let (en, zh) = (escape_html(&text.en), escape_html(&text.zh));
+    format!("<tspan class=\"en\">{en}</tspan><tspan class=\"zh\">{zh}</tspan>")
+}
+
+#[cfg(test)]
+mod tests;

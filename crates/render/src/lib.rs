@@ -1,0 +1,114 @@
+//! Output formats: from a [`Report`] to bytes, one file per format.
+//!
+//! Must not touch: decisions, clocks, files. A renderer knows no check and no subcommand; the same
+//! report gives the same bytes.
+
+mod compat;
+mod html;
+mod json;
+mod junit;
+mod line;
+mod markdown;
+mod openmetrics;
+mod page;
+mod paint;
+mod plain;
+mod safe_json;
+#[cfg(test)]
+mod sample;
+mod sarif;
+mod text;
+mod wrap;
+
+use std::io::{self, Write};
+
+use base::report::Report;
+use base::text::Lang;
+
+pub use compat::{CompatPage, render_compat};
+pub use html::{Document, page as render_documents, read as read_document};
+pub use markdown::prose as markdown_words;
+pub use page::{Block, markdown as page_markdown, text as page_text};
+pub use paint::Paint;
+pub use safe_json::write as write_json;
+
+/// An output format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// One JSON document, `ascend-doctor/<command>/1`.
+    Json,
+    /// JUnit XML: a suite per family, a case per check.
+    Junit,
+    /// SARIF 2.1.0, for code-scanning services.
+    Sarif,
+    /// For pasting into an issue.
+    Markdown,
+    /// One page without scripts in both languages, for a browser.
+    Html,
+    /// Numbers for Prometheus: an OpenMetrics text file.
+    Openmetrics,
+    /// One line: the gravest finding, for health checks.
+    Line,
+}
+
+impl Format {
+    /// The word that selects it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::Junit => "junit",
+            Self::Sarif => "sarif",
+            Self::Markdown => "markdown",
+            Self::Html => "html",
+            Self::Openmetrics => "openmetrics",
+            Self::Line => "line",
+        }
+    }
+}
+
+/// How to render.
+#[derive(Debug, Clone, Copy)]
+pub struct Style {
+    /// Language of the words (machine formats carry both).
+    pub lang: Lang,
+    /// Whether colour is allowed.
+    pub paint: Paint,
+    /// Columns to wrap at; 0 for no wrapping.
+    pub width: usize,
+    /// Also list what passed and what does not apply.
+    pub verbose: bool,
+    /// Only findings and the summary.
+    pub quiet: bool,
+}
+
+/// Writes `report` in `format` to `out`.
+pub fn render(
+    report: &Report,
+    format: Format,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        Format::Text => text::render(report, style, out),
+        Format::Json => json::render(report, out),
+        Format::Junit => junit::render(report, style, out),
+        Format::Sarif => sarif::render(report, style, out),
+        Format::Markdown => markdown::render(report, style, out),
+        Format::Html => html::render(report, style, None, out),
+        Format::Openmetrics => openmetrics::render(report, out),
+        Format::Line => line::render(report, style, out),
+    }
+}
+
+/// Writes `report` as a page, with what `more` adds.
+pub fn render_page(
+    report: &Report,
+    style: Style,
+    more: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    html::render(report, style, Some(more), out)
+}

@@ -1,0 +1,160 @@
+//! Ranks wait for each other: one that fails makes all others fail, and it alone is to be named.
+
+use super::super::parent::{End, Ran};
+use super::super::protocol::{Event, Fault, Outcome};
+use super::{Item, of_ran, place};
+use base::report::{Evidence, Reason};
+use data::sentence;
+
+/// What waiting for a rank that does not come ends with: the limits of HCCL, and a connection
+/// that the other side ended.
+const WAITED: [i32; 4] = [9, 11, 13, 21];
+/// Our own limit for a stream.
+const STREAM_TIMEOUT: i32 = 507_046;
+
+/// What a rank has to do with the failure of all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// It came through.
+    Whole,
+    /// It gave up waiting.
+    Waited,
+    /// It did not come back from a call.
+    Silent,
+    /// It failed by itself.
+    Failed,
+}
+
+fn part(ran: &Ran) -> Part {
+    if ran.is_whole() {
+        return Part::Whole;
+    }
+    if matches!(ran.end, End::Silent(_)) {
+        return Part::Silent;
+    }
+    let fault = ran.events.iter().find_map(|event| match event {
+        Event::Stage { outcome: Outcome::Failed { fault }, .. } => Some(fault),
+        _ => None,
+    });
+    match fault {
+        Some(Fault::Hccl { code, .. }) if WAITED.contains(code) => Part::Waited,
+        Some(Fault::Call { code: STREAM_TIMEOUT, .. }) => Part::Waited,
+        _ => Part::Failed,
+    }
+}
+
+/// What the ranks found: of those that failed; else of those that are silent while others gave
+/// up, the ones that came least far; else of all that gave up.
+pub(super) fn of_ranks(ranks: &[Ran], reasons: &mut Vec<Reason>) -> Vec<Item> {
+    let parts: Vec<Part> = ranks.iter().map(part).collect();
+    let guilty = [Part::Failed, Part::Silent, Part::Waited]
+        .into_iter()
+        .find(|part| parts.contains(part))
+        .unwrap_or(Part::Whole);
+    if guilty == Part::Whole {
+        return Vec::new();
+    }
+    let of_guilty = || ranks.iter().zip(&parts).filter(|(_, part)| **part == guilty);
+    let least = of_guilty().map(|(ran, _)| ran.calls).min();
+    let (mut items, mut waited) = (Vec::new(), Vec::new());
+    for (ran, part) in ranks.iter().zip(&parts) {
+        if *part == guilty && (guilty != Part::Silent || Some(ran.calls) == least) {
+            items.extend(of_ran(ran, reasons));
+        } else if *part != Part::Whole {
+            waited.push(ran.device);
+        }
+    }
+    for item in &mut items {
+        if !waited.is_empty() {
+            let who = [("devices", place(&waited))];
+            item.found
+                .evidence
+                .push(Evidence::command("HCCL").says(sentence("verify_waited", &who)));
+        }
+        // Ranks are numbered among themselves; people know the numbers of devices.
+        if let Some(value) = item.found.args.get_mut("ranks") {
+            let devices: Option<Vec<Option<i32>>> = value
+                .split(", ")
+                .map(|rank| Some(ranks.get(rank.parse::<usize>().ok()?)?.device))
+                .collect();
+            *value = devices.map_or_else(|| value.clone(), |devices| place(&devices));
+        }
+    }
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::protocol::Chatter;
+    use crate::protocol::Rung;
+
+    fn ran(rank: i32, calls: u64, end: End, fault: Option<Fault>) -> Ran {
+        let whole = end == End::Reported && fault.is_none();
+        let stage = fault.map(|fault| Event::Stage {
+            rung: Rung::Fabric,
+            stage: "join".to_owned(),
+            host_ms: 1.0,
+            device_ms: None,
+            gb_per_s: None,
+            relative_error: None,
+            outcome: Outcome::Failed { fault },
+        });
+        Ran {
+            name: format!("rank-{rank}"),
+            device: Some(rank + 4),
+            events: stage.into_iter().chain(whole.then_some(Event::Done)).collect(),
+            last_call: Some("HcclCommInitRootInfo".to_owned()),
+            calls,
+            end,
+            chatter: Chatter::default(),
+            took: Duration::ZERO,
+        }
+    }
+
+    fn hccl(code: i32) -> Fault {
+        let function = "HcclCommInitRootInfo".to_owned();
+        Fault::Hccl { function, code, message: None }
+    }
+
+    #[test]
+    fn the_one_that_fails_is_named_and_not_those_that_wait() {
+        let silent = End::Silent(Duration::from_secs(1));
+        let named = |ranks: &[Ran]| -> Vec<i32> {
+            of_ranks(ranks, &mut Vec::new()).iter().filter_map(|item| item.device).collect()
+        };
+        let reported = || End::Reported;
+        // All came through.
+        assert_eq!(named(&[ran(0, 9, reported(), None), ran(1, 9, reported(), None)]), [0; 0]);
+        // One crashed, the others gave up.
+        let ranks = [
+            ran(0, 9, reported(), Some(hccl(9))),
+            ran(1, 5, End::Crashed(11), None),
+            ran(2, 9, silent.clone(), None),
+        ];
+        assert_eq!(named(&ranks), [5]);
+        // One is silent, the others gave up.
+        let ranks = [
+            ran(0, 9, reported(), Some(hccl(9))),
+            ran(1, 9, silent.clone(), None),
+            ran(2, 9, reported(), Some(hccl(21))),
+        ];
+        assert_eq!(named(&ranks), [5]);
+        // All are silent, and one did not come as far.
+        let ranks = [
+            ran(0, 9, silent.clone(), None),
+            ran(1, 9, silent.clone(), None),
+            ran(2, 8, silent.clone(), None),
+        ];
+        assert_eq!(named(&ranks), [6]);
+        // Nobody stands out.
+        assert_eq!(named(&[ran(0, 9, silent.clone(), None), ran(1, 9, silent, None)]), [4, 5]);
+        let ranks = [ran(0, 9, reported(), Some(hccl(9))), ran(1, 9, reported(), Some(hccl(9)))];
+        assert_eq!(named(&ranks), [4, 5]);
+        // An error that is no waiting.
+        let ranks = [ran(0, 9, reported(), Some(hccl(9))), ran(1, 9, reported(), Some(hccl(4)))];
+        assert_eq!(named(&ranks), [5]);
+    }
+}

@@ -1,0 +1,51 @@
+//! `verify`: runs the vendor's libraries in child processes and reports which stage fails.
+//!
+//! Must not touch: the collectors, the terminal, the network. Only [`vendor`] is `unsafe`, and it
+//! runs in child processes only.
+//!
+//! ```text
+//! parent: order -> child process -> events -> run -> judge -> findings
+//! child:  order -> vendor (dlopen) -> rungs -> events
+//! ```
+//!
+//! - [`protocol`] is what goes between the two: an order down, lines of JSON up.
+//! - [`parent`] starts, watches and ends one child; [`run`] decides which children there are.
+//! - [`child`] is the other side. It alone touches [`vendor`], the only module with `unsafe`, so
+//!   that no library of the vendor is ever mapped into the doctor itself.
+//! - [`rung`] holds what is tried on a device, [`probe_numbers`] what right numbers are,
+//!   [`cache`] what was compiled for it.
+//! - [`judge`] turns a run into findings.
+//!
+//! The functions are declared in the crate `acl_abi`, for this loader and for the simulator
+//! (`crates/simulator`), which gives each of its functions to a constant of the declared type:
+//!
+//! ```
+//! use acl_abi::{Event, Status, sig};
+//!
+//! unsafe extern "C" fn elapsed(_: *mut f32, _: Event, _: Event) -> Status {
+//!     0
+//! }
+//! const _: sig::aclrtEventElapsedTime = elapsed;
+//! ```
+//!
+//! Another type does not compile, here a number where a pointer to one is declared:
+//!
+//! ```compile_fail,E0308
+//! use acl_abi::{Event, Status, sig};
+//!
+//! unsafe extern "C" fn elapsed(_: f32, _: Event, _: Event) -> Status {
+//!     0
+//! }
+//! const _: sig::aclrtEventElapsedTime = elapsed;
+//! ```
+
+pub mod cache;
+pub mod child;
+pub mod judge;
+pub mod parent;
+pub mod plog;
+pub mod protocol;
+pub mod run;
+pub mod rung;
+pub mod soc;
+pub mod vendor;

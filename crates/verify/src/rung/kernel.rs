@@ -1,0 +1,189 @@
+//! Rung 4: a kernel of our own, compiled on this machine, adds on every vector core.
+//!
+//! It shows what the installed operators cannot: which core a wrong number comes from, and that
+//! compiler, loader and launch work together. What fails here may be any of these, so it is
+//! never said to be the device.
+
+use std::ffi::CStr;
+use std::path::Path;
+
+use super::{Ended, GUARD, GUARD_SIZE, Measured, Probe, Stopped, again, described, wrong};
+use crate::cache;
+use crate::protocol::{Again, Dtype, Event, Fault, Level, Place, Rung, Wrong};
+use crate::soc::compiler_arch;
+use crate::vendor::{Buffer, Kernel};
+use base::chip::ChipFamily;
+use probe_numbers::{Exact, POISON, SEEDS, addition, elements};
+
+/// The kernel, as the compiler gets it.
+const SOURCE: &str = include_str!("../kernel/probe_add.asc");
+/// The name of its entry.
+const ENTRY: &CStr = c"ascend_doctor_probe_add";
+/// The name of the program: the compiler takes the language from its end.
+const PROGRAM: &CStr = c"ascend_doctor_probe_add.asc";
+/// Elements that one block adds: `TILE * TILES` of the source.
+const STRIPE: usize = 8192;
+/// More cores than any chip has; a larger number is no answer.
+const MAX_CORES: u32 = 4096;
+
+/// Runs the rung.
+pub fn kernel(probe: &Probe<'_>) -> Result<(), Stopped> {
+    let arch = compiler_arch(ChipFamily::from_soc(&probe.soc));
+    let mut ready = None;
+    probe.reporter.stage(Rung::Kernel, "compile and load", || {
+        let lacks = probe.vendor.kernel_lacks();
+        let Some(arch) = arch else { return Ok(Ended::NotSupported(probe.soc.clone())) };
+        if !lacks.is_empty() {
+            return Ok(Ended::NotSupported(lacks.join(", ")));
+        }
+        let cores = probe.vendor.vector_cores(probe.order.device.unwrap_or_default())?;
+        if cores == 0 || cores > MAX_CORES {
+            return Ok(Ended::NotSupported(format!("aclGetDeviceCapability: {cores} cores")));
+        }
+        let (kernel, cached) = prepare(probe, arch)?;
+        probe.reporter.say(&Event::Kernel { arch: arch.to_owned(), cores, cached });
+        ready = Some((kernel, cores));
+        Ok(Ended::Passed(Measured::default()))
+    })?;
+    let Some((kernel, cores)) = ready else { return Ok(()) };
+    let rounds = if probe.order.level == Level::Quick { 1 } else { 4 };
+    let stage = format!("own kernel, int32 on {cores} cores");
+    probe.reporter.stage(Rung::Kernel, &stage, || {
+        let mut milliseconds = 0.0;
+        for round in 0..rounds {
+            milliseconds += add(probe, &kernel, cores, SEEDS[0] + round, &stage)?;
+        }
+        probe.vendor.unload_kernel(kernel)?;
+        Ok(Ended::Passed(Measured { device_ms: Some(milliseconds), ..Measured::default() }))
+    })
+}
+
+/// A kernel that was kept, or a new one. Whether it was kept.
+fn prepare(probe: &Probe<'_>, arch: &str) -> Result<(Kernel, bool), Fault> {
+    let option = format!("--npu-arch={arch}");
+    let dir = probe.order.cache.as_deref().map(Path::new);
+    let version = probe.vendor.cann_version().ok().flatten().unwrap_or_default();
+    let key = cache::key(&[SOURCE, &option, &version]);
+    if let Some(dir) = dir
+        && let Some(binary) = cache::read(dir, &key)
+    {
+        if let Ok(kernel) = probe.vendor.load_kernel(&binary, ENTRY) {
+            return Ok((kernel, true));
+        }
+        // It may be the file: once more with a new one.
+        cache::remove(dir, &key);
+    }
+    let text = |text: &str| {
+        std::ffi::CString::new(text).expect("the source and the option have no zero in them")
+    };
+    let binary = probe.vendor.compile(&text(SOURCE), PROGRAM, &text(&option))?;
+    let kernel = probe.vendor.load_kernel(&binary, ENTRY)?;
+    if let Some(dir) = dir
+        && let Err(error) = cache::write(dir, &key, &binary)
+    {
+        let (path, error) = (dir.display().to_string(), error.to_string());
+        probe.reporter.say(&Event::CacheUnusable { path, error });
+    }
+    Ok((kernel, false))
+}
+
+/// Adds once, or twice if it was wrong: how long it took.
+fn add(
+    probe: &Probe<'_>,
+    kernel: &Kernel,
+    cores: u32,
+    seed: u64,
+    operation: &str,
+) -> Result<f64, Fault> {
+    let vendor = probe.vendor;
+    let Exact { one, other, result } = addition(Dtype::Int32, cores as usize * STRIPE, seed);
+    let memory = [
+        vendor.allocate(one.len())?,
+        vendor.allocate(other.len())?,
+        vendor.allocate(result.len() + GUARD_SIZE)?,
+    ];
+    vendor.upload(&memory[0], &one)?;
+    vendor.upload(&memory[1], &other)?;
+    let (milliseconds, got) = once(probe, kernel, cores, &memory)?;
+    let (sums, behind) = got.split_at(result.len());
+    if let Some(found) = elements(Dtype::Int32, &result, sums) {
+        let (_, second) = once(probe, kernel, cores, &memory)?;
+        let second = &second[..result.len()];
+        let tried = again(sums, second, &result);
+        let data = described(operation, Place::Result, found, tried);
+        return Err(stripes(data, &result, sums, second, cores));
+    }
+    if let Some(found) = elements(Dtype::Int32, &[GUARD; GUARD_SIZE], behind) {
+        return Err(wrong(operation, Place::Guard, found, Again::Same));
+    }
+    for (buffer, sent) in [(&memory[0], &one), (&memory[1], &other)] {
+        let mut back = vec![POISON; sent.len()];
+        vendor.download(buffer, &mut back)?;
+        if let Some(found) = elements(Dtype::Int32, sent, &back) {
+            return Err(wrong(operation, Place::Input, found, Again::Same));
+        }
+    }
+    memory.into_iter().try_for_each(|buffer| vendor.free(buffer))?;
+    Ok(milliseconds)
+}
+
+/// Which blocks were wrong.
+fn stripes(data: Wrong, right: &[u8], first: &[u8], second: &[u8], of: u32) -> Fault {
+    let width = STRIPE * Dtype::Int32.width();
+    let wrong = |got: &[u8]| -> Vec<u32> {
+        let pairs = right.chunks_exact(width).zip(got.chunks_exact(width));
+        (0..).zip(pairs).filter_map(|(block, (a, b))| (a != b).then_some(block)).collect()
+    };
+    Fault::Stripes { data: Box::new(data), blocks: wrong(first), again: wrong(second), of }
+}
+
+/// Poisons the output, runs the kernel, and reads the output with its guard.
+fn once(
+    probe: &Probe<'_>,
+    kernel: &Kernel,
+    cores: u32,
+    [one, other, out]: &[Buffer; 3],
+) -> Result<(f64, Vec<u8>), Fault> {
+    let mut blank = vec![POISON; out.size() - GUARD_SIZE];
+    blank.resize(out.size(), GUARD);
+    probe.vendor.upload(out, &blank)?;
+    let milliseconds = probe
+        .timed(|| probe.vendor.launch_kernel(kernel, cores, &[one, other, out], probe.stream))?;
+    let mut got = vec![!POISON; out.size()];
+    probe.vendor.download(out, &mut got)?;
+    Ok((milliseconds, got))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::Pattern;
+
+    /// The host counts with the sizes that stand in the source, and looks for its entry.
+    #[test]
+    fn host_and_kernel_agree() {
+        let number = |name: &str| -> usize {
+            let text = SOURCE.split(&format!("{name} = ")).nth(1).unwrap();
+            text.split(';').next().unwrap().parse().unwrap()
+        };
+        assert_eq!(number("TILE") * number("TILES"), STRIPE);
+        assert_eq!(number("TILE") * 4 % 32, 0, "memory is moved by 32 bytes");
+        assert!(SOURCE.contains(&format!(" {}(GM_ADDR one", ENTRY.to_str().unwrap())));
+        assert!(!SOURCE.contains('\0') && SOURCE.is_ascii());
+    }
+
+    #[test]
+    fn a_wrong_core_is_named() {
+        let right = addition(Dtype::Int32, 5 * STRIPE, 1).result;
+        let mut got = right.clone();
+        got[3 * STRIPE * 4 + 17] ^= 1;
+        let mut second = got.clone();
+        second[4] ^= 1;
+        let found = elements(Dtype::Int32, &right, &got).unwrap();
+        let data = described("add", Place::Result, found, Again::Different);
+        assert_eq!((data.found.pattern, data.found.wrong), (Pattern::Single, 1));
+        let fault = stripes(data, &right, &got, &second, 5);
+        let Fault::Stripes { blocks, again, of, .. } = fault else { panic!() };
+        assert_eq!((blocks, again, of), (vec![3], vec![0, 3], 5));
+    }
+}

@@ -1,0 +1,59 @@
+//! How fast copies are: the best of some rounds. Nothing is judged here.
+
+use std::time::Instant;
+
+use super::{Ended, Measured, Probe, Stopped, speed};
+use crate::protocol::{Fault, Rung};
+
+/// What is copied, in bytes.
+const SIZE: usize = 64 << 20;
+/// How often.
+const ROUNDS: usize = 3;
+
+/// The directions: as the options name them, and the stages.
+pub const DIRECTIONS: [(&str, &str); 3] = [
+    ("h2d", "speed, host to device"),
+    ("d2h", "speed, device to host"),
+    ("d2d", "speed, on the device"),
+];
+
+/// Measures all directions.
+pub fn speeds(probe: &Probe<'_>) -> Result<(), Stopped> {
+    let vendor = probe.vendor;
+    let host = std::cell::RefCell::new(vec![0x3c; SIZE]);
+    let direction = |at: usize, run: &dyn Fn() -> Result<Measured, Fault>| {
+        let stage = DIRECTIONS[at].1;
+        probe.reporter.stage(Rung::Memory, stage, || run().map(Ended::Passed))
+    };
+    direction(0, &|| {
+        let buffer = vendor.allocate(SIZE)?;
+        let best = best(|| by_clock(|| vendor.upload(&buffer, &host.borrow())))?;
+        vendor.free(buffer)?;
+        Ok(Measured { gb_per_s: speed(SIZE, best), ..Measured::default() })
+    })?;
+    direction(1, &|| {
+        let buffer = vendor.allocate(SIZE)?;
+        let best = best(|| by_clock(|| vendor.download(&buffer, &mut host.borrow_mut())))?;
+        vendor.free(buffer)?;
+        Ok(Measured { gb_per_s: speed(SIZE, best), ..Measured::default() })
+    })?;
+    direction(2, &|| {
+        let (from, to) = (vendor.allocate(SIZE)?, vendor.allocate(SIZE)?);
+        let best = best(|| probe.timed(|| vendor.copy(&from, &to, SIZE, probe.stream)))?;
+        vendor.free(from)?;
+        vendor.free(to)?;
+        Ok(Measured { device_ms: Some(best), gb_per_s: speed(SIZE, best), relative_error: None })
+    })
+}
+
+/// The shortest of some rounds, in milliseconds.
+fn best(round: impl Fn() -> Result<f64, Fault>) -> Result<f64, Fault> {
+    (0..ROUNDS).try_fold(f64::INFINITY, |best, _| round().map(|took| took.min(best)))
+}
+
+/// How long a copy takes that waits for its end, in milliseconds.
+fn by_clock(copy: impl FnOnce() -> Result<(), Fault>) -> Result<f64, Fault> {
+    let start = Instant::now();
+    copy()?;
+    Ok(start.elapsed().as_secs_f64() * 1e3)
+}

@@ -1,0 +1,228 @@
+//! Rung 6: the same under load, for minutes: a chip that is right when it is cool and idle may
+//! not be so when it draws full power, and most of its memory is used by no short test.
+
+use std::time::{Duration, Instant};
+
+use acl_abi::{Stream, Tensor};
+
+use super::memory::words;
+use super::{Ended, Measured, Probe, Reporter, Stopped, passed, wrong};
+use crate::protocol::{Again, Dtype, Event, Fault, Order, Place, Rung};
+use crate::soc::multiplies;
+use crate::vendor::{Buffer, Operator, Vendor};
+use base::chip::ChipFamily;
+use probe_numbers::{Case, POISON, SEEDS, addresses, large_product};
+
+/// Sizes of the matrices: the first that takes more than [`ROUND`] is used, or the largest.
+const SIZES: [usize; 4] = [512, 1024, 2048, 4096];
+/// What one product may take, in milliseconds.
+const ROUND: f64 = 2.0;
+/// How long the device computes between two looks at the result, in milliseconds.
+const BATCH: f64 = 1000.0;
+/// The most products between two looks.
+const MAX_BATCH: usize = 4096;
+/// Bytes that are written and read at a time.
+const CHUNK: usize = 64 << 20;
+/// Of the free memory, how much is used.
+const SHARE: (usize, usize) = (9, 10);
+
+/// Runs the rung.
+pub fn stress(
+    vendor: &Vendor,
+    reporter: &Reporter,
+    order: &Order,
+    limit: Duration,
+) -> Result<(), Stopped> {
+    let device = order.device.unwrap_or_default();
+    let mut opened: Option<(Stream, String)> = None;
+    reporter.stage(Rung::Runtime, "open", || {
+        vendor.init()?;
+        vendor.set_device(device)?;
+        let soc = vendor.soc()?.unwrap_or_default();
+        opened = Some((vendor.create_stream()?, soc));
+        Ok(passed())
+    })?;
+    let Some((stream, soc)) = opened else { return Err(Stopped) };
+    let probe = Probe { vendor, reporter, order, stream, soc };
+    let mut load = Load::default();
+    reporter.stage(Rung::Stress, "matrix products", || {
+        if multiplies(ChipFamily::from_soc(&probe.soc), Dtype::Fp16) == Some(false) {
+            return Ok(Ended::NotSupported(probe.soc.clone()));
+        }
+        products(&probe, limit, &mut load)
+    })?;
+    let walked = reporter.stage(Rung::Stress, "most of the memory", || {
+        load.memory = walk(&probe)?;
+        Ok(passed())
+    });
+    reporter.say(&Event::Load {
+        rounds: load.rounds,
+        compared: load.compared,
+        first_tflops: load.first,
+        last_tflops: load.last,
+        memory_bytes: load.memory,
+    });
+    walked?;
+    reporter.stage(Rung::Runtime, "close", || {
+        vendor.destroy_stream(stream)?;
+        vendor.reset_device(device)?;
+        vendor.finalize()?;
+        Ok(passed())
+    })
+}
+
+#[derive(Debug, Default)]
+struct Load {
+    rounds: u64,
+    compared: u64,
+    first: f64,
+    last: f64,
+    memory: u64,
+}
+
+/// What one product works with.
+struct Work {
+    size: usize,
+    case: Case,
+    one: Buffer,
+    other: Buffer,
+    out: Buffer,
+}
+
+impl Work {
+    fn new(vendor: &Vendor, size: usize) -> Result<Self, Fault> {
+        let case = large_product(Dtype::Fp16, size, SEEDS[1]);
+        let one = vendor.allocate(case.one.len())?;
+        let other = vendor.allocate(case.other.len())?;
+        let out = vendor.allocate(case.size)?;
+        vendor.upload(&one, &case.one)?;
+        vendor.upload(&other, &case.other)?;
+        Ok(Self { size, case, one, other, out })
+    }
+
+    fn free(self, vendor: &Vendor) -> Result<(), Fault> {
+        [self.one, self.other, self.out].into_iter().try_for_each(|buffer| vendor.free(buffer))
+    }
+
+    /// Multiplies so often, and gives the time of the device in milliseconds.
+    fn multiply(&self, probe: &Probe<'_>, times: usize) -> Result<f64, Fault> {
+        let vendor = probe.vendor;
+        vendor.upload(&self.out, &vec![POISON; self.case.size])?;
+        let shape = [i64::try_from(self.size).unwrap_or(i64::MAX); 2];
+        let tensor = |buffer: &Buffer| vendor.tensor(buffer, &shape, Dtype::Fp16.acl());
+        let tensors: [Tensor; 3] = [tensor(&self.one)?, tensor(&self.other)?, tensor(&self.out)?];
+        let mut scratch: Option<Buffer> = None;
+        let milliseconds = probe.timed(|| {
+            for _ in 0..times {
+                let plan = vendor.plan_matmul(tensors[0], tensors[1], tensors[2])?;
+                let size = usize::try_from(plan.workspace).unwrap_or(usize::MAX);
+                if size > 0 && scratch.as_ref().is_none_or(|scratch| scratch.size() < size) {
+                    // What it replaces may be in use: it stays until the end of the process.
+                    scratch = Some(vendor.allocate(size)?);
+                }
+                let room = scratch.as_ref().filter(|_| size > 0);
+                vendor.launch(Operator::Matmul, plan, room, probe.stream)?;
+            }
+            Ok(())
+        })?;
+        if let Some(scratch) = scratch {
+            vendor.free(scratch)?;
+        }
+        tensors.into_iter().try_for_each(|tensor| vendor.destroy_tensor(tensor))?;
+        Ok(milliseconds)
+    }
+
+    /// Trillion operations a second.
+    fn tflops(&self, times: usize, milliseconds: f64) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+        let operations = (2 * self.size * self.size * self.size * times) as f64;
+        if milliseconds > 0.0 { operations / milliseconds / 1e9 } else { 0.0 }
+    }
+}
+
+fn products(probe: &Probe<'_>, limit: Duration, load: &mut Load) -> Result<Ended, Fault> {
+    let vendor = probe.vendor;
+    let mut sizes = SIZES.into_iter();
+    let mut work = Work::new(vendor, sizes.next().unwrap_or(512))?;
+    // The first one may be planned, compiled and loaded.
+    work.multiply(probe, 1)?;
+    let mut one = work.multiply(probe, 1)?;
+    for size in sizes {
+        if one > ROUND {
+            break;
+        }
+        work.free(vendor)?;
+        work = Work::new(vendor, size)?;
+        work.multiply(probe, 1)?;
+        one = work.multiply(probe, 1)?;
+    }
+    let milliseconds = BATCH.min(limit.as_secs_f64() * 1e3 / 8.0);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded")]
+    let times = ((milliseconds / one.max(0.001)) as usize).clamp(1, MAX_BATCH);
+    let start = Instant::now();
+    let mut speeds = Vec::new();
+    let mut total = 0.0;
+    while start.elapsed() < limit || speeds.len() < 3 {
+        let took = work.multiply(probe, times)?;
+        total += took;
+        speeds.push(work.tflops(times, took));
+        load.rounds += times as u64;
+        load.compared += 1;
+        let mut got = vec![!POISON; work.case.size];
+        vendor.download(&work.out, &mut got)?;
+        if let Some(found) = work.case.expected.differs(Dtype::Fp16, &got) {
+            let operation = format!(
+                "aclnnMatmul fp16 [{size}, {size}], product {} under load",
+                load.rounds,
+                size = work.size
+            );
+            work.multiply(probe, 1)?;
+            let mut second = vec![!POISON; work.case.size];
+            vendor.download(&work.out, &mut second)?;
+            let again = match work.case.expected.differs(Dtype::Fp16, &second) {
+                None => Again::Right,
+                Some(_) if second == got => Again::Same,
+                Some(_) => Again::Different,
+            };
+            return Err(wrong(&operation, Place::Result, found, again));
+        }
+    }
+    work.free(vendor)?;
+    let best = |part: &[f64]| part.iter().copied().fold(0.0, f64::max);
+    let third = speeds.len() / 3;
+    (load.first, load.last) = (best(&speeds[..third]), best(&speeds[speeds.len() - third..]));
+    Ok(Ended::Passed(Measured { device_ms: Some(total), ..Measured::default() }))
+}
+
+/// Writes most of the free memory with its addresses and reads it back, then the complement.
+/// How many bytes that were.
+fn walk(probe: &Probe<'_>) -> Result<u64, Fault> {
+    let vendor = probe.vendor;
+    let (free, _) = vendor.memory()?;
+    let count = (free / SHARE.1 * SHARE.0 / CHUNK).max(1);
+    let size = CHUNK.min(free / SHARE.1 * SHARE.0).next_multiple_of(8).max(4096);
+    let chunks: Vec<Buffer> =
+        (0..count).map(|_| vendor.allocate(size)).collect::<Result<_, _>>()?;
+    for mask in [0, u64::MAX] {
+        // The number of the chunk stands above the addresses in it.
+        let content = |at: usize| addresses(size, mask ^ (at as u64) << 40);
+        for (at, chunk) in chunks.iter().enumerate() {
+            vendor.upload(chunk, &content(at))?;
+        }
+        let mut got = vec![POISON; size];
+        for (at, chunk) in chunks.iter().enumerate() {
+            let sent = content(at);
+            vendor.download(chunk, &mut got)?;
+            if let Some(found) = words(&sent, &got) {
+                let mut second = vec![POISON; size];
+                vendor.download(chunk, &mut second)?;
+                let tried = super::again(&got, &second, &sent);
+                let operation = format!("memory, block {at} of {count} of {} MiB", size >> 20);
+                return Err(wrong(&operation, Place::Result, found, tried));
+            }
+        }
+    }
+    let bytes = (chunks.len() * size) as u64;
+    chunks.into_iter().try_for_each(|chunk| vendor.free(chunk))?;
+    Ok(bytes)
+}

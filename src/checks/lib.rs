@@ -1,0 +1,123 @@
+//! The checks of `ascend-doctor check`: pure functions from facts to outcomes.
+//!
+//! Must not touch: the machine, files, output formats. A check depends on facts, tables and report
+//! types alone; the crate that reads machines is not among its dependencies.
+//!
+//! To add a check, write the function in the file of its family, add a line to `CHECKS` of that
+//! family, its texts to `data/findings/<family>.toml`, and a fixture to `tests/fixtures/hosts/`.
+
+mod cann;
+pub mod chip;
+mod compat;
+mod dev;
+mod drv;
+mod env;
+#[cfg(test)]
+mod hardware_tests;
+pub mod hidden;
+mod host;
+mod integrity;
+mod link;
+mod ms;
+mod net;
+mod nnal;
+mod npu;
+pub mod overview;
+mod pep;
+mod plugin;
+mod proc;
+mod profile;
+mod py;
+mod scan;
+#[cfg(test)]
+mod testing;
+mod tnpu;
+mod torch;
+mod vllm;
+mod wheel;
+
+pub use profile::Profile;
+
+use base::report::Outcome;
+use data::Matrix;
+use facts::Facts;
+
+/// What a check may look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    /// What was read of the machine.
+    pub facts: &'a Facts,
+    /// Which versions fit together.
+    pub matrix: &'a Matrix,
+    /// What the machine is meant for.
+    pub profile: Profile,
+    /// Whether a missing NPU or stack is an error (`--require-npu`).
+    pub require_npu: bool,
+}
+
+impl<'a> Context<'a> {
+    /// A context with the shipped data.
+    pub fn of(facts: &'a Facts, profile: Profile) -> Self {
+        Self { facts, matrix: Matrix::builtin(), profile, require_npu: false }
+    }
+}
+
+/// A check: an id of the catalogue and the function that decides.
+#[derive(Debug, Clone, Copy)]
+pub struct Check {
+    /// The finding id that it reports under.
+    pub id: &'static str,
+    /// The decision.
+    pub run: fn(&Context<'_>) -> Outcome,
+}
+
+/// The families, in the order of the report.
+const FAMILIES: &[&[Check]] = &[
+    scan::CHECKS,
+    host::CHECKS,
+    dev::CHECKS,
+    drv::CHECKS,
+    cann::CHECKS,
+    nnal::CHECKS,
+    env::CHECKS,
+    py::CHECKS,
+    torch::CHECKS,
+    wheel::CHECKS,
+    tnpu::CHECKS,
+    integrity::CHECKS,
+    link::CHECKS,
+    plugin::CHECKS,
+    vllm::CHECKS,
+    ms::CHECKS,
+    compat::CHECKS,
+    net::CHECKS,
+    proc::CHECKS,
+];
+
+/// All checks, in the order of the report.
+pub fn all() -> impl Iterator<Item = &'static Check> {
+    FAMILIES.iter().copied().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use data::Catalog;
+
+    #[test]
+    fn ids_are_unique_and_in_the_catalogue() {
+        let mut seen = BTreeSet::new();
+        for check in all() {
+            assert!(seen.insert(check.id), "{} is registered twice", check.id);
+            assert!(Catalog::builtin().entry(check.id).is_some(), "{} has no words", check.id);
+        }
+        // What other subcommands say does not come from a check of a machine.
+        let others = ["CONVERT-", "VERIFY-", "OPS-", "FLEET-"];
+        let of_checks = |id: &str| !others.iter().any(|family| id.starts_with(family));
+        for entry in Catalog::builtin().entries().filter(|entry| of_checks(&entry.id)) {
+            assert!(seen.contains(entry.id.as_str()), "{} has words but no check", entry.id);
+        }
+    }
+}

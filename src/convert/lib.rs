@@ -1,0 +1,50 @@
+//! `convert`: rewrites sources from CUDA to Ascend NPU.
+//!
+//! Must not touch: the machine, renderers, other subcommands. Files are found, replaced and
+//! restored by `treeedit`; Python is parsed by `pysyntax`.
+//!
+//! ```text
+//! walk -> bytes -> encoding -> plan (one module per kind of file) -> edits -> commit -> report
+//! ```
+//!
+//! - [`rules`]: one row per CUDA name, from `data/convert/`; [`needle`] finds files that mention one.
+//! - [`plan`]: reads every file and calls the planner of its kind: [`python`], [`notebook`],
+//!   [`shell`], [`config`], [`requirements`], [`container`], [`native`], [`rust`].
+//! - [`site`]: the decisions about one file: edits, and places that need manual work.
+//! - [`encoding`]: bytes of a source file to text and back, unchanged outside edits.
+//! - [`environment`], [`value`], [`programs`], [`options`]: variables, device and backend values,
+//!   programs that the tree installs, options of the run.
+//! - [`copy`]: the converted tree as a copy; [`links`]: files with several names.
+//! - [`mark`], [`messages`]: comments at places that need manual work, user-visible texts.
+//! - [`report`], [`diff`], [`page`], [`effort`]: the result as findings, as a patch, side by side,
+//!   with an estimate.
+
+pub mod config;
+pub mod container;
+pub mod copy;
+pub mod diff;
+pub mod effort;
+pub mod encoding;
+pub mod environment;
+pub mod links;
+mod mark;
+mod messages;
+pub mod native;
+pub mod needle;
+pub mod notebook;
+pub mod options;
+pub mod page;
+pub mod plan;
+pub mod programs;
+#[cfg(test)]
+mod properties;
+pub mod python;
+pub mod report;
+pub mod requirements;
+pub mod rules;
+pub mod rust;
+pub mod shell;
+pub mod site;
+pub mod syntax;
+pub mod value;
+mod words;
