@@ -17,10 +17,23 @@ fn rows(markdown: &str) -> BTreeSet<String> {
     names.filter(|name| name != "crate" && !name.starts_with("---")).collect()
 }
 
+/// The dependencies of all crates of the program, without these crates themselves.
 fn declared(kinds: &[&str]) -> BTreeSet<String> {
-    let manifest: toml::Table = toml::from_str(&text("Cargo.toml")).unwrap();
-    let tables = kinds.iter().map(|kind| manifest[*kind].as_table().unwrap());
-    tables.flat_map(|table| table.keys().cloned()).collect()
+    let workspace: toml::Table = toml::from_str(&text("Cargo.toml")).unwrap();
+    let workspace = workspace["workspace"].as_table().unwrap();
+    let is_layer = |name: &str| {
+        let row = workspace["dependencies"].get(name).and_then(toml::Value::as_table);
+        row.is_some_and(|row| row.contains_key("package"))
+    };
+    let members = workspace["default-members"].as_array().unwrap().iter();
+    let mut all = BTreeSet::new();
+    for member in members {
+        let manifest = text(&format!("{}/Cargo.toml", member.as_str().unwrap()));
+        let manifest: toml::Table = toml::from_str(&manifest).unwrap();
+        let tables = kinds.iter().filter_map(|kind| manifest.get(*kind)?.as_table());
+        all.extend(tables.flat_map(|table| table.keys()).filter(|name| !is_layer(name)).cloned());
+    }
+    all
 }
 
 /// A dependency that nobody can say a reason for has none.

@@ -15,12 +15,29 @@ use machine::sysroot::environ::redact_urls;
 
 static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// Writes what this crate logs. What others log (the walker of directories does) is left out.
+/// The crates of the program, which are the first part of a log target.
+const OWN: [&str; 13] = [
+    "ascend_doctor",
+    "audit",
+    "base",
+    "checks",
+    "convert",
+    "data",
+    "errcodes",
+    "facts",
+    "fleet",
+    "machine",
+    "pysyntax",
+    "treeedit",
+    "verify",
+];
+
+/// Writes the log records of the program's own crates. Libraries log too, and are left out.
 struct Logger;
 
 impl Log for Logger {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target().starts_with("ascend_doctor")
+        OWN.contains(&metadata.target().split("::").next().unwrap_or_default())
     }
 
     fn log(&self, record: &Record<'_>) {

@@ -8,20 +8,20 @@ use data::Catalog;
 
 /// All sources that say findings, tests cut off.
 fn sources() -> String {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
     [
-        "checks",
-        "cmd/convert.rs",
-        "convert/links.rs",
-        "convert/report.rs",
-        "verify/judge",
-        "visible.rs",
-        "cmd/audit_ops",
-        "audit/python",
-        "fleet/rules",
+        "src/checks",
+        "src/cmd/convert.rs",
+        "src/convert/links.rs",
+        "src/convert/report.rs",
+        "crates/verify/src/judge",
+        "crates/base/src/visible.rs",
+        "src/cmd/audit_ops",
+        "crates/audit/src",
+        "crates/fleet/src/rules",
     ]
     .into_iter()
-    .flat_map(|part| walkdir::WalkDir::new(src.join(part)).sort_by_file_name())
+    .flat_map(|part| walkdir::WalkDir::new(home.join(part)).sort_by_file_name())
     .map(|entry| entry.unwrap().into_path())
     .filter(|path| path.extension().is_some_and(|ext| ext == "rs"))
     .filter(|path| {
