@@ -8,8 +8,8 @@
 //! in circles. What does not hold is an [`ElfDefect`].
 
 mod dynamic;
-mod handed;
 mod header;
+mod plt_strings;
 mod source;
 mod symbols;
 #[cfg(test)]
@@ -18,8 +18,8 @@ mod tests;
 use symbols::Symbols;
 
 pub use dynamic::Dynamic;
-pub use handed::strings_handed;
 pub use header::{machine_code, machine_name};
+pub use plt_strings::find_plt_strings;
 pub use source::Source;
 pub use symbols::Undefined;
 

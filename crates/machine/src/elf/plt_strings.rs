@@ -38,7 +38,7 @@ const AARCH64: u16 = 183;
 /// # Errors
 ///
 /// Where the file is no whole object of x86-64 or aarch64, or cannot be read.
-pub fn strings_handed(source: &dyn Source, prefix: &str) -> Result<BTreeSet<String>, Error> {
+pub fn find_plt_strings(source: &dyn Source, prefix: &str) -> Result<BTreeSet<String>, Error> {
     let header = Header::read(source)?;
     let (_, tables) = dynamic::read(source, &header)?;
     let slots = slots(source, &header, &tables, prefix)?;
