@@ -15,6 +15,11 @@ mod symbols;
 #[cfg(test)]
 mod tests;
 
+use object::elf::{ET_DYN, ET_EXEC};
+
+use facts::ElfDefect;
+
+use crate::sysroot::ReadError;
 use symbols::Symbols;
 
 pub use dynamic::Dynamic;
@@ -22,14 +27,6 @@ pub use header::{machine_code, machine_name};
 pub use plt_strings::find_plt_strings;
 pub use source::Source;
 pub use symbols::Undefined;
-
-use crate::sysroot::ReadError;
-use facts::ElfDefect;
-
-/// `ET_DYN`: a shared object or a position-independent executable.
-const TYPE_DYNAMIC: u16 = 3;
-/// `ET_EXEC`.
-const TYPE_EXECUTABLE: u16 = 2;
 
 /// Why an object cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +69,7 @@ impl Object {
     /// Reads an object, and checks that it is whole.
     pub fn read(source: &dyn Source) -> Result<Self, Error> {
         let header = header::Header::read(source)?;
-        if header.kind != TYPE_DYNAMIC && header.kind != TYPE_EXECUTABLE {
+        if header.kind != ET_DYN && header.kind != ET_EXEC {
             return Err(header::malformed("neither a shared object nor an executable"));
         }
         let (dynamic, tables) = dynamic::read(source, &header)?;

@@ -9,8 +9,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use object::elf::{EM_AARCH64, EM_X86_64, Rela64};
+use object::{LittleEndian, U32, pod};
+
 use super::header::{Header, Segment, malformed};
-use super::source::{Source, Window, u32_at, u64_at};
+use super::source::{LE, Source, Window};
 use super::symbols::SYMBOL;
 use super::{Error, dynamic};
 
@@ -24,13 +27,10 @@ const MAX_STRING: usize = 256;
 const MAX_RELOCATIONS: u64 = 256 << 20;
 /// Strings that are kept.
 const MAX_STRINGS: usize = 100_000;
-/// An entry of a relocation table with addends, in bytes.
-const RELOCATION: usize = 24;
+/// The size of an entry of a relocation table with addends, in bytes.
+const RELOCATION: u64 = size_of::<Rela64<LittleEndian>>() as u64;
 /// How far before the call the string may be loaded, in bytes.
 const NEAR: u64 = 256;
-
-const X86_64: u16 = 62;
-const AARCH64: u16 = 183;
 
 /// The strings that the object hands to functions whose mangled name begins with `prefix`, as their
 /// second argument.
@@ -43,8 +43,8 @@ pub fn find_plt_strings(source: &dyn Source, prefix: &str) -> Result<BTreeSet<St
     let (_, tables) = dynamic::read(source, &header)?;
     let slots = slots(source, &header, &tables, prefix)?;
     let code = match header.machine {
-        X86_64 => Machine::X86,
-        AARCH64 => Machine::Arm,
+        EM_X86_64 => Machine::X86,
+        EM_AARCH64 => Machine::Arm,
         other => {
             let name = super::machine_name(other);
             return Err(malformed(&format!("calls cannot be read in code for {name}")));
@@ -98,20 +98,20 @@ fn slots(
             return Err(malformed(&format!("a relocation table of {size} bytes")));
         }
         let Some((at, room)) = header.offset_of(address) else { continue };
-        for index in 0..size.min(room) / RELOCATION as u64 {
-            let entry = entries.bytes(at + index * RELOCATION as u64, RELOCATION)?;
+        for index in 0..size.min(room) / RELOCATION {
+            let entry = entries.record::<Rela64<LittleEndian>>(at + index * RELOCATION)?;
             let Some(entry) = entry else { break };
-            let (slot, info) = (u64_at(entry, 0).unwrap_or(0), u64_at(entry, 8).unwrap_or(0));
-            let symbol = info >> 32;
+            let (slot, symbol) = (entry.r_offset.get(LE), u64::from(entry.r_sym(LE, false)));
             if symbol == 0 || symbol >= rest / SYMBOL {
                 continue;
             }
             let is = if let Some(is) = wanted.get(&symbol) {
                 *is
             } else {
-                let mut row = [0; 4];
-                source.read_at(&mut row, symbols + symbol * SYMBOL)?;
-                let name = u64::from(u32::from_le_bytes(row));
+                // The name is the first field of a symbol.
+                let mut name = U32::new(LE, 0);
+                source.read_at(pod::bytes_of_mut(&mut name), symbols + symbol * SYMBOL)?;
+                let name = u64::from(name.get(LE));
                 let name = (name < tables.strings_size)
                     .then(|| names.string(tables.strings.saturating_add(name), 4096))
                     .transpose()?
@@ -280,6 +280,11 @@ impl Machine {
             }
         }
     }
+}
+
+/// Returns the little-endian number at `at`.
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|chunk| u32::from_le_bytes(*chunk))
 }
 
 /// The address that four bytes at `at` give, relative to what follows them.
