@@ -94,7 +94,7 @@ pub fn collect(sysroot: &Sysroot, options: &Options) -> Facts {
     facts.link = timed("libraries", || link::collect(sysroot, &facts));
     facts.integrity = timed("hashes", || integrity::collect(sysroot, &facts.python, options));
     facts.problems = sysroot.problems();
-    facts.closed = sysroot.closed();
+    facts.unreadable = sysroot.unreadable_paths();
     // At the end: what gathers reports compares it with the moment at which they arrive.
     facts.taken = sysroot.is_live().then(now).flatten();
     facts

@@ -8,7 +8,6 @@
 //! **Invariant:** no other module reads the examined machine (`clippy.toml` holds the wall).
 #![expect(clippy::disallowed_methods, reason = "this module is what the wall protects")]
 
-mod closed;
 mod command;
 pub mod environ;
 mod error;
@@ -21,6 +20,7 @@ mod record;
 mod resolve;
 pub mod sidecar;
 mod stat;
+mod unreadable;
 
 use facts::Space;
 use std::collections::{BTreeMap, BTreeSet};

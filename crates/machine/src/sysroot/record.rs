@@ -204,8 +204,8 @@ impl Recorder {
             self.copy_link(&link, &sysroot.resolver)?;
         }
         // What is not in the recording since it could not be seen is not missing there.
-        for closed in sysroot.closed() {
-            state.nodes.entry(closed.real).or_default().denied = Some(true);
+        for unreadable in sysroot.unreadable_paths() {
+            state.nodes.entry(unreadable.real).or_default().denied = Some(true);
         }
         state.space.memory = sysroot.memory();
         state.space.cpus = sysroot.cpus();
