@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{MAX_LEN, VersionError, number, number_after};
+use super::number::{MAX_LEN, VersionError, number, number_after};
 
 /// How finished a version is. The order is the order of publication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

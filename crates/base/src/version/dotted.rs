@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
-use super::{MAX_LEN, VersionError, number, number_after};
+use super::number::{MAX_LEN, VersionError, number, number_after};
 
 /// The most parts that a version has.
 const MAX_PARTS: usize = 12;

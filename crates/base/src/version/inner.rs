@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{MAX_LEN, VersionError, number};
+use super::number::{MAX_LEN, VersionError, number};
 
 /// An `Innerversion`: `V100R001C19SPC001B124`, or the shorter `V100R001C19` of compatibility
 /// lists.

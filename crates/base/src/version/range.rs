@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::str::FromStr;
 
-use super::{VersionError, number};
+use super::number::{VersionError, number};
 
 /// The longest list that is read, in bytes.
 const MAX_LIST: usize = 8192;

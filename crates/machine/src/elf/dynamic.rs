@@ -8,15 +8,16 @@ use object::elf::{
 };
 use object::{LittleEndian, pod};
 
-use super::Error;
-use super::header::{Header, malformed};
+use super::error::{Error, malformed};
+use super::header::Header;
 use super::source::{LE, Source, Window};
-use super::symbols::MAX_NAMES;
 
 /// More than any real dynamic section.
 const MAX_DYNAMIC: u64 = 1 << 20;
 /// Longest name that is read; mangled C++ names reach some thousand bytes.
 pub(super) const MAX_NAME: usize = 64 << 10;
+/// Most bytes of names that are read from one object: names in a file may overlap.
+pub(super) const MAX_NAMES: usize = 256 << 20;
 /// Most entries in the version tables.
 const MAX_VERSIONS: usize = 4096;
 

@@ -9,7 +9,7 @@ use object::{LittleEndian, pod};
 
 use facts::ElfDefect;
 
-use super::Error;
+use super::error::{Error, malformed};
 use super::source::{LE, Source, Window};
 
 const HEADER: usize = size_of::<FileHeader64<LittleEndian>>();
@@ -123,10 +123,6 @@ fn end(offset: u64, size: u64) -> Result<u64, Error> {
     offset
         .checked_add(size)
         .ok_or_else(|| malformed(&format!("offset {offset:#x} and size {size:#x} overflow")))
-}
-
-pub(super) fn malformed(reason: &str) -> Error {
-    Error::Defect(ElfDefect::Malformed { reason: reason.to_owned() })
 }
 
 /// Returns the name of a machine code as printed by `uname -m`, or its number.

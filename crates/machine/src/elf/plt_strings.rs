@@ -12,10 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use object::elf::{EM_AARCH64, EM_X86_64, Rela64};
 use object::{LittleEndian, U32, pod};
 
-use super::header::{Header, Segment, malformed};
+use super::dynamic;
+use super::error::{Error, malformed};
+use super::header::{Header, Segment, machine_name};
 use super::source::{LE, Source, Window};
 use super::symbols::SYMBOL;
-use super::{Error, dynamic};
 
 /// Bytes of code that are looked at together.
 const BLOCK: usize = 1 << 20;
@@ -46,7 +47,7 @@ pub fn find_plt_strings(source: &dyn Source, prefix: &str) -> Result<BTreeSet<St
         EM_X86_64 => Machine::X86,
         EM_AARCH64 => Machine::Arm,
         other => {
-            let name = super::machine_name(other);
+            let name = machine_name(other);
             return Err(malformed(&format!("calls cannot be read in code for {name}")));
         }
     };

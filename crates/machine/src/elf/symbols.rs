@@ -12,9 +12,9 @@ use object::elf::{
 use object::pod::{self, Pod};
 use object::{LittleEndian, U32, U64};
 
-use super::Error;
-use super::dynamic::{MAX_NAME, Tables};
-use super::header::{Header, malformed};
+use super::dynamic::{MAX_NAME, MAX_NAMES, Tables};
+use super::error::{Error, malformed};
+use super::header::Header;
 use super::source::{LE, Source, Window};
 
 /// The size of an entry of the symbol table, in bytes.
@@ -23,8 +23,6 @@ pub(super) const SYMBOL: u64 = size_of::<Sym64<LittleEndian>>() as u64;
 const WORD: u64 = size_of::<Word>() as u64;
 /// Most symbols of one object. The largest real library (`libtorch_cpu.so`) has some 10^5.
 const MAX_SYMBOLS: u64 = 4 << 20;
-/// Most bytes of names that are read from one object: names in a file may overlap.
-pub(super) const MAX_NAMES: usize = 256 << 20;
 /// Largest bloom filter and bucket tables, in entries.
 const MAX_TABLE: u64 = 1 << 20;
 

@@ -6,8 +6,8 @@ use std::io::{Read, Seek};
 
 use zip::ZipArchive;
 
-use super::Manifest;
 use super::create::{CreateError, Identity, build};
+use super::format::Manifest;
 use super::record;
 use base::hash::{Hasher, Sha256};
 

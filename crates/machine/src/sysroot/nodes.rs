@@ -6,7 +6,6 @@ use std::ops::Bound;
 use serde::Deserialize;
 
 use super::sidecar::NodeMeta;
-use super::stat::kind_of_word;
 use facts::FileKind;
 
 /// An entry of the sidecar, as small as can be: a recording has one for every file that was
@@ -32,6 +31,19 @@ impl From<NodeMeta> for Node {
             device: meta.major.zip(meta.minor),
             denied: meta.denied.unwrap_or(false),
         }
+    }
+}
+
+/// The kind that a sidecar names.
+fn kind_of_word(word: &str) -> FileKind {
+    match word {
+        "char" => FileKind::Char,
+        "block" => FileKind::Block,
+        "file" => FileKind::File,
+        "dir" | "directory" => FileKind::Directory,
+        "fifo" => FileKind::Fifo,
+        "socket" => FileKind::Socket,
+        _ => FileKind::Other,
     }
 }
 

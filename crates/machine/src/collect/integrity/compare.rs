@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::Progress;
 use crate::manifest::record::Row;
 use crate::sysroot::{ReadError, Sysroot};
 use base::hash::Sha256;
+use base::progress::Progress;
 use facts::FileDifference;
 use facts::FileKind;
 

@@ -7,7 +7,7 @@ mod tests;
 mod unlisted;
 mod upstream;
 
-use super::{Options, Progress};
+use super::Options;
 use crate::manifest::record;
 use crate::sysroot::{ReadError, Sysroot};
 use base::hash::Sha256;

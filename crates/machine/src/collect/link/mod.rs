@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use crate::elf::{machine_code, machine_name};
-use crate::link::{Closure, Library, Loader, TORCH_CHECK_FAIL, library_class};
+use crate::link::{Closure, Loader, TORCH_CHECK_FAIL, library_class};
 use crate::sysroot::Sysroot;
 use examine::Examiner;
-use facts::{ElfDefect, Facts, Link, LinkedObject, Resolved};
+use facts::{Facts, Link, LinkedObject, Resolved};
 use objects::Candidate;
 
 /// Libraries that checks ask for by name.
@@ -204,15 +204,4 @@ fn with_broken_dependencies(
         }
     }
     results.into_iter().map(|(object, _)| object).chain(broken.into_values()).collect()
-}
-
-/// What is wrong with a file, as far as it concerns a host of `machine`.
-fn defect_for(library: &Library, machine: Option<u16>) -> Option<ElfDefect> {
-    match (&library.object, machine) {
-        (Err(defect), _) => Some(defect.clone()),
-        (Ok(object), Some(machine)) if object.machine != machine => {
-            Some(ElfDefect::Arch { have: object.arch(), want: machine_name(machine) })
-        }
-        _ => None,
-    }
 }
