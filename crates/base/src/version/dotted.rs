@@ -205,7 +205,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_shown_is_read_back(version in any()) {
+        fn displayed_version_parses_to_same_value(version in any()) {
             prop_assert_eq!(v(&version.to_string()), version);
         }
 

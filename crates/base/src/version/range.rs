@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn package_ranges_speak_about_the_parts_they_write() {
+    fn package_ranges_compare_only_written_parts() {
         let range: PackageRange = ">=7.6, <=8.2".parse().unwrap();
         assert_eq!(range.accepts("8.2.0.0.201"), Some(true));
         assert_eq!(range.accepts("8.3.0.1.200"), Some(false));

@@ -310,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_are_signed() {
+    fn relative_distances_are_signed() {
         // call -5: to itself.
         let bytes = [0xe8, 0xfb, 0xff, 0xff, 0xff];
         assert_eq!(relative(0x1000, &bytes, 1), Some(0x1000));
@@ -322,7 +322,7 @@ mod tests {
 
     /// A load, other code, a call; and one that is too far away.
     #[test]
-    fn the_last_string_before_a_call_is_found() {
+    fn last_string_before_call_is_found() {
         let (stubs, slots) = (BTreeSet::from([0x40]), BTreeSet::new());
         let callee = Callee { stubs: &stubs, slots: &slots };
         let mut code = vec![0x48, 0x8d, 0x35, 0xf9, 0x0f, 0, 0]; // lea rsi, [0x1100]

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_manifest_parses_to_same_value() {
         let manifest = Manifest {
             origin: "m.json".to_owned(),
             package: "torch-npu".to_owned(),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_refused_with_the_reason() {
+    fn other_files_are_rejected_with_reason() {
         let refuse = |text: &str| Manifest::parse("m", text.as_bytes()).unwrap_err();
         let with = |schema: &str, files: &str| {
             format!(r#"{{"schema":"{schema}","package":"p","version":"1","files":[{files}]}}"#)

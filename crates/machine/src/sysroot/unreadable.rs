@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::resolve::Found;
+use super::resolve::LocatedFile;
 use super::{LIST_LIMIT, ReadError, Sysroot};
 use facts::UnreadablePath;
 
@@ -12,7 +12,7 @@ const LINKS: usize = 40;
 impl Sysroot {
     /// Finds the file at `path`. Paths that were unreadable while a recording was made are
     /// unreadable in the recording too.
-    pub(super) fn look(&self, path: &str, follow: bool) -> Result<Found, ReadError> {
+    pub(super) fn look(&self, path: &str, follow: bool) -> Result<LocatedFile, ReadError> {
         let found = self.resolver.find(path, follow);
         match found {
             Err(ReadError::NotFound | ReadError::NotDirectory) if self.is_behind(path) => {
@@ -38,7 +38,7 @@ impl Sysroot {
     }
 
     /// Remembers `path` if access was denied, since the caller may treat the file as missing.
-    pub(super) fn noted<T>(
+    pub(super) fn note_denied<T>(
         &self,
         path: &str,
         result: Result<T, ReadError>,

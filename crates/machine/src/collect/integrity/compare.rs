@@ -52,7 +52,7 @@ pub(super) enum State {
 
 /// All files of one RECORD, compared.
 #[derive(Debug, Default)]
-pub(super) struct Compared {
+pub(super) struct Comparison {
     /// In the order of their paths on the machine.
     files: Vec<(Target, State)>,
     /// Files that were hashed.
@@ -112,7 +112,7 @@ pub(super) fn below(site_dir: &str, row: &str) -> Option<String> {
     Some(path)
 }
 
-impl Compared {
+impl Comparison {
     /// Compares sizes, then, if `hash` is given, contents.
     pub(super) fn new(sysroot: &Sysroot, targets: Vec<Target>, hash: Option<&Progress>) -> Self {
         let mut states: Vec<(Target, State)> = targets

@@ -13,7 +13,7 @@ use crate::elf::{machine_code, machine_name};
 use crate::link::{Closure, Loader, TORCH_CHECK_FAIL, library_class};
 use crate::sysroot::Sysroot;
 use examine::Examiner;
-use facts::{Facts, Link, LinkedObject, Resolved};
+use facts::{Facts, Link, LinkedObject, ResolvedLibrary};
 use objects::Candidate;
 
 /// Libraries that checks ask for by name.
@@ -130,8 +130,8 @@ fn preload(sysroot: &Sysroot, facts: &Facts, loader: &mut Loader<'_>) -> Vec<Str
 /// Where every name is found that the objects and their dependencies ask for.
 fn loads(
     results: &[(LinkedObject, Option<Closure>)],
-) -> BTreeMap<String, BTreeMap<String, Resolved>> {
-    let mut out: BTreeMap<String, BTreeMap<String, Resolved>> = BTreeMap::new();
+) -> BTreeMap<String, BTreeMap<String, ResolvedLibrary>> {
+    let mut out: BTreeMap<String, BTreeMap<String, ResolvedLibrary>> = BTreeMap::new();
     let mut count = 0;
     for closure in results.iter().filter_map(|(_, closure)| closure.as_ref()) {
         for load in &closure.loads {
@@ -163,7 +163,7 @@ fn torch_abi(sysroot: &Sysroot, facts: &Facts) -> Option<u8> {
 fn probes(
     loader: &Loader<'_>,
     results: &[(LinkedObject, Option<Closure>)],
-) -> BTreeMap<String, Option<Resolved>> {
+) -> BTreeMap<String, Option<ResolvedLibrary>> {
     let (first, others): (Vec<_>, Vec<_>) = results.iter().partition(|(object, _)| {
         object.owner == "torch-npu" && object.path.contains("/torch_npu/_C.")
     });
