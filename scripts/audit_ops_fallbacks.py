@@ -12,7 +12,7 @@ of its places was reached: then it is right if the program really called that op
 the operators that were called and fall back, whether out of the package or out of torch below it.
 
     pip install kornia gpytorch torchaudio torch_geometric e3nn torchdiffeq torchcde torchsde pyro-ppl nflows geoopt entmax torchmetrics botorch roma zuko normflows pypose pytorch_metric_learning
-    python3 scripts/audit_ops_fallbacks.py --binary target/release/ascend-doctor [--only NAME] [--verbose]
+    python3 scripts/audit_ops_fallbacks.py --binary target/dist/ascend-doctor [--only NAME] [--verbose]
 """
 import argparse
 import collections
@@ -465,7 +465,7 @@ def spans(path, cache={}):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--binary", default="target/release/ascend-doctor")
+    parser.add_argument("--binary", default="target/dist/ascend-doctor")
     parser.add_argument("--torch-npu", default="2.7.1")
     parser.add_argument("--only")
     parser.add_argument("--verbose", action="store_true")

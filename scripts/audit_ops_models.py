@@ -8,7 +8,7 @@ operator (profiler), and those that reach the device (TorchDispatchMode). The fi
 name. One that reaches the device counts as found if it is predicted, or if a predicted operator
 called it.
 
-    python3 scripts/audit_ops_models.py --binary target/release/ascend-doctor [--follow] [--held-out]
+    python3 scripts/audit_ops_models.py --binary target/dist/ascend-doctor [--follow] [--held-out]
 """
 import argparse
 import collections
@@ -214,7 +214,7 @@ BAD = ("fallback", "unsupported")
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--binary", default="target/release/ascend-doctor")
+    parser.add_argument("--binary", default="target/dist/ascend-doctor")
     parser.add_argument("--torch-npu", default="2.7.1")
     parser.add_argument("--follow", action="store_true", help="with --follow-imports")
     parser.add_argument("--backward", action="store_true")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what `audit-ops` needs for models of many gigabytes, whose weights are holes in the file.
 
-    python3 scripts/bench_audit.py --doctor target/release/ascend-doctor --work DIR [--gigabytes 10]
+    python3 scripts/bench_audit.py --doctor target/dist/ascend-doctor --work DIR [--gigabytes 10]
 
 Makes archives of torch.export and TorchScript, ONNX models with weights inside and in a file beside it, and
 safetensors, and audits each several times; prints wall time (median and least) and the peak of memory. The files take no room on the disk.

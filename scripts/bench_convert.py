@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures `convert` as a whole command beside musa_converter; a table for docs/performance.md.
 
-    cargo build --release
+    cargo build --profile dist
     python scripts/bench_convert.py [--doctor PATH] [--work DIR] [--yolov5 DIR]
         [--musa musa_converter.py --python PYTHON] [--rounds N]
 
@@ -110,7 +110,7 @@ def middle(rows, of):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--doctor", type=Path, default=PROJECT / "target/release/ascend-doctor")
+    parser.add_argument("--doctor", type=Path, default=PROJECT / "target/dist/ascend-doctor")
     parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "bench_convert")
     parser.add_argument("--yolov5", type=Path, metavar="DIR", help="a checkout of v7.0")
     parser.add_argument("--musa", type=Path, metavar="FILE", help="musa_converter.py of torch_musa")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares how fast `translate-error` reads logs with how fast ripgrep finds the same literals.
 
-    cargo build --release
+    cargo build --profile dist
     cargo bench --bench translate -- --literals > literals.txt
-    python3 scripts/bench_logs.py --doctor target/release/ascend-doctor --literals literals.txt --work DIR
+    python3 scripts/bench_logs.py --doctor target/dist/ascend-doctor --literals literals.txt --work DIR
 
 Makes the logs itself (a generator with a fixed seed, so that they are the same everywhere): a healthy
 one of training and serving with plog, process ids, addresses and hex dumps, and such with an error in

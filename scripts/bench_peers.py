@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs ascend-doctor and its peers side by side and prints a table for docs/performance.md.
 
-    python scripts/bench_peers.py --doctor target/release/ascend-doctor --venv DIR [--root NAME=DIR …]
+    python scripts/bench_peers.py --doctor target/dist/ascend-doctor --venv DIR [--root NAME=DIR …]
 
 The virtual environment has to hold the peers, from the package registry:
 

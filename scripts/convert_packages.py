@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Converts whole packages of the registry, and proves that nothing broke.
 
-    cargo build --release
+    cargo build --profile dist
     python scripts/convert_packages.py [--binary PATH] [--cache DIR] [NAME[==VERSION] …]
 
 Each package (without arguments: yolov5, timm, ultralytics, accelerate, transformers) is fetched by
@@ -180,7 +180,7 @@ def row(binary, named, cache, work):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("packages", nargs="*", default=PACKAGES, metavar="NAME[==VERSION]")
-    parser.add_argument("--binary", type=Path, default=PROJECT / "target/release/ascend-doctor")
+    parser.add_argument("--binary", type=Path, default=PROJECT / "target/dist/ascend-doctor")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "convert_packages")
     options = parser.parse_args()
     if not options.binary.is_file():

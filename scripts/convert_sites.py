@@ -100,7 +100,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sites", type=pathlib.Path)
     parser.add_argument("--tree", action="append", required=True, metavar="REPO=DIR")
-    parser.add_argument("--binary", default="target/release/ascend-doctor")
+    parser.add_argument("--binary", default="target/dist/ascend-doctor")
     parser.add_argument("--quiet", action="store_true", help="only the table")
     args = parser.parse_args()
     trees = dict(one.split("=", 1) for one in args.tree)

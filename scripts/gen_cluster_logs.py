@@ -2,7 +2,7 @@
 """Makes the logs of a job of many ranks that failed, with a first cause that is known.
 
     python3 scripts/gen_cluster_logs.py DIR --ranks 64 --kind kernel [--culprit 37] [--lines 400]
-    python3 scripts/gen_cluster_logs.py DIR --measure target/release/ascend-doctor
+    python3 scripts/gen_cluster_logs.py DIR --measure target/dist/ascend-doctor
 
 Lays out what a site collects: DIR/worker-N/ascend/log/debug/plog/plog-PID_TIME.log for each of the eight
 processes of a machine, and DIR/worker-N/stdout/RANK.txt, what the process printed. Process ids repeat

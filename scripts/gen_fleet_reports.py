@@ -2,7 +2,7 @@
 """Makes the reports of a cluster with faults that are known, and measures `fleet merge` over them.
 
     python3 scripts/gen_fleet_reports.py DIR --like REPORT.json [--hosts 128]
-    python3 scripts/gen_fleet_reports.py DIR --like REPORT.json --measure target/release/ascend-doctor
+    python3 scripts/gen_fleet_reports.py DIR --like REPORT.json --measure target/dist/ascend-doctor
 
 REPORT.json is a real report (`ascend-doctor check --json`, for example of a machine made by
 `cargo run --example make_fixture ok-host-910b`): every generated one has its shape and its size, with the

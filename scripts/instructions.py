@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Counts the instructions of each subcommand on fixed work, and compares two programs.
 
-    python3 scripts/instructions.py target/release/ascend-doctor                # prints a table
-    python3 scripts/instructions.py --save counts.json target/release/ascend-doctor
-    python3 scripts/instructions.py --against counts.json target/release/ascend-doctor
+    python3 scripts/instructions.py target/dist/ascend-doctor                # prints a table
+    python3 scripts/instructions.py --save counts.json target/dist/ascend-doctor
+    python3 scripts/instructions.py --against counts.json target/dist/ascend-doctor
     python3 scripts/instructions.py --against OLD-PROGRAM NEW-PROGRAM           # both now
 
 Instructions are counted by valgrind's callgrind (`apt install valgrind`), on one thread: the same
