@@ -1,6 +1,6 @@
-// What no check may do. `scripts/check_walls.py` puts this file into a copy of `src/checks/` and
-// wants clippy to refuse each statement that begins with `let _`, in its own line. It is never
-// compiled as part of the project.
+// Forbidden calls. `scripts/check_boundaries.py` copies this file into a copy of `src/checks/` and
+// requires that clippy refuses each line that begins with `let _`. The project itself never
+// compiles this file.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs as _, UdpSocket};
@@ -170,9 +170,9 @@ pub(super) fn network(p: &Path) {
 
 #[rustfmt::skip]
 pub(super) fn doors(p: &Path) {
-    let _ = crate::sysroot::Sysroot::live();
-    let _ = crate::sysroot::Sysroot::tree(p);
-    let _ = crate::sysroot::Sysroot::of_process(1);
+    let _ = machine::sysroot::Sysroot::live();
+    let _ = machine::sysroot::Sysroot::tree(p);
+    let _ = machine::sysroot::Sysroot::of_process(1);
     let _ = std::io::stdin();
     let _ = std::io::stdout();
     let _ = std::io::stderr();
