@@ -123,6 +123,12 @@ fn step(line: &str) -> Option<Vec<String>> {
     arguments(command, false)
 }
 
+/// Replaces the number of passed checks, which grows with each new check.
+fn without_counts(output: &str) -> String {
+    let counts = regex::Regex::new(r"\d+ (checks passed|项检查通过)").unwrap();
+    counts.replace_all(output, "N $1").into_owned()
+}
+
 fn program() -> Command {
     let mut program = Command::cargo_bin("ascend-doctor").unwrap();
     program.env_clear();
@@ -210,7 +216,11 @@ fn marked_blocks_do_what_they_show() {
                     let new = printed.trim_end().lines().map(str::to_owned).collect();
                     shown.push((at + 1..end, new));
                 } else {
-                    assert_eq!(printed.trim_end(), shows.trim_end(), "{place}");
+                    assert_eq!(
+                        without_counts(printed.trim_end()),
+                        without_counts(shows.trim_end()),
+                        "{place}"
+                    );
                 }
             }
         }
