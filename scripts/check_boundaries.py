@@ -25,7 +25,7 @@ PACKAGE = "ascend-doctor-checks"
 MODULE = f"{CRATE}/violations.rs"
 # Crates that the violations call and that checks do not depend on: a missing dependency would hide
 # that clippy refuses the call, too.
-NEEDED = ["anstream", "indicatif", "machine", "walkdir"]
+NEEDED = ["anstream", "indicatif", "machine", "rustix", "sysinfo", "tempfile", "walkdir"]
 # Lints of the compiler and of clippy that hold a boundary.
 LINTS = {
     "clippy::disallowed_methods",

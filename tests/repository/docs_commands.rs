@@ -105,6 +105,10 @@ fn documents() -> Vec<Document> {
 fn arguments(line: &str, prompts: bool) -> Option<Vec<String>> {
     let line = if prompts { line.strip_prefix("$ ")? } else { line };
     let rest = line.trim_start().strip_prefix("ascend-doctor ")?;
+    // A line of the crate graph in ARCHITECTURE.md.
+    if rest.trim_start().starts_with("->") {
+        return None;
+    }
     let words = rest
         .split_whitespace()
         .take_while(|word| !["#", ">", "|", "||", "&&", ";", "\\", "2>&1"].contains(word));
