@@ -11,7 +11,7 @@ use audit::judge::{Against, judge};
 use audit::ops::dispatch::Shipped;
 use audit::ops::installed::{Kernels, native_functions};
 use audit::ops::{Tables, Target};
-use machine::elf::strings_handed;
+use machine::elf::find_plt_strings;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&first, body)) = bytes.split_first() else { return };
@@ -35,7 +35,7 @@ fuzz_target!(|bytes: &[u8]| {
             let _ = native_functions(&String::from_utf8_lossy(body));
         }
         _ => {
-            if let Ok(strings) = strings_handed(&body, "_Z") {
+            if let Ok(strings) = find_plt_strings(&body, "_Z") {
                 let total: usize = strings.iter().map(String::len).sum();
                 assert!(total <= 64 << 20, "{total} bytes of strings from {}", body.len());
             }

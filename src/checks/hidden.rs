@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Check, Context};
 use base::report::{EvidenceKind, Found, Outcome};
-use facts::{Closed, Facts, Problem, ProblemKind};
+use facts::{Facts, Problem, ProblemKind, UnreadablePath};
 
 /// The check that tells what could not be read.
 const SCAN: &str = "SCAN-READ";
@@ -60,12 +60,12 @@ fn absent(key: &str) -> &'static [Area] {
 /// The outcome of the rule `id` without findings that what is closed could explain, and the places
 /// that could.
 fn without_doubtful(id: &str, outcome: Outcome, facts: &Facts) -> (Outcome, Vec<String>) {
-    if facts.closed.is_empty() || id.starts_with("SCAN-") {
+    if facts.unreadable.is_empty() || id.starts_with("SCAN-") {
         return (outcome, Vec::new());
     }
     let mut places: Vec<String> = Vec::new();
-    let mut blame = |closed: Option<&Closed>| -> bool {
-        let Some(Closed { real: place, .. }) = closed else { return false };
+    let mut blame = |closed: Option<&UnreadablePath>| -> bool {
+        let Some(UnreadablePath { real: place, .. }) = closed else { return false };
         if !places.contains(place) {
             places.push(place.clone());
         }
@@ -88,7 +88,7 @@ fn without_doubtful(id: &str, outcome: Outcome, facts: &Facts) -> (Outcome, Vec<
             }
         }
         Outcome::NotChecked(reason) => {
-            let hidden = facts.closed.iter().find(|closed| closed.is_above(&reason.what));
+            let hidden = facts.unreadable.iter().find(|closed| closed.is_above(&reason.what));
             if reason.what.starts_with('/') && blame(hidden) {
                 Outcome::blocked("unreadable", places.concat())
             } else {
@@ -112,7 +112,7 @@ fn as_problem(place: &str) -> Problem {
 }
 
 /// What is closed and could be why a rule found this.
-fn explanation<'f>(id: &str, found: &Found, facts: &'f Facts) -> Option<&'f Closed> {
+fn explanation<'f>(id: &str, found: &Found, facts: &'f Facts) -> Option<&'f UnreadablePath> {
     // Of the machine that the program runs on, what its user may not read is a finding by itself.
     if id == "CANN-OWNER" && facts.source == "live" {
         return None;
@@ -120,14 +120,14 @@ fn explanation<'f>(id: &str, found: &Found, facts: &'f Facts) -> Option<&'f Clos
     let files = found.evidence.iter().filter(|evidence| evidence.kind == EvidenceKind::File);
     let shown = files
         .filter(|evidence| evidence.source.trim_matches('/').contains('/'))
-        .find_map(|evidence| facts.closed.iter().find(|closed| closed.hides(&evidence.source)));
+        .find_map(|evidence| facts.unreadable.iter().find(|closed| closed.hides(&evidence.source)));
     shown.or_else(|| areas(id).iter().find_map(|area| closed_in(*area, facts)))
 }
 
-fn closed_in(area: Area, facts: &Facts) -> Option<&Closed> {
+fn closed_in(area: Area, facts: &Facts) -> Option<&UnreadablePath> {
     let cann = || facts.cann.active().or_else(|| facts.cann.newest());
     let paths: Vec<&str> = match area {
-        Area::AnyCann => return facts.closed.iter().find(|closed| hides_a_cann(closed, facts)),
+        Area::AnyCann => return facts.unreadable.iter().find(|closed| hides_a_cann(closed, facts)),
         Area::Cann if cann().is_none() => return closed_in(Area::AnyCann, facts),
         Area::Cann => cann().map(|install| install.path.as_str()).into_iter().collect(),
         Area::Nnal => {
@@ -147,8 +147,8 @@ fn closed_in(area: Area, facts: &Facts) -> Option<&Closed> {
             let packages = facts.python.site_dirs.iter().flat_map(|dir| {
                 ["torch", "torch_npu", "torch_npu.libs"].map(|package| format!("{dir}/{package}"))
             });
-            let hides = |closed: &Closed| packages.clone().any(|path| closed.hides(&path));
-            if let Some(closed) = facts.closed.iter().find(|closed| hides(closed)) {
+            let hides = |closed: &UnreadablePath| packages.clone().any(|path| closed.hides(&path));
+            if let Some(closed) = facts.unreadable.iter().find(|closed| hides(closed)) {
                 return Some(closed);
             }
             all
@@ -159,14 +159,17 @@ fn closed_in(area: Area, facts: &Facts) -> Option<&Closed> {
         // What is inside of one package hides no other.
         Area::Packages => {
             let dirs = &facts.python.site_dirs;
-            return facts.closed.iter().find(|closed| dirs.iter().any(|dir| closed.is_above(dir)));
+            return facts
+                .unreadable
+                .iter()
+                .find(|closed| dirs.iter().any(|dir| closed.is_above(dir)));
         }
     };
-    facts.closed.iter().find(|closed| paths.iter().any(|path| closed.hides(path)))
+    facts.unreadable.iter().find(|closed| paths.iter().any(|path| closed.hides(path)))
 }
 
 /// Whether an installation of CANN may be there, or beside the driver and the like.
-fn hides_a_cann(closed: &Closed, facts: &Facts) -> bool {
+fn hides_a_cann(closed: &UnreadablePath, facts: &Facts) -> bool {
     const OTHERS: [&str; 4] = ["driver", "firmware", "develop", "nnal"];
     let named = facts.cann.env_paths.iter().filter(|path| path.real.is_none());
     let bases = facts.cann.bases.iter().map(String::as_str).chain(["/usr/local/Ascend"]);
@@ -193,7 +196,7 @@ pub fn answers(context: &Context<'_>, selected: &[&'static Check]) -> Answers {
     let mut answers = Answers::default();
     let mut hidden = BTreeSet::new();
     let is_selected = |check: &Check| selected.iter().any(|one| one.id == check.id);
-    let closed = !context.facts.closed.is_empty();
+    let closed = !context.facts.unreadable.is_empty();
     for check in super::all().filter(|check| closed || is_selected(check)) {
         let (outcome, places) = without_doubtful(check.id, (check.run)(context), context.facts);
         if is_selected(check) {

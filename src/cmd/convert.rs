@@ -29,7 +29,7 @@ use convert::python::Project;
 use convert::report::{Done, report, shown, shown_directory};
 use data::Catalog;
 use data::{sentence, words};
-use machine::collect::installed;
+use machine::collect::find_installed;
 use render::{Format, render_page};
 use treeedit::commit::{Change, Committed, Finishing, commit};
 use treeedit::git;
@@ -165,7 +165,7 @@ impl Target {
             return Ok(Self { version: Some(version.clone()), found: None });
         }
         let machine = this_machine();
-        let found = installed(&machine, "torch-npu");
+        let found = find_installed(&machine, "torch-npu");
         let found = found.and_then(|(version, dir)| Some((version.parse().ok()?, dir)));
         let (version, found) = found.unzip();
         Ok(Self { version, found })

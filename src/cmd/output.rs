@@ -4,7 +4,7 @@
     reason = "asks for the terminal's variables, reads files that the user named"
 )]
 
-use machine::collect::now;
+use machine::collect::read_clock;
 use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
 use std::path::{Path, PathBuf};
 
@@ -59,7 +59,7 @@ impl Output {
             report.provenance.push(("settings".to_owned(), file.clone()));
         }
         report.fail_on = self.fail_on;
-        report.ended = now();
+        report.ended = read_clock();
         report.sort();
     }
 

@@ -3,32 +3,17 @@
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use base::calendar::date;
+use jiff::civil::{Date, date};
 
-/// A day of the Gregorian calendar; the order is that of time.
+/// The day at [`UNIX_EPOCH`].
+const EPOCH: Date = date(1970, 1, 1);
+
+/// A day of the Gregorian calendar, in chronological order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Day {
-    year: u16,
-    month: u8,
-    of_month: u8,
-}
+pub struct Day(Date);
 
 impl Day {
-    /// A day that exists.
-    pub fn new(year: u16, month: u8, day: u8) -> Option<Self> {
-        let leap =
-            year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-        let days = match month {
-            2 if leap => 29,
-            2 => 28,
-            4 | 6 | 9 | 11 => 30,
-            1..=12 => 31,
-            _ => return None,
-        };
-        (1..=days).contains(&day).then_some(Self { year, month, of_month: day })
-    }
-
-    /// `2027-01-31`.
+    /// Parses `2027-01-31`. [`Date`] accepts other forms too, which settings must not depend on.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('-');
         let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
@@ -36,25 +21,19 @@ impl Day {
         if !plain || parts.next().is_some() || (year.len(), month.len(), day.len()) != (4, 2, 2) {
             return None;
         }
-        Self::new(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?)
+        Date::new(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?).ok().map(Self)
     }
 
-    /// The day at a moment, in UTC. Before 1970 it is the first of them.
+    /// Returns the day at a moment, in UTC. Moments before 1970 count as the first day of 1970.
     pub fn of(moment: SystemTime) -> Self {
-        let seconds = moment.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let days = i64::try_from(seconds / 86_400).unwrap_or_default();
-        let (year, month, day) = date(days);
-        Self {
-            year: u16::try_from(year).unwrap_or(u16::MAX),
-            month: u8::try_from(month).unwrap_or(12),
-            of_month: u8::try_from(day).unwrap_or(31),
-        }
+        let since = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self(EPOCH.saturating_add(since))
     }
 }
 
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.of_month)
+        self.0.fmt(f)
     }
 }
 
@@ -65,8 +44,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_days_that_exist_are_read() {
-        for good in ["2028-02-29", "2000-02-29", "2027-12-31", "0001-01-01"] {
+    fn parse_accepts_only_existing_days() {
+        for good in
+            ["2028-02-29", "2000-02-29", "2027-12-31", "0001-01-01", "0000-01-01", "9999-12-31"]
+        {
             assert_eq!(Day::parse(good).unwrap().to_string(), good);
         }
         for bad in ["2027-02-29", "1900-02-29", "2027-13-01", "2027-00-10", "2027-1-01", "27-01-01"]
@@ -80,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_days() {
+    fn of_returns_the_utc_day() {
         for (seconds, day) in [
             (0, "1970-01-01"),
             (86_399, "1970-01-01"),

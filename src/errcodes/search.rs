@@ -1,7 +1,7 @@
 //! Words, in English or Chinese and with slips, to codes and causes.
 
 use super::{Cause, Family, Row, causes, families, rows};
-use base::text::distance;
+use base::text::distance_within;
 
 /// Something that a search found.
 #[derive(Debug, Clone, Copy)]
@@ -46,8 +46,7 @@ pub fn search(words: &str) -> Vec<Hit> {
 /// A word that is looked for.
 struct Token {
     text: String,
-    letters: Vec<char>,
-    /// How many slips are forgiven.
+    /// Number of tolerated typing errors. Only ASCII tokens tolerate any.
     slips: usize,
 }
 
@@ -64,15 +63,12 @@ fn tokens(word: &str) -> Vec<Token> {
                 4..8 => 1,
                 _ => 2,
             };
-            found.push(Token { text: part.to_owned(), letters, slips });
+            found.push(Token { text: part.to_owned(), slips });
         } else if letters.len() < 2 {
-            found.push(Token { text: part.to_owned(), letters, slips: 0 });
+            found.push(Token { text: part.to_owned(), slips: 0 });
         } else {
-            found.extend(letters.windows(2).map(|pair| Token {
-                text: pair.iter().collect(),
-                letters: pair.to_vec(),
-                slips: 0,
-            }));
+            let pairs = letters.windows(2);
+            found.extend(pairs.map(|pair| Token { text: pair.iter().collect(), slips: 0 }));
         }
     }
     found
@@ -106,10 +102,9 @@ fn score(wanted: &[Token], phrase: &str, title: &[&String], rest: &[&String]) ->
 /// Whether a word of the text is the token but for the slips that are forgiven.
 fn nearly(token: &Token, text: &str) -> bool {
     token.slips > 0
-        && text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
-            word.len().abs_diff(token.letters.len()) <= token.slips
-                && distance(&token.letters, &word.chars().collect::<Vec<_>>()) <= token.slips
-        })
+        && text
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .any(|word| distance_within(&token.text, word, token.slips).is_some())
 }
 
 #[cfg(test)]

@@ -10,9 +10,8 @@
 //! - [`chip`]: names of chip generations.
 //! - [`visible`]: the grammar of `ASCEND_RT_VISIBLE_DEVICES`.
 //! - [`redact`]: removes secrets, names and addresses from texts.
-//! - [`hash`], [`calendar`], [`progress`], [`tarball`], [`walk_error`]: small shared parts.
+//! - [`hash`], [`progress`], [`tarball`], [`walk_error`]: small shared parts.
 
-pub mod calendar;
 pub mod chip;
 pub mod hash;
 pub mod progress;

@@ -18,10 +18,10 @@ const HEADS: u64 = 1 << 20;
 /// Where a head cannot be read, is damaged, or longer than anybody needs.
 pub fn each<R: Read, Answer>(
     source: R,
-    mut visit: impl FnMut(&mut Entry<'_, Metered<R>>) -> ControlFlow<Answer>,
+    mut visit: impl FnMut(&mut Entry<'_, LimitedReader<R>>) -> ControlFlow<Answer>,
 ) -> io::Result<Option<Answer>> {
     let left = Rc::new(Cell::new(HEADS));
-    let mut archive = Archive::new(Metered { source, left: Rc::clone(&left) });
+    let mut archive = Archive::new(LimitedReader { source, left: Rc::clone(&left) });
     let mut entries = archive.entries()?;
     loop {
         left.set(HEADS);
@@ -37,12 +37,12 @@ pub fn each<R: Read, Answer>(
 }
 
 /// A stream of which so much may still be read.
-pub struct Metered<R> {
+pub struct LimitedReader<R> {
     source: R,
     left: Rc<Cell<u64>>,
 }
 
-impl<R: Read> Read for Metered<R> {
+impl<R: Read> Read for LimitedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = self.left.get();
         if left == 0 {

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_runtime_did_is_stronger_than_the_rules() {
+    fn runtime_result_overrides_rules() {
         let fault = |message, part: &str| Some(Fault::new(message, part));
         let cases = [
             ("", 0, fault("none", "")),

@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "walks where nothing is")]
-    fn the_words_of_walkers_are_left_out() {
+    fn cause_returns_the_system_error() {
         let error = walkdir::WalkDir::new("/no/such/directory").into_iter().next().unwrap();
         let error = error.unwrap_err();
         let plain = io::Error::from_raw_os_error(rustix::io::Errno::NOENT.raw_os_error());

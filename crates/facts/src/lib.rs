@@ -69,7 +69,7 @@ pub struct Facts {
     pub net: Net,
     /// What could not be read or understood.
     pub problems: Vec<Problem>,
-    /// What may not be looked into, and hid something that was looked for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub closed: Vec<Closed>,
+    /// Paths without read permission that a collector looked into.
+    #[serde(default, rename = "closed", skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<UnreadablePath>,
 }

@@ -14,7 +14,7 @@ pub struct Link {
     pub objects: Vec<LinkedObject>,
     /// Library names that several checks ask for, resolved over the same path: file name and
     /// where it was found first (`libascend_hal.so`, `libstdc++.so.6`, `libatb.so`, …).
-    pub probes: BTreeMap<String, Option<Resolved>>,
+    pub probes: BTreeMap<String, Option<ResolvedLibrary>>,
     /// All copies of `libgomp` that a process could load.
     pub libgomp: Vec<String>,
     /// Libraries that a copied tree does not hold since nobody copied the system's directories:
@@ -27,7 +27,7 @@ pub struct Link {
     /// object that asks, then the name. Where an object is loaded by several, the first that is
     /// examined decides.
     #[serde(default)]
-    pub loads: BTreeMap<String, BTreeMap<String, Resolved>>,
+    pub loads: BTreeMap<String, BTreeMap<String, ResolvedLibrary>>,
     /// Entries of `LD_PRELOAD` and `/etc/ld.so.preload` that cannot be loaded; the linker
     /// complains of each in every process, and goes on.
     #[serde(default)]
@@ -41,14 +41,14 @@ impl Link {
     }
 
     /// Where a probed library was found first.
-    pub fn probe(&self, name: &str) -> Option<&Resolved> {
+    pub fn probe(&self, name: &str) -> Option<&ResolvedLibrary> {
         self.probes.get(name)?.as_ref()
     }
 }
 
 /// A library found on the search path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Resolved {
+pub struct ResolvedLibrary {
     /// Path as the search composed it.
     pub path: String,
     /// Path without links.

@@ -49,28 +49,28 @@ impl Problem {
     }
 }
 
-/// A directory or file that may not be looked into, and that hid something: what seems to be
-/// absent may be behind it.
+/// A directory or file that the user has no permission to read, and that a collector looked into.
+/// Files below it seem to be missing, but may exist.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Closed {
-    /// Its path without links.
+pub struct UnreadablePath {
+    /// The path without links.
     pub real: String,
-    /// Other paths by which it was come to.
+    /// Other paths that lead to it.
     pub names: Vec<String>,
 }
 
-impl Closed {
-    /// Whether it hides `path`, or a part of what is below.
+impl UnreadablePath {
+    /// Returns whether `path`, or a part of the tree below it, is unreadable.
     pub fn hides(&self, path: &str) -> bool {
         self.is_above(path) || self.is_below(path)
     }
 
-    /// Whether it hides all of `path`.
+    /// Returns whether all of `path` is unreadable.
     pub fn is_above(&self, path: &str) -> bool {
         self.places().any(|place| is_below(path.trim_end_matches('/'), place))
     }
 
-    /// Whether it is, or is a part of what is below, `path`.
+    /// Returns whether the unreadable path is `path` or lies below it.
     pub fn is_below(&self, path: &str) -> bool {
         self.places().any(|place| is_below(place, path.trim_end_matches('/')))
     }

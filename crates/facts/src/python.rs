@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_two_metadata_directories_that_of_the_files_counts() {
+    fn metadata_next_to_files_wins() {
         let dist = |version: &str| Dist {
             name: "torch-npu".to_owned(),
             version: version.to_owned(),
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_normalised() {
+    fn names_are_normalized() {
         assert_eq!(normalize_name("torch_npu"), "torch-npu");
         assert_eq!(normalize_name("Foo.-_Bar"), "foo-bar");
     }

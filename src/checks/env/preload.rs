@@ -31,14 +31,14 @@ mod tests {
     use super::*;
     use crate::Profile;
     use data::Matrix;
-    use facts::{Facts, Resolved};
+    use facts::{Facts, ResolvedLibrary};
 
     fn judged(variable: Option<&str>, refused: &[&str], libc: bool) -> Outcome {
         let mut facts = Facts::default();
         facts.env.known = true;
         facts.env.vars.extend(variable.map(|value| ("LD_PRELOAD".to_owned(), value.to_owned())));
         facts.link.preload_refused = refused.iter().map(|&entry| entry.to_owned()).collect();
-        let libc = libc.then(Resolved::default);
+        let libc = libc.then(ResolvedLibrary::default);
         facts.link.probes = BTreeMap::from([("libc.so.6".to_owned(), libc)]);
         let matrix = Matrix::builtin();
         let profile = Profile::default();

@@ -4,7 +4,7 @@ use crate::{Context, Profile};
 use base::report::{Found, Outcome, Severity};
 use facts::{
     CannInstall, Dist, ElfDefect, Facts, LinkedObject, MissingLibrary, MissingVersion, Nnal,
-    Resolved, UndefinedSymbol,
+    ResolvedLibrary, UndefinedSymbol,
 };
 
 const CANN: &str = "/usr/local/Ascend/cann-8.5.0";
@@ -58,7 +58,7 @@ fn healthy() -> Facts {
         ("libstdc++.so.6", "/lib64/libstdc++.so.6"),
     ] {
         let path = path.to_owned();
-        let found = Resolved { real: path.clone(), path, via: "LD_LIBRARY_PATH".to_owned() };
+        let found = ResolvedLibrary { real: path.clone(), path, via: "LD_LIBRARY_PATH".to_owned() };
         link.probes.insert(name.to_owned(), Some(found));
     }
     facts.driver.libraries.insert(
@@ -248,7 +248,7 @@ fn names_without_contents_are_a_copy_and_not_a_fault() {
 #[test]
 fn the_stub_is_only_wrong_before_a_driver() {
     let mut facts = healthy();
-    let stub = Resolved {
+    let stub = ResolvedLibrary {
         path: format!("{CANN}/devlib/libascend_hal.so"),
         real: format!("{CANN}/devlib/libascend_hal.so"),
         via: "LD_LIBRARY_PATH".to_owned(),

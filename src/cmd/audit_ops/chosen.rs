@@ -13,7 +13,7 @@ use audit::ops::tables::Column;
 use audit::ops::{Match, Tables, Target};
 use base::text::Text;
 use data::sentence;
-use machine::collect::installed;
+use machine::collect::find_installed;
 use machine::sysroot::Sysroot;
 
 /// The torch_npu that is judged for, and how it was chosen.
@@ -45,7 +45,7 @@ impl Chosen {
         if let Some(Some(path)) = &args.installed {
             return at(path, machine, tables);
         }
-        let there = installed(machine, "torch-npu");
+        let there = find_installed(machine, "torch-npu");
         if args.installed.is_some() {
             let (version, dir) = there.context(
                 "no torch_npu is installed where this machine's Python would find it; name its \

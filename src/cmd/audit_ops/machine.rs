@@ -36,7 +36,7 @@ pub(super) fn chip(args: &AuditOpsArgs, machine: &Sysroot) -> anyhow::Result<Opt
         })?;
         return Ok(Some(family));
     }
-    let facts = collect::devices(machine);
+    let facts = collect::collect_devices(machine);
     Ok(chip::chip(&facts).map(|chip| chip.family))
 }
 
@@ -79,7 +79,7 @@ impl Cann {
     /// What `--cann` names, a directory or a version; else the CANN that this machine selects.
     pub(super) fn find(asked: Option<&str>, machine: &Sysroot) -> anyhow::Result<Option<Self>> {
         let Some(asked) = asked else {
-            let facts = collect::cann(machine);
+            let facts = collect::collect_cann(machine);
             let home =
                 facts.cann.installs.iter().find(|install| {
                     facts.env.vars.get("ASCEND_HOME_PATH").is_some_and(|home| {

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::super::output::open_argument;
 use super::search::{named_as, reports_in};
 use fleet::{Fleet, Labelled, MAX_DOCUMENT, Piece, Record, Refused, Splitter, read};
-use machine::collect::now;
+use machine::collect::read_clock;
 
 /// The largest file, in bytes: one report, or the lines of `verify --json`.
 const MAX_FILE: u64 = 64 << 20;
@@ -212,7 +212,7 @@ impl Heard<'_> {
     /// Reads the documents that wait.
     fn read_waiting(&mut self) {
         // A stream arrives while it is made: what was just read was made just now.
-        let arrived = now().and_then(|now| i64::try_from(now).ok());
+        let arrived = read_clock().and_then(|now| i64::try_from(now).ok());
         self.bytes = 0;
         let outcomes: Vec<_> = std::mem::take(&mut self.waiting)
             .into_par_iter()

@@ -10,7 +10,7 @@ use crate::cli::{FleetCommand, MergeArgs};
 use base::report::ExitStatus;
 use data::sentence;
 use fleet::{Expected, Fleet, GroupBy, Options, report};
-use machine::collect::now;
+use machine::collect::read_clock;
 
 /// The largest file of expected hosts, in bytes.
 const EXPECT_LIMIT: u64 = 16 << 20;
@@ -39,7 +39,7 @@ fn merge(args: &MergeArgs, output: &Output) -> anyhow::Result<ExitStatus> {
         .transpose()?;
     let mut fleet = Fleet::default();
     let other = inputs::read_all(&args.inputs, &mut fleet).context("cannot merge")?;
-    let now = now().and_then(|now| i64::try_from(now).ok());
+    let now = read_clock().and_then(|now| i64::try_from(now).ok());
     let options = Options { group_by: args.group_by, expected, now };
     let mut report = report(&fleet, &options);
     if let Some(line) = other.first {

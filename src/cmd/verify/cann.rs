@@ -15,7 +15,7 @@ pub(super) struct Installed {
 /// Looks for CANN in the usual places.
 pub(super) fn find() -> Option<Installed> {
     let machine = Sysroot::live();
-    let facts = collect::cann(&machine);
+    let facts = collect::collect_cann(&machine);
     let install = facts.cann.active()?;
     let path = install.path.clone();
     let arch = std::env::consts::ARCH;

@@ -27,7 +27,7 @@ pub(super) fn report(
         .flat_map(|ran| &ran.events)
         .any(|event| matches!(event, Event::Loaded { simulated: true, .. }));
     let machine = Sysroot::live();
-    let identity = collect::identity(&machine);
+    let identity = collect::read_identity(&machine);
     let own = || machine.machine().hostname.clone().unwrap_or_default();
     let host = named.map_or_else(own, str::to_owned);
     let subject = if simulated { format!("{host} ({SIMULATED})") } else { host.clone() };
@@ -80,7 +80,7 @@ pub(super) fn report(
         "host".to_owned(),
         json!({ "name": host, "machine": identity.0, "boot": identity.1 }),
     );
-    report.extra.insert("taken".to_owned(), json!(collect::now()));
+    report.extra.insert("taken".to_owned(), json!(collect::read_clock()));
     report
         .extra
         .insert("devices".to_owned(), json!(done.devices.iter().map(device).collect::<Vec<_>>()));

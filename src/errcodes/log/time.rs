@@ -1,13 +1,13 @@
-//! The moments that logs print.
+//! Timestamps of log lines.
 
 use std::fmt;
 
+use jiff::SignedDuration;
+use jiff::civil::{Date, date};
 use serde::{Serialize, Serializer};
 
-use base::calendar::{date, days};
-
-/// A moment of the clock of the machine that wrote the line, in microseconds of the proleptic
-/// Gregorian calendar since 1970 without a time zone: logs name none.
+/// A timestamp by the clock of the machine that wrote the line, in microseconds since 1970. It has
+/// no time zone, because logs do not print one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub i64);
 
@@ -17,6 +17,8 @@ pub(super) const SECOND: i64 = 1_000_000;
 const NO_YEAR: i64 = 4;
 /// How far the clocks of machines may be apart, where a year is to be found, in microseconds.
 const DAY: i64 = 86_400 * SECOND;
+/// The day at which microseconds start to count.
+const EPOCH: Date = date(1970, 1, 1);
 
 impl Time {
     /// From the parts of a date and a time; `None` if there is no such moment.
@@ -34,13 +36,14 @@ impl Time {
             && minute < 60
             && second < 61
             && micros < 1_000_000;
-        sound.then(|| {
-            let seconds = days(year, month, day) * 86_400
-                + i64::from(hour) * 3_600
-                + i64::from(minute) * 60
-                + i64::from(second);
-            Self(seconds * SECOND + i64::from(micros))
-        })
+        if !sound {
+            return None;
+        }
+        let seconds = days_since_epoch(year, month, day)? * 86_400
+            + i64::from(hour) * 3_600
+            + i64::from(minute) * 60
+            + i64::from(second);
+        Some(Self(seconds * SECOND + i64::from(micros)))
     }
 
     /// Finds the first date with a time in `line`: `2024-11-28-11:59:30.645.648`,
@@ -104,14 +107,25 @@ impl Time {
         }
         let ((_, month, day), micros) = self.parts();
         let ((year, ..), _) = latest.parts();
-        let moment = |year: i64| Self(days(year, month, day) * DAY + micros);
-        if moment(year).0 <= latest.0 + DAY { moment(year) } else { moment(year - 1) }
+        let in_year = |year| Some(Self(days_since_epoch(year, month, day)? * DAY + micros));
+        let same_year = in_year(year).filter(|time| time.0 <= latest.0 + DAY);
+        same_year.or_else(|| in_year(year - 1)).unwrap_or(self)
     }
 
     /// Year, month and day, and the microseconds since midnight.
     fn parts(self) -> ((i64, u32, u32), i64) {
-        (date(self.0.div_euclid(DAY)), self.0.rem_euclid(DAY))
+        let days = SignedDuration::from_hours(self.0.div_euclid(DAY) * 24);
+        let date = EPOCH.saturating_add(days);
+        let small = |value: i8| u32::try_from(value).unwrap_or(0);
+        ((date.year().into(), small(date.month()), small(date.day())), self.0.rem_euclid(DAY))
     }
+}
+
+/// Returns the number of days from [`EPOCH`] to a date. A day beyond the end of its month counts
+/// on into the next month: a line with a wrong date keeps its place among the others.
+fn days_since_epoch(year: i64, month: u32, day: u32) -> Option<i64> {
+    let first = Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, 1).ok()?;
+    Some(EPOCH.duration_until(first).as_hours() / 24 + i64::from(day) - 1)
 }
 
 /// `06-10` behind a blank, or at the start: loggers of vLLM.
@@ -232,6 +246,27 @@ mod tests {
             ("Mar 15 03:40:50 host kernel: x", "03-15 03:40:50.000"),
         ] {
             assert_eq!(shown(line).as_deref(), Some(time), "{line}");
+        }
+    }
+
+    /// Eras of the Gregorian calendar have 400 years.
+    #[test]
+    fn days_since_epoch_count_leap_years_and_days_beyond_the_month() {
+        for ((year, month, day), days) in [
+            ((1970, 1, 1), 0),
+            ((1969, 12, 31), -1),
+            ((2000, 2, 29), 11_016),
+            ((2000, 3, 1), 11_017),
+            ((2001, 2, 29), 11_382),
+            ((2001, 3, 1), 11_382),
+            ((2999, 12, 31), 376_199),
+            ((4, 2, 29), -718_008),
+        ] {
+            assert_eq!(days_since_epoch(year, month, day), Some(days), "{year}-{month}-{day}");
+        }
+        for at in (0..376_200).step_by(37) {
+            let ((year, month, day), micros) = Time(at * DAY + 5).parts();
+            assert_eq!((days_since_epoch(year, month, day), micros), (Some(at), 5));
         }
     }
 

@@ -65,7 +65,8 @@ fn registrations_of_wheels_are_those_of_the_dispatcher() {
         let mut entry = zip.by_name("torch_npu/lib/libtorch_npu.so").unwrap();
         std::io::copy(&mut entry, &mut library).unwrap();
         let started = std::time::Instant::now();
-        let names = elf::strings_handed(&library.as_slice(), "_ZNR5torch7Library5_implE").unwrap();
+        let names =
+            elf::find_plt_strings(&library.as_slice(), "_ZNR5torch7Library5_implE").unwrap();
         let took = started.elapsed();
         let (elf_precision, elf_recall, _) = score(&of_library(&names, tables), classes);
         println!(

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_hash_is_refused() {
+    fn non_hashes_are_rejected() {
         assert_eq!(Sha256::from_hex("e3"), None);
         assert_eq!(Sha256::from_hex(&"+1".repeat(32)), None);
         assert_eq!(Sha256::from_hex(&"é".repeat(32)), None);

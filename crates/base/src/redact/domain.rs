@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_are_told_from_names_in_programs() {
+    fn hosts_differ_from_program_names() {
         for host in [
             "node-17.example.com",
             "gpu01.cluster.local",

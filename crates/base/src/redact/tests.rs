@@ -237,7 +237,7 @@ proptest::proptest! {
 
     /// Found secrets stay found.
     #[test]
-    fn a_second_time_changes_nothing(
+    fn redaction_is_idempotent(
         text in "(token=|password: |://|[a@&?;/=\"' \n]|sk-|[a-z0-9]{8}|bearer |Authorization: |\\*){0,16}",
     ) {
         let mut redactor = Redactor::new(Level::Secrets, []);

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn one_line_stays_one_line() {
+    fn escape_line_keeps_one_line() {
         assert_eq!(escape_line("a\nb\tc\rd"), "a\\nb\\tc\\rd");
     }
 }

@@ -8,7 +8,7 @@ mod template;
 
 pub use escape::{acts_on_terminal, escape, escape_html, escape_line};
 pub use lang::Lang;
-pub use nearest::{distance, distance_within, nearest};
+pub use nearest::{distance_within, nearest};
 pub use quote::shell_quote;
 pub use template::{Part, described, fill, fill_quoted, parts, placeholders};
 

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_come_with_what_they_count() {
+    fn counted_nouns_follow_the_number() {
         let of = |n: &str| {
             let args = BTreeMap::from([("n", n.to_owned())]);
             fill("{n:file holds|files hold} {n} of {m:byte|bytes} {a:b} {n:c", &args)

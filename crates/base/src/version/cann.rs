@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{MAX_LEN, VersionError, number, number_after};
+use super::number::{MAX_LEN, VersionError, number, number_after};
 
 /// How finished a version is. The order is the order of publication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -269,7 +269,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_shown_is_read_back(version in any()) {
+        fn displayed_version_parses_to_same_value(version in any()) {
             prop_assert_eq!(v(&version.to_string()), version);
         }
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
-use super::{MAX_LEN, VersionError, number, number_after};
+use super::number::{MAX_LEN, VersionError, number, number_after};
 
 /// The most parts that a version has.
 const MAX_PARTS: usize = 12;
@@ -205,7 +205,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_shown_is_read_back(version in any()) {
+        fn displayed_version_parses_to_same_value(version in any()) {
             prop_assert_eq!(v(&version.to_string()), version);
         }
 

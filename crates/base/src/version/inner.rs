@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{MAX_LEN, VersionError, number};
+use super::number::{MAX_LEN, VersionError, number};
 
 /// An `Innerversion`: `V100R001C19SPC001B124`, or the shorter `V100R001C19` of compatibility
 /// lists.
@@ -119,7 +119,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_shown_is_read_back(text in "V[1-9][0-9]{2}R[0-9]{3}C[0-9]{2}(SPC[0-9]{3})?(B[0-9]{3})?") {
+        fn displayed_version_parses_to_same_value(text in "V[1-9][0-9]{2}R[0-9]{3}C[0-9]{2}(SPC[0-9]{3})?(B[0-9]{3})?") {
             prop_assert_eq!(text.parse::<InnerVersion>().unwrap().to_string(), text);
         }
     }

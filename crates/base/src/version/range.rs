@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::str::FromStr;
 
-use super::{VersionError, number};
+use super::number::{VersionError, number};
 
 /// The longest list that is read, in bytes.
 const MAX_LIST: usize = 8192;
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn package_ranges_speak_about_the_parts_they_write() {
+    fn package_ranges_compare_only_written_parts() {
         let range: PackageRange = ">=7.6, <=8.2".parse().unwrap();
         assert_eq!(range.accepts("8.2.0.0.201"), Some(true));
         assert_eq!(range.accepts("8.3.0.1.200"), Some(false));

@@ -207,12 +207,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_says_anything() {
+    fn missing_evidence_gives_no_verdict() {
         assert_eq!(tree(&[]), Container::default());
     }
 
     #[test]
-    fn a_host_is_a_host() {
+    fn host_is_not_a_container() {
         let found = tree(&[("/proc/1/cgroup", "0::/init.scope\n")]);
         assert_eq!(found.inside, Some(false));
         // The root of a live system.
@@ -252,13 +252,13 @@ mod tests {
     }
 
     #[test]
-    fn the_sidecar_has_the_last_word() {
+    fn sidecar_overrides_evidence() {
         let found = tree(&[("/.dockerenv", ""), (".process.json", r#"{"in_container": false}"#)]);
         assert_eq!(found.inside, Some(false));
     }
 
     #[test]
-    fn sizes_of_tmpfs() {
+    fn tmpfs_sizes_are_parsed() {
         let found = tree(&[(
             "/proc/self/mountinfo",
             "1 0 0:1 / /dev/shm rw,nosuid shared:2 - tmpfs shm rw,size=65536k\n",

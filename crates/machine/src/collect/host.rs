@@ -65,7 +65,7 @@ pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
 fn os_release(sysroot: &Sysroot) -> InfoFile {
     let paths = ["/etc/os-release", "/usr/lib/os-release"];
     let Some((path, text)) =
-        paths.iter().find_map(|path| Some((path, sysroot.text_if_there(path)?)))
+        paths.iter().find_map(|path| Some((path, sysroot.read_text_if_exists(path)?)))
     else {
         return InfoFile::default();
     };
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copied_host() {
+    fn reads_copied_host() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();
         write(

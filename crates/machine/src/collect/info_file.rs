@@ -35,7 +35,7 @@ pub fn parse_info(path: &str, text: &str) -> (InfoFile, Vec<u32>) {
 /// Reads such a file, if it is there. One that holds no field at all, or a line that is no
 /// field, is noted as malformed.
 pub(super) fn read_info(sysroot: &Sysroot, path: &str) -> Option<InfoFile> {
-    let text = sysroot.text_if_there(path)?;
+    let text = sysroot.read_text_if_exists(path)?;
     let (file, bad) = parse_info(path, &text);
     if file.fields.is_empty() {
         sysroot.problem(path, ProblemKind::Malformed, "no `key=value` line in it");

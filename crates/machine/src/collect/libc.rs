@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn by_the_name_of_the_file() {
+    fn version_comes_from_file_name() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("lib64")).unwrap();
         fs::write(dir.path().join("lib64/libc-2.28.so"), "").unwrap();
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn by_the_versions_inside() {
+    fn highest_version_finds_glibc_symbols() {
         assert_eq!(
             highest_version(b"x\0GLIBC_2.17\0GLIBC_2.35\0GLIBC_2.3.4\0GLIBC_PRIVATE\0"),
             Some(35)

@@ -41,17 +41,17 @@ pub struct Options {
 
 /// A distribution that the machine's Python would import, by the names of metadata alone: its
 /// version, and the directory that it stands in. Neither runs nor reads anything else.
-pub fn installed(sysroot: &Sysroot, name: &str) -> Option<(String, String)> {
-    python::installed(sysroot, name)
+pub fn find_installed(sysroot: &Sysroot, name: &str) -> Option<(String, String)> {
+    python::find_installed(sysroot, name)
 }
 
 /// Digests that tell machines apart, as [`facts::Host`] has them: `machine`, `boot`.
-pub fn identity(sysroot: &Sysroot) -> (Option<String>, Option<String>) {
+pub fn read_identity(sysroot: &Sysroot) -> (Option<String>, Option<String>) {
     host::identities(sysroot)
 }
 
 /// Only the driver and the devices.
-pub fn devices(sysroot: &Sysroot) -> Facts {
+pub fn collect_devices(sysroot: &Sysroot) -> Facts {
     let mut facts = Facts::default();
     driver::collect(sysroot, &mut facts);
     device::collect(sysroot, &mut facts);
@@ -59,7 +59,7 @@ pub fn devices(sysroot: &Sysroot) -> Facts {
 }
 
 /// Only the installations of CANN, and the environment that selects one.
-pub fn cann(sysroot: &Sysroot) -> Facts {
+pub fn collect_cann(sysroot: &Sysroot) -> Facts {
     let mut facts = Facts { env: sysroot.env().clone(), ..Facts::default() };
     driver::collect(sysroot, &mut facts);
     cann::collect(sysroot, &mut facts);
@@ -94,14 +94,14 @@ pub fn collect(sysroot: &Sysroot, options: &Options) -> Facts {
     facts.link = timed("libraries", || link::collect(sysroot, &facts));
     facts.integrity = timed("hashes", || integrity::collect(sysroot, &facts.python, options));
     facts.problems = sysroot.problems();
-    facts.closed = sysroot.closed();
+    facts.unreadable = sysroot.unreadable_paths();
     // At the end: what gathers reports compares it with the moment at which they arrive.
-    facts.taken = sysroot.is_live().then(now).flatten();
+    facts.taken = sysroot.is_live().then(read_clock).flatten();
     facts
 }
 
 /// Seconds since 1970, UTC; `None` of a clock that stands before.
-pub fn now() -> Option<u64> {
+pub fn read_clock() -> Option<u64> {
     SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
 }
 

@@ -29,7 +29,7 @@ pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
     ];
     let hccn_tool = tools.into_iter().find(|path| sysroot.is_file(path));
     facts.net = Net {
-        hccn: sysroot.text_if_there(HCCN_CONF).map(|text| parse_hccn(HCCN_CONF, &text)),
+        hccn: sysroot.read_text_if_exists(HCCN_CONF).map(|text| parse_hccn(HCCN_CONF, &text)),
         hccn_tool_usable: hccn_tool.as_deref().and_then(|tool| may_execute(sysroot, tool)),
         hccn_tool,
         ranktable: rank_table(sysroot),
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_of_a_rank_table() {
+    fn rank_table_entries_have_line_numbers() {
         let text = b"{\n \"status\": \"completed\", \"a\\\"b\": 1,\n \"version\":\n \"1.0\",\n\
             \"server_list\": [{\"device\": [{\"device_ip\": \"1.1.1.1\"},\n\
             {\"device_id\": \"1\"},\n{\"device_ip\":\"1.1.1.1\"}]}]}";

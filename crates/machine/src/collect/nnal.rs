@@ -70,7 +70,7 @@ fn read(sysroot: &Sysroot, root: &str) -> Nnal {
 
 /// Unlike that of CANN, this `version.info` is written as `key : value`.
 fn version_info(sysroot: &Sysroot, path: &str) -> Option<InfoFile> {
-    let text = sysroot.text_if_there(path)?;
+    let text = sysroot.read_text_if_exists(path)?;
     let mut info = InfoFile { path: path.to_owned(), ..InfoFile::default() };
     for (number, line) in (1..=256).zip(text.lines()) {
         if let Some((key, value)) = line.split_once([':', '=']) {

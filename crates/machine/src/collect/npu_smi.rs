@@ -217,7 +217,7 @@ mod tests {
     const B: &str = include_str!("../../../../tests/support/npu_smi_910b.txt");
 
     #[test]
-    fn two_cards_of_910b() {
+    fn two_910b_cards_are_parsed() {
         let smi = parse(B);
         assert_eq!(smi.version.as_deref(), Some("25.2.0"));
         assert_eq!(smi.chips.len(), 2);
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_said_to_be_idle_is() {
+    fn chips_are_idle_only_if_reported() {
         assert_eq!(processes(B), Some(Vec::new()));
         let said = |npu: u32| {
             let line = B.lines().find(|line| line.contains(&format!("found in NPU {npu}")));
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wide_table_of_310p_and_its_processes() {
+    fn wide_table_of_310p_is_parsed() {
         let smi = parse(
             "\
 | npu-smi 24.1.0.1                                 Version: 24.1.0.1                                     |
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_numeric_name_and_no_bus_address() {
+    fn numeric_name_without_bus_address_is_parsed() {
         let smi = parse(
             "| NPU     Name | Health | x |\n| Chip    Device | Bus-Id | y |\n+==+\n\
              | 0       310  | OK     | 12 |\n| 0       0    | NA     | 0 1642 / 7568 |\n+==+\n",
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_and_the_board_page() {
+    fn errors_and_board_page_are_parsed() {
         let smi = parse(
             "DrvMngGetConsoleLogLevel failed. (g_conLogLevel=3)\n\
              dcmi module initialize failed. ret is -8005\n",

@@ -1,14 +1,23 @@
 //! The dynamic section: names of dependencies, search paths, where the tables are.
 
-use super::Error;
-use super::header::{Header, malformed};
-use super::source::{Source, Window, u16_at, u32_at, u64_at};
-use super::symbols::MAX_NAMES;
+use object::elf::{
+    DT_GNU_HASH, DT_HASH, DT_JMPREL, DT_NEEDED, DT_NULL, DT_PLTRELSZ, DT_RELA, DT_RELASZ, DT_RPATH,
+    DT_RUNPATH, DT_SONAME, DT_STRSZ, DT_STRTAB, DT_SYMTAB, DT_VERDEF, DT_VERDEFNUM, DT_VERNEED,
+    DT_VERNEEDNUM, DT_VERSYM, Dyn64, VER_FLG_BASE, VER_FLG_WEAK, VERSYM_VERSION, Verdaux, Verdef,
+    Vernaux, Verneed,
+};
+use object::{LittleEndian, pod};
+
+use super::error::{Error, malformed};
+use super::header::Header;
+use super::source::{LE, Source, Window};
 
 /// More than any real dynamic section.
 const MAX_DYNAMIC: u64 = 1 << 20;
 /// Longest name that is read; mangled C++ names reach some thousand bytes.
 pub(super) const MAX_NAME: usize = 64 << 10;
+/// Most bytes of names that are read from one object: names in a file may overlap.
+pub(super) const MAX_NAMES: usize = 256 << 20;
 /// Most entries in the version tables.
 const MAX_VERSIONS: usize = 4096;
 
@@ -55,36 +64,39 @@ pub(super) fn read(source: &dyn Source, header: &Header) -> Result<(Dynamic, Tab
     }
     let size = usize::try_from(segment.size).unwrap_or(0);
     let mut window = Window::new(source, size.max(16));
-    let table = window.bytes(segment.offset, size)?.map(<[u8]>::to_vec);
+    let table = window.bytes(segment.offset, size)?;
     let table = table.ok_or_else(|| malformed("the dynamic section is outside of the file"))?;
+    let count = size / size_of::<Dyn64<LittleEndian>>();
+    let entries = pod::slice_from_bytes::<Dyn64<LittleEndian>>(table, count);
+    let entries = entries.map_or(&[][..], |(entries, _)| entries);
 
     let mut tables = Tables::default();
     let (mut needed, mut soname, mut rpath, mut runpath) = (Vec::new(), None, None, None);
     let (mut verneed, mut verdef, mut needs, mut defs) = (None, None, 0_u64, 0_u64);
     let mut strings = None;
     let (mut jumps, mut jumps_size, mut relocations, mut relocations_size) = (None, 0, None, 0);
-    for entry in table.chunks_exact(16) {
-        let value = u64_at(entry, 8).unwrap_or(0);
-        match u64_at(entry, 0).unwrap_or(0) {
-            0 => break,
-            1 => needed.push(value),
-            4 => tables.sysv_hash = Some(value),
-            5 => strings = Some(value),
-            2 => jumps_size = value,
-            6 => tables.symbols = Some(value),
-            7 => relocations = Some(value),
-            8 => relocations_size = value,
-            23 => jumps = Some(value),
-            10 => tables.strings_size = value,
-            14 => soname = Some(value),
-            15 => rpath = Some(value),
-            29 => runpath = Some(value),
-            0x6fff_fef5 => tables.gnu_hash = Some(value),
-            0x6fff_fff0 => tables.version_symbols = Some(value),
-            0x6fff_fffc => verdef = Some(value),
-            0x6fff_fffd => defs = value,
-            0x6fff_fffe => verneed = Some(value),
-            0x6fff_ffff => needs = value,
+    for entry in entries {
+        let value = entry.d_val.get(LE);
+        match entry.d_tag.get(LE) {
+            DT_NULL => break,
+            DT_NEEDED => needed.push(value),
+            DT_HASH => tables.sysv_hash = Some(value),
+            DT_STRTAB => strings = Some(value),
+            DT_PLTRELSZ => jumps_size = value,
+            DT_SYMTAB => tables.symbols = Some(value),
+            DT_RELA => relocations = Some(value),
+            DT_RELASZ => relocations_size = value,
+            DT_JMPREL => jumps = Some(value),
+            DT_STRSZ => tables.strings_size = value,
+            DT_SONAME => soname = Some(value),
+            DT_RPATH => rpath = Some(value),
+            DT_RUNPATH => runpath = Some(value),
+            DT_GNU_HASH => tables.gnu_hash = Some(value),
+            DT_VERSYM => tables.version_symbols = Some(value),
+            DT_VERDEF => verdef = Some(value),
+            DT_VERDEFNUM => defs = value,
+            DT_VERNEED => verneed = Some(value),
+            DT_VERNEEDNUM => needs = value,
             _ => {}
         }
     }
@@ -142,11 +154,8 @@ impl Names<'_> {
     }
 }
 
-const VERSION_IS_WEAK: u16 = 2;
-const VERSION_IS_BASE: u16 = 1;
-
-/// A chain of records that each say how far the next one is; a distance of 0 ends it. Distances
-/// are positive, so that it cannot go round in circles.
+/// Reads `DT_VERNEED`: a chain of records that contain the distance to the next one, or 0 at the
+/// end. Distances are positive, so the chain cannot form a loop.
 fn version_needs(
     walk: &mut Window<'_>,
     mut at: u64,
@@ -157,28 +166,28 @@ fn version_needs(
     let mut out: Vec<(String, Vec<String>)> = Vec::new();
     let mut total = 0;
     for _ in 0..count.min(MAX_VERSIONS as u64) {
-        let Some(record) = walk.bytes(at, 16)?.map(<[u8]>::to_vec) else { break };
-        let library = names.get(u32_at(&record, 4).unwrap_or(0).into())?;
+        let Some(record) = walk.record::<Verneed<LittleEndian>>(at)? else { break };
+        let library = names.get(record.vn_file.get(LE).into())?;
         let mut versions = Vec::new();
-        let mut aux_at = at.saturating_add(u32_at(&record, 8).unwrap_or(0).into());
-        for _ in 0..u16_at(&record, 2).unwrap_or(0) {
+        let mut aux_at = at.saturating_add(record.vn_aux.get(LE).into());
+        for _ in 0..record.vn_cnt.get(LE) {
             total += 1;
             if total > MAX_VERSIONS {
                 return Err(malformed("thousands of versions"));
             }
-            let Some(aux) = walk.bytes(aux_at, 16)?.map(<[u8]>::to_vec) else { break };
-            indexes.push((u16_at(&aux, 6).unwrap_or(0) & 0x7fff, out.len()));
-            if u16_at(&aux, 4).unwrap_or(0) & VERSION_IS_WEAK == 0 {
-                versions.push(names.get(u32_at(&aux, 8).unwrap_or(0).into())?);
+            let Some(aux) = walk.record::<Vernaux<LittleEndian>>(aux_at)? else { break };
+            indexes.push((aux.vna_other.get(LE) & VERSYM_VERSION, out.len()));
+            if aux.vna_flags.get(LE) & VER_FLG_WEAK == 0 {
+                versions.push(names.get(aux.vna_name.get(LE).into())?);
             }
-            let next = u32_at(&aux, 12).unwrap_or(0);
+            let next = aux.vna_next.get(LE);
             if next == 0 {
                 break;
             }
             aux_at = aux_at.saturating_add(next.into());
         }
         out.push((library, versions));
-        let next = u32_at(&record, 12).unwrap_or(0);
+        let next = record.vn_next.get(LE);
         if next == 0 {
             break;
         }
@@ -187,6 +196,7 @@ fn version_needs(
     Ok(out)
 }
 
+/// Reads `DT_VERDEF`, a chain like `DT_VERNEED`.
 fn version_definitions(
     walk: &mut Window<'_>,
     mut at: u64,
@@ -195,14 +205,14 @@ fn version_definitions(
 ) -> Result<Vec<String>, Error> {
     let mut out = Vec::new();
     for _ in 0..count.min(MAX_VERSIONS as u64) {
-        let Some(record) = walk.bytes(at, 20)?.map(<[u8]>::to_vec) else { break };
-        let aux_at = at.saturating_add(u32_at(&record, 12).unwrap_or(0).into());
-        if u16_at(&record, 2).unwrap_or(0) & VERSION_IS_BASE == 0
-            && let Some(name) = walk.bytes(aux_at, 8)?.and_then(|aux| u32_at(aux, 0))
+        let Some(record) = walk.record::<Verdef<LittleEndian>>(at)? else { break };
+        let aux_at = at.saturating_add(record.vd_aux.get(LE).into());
+        if record.vd_flags.get(LE) & VER_FLG_BASE == 0
+            && let Some(aux) = walk.record::<Verdaux<LittleEndian>>(aux_at)?
         {
-            out.push(names.get(name.into())?);
+            out.push(names.get(aux.vda_name.get(LE).into())?);
         }
-        let next = u32_at(&record, 16).unwrap_or(0);
+        let next = record.vd_next.get(LE);
         if next == 0 {
             break;
         }

@@ -1,17 +1,22 @@
-//! The file header and the program headers: what kind of object it is, and whether it is whole.
+//! The file header and the program headers: the kind of the object, and whether the file has all
+//! of its parts.
 
-use super::Error;
-use super::source::{Source, Window, u16_at, u32_at, u64_at};
+use object::elf::{
+    ELFCLASS64, ELFDATA2LSB, ELFMAG, EM_386, EM_AARCH64, EM_ARM, EM_LOONGARCH, EM_PPC64, EM_RISCV,
+    EM_S390, EM_X86_64, FileHeader64, PF_X, PT_DYNAMIC, PT_LOAD, ProgramHeader64, SectionHeader64,
+};
+use object::{LittleEndian, pod};
+
 use facts::ElfDefect;
 
-const HEADER: usize = 64;
-const PROGRAM_HEADER: usize = 56;
-const SECTION_HEADER: u64 = 64;
+use super::error::{Error, malformed};
+use super::source::{LE, Source, Window};
+
+const HEADER: usize = size_of::<FileHeader64<LittleEndian>>();
+const PROGRAM_HEADER: usize = size_of::<ProgramHeader64<LittleEndian>>();
+const SECTION_HEADER: u64 = size_of::<SectionHeader64<LittleEndian>>() as u64;
 /// More than any real object has.
 const MAX_SEGMENTS: u16 = 1024;
-
-const PT_LOAD: u32 = 1;
-const PT_DYNAMIC: u32 = 2;
 
 /// A part of the file that is mapped to memory.
 #[derive(Debug, Clone, Copy)]
@@ -23,13 +28,13 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Whether there is code in it (`PF_X`).
+    /// Returns whether the segment contains code.
     pub(super) fn is_executable(&self) -> bool {
-        self.flags & 1 != 0
+        self.flags & PF_X != 0
     }
 }
 
-/// What the headers say.
+/// The fields of the headers that a dynamic linker uses.
 #[derive(Debug)]
 pub(super) struct Header {
     pub(super) machine: u16,
@@ -39,35 +44,31 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads the headers, and compares the sizes they name with the size of the file.
+    /// Reads the headers, and compares their sizes with the size of the file.
     pub(super) fn read(source: &dyn Source) -> Result<Self, Error> {
         let size = source.size();
         if size == 0 {
             return Err(Error::Defect(ElfDefect::Empty));
         }
+        let truncated = || Error::Defect(ElfDefect::Truncated { size, expected: HEADER as u64 });
         let mut window = Window::new(source, HEADER + 16 * PROGRAM_HEADER);
         let head = window.bytes(0, HEADER.min(usize::try_from(size).unwrap_or(HEADER)))?;
-        let head = head.unwrap_or_default().to_vec();
-        if !head.starts_with(b"\x7fELF") {
-            // A file that ends inside the magic number is cut off as much as one that ends later.
-            let cut = !head.is_empty() && head.len() < 4 && b"\x7fELF".starts_with(&head);
-            return Err(Error::Defect(if cut {
-                ElfDefect::Truncated { size, expected: HEADER as u64 }
-            } else {
-                ElfDefect::NotElf
-            }));
+        let head = head.unwrap_or_default();
+        if !head.starts_with(&ELFMAG) {
+            // A file that ends inside the magic number is truncated like one that ends later.
+            let is_cut = !head.is_empty() && head.len() < ELFMAG.len() && ELFMAG.starts_with(head);
+            return Err(if is_cut { truncated() } else { Error::Defect(ElfDefect::NotElf) });
         }
-        if head.len() < HEADER {
-            return Err(Error::Defect(ElfDefect::Truncated { size, expected: HEADER as u64 }));
-        }
-        if head[4] != 2 || head[5] != 1 {
+        let Ok((file, _)) = pod::from_bytes::<FileHeader64<LittleEndian>>(head) else {
+            return Err(truncated());
+        };
+        let file = *file;
+        if file.e_ident.class != ELFCLASS64 || file.e_ident.data != ELFDATA2LSB {
             return Err(Error::Defect(ElfDefect::Class));
         }
-        let half = |at| u16_at(&head, at).unwrap_or(0);
-        let word = |at| u64_at(&head, at).unwrap_or(0);
-        let (kind, machine) = (half(16), half(18));
-        let (segments_at, sections_at) = (word(32), word(40));
-        let (entry, count, sections) = (half(54), half(56), half(60));
+        let (segments_at, sections_at) = (file.e_phoff.get(LE), file.e_shoff.get(LE));
+        let (entry, count) = (file.e_phentsize.get(LE), file.e_phnum.get(LE));
+        let sections = file.e_shnum.get(LE);
         if usize::from(entry) != PROGRAM_HEADER || count == 0 || count > MAX_SEGMENTS {
             return Err(malformed(&format!("{count} program headers of {entry} bytes")));
         }
@@ -77,21 +78,27 @@ impl Header {
         if sections_at != 0 && sections != 0 {
             expected = expected.max(end(sections_at, u64::from(sections) * SECTION_HEADER)?);
         }
-        let table = window.bytes(segments_at, table)?.map(<[u8]>::to_vec);
-        let mut header = Self { machine, kind, loads: Vec::new(), dynamic: None };
-        for entry in table.iter().flat_map(|table| table.chunks_exact(PROGRAM_HEADER)) {
+        let table = window.bytes(segments_at, table)?.unwrap_or_default();
+        let table = pod::slice_from_all_bytes::<ProgramHeader64<LittleEndian>>(table);
+        let mut header = Self {
+            machine: file.e_machine.get(LE),
+            kind: file.e_type.get(LE),
+            loads: Vec::new(),
+            dynamic: None,
+        };
+        for entry in table.unwrap_or_default() {
             let segment = Segment {
-                offset: u64_at(entry, 8).unwrap_or(0),
-                address: u64_at(entry, 16).unwrap_or(0),
-                size: u64_at(entry, 32).unwrap_or(0),
-                flags: u32_at(entry, 4).unwrap_or(0),
+                offset: entry.p_offset.get(LE),
+                address: entry.p_vaddr.get(LE),
+                size: entry.p_filesz.get(LE),
+                flags: entry.p_flags.get(LE),
             };
-            match u32_at(entry, 0) {
-                Some(PT_LOAD) => {
+            match entry.p_type.get(LE) {
+                PT_LOAD => {
                     expected = expected.max(end(segment.offset, segment.size)?);
                     header.loads.push(segment);
                 }
-                Some(PT_DYNAMIC) => header.dynamic = Some(segment),
+                PT_DYNAMIC => header.dynamic = Some(segment),
                 _ => {}
             }
         }
@@ -101,8 +108,8 @@ impl Header {
         Ok(header)
     }
 
-    /// The offset in the file of a memory address, and how many bytes of the file follow it in
-    /// its segment.
+    /// Returns the file offset of a memory address, and the number of bytes of the file that
+    /// follow it in its segment.
     pub(super) fn offset_of(&self, address: u64) -> Option<(u64, u64)> {
         self.loads.iter().find_map(|segment| {
             let skip = address.checked_sub(segment.address)?;
@@ -118,30 +125,26 @@ fn end(offset: u64, size: u64) -> Result<u64, Error> {
         .ok_or_else(|| malformed(&format!("offset {offset:#x} and size {size:#x} overflow")))
 }
 
-pub(super) fn malformed(reason: &str) -> Error {
-    Error::Defect(ElfDefect::Malformed { reason: reason.to_owned() })
-}
-
-/// The name of a machine code as `uname -m` says it, or its number.
+/// Returns the name of a machine code as printed by `uname -m`, or its number.
 pub fn machine_name(code: u16) -> String {
     match code {
-        3 => "i386".to_owned(),
-        21 => "ppc64le".to_owned(),
-        22 => "s390x".to_owned(),
-        40 => "arm".to_owned(),
-        62 => "x86_64".to_owned(),
-        183 => "aarch64".to_owned(),
-        243 => "riscv64".to_owned(),
-        258 => "loongarch64".to_owned(),
+        EM_386 => "i386".to_owned(),
+        EM_PPC64 => "ppc64le".to_owned(),
+        EM_S390 => "s390x".to_owned(),
+        EM_ARM => "arm".to_owned(),
+        EM_X86_64 => "x86_64".to_owned(),
+        EM_AARCH64 => "aarch64".to_owned(),
+        EM_RISCV => "riscv64".to_owned(),
+        EM_LOONGARCH => "loongarch64".to_owned(),
         _ => format!("machine {code}"),
     }
 }
 
-/// The machine code of an architecture, for the two that Ascend hosts have.
+/// Returns the machine code of an architecture, for the two architectures of Ascend hosts.
 pub fn machine_code(arch: &str) -> Option<u16> {
     match arch {
-        "x86_64" | "amd64" => Some(62),
-        "aarch64" | "arm64" => Some(183),
+        "x86_64" | "amd64" => Some(EM_X86_64),
+        "aarch64" | "arm64" => Some(EM_AARCH64),
         _ => None,
     }
 }

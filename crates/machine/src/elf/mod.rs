@@ -8,53 +8,27 @@
 //! in circles. What does not hold is an [`ElfDefect`].
 
 mod dynamic;
-mod handed;
+mod error;
 mod header;
+mod plt_strings;
 mod source;
 mod symbols;
 #[cfg(test)]
 mod tests;
 
+use object::elf::{ET_DYN, ET_EXEC};
+
+use facts::ElfDefect;
+
+use error::malformed;
 use symbols::Symbols;
 
 pub use dynamic::Dynamic;
-pub use handed::strings_handed;
+pub use error::Error;
 pub use header::{machine_code, machine_name};
+pub use plt_strings::find_plt_strings;
 pub use source::Source;
 pub use symbols::Undefined;
-
-use crate::sysroot::ReadError;
-use facts::ElfDefect;
-
-/// `ET_DYN`: a shared object or a position-independent executable.
-const TYPE_DYNAMIC: u16 = 3;
-/// `ET_EXEC`.
-const TYPE_EXECUTABLE: u16 = 2;
-
-/// Why an object cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Error {
-    /// The file is not what it should be.
-    Defect(ElfDefect),
-    /// It cannot be read.
-    Read(ReadError),
-}
-
-impl From<ReadError> for Error {
-    fn from(error: ReadError) -> Self {
-        Self::Read(error)
-    }
-}
-
-impl Error {
-    /// As a fact about the file.
-    pub fn into_defect(self) -> ElfDefect {
-        match self {
-            Self::Defect(defect) => defect,
-            Self::Read(error) => ElfDefect::Unreadable { reason: error.to_string() },
-        }
-    }
-}
 
 /// What the headers and the dynamic section of an object say.
 #[derive(Debug)]
@@ -72,8 +46,8 @@ impl Object {
     /// Reads an object, and checks that it is whole.
     pub fn read(source: &dyn Source) -> Result<Self, Error> {
         let header = header::Header::read(source)?;
-        if header.kind != TYPE_DYNAMIC && header.kind != TYPE_EXECUTABLE {
-            return Err(header::malformed("neither a shared object nor an executable"));
+        if header.kind != ET_DYN && header.kind != ET_EXEC {
+            return Err(malformed("neither a shared object nor an executable"));
         }
         let (dynamic, tables) = dynamic::read(source, &header)?;
         let symbols = Symbols::read(source, &header, &tables)?;

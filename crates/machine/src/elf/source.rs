@@ -1,6 +1,12 @@
 //! Where the bytes of an object come from: a file of the examined machine, or memory.
 
+use object::LittleEndian;
+use object::pod::{self, Pod};
+
 use crate::sysroot::{ReadError, SysFile};
+
+/// The byte order of all objects that are read.
+pub(super) const LE: LittleEndian = LittleEndian;
 
 /// Bytes that are read by position.
 pub trait Source: Sync {
@@ -61,6 +67,12 @@ impl<'a> Window<'a> {
         Ok(held.get(..len))
     }
 
+    /// Returns the structure at `offset`, or `None` if it extends beyond the end of the source.
+    pub(super) fn record<T: Pod>(&mut self, offset: u64) -> Result<Option<T>, ReadError> {
+        let bytes = self.bytes(offset, size_of::<T>())?;
+        Ok(bytes.and_then(|bytes| pod::from_bytes(bytes).ok()).map(|(record, _)| *record))
+    }
+
     /// A string that ends with NUL and is at most `limit` bytes long; `None` if there is none.
     pub(super) fn string(&mut self, offset: u64, limit: usize) -> Result<Option<&[u8]>, ReadError> {
         let mut len = 128;
@@ -99,19 +111,4 @@ impl<'a> Window<'a> {
         count?;
         Ok(&self.block)
     }
-}
-
-/// A little-endian number at `at`.
-pub(super) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    bytes.get(at..)?.first_chunk().map(|chunk| u16::from_le_bytes(*chunk))
-}
-
-/// A little-endian number at `at`.
-pub(super) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    bytes.get(at..)?.first_chunk().map(|chunk| u32::from_le_bytes(*chunk))
-}
-
-/// A little-endian number at `at`.
-pub(super) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
-    bytes.get(at..)?.first_chunk().map(|chunk| u64::from_le_bytes(*chunk))
 }

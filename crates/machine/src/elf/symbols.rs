@@ -1,16 +1,28 @@
-//! Which symbols an object defines, asked by name through its hash table, and which it needs.
+//! Symbols that an object defines, found by name through its hash table, and symbols that it
+//! needs from other objects.
+//!
+//! The structures are those of the crate `object`. Its readers are not used: they hold the whole
+//! symbol and string tables in memory and report neither the reason of a failed read nor the
+//! defect of a table.
 
-use super::Error;
-use super::dynamic::{MAX_NAME, Tables};
-use super::header::{Header, malformed};
-use super::source::{Source, Window, u16_at, u32_at};
+use object::elf::{
+    self, GnuHashHeader, HashHeader, SHN_UNDEF, STB_GLOBAL, Sym64, VER_NDX_GLOBAL, VERSYM_VERSION,
+    Versym,
+};
+use object::pod::{self, Pod};
+use object::{LittleEndian, U32, U64};
 
-/// An entry of the symbol table, in bytes.
-pub(super) const SYMBOL: u64 = 24;
+use super::dynamic::{MAX_NAME, MAX_NAMES, Tables};
+use super::error::{Error, malformed};
+use super::header::Header;
+use super::source::{LE, Source, Window};
+
+/// The size of an entry of the symbol table, in bytes.
+pub(super) const SYMBOL: u64 = size_of::<Sym64<LittleEndian>>() as u64;
+/// The size of an entry of the hash tables, in bytes.
+const WORD: u64 = size_of::<Word>() as u64;
 /// Most symbols of one object. The largest real library (`libtorch_cpu.so`) has some 10^5.
 const MAX_SYMBOLS: u64 = 4 << 20;
-/// Most bytes of names that are taken from one object: names may lie over each other in the file.
-pub(super) const MAX_NAMES: usize = 256 << 20;
 /// Largest bloom filter and bucket tables, in entries.
 const MAX_TABLE: u64 = 1 << 20;
 
@@ -26,7 +38,7 @@ pub struct Undefined {
     pub library: Option<String>,
 }
 
-/// The hash table of an object: small beside its symbols and names, which stay in the file.
+/// The hash table of an object. The symbols and names, which are much larger, stay in the file.
 #[derive(Debug)]
 pub(super) struct Symbols {
     hash: Hash,
@@ -37,14 +49,26 @@ pub(super) struct Symbols {
     strings_size: u64,
 }
 
+type Word = U32<LittleEndian>;
+
 #[derive(Debug)]
 enum Hash {
-    Gnu { bloom: Vec<u8>, shift: u32, buckets: Vec<u8>, first: u32, chain: Vec<u8> },
-    Sysv { buckets: Vec<u8>, chain: Vec<u8> },
+    Gnu {
+        bloom: Vec<U64<LittleEndian>>,
+        shift: u32,
+        buckets: Vec<Word>,
+        first: u32,
+        chain: Vec<Word>,
+    },
+    Sysv {
+        buckets: Vec<Word>,
+        chain: Vec<Word>,
+    },
 }
 
 impl Symbols {
-    /// Reads the hash table. `None` if the object has none, so that nothing can be said.
+    /// Reads the hash table. Returns `None` if the object has none, so that its definitions are
+    /// unknown.
     pub(super) fn read(
         source: &dyn Source,
         header: &Header,
@@ -56,9 +80,9 @@ impl Symbols {
         };
         let place = |address: Option<u64>| address.and_then(|address| header.offset_of(address));
         let hash = if let Some((at, rest)) = place(tables.gnu_hash) {
-            gnu_table(source, at, rest)?
+            read_gnu_table(source, at, rest)?
         } else if let Some((at, rest)) = place(tables.sysv_hash) {
-            sysv_table(source, at, rest)?
+            read_sysv_table(source, at, rest)?
         } else {
             return Ok(None);
         };
@@ -71,26 +95,25 @@ impl Symbols {
         }))
     }
 
-    /// Whether the object defines a symbol of this name.
+    /// Returns whether the object defines a symbol of this name.
     pub(super) fn defines(&self, source: &dyn Source, name: &str) -> Result<bool, Error> {
         match &self.hash {
             Hash::Gnu { bloom, shift, buckets, first, chain } => {
-                let hash = gnu_hash(name.as_bytes());
-                let words = bloom.len() / 8;
-                let buckets_count = buckets.len() / 4;
-                if words == 0 || buckets_count == 0 {
+                let hash = elf::gnu_hash(name.as_bytes());
+                if bloom.is_empty() || buckets.is_empty() {
                     return Ok(false);
                 }
-                let word = super::source::u64_at(bloom, (hash as usize / 64 % words) * 8);
-                let word = word.unwrap_or(0);
+                let word = bloom[hash as usize / 64 % bloom.len()].get(LE);
                 let second = hash.checked_shr(*shift).unwrap_or(0);
                 if word >> (hash % 64) & word >> (second % 64) & 1 == 0 {
                     return Ok(false);
                 }
-                let head = u32_at(buckets, hash as usize % buckets_count * 4).unwrap_or(0);
+                let head = buckets[hash as usize % buckets.len()].get(LE);
                 let Some(mut at) = head.checked_sub(*first) else { return Ok(false) };
                 for _ in 0..MAX_CHAIN {
-                    let Some(entry) = u32_at(chain, at as usize * 4) else { break };
+                    let Some(entry) = chain.get(at as usize).map(|entry| entry.get(LE)) else {
+                        break;
+                    };
                     if entry | 1 == hash | 1
                         && self.is_definition(source, u64::from(*first) + u64::from(at), name)?
                     {
@@ -104,42 +127,44 @@ impl Symbols {
                 Ok(false)
             }
             Hash::Sysv { buckets, chain } => {
-                let count = buckets.len() / 4;
-                if count == 0 {
+                if buckets.is_empty() {
                     return Ok(false);
                 }
-                let bucket = sysv_hash(name.as_bytes()) as usize % count;
-                let mut at = u32_at(buckets, bucket * 4).unwrap_or(0);
-                // A chain visits no symbol twice, so that one that goes on longer is a circle.
-                for _ in 0..MAX_CHAIN.min(chain.len() / 4) {
+                let bucket = elf::hash(name.as_bytes()) as usize % buckets.len();
+                let mut at = buckets[bucket].get(LE);
+                // A chain visits no symbol twice, so a longer chain is a loop.
+                for _ in 0..MAX_CHAIN.min(chain.len()) {
                     if at == 0 {
                         break;
                     }
                     if self.is_definition(source, at.into(), name)? {
                         return Ok(true);
                     }
-                    at = u32_at(chain, at as usize * 4).unwrap_or(0);
+                    at = chain.get(at as usize).map_or(0, |next| next.get(LE));
                 }
                 Ok(false)
             }
         }
     }
 
-    /// Whether symbol `index` is a definition of `name`.
+    /// Returns whether symbol `index` is a definition of `name`.
     fn is_definition(&self, source: &dyn Source, index: u64, name: &str) -> Result<bool, Error> {
         if index >= self.room {
             return Ok(false);
         }
-        let mut symbol = [0; 24];
-        if source.read_at(&mut symbol, self.table + index * SYMBOL)? < symbol.len() {
+        let mut symbol = Sym64::<LittleEndian>::default();
+        let bytes = pod::bytes_of_mut(&mut symbol);
+        let count = source.read_at(bytes, self.table + index * SYMBOL)?;
+        if count < bytes.len() {
             return Ok(false);
         }
-        let at = u64::from(u32_at(&symbol, 0).unwrap_or(0));
-        if source.is_partial() && symbol == [0; 24] && matches!(self.hash, Hash::Gnu { .. }) {
+        let is_empty = bytes.iter().all(|byte| *byte == 0);
+        let at = u64::from(symbol.st_name.get(LE));
+        if source.is_partial() && is_empty && matches!(self.hash, Hash::Gnu { .. }) {
             // The recording did not keep this symbol: 31 bits of its hash agree.
             return Ok(true);
         }
-        if u16_at(&symbol, 6) == Some(0) || at >= self.strings_size {
+        if symbol.st_shndx.get(LE) == SHN_UNDEF || at >= self.strings_size {
             return Ok(false);
         }
         let mut found = vec![0; name.len() + 1];
@@ -149,17 +174,17 @@ impl Symbols {
             && found[name.len()] == 0)
     }
 
-    /// How many symbols there are, as far as the hash table says.
+    /// Returns the number of symbols that the hash table implies.
     fn count(&self) -> u64 {
         let count = match &self.hash {
-            Hash::Gnu { first, chain, .. } => u64::from(*first) + chain.len() as u64 / 4,
-            Hash::Sysv { chain, .. } => chain.len() as u64 / 4,
+            Hash::Gnu { first, chain, .. } => u64::from(*first) + chain.len() as u64,
+            Hash::Sysv { chain, .. } => chain.len() as u64,
         };
         count.min(self.room).min(MAX_SYMBOLS)
     }
 
-    /// Global symbols that are not defined here and must be defined elsewhere. Weak ones may
-    /// stay undefined, and are left out.
+    /// Returns the global symbols that another object must define. Weak symbols may stay
+    /// undefined and are left out.
     pub(super) fn undefined(
         &self,
         source: &dyn Source,
@@ -169,10 +194,10 @@ impl Symbols {
         let mut found: Vec<(u64, u64)> = Vec::new();
         let mut window = Window::new(source, 96 << 10);
         for index in 1..self.count() {
-            let Some(symbol) = window.bytes(self.table + index * SYMBOL, 24)? else { break };
-            let global = symbol[4] >> 4 == 1;
-            if global && u16_at(symbol, 6) == Some(0) {
-                found.push((u32_at(symbol, 0).unwrap_or(0).into(), index));
+            let symbol = window.record::<Sym64<LittleEndian>>(self.table + index * SYMBOL)?;
+            let Some(symbol) = symbol else { break };
+            if symbol.st_bind() == STB_GLOBAL && symbol.st_shndx.get(LE) == SHN_UNDEF {
+                found.push((symbol.st_name.get(LE).into(), index));
             }
         }
         // In the order of their names in the file, so that these are read once, front to back.
@@ -194,11 +219,13 @@ impl Symbols {
                 return Err(malformed("more names of symbols than any library has"));
             }
             let version = match version_symbols {
-                Some(start) => versions.bytes(start.saturating_add(index * 2), 2)?,
+                Some(start) => {
+                    versions.record::<Versym<LittleEndian>>(start.saturating_add(index * 2))?
+                }
                 None => None,
             };
-            let version = version.and_then(|bytes| u16_at(bytes, 0)).unwrap_or(0) & 0x7fff;
-            let library = if version > 1 { version_library(version) } else { None };
+            let version = version.map_or(0, |version| version.0.get(LE) & VERSYM_VERSION);
+            let library = if version > VER_NDX_GLOBAL { version_library(version) } else { None };
             out.push(Undefined { name, library });
         }
         out.sort_unstable();
@@ -206,85 +233,93 @@ impl Symbols {
     }
 }
 
-fn table(source: &dyn Source, at: u64, rest: u64, start: u64, len: u64) -> Result<Vec<u8>, Error> {
-    let end = start.checked_add(len).filter(|end| *end <= rest);
-    let (Some(_), Ok(len)) = (end, usize::try_from(len)) else {
-        return Err(malformed("a hash table that is larger than its segment"));
-    };
-    let mut bytes = vec![0; len];
-    let count = source.read_at(&mut bytes, at + start)?;
-    if count < len {
-        return Err(malformed("a hash table outside of the file"));
+/// Reads the header of a hash table at `at`, where its segment has `rest` bytes.
+fn read_head<T: Pod>(source: &dyn Source, at: u64, rest: u64) -> Result<T, Error> {
+    let size = size_of::<T>();
+    if size as u64 > rest {
+        return Err(larger_than_segment());
     }
-    Ok(bytes)
+    Window::new(source, size).record(at)?.ok_or_else(outside_of_file)
 }
 
-fn gnu_table(source: &dyn Source, at: u64, rest: u64) -> Result<Hash, Error> {
-    let head = table(source, at, rest, 0, 16)?;
-    let word = |index: usize| u64::from(u32_at(&head, index * 4).unwrap_or(0));
-    let (count, first, words, shift) = (word(0), word(1), word(2), word(3));
+/// Reads `count` entries at `start` of a hash table at `at`, where its segment has `rest` bytes.
+/// `zero` fills the table until it is read.
+fn read_table<T: Pod>(
+    source: &dyn Source,
+    at: u64,
+    rest: u64,
+    start: u64,
+    count: u64,
+    zero: T,
+) -> Result<Vec<T>, Error> {
+    let size = count.checked_mul(size_of::<T>() as u64);
+    let end = size.and_then(|size| start.checked_add(size)).filter(|end| *end <= rest);
+    let (Some(_), Ok(count)) = (end, usize::try_from(count)) else {
+        return Err(larger_than_segment());
+    };
+    let mut entries = vec![zero; count];
+    let bytes = pod::bytes_of_slice_mut(&mut entries);
+    if source.read_at(bytes, at + start)? < bytes.len() {
+        return Err(outside_of_file());
+    }
+    Ok(entries)
+}
+
+fn larger_than_segment() -> Error {
+    malformed("a hash table that is larger than its segment")
+}
+
+fn outside_of_file() -> Error {
+    malformed("a hash table outside of the file")
+}
+
+fn read_gnu_table(source: &dyn Source, at: u64, rest: u64) -> Result<Hash, Error> {
+    let head = read_head::<GnuHashHeader<LittleEndian>>(source, at, rest)?;
+    let (count, words) =
+        (u64::from(head.bucket_count.get(LE)), u64::from(head.bloom_count.get(LE)));
+    let (first, shift) = (head.symbol_base.get(LE), head.bloom_shift.get(LE));
     if count > MAX_TABLE || words > MAX_TABLE {
         return Err(malformed("a hash table of millions of buckets"));
     }
-    let bloom = table(source, at, rest, 16, words * 8)?;
-    let buckets_at = 16 + words * 8;
-    let buckets = table(source, at, rest, buckets_at, count * 4)?;
-    let chain_at = buckets_at + count * 4;
-    // The length of the chains is not written down: the last chain ends with an odd entry.
-    let last = buckets.chunks_exact(4).filter_map(|bytes| u32_at(bytes, 0)).max().unwrap_or(0);
-    let Some(mut index) = u64::from(last).checked_sub(first).filter(|_| last != 0) else {
-        let first = u32::try_from(first).unwrap_or(0);
-        return Ok(Hash::Gnu {
-            bloom,
-            shift: u32::try_from(shift).unwrap_or(0),
-            buckets,
-            first,
-            chain: Vec::new(),
-        });
+    let bloom_at = size_of::<GnuHashHeader<LittleEndian>>() as u64;
+    let bloom = read_table(source, at, rest, bloom_at, words, U64::new(LE, 0))?;
+    let buckets_at = bloom_at + words * 8;
+    let buckets = read_table(source, at, rest, buckets_at, count, Word::new(LE, 0))?;
+    let chain_at = buckets_at + count * WORD;
+    // The table does not contain the length of the chains. The last chain ends with an odd entry.
+    let last = buckets.iter().map(|bucket| bucket.get(LE)).max().unwrap_or(0);
+    let Some(index) = last.checked_sub(first).filter(|_| last != 0) else {
+        return Ok(Hash::Gnu { bloom, shift, buckets, first, chain: Vec::new() });
     };
+    let mut index = u64::from(index);
     let mut window = Window::new(source, 4096);
     loop {
-        if index >= MAX_SYMBOLS || chain_at + index * 4 + 4 > rest {
+        if index >= MAX_SYMBOLS || chain_at + index * WORD + WORD > rest {
             return Err(malformed("a hash chain without an end"));
         }
-        let entry = window.bytes(at + chain_at + index * 4, 4)?.and_then(|bytes| u32_at(bytes, 0));
+        let entry = window.record::<Word>(at + chain_at + index * WORD)?;
         index += 1;
         match entry {
-            Some(entry) if entry & 1 == 0 => {}
+            Some(entry) if entry.get(LE) & 1 == 0 => {}
             Some(_) => break,
             None => return Err(malformed("a hash chain outside of the file")),
         }
     }
-    Ok(Hash::Gnu {
-        bloom,
-        shift: u32::try_from(shift).unwrap_or(0),
-        buckets,
-        first: u32::try_from(first).unwrap_or(0),
-        chain: table(source, at, rest, chain_at, index * 4)?,
-    })
+    let chain = read_table(source, at, rest, chain_at, index, Word::new(LE, 0))?;
+    Ok(Hash::Gnu { bloom, shift, buckets, first, chain })
 }
 
-fn sysv_table(source: &dyn Source, at: u64, rest: u64) -> Result<Hash, Error> {
-    let head = table(source, at, rest, 0, 8)?;
-    let count = u64::from(u32_at(&head, 0).unwrap_or(0));
-    let symbols = u64::from(u32_at(&head, 4).unwrap_or(0));
+fn read_sysv_table(source: &dyn Source, at: u64, rest: u64) -> Result<Hash, Error> {
+    let head = read_head::<HashHeader<LittleEndian>>(source, at, rest)?;
+    let count = u64::from(head.bucket_count.get(LE));
+    let symbols = u64::from(head.chain_count.get(LE));
     if count > MAX_TABLE || symbols > MAX_SYMBOLS {
         return Err(malformed("a hash table of millions of entries"));
     }
+    let buckets_at = size_of::<HashHeader<LittleEndian>>() as u64;
+    let zero = Word::new(LE, 0);
     Ok(Hash::Sysv {
-        buckets: table(source, at, rest, 8, count * 4)?,
-        chain: table(source, at, rest, 8 + count * 4, symbols * 4)?,
-    })
-}
-
-fn gnu_hash(name: &[u8]) -> u32 {
-    name.iter().fold(5381_u32, |hash, byte| hash.wrapping_mul(33).wrapping_add((*byte).into()))
-}
-
-fn sysv_hash(name: &[u8]) -> u32 {
-    name.iter().fold(0_u32, |hash, byte| {
-        let hash = (hash << 4).wrapping_add((*byte).into());
-        let high = hash & 0xf000_0000;
-        (hash ^ (high >> 24)) & !high
+        buckets: read_table(source, at, rest, buckets_at, count, zero)?,
+        chain: read_table(source, at, rest, buckets_at + count * WORD, symbols, zero)?,
     })
 }

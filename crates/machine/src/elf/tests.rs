@@ -67,7 +67,7 @@ fn defect(bytes: &[u8]) -> ElfDefect {
 }
 
 #[test]
-fn says_what_is_wrong_with_a_file() {
+fn reports_defects_of_broken_files() {
     let whole = sample(HashStyle::Gnu);
     assert_eq!(defect(b""), ElfDefect::Empty);
     assert_eq!(defect(b"#!/bin/sh\n"), ElfDefect::NotElf);
@@ -81,7 +81,7 @@ fn says_what_is_wrong_with_a_file() {
 }
 
 #[test]
-fn every_truncation_is_noticed() {
+fn every_truncation_is_reported() {
     let whole = ElfBuilder::x86_64().define(["f"]).needed(["libc.so.6"]).pad(3000).build();
     for size in 1..whole.len() {
         match defect(&whole[..size]) {
@@ -96,7 +96,7 @@ fn every_truncation_is_noticed() {
 /// Another implementation has to see the same in whatever libraries this machine has.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the test reads libraries of this machine")]
-fn agrees_with_another_reader() {
+fn agrees_with_crate_elf() {
     let dirs =
         ["/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/lib64"];
     let files = dirs.iter().filter_map(|dir| std::fs::read_dir(dir).ok()).flatten().flatten();

@@ -17,7 +17,7 @@ const MAX_DIRECTORIES: usize = 4096;
 #[derive(Debug, Default)]
 pub(super) struct System {
     /// Name -> entries, in the order of the cache. `None` if there is no cache that can be read.
-    pub(super) cache: Option<BTreeMap<String, Vec<Cached>>>,
+    pub(super) cache: Option<BTreeMap<String, Vec<CacheEntry>>>,
     /// Directories of `ld.so.conf`, in order.
     pub(super) configured: Vec<String>,
     /// Directories that are searched in any case.
@@ -28,7 +28,7 @@ pub(super) struct System {
 
 /// A file that the cache names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Cached {
+pub(super) struct CacheEntry {
     pub(super) path: String,
     /// Whether it is only for some processors.
     pub(super) tagged: bool,
@@ -109,7 +109,7 @@ fn read_conf(
     if depth > MAX_DEPTH || *files > MAX_FILES {
         return;
     }
-    let Some(text) = sysroot.text_if_there(path) else { return };
+    let Some(text) = sysroot.read_text_if_exists(path) else { return };
     for line in text.lines() {
         let line = line.split('#').next().unwrap_or_default().trim();
         let mut words = line.split_whitespace();
@@ -166,7 +166,7 @@ const HEAD: usize = 48;
 const ENTRY: usize = 24;
 
 /// Parses the cache; only the format that glibc writes since 2.2, also behind an old-format head.
-fn parse_cache(bytes: &[u8], machine: u16) -> Option<BTreeMap<String, Vec<Cached>>> {
+fn parse_cache(bytes: &[u8], machine: u16) -> Option<BTreeMap<String, Vec<CacheEntry>>> {
     let start = bytes.windows(MAGIC.len()).position(|window| window == MAGIC)?;
     let bytes = &bytes[start..];
     let word =
@@ -177,7 +177,7 @@ fn parse_cache(bytes: &[u8], machine: u16) -> Option<BTreeMap<String, Vec<Cached
         183 => 0x0a03,
         _ => return None,
     };
-    let mut out: BTreeMap<String, Vec<Cached>> = BTreeMap::new();
+    let mut out: BTreeMap<String, Vec<CacheEntry>> = BTreeMap::new();
     for index in 0..count.min(bytes.len() / ENTRY) {
         let at = HEAD + index * ENTRY;
         let (flags, name, path) = (word(at)?, word(at + 4)?, word(at + 8)?);
@@ -188,7 +188,7 @@ fn parse_cache(bytes: &[u8], machine: u16) -> Option<BTreeMap<String, Vec<Cached
         let tagged = (word(at + 16)?, word(at + 20)?) != (0, 0);
         let entries = out.entry(text_at(bytes, name)?).or_default();
         if entries.len() < 16 {
-            entries.push(Cached { path: text_at(bytes, path)?, tagged });
+            entries.push(CacheEntry { path: text_at(bytes, path)?, tagged });
         }
     }
     Some(out)
@@ -236,8 +236,8 @@ mod tests {
         }
         bytes.extend(b"libx.so.1\0/lib64/libx.so\0/arm/libx.so\0");
         let of = |machine| parse_cache(&bytes, machine).unwrap()["libx.so.1"].clone();
-        assert_eq!(of(62), [Cached { path: "/lib64/libx.so".to_owned(), tagged: true }]);
-        assert_eq!(of(183), [Cached { path: "/arm/libx.so".to_owned(), tagged: false }]);
+        assert_eq!(of(62), [CacheEntry { path: "/lib64/libx.so".to_owned(), tagged: true }]);
+        assert_eq!(of(183), [CacheEntry { path: "/arm/libx.so".to_owned(), tagged: false }]);
         for size in 0..bytes.len() {
             let _ = parse_cache(&bytes[..size], 62);
         }

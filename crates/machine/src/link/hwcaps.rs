@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_processor_and_glibc_decide() {
+    fn subdirectories_depend_on_processor_and_glibc() {
         let amd = cpu("AuthenticAMD", V3);
         let of = |glibc, cpu: Option<&Cpu>| Hwcaps::new("x86_64", glibc, cpu);
         let new = ["glibc-hwcaps/x86-64-v3", "glibc-hwcaps/x86-64-v2"];

@@ -76,7 +76,7 @@ impl<'a> Store<'a> {
         let object = Object::read(&file).map_err(Error::into_defect);
         // Only what can be asked later is kept, and of that only so much stays open.
         if object.is_err()
-            || self.open.fetch_add(1, Ordering::Relaxed) >= self.sysroot.may_keep_open()
+            || self.open.fetch_add(1, Ordering::Relaxed) >= self.sysroot.max_open_files()
         {
             file.close();
         }

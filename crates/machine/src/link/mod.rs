@@ -36,7 +36,7 @@ pub use symbols::{TORCH_CHECK_FAIL, abi_of, library_class, symbol_class};
 use crate::elf::machine_name;
 use crate::sysroot::{ReadError, Sysroot};
 use conf::System;
-use facts::{Cpu, ElfDefect, Resolved};
+use facts::{Cpu, ElfDefect, ResolvedLibrary};
 use hwcaps::Hwcaps;
 use library::Store;
 use search::Search;
@@ -63,7 +63,7 @@ pub struct Loader<'a> {
     assumed: Vec<String>,
     system: System,
     /// What is loaded before: name -> path and how it was found.
-    loaded: BTreeMap<String, Resolved>,
+    loaded: BTreeMap<String, ResolvedLibrary>,
     /// The program, what is preloaded, and what these need: the search path of the program comes
     /// last, its symbols first.
     program: Vec<Member>,
@@ -79,7 +79,7 @@ pub struct Member {
     /// The name under which it was asked for; the path for the first.
     pub name: String,
     /// Where and how it was found.
-    pub found: Resolved,
+    pub found: ResolvedLibrary,
     /// The file.
     pub library: Arc<Library>,
     /// The member that asked for it first.
@@ -116,7 +116,7 @@ pub struct Load {
     /// The name.
     pub name: String,
     /// Where it is; `loaded` for a name that was loaded before.
-    pub found: Resolved,
+    pub found: ResolvedLibrary,
 }
 
 /// How a name was found that is loaded already.
@@ -198,7 +198,7 @@ impl<'a> Loader<'a> {
     pub fn preload_environment(&mut self) -> Vec<String> {
         let sysroot = self.store.sysroot;
         let variable = sysroot.env().non_empty("LD_PRELOAD").unwrap_or_default().to_owned();
-        let file = sysroot.text_if_there("/etc/ld.so.preload").unwrap_or_default();
+        let file = sysroot.read_text_if_exists("/etc/ld.so.preload").unwrap_or_default();
         let lines = file.lines().map(|line| line.split('#').next().unwrap_or_default());
         let names = variable
             .split([' ', ':'])
@@ -347,6 +347,6 @@ impl<'a> Loader<'a> {
     }
 }
 
-fn resolved(path: &str, library: &Library, via: &str) -> Resolved {
-    Resolved { path: path.to_owned(), real: library.real.clone(), via: via.to_owned() }
+fn resolved(path: &str, library: &Library, via: &str) -> ResolvedLibrary {
+    ResolvedLibrary { path: path.to_owned(), real: library.real.clone(), via: via.to_owned() }
 }

@@ -7,7 +7,7 @@ use super::hwcaps::Rank;
 use super::path::{Words, directories, parent};
 use super::{Library, Loader, Member};
 use crate::sysroot::ReadError;
-use facts::{ElfDefect, Resolved};
+use facts::{ElfDefect, ResolvedLibrary};
 
 /// Most files of a name that are passed over and remembered.
 const MAX_SKIPPED: usize = 16;
@@ -16,9 +16,9 @@ const MAX_SKIPPED: usize = 16;
 #[derive(Debug)]
 pub(super) enum Search {
     /// Found now.
-    Found(Resolved, Arc<Library>),
+    Found(ResolvedLibrary, Arc<Library>),
     /// Loaded before; the way is that of then.
-    Loaded(Resolved, Arc<Library>),
+    Loaded(ResolvedLibrary, Arc<Library>),
     /// Files of that name which were passed over.
     NotFound(Vec<String>),
 }
@@ -37,7 +37,7 @@ enum Round {
 
 impl Loader<'_> {
     /// Searches a name as the program itself would by `dlopen`.
-    pub fn find(&self, name: &str) -> Option<Resolved> {
+    pub fn find(&self, name: &str) -> Option<ResolvedLibrary> {
         match self.search(name, self.program_asks()) {
             Search::Found(found, _) | Search::Loaded(found, _) => Some(found),
             Search::NotFound(_) => None,
@@ -234,7 +234,7 @@ impl Loader<'_> {
         match self.store.open(path) {
             Ok(library) if !self.is_foreign(&library) => {
                 let real = library.real.clone();
-                let found = Resolved { path: path.to_owned(), real, via: via.to_owned() };
+                let found = ResolvedLibrary { path: path.to_owned(), real, via: via.to_owned() };
                 Some(Search::Found(found, library))
             }
             Err(ReadError::NotFound | ReadError::NotDirectory) => None,

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_check_function_tells_the_abi() {
+    fn check_function_identifies_abi() {
         assert_eq!(TORCH_CHECK_FAIL.map(abi_of), [Some(0), Some(1)]);
         assert_eq!(abi_of("_ZN3c106detail14torchCheckFailEPKcS2_jS2_"), None);
     }

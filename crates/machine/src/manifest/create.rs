@@ -1,6 +1,6 @@
 //! Making a manifest: of every file that RECORD lists, provided that it is what RECORD says.
 
-use super::Manifest;
+use super::format::Manifest;
 use super::record::{self, Record};
 use crate::sysroot::Sysroot;
 use base::hash::Sha256;

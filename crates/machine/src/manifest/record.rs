@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_rows_do_not_pile_up() {
+    fn bad_rows_are_limited() {
         let record = parse("x\n".repeat(10_000).as_bytes());
         assert_eq!(record.bad.len(), MAX_BAD);
         assert!(record.truncated);
@@ -177,7 +177,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_written_is_read(paths in proptest::collection::vec("[^\\r\\n\\x00]{1,40}", 1..20)) {
+        fn written_record_parses_to_same_rows(paths in proptest::collection::vec("[^\\r\\n\\x00]{1,40}", 1..20)) {
             let mut writer = csv::Writer::from_writer(Vec::new());
             for path in &paths {
                 writer.write_record([path.as_str(), "", "12"]).unwrap();

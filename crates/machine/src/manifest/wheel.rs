@@ -6,8 +6,8 @@ use std::io::{Read, Seek};
 
 use zip::ZipArchive;
 
-use super::Manifest;
 use super::create::{CreateError, Identity, build};
+use super::format::Manifest;
 use super::record;
 use base::hash::{Hasher, Sha256};
 
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_declared_size_that_lies_is_refused() {
+    fn wrong_declared_size_is_rejected() {
         let code = b"import os\n".repeat(1000);
         let mut bytes = wheel(&code, &row(&code));
         // The uncompressed size in the central directory of the first entry: 24 bytes in.

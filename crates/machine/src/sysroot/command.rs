@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stays_behind_is_not_waited_for() {
+    fn run_does_not_wait_for_grandchildren() {
         let start = Instant::now();
         let script = "setsid sleep 5 & echo done";
         let out = run("/bin/sh", &["-c", script], Duration::from_secs(3)).unwrap();

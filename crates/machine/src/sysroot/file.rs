@@ -6,7 +6,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
 use super::record::Sink;
-use super::resolve::Found;
+use super::resolve::LocatedFile;
 use super::{ReadError, Stat};
 use base::hash::{Hasher, Sha256};
 use facts::FileKind;
@@ -18,7 +18,7 @@ const HASH_CHUNK: usize = 128 << 10;
 /// A regular file of the examined machine.
 #[derive(Debug)]
 pub struct SysFile {
-    found: Found,
+    found: LocatedFile,
     /// `None` while it is closed.
     file: Option<File>,
     size: u64,
@@ -28,7 +28,7 @@ pub struct SysFile {
 
 impl SysFile {
     /// Opens it. Never waits for a FIFO or a terminal.
-    pub(super) fn open(found: Found) -> Result<Self, ReadError> {
+    pub(super) fn open(found: LocatedFile) -> Result<Self, ReadError> {
         let (file, size) = open(&found)?;
         Ok(Self { found, file: Some(file), size, sink: None, partial: false })
     }
@@ -130,7 +130,7 @@ impl SysFile {
 }
 
 /// The open file and its size in bytes.
-fn open(found: &Found) -> Result<(File, u64), ReadError> {
+fn open(found: &LocatedFile) -> Result<(File, u64), ReadError> {
     let file = match found.open(OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY) {
         Err(Errno::LOOP) => return Err(ReadError::NotRegular("a symbolic link")),
         other => other?,

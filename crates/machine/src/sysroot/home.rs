@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_home_of_a_user_without_the_variable() {
+    fn home_of_finds_user_in_passwd() {
         let passwd =
             "root:x:0:0:root:/root:/bin/sh\nbad:x:1000\nme:x:1000:100:Me:/home/me:/bin/sh\n";
         assert_eq!(home_of(passwd, 1000).as_deref(), Some("/home/me"));

@@ -188,13 +188,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn capabilities_by_bit() {
+    fn capability_bits_map_to_names() {
         let caps = caps("Name:\tx\nCapEff:\t0000000000000003\n").unwrap();
         assert_eq!(caps, BTreeSet::from(["chown".to_owned(), "dac_override".to_owned()]));
     }
 
     #[test]
-    fn shared_objects_of_a_process() {
+    fn mapped_lists_shared_objects() {
         let maps = b"7f00-7f01 r-xp 00000000 08:01 1234   /a b/libhccl.so (deleted)\n\
             7f01-7f02 r--p 00001000 08:01 1234   /a b/libhccl.so (deleted)\n\
             7f02-7f03 rw-p 00000000 00:00 0 \n\
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_name_of_a_python_is_kept() {
+    fn argv0_returns_only_python_interpreters() {
         assert_eq!(argv0(b"/v/bin/python3\0-m\0x\0").as_deref(), Some("/v/bin/python3"));
         assert_eq!(argv0(b"python\0").as_deref(), Some("python"));
         for other in [&b""[..], b"VLLM::EngineCore\0", b"/bin/sh\0python\0", b"python -c secret"] {
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_somebody() {
+    fn process_has_user_and_architecture() {
         let (process, meta) = process();
         assert!(process.uid.is_some() && meta.arch.is_some());
     }

@@ -8,7 +8,6 @@
 //! **Invariant:** no other module reads the examined machine (`clippy.toml` holds the wall).
 #![expect(clippy::disallowed_methods, reason = "this module is what the wall protects")]
 
-mod closed;
 mod command;
 pub mod environ;
 mod error;
@@ -21,6 +20,7 @@ mod record;
 mod resolve;
 pub mod sidecar;
 mod stat;
+mod unreadable;
 
 use facts::Space;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +41,7 @@ use facts::FileKind;
 use facts::{Env, Problem, ProblemKind, Process};
 use nodes::Nodes;
 use record::Recorder;
-use resolve::{Found, Resolver};
+use resolve::{LocatedFile, Resolver};
 use sidecar::{CommandMeta, HashMeta, ProcessMeta, SpaceMeta};
 
 /// The most that is read of a small text file (version files, configuration), in bytes.
@@ -152,7 +152,7 @@ impl Sysroot {
         Some(stat)
     }
 
-    fn stat_found(&self, found: &Found) -> Stat {
+    fn stat_found(&self, found: &LocatedFile) -> Stat {
         let raw = Stat::from_raw(&found.stat);
         let stat = match &self.nodes {
             None if self.faithful => raw,
@@ -203,7 +203,7 @@ impl Sysroot {
     pub fn entries(&self, dir: &str) -> Result<Vec<(String, FileKind)>, ReadError> {
         let directory = match self.resolver.directory(dir) {
             Ok(directory) if self.was_denied(directory.real()) => {
-                return self.noted(dir, Err(ReadError::Denied));
+                return self.note_denied(dir, Err(ReadError::Denied));
             }
             Ok(directory) => directory,
             Err(_) if matches!(self.find(dir, true), Err(ReadError::Denied)) => {
@@ -234,7 +234,7 @@ impl Sysroot {
             }
             true
         });
-        self.noted(dir, listed)?;
+        self.note_denied(dir, listed)?;
         if let Some(recorder) = &self.recorder {
             recorder.directory(&directory, &entries, &self.resolver);
         }
@@ -257,7 +257,7 @@ impl Sysroot {
     }
 
     /// Finds a regular file. Never opens a device, nor waits for a FIFO.
-    fn find_file(&self, path: &str) -> Result<(Found, Stat), ReadError> {
+    fn find_file(&self, path: &str) -> Result<(LocatedFile, Stat), ReadError> {
         let found = self.find(path, true)?;
         let stat = self.stat_found(&found);
         if stat.kind == FileKind::File {
@@ -273,7 +273,7 @@ impl Sysroot {
             let denied = self.was_denied(&found.real);
             if denied { Err(ReadError::Denied) } else { SysFile::open(found) }
         });
-        let opened = self.noted(path, opened);
+        let opened = self.note_denied(path, opened);
         match &opened {
             Ok(file) => log::debug!("open {path}: {} bytes", file.len()),
             Err(error) => log::debug!("open {path}: {error}"),
@@ -286,7 +286,7 @@ impl Sysroot {
     }
 
     /// How many files a caller may keep open: a part of what this process may open at all.
-    pub fn may_keep_open(&self) -> usize {
+    pub fn max_open_files(&self) -> usize {
         self.resolver.limit()
     }
 
@@ -300,7 +300,7 @@ impl Sysroot {
             let known = self.hashes.get(real).filter(|meta| meta.size == stat.size);
             return known.and_then(HashMeta::hash).ok_or(ReadError::Partial);
         }
-        let file = self.noted(path, SysFile::open(found))?;
+        let file = self.note_denied(path, SysFile::open(found))?;
         let hash = file.sha256(progress)?;
         if let Some(recorder) = &self.recorder {
             recorder.hash(file.real(), HashMeta::new(stat.size, hash));
@@ -323,7 +323,7 @@ impl Sysroot {
 
     /// As [`Sysroot::read_text`], where the file may be absent: `None` then. Any other error is
     /// noted as a [`Problem`], so that it becomes a finding.
-    pub fn text_if_there(&self, path: &str) -> Option<String> {
+    pub fn read_text_if_exists(&self, path: &str) -> Option<String> {
         match self.read_text(path) {
             Ok(text) => Some(text),
             Err(ReadError::NotFound | ReadError::NotDirectory) => None,
@@ -375,8 +375,8 @@ impl Sysroot {
         Some(output)
     }
 
-    fn find(&self, path: &str, follow: bool) -> Result<Found, ReadError> {
-        self.noted(path, self.look(path, follow))
+    fn find(&self, path: &str, follow: bool) -> Result<LocatedFile, ReadError> {
+        self.note_denied(path, self.look(path, follow))
     }
 
     /// Notes that something could not be read or understood; it becomes a finding.

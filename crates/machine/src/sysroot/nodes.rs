@@ -6,7 +6,6 @@ use std::ops::Bound;
 use serde::Deserialize;
 
 use super::sidecar::NodeMeta;
-use super::stat::kind_of_word;
 use facts::FileKind;
 
 /// An entry of the sidecar, as small as can be: a recording has one for every file that was
@@ -32,6 +31,19 @@ impl From<NodeMeta> for Node {
             device: meta.major.zip(meta.minor),
             denied: meta.denied.unwrap_or(false),
         }
+    }
+}
+
+/// The kind that a sidecar names.
+fn kind_of_word(word: &str) -> FileKind {
+    match word {
+        "char" => FileKind::Char,
+        "block" => FileKind::Block,
+        "file" => FileKind::File,
+        "dir" | "directory" => FileKind::Directory,
+        "fifo" => FileKind::Fifo,
+        "socket" => FileKind::Socket,
+        _ => FileKind::Other,
     }
 }
 
@@ -87,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn children_are_found_between_the_content_of_directories() {
+    fn children_skip_content_of_subdirectories() {
         let nodes: Nodes = serde_json::from_str(
             r#"{"/dev": {"type": "dir"}, "/dev/a": {"type": "char"}, "/dev/a/x": {"type": "file"},
                 "/dev/a.b": {"type": "fifo"}, "/dev//x": {"type": "file"}, "/dev/-": {"type": "dir"},
@@ -110,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_keeps_what_it_says() {
+    fn node_keeps_known_fields() {
         let node = |text: &str| serde_json::from_str::<Node>(text).unwrap();
         let full = node(r#"{"type":"char","mode":"0660","uid":1,"gid":2,"major":3,"minor":4}"#);
         assert_eq!((full.kind, full.mode), (Some(FileKind::Char), Some(0o660)));

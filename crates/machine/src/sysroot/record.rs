@@ -204,8 +204,8 @@ impl Recorder {
             self.copy_link(&link, &sysroot.resolver)?;
         }
         // What is not in the recording since it could not be seen is not missing there.
-        for closed in sysroot.closed() {
-            state.nodes.entry(closed.real).or_default().denied = Some(true);
+        for unreadable in sysroot.unreadable_paths() {
+            state.nodes.entry(unreadable.real).or_default().denied = Some(true);
         }
         state.space.memory = sysroot.memory();
         state.space.cpus = sysroot.cpus();
@@ -362,7 +362,7 @@ mod tests {
 
     /// Of what was read in part, the rest is no row of zeros.
     #[test]
-    fn a_file_that_was_read_in_part_is_not_whole() {
+    fn partly_read_file_is_recorded_as_partial() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
         let recording = root.join("recording");
@@ -399,7 +399,7 @@ mod tests {
 
     /// A disk that is full, or a directory that went away: the content is lacking, not the name.
     #[test]
-    fn content_that_cannot_be_kept_makes_no_recording() {
+    fn unwritable_content_fails_the_recording() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().canonicalize().unwrap().join("f");
         fs::write(&file, "content").unwrap();
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_is_kept_instead_of_the_content() {
+    fn hashed_file_is_recorded_without_content() {
         let dir = tempfile::tempdir().unwrap();
         let content = vec![7_u8; 300_000];
         let file = dir.path().canonicalize().unwrap().join("big.so");

@@ -40,7 +40,7 @@ pub(super) struct Directory {
 
 /// Something that is there: its name in an open directory, and what the kernel says of it.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct LocatedFile {
     directory: Arc<Directory>,
     /// `.` for the directory itself.
     name: String,
@@ -52,7 +52,7 @@ pub(super) struct Found {
 
 /// What became of a path that should lead to a directory, and the links on the way.
 #[derive(Debug, Clone)]
-struct Known {
+struct DirectoryLookup {
     directory: Result<Arc<Directory>, ReadError>,
     links: usize,
 }
@@ -62,7 +62,7 @@ struct Known {
 #[derive(Debug)]
 pub(super) struct Resolver {
     root: Result<Arc<Directory>, ReadError>,
-    known: RwLock<HashMap<String, Known>>,
+    known: RwLock<HashMap<String, DirectoryLookup>>,
     limit: usize,
     links: Mutex<BTreeSet<String>>,
 }
@@ -86,7 +86,7 @@ impl Resolver {
     }
 
     /// What is at `path`. If the last component is a link, it is followed or found itself.
-    pub(super) fn find(&self, path: &str, follow: bool) -> Result<Found, ReadError> {
+    pub(super) fn find(&self, path: &str, follow: bool) -> Result<LocatedFile, ReadError> {
         let (parent, name) = split(path);
         let (mut directory, mut links) = self.directory_at(parent)?;
         let mut name = name.to_owned();
@@ -95,12 +95,12 @@ impl Resolver {
                 let directory = self.walk(directory, &name, &mut links)?;
                 let stat = rustix::fs::fstat(&directory.fd)?;
                 let real = directory.real.clone();
-                return Ok(Found { directory, name: ".".to_owned(), real, stat });
+                return Ok(LocatedFile { directory, name: ".".to_owned(), real, stat });
             }
             let stat = rustix::fs::statat(&directory.fd, name.as_str(), AtFlags::SYMLINK_NOFOLLOW)?;
             if !follow || FileType::from_raw_mode(stat.st_mode) != FileType::Symlink {
                 let real = join(&directory.real, &name);
-                return Ok(Found { directory, name, real, stat });
+                return Ok(LocatedFile { directory, name, real, stat });
             }
             let target = self.target(&directory, &name, &mut links)?;
             let (parent, last) = split(&target);
@@ -136,7 +136,7 @@ impl Resolver {
         let mut end = path.trim_end_matches('/').len();
         let (mut directory, mut links) = loop {
             match self.recall(&path[..end]) {
-                Some(Known { directory, links }) => break (directory?, links),
+                Some(DirectoryLookup { directory, links }) => break (directory?, links),
                 None if end == 0 => break (self.root.clone()?, 0),
                 None => end = path[..end].rfind('/').unwrap_or(0),
             }
@@ -218,7 +218,7 @@ impl Resolver {
         Ok(String::from_utf8_lossy(target.as_bytes()).into_owned())
     }
 
-    fn recall(&self, path: &str) -> Option<Known> {
+    fn recall(&self, path: &str) -> Option<DirectoryLookup> {
         self.known.read().ok()?.get(path).cloned()
     }
 
@@ -228,7 +228,7 @@ impl Resolver {
             if known.len() >= self.limit {
                 known.clear();
             }
-            known.insert(path.to_owned(), Known { directory: directory.clone(), links });
+            known.insert(path.to_owned(), DirectoryLookup { directory: directory.clone(), links });
         }
     }
 }
@@ -276,7 +276,7 @@ impl Directory {
     }
 }
 
-impl Found {
+impl LocatedFile {
     /// Opens it; if it has become a link since, it is not followed.
     pub(super) fn open(&self, flags: OFlags) -> Result<OwnedFd, Errno> {
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn loops_end() {
+    fn link_loops_end() {
         let (dir, resolver) = tree();
         symlink("b", dir.path().join("a")).unwrap();
         symlink("a", dir.path().join("b")).unwrap();
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_again_through_what_is_remembered() {
+    fn remembered_directories_resolve_to_the_same_files() {
         let (dir, resolver) = tree();
         std::fs::create_dir_all(dir.path().join("a/b/c")).unwrap();
         std::fs::write(dir.path().join("a/b/c/f"), "x").unwrap();
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_links_as_the_kernel_follows() {
+    fn follows_as_many_links_as_the_kernel() {
         let (dir, resolver) = tree();
         std::fs::create_dir(dir.path().join("d0")).unwrap();
         std::fs::write(dir.path().join("d0/f"), "x").unwrap();
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_becomes_a_link_does_not_lead_out() {
+    fn directory_replaced_by_link_does_not_leave_root() {
         let (dir, resolver) = tree();
         let outside = tempfile::tempdir().unwrap();
         for place in [outside.path(), &dir.path().join("a/b")] {
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forgotten_is_found_again() {
+    fn forgotten_directories_are_opened_again() {
         let (dir, mut resolver) = tree();
         resolver.limit = 3;
         for number in 0..20 {

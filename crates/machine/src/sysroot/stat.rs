@@ -19,19 +19,6 @@ pub(super) fn kind_of_type(kind: FileType) -> Option<FileKind> {
     })
 }
 
-/// The kind that a sidecar names.
-pub(super) fn kind_of_word(word: &str) -> FileKind {
-    match word {
-        "char" => FileKind::Char,
-        "block" => FileKind::Block,
-        "file" => FileKind::File,
-        "dir" | "directory" => FileKind::Directory,
-        "fifo" => FileKind::Fifo,
-        "socket" => FileKind::Socket,
-        _ => FileKind::Other,
-    }
-}
-
 /// Status of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stat {

@@ -129,7 +129,7 @@ pub fn read_wheel(
 }
 
 fn registered(source: &dyn elf::Source, path: &str) -> Result<BTreeSet<String>, String> {
-    elf::strings_handed(source, REGISTER).map_err(|error| match error {
+    elf::find_plt_strings(source, REGISTER).map_err(|error| match error {
         elf::Error::Read(error) => format!("{path}: {error}"),
         elf::Error::Defect(defect) => format!("{path} is no whole library: {defect:?}"),
     })

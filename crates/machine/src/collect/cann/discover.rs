@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::names;
+use super::listing::names;
 use crate::sysroot::Sysroot;
 use base::version::CannVersion;
 use facts::FileKind;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::discover::{KINDS, parent};
-use super::names;
+use super::listing::names;
 use crate::collect::info_file::read_info;
 use crate::sysroot::{ReadError, Stat, Sysroot};
 use base::report::Evidence;

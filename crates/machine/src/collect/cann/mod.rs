@@ -8,10 +8,12 @@
 mod discover;
 mod environment;
 mod install;
+mod listing;
 
-use crate::sysroot::{ReadError, Sysroot};
+use crate::sysroot::Sysroot;
 use discover::Discovery;
 use facts::{Cann, Facts};
+pub(super) use listing::names;
 
 /// Fills [`Facts::cann`], except for NNAL. Needs the driver's `install_info`.
 pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
@@ -31,18 +33,6 @@ pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
         bases: found.bases().to_vec(),
         links: found.into_links(),
     };
-}
-
-/// The names in a directory; none if it does not exist. Other errors are noted.
-pub(super) fn names(sysroot: &Sysroot, dir: &str) -> Vec<String> {
-    match sysroot.list(dir) {
-        Ok(names) => names,
-        Err(ReadError::NotFound | ReadError::NotDirectory) => Vec::new(),
-        Err(error) => {
-            sysroot.read_problem(dir, &error);
-            Vec::new()
-        }
-    }
 }
 
 #[cfg(any(test, feature = "fixtures"))]

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::Progress;
 use crate::manifest::record::Row;
 use crate::sysroot::{ReadError, Sysroot};
 use base::hash::Sha256;
+use base::progress::Progress;
 use facts::FileDifference;
 use facts::FileKind;
 
@@ -52,7 +52,7 @@ pub(super) enum State {
 
 /// All files of one RECORD, compared.
 #[derive(Debug, Default)]
-pub(super) struct Compared {
+pub(super) struct Comparison {
     /// In the order of their paths on the machine.
     files: Vec<(Target, State)>,
     /// Files that were hashed.
@@ -112,7 +112,7 @@ pub(super) fn below(site_dir: &str, row: &str) -> Option<String> {
     Some(path)
 }
 
-impl Compared {
+impl Comparison {
     /// Compares sizes, then, if `hash` is given, contents.
     pub(super) fn new(sysroot: &Sysroot, targets: Vec<Target>, hash: Option<&Progress>) -> Self {
         let mut states: Vec<(Target, State)> = targets

@@ -7,11 +7,11 @@ mod tests;
 mod unlisted;
 mod upstream;
 
-use super::{Options, Progress};
+use super::Options;
 use crate::manifest::record;
 use crate::sysroot::{ReadError, Sysroot};
 use base::hash::Sha256;
-use compare::{Compared, targets};
+use compare::{Comparison, targets};
 use data::record_digest;
 use facts::{Dist, Integrity, PackageIntegrity, Python};
 
@@ -48,7 +48,7 @@ fn examine(sysroot: &Sysroot, dist: &Dist, options: &Options) -> PackageIntegrit
                 sysroot.read_problem(&path, &error);
             }
             facts.hash_skipped = Some("no_record".to_owned());
-            let compared = Compared::default();
+            let compared = Comparison::default();
             facts.upstream = upstream::compare(sysroot, dist, options, &compared, None);
             return facts;
         }
@@ -76,7 +76,7 @@ fn examine(sysroot: &Sysroot, dist: &Dist, options: &Options) -> PackageIntegrit
     facts.without_hash = count(targets.iter().filter(|target| target.is_unhashed()).count());
 
     let progress = &options.progress;
-    let compared = Compared::new(sysroot, targets, options.hash.then_some(progress));
+    let compared = Comparison::new(sysroot, targets, options.hash.then_some(progress));
     facts.hashed = compared.hashed;
     facts.bytes = compared.bytes;
     facts.hash_skipped = match (options.hash, compared.partial) {

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use super::*;
 use crate::manifest::Manifest;
 use base::hash::Sha256;
+use base::progress::Progress;
 use facts::PthCode;
 
 const SITE: &str = "/venv/lib/python3.11/site-packages";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::compare::Compared;
+use super::compare::Comparison;
 use crate::sysroot::Sysroot;
 use facts::FileKind;
 use facts::{PthCode, Python};
@@ -22,7 +22,7 @@ const RECORD_LIMIT: u64 = 16 << 20;
 const KNOWN_PTH: &[&str] = &["_virtualenv.pth", "distutils-precedence.pth", "__editable__"];
 
 /// Files of the package's directories that could be loaded and that no row lists.
-pub(super) fn unlisted(sysroot: &Sysroot, site_dir: &str, compared: &Compared) -> Vec<String> {
+pub(super) fn unlisted(sysroot: &Sysroot, site_dir: &str, compared: &Comparison) -> Vec<String> {
     let mut found = Vec::new();
     let mut left = MAX_ENTRIES;
     for name in OWN_DIRECTORIES {

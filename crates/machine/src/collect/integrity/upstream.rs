@@ -1,6 +1,6 @@
 //! Comparison with the published wheel, or with the manifest that the user gave.
 
-use super::compare::{Compared, State, Target, below, compare_one, difference};
+use super::compare::{Comparison, State, Target, below, compare_one, difference};
 use super::{Options, count, listed};
 use crate::sysroot::Sysroot;
 use base::hash::Sha256;
@@ -21,7 +21,7 @@ pub(super) fn compare(
     sysroot: &Sysroot,
     dist: &Dist,
     options: &Options,
-    compared: &Compared,
+    compared: &Comparison,
     record: Option<Sha256>,
 ) -> Upstream {
     let mut facts = Upstream { manifest: "built-in".to_owned(), ..Upstream::default() };
@@ -95,7 +95,7 @@ struct Result {
 }
 
 impl Result {
-    fn new(sysroot: &Sysroot, dist: &Dist, reference: &Reference, compared: &Compared) -> Self {
+    fn new(sysroot: &Sysroot, dist: &Dist, reference: &Reference, compared: &Comparison) -> Self {
         let mut result = Self::default();
         for (path, size, hash) in &reference.files {
             let Some(path) = below(&dist.site_dir, path) else { continue };

@@ -5,7 +5,9 @@ use std::sync::Mutex;
 
 use super::objects::{self, Candidate};
 use crate::elf::machine_name;
-use crate::link::{Closure, Loader, Member, NotFound, abi_of, library_class, symbol_class};
+use crate::link::{
+    Closure, Library, Loader, Member, NotFound, abi_of, library_class, symbol_class,
+};
 use crate::sysroot::Sysroot;
 use facts::{ElfDefect, Facts, LinkedObject, MissingLibrary, MissingVersion, UndefinedSymbol};
 
@@ -56,7 +58,7 @@ impl<'a> Examiner<'a> {
                 return (out, None);
             }
         };
-        out.defect = super::defect_for(&library, Some(self.loader.machine()));
+        out.defect = defect_for(&library, Some(self.loader.machine()));
         let Ok(object) = &library.object else { return (out, None) };
         out.arch = Some(object.arch());
         out.needed = object.dynamic.needed.clone();
@@ -300,4 +302,15 @@ fn max_versions(needs: &[(String, Vec<String>)]) -> BTreeMap<String, String> {
         }
     }
     out
+}
+
+/// What is wrong with a file, as far as it concerns a host of `machine`.
+fn defect_for(library: &Library, machine: Option<u16>) -> Option<ElfDefect> {
+    match (&library.object, machine) {
+        (Err(defect), _) => Some(defect.clone()),
+        (Ok(object), Some(machine)) if object.machine != machine => {
+            Some(ElfDefect::Arch { have: object.arch(), want: machine_name(machine) })
+        }
+        _ => None,
+    }
 }

@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use crate::elf::{machine_code, machine_name};
-use crate::link::{Closure, Library, Loader, TORCH_CHECK_FAIL, library_class};
+use crate::link::{Closure, Loader, TORCH_CHECK_FAIL, library_class};
 use crate::sysroot::Sysroot;
 use examine::Examiner;
-use facts::{ElfDefect, Facts, Link, LinkedObject, Resolved};
+use facts::{Facts, Link, LinkedObject, ResolvedLibrary};
 use objects::Candidate;
 
 /// Libraries that checks ask for by name.
@@ -130,8 +130,8 @@ fn preload(sysroot: &Sysroot, facts: &Facts, loader: &mut Loader<'_>) -> Vec<Str
 /// Where every name is found that the objects and their dependencies ask for.
 fn loads(
     results: &[(LinkedObject, Option<Closure>)],
-) -> BTreeMap<String, BTreeMap<String, Resolved>> {
-    let mut out: BTreeMap<String, BTreeMap<String, Resolved>> = BTreeMap::new();
+) -> BTreeMap<String, BTreeMap<String, ResolvedLibrary>> {
+    let mut out: BTreeMap<String, BTreeMap<String, ResolvedLibrary>> = BTreeMap::new();
     let mut count = 0;
     for closure in results.iter().filter_map(|(_, closure)| closure.as_ref()) {
         for load in &closure.loads {
@@ -163,7 +163,7 @@ fn torch_abi(sysroot: &Sysroot, facts: &Facts) -> Option<u8> {
 fn probes(
     loader: &Loader<'_>,
     results: &[(LinkedObject, Option<Closure>)],
-) -> BTreeMap<String, Option<Resolved>> {
+) -> BTreeMap<String, Option<ResolvedLibrary>> {
     let (first, others): (Vec<_>, Vec<_>) = results.iter().partition(|(object, _)| {
         object.owner == "torch-npu" && object.path.contains("/torch_npu/_C.")
     });
@@ -204,15 +204,4 @@ fn with_broken_dependencies(
         }
     }
     results.into_iter().map(|(object, _)| object).chain(broken.into_values()).collect()
-}
-
-/// What is wrong with a file, as far as it concerns a host of `machine`.
-fn defect_for(library: &Library, machine: Option<u16>) -> Option<ElfDefect> {
-    match (&library.object, machine) {
-        (Err(defect), _) => Some(defect.clone()),
-        (Ok(object), Some(machine)) if object.machine != machine => {
-            Some(ElfDefect::Arch { have: object.arch(), want: machine_name(machine) })
-        }
-        _ => None,
-    }
 }

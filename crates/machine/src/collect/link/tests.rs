@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::*;
 use crate::elf_writer::ElfBuilder;
-use facts::{CannInstall, Interpreter, Nnal};
+use facts::{CannInstall, ElfDefect, Interpreter, Nnal};
 
 const SITE: &str = "/opt/py/lib/python3.11/site-packages";
 const CANN: &str = "/usr/local/Ascend/cann-8.5.0";

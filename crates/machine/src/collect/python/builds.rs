@@ -78,7 +78,7 @@ pub(super) fn torch(sysroot: &Sysroot, python: &Python) -> TorchBuild {
     }
     let values = |name: &str| {
         let dir = build.dirs.get(name)?;
-        sysroot.text_if_there(&format!("{dir}/version.py")).map(|text| assignments(&text))
+        sysroot.read_text_if_exists(&format!("{dir}/version.py")).map(|text| assignments(&text))
     };
     if let Some(values) = values("torch") {
         let value = |name: &str| values.get(name).map(|(value, _)| value.clone());
@@ -101,7 +101,7 @@ pub(super) fn vllm(sysroot: &Sysroot, python: &Python, hash: bool) -> VllmBuild 
     let mut build = VllmBuild::default();
     if let Some(dir) = package_dir(sysroot, python, "vllm_ascend") {
         let path = format!("{dir}/_build_info.py");
-        if let Some(text) = sysroot.text_if_there(&path) {
+        if let Some(text) = sysroot.read_text_if_exists(&path) {
             for (name, (value, line)) in assignments(&text) {
                 build.build_info_lines.insert(name.clone(), line);
                 build.build_info.insert(name, value.unwrap_or_default());

@@ -102,8 +102,9 @@ fn dist(sysroot: &Sysroot, site_dir: &str, name: &str) -> Option<Dist> {
         }
     };
     let has = |file: &str| files.binary_search_by(|name| name.as_str().cmp(file)).is_ok();
-    let text =
-        |file: &str| has(file).then(|| sysroot.text_if_there(&format!("{path}/{file}"))).flatten();
+    let text = |file: &str| {
+        has(file).then(|| sysroot.read_text_if_exists(&format!("{path}/{file}"))).flatten()
+    };
     let mut metadata = Vec::new();
     if let Some(file) = ["METADATA", "PKG-INFO"].into_iter().find(|file| has(file)) {
         let file = format!("{path}/{file}");

@@ -28,7 +28,7 @@ pub(super) fn read(sysroot: &Sysroot, interpreter: Option<&Interpreter>) -> Vec<
         interpreter.map(|interpreter| format!("{}/pip.conf", interpreter.prefix)),
     ];
     for path in files.into_iter().flatten().filter(|path| path.starts_with('/')) {
-        if let Some(text) = sysroot.text_if_there(&path) {
+        if let Some(text) = sysroot.read_text_if_exists(&path) {
             out.extend(parse(&path, &text));
         }
     }
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn continued_lines_and_secrets() {
+    fn continued_lines_are_joined_and_secrets_removed() {
         let text = "[global]\nindex-url = https://u:p@host/simple\n\
                     extra_index_url =\n    https://a/simple\n    https://b/simple\n\
                     timeout = 3\n";

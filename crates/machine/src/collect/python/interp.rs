@@ -204,7 +204,7 @@ pub(super) fn at(sysroot: &Sysroot, path: &str, chosen_by: &str) -> Option<Inter
     let by_path = prefix_of(path);
     if let Some(text) = [&by_path, super::parent(path)]
         .iter()
-        .find_map(|dir| sysroot.text_if_there(&format!("{dir}/pyvenv.cfg")))
+        .find_map(|dir| sysroot.read_text_if_exists(&format!("{dir}/pyvenv.cfg")))
     {
         let config = super::pyvenv::parse(&text);
         "venv".clone_into(&mut found.kind);

@@ -201,7 +201,7 @@ mod tests {
         }
 
         #[test]
-        fn fields_come_back(name in "[A-Za-z][A-Za-z0-9._-]{0,20}", version in "[0-9][0-9a-z.+]{0,10}") {
+        fn written_fields_parse_to_same_values(name in "[A-Za-z][A-Za-z0-9._-]{0,20}", version in "[0-9][0-9a-z.+]{0,10}") {
             let meta = parse(format!("Name: {name}\nVersion: {version}\n\nbody").as_bytes());
             prop_assert_eq!(meta.name, Some(name));
             prop_assert_eq!(meta.version, Some(version));

@@ -38,7 +38,7 @@ pub(super) fn collect(sysroot: &Sysroot, options: &Options) -> Python {
 }
 
 /// Version and directory of a distribution, in the order of `sys.path`.
-pub(super) fn installed(sysroot: &Sysroot, name: &str) -> Option<(String, String)> {
+pub(super) fn find_installed(sysroot: &Sysroot, name: &str) -> Option<(String, String)> {
     let mut python = Python::default();
     (python.interpreter, _) = interp::choose(sysroot, &Options::default());
     site::read(sysroot, &mut python);

@@ -36,7 +36,7 @@ fn selected(sysroot: &Sysroot, root: &str) -> Vec<String> {
     above
         .map(|dir| format!("{}/.python-version", dir.trim_end_matches('/')))
         .chain([format!("{root}/version")])
-        .map(|file| names(&sysroot.text_if_there(&file).unwrap_or_default()))
+        .map(|file| names(&sysroot.read_text_if_exists(&file).unwrap_or_default()))
         .find(|names| !names.is_empty())
         .unwrap_or_default()
 }

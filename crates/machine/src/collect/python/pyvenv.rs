@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_makers_are_read() {
+    fn venv_and_uv_configs_are_read() {
         let venv = "home = /usr/bin\ninclude-system-site-packages = true\nversion = 3.11.2\n";
         let config = parse(venv);
         assert_eq!(config.home.as_deref(), Some("/usr/bin"));

@@ -150,12 +150,12 @@ impl SysPath<'_> {
         for name in &names {
             let path = format!("{dir}/{name}");
             if has_extension(name, "pth") {
-                if let Some(text) = self.sysroot.text_if_there(&path) {
+                if let Some(text) = self.sysroot.read_text_if_exists(&path) {
                     self.pth(dir, &path, &text);
                 }
             } else if name.starts_with("__editable__")
                 && has_extension(name, "py")
-                && let Some(text) = self.sysroot.text_if_there(&path)
+                && let Some(text) = self.sysroot.read_text_if_exists(&path)
             {
                 self.python.editable_packages.extend(finder_mapping(&text));
             }
@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_a_pth() {
+    fn pth_lines_are_classified() {
         let text = "# c\nimport os; os.x()\n\n../other\n/abs/dir  \nimporter\n";
         let lines: Vec<PthLine<'_>> = pth_lines(text).map(|(_, line)| line).collect();
         assert_eq!(
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mapping_of_a_finder() {
+    fn finder_mapping_is_read() {
         let text = "import sys\nMAPPING: dict[str, str] = {'vllm_ascend': '/w/vllm_ascend', \
                     'a': 'rel'}\nNAMESPACES: dict[str, list[str]] = {}\n";
         let want = ("vllm_ascend".to_owned(), "/w/vllm_ascend".to_owned());

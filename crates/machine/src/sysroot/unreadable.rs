@@ -1,17 +1,18 @@
-//! What may not be looked into, and so what seems to be absent and may be there.
+//! Paths without read permission: files below them seem to be missing, but may exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::resolve::Found;
+use super::resolve::LocatedFile;
 use super::{LIST_LIMIT, ReadError, Sysroot};
-use facts::Closed;
+use facts::UnreadablePath;
 
-/// Links on the way to a closed directory that are followed.
+/// Most links that are followed on the way to an unreadable directory.
 const LINKS: usize = 40;
 
 impl Sysroot {
-    /// What is at `path`; in a recording, what could not be seen when it was made still cannot.
-    pub(super) fn look(&self, path: &str, follow: bool) -> Result<Found, ReadError> {
+    /// Finds the file at `path`. Paths that were unreadable while a recording was made are
+    /// unreadable in the recording too.
+    pub(super) fn look(&self, path: &str, follow: bool) -> Result<LocatedFile, ReadError> {
         let found = self.resolver.find(path, follow);
         match found {
             Err(ReadError::NotFound | ReadError::NotDirectory) if self.is_behind(path) => {
@@ -21,12 +22,12 @@ impl Sysroot {
         }
     }
 
-    /// Whether the recording says that this, a path without links, could not be looked into.
+    /// Returns whether `real`, a path without links, was unreadable during the recording.
     pub(super) fn was_denied(&self, real: &str) -> bool {
         self.nodes.as_ref().is_some_and(|nodes| nodes.denies(real))
     }
 
-    /// Whether the way to `path` ends, in the recording, before what could not be looked into.
+    /// Returns whether an unreadable directory of the recording is on the way to `path`.
     fn is_behind(&self, path: &str) -> bool {
         if self.nodes.is_none() {
             return false;
@@ -36,8 +37,8 @@ impl Sysroot {
         self.was_denied(path) || known.is_some_and(|found| self.was_denied(&found.real))
     }
 
-    /// Keeps in mind that `path` may not be looked at: whoever asked may take it for absent.
-    pub(super) fn noted<T>(
+    /// Remembers `path` if access was denied, since the caller may treat the file as missing.
+    pub(super) fn note_denied<T>(
         &self,
         path: &str,
         result: Result<T, ReadError>,
@@ -51,31 +52,31 @@ impl Sysroot {
         result
     }
 
-    /// What hid something that was asked for, each place once.
-    pub fn closed(&self) -> Vec<Closed> {
+    /// Lists the paths that denied access to a requested file, each one once.
+    pub fn unreadable_paths(&self) -> Vec<UnreadablePath> {
         let denied = self.denied.lock().map(|denied| denied.clone()).unwrap_or_default();
         let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for path in denied {
-            let above = self.above_closed(&path).unwrap_or_else(|| path.clone());
+            let above = self.find_denied_parent(&path).unwrap_or_else(|| path.clone());
             let real = self.barrier(&path).or_else(|| Some(self.look(&path, true).ok()?.real));
             places.entry(real.unwrap_or(path)).or_default().insert(above);
         }
-        let place = |(real, names): (String, BTreeSet<String>)| Closed {
+        let place = |(real, names): (String, BTreeSet<String>)| UnreadablePath {
             names: names.into_iter().filter(|name| *name != real).collect(),
             real,
         };
         places.into_iter().map(place).collect()
     }
 
-    /// The directory that may not be searched, so that nothing is known of `path`; without links.
+    /// Returns the directory without search permission on the way to `path`, without links.
     pub(super) fn barrier(&self, path: &str) -> Option<String> {
         let mut path = path.to_owned();
         for _ in 0..LINKS {
-            let above = self.above_closed(&path)?;
+            let above = self.find_denied_parent(&path)?;
             let Err(ReadError::Denied) = self.look(&above, true) else {
                 return Some(self.look(&above, true).map_or(above, |found| found.real));
             };
-            // A link to what is closed, or to what is below.
+            // A link to the unreadable directory, or to a path below it.
             let link = self.look(&above, false).ok()?;
             let target = link.target().ok()?;
             path = if target.starts_with('/') {
@@ -87,8 +88,8 @@ impl Sysroot {
         None
     }
 
-    /// The last part of `path` of which something is known, if that is not all.
-    fn above_closed(&self, path: &str) -> Option<String> {
+    /// Returns the last readable part of `path`, unless all of `path` is readable.
+    fn find_denied_parent(&self, path: &str) -> Option<String> {
         let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
         let mut above = "/";
         for end in ends {
@@ -98,7 +99,7 @@ impl Sysroot {
             }
             above = part;
         }
-        // The last one may be a link to what is closed.
+        // The last part may be a link to an unreadable directory.
         matches!(self.look(path, true), Err(ReadError::Denied)).then(|| path.to_owned())
     }
 }

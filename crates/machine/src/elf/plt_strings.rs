@@ -9,10 +9,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::header::{Header, Segment, malformed};
-use super::source::{Source, Window, u32_at, u64_at};
+use object::elf::{EM_AARCH64, EM_X86_64, Rela64};
+use object::{LittleEndian, U32, pod};
+
+use super::dynamic;
+use super::error::{Error, malformed};
+use super::header::{Header, Segment, machine_name};
+use super::source::{LE, Source, Window};
 use super::symbols::SYMBOL;
-use super::{Error, dynamic};
 
 /// Bytes of code that are looked at together.
 const BLOCK: usize = 1 << 20;
@@ -24,13 +28,10 @@ const MAX_STRING: usize = 256;
 const MAX_RELOCATIONS: u64 = 256 << 20;
 /// Strings that are kept.
 const MAX_STRINGS: usize = 100_000;
-/// An entry of a relocation table with addends, in bytes.
-const RELOCATION: usize = 24;
+/// The size of an entry of a relocation table with addends, in bytes.
+const RELOCATION: u64 = size_of::<Rela64<LittleEndian>>() as u64;
 /// How far before the call the string may be loaded, in bytes.
 const NEAR: u64 = 256;
-
-const X86_64: u16 = 62;
-const AARCH64: u16 = 183;
 
 /// The strings that the object hands to functions whose mangled name begins with `prefix`, as their
 /// second argument.
@@ -38,15 +39,15 @@ const AARCH64: u16 = 183;
 /// # Errors
 ///
 /// Where the file is no whole object of x86-64 or aarch64, or cannot be read.
-pub fn strings_handed(source: &dyn Source, prefix: &str) -> Result<BTreeSet<String>, Error> {
+pub fn find_plt_strings(source: &dyn Source, prefix: &str) -> Result<BTreeSet<String>, Error> {
     let header = Header::read(source)?;
     let (_, tables) = dynamic::read(source, &header)?;
     let slots = slots(source, &header, &tables, prefix)?;
     let code = match header.machine {
-        X86_64 => Machine::X86,
-        AARCH64 => Machine::Arm,
+        EM_X86_64 => Machine::X86,
+        EM_AARCH64 => Machine::Arm,
         other => {
-            let name = super::machine_name(other);
+            let name = machine_name(other);
             return Err(malformed(&format!("calls cannot be read in code for {name}")));
         }
     };
@@ -98,20 +99,20 @@ fn slots(
             return Err(malformed(&format!("a relocation table of {size} bytes")));
         }
         let Some((at, room)) = header.offset_of(address) else { continue };
-        for index in 0..size.min(room) / RELOCATION as u64 {
-            let entry = entries.bytes(at + index * RELOCATION as u64, RELOCATION)?;
+        for index in 0..size.min(room) / RELOCATION {
+            let entry = entries.record::<Rela64<LittleEndian>>(at + index * RELOCATION)?;
             let Some(entry) = entry else { break };
-            let (slot, info) = (u64_at(entry, 0).unwrap_or(0), u64_at(entry, 8).unwrap_or(0));
-            let symbol = info >> 32;
+            let (slot, symbol) = (entry.r_offset.get(LE), u64::from(entry.r_sym(LE, false)));
             if symbol == 0 || symbol >= rest / SYMBOL {
                 continue;
             }
             let is = if let Some(is) = wanted.get(&symbol) {
                 *is
             } else {
-                let mut row = [0; 4];
-                source.read_at(&mut row, symbols + symbol * SYMBOL)?;
-                let name = u64::from(u32::from_le_bytes(row));
+                // The name is the first field of a symbol.
+                let mut name = U32::new(LE, 0);
+                source.read_at(pod::bytes_of_mut(&mut name), symbols + symbol * SYMBOL)?;
+                let name = u64::from(name.get(LE));
                 let name = (name < tables.strings_size)
                     .then(|| names.string(tables.strings.saturating_add(name), 4096))
                     .transpose()?
@@ -282,6 +283,11 @@ impl Machine {
     }
 }
 
+/// Returns the little-endian number at `at`.
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|chunk| u32::from_le_bytes(*chunk))
+}
+
 /// The address that four bytes at `at` give, relative to what follows them.
 fn relative(base: u64, bytes: &[u8], at: usize) -> Option<u64> {
     let distance = u32_at(bytes, at)?.cast_signed();
@@ -304,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_are_signed() {
+    fn relative_distances_are_signed() {
         // call -5: to itself.
         let bytes = [0xe8, 0xfb, 0xff, 0xff, 0xff];
         assert_eq!(relative(0x1000, &bytes, 1), Some(0x1000));
@@ -316,7 +322,7 @@ mod tests {
 
     /// A load, other code, a call; and one that is too far away.
     #[test]
-    fn the_last_string_before_a_call_is_found() {
+    fn last_string_before_call_is_found() {
         let (stubs, slots) = (BTreeSet::from([0x40]), BTreeSet::new());
         let callee = Callee { stubs: &stubs, slots: &slots };
         let mut code = vec![0x48, 0x8d, 0x35, 0xf9, 0x0f, 0, 0]; // lea rsi, [0x1100]

@@ -1,0 +1,136 @@
+//! The JSON form of manifests.
+
+use serde::{Deserialize, Serialize};
+
+use base::hash::Sha256;
+use facts::normalize_name;
+
+/// Version of the format. A reader refuses files of another version.
+pub const MANIFEST_SCHEMA: &str = "ascend-doctor/manifest/1";
+
+/// What a wheel contains.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Manifest {
+    /// The file that it was read from, or the wheel that it was made of.
+    pub origin: String,
+    /// Normalised name of the distribution.
+    pub package: String,
+    /// Version, as METADATA writes it.
+    pub version: String,
+    /// File name of the wheel, if it was made of one.
+    pub wheel: Option<String>,
+    /// Digest of RECORD.
+    pub record: Option<Sha256>,
+    /// Path, size in bytes and hash of the files.
+    pub files: Vec<(String, u64, Sha256)>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    schema: String,
+    package: String,
+    version: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    wheel: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    record_sha256: Option<String>,
+    files: Vec<Row>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    path: String,
+    size: u64,
+    sha256: String,
+}
+
+impl Manifest {
+    /// Reads the JSON form. The error says what is wrong with it.
+    pub fn parse(origin: &str, bytes: &[u8]) -> Result<Self, String> {
+        let file: File = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        if file.schema != MANIFEST_SCHEMA {
+            return Err(format!(
+                "its schema is `{}`, this version reads `{MANIFEST_SCHEMA}`",
+                file.schema
+            ));
+        }
+        if file.files.is_empty() {
+            return Err("it lists no file".to_owned());
+        }
+        let hash = |text: &str| {
+            Sha256::from_hex(text).ok_or_else(|| format!("`{text}` is no SHA-256 in hexadecimal"))
+        };
+        Ok(Self {
+            origin: origin.to_owned(),
+            package: normalize_name(&file.package),
+            version: file.version,
+            wheel: file.wheel,
+            record: file.record_sha256.as_deref().map(hash).transpose()?,
+            files: file
+                .files
+                .into_iter()
+                .map(|row| Ok((row.path, row.size, hash(&row.sha256)?)))
+                .collect::<Result<_, String>>()?,
+        })
+    }
+
+    /// Writes the JSON form.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        let file = File {
+            schema: MANIFEST_SCHEMA.to_owned(),
+            package: self.package.clone(),
+            version: self.version.clone(),
+            wheel: self.wheel.clone(),
+            record_sha256: self.record.map(|hash| hash.hex()),
+            files: self
+                .files
+                .iter()
+                .map(|(path, size, hash)| Row {
+                    path: path.clone(),
+                    size: *size,
+                    sha256: hash.hex(),
+                })
+                .collect(),
+        };
+        serde_json::to_string_pretty(&file).map(|text| text + "\n")
+    }
+
+    /// How reports call it.
+    pub fn label(&self) -> String {
+        self.wheel.clone().unwrap_or_else(|| format!("{} {}", self.package, self.version))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn written_manifest_parses_to_same_value() {
+        let manifest = Manifest {
+            origin: "m.json".to_owned(),
+            package: "torch-npu".to_owned(),
+            version: "2.9.0+git1".to_owned(),
+            wheel: None,
+            record: Some(Sha256::of(b"r")),
+            files: vec![("torch_npu/a.py".to_owned(), 1, Sha256::of(b"a"))],
+        };
+        let text = manifest.to_json().unwrap();
+        assert_eq!(Manifest::parse("m.json", text.as_bytes()), Ok(manifest));
+    }
+
+    #[test]
+    fn other_files_are_rejected_with_reason() {
+        let refuse = |text: &str| Manifest::parse("m", text.as_bytes()).unwrap_err();
+        let with = |schema: &str, files: &str| {
+            format!(r#"{{"schema":"{schema}","package":"p","version":"1","files":[{files}]}}"#)
+        };
+        assert!(refuse("[]").contains("line 1"));
+        assert!(refuse(&with("other/1", "")).contains("other/1"));
+        assert!(refuse(&with(MANIFEST_SCHEMA, "")).contains("no file"));
+        let row = r#"{"path":"a","size":1,"sha256":"xyz"}"#;
+        assert!(refuse(&with(MANIFEST_SCHEMA, row)).contains("xyz"));
+    }
+}
