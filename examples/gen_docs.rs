@@ -1,10 +1,13 @@
-//! Writes the generated pages below `docs/reference/`: `cargo run --example gen_docs`.
+//! Writes the reference pages: `cargo run --example gen_docs [DIR]`, by default into
+//! `docs/reference/`, which git ignores.
 #![expect(clippy::disallowed_methods, reason = "writes the documents of this project")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 fn main() -> std::io::Result<()> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference");
+    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference");
+    let dir = std::env::args_os().nth(1).map_or_else(default, PathBuf::from);
+    // Pages of removed families must not remain.
     if dir.exists() {
         std::fs::remove_dir_all(&dir)?;
     }

@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# A target is a file; tests/trust.rs holds that each is declared.
+# A target is a file; tests/repository/documented_components.rs holds that each is declared.
 all=()
 for file in fuzz/fuzz_targets/*.rs; do
     all+=("$(basename "$file" .rs)")

@@ -23,20 +23,26 @@ import time
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
-# What is changed, and the tests that are to notice: a target of cargo, and a filter; the quick ones first.
+# Files with mistakes, and the tests that must notice them: a target of cargo (a library or a test
+# program) and a filter, the quick ones first.
 GROUPS = {
     "ranking": (
         ["src/errcodes/log/rank.rs", "src/errcodes/log/diagnose.rs", "src/errcodes/search.rs"],
-        [("lib", "errcodes::"), ("logs", "")],
+        [("errcodes", ""), ("program", "logs::")],
     ),
     "compat": (
         [f"src/checks/compat/{name}.rs" for name in ("mod", "driver", "torch_npu", "mindspore", "numpy", "vllm")],
         # Machines that have each finding, small changes of healthy ones, and healthy ones.
-        [("lib", "checks::"), ("machine", "fixtures::"), ("machine", "mutations::"), ("machine", "healthy::")],
+        [
+            ("checks", ""),
+            ("program", "check::fixtures::"),
+            ("program", "check::mutations::"),
+            ("program", "check::healthy::"),
+        ],
     ),
     "convert": (
         ["src/convert/python/call.rs", "src/convert/python/roles.rs", "src/convert/python/aware.rs"],
-        [("lib", "convert::")],
+        [("convert", "")],
     ),
 }
 # A file, not a variable: tests that run the program clear its environment.
@@ -101,8 +107,9 @@ def list_of(work: Path, env: dict[str, str], files: list[str], skipped: set[str]
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, copy, follow_symlinks=True)
             shutil.copymode(source, copy)
-    library = tree / "src/lib.rs"
-    library.write_text(library.read_text() + SWITCH.format(path=json.dumps(str(work / "made"))))
+    # The crates of the files; each has its own switch.
+    for library in sorted({tree / "/".join(Path(file).parts[:2]) / "lib.rs" for file in files}):
+        library.write_text(library.read_text() + SWITCH.format(path=json.dumps(str(work / "made"))))
     tool = ["cargo", "run", "--quiet", "--manifest-path", PROJECT / "mutants/Cargo.toml", "--", tree]
     if skipped:
         tool += ["--skip", ",".join(sorted(skipped))]
@@ -116,16 +123,16 @@ def compiled(
 ) -> tuple[dict[str, Path], set[str]]:
     """The test programs; or the mistakes in lines that the compiler did not take."""
     wanted = {test for _, tests in groups.values() for test, _ in tests}
-    command = ["cargo", "test", "--no-run", "--package", "ascend-doctor", "--message-format=json"]
-    for test in sorted(wanted):
-        command += ["--lib"] if test == "lib" else ["--test", test]
+    command = ["cargo", "test", "--no-run", "--message-format=json", "--lib", "--test", "program"]
+    for library in sorted(wanted - {"program"}):
+        command += ["--package", f"ascend-doctor-{library}"]
+    command += ["--package", "ascend-doctor"]
     done = subprocess.run(command, cwd=work / "tree", env=env, capture_output=True, text=True, check=False)
     binaries, refused = {}, set()
     for line in done.stdout.splitlines():
         message = json.loads(line)
         if message["reason"] == "compiler-artifact" and message.get("executable"):
-            kind = message["target"]["kind"][0]
-            binaries["lib" if kind == "lib" else message["target"]["name"]] = Path(message["executable"])
+            binaries[message["target"]["name"]] = Path(message["executable"])
         if message["reason"] == "compiler-message" and message["message"]["level"] == "error":
             for span in message["message"]["spans"]:
                 lines = "".join(text["text"] for text in span["text"])

@@ -19,7 +19,7 @@ for the old C library, cargo-zigbuild and maturin come as Python packages and st
 
 Equal sources give equal bytes: archives carry the time of the commit, paths of the build machine
 are mapped away (scripts/reproducible.sh compares two builds). Afterwards `cargo test --test
-packages` looks at every file, and runs them; --no-test leaves that out.
+packages archives` checks every file and runs the programs; --no-test leaves that out.
 """
 
 import argparse
@@ -102,8 +102,9 @@ def main() -> None:
     # Completions and manual pages are the same on all of them.
     with tempfile.TemporaryDirectory() as scratch:
         words = words_of(runnable(binaries, env), Path(scratch), env)
+    reference = reference_pages()
     for target, binary in binaries.items():
-        tarball(target, binary, words, version, out, time)
+        tarball(target, binary, words, reference, version, out, time)
         if target.libc == "gnu":
             debian(target, binary, words, version, out, time)
     checksums(out)
@@ -196,8 +197,24 @@ def words_of(program: list[str | Path], scratch: Path, env: dict[str, str]) -> d
     return files
 
 
+def reference_pages() -> dict[str, bytes]:
+    """The pages of docs/reference/, which are not in the repository: path below it, content."""
+    with tempfile.TemporaryDirectory() as scratch:
+        command = ["cargo", "run", "--locked", "--quiet", "--example", "gen_docs", "--", scratch]
+        # Not in the environment of the packages: it runs here, and the tests compile the same.
+        subprocess.run(command, check=True, cwd=PROJECT)
+        pages = sorted(Path(scratch).rglob("*.md"))
+        return {str(page.relative_to(scratch)): page.read_bytes() for page in pages}
+
+
 def tarball(
-    target: Target, binary: Path, words: dict[str, bytes], version: str, out: Path, time: int
+    target: Target,
+    binary: Path,
+    words: dict[str, bytes],
+    reference: dict[str, bytes],
+    version: str,
+    out: Path,
+    time: int,
 ) -> None:
     """For machines without a package manager: everything in one directory."""
     top = f"{NAME}-{version}-{target.arch}-linux-{target.libc}"
@@ -209,7 +226,12 @@ def tarball(
     # The playbook of deploy/ keeps reports beside itself; they are nobody else's.
     deploy = [path for path in (PROJECT / "deploy").glob("*/*") if path.is_file()]
     schemas = (PROJECT / "docs/schema").glob("*.json")
-    for page in sorted([*(PROJECT / "docs").rglob("*.md"), *schemas, *deploy]):
+    # A directory docs/reference of the clone may be older than the program.
+    generated = PROJECT / "docs/reference"
+    pages = [page for page in (PROJECT / "docs").rglob("*.md") if generated not in page.parents]
+    for path, content in reference.items():
+        files[f"{top}/docs/reference/{path}"] = (content, 0o644)
+    for page in sorted([*pages, *schemas, *deploy]):
         mode = 0o755 if page in deploy and os.access(page, os.X_OK) else 0o644
         files[f"{top}/{page.relative_to(PROJECT)}"] = (page.read_bytes(), mode)
     files[f"{top}/THIRD-PARTY.txt"] = ((out / "THIRD-PARTY.txt").read_bytes(), 0o644)
@@ -315,7 +337,7 @@ def test(out: Path, fast: bool) -> None:
     if fast:
         env["ASCEND_DOCTOR_PACKAGES_FAST"] = "1"
     qemu(env)
-    command = ["cargo", "test", "--locked", "--test", "packages", "--", "--nocapture"]
+    command = ["cargo", "test", "--locked", "--test", "packages", "archives", "--", "--nocapture"]
     subprocess.run(command, check=True, cwd=PROJECT, env=env)
 
 

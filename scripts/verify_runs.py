@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs `verify` many times against the simulator, and counts what it says.
 
-    cargo test --test verify --no-run
+    cargo test --test program --no-run
     python3 scripts/verify_runs.py --runs 1000              # clean runs: nothing may be found
     python3 scripts/verify_runs.py --runs 50 --overhead     # what a child costs that does nothing
 

@@ -4,13 +4,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use libfuzzer_sys::fuzz_target;
+
 use convert::encoding::{Decoded, differs_only_in};
-use convert::kind::FileKind;
 use convert::options::{Import, Options};
 use convert::plan::{FileProblem, plan_bytes};
 use convert::python::Project;
-use convert::walk::{Root, SourceFile};
-use libfuzzer_sys::fuzz_target;
+use treeedit::kind::FileKind;
+use treeedit::walk::{Root, SourceFile};
 
 #[path = "../kinds.rs"]
 mod kinds;
@@ -31,7 +32,8 @@ fuzz_target!(|bytes: &[u8]| {
         messages: first & 0x10 != 0,
         mark: first & 0x20 != 0,
         transfer: first & 0x88 == 0x88,
-        import: [Import::Need, Import::Each, Import::Entry, Import::None][usize::from(first >> 1 & 3)],
+        import: [Import::Need, Import::Each, Import::Entry, Import::None]
+            [usize::from(first >> 1 & 3)],
         ..Options::default()
     };
     let Some(planned) = plan_bytes(&file, body.to_vec(), &options, &Project::default()) else {
@@ -56,5 +58,9 @@ fuzz_target!(|bytes: &[u8]| {
     let decoded = decoded.unwrap_or_else(|error| panic!("{error}\n{}", shown()));
     assert!(differs_only_in(&before, &decoded.text, &planned.plan.edits), "{}", shown());
     let again = plan_bytes(&file, after.clone(), &options, &Project::default());
-    assert!(again.is_none_or(|again| again.after.is_none() && again.problem.is_none()), "{}", shown());
+    assert!(
+        again.is_none_or(|again| again.after.is_none() && again.problem.is_none()),
+        "{}",
+        shown()
+    );
 });

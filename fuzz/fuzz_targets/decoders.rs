@@ -1,10 +1,11 @@
 //! Codes that are made of parts: every value, and every text.
 #![no_main]
 
+use libfuzzer_sys::fuzz_target;
+
 use errcodes::decode::{
     Registers, acl_class, chip_event, decode, hccl_errno, registers, runtime_inner,
 };
-use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let word = |index: usize| {

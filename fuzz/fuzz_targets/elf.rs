@@ -1,8 +1,9 @@
 //! Shared objects: every byte of them is hostile.
 #![no_main]
 
-use machine::elf::{inspect_bytes, machine_of};
 use libfuzzer_sys::fuzz_target;
+
+use machine::elf::{inspect_bytes, machine_of};
 
 fuzz_target!(|bytes: &[u8]| {
     let machine = machine_of(&bytes);

@@ -2,12 +2,13 @@
 //! several beside each other; through to the report.
 #![no_main]
 
+use libfuzzer_sys::fuzz_target;
+
+use base::text::Lang;
 use errcodes::log::{
     FileReport, Filter, Follower, Limits, Reading, Shown, diagnose, redact, report, scan, unpack,
 };
 use render::{Format, Paint, Style, render};
-use base::text::Lang;
-use libfuzzer_sys::fuzz_target;
 
 /// How much is unpacked: enough to see that there is an end.
 const UNPACKED: u64 = 1 << 20;

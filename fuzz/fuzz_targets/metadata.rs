@@ -1,8 +1,9 @@
 //! The text files of a dist-info.
 #![no_main]
 
-use machine::collect::python::metadata;
 use libfuzzer_sys::fuzz_target;
+
+use machine::collect::python::metadata;
 
 fuzz_target!(|bytes: &[u8]| {
     let meta = metadata::parse(bytes);

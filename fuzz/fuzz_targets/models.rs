@@ -4,13 +4,14 @@
 
 use std::io::{Cursor, Write as _};
 
+use libfuzzer_sys::fuzz_target;
+
+use audit::Model;
 use audit::judge::{Against, judge};
-use audit::{self, Model};
-use machine::elf::find_plt_strings;
 use audit::ops::dispatch::Shipped;
 use audit::ops::installed::{Kernels, native_functions};
 use audit::ops::{Tables, Target};
-use libfuzzer_sys::fuzz_target;
+use machine::elf::find_plt_strings;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&first, body)) = bytes.split_first() else { return };
@@ -44,8 +45,8 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn archive(entries: &[(&str, &[u8])]) {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    let stored = zip::write::SimpleFileOptions::default()
-        .compression_method(zip::CompressionMethod::Stored);
+    let stored =
+        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
     for (name, content) in entries {
         zip.start_file(*name, stored).expect("a vector takes everything");
         zip.write_all(content).expect("a vector takes everything");
@@ -67,7 +68,8 @@ fn checked(file: &mut Cursor<impl AsRef<[u8]>>) -> Option<Model> {
     let tables = Tables::get();
     let target = Target::newest(tables).expect("there are tables");
     let registered = &Shipped { tables, target: &target };
-    let against = Against { registered, tables, target: &target, chip: None, cann: None, dtype: None };
+    let against =
+        Against { registered, tables, target: &target, chip: None, cann: None, dtype: None };
     let judged = judge(&model, against);
     assert!(judged.len() <= model.uses.len());
     Some(model)

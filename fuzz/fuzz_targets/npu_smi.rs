@@ -1,8 +1,9 @@
 //! What npu-smi prints.
 #![no_main]
 
-use machine::collect::npu_smi::parse_bytes;
 use libfuzzer_sys::fuzz_target;
+
+use machine::collect::npu_smi::parse_bytes;
 
 fuzz_target!(|bytes: &[u8]| {
     let parsed = parse_bytes(bytes);

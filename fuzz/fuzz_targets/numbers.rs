@@ -1,9 +1,10 @@
 //! What somebody types as a code, and the moments in logs.
 #![no_main]
 
+use libfuzzer_sys::fuzz_target;
+
 use errcodes::log::Time;
 use errcodes::{Query, answer, search, similar};
-use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     if let Some(time) = Time::find(bytes) {
@@ -26,7 +27,12 @@ fuzz_target!(|bytes: &[u8]| {
     }
     for one in &found.matches {
         let own = answer(&one.row.code);
-        assert!(own.is_known(), "`{}` of {} is found, but not by its code", one.row.code, one.family.id);
+        assert!(
+            own.is_known(),
+            "`{}` of {} is found, but not by its code",
+            one.row.code,
+            one.family.id
+        );
     }
     if !found.is_known() && typed.len() <= 16 {
         assert!(similar(&typed, 3).len() <= 3);

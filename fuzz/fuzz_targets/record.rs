@@ -1,8 +1,9 @@
 //! RECORD of an installed package.
 #![no_main]
 
-use machine::collect::python::record;
 use libfuzzer_sys::fuzz_target;
+
+use machine::manifest::record;
 
 fuzz_target!(|bytes: &[u8]| {
     let record = record::parse(bytes);

@@ -2,11 +2,12 @@
 //! notebook.
 #![no_main]
 
+use libfuzzer_sys::fuzz_target;
+
 use audit::judge::{Against, judge};
-use audit::{Model, Place, python};
 use audit::ops::dispatch::Shipped;
 use audit::ops::{Tables, Target};
-use libfuzzer_sys::fuzz_target;
+use audit::{Model, Place, python};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&first, body)) = bytes.split_first() else { return };
@@ -51,6 +52,7 @@ fn checked(model: &Model, text: &str) {
     let tables = Tables::get();
     let target = Target::newest(tables).expect("there are tables");
     let registered = &Shipped { tables, target: &target };
-    let against = Against { registered, tables, target: &target, chip: None, cann: None, dtype: None };
+    let against =
+        Against { registered, tables, target: &target, chip: None, cann: None, dtype: None };
     assert!(judge(model, against).len() <= model.uses.len());
 }

@@ -1,9 +1,10 @@
 //! Text of the examined machine on its way to a terminal, a shell, a report.
 #![no_main]
 
-use machine::sysroot::environ::redact_urls;
-use base::text::escape;
 use libfuzzer_sys::fuzz_target;
+
+use base::text::escape;
+use machine::sysroot::environ::redact_urls;
 
 fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);

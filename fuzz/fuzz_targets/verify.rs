@@ -4,12 +4,13 @@
 
 use std::time::Duration;
 
+use libfuzzer_sys::fuzz_target;
+
 use verify::judge::{Surroundings, judge};
 use verify::parent::{End, Ran};
 use verify::protocol::chatter::Listener;
 use verify::protocol::{Chatter, Hearing, Rung};
 use verify::run::Done;
-use libfuzzer_sys::fuzz_target;
 
 fn heard(bytes: &[u8], chunk: usize) -> (Hearing, Chatter) {
     let (mut hearing, mut listener) = (Hearing::default(), Listener::default());
@@ -26,7 +27,10 @@ fuzz_target!(|bytes: &[u8]| {
     let (parts, again) = heard(bytes, usize::from(first >> 3) + 1);
     // However it is cut, it says the same; numbers that are none are equal to nothing.
     assert_eq!(format!("{:?}", whole.events), format!("{:?}", parts.events));
-    assert_eq!((whole.done, whole.calls, &whole.last_call), (parts.done, parts.calls, &parts.last_call));
+    assert_eq!(
+        (whole.done, whole.calls, &whole.last_call),
+        (parts.done, parts.calls, &parts.last_call)
+    );
     assert_eq!(chatter, again);
     assert!(chatter.bytes <= bytes.len() as u64);
     assert!(chatter.parts.iter().map(|part| part.bytes).sum::<u64>() <= chatter.bytes);

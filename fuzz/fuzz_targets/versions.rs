@@ -1,9 +1,10 @@
 //! Version files of CANN, driver and firmware, and the versions and ranges in them.
 #![no_main]
 
-use machine::collect::parse_info;
-use base::version::{CannVersion, DottedVersion, InnerVersion, PackageRange, RangeList};
 use libfuzzer_sys::fuzz_target;
+
+use base::version::{CannVersion, DottedVersion, InnerVersion, PackageRange, RangeList};
+use machine::collect::parse_info;
 
 fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);

@@ -28,7 +28,7 @@ fn script(shell: Shell) -> Vec<u8> {
     clap_complete::generate(shell, &mut command(), NAME, &mut script);
     if shell == Shell::Bash {
         // clap_complete 4.6.11 spells a name with a hyphen in two ways, so that no option of a
-        // subcommand would be found. tests/manners.rs lets bash complete one.
+        // subcommand would be found. tests/program/cli_conventions.rs lets bash complete one.
         let text = String::from_utf8_lossy(&script);
         script = text.replace("ascend__subcmd__doctor", "ascend__doctor").into_bytes();
     }

@@ -1,6 +1,6 @@
-//! The reference below `docs/reference/`, made from the same pages as `explain` shows.
+//! The reference pages, from the same content as the output of `explain`.
 //!
-//! `cargo run --example gen_docs` writes it; a test fails when it is stale.
+//! `cargo xtask docs` writes them into `docs/reference/`.
 
 use std::collections::BTreeMap;
 

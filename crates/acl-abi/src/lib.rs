@@ -2,6 +2,8 @@
 //! declared once: for the loader, which looks the symbols up, and for the simulator, which
 //! defines them. A simulator function whose type differs from [`sig`] does not compile.
 //!
+//! Must not touch: anything. It only declares types, values and names.
+//!
 //! Types and values are those of 16 official sets of headers, CANN 6.0.1 to 9.2.0-beta.2, in
 //! which they are all equal; `data/acl_abi/` holds them as text, and a test compares.
 //! What moves between versions is the library that has a symbol ([`Group::libraries`]) and

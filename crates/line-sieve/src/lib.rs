@@ -1,5 +1,7 @@
 //! Which lines are worth a look: those that hold one of many literals.
 //!
+//! Must not touch: files, tables. The caller passes literals and bytes.
+//!
 //! Nearly all of a log is healthy, so that the rate of a scan is the rate at which nothing is found.
 //! An automaton over all literals takes its steps one after the other. The sieve takes every third
 //! place only and asks one table of bits whether the four bytes there are part of a literal; no

@@ -1,5 +1,7 @@
 //! Right numbers: element types, reproducible inputs, and comparisons that name what is wrong.
 //!
+//! Must not touch: devices, files, clocks. It computes.
+//!
 //! The lane that decides uses small integers. Every operand, partial sum and result is exact in
 //! the type, so that the order of a summation does not matter and one wrong bit is one wrong
 //! element: there is nothing to tolerate.

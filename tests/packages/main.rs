@@ -1,0 +1,10 @@
+//! Tests of files that are not in the repository: built packages and published wheels.
+//!
+//! - `archives`: the packages that `scripts/package.py` builds;
+//! - `real_wheels`: the wheels that `scripts/fetch_wheels.py` fetches.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod archives;
+mod real_wheels;

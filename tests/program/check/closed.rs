@@ -1,0 +1,109 @@
+//! Directories that may not be looked into: what is behind them is not missing.
+
+use std::path::Path;
+
+use serde_json::Value;
+use walkdir::WalkDir;
+
+use super::contract::machine;
+use crate::support::nobody::{Place, mode};
+
+/// What somebody without rights is told.
+fn check(place: &Place, root: &Path, args: &[&str]) -> (i32, Value) {
+    let mut command = place.program();
+    let output = command.args(["check", "--json", "--root"]).arg(root).args(args).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{errors}"));
+    (output.status.code().unwrap(), report)
+}
+
+/// `ID title` of what was found, but for what says that something could not be read.
+fn found(report: &Value) -> Vec<String> {
+    let findings = report["findings"].as_array().unwrap().iter();
+    findings
+        .filter(|one| one["id"] != "SCAN-READ")
+        .map(|one| format!("{} {}", one["id"], one["title"]["en"]))
+        .collect()
+}
+
+fn closed(report: &Value) -> usize {
+    let findings = report["findings"].as_array().unwrap();
+    findings.iter().filter(|one| one["id"] == "SCAN-READ").count()
+}
+
+/// One directory after the other is closed: nothing is found that was not found before, and where
+/// a rule could not look there is no verdict.
+#[test]
+fn what_is_behind_a_closed_directory_is_not_missing() {
+    let dir = tempfile::tempdir().unwrap();
+    machine("ok-vllm-container").write(dir.path());
+    mode(dir.path(), 0o755);
+    let place = Place::new();
+    let (status, before) = check(&place, dir.path(), &[]);
+    assert_eq!(status, 0, "{before:#}");
+    let before = found(&before);
+    let directories = WalkDir::new(dir.path()).min_depth(1).into_iter().map(Result::unwrap);
+    let directories = directories.filter(|entry| entry.file_type().is_dir());
+    let mut hidden = 0;
+    for entry in directories.map(walkdir::DirEntry::into_path).collect::<Vec<_>>() {
+        mode(&entry, 0o000);
+        let (status, report) = check(&place, dir.path(), &[]);
+        mode(&entry, 0o755);
+        let new: Vec<_> = found(&report).into_iter().filter(|one| !before.contains(one)).collect();
+        assert_eq!(new, [""; 0], "{}", entry.display());
+        let closed = closed(&report);
+        assert!(closed <= 1, "one cause is one finding: {}: {report:#}", entry.display());
+        assert_eq!(status, if closed == 1 { 3 } else { 0 }, "{}", entry.display());
+        hidden += closed;
+    }
+    assert!(hidden > 50, "{hidden}");
+}
+
+/// A gate that asks for one check gets no pass where that could not look.
+#[test]
+fn a_check_that_was_asked_for_alone_does_not_pass() {
+    let dir = tempfile::tempdir().unwrap();
+    machine("ok-vllm-container").write(dir.path());
+    mode(dir.path(), 0o755);
+    let cann = dir.path().join("usr/local/Ascend/cann-8.5.1");
+    mode(&cann, 0o000);
+    let place = Place::new();
+    let only = ["CANN-FOUND", "CANN-ENV", "CANN-OPS", "SCAN-READ"];
+    let status = only.map(|only| check(&place, dir.path(), &["--only", only]).0);
+    let other = check(&place, dir.path(), &["--only", "HOST-GLIBC"]).0;
+    mode(&cann, 0o755);
+    assert_eq!(status, [3; 4]);
+    assert_eq!(other, 0, "what has nothing to do with it has its verdict");
+}
+
+/// A recording says what it could not see, so that it is judged elsewhere as the machine was.
+#[test]
+fn a_recording_keeps_what_is_closed() {
+    let dir = tempfile::tempdir().unwrap();
+    machine("ok-vllm-container").write(dir.path());
+    mode(dir.path(), 0o755);
+    let site = "usr/local/python3.11.14/lib/python3.11/site-packages";
+    let place = Place::new();
+    for closed in [
+        "usr/local/Ascend/cann-8.5.1".to_owned(),
+        "usr/local/Ascend/cann-8.5.1/aarch64-linux/lib64".to_owned(),
+        "usr/local/Ascend/driver/lib64".to_owned(),
+        format!("{site}/torch_npu"),
+        format!("{site}/attrs-25.1.0.dist-info"),
+        format!("{site}/vllm_ascend/__init__.py"),
+        "usr".to_owned(),
+    ] {
+        let recording = tempfile::tempdir().unwrap();
+        mode(recording.path(), 0o777);
+        let into = recording.path().join("machine");
+        let path = dir.path().join(&closed);
+        let before = std::fs::metadata(&path).unwrap().permissions();
+        mode(&path, 0o000);
+        let there = check(&place, dir.path(), &["--record", into.to_str().unwrap()]);
+        std::fs::set_permissions(&path, before).unwrap();
+        let elsewhere = check(&place, &into, &[]);
+        assert_eq!(elsewhere.0, there.0, "{closed}");
+        assert_eq!(elsewhere.1["findings"], there.1["findings"], "{closed}");
+        assert_eq!(elsewhere.1["no_verdict"], there.1["no_verdict"], "{closed}");
+    }
+}

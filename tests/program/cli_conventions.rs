@@ -1,0 +1,384 @@
+//! The command line as a whole: what every subcommand has in common, the settings file, the log,
+//! completions and manual pages.
+#![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test, and makes files")]
+
+use std::path::Path;
+use std::process::Output;
+
+use assert_cmd::Command;
+use clap::CommandFactory as _;
+
+fn program() -> Command {
+    let mut program = Command::cargo_bin("ascend-doctor").unwrap();
+    program.env_clear();
+    program
+}
+
+fn run(dir: &Path, args: &[&str]) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = program().current_dir(dir).args(args).output().unwrap();
+    (status.code().unwrap(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+}
+
+fn empty() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+#[test]
+fn alone_it_says_what_to_do_and_is_no_success() {
+    let dir = empty();
+    for lang in ["en", "zh"] {
+        let (code, out, err) = run(dir.path(), &["--lang", lang]);
+        assert_eq!((code, out.as_str()), (2, ""));
+        assert!(err.contains("ascend-doctor check") && err.contains("--help"), "{err}");
+        assert_eq!(err.contains("机器"), lang == "zh", "{err}");
+        assert!(err.lines().all(|line| line.chars().count() <= 100), "{err}");
+    }
+}
+
+/// Every command that the guide shows exists.
+#[test]
+fn the_guide_shows_real_commands() {
+    let (_, _, guide) = run(empty().path(), &[]);
+    let mut count = 0;
+    for line in guide.lines().filter_map(|line| line.strip_prefix("  ascend-doctor ")) {
+        let command = line.split("  ").next().unwrap();
+        let output = program().args(command.split(' ')).arg("--help").output().unwrap();
+        assert!(output.status.success(), "{command}");
+        count += 1;
+    }
+    assert!(count >= 6, "{guide}");
+}
+
+#[test]
+fn a_report_does_not_take_the_place_of_its_input() {
+    let dir = empty();
+    let source = "import torch\nx = torch.zeros(1).cuda()\n";
+    for name in ["model.py", "train.log", "facts.json"] {
+        std::fs::write(dir.path().join(name), source).unwrap();
+        std::os::unix::fs::symlink(name, dir.path().join(format!("{name}.link"))).unwrap();
+    }
+    for args in [
+        "audit-ops model.py -o model.py",
+        "audit-ops model.py -o ./model.py.link",
+        "convert -r model.py --dry-run --report model.py",
+        "translate-error train.log -o train.log",
+        "translate-error train.log.link -o train.log",
+        "check --facts facts.json -o facts.json",
+        "report facts.json -o facts.json",
+        "fleet merge facts.json -o facts.json",
+        "bundle --add train.log -o train.log",
+    ] {
+        let words: Vec<&str> = args.split(' ').collect();
+        let (code, _, err) = run(dir.path(), &words);
+        assert_eq!(code, 2, "{args}: {err}");
+        assert!(err.contains("which would be lost"), "{args}: {err}");
+    }
+    for name in ["model.py", "train.log", "facts.json"] {
+        assert_eq!(std::fs::read_to_string(dir.path().join(name)).unwrap(), source);
+    }
+}
+
+#[test]
+fn mistakes_are_answered_with_what_was_meant() {
+    let dir = empty();
+    std::fs::write(dir.path().join("train.log"), "x").unwrap();
+    std::fs::write(dir.path().join("model.onnx"), "x").unwrap();
+    for (args, wanted) in [
+        (&["chek"][..], "'check'"),
+        (&["check", "--fail-on", "eror"], "'error'"),
+        (&["check", "--requir-npu"], "'--require-npu'"),
+        (&["check", "--only", "cann-hmoe"], "did you mean `CANN-HOME`?"),
+        (&["check", "--skip", "TORHC"], "did you mean `TORCH`?"),
+        (&["check", "--profile", "trian"], "'train'"),
+        (&["explain", "CANN-HOMES"], "did you mean `CANN-HOME`"),
+        (&["translate-error", "--list", "acl_rtt"], "did you mean `acl_rt`"),
+        (&["verify", "--rung", "computer"], "'compute'"),
+        (&["man", "chek"], "did you mean `check`?"),
+        (&["completions", "bsh"], "'bash'"),
+        (&["507035"], "  ascend-doctor translate-error 507035"),
+        (&["CANN-HOME"], "  ascend-doctor explain CANN-HOME"),
+        (&["train.log"], "  ascend-doctor translate-error train.log"),
+        (&["model.onnx"], "  ascend-doctor audit-ops model.onnx"),
+    ] {
+        let (code, out, err) = run(dir.path(), args);
+        assert_eq!((code, out.as_str()), (2, ""), "{args:?}");
+        assert!(err.contains(wanted), "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn the_version_says_how_old_the_data_is() {
+    let dir = empty();
+    let (code, long, _) = run(dir.path(), &["--version"]);
+    assert_eq!(code, 0);
+    assert!(long.starts_with(&format!("ascend-doctor {}\n", env!("CARGO_PKG_VERSION"))), "{long}");
+    assert!(long.contains("compatibility matrix") && long.contains("error tables"), "{long}");
+    assert_eq!(run(dir.path(), &["-V"]).1, long);
+    assert_eq!(run(dir.path(), &["check", "--version"]).1, long);
+}
+
+/// The options of all subcommands are there in all of them, with one meaning.
+#[test]
+fn every_subcommand_has_the_common_options() {
+    let mut whole = ascend_doctor::cli::Cli::command();
+    whole.build();
+    let common = [
+        "format",
+        "json",
+        "output",
+        "lang",
+        "color",
+        "fail-on",
+        "config",
+        "no-config",
+        "quiet",
+        "verbose",
+        "log",
+        "help",
+    ];
+    let mut count = 0;
+    for sub in whole.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help")
+    {
+        let options: Vec<&str> = sub.get_arguments().filter_map(clap::Arg::get_long).collect();
+        for name in common {
+            assert!(options.contains(&name), "`{}` lacks --{name}", sub.get_name());
+        }
+        count += 1;
+    }
+    assert!(count >= 10);
+}
+
+#[test]
+fn json_is_short_for_its_format() {
+    let dir = crate::support::recipe::beside("ok-host-910b");
+    for args in [
+        &["check", "--root", "machine"][..],
+        &["explain", "CANN-HOME"],
+        &["translate-error", "507035"],
+    ] {
+        let long = run(dir.path(), &[args, &["--format", "json"]].concat());
+        assert_eq!(run(dir.path(), &[args, &["--json"]].concat()), long, "{args:?}");
+        assert!(serde_json::from_str::<serde_json::Value>(&long.1).is_ok());
+    }
+    assert_eq!(run(dir.path(), &["check", "--json", "--format", "text"]).0, 2);
+}
+
+#[test]
+fn completions_and_pages_are_written() {
+    let dir = empty();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let (code, script, _) = run(dir.path(), &["completions", shell]);
+        assert_eq!(code, 0, "{shell}");
+        assert!(script.contains("translate-error"), "{shell}");
+    }
+    let (code, page, _) = run(dir.path(), &["man", "manifest", "create"]);
+    assert!(code == 0 && page.contains(".TH ascend-doctor-manifest-create 1"), "{page}");
+    for _ in 0..2 {
+        assert_eq!(run(dir.path(), &["man", "--output", "share/pages"]).0, 0);
+    }
+    std::fs::write(dir.path().join("file"), "").unwrap();
+    let (code, _, err) = run(dir.path(), &["man", "--output", "file"]);
+    assert!(code == 2 && err.contains("cannot make the directory `file`"), "{err}");
+    let dir = dir.path().join("share");
+    let main = std::fs::read_to_string(dir.join("pages/ascend-doctor.1")).unwrap();
+    assert!(main.contains("ascend\\-doctor\\-check(1)"), "{main}");
+    assert!(dir.join("pages/ascend-doctor-verify.1").is_file());
+    assert_eq!(run(&dir, &["man", "--json"]).0, 2);
+}
+
+/// bash itself reads the completions, and completes with them.
+#[test]
+fn bash_completes() {
+    let dir = empty();
+    let script = run(dir.path(), &["completions", "bash"]).1;
+    std::fs::write(dir.path().join("c.bash"), script).unwrap();
+    let ask = "source ./c.bash; COMP_WORDS=(ascend-doctor check --req); COMP_CWORD=2; \
+               of=$(complete -p ascend-doctor); of=${of#*-F }; \
+               ${of%% *} ascend-doctor --req check; echo ${COMPREPLY[@]}";
+    let Ok(output) = std::process::Command::new("bash")
+        .current_dir(dir.path())
+        .args(["--norc", "-c", ask])
+        .output()
+    else {
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(said.trim(), "--require-npu", "{output:?}");
+}
+
+/// A job that hands on what its caller may have set sets it to nothing.
+#[test]
+fn an_empty_variable_is_one_that_is_not_set() {
+    let dir = crate::support::recipe::beside("ok-host-910b");
+    let with = |vars: &[(&str, &str)], args: &[&str]| {
+        let mut program = program();
+        program.envs(vars.iter().copied()).current_dir(dir.path()).args(args);
+        let output = program.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let check = ["check", "--root", "machine", "--json"];
+    let plain = with(&[], &check);
+    assert_eq!(plain.0, Some(0));
+    let host = |(_, text): &(Option<i32>, String)| {
+        let report: serde_json::Value = serde_json::from_str(text).unwrap();
+        report["subject"].clone()
+    };
+    let empty = [("ASCEND_DOCTOR_LANG", ""), ("ASCEND_DOCTOR_HOST", ""), ("LC_ALL", "")];
+    let also = with(&empty, &check);
+    assert_eq!((also.0, host(&also)), (Some(0), host(&plain)));
+    let (_, text) = with(&[("ASCEND_DOCTOR_LANG", ""), ("LANG", "zh_CN.UTF-8")], &check[..3]);
+    assert!(text.contains("个错误"), "the locale decides: {text}");
+    let named = with(&[("ASCEND_DOCTOR_HOST", "pod-7")], &check);
+    assert_eq!(host(&named), "pod-7");
+    assert_eq!(with(&[("ASCEND_DOCTOR_LANG", "xx")], &check).0, Some(2));
+}
+
+/// Why nothing could be done is said in the language of the user, by option, variable or settings.
+#[test]
+fn errors_are_told_in_both_languages() {
+    let dir = empty();
+    std::fs::write(dir.path().join("zh.toml"), "lang = \"zh\"\n").unwrap();
+    for (args, english, chinese) in [
+        (&["report", "none.json"][..], "cannot read `none.json`", "无法读取 `none.json`"),
+        (&["check", "--root", "/none"], "cannot read the root", "无法读取根目录"),
+        (&["check", "--only", "cann-hmoe"], "did you mean", "您是否要找"),
+        (&["fleet", "merge", "."], "cannot merge", "无法汇总"),
+        (&["man", "--json"], "leave `--format` out", "请去掉 `--format`"),
+        (&["convert", "-r", "none"], "there is no such file", "文件或目录不存在"),
+    ] {
+        let (code, out, err) = run(dir.path(), args);
+        assert!(code == 2 && out.is_empty() && err.starts_with("error: "), "{args:?}: {err}");
+        assert!(err.contains(english) && err.lines().count() == 1, "{args:?}: {err}");
+        for zh in [["--lang", "zh"], ["--config", "zh.toml"]] {
+            let (code, _, err) = run(dir.path(), &[args, &zh].concat());
+            assert!(code == 2 && err.starts_with("错误："), "{args:?}: {err}");
+            assert!(err.contains(chinese), "{args:?}: {err}");
+        }
+        let mut program = program();
+        let output = program.current_dir(dir.path()).env("LANG", "zh_CN.UTF-8").args(args);
+        let err = String::from_utf8(output.output().unwrap().stderr).unwrap();
+        assert!(err.contains(chinese), "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn an_argument_that_is_no_text_is_named() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let odd = std::ffi::OsStr::from_bytes(b"caf\xe9.log");
+    let output = program().arg("translate-error").arg(odd).output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(err.contains("`caf\\xe9.log` is not valid UTF-8"), "{err}");
+}
+
+const SETTINGS: &str = "[[skip]]\nid = \"DEV-ACCESS\"\nreason = \"known, OPS-112\"\nuntil = ";
+
+#[test]
+fn a_skip_of_the_settings_leaves_out_and_says_so() {
+    let dir = crate::support::recipe::beside("f09-not-in-group");
+    let settings = dir.path().join("ascend-doctor.toml");
+    let check = ["check", "--root", "machine"];
+    let (code, before, _) = run(dir.path(), &check);
+    assert!(code == 1 && before.contains("error[DEV-ACCESS]"), "{before}");
+
+    std::fs::write(&settings, format!("{SETTINGS}2999-12-31\n")).unwrap();
+    let (_, out, _) = run(dir.path(), &check);
+    assert!(!out.contains("error[DEV-ACCESS]"), "{out}");
+    assert!(out.contains("left out by ascend-doctor.toml:1 until 2999-12-31"), "{out}");
+    assert!(out.contains("OPS-112"), "{out}");
+    let (_, json, _) = run(dir.path(), &[&check[..], &["--json", "--lang", "zh"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let row = json["checks"].as_array().unwrap().iter().find(|row| row["id"] == "DEV-ACCESS");
+    assert_eq!(row.unwrap()["verdict"], "not_checked");
+    let provenance = json["provenance"].as_array().unwrap();
+    assert!(provenance.iter().any(|part| part["value"] == "ascend-doctor.toml"));
+
+    // Whoever asks by name, or wants no settings, gets the finding.
+    for more in [&["--only", "DEV-ACCESS"][..], &["--no-config"]] {
+        let (code, out, _) = run(dir.path(), &[&check[..], more].concat());
+        assert!(code == 1 && out.contains("error[DEV-ACCESS]"), "{more:?}: {out}");
+    }
+
+    std::fs::write(&settings, format!("{SETTINGS}2020-01-31\n")).unwrap();
+    let (code, out, _) = run(dir.path(), &check);
+    assert!(code == 1 && out.contains("error[DEV-ACCESS]"), "{out}");
+    assert!(out.contains("ended on 2020-01-31"), "{out}");
+}
+
+#[test]
+fn settings_give_what_no_option_says() {
+    let dir = crate::support::recipe::beside("ok-host-910b");
+    let check = ["check", "--root", "machine", "--config", "site.toml"];
+    let settings = |text: &str| std::fs::write(dir.path().join("site.toml"), text).unwrap();
+    settings("lang = \"zh\"\n");
+    assert!(run(dir.path(), &check).1.contains("个错误"));
+    let (_, out, _) = run(dir.path(), &[&check[..], &["--lang", "en"]].concat());
+    assert!(out.contains("0 errors"), "{out}");
+
+    settings("[data]\nmatrix = \"none.toml\"\n");
+    let (code, _, err) = run(dir.path(), &check);
+    assert!(code == 2 && err.contains("none.toml"), "{err}");
+
+    settings("\n\nskips = []\n");
+    let (code, _, err) = run(dir.path(), &check);
+    assert!(code == 2 && err.contains("site.toml:3:") && err.contains("`skips`"), "{err}");
+    assert_eq!(run(dir.path(), &["check", "--config", "absent.toml"]).0, 2);
+    assert_eq!(run(dir.path(), &["check", "--config", "site.toml", "--no-config"]).0, 2);
+}
+
+#[test]
+fn the_examined_root_does_not_decide_how_it_is_judged() {
+    let dir = crate::support::recipe::beside("f09-not-in-group");
+    let machine = dir.path().join("machine");
+    let text = format!("{SETTINGS}2999-12-31\n");
+    std::fs::write(machine.join("ascend-doctor.toml"), &text).unwrap();
+    let (code, out, err) = run(&machine, &["check", "--root", "."]);
+    assert!(code == 1 && out.contains("error[DEV-ACCESS]"), "{out}");
+    assert!(err.contains("is not read"), "{err}");
+    let asked = ["check", "--root", ".", "--config", "ascend-doctor.toml"];
+    assert_eq!(run(&machine, &asked).0, 2);
+    // Nor does a link that the root holds.
+    std::fs::write(dir.path().join("own.toml"), &text).unwrap();
+    std::fs::remove_file(machine.join("ascend-doctor.toml")).unwrap();
+    std::os::unix::fs::symlink("../own.toml", machine.join("ascend-doctor.toml")).unwrap();
+    let (code, _, err) = run(&machine, &["check", "--root", "../machine"]);
+    assert!(code == 1 && err.contains("is not read"), "{err}");
+}
+
+#[test]
+fn the_log_is_on_standard_error_and_changes_nothing_else() {
+    let dir = crate::support::recipe::beside("ok-host-910b");
+    let check = ["check", "--root", "machine"];
+    let (code, quiet, none) = run(dir.path(), &check);
+    assert!(none.is_empty(), "{none}");
+    let mut last = 0;
+    for level in ["error", "info", "debug", "trace"] {
+        let (with, out, log) = run(dir.path(), &[&check[..], &["--log", level]].concat());
+        assert_eq!((with, &out), (code, &quiet), "{level}");
+        assert!(log.len() >= last, "{level} says less than the level before");
+        last = log.len();
+        match level {
+            "error" => assert!(log.is_empty(), "{log}"),
+            "info" => assert!(log.contains("CANN: ") && log.contains("exit status"), "{log}"),
+            "debug" => assert!(log.contains("open /etc/os-release: "), "{log}"),
+            _ => assert!(log.contains("stat /"), "{log}"),
+        }
+    }
+}
+
+/// A gate with such a mistake would pass for ever.
+#[test]
+fn checks_that_cancel_out_and_settings_that_are_a_pipe_are_refused() {
+    let dir = empty();
+    let (code, out, err) = run(dir.path(), &["check", "--only", "dev", "--skip", "dev"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("--skip leaves none of the checks that --only selects"), "{err}");
+    let (_, _, err) = run(dir.path(), &["check", "--lang", "zh", "--only", "dev", "--skip", "dev"]);
+    assert!(err.contains("没有可检查的内容"), "{err}");
+    let settings = dir.path().join("ascend-doctor.toml");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &settings, rustix::fs::Mode::RWXU).unwrap();
+    let (code, out, err) = run(dir.path(), &["check", "--only", "scan"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("`ascend-doctor.toml` is no regular file"), "{err}");
+    assert_ne!(run(dir.path(), &["check", "--only", "scan", "--no-config"]).0, 2);
+}

@@ -1,0 +1,16 @@
+//! `convert` from outside: what it writes, what it refuses, and that nothing is ever lost.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test builds trees, runs the program on them, and stops at the first surprise"
+)]
+
+mod foreign;
+mod kill;
+mod output;
+mod reports;
+mod rights;
+mod trees;
+mod troubles;
+mod undo;

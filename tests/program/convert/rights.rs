@@ -1,0 +1,79 @@
+//! Files that this user may not replace: each stays as it is, with the reason and its remedy.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use super::trees::{AFTER, BEFORE, Run};
+use crate::support::nobody::{NOBODY, Place, give, is_root, mode, own};
+
+fn write(path: &Path) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, BEFORE).unwrap();
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+fn convert(place: &Place, args: &[&str]) -> Run {
+    Run::of(place.program().arg("convert").args(args).output().unwrap())
+}
+
+/// Shared trees: what belongs to another user or to a group of others keeps its owner.
+#[test]
+fn nobody_loses_a_file_by_its_conversion() {
+    if !is_root() {
+        println!("skipped: only root gives files away");
+        return;
+    }
+    let place = Place::new();
+    let work = place.work();
+    for name in ["mine.py", "owner.py", "group.py", "foreign.py"] {
+        write(&work.join(name));
+    }
+    give(&work);
+    own(&work.join("owner.py"), 1, NOBODY);
+    mode(&work.join("owner.py"), 0o664);
+    own(&work.join("group.py"), NOBODY, 7);
+    mode(&work.join("group.py"), 0o664);
+    own(&work.join("foreign.py"), 0, 0);
+    let run = convert(&place, &["-r", ".", "-v"]).ended(1).said("1 file written in place");
+    let run = run.said("`owner.py` was not converted: it belongs to another user, and the new");
+    let run = run.said("the user with the number 1");
+    let run = run.said("`group.py` was not converted: it belongs to a group that this user is not");
+    let run = run.said("chgrp \"$(id -gn)\" group.py");
+    let run = run.said("`foreign.py` was not converted: it belongs to another user, and is not");
+    assert!(!run.stdout.contains("chmod"), "{}", run.stdout);
+    for (name, user, group) in
+        [("owner.py", 1, NOBODY), ("group.py", NOBODY, 7), ("foreign.py", 0, 0)]
+    {
+        let meta = work.join(name).metadata().unwrap();
+        assert_eq!((meta.uid(), meta.gid()), (user, group), "{name}");
+        assert_eq!(read(&work.join(name)), BEFORE, "{name}");
+    }
+    assert_eq!(read(&work.join("mine.py")), AFTER);
+    // Nothing is left lying beside them, and what was written is taken back.
+    convert(&place, &["-r", ".", "--undo"]).ended(0);
+    assert_eq!(std::fs::read_dir(&work).unwrap().count(), 4);
+    assert_eq!(read(&work.join("mine.py")), BEFORE);
+}
+
+#[test]
+fn what_is_read_only_is_told_apart() {
+    let place = Place::new();
+    let work = place.work();
+    for name in ["a.py", "locked.py", "dir/b.py"] {
+        write(&work.join(name));
+    }
+    give(&work);
+    mode(&work.join("locked.py"), 0o444);
+    mode(&work.join("dir"), 0o555);
+    let run = convert(&place, &["-r", "."]);
+    mode(&work.join("dir"), 0o755);
+    let run = run.ended(1).said("`locked.py` was not converted: it is read-only");
+    let run = run.said("chmod u+w locked.py");
+    let run = run.said("`dir/b.py` was not converted: this user may not write into its directory");
+    run.said("ls -ld dir");
+    let names = ["a.py", "locked.py", "dir/b.py"].map(|name| read(&work.join(name)));
+    assert_eq!(names, [AFTER, BEFORE, BEFORE]);
+}

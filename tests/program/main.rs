@@ -1,0 +1,26 @@
+//! The built program from outside: one module per subcommand, and the conventions of all.
+//!
+//! One test program, because each one links all crates.
+//!
+//! - `check`: whole machines;
+//! - `convert`, `audit_ops`, `translate_error`, `verify`, `fleet`: the other subcommands;
+//! - `compat_matrix`: `compat`, and the matrix itself;
+//! - `logs`: log files of `translate-error`;
+//! - `report_and_bundle`: `report` and `bundle`;
+//! - `cli_conventions`, `formats`, `outputs`: the common options, formats and files.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod audit_ops;
+mod check;
+mod cli_conventions;
+mod compat_matrix;
+mod convert;
+mod fleet;
+mod formats;
+mod logs;
+mod outputs;
+mod report_and_bundle;
+mod translate_error;
+mod verify;

@@ -1,0 +1,266 @@
+//! What is written, and where: modes, links, pipes, places that may not be written to, and what a
+//! signal leaves behind.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test, makes files, and says what it cannot test"
+)]
+
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_ascend-doctor");
+const NOBODY: u32 = 65_534;
+
+/// What a shell makes of `script`, in which `$A` is the program.
+fn shell(dir: &Path, script: &str) -> (i32, String, String) {
+    let output = sh(dir, script).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
+}
+
+fn sh(dir: &Path, script: &str) -> Command {
+    let mut command = Command::new("bash");
+    command.env_clear().env("PATH", "/usr/bin:/bin").env("A", PROGRAM);
+    command.current_dir(dir).args(["-c", script]);
+    command
+}
+
+fn mode(path: &Path) -> u32 {
+    path.metadata().unwrap().mode() & 0o7777
+}
+
+fn until(mut there: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_mins(1);
+    while !there() {
+        assert!(Instant::now() < end, "it never came");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn new_files_obey_the_umask_and_others_keep_their_mode() {
+    let dir = crate::support::recipe::beside("ok-no-npu");
+    for (umask, wanted) in [("077", 0o600), ("022", 0o644), ("027", 0o640)] {
+        let script = format!(
+            "umask {umask}; rm -f n.txt c.json r.html m.prom b.tgz; C='check --root machine'; \
+             $A $C -o n.txt; $A $C --json -o c.json; $A report c.json -o r.html; \
+             $A $C --metrics-file m.prom; $A bundle --root machine -o b.tgz"
+        );
+        shell(dir.path(), &script);
+        for name in ["n.txt", "c.json", "r.html", "m.prom", "b.tgz"] {
+            assert_eq!(mode(&dir.path().join(name)), wanted, "{name} with umask {umask}");
+        }
+    }
+    let file = dir.path().join("n.txt");
+    for kept in [0o600, 0o664] {
+        std::fs::set_permissions(&file, Permissions::from_mode(kept)).unwrap();
+        shell(dir.path(), "umask 022; $A check --root machine -o n.txt");
+        assert_eq!(mode(&file), kept);
+    }
+    // A recording holds copies of what perhaps only its owner may read.
+    shell(dir.path(), "umask 022; $A check --root machine --record rec/inner");
+    assert_eq!(mode(&dir.path().join("rec/inner")), 0o700);
+}
+
+#[test]
+fn the_journal_is_for_its_owner_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = dir.path().join("a.py");
+    std::fs::write(&source, "import torch\nx = torch.zeros(1).cuda()\n").unwrap();
+    std::fs::set_permissions(&source, Permissions::from_mode(0o600)).unwrap();
+    let (code, _, err) = shell(dir.path(), "umask 022; $A convert -r a.py");
+    assert!(code < 2, "{err}");
+    let mut seen = 0;
+    for entry in walkdir::WalkDir::new(dir.path().join(".ascend-doctor")) {
+        let entry = entry.unwrap();
+        let wanted = if entry.file_type().is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(mode(entry.path()), wanted, "{}", entry.path().display());
+        seen += 1;
+    }
+    assert!(seen >= 6, "{seen}");
+    assert_eq!(mode(&source), 0o600);
+}
+
+/// Everything below `dir` as nobody, so that permissions mean something.
+fn as_nobody(dir: &Path, script: &str) -> Option<(i32, String)> {
+    let mut command = sh(dir, script);
+    if rustix::process::geteuid().is_root() {
+        for entry in walkdir::WalkDir::new(dir) {
+            std::os::unix::fs::lchown(entry.unwrap().path(), Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    let output = command.output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    let code = output.status.code().unwrap();
+    if code == 126 {
+        println!("skipped: nobody cannot run the program here");
+        return None;
+    }
+    Some((code, err))
+}
+
+#[test]
+fn what_may_not_be_written_is_refused() {
+    let dir = crate::support::recipe::beside("ok-no-npu");
+    let at = |name: &str| dir.path().join(name);
+    std::fs::write(at("ro"), "kept").unwrap();
+    std::fs::set_permissions(at("ro"), Permissions::from_mode(0o444)).unwrap();
+    std::fs::create_dir(at("od")).unwrap();
+    std::fs::write(at("od/f"), "old").unwrap();
+    std::fs::set_permissions(at("od"), Permissions::from_mode(0o555)).unwrap();
+    let check = |more: &str| as_nobody(dir.path(), &format!("$A check --root machine {more}"));
+    if let Some((code, err)) = check("-o ro") {
+        assert!(code == 2 && err.contains("cannot write `ro`: Permission denied"), "{err}");
+        assert_eq!(std::fs::read_to_string(at("ro")).unwrap(), "kept");
+        // A file of the user is written to where its directory allows no other.
+        let (code, err) = check("-o od/f").unwrap();
+        assert_eq!(code, 0, "{err}");
+        assert!(std::fs::read_to_string(at("od/f")).unwrap().contains("ascend-doctor check"));
+        // Others read this one meanwhile.
+        let (code, err) = check("--metrics-file od/f").unwrap();
+        assert!(code == 2 && err.contains("renaming a new one"), "{err}");
+        assert!(err.contains("no file can be made in `") && err.contains("/od`"), "{err}");
+        let (code, err) = check("-o od/new").unwrap();
+        assert!(code == 2 && err.contains("no file can be made in `od`"), "{err}");
+        let (code, err) =
+            as_nobody(dir.path(), "TMPDIR=$PWD/od $A bundle --root machine -o b.tgz").unwrap();
+        assert!(code == 2 && err.contains("/od`; TMPDIR names another place"), "{err}");
+    }
+    std::fs::set_permissions(at("od"), Permissions::from_mode(0o755)).unwrap();
+}
+
+/// In the bundle, and not in silence.
+#[test]
+fn logs_that_may_not_be_read_are_told() {
+    let dir = crate::support::recipe::beside("ok-no-npu");
+    let log = dir.path().join("home/ascend/log/debug");
+    std::fs::create_dir_all(&log).unwrap();
+    std::fs::write(log.join("plog-1_2.log"), "a line\n").unwrap();
+    std::fs::set_permissions(&log, Permissions::from_mode(0o000)).unwrap();
+    let script = "HOME=$PWD/home $A bundle --no-npu-smi --no-hash -o b.tgz >&2";
+    if let Some((code, said)) = as_nobody(dir.path(), script) {
+        assert_eq!(code, 0, "{said}");
+        assert!(said.contains("log/debug` may hold logs and is not in it"), "{said}");
+        assert!(said.contains("1 file or directory was left out"), "{said}");
+    }
+    std::fs::set_permissions(&log, Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn a_file_of_another_owner_stays_theirs() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let dir = crate::support::recipe::beside("ok-no-npu");
+    let file = dir.path().join("f");
+    std::fs::write(&file, "old").unwrap();
+    chown(&file, Some(NOBODY), Some(NOBODY)).unwrap();
+    shell(dir.path(), "$A check --root machine -o f");
+    let meta = file.metadata().unwrap();
+    assert_eq!((meta.uid(), meta.gid()), (NOBODY, NOBODY));
+    assert!(meta.len() > 10);
+}
+
+#[test]
+fn pipes_devices_and_links_are_written_to() {
+    let dir = crate::support::recipe::beside("ok-no-npu");
+    let check = "$A check --root machine";
+    let (_, report, _) = shell(dir.path(), check);
+    assert!(report.contains("ascend-doctor check"));
+    for script in [
+        format!("{check} -o /dev/stdout | cat"),
+        format!("{check} -o >(cat > got); while ! [ -s got ]; do sleep .02; done; cat got"),
+        format!("echo > log; {check} -o /dev/stdout >> log; sed 1d log"),
+    ] {
+        let (_, out, err) = shell(dir.path(), &script);
+        assert_eq!(out, report, "{script}: {err}");
+    }
+    assert_eq!(shell(dir.path(), &format!("{check} -o /dev/full")).0, 2);
+    symlink("target", dir.path().join("link")).unwrap();
+    for _ in 0..2 {
+        shell(dir.path(), &format!("{check} -o link"));
+        assert_eq!(std::fs::read_link(dir.path().join("link")).unwrap(), Path::new("target"));
+        assert_eq!(std::fs::read_to_string(dir.path().join("target")).unwrap(), report);
+    }
+    std::fs::write(dir.path().join("a.py"), "import torch\nx = torch.zeros(1).cuda()\n").unwrap();
+    let (code, out, err) =
+        shell(dir.path(), "$A convert -r a.py --report /dev/stdout --json | cat; exit $PIPESTATUS");
+    assert!(code < 2 && out.contains("ascend-doctor/convert/1"), "{err}");
+}
+
+#[test]
+fn what_cannot_be_written_is_said_before_the_work() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("d")).unwrap();
+    let source = "import torch\nx = torch.zeros(1).cuda()\n";
+    std::fs::write(dir.path().join("a.py"), source).unwrap();
+    let (code, _, err) = shell(dir.path(), "$A convert -r a.py --report d");
+    assert!(code == 2 && err.contains("cannot write `d`"), "{err}");
+    assert_eq!(std::fs::read_to_string(dir.path().join("a.py")).unwrap(), source);
+}
+
+/// A bundle that has read the machine and waits for a reader of its output.
+fn waiting(dir: &Path, before: &str) -> Child {
+    std::fs::create_dir_all(dir.join("t")).unwrap();
+    let script = format!("{before} exec $A bundle --root machine -o pipe");
+    let mut command = sh(dir, &format!("[ -p pipe ] || mkfifo pipe; {script}"));
+    let child =
+        command.env("TMPDIR", dir.join("t")).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let child = child.unwrap();
+    until(|| staged(dir).is_some_and(|stage| stage.join("machine/.process.json").exists()));
+    child
+}
+
+fn staged(dir: &Path) -> Option<std::path::PathBuf> {
+    Some(dir.join("t").read_dir().unwrap().next()?.unwrap().path())
+}
+
+/// Whether this process ignores a signal, and so whatever it starts.
+fn is_ignored(signal: Signal) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    let mask = u64::from_str_radix(mask.trim(), 16).unwrap();
+    mask >> (signal.as_raw() - 1) & 1 == 1
+}
+
+fn send(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+#[test]
+fn a_signal_leaves_nothing_of_a_bundle_and_nobody_else_reads_it_before() {
+    let dir = crate::support::recipe::beside("ok-no-npu");
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        // What is ignored here (`nohup`, a job in the background) is ignored by the program too.
+        if is_ignored(signal) {
+            println!("skipped: {signal:?} is ignored");
+            continue;
+        }
+        let mut child = waiting(dir.path(), "umask 000;");
+        assert_eq!(mode(&staged(dir.path()).unwrap()), 0o700);
+        send(&child, signal);
+        assert_eq!(child.wait().unwrap().signal(), Some(signal.as_raw()));
+        assert_eq!(staged(dir.path()), None, "{signal:?}");
+    }
+}
+
+#[test]
+fn what_is_to_be_ignored_is() {
+    let dir = crate::support::recipe::beside("ok-no-npu");
+    let mut child = waiting(dir.path(), "trap '' HUP;");
+    send(&child, Signal::HUP);
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(child.try_wait().unwrap().is_none() && staged(dir.path()).is_some());
+    send(&child, Signal::TERM);
+    assert_eq!(child.wait().unwrap().signal(), Some(Signal::TERM.as_raw()));
+    assert_eq!(staged(dir.path()), None);
+}

@@ -1,0 +1,136 @@
+//! Devices that others use: rung 6 leaves them alone, and speeds on them are not judged.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
+
+use super::simulator::{Installation, OLD, RTC, doctor, verdict, verify};
+
+/// What npu-smi says where nobody uses the devices.
+const IDLE: &str = include_str!("../../support/npu_smi_910b.txt");
+/// What it says of a process.
+const PYTHON: &str = "| 0       0                 | 4242          | python3        | 100     |";
+
+/// What it says where a process uses the first device.
+fn used() -> String {
+    let of_first = |line: &&str| line.contains("found in NPU 0");
+    IDLE.replace(IDLE.lines().find(of_first).unwrap(), PYTHON)
+}
+
+/// An `npu-smi` that says this.
+fn npu_smi(dir: &Installation, says: &str) {
+    let text = format!("#!/bin/sh\ncat <<'END'\n{says}\nEND\n");
+    let path = dir.path().join("npu-smi");
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn only_idle_devices_are_put_under_load() {
+    let bin = Installation::empty();
+    let place = bin.path().to_str().unwrap();
+    let path = format!("{place}:/usr/bin:/bin");
+    let small = [("PATH", path.as_str()), ("ASCSIM_HBM_MB", "24"), ("ASCSIM_DEVICES", "2")];
+    let args = ["--rung", "stress", "--yes", "--minutes", "0.005"];
+    // Without a word nothing is put under load.
+    let output = doctor(RTC.path()).args(["verify", "--level", "extended"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("--yes"));
+    npu_smi(&bin, IDLE);
+    let said = verify(RTC.path(), &args, &small);
+    assert_eq!((said.status, said.found()), (Some(0), vec![]));
+    assert_eq!(verdict(&said, "VERIFY-STRESS"), "passed");
+    let load = &said.report["stress"][1]["told"][0];
+    assert!(load["compared"].as_u64().unwrap() >= 3, "{load}");
+    assert!(load["memory_bytes"].as_u64().unwrap() > 20 << 20, "{load}");
+    for (fault, found) in [
+        ("kernel@4#1:flip", "VERIFY-STRESS intermittent"),
+        ("kernel@4+#1:flip", "VERIFY-STRESS wrong"),
+        ("kernel@4+#1:stale", "VERIFY-STRESS unwritten"),
+        ("kernel@4#1:ret=507015", "VERIFY-STRESS call"),
+        ("kernel@4#1:segv", "VERIFY-CRASH signal"),
+    ] {
+        let variables = [&small[..], &[("ASCSIM_FAULT", fault)]].concat();
+        let said = verify(RTC.path(), &args, &variables);
+        assert_eq!((said.status, said.found()), (Some(1), vec![found.to_owned()]), "{fault}");
+        assert!(said.title(0).contains("NPU 1:"), "{}", said.title(0));
+    }
+    npu_smi(&bin, &used());
+    let said = verify(RTC.path(), &args, &small);
+    let both = ["VERIFY-STRESS busy".to_owned(), "VERIFY-BUSY used".to_owned()];
+    assert_eq!((said.status, said.found()), (Some(3), both.to_vec()));
+    assert!(said.report.to_string().contains("python3 (4242)"));
+    for rows in ["", "dcmi module initialize failed. ret is -8005"] {
+        npu_smi(&bin, rows);
+        let said = verify(RTC.path(), &args, &small);
+        assert_eq!(
+            (said.status, said.found()),
+            (Some(3), vec!["VERIFY-STRESS unknown".to_owned()])
+        );
+    }
+    // No npu-smi at all: nobody can tell.
+    let said = verify(RTC.path(), &args, &small[1..]);
+    if !["/usr/local/bin", "/usr/local/sbin", "/usr/bin"]
+        .iter()
+        .any(|dir| std::path::Path::new(dir).join("npu-smi").exists())
+    {
+        assert_eq!(
+            (said.status, said.found()),
+            (Some(3), vec!["VERIFY-STRESS unknown".to_owned()])
+        );
+    }
+}
+
+/// Right is right on a shared device too; slow is not slow.
+#[test]
+fn a_busy_device_is_tried_and_its_speed_not_judged() {
+    let bin = Installation::empty();
+    let path = format!("{}:/usr/bin:/bin", bin.path().display());
+    let variables = [("PATH", path.as_str())];
+    let fast = ["--rung", "memory", "--floor", "h2d=100000"];
+    npu_smi(&bin, IDLE);
+    let said = verify(OLD.path(), &fast, &variables);
+    assert_eq!((said.status, said.found()), (Some(1), vec!["VERIFY-SPEED floor".to_owned()]));
+    assert_eq!(verdict(&said, "VERIFY-BUSY"), "passed");
+    npu_smi(&bin, &used());
+    let said = verify(OLD.path(), &fast, &variables);
+    let both = ["VERIFY-SPEED busy".to_owned(), "VERIFY-BUSY used".to_owned()];
+    let mut found = said.found();
+    found.sort_by_key(|found| both.iter().position(|known| known == found));
+    assert_eq!((said.status, found), (Some(3), both.to_vec()));
+    assert!(said.report.to_string().contains("NPU 0: python3 (4242)"));
+    // What is fast enough is fast enough.
+    let said = verify(OLD.path(), &["--rung", "memory", "--floor", "h2d=0.01"], &variables);
+    assert_eq!((said.status, said.found()), (Some(0), vec!["VERIFY-BUSY used".to_owned()]));
+    assert_eq!(verdict(&said, "VERIFY-SPEED"), "passed");
+    // Nor is what another process takes lost.
+    let leak = [variables[0], ("ASCSIM_FAULT", "aclrtFree:leak")];
+    let said = verify(OLD.path(), &["--rung", "memory"], &leak);
+    assert_eq!((said.status, said.found()), (Some(0), vec!["VERIFY-BUSY used".to_owned()]));
+    // A wrong number is wrong.
+    let wrong = [variables[0], ("ASCSIM_FAULT", "kernel:flip")];
+    let said = verify(OLD.path(), &["--rung", "compute", "--dtype", "int32"], &wrong);
+    assert_eq!(said.status, Some(1));
+    assert_eq!(said.found()[0], "VERIFY-COMPUTE wrong");
+    // Where nobody can tell, speeds are judged as if nobody did.
+    let said = verify(OLD.path(), &fast, &[("PATH", "/nowhere")]);
+    if verdict(&said, "VERIFY-BUSY") == "not_checked" {
+        assert_eq!((said.status, said.found()), (Some(1), vec!["VERIFY-SPEED floor".to_owned()]));
+    }
+    // Where no device is touched, nobody asks.
+    let said = verify(OLD.path(), &["--rung", "load"], &variables);
+    assert_eq!((said.status, said.found()), (Some(0), vec![]));
+}
+
+/// npu-smi itself hangs where a driver is ill: it is not waited for.
+#[test]
+fn npu_smi_that_hangs_is_left() {
+    let bin = Installation::empty();
+    let program = bin.path().join("npu-smi");
+    std::fs::write(&program, "#!/bin/sh\nexec sleep 60\n").unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", bin.path().display());
+    let said = verify(OLD.path(), &["--rung", "runtime"], &[("PATH", path.as_str())]);
+    assert_eq!((said.status, said.found()), (Some(0), vec![]));
+    assert_eq!(verdict(&said, "VERIFY-BUSY"), "not_checked");
+    assert!(said.took < Duration::from_secs(15), "{:?}", said.took);
+}

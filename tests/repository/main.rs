@@ -1,0 +1,17 @@
+//! The repository agrees with itself: documents, dependencies, boundaries of modules.
+//!
+//! - `documents`: reference pages, links, help texts;
+//! - `docs_commands`: commands in documents;
+//! - `documented_components`: dependencies and fuzz targets;
+//! - `module_boundaries`: modules that may do input and output;
+//! - `crate_graph`: dependencies between crates.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod crate_graph;
+mod docs_commands;
+mod documented_components;
+mod documents;
+mod module_boundaries;
+mod workspace;
