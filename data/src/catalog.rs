@@ -12,7 +12,7 @@ use super::table;
 use crate::localize_error;
 use crate::word;
 use base::report::{
-    Finding, FixStep, Found, Outcome, Reason, Report, RuleResult, Severity, UNKNOWN_VERSION,
+    Finding, FixStep, Outcome, RawFinding, Reason, Report, RuleResult, Severity, UNKNOWN_VERSION,
     Verdict,
 };
 use base::text::{Lang, Text, fill, fill_quoted};
@@ -196,7 +196,7 @@ impl Catalog {
 
     /// Puts the words to what a rule found. An id or message that the catalogue lacks is a
     /// defect that tests find; at run time it shows as its bare key, and nothing is lost.
-    pub fn resolve(&self, mut found: Found) -> Finding {
+    pub fn resolve(&self, mut found: RawFinding) -> Finding {
         found.args.values_mut().for_each(|value| shorten(value, MAX_ARGUMENT));
         for evidence in &mut found.evidence {
             evidence.value.iter_mut().for_each(|value| shorten(value, MAX_VALUE));
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn an_unknown_version_is_spelled_out() {
-        let found = Found::info("CANN-OPS", "absent").arg("version", UNKNOWN_VERSION);
+        let found = RawFinding::info("CANN-OPS", "absent").arg("version", UNKNOWN_VERSION);
         let title = Catalog::builtin().resolve(found).title;
         assert!(
             title.en.contains("(version unknown)") && title.zh.contains("版本未知"),
@@ -350,7 +350,7 @@ mod tests {
     fn values_of_the_machine_are_bounded() {
         let long = "版".repeat(1 << 20);
         let evidence = base::report::Evidence::file("/x").value(&long);
-        let found = Found::warning("SCAN-READ", "unreadable")
+        let found = RawFinding::warning("SCAN-READ", "unreadable")
             .arg("path", "/x")
             .arg("detail", &long)
             .evidence(evidence);

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Check, Context};
-use base::report::{EvidenceKind, Found, Outcome};
+use base::report::{EvidenceKind, Outcome, RawFinding};
 use facts::{Facts, Problem, ProblemKind, UnreadablePath};
 
 /// The check that tells what could not be read.
@@ -112,7 +112,7 @@ fn as_problem(place: &str) -> Problem {
 }
 
 /// What is closed and could be why a rule found this.
-fn explanation<'f>(id: &str, found: &Found, facts: &'f Facts) -> Option<&'f UnreadablePath> {
+fn explanation<'f>(id: &str, found: &RawFinding, facts: &'f Facts) -> Option<&'f UnreadablePath> {
     // Of the machine that the program runs on, what its user may not read is a finding by itself.
     if id == "CANN-OWNER" && facts.source == "live" {
         return None;

@@ -1,7 +1,7 @@
 //! Checks of the family `host`: operating system, container, space.
 
 use super::{Check, Context, Profile, npu};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use data::sentence;
 use facts::{Facts, place};
 
@@ -56,7 +56,7 @@ fn os(ctx: &Context<'_>) -> Outcome {
     }
     let name = host.os_pretty.clone().unwrap_or_else(|| format!("{id} {version}"));
     vec![
-        Found::info("HOST-OS", "not_listed").arg("os", name).evidence(
+        RawFinding::info("HOST-OS", "not_listed").arg("os", name).evidence(
             place(
                 host.os_source.as_deref().unwrap_or("/etc/os-release"),
                 &host.os_lines,
@@ -90,7 +90,7 @@ fn shm(ctx: &Context<'_>) -> Outcome {
     if space.total > DEFAULT_SHM {
         return Outcome::Passed;
     }
-    vec![Found::warning("HOST-SHM", "small").arg("size", size(space.total)).evidence(
+    vec![RawFinding::warning("HOST-SHM", "small").arg("size", size(space.total)).evidence(
         Evidence::file(PATH).says(sentence("seen_bytes", &[("n", space.total.to_string())])),
     )]
     .into()
@@ -118,7 +118,7 @@ fn log_disk(ctx: &Context<'_>) -> Outcome {
         .filter(|(index, (_, space))| full[..*index].iter().all(|(_, other)| other != space))
         .map(|(_, (path, space))| {
             let message = if *path == "/tmp" { "tmp" } else { "log" };
-            Found::warning("HOST-LOGDISK", message)
+            RawFinding::warning("HOST-LOGDISK", message)
                 .arg("path", *path)
                 .arg("free", size(space.available))
                 .evidence(Evidence::file(*path).value(format!(
@@ -144,7 +144,7 @@ fn container(ctx: &Context<'_>) -> Outcome {
         _ => return Outcome::Passed,
     };
     let evidence = container.evidence.first().map_or("/proc/self/cgroup", String::as_str);
-    vec![Found::info("HOST-CONTAINER", message).evidence(Evidence::file(evidence))].into()
+    vec![RawFinding::info("HOST-CONTAINER", message).evidence(Evidence::file(evidence))].into()
 }
 
 /// HOST-MODULES: the driver is installed and there are NPUs, but the kernel has none of its
@@ -169,13 +169,13 @@ fn modules(ctx: &Context<'_>) -> Outcome {
     }
     let evidence = Evidence::file("/proc/modules").value("asdrv_*, drv_*: 0");
     let found = match (&facts.host.kernel, driver_version(facts)) {
-        (Some(kernel), Some(driver)) => Found::error("HOST-MODULES", "none")
+        (Some(kernel), Some(driver)) => RawFinding::error("HOST-MODULES", "none")
             .arg("kernel", kernel)
             .arg("driver", driver)
             .evidence(evidence)
             .evidence(Evidence::file("/proc/sys/kernel/osrelease").value(kernel)),
         // A copied tree may not say which kernel ran, nor a garbled file which driver it was.
-        _ => Found::error("HOST-MODULES", "none_unversioned").evidence(evidence),
+        _ => RawFinding::error("HOST-MODULES", "none_unversioned").evidence(evidence),
     };
     vec![found].into()
 }

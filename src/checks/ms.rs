@@ -2,7 +2,7 @@
 
 use super::pep::not_installed;
 use super::{Check, Context};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use data::sentence;
 
 /// The checks of this family.
@@ -25,7 +25,7 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
     }
     // Beside torch_npu it may be there for the processor alone.
     let other = python.dist("torch-npu").is_some();
-    let one = if other { Found::warning } else { Found::error };
+    let one = if other { RawFinding::warning } else { RawFinding::error };
     vec![
         one("MS-PLUGIN", "absent")
             .arg("mindspore", &mindspore.version)

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use super::chip;
 use super::{Check, Context};
 use base::chip::ChipFamily;
-use base::report::{Evidence, Found, Outcome, Severity};
+use base::report::{Evidence, Outcome, RawFinding, Severity};
 use facts::RankTable;
 
 /// The checks of this family.
@@ -46,7 +46,7 @@ fn hccn(ctx: &Context<'_>) -> Outcome {
             return Outcome::blocked("unreadable", &problem.path);
         }
         let inside = ctx.facts.host.container.is_inside();
-        let found = Found::error("NET-HCCN", if inside { "not_mounted" } else { "absent" });
+        let found = RawFinding::error("NET-HCCN", if inside { "not_mounted" } else { "absent" });
         // Without an NPU there is nothing to give an address to.
         let found = found.because(&["DEV-PCI"]);
         return vec![
@@ -55,9 +55,10 @@ fn hccn(ctx: &Context<'_>) -> Outcome {
         .into();
     };
     let mut out = Vec::new();
-    let start = |message| Found::new("NET-HCCN", message, severity(ctx)).arg("path", &conf.path);
+    let start =
+        |message| RawFinding::new("NET-HCCN", message, severity(ctx)).arg("path", &conf.path);
     for (line, text) in &conf.bad_lines {
-        let found = Found::warning("NET-HCCN", "bad_line").arg("path", &conf.path);
+        let found = RawFinding::warning("NET-HCCN", "bad_line").arg("path", &conf.path);
         let found = found.arg("line", line.to_string()).arg("text", text);
         out.push(found.evidence(Evidence::file(&conf.path).line(*line).value(text)));
     }
@@ -100,7 +101,7 @@ fn tool(ctx: &Context<'_>) -> Outcome {
     match (&net.hccn_tool, net.hccn_tool_usable) {
         (Some(path), Some(false)) => {
             let severity = severity(ctx).min(Severity::Warning);
-            let found = Found::new("NET-TOOL", "not_executable", severity).arg("path", path);
+            let found = RawFinding::new("NET-TOOL", "not_executable", severity).arg("path", path);
             vec![found.evidence(Evidence::file(path).says(sentence("seen_not_executable", &[])))]
                 .into()
         }
@@ -111,7 +112,7 @@ fn tool(ctx: &Context<'_>) -> Outcome {
         (None, _) if !has_roce(ctx) => Outcome::not_applicable("other_chip"),
         (None, _) => {
             let path = format!("{home}/tools/hccn_tool");
-            let found = Found::warning("NET-TOOL", "absent").arg("path", &path);
+            let found = RawFinding::warning("NET-TOOL", "absent").arg("path", &path);
             vec![
                 found
                     .evidence(Evidence::file(&path).says(sentence("seen_missing", &[])))
@@ -142,7 +143,7 @@ fn rank_table(ctx: &Context<'_>) -> Outcome {
         variable => Evidence::env(variable).value(&table.path),
     };
     let start = |message, severity| {
-        Found::new("NET-RANKTABLE", message, severity)
+        RawFinding::new("NET-RANKTABLE", message, severity)
             .arg("path", &table.path)
             .arg("named", named)
             .evidence(evidence())
@@ -176,14 +177,14 @@ fn rank_table(ctx: &Context<'_>) -> Outcome {
     for (ip, lines) in owners.iter().filter(|(_, lines)| lines.len() > 1).take(8) {
         let found = start("duplicate", grave).arg("address", *ip);
         let places = lines.iter().take(8).map(|line| address(table, *line, ip));
-        out.push(places.fold(found, Found::evidence));
+        out.push(places.fold(found, RawFinding::evidence));
     }
     out.extend(stale(ctx));
     out.into()
 }
 
 /// A table that names this machine's devices with other addresses than `hccn.conf` does.
-fn stale(ctx: &Context<'_>) -> Option<Found> {
+fn stale(ctx: &Context<'_>) -> Option<RawFinding> {
     let table = ctx.facts.net.ranktable.as_ref()?;
     let conf = ctx.facts.net.hccn.as_ref()?;
     let own: Vec<&str> = conf.addresses.values().map(String::as_str).collect();
@@ -200,7 +201,7 @@ fn stale(ctx: &Context<'_>) -> Option<Found> {
     }
     let severity =
         if ctx.profile.needs_device_network() { Severity::Error } else { Severity::Warning };
-    let found = Found::new("NET-RANKTABLE", "stale", severity)
+    let found = RawFinding::new("NET-RANKTABLE", "stale", severity)
         .arg("path", &table.path)
         .arg("listed", first)
         .arg("own", first_own)
@@ -240,7 +241,7 @@ fn interface_names(ctx: &Context<'_>) -> Outcome {
             continue;
         }
         out.push(
-            Found::warning("NET-IFNAME", "absent")
+            RawFinding::warning("NET-IFNAME", "absent")
                 .arg("name", name)
                 .arg("value", value)
                 .arg("there", there.join(", "))

@@ -5,7 +5,7 @@ use super::chip;
 use super::pep::{self, not_installed};
 use super::{Check, Context};
 use base::chip::ChipFamily;
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use data::sentence;
 use facts::{EntryPoint, Facts, place};
 
@@ -30,7 +30,7 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
         let npu = python.dist("torch-npu").is_some() && !facts.devices.davinci_ids().is_empty();
         return match vllm {
             Some(vllm) if npu => vec![
-                Found::warning("VLLM-PLUGIN", "absent")
+                RawFinding::warning("VLLM-PLUGIN", "absent")
                     .arg("vllm", &vllm.version)
                     .evidence(vllm.version_place()),
             ]
@@ -47,14 +47,14 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
     let mut found = Vec::new();
     if vllm.is_none() {
         found.push(
-            Found::warning("VLLM-PLUGIN", "no_vllm")
+            RawFinding::warning("VLLM-PLUGIN", "no_vllm")
                 .arg("vllm_ascend", &ascend.version)
                 .evidence(ascend.version_place()),
         );
     }
     let Some(first) = points.first() else {
         found.push(
-            Found::error("VLLM-PLUGIN", "no_entry")
+            RawFinding::error("VLLM-PLUGIN", "no_entry")
                 .arg("vllm_ascend", &ascend.version)
                 .arg("path", ascend.entry_points_path())
                 .evidence(Evidence::file(ascend.entry_points_path())),
@@ -65,7 +65,7 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
         && !points.iter().any(|point| allowed.split(',').any(|one| one.trim() == point.name))
     {
         found.push(
-            Found::error("VLLM-PLUGIN", "filtered")
+            RawFinding::error("VLLM-PLUGIN", "filtered")
                 .arg("value", allowed)
                 .arg("name", &first.name)
                 .evidence(Evidence::env("VLLM_PLUGINS").value(allowed))
@@ -88,7 +88,7 @@ fn empty(ctx: &Context<'_>) -> Outcome {
         return not_installed("vllm-ascend");
     }
     let found = python.vllm.cuda_needed.iter().map(|(path, library)| {
-        Found::warning("VLLM-EMPTY", "cuda")
+        RawFinding::warning("VLLM-EMPTY", "cuda")
             .arg("vllm", &vllm.version)
             .arg("path", path)
             .arg("library", library)
@@ -145,7 +145,7 @@ fn build(ctx: &Context<'_>) -> Outcome {
         return Outcome::Passed;
     }
     vec![
-        Found::error("VLLM-BUILD", "chip")
+        RawFinding::error("VLLM-BUILD", "chip")
             .arg("vllm_ascend", &ascend.version)
             .arg("built", family.label())
             .arg("value", value)
@@ -169,7 +169,7 @@ fn version(ctx: &Context<'_>) -> Outcome {
             return Outcome::Passed;
         }
         return vec![
-            Found::warning("VLLM-VERSION", "variable")
+            RawFinding::warning("VLLM-VERSION", "variable")
                 .arg("value", set)
                 .evidence(Evidence::env("VLLM_VERSION").value(set)),
         ]
@@ -185,7 +185,7 @@ fn version(ctx: &Context<'_>) -> Outcome {
         return Outcome::Passed;
     }
     vec![
-        Found::warning("VLLM-VERSION", "untagged")
+        RawFinding::warning("VLLM-VERSION", "untagged")
             .arg("version", &vllm.version)
             .evidence(vllm.version_place()),
     ]
@@ -205,7 +205,7 @@ fn triton(ctx: &Context<'_>) -> Outcome {
         .map(|(name, version)| format!("{name} {version}"))
         .collect();
     let record = format!("{}/RECORD", ascend.path);
-    let with_evidence = |mut found: Found| {
+    let with_evidence = |mut found: RawFinding| {
         for (name, version) in
             state.triton_owners.iter().filter(|(name, _)| name != "triton-ascend")
         {
@@ -216,7 +216,7 @@ fn triton(ctx: &Context<'_>) -> Outcome {
         for path in state.triton_overwritten.iter().take(5) {
             found = found.evidence(Evidence::file(path).says(sentence("seen_differs", &[])));
         }
-        found = ascend.missing_places(3).into_iter().fold(found, Found::evidence);
+        found = ascend.missing_places(3).into_iter().fold(found, RawFinding::evidence);
         found
             .arg("version", &ascend.version)
             .arg("others", others.join(", "))
@@ -228,14 +228,14 @@ fn triton(ctx: &Context<'_>) -> Outcome {
     let changed = !state.triton_overwritten.is_empty();
     let unknown = state.triton_compared == 0;
     let found = match others.is_empty() {
-        true if gone => Found::error("TRITON-CONFLICT", "damaged"),
+        true if gone => RawFinding::error("TRITON-CONFLICT", "damaged"),
         // Images patch single files on purpose.
-        true if changed => Found::warning("TRITON-CONFLICT", "damaged"),
+        true if changed => RawFinding::warning("TRITON-CONFLICT", "damaged"),
         true if unknown => return Outcome::not_checked("no_file", record),
         true => return Outcome::Passed,
-        false if gone || changed || unknown => Found::error("TRITON-CONFLICT", "overwritten"),
+        false if gone || changed || unknown => RawFinding::error("TRITON-CONFLICT", "overwritten"),
         // It was installed last, and works until the other is upgraded or removed.
-        false => Found::warning("TRITON-CONFLICT", "both"),
+        false => RawFinding::warning("TRITON-CONFLICT", "both"),
     };
     vec![with_evidence(found)].into()
 }
@@ -249,7 +249,7 @@ fn triton_chip(ctx: &Context<'_>) -> Outcome {
         return Outcome::Passed;
     }
     vec![
-        Found::warning("TRITON-CHIP", "unsupported")
+        RawFinding::warning("TRITON-CHIP", "unsupported")
             .arg("version", &ascend.version)
             .arg("chip", chip.family.label())
             .evidence(ascend.version_place())

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Check, Context};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use facts::MappedFile;
 
 /// The checks of this family.
@@ -20,7 +20,7 @@ fn deleted(ctx: &Context<'_>) -> Outcome {
     if gone.is_empty() {
         return Outcome::Passed;
     }
-    let mut found = Found::error("PROC-DELETED", "deleted")
+    let mut found = RawFinding::error("PROC-DELETED", "deleted")
         .arg("pid", pid.to_string())
         .arg("count", gone.len().to_string());
     for file in gone.iter().take(SHOWN) {
@@ -43,7 +43,7 @@ fn mixed(ctx: &Context<'_>) -> Outcome {
     if roots.len() < 2 {
         return Outcome::Passed;
     }
-    let mut found = Found::error("PROC-MIXED", "mixed")
+    let mut found = RawFinding::error("PROC-MIXED", "mixed")
         .arg("pid", pid.to_string())
         .arg("count", roots.len().to_string())
         .because(&["CANN-MIXED"]);

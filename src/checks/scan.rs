@@ -4,7 +4,7 @@ use data::localize_error;
 use std::collections::BTreeMap;
 
 use super::{Check, Context};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use facts::{Problem, ProblemKind, is_below};
 
 /// The checks of this family.
@@ -28,8 +28,9 @@ fn read(ctx: &Context<'_>) -> Outcome {
         } else {
             "unreadable"
         };
-        let found =
-            Found::warning("SCAN-READ", message).arg("path", place).arg("detail", &first.detail);
+        let found = RawFinding::warning("SCAN-READ", message)
+            .arg("path", place)
+            .arg("detail", &first.detail);
         // Where the workload may not read it either, that is the finding.
         let known = ctx.facts.cann.installs.iter().flat_map(|install| &install.unreadable);
         let owner = known.into_iter().any(|path| is_below(path, place) || is_below(place, path));
@@ -49,7 +50,7 @@ fn format(ctx: &Context<'_>) -> Outcome {
     let found = ctx.facts.problems.iter().filter(|problem| problem.kind == ProblemKind::Malformed);
     found
         .map(|problem| {
-            Found::warning("SCAN-FORMAT", "malformed")
+            RawFinding::warning("SCAN-FORMAT", "malformed")
                 .arg("path", &problem.path)
                 .arg("detail", &problem.detail)
                 .evidence(

@@ -4,7 +4,7 @@
 use pep440_rs::Version;
 
 use super::{Check, Context, pep};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use facts::{Dist, EntryPoint, Facts};
 
 /// The checks of this family.
@@ -59,7 +59,7 @@ fn version(ctx: &Context<'_>) -> Outcome {
             return Outcome::not_checked("version_unknown", "torch");
         }
         return vec![
-            Found::error("TORCH-VERSION", "missing")
+            RawFinding::error("TORCH-VERSION", "missing")
                 .arg("torch_npu", &npu.version)
                 .arg("base", base.unwrap_or_default())
                 .evidence(npu_evidence()),
@@ -82,7 +82,7 @@ fn version(ctx: &Context<'_>) -> Outcome {
         .and_then(|_| python.torch.version_place("__version__"))
         .unwrap_or_else(|| torch.place("Version"));
     vec![
-        Found::error("TORCH-VERSION", "differs")
+        RawFinding::error("TORCH-VERSION", "differs")
             .arg("torch", installed)
             .arg("torch_npu", &npu.version)
             .arg("wanted", &wanted.text)
@@ -112,7 +112,7 @@ fn cuda(ctx: &Context<'_>) -> Outcome {
         })
     };
     if let Some(cuda) = built.map(str::to_owned).or_else(by_name) {
-        let mut found = Found::warning("TORCH-CUDA", "build")
+        let mut found = RawFinding::warning("TORCH-CUDA", "build")
             .arg("torch", &torch.version)
             .arg("cuda", &cuda)
             .arg(
@@ -133,7 +133,7 @@ fn cuda(ctx: &Context<'_>) -> Outcome {
     }
     let Some(first) = nvidia.first() else { return Outcome::Passed };
     vec![
-        Found::info("TORCH-CUDA", "leftover")
+        RawFinding::info("TORCH-CUDA", "leftover")
             .arg("count", nvidia.len().to_string())
             .arg("first", &first.name)
             .evidence(first.version_place()),
@@ -154,9 +154,9 @@ fn backends(ctx: &Context<'_>) -> Outcome {
                 continue;
             }
             let one = if PRIVATE_USE.contains(&module) {
-                Found::warning("TORCH-BACKENDS", "rival")
+                RawFinding::warning("TORCH-BACKENDS", "rival")
             } else {
-                Found::info("TORCH-BACKENDS", "other")
+                RawFinding::info("TORCH-BACKENDS", "other")
             };
             found.push(
                 one.arg("name", name).arg("package", &dist.name).evidence(
@@ -169,7 +169,7 @@ fn backends(ctx: &Context<'_>) -> Outcome {
     }
     if ctx.facts.env.get("TORCH_DEVICE_BACKEND_AUTOLOAD") == Some("0") {
         found.push(
-            Found::info("TORCH-BACKENDS", "autoload")
+            RawFinding::info("TORCH-BACKENDS", "autoload")
                 .evidence(Evidence::env("TORCH_DEVICE_BACKEND_AUTOLOAD").value("0")),
         );
     }

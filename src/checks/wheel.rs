@@ -1,7 +1,7 @@
 //! `TNPU-WHEELTAG`: the wheel that was installed is one for this interpreter and machine.
 
 use super::{Check, Context, pep};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use facts::{Dist, Python};
 
 /// The checks of this file.
@@ -18,7 +18,7 @@ fn check(ctx: &Context<'_>) -> Outcome {
     if npu.tags.is_empty() && python.torch.extensions.is_empty() {
         return Outcome::not_checked("no_file", format!("{}/WHEEL", npu.path));
     }
-    let mut found: Vec<Found> = PACKAGES
+    let mut found: Vec<RawFinding> = PACKAGES
         .iter()
         .filter_map(|name| python.dist(name))
         .flat_map(|dist| [wrong_python(python, dist), wrong_machine(ctx, dist)])
@@ -54,12 +54,12 @@ fn fits_machine(tag: &str, arch: &str) -> bool {
     })
 }
 
-fn wrong_python(python: &Python, dist: &Dist) -> Option<Found> {
+fn wrong_python(python: &Python, dist: &Dist) -> Option<RawFinding> {
     let interpreter = python.interpreter.as_ref()?;
     let (major, minor) = pep::minor(interpreter)?;
     let first = dist.tags.first()?;
     (!dist.tags.iter().any(|tag| fits_python(tag, major, minor))).then(|| {
-        Found::error("TNPU-WHEELTAG", "python")
+        RawFinding::error("TNPU-WHEELTAG", "python")
             .arg("package", &dist.name)
             .arg("version", &dist.version)
             .arg("tag", first)
@@ -71,7 +71,7 @@ fn wrong_python(python: &Python, dist: &Dist) -> Option<Found> {
     })
 }
 
-fn wrong_machine(ctx: &Context<'_>, dist: &Dist) -> Option<Found> {
+fn wrong_machine(ctx: &Context<'_>, dist: &Dist) -> Option<RawFinding> {
     let interpreter = ctx.facts.python.interpreter.as_ref();
     let arch = interpreter.and_then(|interpreter| interpreter.arch.as_ref()).or(ctx
         .facts
@@ -80,7 +80,7 @@ fn wrong_machine(ctx: &Context<'_>, dist: &Dist) -> Option<Found> {
         .as_ref())?;
     let first = dist.tags.first()?;
     (!dist.tags.iter().any(|tag| fits_machine(tag, arch))).then(|| {
-        Found::error("TNPU-WHEELTAG", "arch")
+        RawFinding::error("TNPU-WHEELTAG", "arch")
             .arg("package", &dist.name)
             .arg("version", &dist.version)
             .arg("tag", first)
@@ -90,7 +90,7 @@ fn wrong_machine(ctx: &Context<'_>, dist: &Dist) -> Option<Found> {
 }
 
 /// `_C.cpython-311-….so` beside an interpreter of another version: files that were copied.
-fn wrong_extension(python: &Python) -> Option<Found> {
+fn wrong_extension(python: &Python) -> Option<RawFinding> {
     let interpreter = python.interpreter.as_ref()?;
     let (major, minor) = pep::minor(interpreter)?;
     let wanted = format!("{major}{minor}");
@@ -105,7 +105,7 @@ fn wrong_extension(python: &Python) -> Option<Found> {
     }
     let (path, version) = versions.first()?;
     (!versions.iter().any(|(_, version)| *version == wanted)).then(|| {
-        Found::error("TNPU-WHEELTAG", "extension")
+        RawFinding::error("TNPU-WHEELTAG", "extension")
             .arg("path", *path)
             .arg("built", version)
             .arg("python", format!("{major}.{minor}"))

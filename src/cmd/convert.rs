@@ -16,7 +16,7 @@ use super::output::{Output, print, say_aside};
 use super::progress::Bar;
 use crate::cli::{Also, ConvertArgs};
 use audit::ops::{Tables, Target as Column};
-use base::report::{Evidence, ExitStatus, Found as Statement, Report};
+use base::report::{Evidence, ExitStatus, RawFinding, Report};
 use base::text::Text;
 use convert::copy::copy;
 use convert::diff::unified;
@@ -459,7 +459,7 @@ fn changed_since(undone: &Undone, messages: [&'static str; 2]) -> Vec<base::repo
     let left = changed.chain(undone.gone.iter().map(|path| (path, gone)));
     let statements = left.map(|(path, message)| {
         let path = shown(path);
-        Statement::error("CONVERT-CHANGED", message)
+        RawFinding::error("CONVERT-CHANGED", message)
             .arg("path", path.clone())
             .evidence(Evidence::file(path))
     });

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use super::finish;
 use super::output::Output;
 use base::hash::{Hasher, Sha256};
-use base::report::{Evidence, ExitStatus, Found, Outcome, Report};
+use base::report::{Evidence, ExitStatus, Outcome, RawFinding, Report};
 use data::{Catalog, KnownWheels};
 use machine::manifest::{Manifest, from_tree, from_wheel};
 use machine::sysroot::Sysroot;
@@ -66,7 +66,7 @@ fn judge(path: &Path) -> anyhow::Result<Outcome> {
     ));
     let list = format!("known_wheels ({})", KnownWheels::builtin().as_of);
     Ok(vec![
-        Found::error(ID, "wheel")
+        RawFinding::error(ID, "wheel")
             .arg("path", &shown)
             .arg("wheel", &name)
             .evidence(evidence)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::report::shown;
-use base::report::{Evidence, Finding, Found as Statement};
+use base::report::{Evidence, Finding, RawFinding};
 use data::Catalog;
 pub use treeedit::replace::Linked;
 
@@ -41,7 +41,7 @@ fn said(message: &'static str, mut paths: Vec<&Path>) -> Option<Finding> {
     }
     paths.sort_unstable();
     let n = paths.len().to_string();
-    let mut statement = Statement::info("CONVERT-LINKS", message).arg("n", n);
+    let mut statement = RawFinding::info("CONVERT-LINKS", message).arg("n", n);
     for path in paths {
         statement = statement.evidence(Evidence::file(shown(path)));
     }

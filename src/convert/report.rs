@@ -10,7 +10,7 @@ use super::encoding::DecodeError;
 use super::plan::{FileProblem, Plan, PlannedFile};
 use super::rules::{Match, Rule, Rules};
 use super::site::{Certainty, Decision, Site};
-use base::report::{Evidence, Finding, FixStep, Found as Statement, Report, Severity, Table};
+use base::report::{Evidence, Finding, FixStep, RawFinding, Report, Severity, Table};
 use base::text::Text;
 use data::Catalog;
 use data::{sentence, words};
@@ -47,7 +47,7 @@ pub fn report(found: &Found, plan: &Plan, done: &Done, subject: String, in_detai
         Done::Refused(files) => report.findings.push(refused(files)),
         Done::Checked if changed > 0 => {
             let mut statement =
-                Statement::error("CONVERT-CHECK", "would_change").arg("n", changed.to_string());
+                RawFinding::error("CONVERT-CHECK", "would_change").arg("n", changed.to_string());
             for file in plan.files.iter().filter(|file| file.after.is_some()) {
                 statement = statement.evidence(Evidence::file(shown(&file.file.path)));
             }
@@ -139,10 +139,10 @@ fn problems(plan: &Plan) -> Vec<Finding> {
     problems.map(|(file, problem)| Catalog::builtin().resolve(problem_of(file, problem))).collect()
 }
 
-fn problem_of(file: &PlannedFile, problem: &FileProblem) -> Statement {
+fn problem_of(file: &PlannedFile, problem: &FileProblem) -> RawFinding {
     let path = shown(&file.file.path);
     let place = Evidence::file(path.clone());
-    let say = |id, message| Statement::error(id, message).arg("path", path.clone());
+    let say = |id, message| RawFinding::error(id, message).arg("path", path.clone());
     match problem {
         FileProblem::Syntax { line, message } => {
             let text = file.text();
@@ -155,7 +155,7 @@ fn problem_of(file: &PlannedFile, problem: &FileProblem) -> Statement {
         }
         FileProblem::Template { line, speaks } => {
             let severity = if *speaks { Severity::Warning } else { Severity::Info };
-            Statement::new("CONVERT-SKIP", "template", severity)
+            RawFinding::new("CONVERT-SKIP", "template", severity)
                 .arg("path", path.clone())
                 .arg("detail", line.to_string())
                 .evidence(place.line(*line))
@@ -200,7 +200,7 @@ fn skipped(found: &Found) -> Vec<Finding> {
             }
             Why::Unreadable(_, error) => ("unreadable", error.clone(), Severity::Error),
         };
-        Statement::new("CONVERT-SKIP", message, severity)
+        RawFinding::new("CONVERT-SKIP", message, severity)
             .arg("path", path.clone())
             .arg("detail", detail)
             .evidence(Evidence::file(path))
@@ -215,7 +215,7 @@ fn mebibytes(size: u64) -> f64 {
 
 fn refused(files: &[PathBuf]) -> Finding {
     let mut statement =
-        Statement::error("CONVERT-GIT", "refused").arg("n", files.len().to_string());
+        RawFinding::error("CONVERT-GIT", "refused").arg("n", files.len().to_string());
     for file in files {
         statement = statement.evidence(Evidence::file(shown(file)));
     }

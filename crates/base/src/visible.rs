@@ -4,7 +4,7 @@
 //! is split at commas; the first part that is no number or beyond the last device ends it; what
 //! remains must ascend without repetition, and must not be empty.
 
-use crate::report::{Evidence, Found};
+use crate::report::{Evidence, RawFinding};
 
 /// The variable.
 pub const NAME: &str = "ASCEND_RT_VISIBLE_DEVICES";
@@ -24,8 +24,8 @@ impl Fault {
     }
 
     /// The finding of `list`, still without what its message says about the machine.
-    pub fn found(&self, list: &str) -> Found {
-        Found::error("ENV-VISIBLE", self.message)
+    pub fn found(&self, list: &str) -> RawFinding {
+        RawFinding::error("ENV-VISIBLE", self.message)
             .arg("value", list)
             .arg("part", self.part.clone())
             .arg("sorted", sorted(list))

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{is_active, is_workload, no_install};
 use crate::{Context, Profile};
-use base::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
+use base::report::{Evidence, Outcome, RawFinding, Severity, UNKNOWN_VERSION};
 use base::version::{CannVersion, PackageRange};
 use facts::{CannInstall, InfoFile};
 
@@ -27,7 +27,7 @@ pub(super) fn arch(ctx: &Context<'_>) -> Outcome {
     }
     let info = install.info.as_ref();
     let place = info.map_or_else(|| Evidence::file(&install.path), |info| info.place("arch"));
-    let found = Found::error("CANN-ARCH", "other")
+    let found = RawFinding::error("CANN-ARCH", "other")
         .because(&["HOST-ARCH"])
         .arg("root", &install.path)
         .arg("arch", arch)
@@ -62,7 +62,7 @@ pub(super) fn partial(ctx: &Context<'_>) -> Outcome {
 }
 
 /// What is missing in one installation, gravest first; one finding where one explains all.
-fn damage(ctx: &Context<'_>, install: &CannInstall) -> Vec<Found> {
+fn damage(ctx: &Context<'_>, install: &CannInstall) -> Vec<RawFinding> {
     let active = is_active(ctx, install);
     let grave = if active && (is_workload(ctx) || ctx.profile != Profile::General) {
         Severity::Error
@@ -70,7 +70,7 @@ fn damage(ctx: &Context<'_>, install: &CannInstall) -> Vec<Found> {
         Severity::Warning
     };
     let start = |message: &'static str, severity: Severity| {
-        Found::new("CANN-PARTIAL", message, severity)
+        RawFinding::new("CANN-PARTIAL", message, severity)
             .arg("root", &install.path)
             .arg("version", install.version.as_deref().unwrap_or(UNKNOWN_VERSION))
     };
@@ -149,7 +149,7 @@ pub(super) fn components(ctx: &Context<'_>) -> Outcome {
         for path in &install.unversioned {
             let file = format!("{path}/version.info");
             out.push(
-                Found::warning("CANN-COMPONENTS", "no_version_file")
+                RawFinding::warning("CANN-COMPONENTS", "no_version_file")
                     .arg("path", &file)
                     .arg("root", &install.path)
                     .evidence(Evidence::file(&file).says(sentence("seen_missing", &[]))),
@@ -158,7 +158,7 @@ pub(super) fn components(ctx: &Context<'_>) -> Outcome {
         for info in install.components.values().filter(|info| !info.fields.is_empty()) {
             if info.get("Version").is_none() && info.get("version").is_none() {
                 out.push(
-                    Found::warning("CANN-COMPONENTS", "no_version")
+                    RawFinding::warning("CANN-COMPONENTS", "no_version")
                         .arg("path", &info.path)
                         .arg("root", &install.path)
                         .evidence(Evidence::file(&info.path)),
@@ -171,7 +171,7 @@ pub(super) fn components(ctx: &Context<'_>) -> Outcome {
 }
 
 /// A component that others refuse, or that refuses others, by the ranges in their version files.
-fn refused(install: &CannInstall, severity: Severity) -> Vec<Found> {
+fn refused(install: &CannInstall, severity: Severity) -> Vec<RawFinding> {
     // Who requires, what, the range as written, and the version that is there.
     let mut clashes: Vec<(&str, &str, &str, &str)> = Vec::new();
     let names: BTreeMap<String, &str> =
@@ -206,7 +206,7 @@ fn refused(install: &CannInstall, severity: Severity) -> Vec<Found> {
         clashes = rest;
         let info = &install.components[odd];
         let (by, _, range, _) = own.iter().find(|(_, name, _, _)| *name == odd).unwrap_or(&own[0]);
-        let mut found = Found::new("CANN-COMPONENTS", "refused", severity)
+        let mut found = RawFinding::new("CANN-COMPONENTS", "refused", severity)
             .arg("component", odd)
             .arg("version", info.get("Version").unwrap_or(UNKNOWN_VERSION))
             .arg("by", *by)
@@ -236,7 +236,7 @@ pub(super) fn custom_opp(ctx: &Context<'_>) -> Outcome {
         for (name, _) in install.custom_opp.iter().filter(|(_, there)| !there) {
             let dir = format!("{}/opp/vendors/{name}", install.path);
             out.push(
-                Found::warning("CANN-CUSTOMOPP", "vendor")
+                RawFinding::warning("CANN-CUSTOMOPP", "vendor")
                     .arg("name", name)
                     .arg("path", &dir)
                     .arg("config", &config)
@@ -252,7 +252,7 @@ pub(super) fn custom_opp(ctx: &Context<'_>) -> Outcome {
     let custom = cann.env_paths.iter().filter(|path| path.variable == "ASCEND_CUSTOM_OPP_PATH");
     for path in custom.clone().filter(|path| path.real.is_none() && !path.denied) {
         out.push(
-            Found::warning("CANN-CUSTOMOPP", "variable")
+            RawFinding::warning("CANN-CUSTOMOPP", "variable")
                 .arg("path", &path.entry)
                 .evidence(Evidence::env(&path.variable).value(&path.entry)),
         );
@@ -270,7 +270,7 @@ pub(super) fn owner(ctx: &Context<'_>) -> Outcome {
     for install in ctx.facts.cann.installs.iter().filter(|install| is_active(ctx, install)) {
         if let Some(first) = install.unreadable.first() {
             let uid = process.uid.map_or_else(|| "-".to_owned(), |uid| uid.to_string());
-            let found = Found::error("CANN-OWNER", "unreadable")
+            let found = RawFinding::error("CANN-OWNER", "unreadable")
                 .arg("path", first)
                 .arg("uid", uid)
                 .arg("root", &install.path);
@@ -285,7 +285,7 @@ pub(super) fn owner(ctx: &Context<'_>) -> Outcome {
         let loose = install.owner.filter(|owner| owner.mode & 0o002 != 0);
         if let Some(owner) = loose {
             out.push(
-                Found::warning("CANN-OWNER", "writable").arg("path", &install.path).evidence(
+                RawFinding::warning("CANN-OWNER", "writable").arg("path", &install.path).evidence(
                     Evidence::file(&install.path).value(format!("mode {:04o}", owner.mode)),
                 ),
             );

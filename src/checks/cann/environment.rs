@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{is_workload, no_env, no_install};
 use crate::{Context, Profile};
-use base::report::{Evidence, Found, Outcome, Severity};
+use base::report::{Evidence, Outcome, RawFinding, Severity};
 use facts::{CannInstall, EnvPath};
 
 /// A part of the environment that `set_env.sh` sets.
@@ -53,7 +53,7 @@ pub(super) fn complete(ctx: &Context<'_>) -> Outcome {
         ("incomplete", severity)
     };
     let present = set.iter().map(|part| part.variable).collect::<Vec<_>>().join(", ");
-    let mut found = Found::new("CANN-ENV", message, severity)
+    let mut found = RawFinding::new("CANN-ENV", message, severity)
         .arg("set_env", script)
         .arg("root", &install.path)
         .arg("lacking", names)
@@ -143,9 +143,9 @@ pub(super) fn mixed(ctx: &Context<'_>) -> Outcome {
     let others: Vec<&str> = roots.iter().copied().filter(|root| *root != main).collect();
     let script = cann.install(main).and_then(|install| install.set_env.clone());
     let found = if selected.len() > 1 {
-        Found::error("CANN-MIXED", "conflict")
+        RawFinding::error("CANN-MIXED", "conflict")
     } else {
-        Found::warning("CANN-MIXED", "leftover")
+        RawFinding::warning("CANN-MIXED", "leftover")
     };
     let found = found
         .arg("main", main)

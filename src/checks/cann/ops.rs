@@ -7,7 +7,7 @@ use super::{has_npu, is_workload, no_install};
 use crate::chip;
 use crate::{Context, Profile};
 use base::chip::ChipFamily;
-use base::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
+use base::report::{Evidence, Outcome, RawFinding, Severity, UNKNOWN_VERSION};
 use base::version::CannVersion;
 use facts::{CannInstall, InfoFile};
 
@@ -31,7 +31,7 @@ pub(super) fn installed(ctx: &Context<'_>) -> Outcome {
         let grave = is_workload(ctx) && has_npu(ctx) && ctx.profile != Profile::Build;
         let severity = if grave { Severity::Error } else { Severity::Info };
         let message = if has_package { "gone" } else { "absent" };
-        let found = Found::new("CANN-OPS", message, severity)
+        let found = RawFinding::new("CANN-OPS", message, severity)
             .arg("root", &install.path)
             .arg("version", install.version.as_deref().unwrap_or(UNKNOWN_VERSION))
             .arg("dir", &dir)
@@ -55,7 +55,7 @@ fn chip_name(ctx: &Context<'_>) -> &'static str {
 }
 
 /// An ops package whose version is not that of the toolkit.
-fn other_version(install: &CannInstall, info: &InfoFile) -> Option<Found> {
+fn other_version(install: &CannInstall, info: &InfoFile) -> Option<RawFinding> {
     let own = install.parsed_version()?;
     let ops: CannVersion = info.get("version")?.parse().ok()?;
     if own.base() == ops.base() {
@@ -68,7 +68,7 @@ fn other_version(install: &CannInstall, info: &InfoFile) -> Option<Found> {
     } else {
         Severity::Error
     };
-    let found = Found::new("CANN-OPS", "version", severity)
+    let found = RawFinding::new("CANN-OPS", "version", severity)
         .arg("package", info.get("package_name").unwrap_or("-"))
         .arg("ops", info.get("version").unwrap_or(UNKNOWN_VERSION))
         .arg("toolkit", install.version.as_deref().unwrap_or(UNKNOWN_VERSION))
@@ -112,7 +112,7 @@ pub(super) fn chip(ctx: &Context<'_>) -> Outcome {
     let chip = &chips[0];
     let dir = format!("{}/{KERNELS}", install.path);
     let names = known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-    let found = Found::error("CANN-OPS-CHIP", "wrong")
+    let found = RawFinding::error("CANN-OPS-CHIP", "wrong")
         .arg("have", have)
         .arg("chip", chip.family.label())
         .arg("name", chip.family.as_str())

@@ -2,7 +2,7 @@
 
 use super::{no_env, user};
 use crate::{Context, Profile, npu};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use data::sentence;
 use facts::{EnvPath, is_below};
 
@@ -25,16 +25,16 @@ pub(super) fn found(ctx: &Context<'_>) -> Outcome {
     let mut searched = vec!["/usr/local/Ascend".to_owned()];
     searched.extend(cann.bases.iter().filter(|base| *base != "/usr/local/Ascend").cloned());
     let found = match user(ctx) {
-        Some(package) => Found::error("CANN-FOUND", "needed").arg("package", package),
+        Some(package) => RawFinding::error("CANN-FOUND", "needed").arg("package", package),
         None if ctx.profile.needs_cann() || ctx.require_npu => {
-            Found::error("CANN-FOUND", "required")
+            RawFinding::error("CANN-FOUND", "required")
         }
         None => return Outcome::not_applicable("no_cann"),
     };
     let found = found.arg("searched", searched.join(", "));
     let evidence =
         searched.iter().map(|base| Evidence::file(base).says(sentence("seen_no_cann", &[])));
-    vec![evidence.fold(found, Found::evidence)].into()
+    vec![evidence.fold(found, RawFinding::evidence)].into()
 }
 
 pub(super) fn links(ctx: &Context<'_>) -> Outcome {
@@ -48,9 +48,9 @@ pub(super) fn links(ctx: &Context<'_>) -> Outcome {
         let used = cann.env_paths.iter().find(|path| is_below(&path.entry, &link.path));
         let found = match used {
             Some(path) => {
-                Found::error("CANN-LINKS", "dangling_used").arg("variable", &path.variable)
+                RawFinding::error("CANN-LINKS", "dangling_used").arg("variable", &path.variable)
             }
-            None => Found::warning("CANN-LINKS", "dangling"),
+            None => RawFinding::warning("CANN-LINKS", "dangling"),
         };
         out.push(found.arg("path", &link.path).arg("target", &link.target).evidence(evidence));
     }
@@ -65,7 +65,7 @@ pub(super) fn links(ctx: &Context<'_>) -> Outcome {
         for link in odd {
             let (root, main) = (link.root.as_deref(), dir.root.as_deref());
             out.push(
-                Found::warning("CANN-LINKS", "disagree")
+                RawFinding::warning("CANN-LINKS", "disagree")
                     .arg("path", &link.path)
                     .arg("root", root.unwrap_or_default())
                     .arg("main", main.unwrap_or_default())
@@ -104,7 +104,7 @@ pub(super) fn home(ctx: &Context<'_>) -> Outcome {
     strange
         .filter(|path| path.real.is_some())
         .map(|path| {
-            let found = Found::warning("CANN-HOME", "not_cann")
+            let found = RawFinding::warning("CANN-HOME", "not_cann")
                 .arg("variable", &path.variable)
                 .arg("path", &path.entry)
                 .evidence(Evidence::env(&path.variable).value(&path.entry));
@@ -123,11 +123,11 @@ fn has_install(ctx: &Context<'_>, path: &EnvPath) -> bool {
 }
 
 /// One finding for all variables that lead nowhere: they were set together.
-fn missing(ctx: &Context<'_>, gone: &[&EnvPath]) -> Option<Found> {
+fn missing(ctx: &Context<'_>, gone: &[&EnvPath]) -> Option<RawFinding> {
     let first = gone.first()?;
     let cann = &ctx.facts.cann;
     let message = if cann.active().is_some() { "missing" } else { "missing_all" };
-    let found = Found::error("CANN-HOME", message)
+    let found = RawFinding::error("CANN-HOME", message)
         .arg("variable", &first.variable)
         .arg("path", &first.entry);
     let found = gone.iter().fold(found, |found, path| {
@@ -145,7 +145,7 @@ fn missing(ctx: &Context<'_>, gone: &[&EnvPath]) -> Option<Found> {
 }
 
 /// Adds the installation that is there, and how to set it up.
-fn with_suggestion(ctx: &Context<'_>, found: Found) -> Found {
+fn with_suggestion(ctx: &Context<'_>, found: RawFinding) -> RawFinding {
     let newest = ctx.facts.cann.newest();
     let root = newest.map(|install| install.path.clone()).unwrap_or_default();
     let script = newest.and_then(|install| install.set_env.clone());

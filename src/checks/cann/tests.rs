@@ -3,7 +3,7 @@ use std::path::Path;
 
 use super::*;
 use crate::Profile;
-use base::report::{Found, Severity};
+use base::report::{RawFinding, Severity};
 use facts::{Dist, Facts, NodeOwner, PciFunction};
 use machine::collect::cann::fixture::{link, new_layout, old_layout, remove, variables, write};
 use machine::collect::{self, Options};
@@ -31,7 +31,7 @@ fn facts(root: &Path, env: &[(&'static str, String)]) -> Facts {
     facts
 }
 
-fn findings(facts: &Facts, profile: Profile) -> Vec<Found> {
+fn findings(facts: &Facts, profile: Profile) -> Vec<RawFinding> {
     let ctx = Context::of(facts, profile);
     let found = CHECKS.iter().flat_map(|check| match (check.run)(&ctx) {
         Outcome::Found(found) => found,
@@ -40,7 +40,7 @@ fn findings(facts: &Facts, profile: Profile) -> Vec<Found> {
     found.collect()
 }
 
-fn keys(found: &[Found]) -> Vec<(&'static str, &'static str, Severity)> {
+fn keys(found: &[RawFinding]) -> Vec<(&'static str, &'static str, Severity)> {
     found.iter().map(|found| (found.id, found.message, found.severity)).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Context, InUse, at_most, matrix_evidence};
 use crate::chip::chip;
-use base::report::{Evidence, Found, Outcome, Severity};
+use base::report::{Evidence, Outcome, RawFinding, Severity};
 use base::version::{DottedVersion, InnerVersion};
 use data::matrix::{CannSide, DriverSide, DriverSupport};
 use facts::Facts;
@@ -75,7 +75,7 @@ pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
                 .place("compatible_version")
                 .value(format!("{}, compatible_version={list}", cann.version));
         }
-        Found::new("DRV-CANN", message, severity)
+        RawFinding::new("DRV-CANN", message, severity)
             .arg("driver", &shown)
             .arg("cann", cann.version.to_string())
             .arg("chip", chip(ctx.facts).map_or("<chip>".to_owned(), |c| c.family.to_string()))
@@ -144,7 +144,7 @@ pub(super) fn features(ctx: &Context<'_>) -> Outcome {
         }
         used = true;
         let found = |message| {
-            Found::info("DRV-FEATURES", message)
+            RawFinding::info("DRV-FEATURES", message)
                 .arg("variable", name)
                 .arg("setting", part)
                 .evidence(Evidence::env(name).value(value))

@@ -1,7 +1,7 @@
 //! MindSpore with CANN.
 
 use super::{Context, InUse, dist, dist_evidence, matrix_evidence};
-use base::report::{Found, Outcome};
+use base::report::{Outcome, RawFinding};
 use data::matrix::MindSporeSupport;
 
 pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
@@ -37,7 +37,7 @@ pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
             format!("the compiler of CANN {}", cann.version),
         ),
         MindSporeSupport::NotListed { accepted } => vec![
-            Found::warning("MS-CANN", "not_listed")
+            RawFinding::warning("MS-CANN", "not_listed")
                 .arg("mindspore", &package.version)
                 .arg("cann", cann.version.to_string())
                 .arg("compiler", internal.clone().unwrap_or_default())
@@ -49,7 +49,7 @@ pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
         ]
         .into(),
         MindSporeSupport::OtherDocumented { cann: documented } => vec![
-            Found::info("MS-CANN", "other")
+            RawFinding::info("MS-CANN", "other")
                 .arg("mindspore", &package.version)
                 .arg("cann", cann.version.to_string())
                 .arg("documented", documented)

@@ -1,7 +1,7 @@
 //! numpy with the operator compiler of CANN, and with MindSpore.
 
 use super::{Context, InUse, at_most, dist, dist_evidence, matrix_evidence, python};
-use base::report::{Found, Outcome, Severity};
+use base::report::{Outcome, RawFinding, Severity};
 
 pub(super) fn numpy(ctx: &Context<'_>) -> Outcome {
     let Some((package, version)) = dist(ctx.facts, "numpy") else {
@@ -20,7 +20,7 @@ pub(super) fn numpy(ctx: &Context<'_>) -> Outcome {
             Some(row) if !row.spec.0.contains(&version) => {
                 let limit = if cann.is_prerelease() { Severity::Warning } else { Severity::Error };
                 all.push(
-                    Found::new("PY-NUMPY", "cann", at_most(row.severity, limit))
+                    RawFinding::new("PY-NUMPY", "cann", at_most(row.severity, limit))
                         .arg("numpy", version.to_string())
                         .arg("cann", cann.version.to_string())
                         .arg("spec", row.spec.to_string())
@@ -47,7 +47,7 @@ pub(super) fn numpy(ctx: &Context<'_>) -> Outcome {
         && !spec.0.contains(&version)
     {
         all.push(
-            Found::warning("PY-NUMPY", "mindspore")
+            RawFinding::warning("PY-NUMPY", "mindspore")
                 .arg("numpy", version.to_string())
                 .arg("mindspore", &mindspore.version)
                 .arg("spec", spec.to_string())

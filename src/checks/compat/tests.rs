@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::Profile;
-use base::report::Found;
+use base::report::RawFinding;
 use facts::{InfoFile, Interpreter};
 
 /// A machine of one CANN, one driver and some packages; nothing of it is on a disk.
@@ -45,7 +45,7 @@ fn run(id: &str, facts: &Facts) -> Outcome {
     (check.run)(&Context::of(facts, Profile::General))
 }
 
-fn found(id: &str, facts: &Facts) -> Vec<Found> {
+fn found(id: &str, facts: &Facts) -> Vec<RawFinding> {
     match run(id, facts) {
         Outcome::Found(found) => {
             for one in &found {

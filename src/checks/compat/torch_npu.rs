@@ -2,7 +2,7 @@
 
 use super::{Context, InUse, at_most, dist, dist_evidence, is_development, matrix_evidence};
 use super::{python, python_minor};
-use base::report::{Found, Outcome, Severity};
+use base::report::{Outcome, RawFinding, Severity};
 use data::matrix::{Side, Support};
 
 pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
@@ -17,7 +17,7 @@ pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
         Err(outcome) => return outcome,
     };
     let found = |severity, message| {
-        Found::new("TNPU-MATRIX", message, severity)
+        RawFinding::new("TNPU-MATRIX", message, severity)
             .arg("npu", version.to_string())
             .arg("cann", cann.version.to_string())
             .evidence(dist_evidence(package))

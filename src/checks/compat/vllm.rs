@@ -5,7 +5,7 @@ use pep440_rs::Version;
 use super::{
     Context, InUse, at_most, dist, dist_evidence, is_development, matrix_evidence, python,
 };
-use base::report::{Evidence, Found, Outcome, Reason, Severity};
+use base::report::{Evidence, Outcome, RawFinding, Reason, Severity};
 use data::matrix::{Support, VllmAscend, base};
 use facts::Dist;
 
@@ -61,7 +61,7 @@ pub(super) fn pair(ctx: &Context<'_>) -> Outcome {
         rows.find(|row| row.vllm.iter().any(|listed| listed.0 == installed))
     });
     let message = if other.is_some() { "either" } else { "mismatch" };
-    let mut found = Found::new("VLLM-PAIR", message, severity)
+    let mut found = RawFinding::new("VLLM-PAIR", message, severity)
         .arg("plugin", plugin.to_string())
         .arg("vllm", vllm.to_string())
         .arg("expected", join(&row.vllm))
@@ -87,7 +87,7 @@ pub(super) fn stack(ctx: &Context<'_>) -> Outcome {
     };
     let limit = if is_development(&plugin) { Severity::Info } else { Severity::Warning };
     let found = |message, severity, value: String, expected: String| {
-        Found::new("VLLM-STACK", message, at_most(severity, limit))
+        RawFinding::new("VLLM-STACK", message, at_most(severity, limit))
             .arg("plugin", plugin.to_string())
             .arg("found", value)
             .arg("expected", expected)

@@ -1,7 +1,7 @@
 //! Whether the user under examination may open the device nodes.
 
 use crate::{Context, npu};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use data::sentence;
 use facts::{Access, Facts, Node, NodeOwner, place};
 
@@ -47,7 +47,7 @@ pub(super) fn mode(ctx: &Context<'_>) -> Outcome {
     let narrow: Vec<_> = nodes.iter().filter(|(_, owner)| owner.mode & wanted != wanted).collect();
     if !narrow.is_empty() {
         let paths = npu::listed(narrow.iter().map(|(node, _)| node.path.as_str()));
-        let mut finding = Found::warning("DEV-MODE", "narrow")
+        let mut finding = RawFinding::warning("DEV-MODE", "narrow")
             .arg("paths", paths)
             .arg("wanted", format!("{wanted:04o}"))
             .arg("path", &narrow[0].0.path);
@@ -70,7 +70,7 @@ pub(super) fn mode(ctx: &Context<'_>) -> Outcome {
         let foreign: Vec<_> = nodes.iter().filter(|(_, owner)| owner.gid != gid).collect();
         if !foreign.is_empty() {
             let paths = npu::listed(foreign.iter().map(|(node, _)| node.path.as_str()));
-            let mut finding = Found::warning("DEV-MODE", "group")
+            let mut finding = RawFinding::warning("DEV-MODE", "group")
                 .arg("paths", paths)
                 .arg("group", name)
                 .arg("gid", gid.to_string())
@@ -119,7 +119,7 @@ pub(super) fn access(ctx: &Context<'_>) -> Outcome {
         "group"
     };
     let user = facts.host.user.clone().unwrap_or_else(|| uid.to_string());
-    let mut found = Found::error("DEV-ACCESS", message)
+    let mut found = RawFinding::error("DEV-ACCESS", message)
         .arg("paths", npu::listed(closed.iter().map(|(node, _)| node.path.as_str())))
         .arg("path", &first.path)
         .arg("user", user)
@@ -159,7 +159,7 @@ pub(super) fn group(ctx: &Context<'_>) -> Outcome {
     let mut found = Vec::new();
     if let Some(user) = info.get("UserName").filter(|name| !facts.host.users.contains_key(*name)) {
         found.push(
-            Found::warning("DEV-GROUP", "no_user")
+            RawFinding::warning("DEV-GROUP", "no_user")
                 .arg("user", user)
                 .arg("group", info.get("UserGroup").unwrap_or(DEFAULT_GROUP))
                 .evidence(info.place("UserName").value(format!("UserName={user}")))
@@ -169,7 +169,7 @@ pub(super) fn group(ctx: &Context<'_>) -> Outcome {
     let Some(name) = info.get("UserGroup") else { return found.into() };
     let Some(&gid) = facts.host.groups.get(name) else {
         found.push(
-            Found::warning("DEV-GROUP", "no_group")
+            RawFinding::warning("DEV-GROUP", "no_group")
                 .arg("group", name)
                 .evidence(info.place("UserGroup").value(format!("UserGroup={name}")))
                 .evidence(Evidence::file("/etc/group")),
@@ -193,7 +193,7 @@ pub(super) fn group(ctx: &Context<'_>) -> Outcome {
     {
         let user = facts.host.user.clone().unwrap_or_else(|| uid.to_string());
         found.push(
-            Found::warning("DEV-GROUP", "not_member")
+            RawFinding::warning("DEV-GROUP", "not_member")
                 .arg("user", user)
                 .arg("group", name)
                 .evidence(

@@ -3,7 +3,7 @@
 use crate::chip;
 use crate::{Context, npu};
 use base::chip::ChipFamily;
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use facts::Facts;
 use facts::FileKind;
 
@@ -28,7 +28,7 @@ pub(super) fn manager(ctx: &Context<'_>) -> Outcome {
     let options =
         missing.iter().map(|path| format!("--device {path}")).collect::<Vec<_>>().join(" ");
     let present = npu::listed(facts.devices.nodes.iter().map(|node| node.path.as_str()));
-    let mut found = Found::error("DEV-MANAGER", if inside { "container" } else { "host" })
+    let mut found = RawFinding::error("DEV-MANAGER", if inside { "container" } else { "host" })
         .arg("missing", names)
         .arg("options", options)
         .evidence(Evidence::file("/dev").value(present))
@@ -73,7 +73,7 @@ pub(super) fn kind(ctx: &Context<'_>) -> Outcome {
                 FileKind::Directory => "directory",
                 _ => "other",
             };
-            Found::error("DEV-TYPE", message)
+            RawFinding::error("DEV-TYPE", message)
                 .arg("path", &node.path)
                 .evidence(Evidence::file(&node.path).value(node.kind.describe()))
         })

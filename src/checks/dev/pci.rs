@@ -2,7 +2,7 @@
 
 use crate::{Context, Profile, npu};
 use base::chip::ChipFamily;
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use data::sentence;
 use facts::Facts;
 
@@ -16,7 +16,7 @@ pub(super) fn bus(ctx: &Context<'_>) -> Outcome {
         let unknown = functions.iter().find(|f| ChipFamily::from_pci(&f.device).is_none());
         return match unknown {
             Some(function) => vec![
-                Found::info("DEV-PCI", "unknown_id")
+                RawFinding::info("DEV-PCI", "unknown_id")
                     .arg("id", &function.device)
                     .arg("address", &function.address)
                     .evidence(
@@ -35,21 +35,21 @@ pub(super) fn bus(ctx: &Context<'_>) -> Outcome {
             return Outcome::not_checked("devices_unknown", "");
         }
         if npu::in_container(facts) {
-            let found = Found::new("DEV-PCI", "driver_only_container", severity(wanted));
+            let found = RawFinding::new("DEV-PCI", "driver_only_container", severity(wanted));
             return vec![found.evidence(no_nodes())].into();
         }
-        let found = Found::new("DEV-PCI", "driver_only", severity(wanted));
+        let found = RawFinding::new("DEV-PCI", "driver_only", severity(wanted));
         return vec![found.evidence(no_functions()).evidence(no_nodes())].into();
     }
     if wanted {
         let message = if npu::in_container(facts) { "absent_container" } else { "absent" };
-        return vec![absent(facts, Found::error("DEV-PCI", message))].into();
+        return vec![absent(facts, RawFinding::error("DEV-PCI", message))].into();
     }
     if npu::has_stack(facts) && ctx.profile != Profile::Build {
         if !facts.devices.dev_listed {
             return Outcome::not_checked("devices_unknown", "");
         }
-        return vec![absent(facts, Found::info("DEV-PCI", "stack_only"))].into();
+        return vec![absent(facts, RawFinding::info("DEV-PCI", "stack_only"))].into();
     }
     Outcome::not_applicable("no_npu")
 }
@@ -66,7 +66,7 @@ fn no_nodes() -> Evidence {
     Evidence::file("/dev/davinci*").value("0")
 }
 
-fn absent(facts: &Facts, found: Found) -> Found {
+fn absent(facts: &Facts, found: RawFinding) -> RawFinding {
     let found = if facts.devices.pci.is_some() && !npu::in_container(facts) {
         found.evidence(no_functions())
     } else {
@@ -89,7 +89,7 @@ pub(super) fn count(ctx: &Context<'_>) -> Outcome {
     if npu::in_container(facts) {
         // The manager alone was given to it: no NPU can be opened.
         let found = ids.is_empty().then(|| {
-            Found::error("DEV-COUNT", "container_none")
+            RawFinding::error("DEV-COUNT", "container_none")
                 .evidence(Evidence::file("/dev/davinci_manager"))
                 .evidence(no_nodes())
         });
@@ -108,7 +108,7 @@ pub(super) fn count(ctx: &Context<'_>) -> Outcome {
         facts.devices.pci.iter().flatten().map(|function| function.address.as_str()).collect();
     let message = if ids.is_empty() { "none" } else { "fewer" };
     vec![
-        Found::error("DEV-COUNT", message)
+        RawFinding::error("DEV-COUNT", message)
             .arg("nodes", ids.len().to_string())
             .arg("pci", on_bus.to_string())
             .evidence(Evidence::file(BUS).value(npu::listed(addresses)))

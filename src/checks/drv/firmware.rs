@@ -1,7 +1,7 @@
 //! DRV-FIRMWARE: the firmware package is installed, and driver and firmware accept each other.
 
 use crate::{Context, npu};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use data::sentence;
 
 use super::present;
@@ -17,7 +17,7 @@ pub(super) fn firmware(ctx: &Context<'_>) -> Outcome {
         if npu::in_container(facts) {
             return Outcome::not_applicable("in_container");
         }
-        let found = Found::warning("DRV-FIRMWARE", "missing")
+        let found = RawFinding::warning("DRV-FIRMWARE", "missing")
             .arg("path", &path)
             .evidence(Evidence::file(&path).says(sentence("seen_missing", &[])));
         return vec![found].into();
@@ -42,9 +42,9 @@ pub(super) fn firmware(ctx: &Context<'_>) -> Outcome {
     }
     // One list alone may be of a package so old that it knew nothing of the other's versions.
     let found = if fw_list.is_some() && drv_list.is_some() {
-        Found::error("DRV-FIRMWARE", "mismatch")
+        RawFinding::error("DRV-FIRMWARE", "mismatch")
     } else {
-        Found::warning("DRV-FIRMWARE", "mismatch")
+        RawFinding::warning("DRV-FIRMWARE", "mismatch")
     };
     let mut found = found
         .arg("driver", drv)

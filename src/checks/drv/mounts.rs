@@ -3,7 +3,7 @@
 use crate::chip;
 use crate::{Context, npu};
 use base::chip::ChipFamily;
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use data::sentence;
 use facts::Facts;
 
@@ -30,9 +30,9 @@ pub(super) fn mounts(ctx: &Context<'_>) -> Outcome {
     let options: Vec<String> = missing.iter().map(|path| format!("-v\n{path}:{path}")).collect();
     let nodes: Vec<&str> = facts.devices.nodes.iter().map(|node| node.path.as_str()).collect();
     let mut found = if has_hal {
-        Found::info("DRV-MOUNTS", "optional")
+        RawFinding::info("DRV-MOUNTS", "optional")
     } else {
-        Found::error("DRV-MOUNTS", "driver")
+        RawFinding::error("DRV-MOUNTS", "driver")
             .evidence(Evidence::file("/dev").value(npu::listed(nodes)))
     };
     found = found

@@ -1,7 +1,7 @@
 //! DRV-NPUSMI: what the driver's own tool says.
 
 use crate::{Context, npu};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use data::sentence;
 use facts::{Facts, NpuSmi};
 
@@ -19,7 +19,7 @@ pub(super) fn npu_smi(ctx: &Context<'_>) -> Outcome {
         if npu::in_container(facts) {
             return Outcome::not_applicable("in_container");
         }
-        let found = Found::warning("DRV-NPUSMI", "missing")
+        let found = RawFinding::warning("DRV-NPUSMI", "missing")
             .evidence(Evidence::file("/usr/local/bin/npu-smi").says(sentence("seen_missing", &[])))
             .evidence(Evidence::file("/usr/local/sbin/npu-smi").says(sentence("seen_missing", &[])))
             .because(&["DRV-PRESENT"]);
@@ -36,7 +36,7 @@ pub(super) fn npu_smi(ctx: &Context<'_>) -> Outcome {
     if let Some(word) = smi.compatibility.as_deref().filter(|word| word.eq_ignore_ascii_case("NOK"))
     {
         found.push(
-            Found::warning("DRV-NPUSMI", "compatibility")
+            RawFinding::warning("DRV-NPUSMI", "compatibility")
                 .evidence(
                     Evidence::command(format!("{} -t board", smi.source))
                         .value(format!("Compatibility: {word}")),
@@ -49,11 +49,11 @@ pub(super) fn npu_smi(ctx: &Context<'_>) -> Outcome {
 }
 
 /// It gave no table.
-fn failure(smi: &NpuSmi) -> Option<Found> {
+fn failure(smi: &NpuSmi) -> Option<RawFinding> {
     let line = smi.error_line.clone().unwrap_or_default();
     let evidence = Evidence::command(&smi.source).value(&line);
     if smi.timed_out {
-        let found = Found::warning("DRV-NPUSMI", "timed_out").arg("command", &smi.source);
+        let found = RawFinding::warning("DRV-NPUSMI", "timed_out").arg("command", &smi.source);
         return Some(found.evidence(Evidence::command(&smi.source)));
     }
     if let Some(code) = smi.error_code {
@@ -62,17 +62,17 @@ fn failure(smi: &NpuSmi) -> Option<Found> {
             -8020 => "occupied",
             _ => "code",
         };
-        let found = Found::warning("DRV-NPUSMI", message).arg("code", code.to_string());
+        let found = RawFinding::warning("DRV-NPUSMI", message).arg("code", code.to_string());
         return Some(found.arg("line", line).evidence(evidence));
     }
     if smi.chips.is_empty() {
-        let found = Found::warning("DRV-NPUSMI", "no_table").arg("line", line);
+        let found = RawFinding::warning("DRV-NPUSMI", "no_table").arg("line", line);
         return Some(found.evidence(evidence));
     }
     None
 }
 
-fn health(smi: &NpuSmi) -> Option<Found> {
+fn health(smi: &NpuSmi) -> Option<RawFinding> {
     let ill: Vec<String> = smi
         .chips
         .iter()
@@ -80,7 +80,7 @@ fn health(smi: &NpuSmi) -> Option<Found> {
         .map(|chip| format!("NPU {} Chip {} ({}): {}", chip.npu, chip.chip, chip.name, chip.health))
         .collect();
     let first = smi.chips.iter().find(|chip| !chip.health.eq_ignore_ascii_case("OK"))?;
-    let mut found = Found::warning("DRV-NPUSMI", "health")
+    let mut found = RawFinding::warning("DRV-NPUSMI", "health")
         .arg("chips", npu::listed(ill.iter().map(String::as_str)))
         .arg("npu", first.npu.to_string())
         .arg("chip", first.chip.to_string());
@@ -91,10 +91,10 @@ fn health(smi: &NpuSmi) -> Option<Found> {
 }
 
 /// A node of a device that the driver does not list has lost its chip.
-fn count(facts: &Facts, smi: &NpuSmi) -> Option<Found> {
+fn count(facts: &Facts, smi: &NpuSmi) -> Option<RawFinding> {
     let nodes = facts.devices.davinci_ids().len();
     (smi.chips.len() < nodes).then(|| {
-        Found::warning("DRV-NPUSMI", "count")
+        RawFinding::warning("DRV-NPUSMI", "count")
             .arg("chips", smi.chips.len().to_string())
             .arg("nodes", nodes.to_string())
             .evidence(Evidence::command(&smi.source).value(smi.chips.len().to_string()))

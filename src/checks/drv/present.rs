@@ -1,7 +1,7 @@
 //! DRV-PRESENT: the driver is installed, and its files say what it is.
 
 use crate::{Context, npu};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use data::sentence;
 use facts::{Facts, InfoFile};
 
@@ -27,12 +27,12 @@ pub(super) fn present(ctx: &Context<'_>) -> Outcome {
         return Outcome::blocked("unreadable", problem.place());
     }
     let mut found = match &facts.driver.dir {
-        Some(dir) => Found::error("DRV-PRESENT", "hollow")
+        Some(dir) => RawFinding::error("DRV-PRESENT", "hollow")
             .evidence(
                 Evidence::file(format!("{dir}/version.info")).says(sentence("seen_missing", &[])),
             )
             .evidence(Evidence::file(format!("{dir}/lib64")).says(sentence("seen_missing", &[]))),
-        None => Found::error("DRV-PRESENT", "missing")
+        None => RawFinding::error("DRV-PRESENT", "missing")
             .evidence(Evidence::file(&home).says(sentence("seen_missing", &[]))),
     };
     for function in facts.devices.pci.iter().flatten().take(8) {
@@ -44,7 +44,7 @@ pub(super) fn present(ctx: &Context<'_>) -> Outcome {
 }
 
 /// The driver is there: what is wrong with the files that describe it.
-fn files(facts: &Facts) -> Vec<Found> {
+fn files(facts: &Facts) -> Vec<RawFinding> {
     let driver = &facts.driver;
     let inside = npu::in_container(facts);
     let home = driver.dir.clone().unwrap_or_else(|| driver.home());
@@ -52,7 +52,7 @@ fn files(facts: &Facts) -> Vec<Found> {
     match &driver.version {
         None if npu::denied(facts, &format!("{home}/version.info")).is_some() => {}
         None if !inside => found.push(
-            Found::warning("DRV-PRESENT", "no_version_file")
+            RawFinding::warning("DRV-PRESENT", "no_version_file")
                 .arg("path", format!("{home}/version.info"))
                 .evidence(
                     Evidence::file(format!("{home}/version.info"))
@@ -65,7 +65,7 @@ fn files(facts: &Facts) -> Vec<Found> {
     match &driver.install_info {
         None if npu::denied(facts, INSTALL_INFO).is_some() => {}
         None if !inside => found.push(
-            Found::warning("DRV-PRESENT", "no_install_info")
+            RawFinding::warning("DRV-PRESENT", "no_install_info")
                 .arg("path", INSTALL_INFO)
                 .evidence(Evidence::file(INSTALL_INFO).says(sentence("seen_missing", &[]))),
         ),
@@ -75,7 +75,7 @@ fn files(facts: &Facts) -> Vec<Found> {
             found.extend(damaged(file, &wanted));
             if home != driver.home() {
                 found.push(
-                    Found::warning("DRV-PRESENT", "other_path")
+                    RawFinding::warning("DRV-PRESENT", "other_path")
                         .arg("path", driver.home())
                         .arg("found", &home)
                         .evidence(
@@ -101,14 +101,14 @@ fn version_fields(file: &InfoFile) -> Vec<&'static str> {
 }
 
 /// A file without fields that it has to have: cut short, or not what it should be.
-pub(super) fn damaged(file: &InfoFile, wanted: &[&str]) -> Option<Found> {
+pub(super) fn damaged(file: &InfoFile, wanted: &[&str]) -> Option<RawFinding> {
     let missing: Vec<&str> = wanted
         .iter()
         .copied()
         .filter(|key| file.get(key).is_none_or(|value| value.trim().is_empty()))
         .collect();
     (!missing.is_empty()).then(|| {
-        Found::warning("DRV-PRESENT", "incomplete")
+        RawFinding::warning("DRV-PRESENT", "incomplete")
             .arg("path", &file.path)
             .arg("fields", missing.join(", "))
             .evidence(Evidence::file(&file.path).value(format!(

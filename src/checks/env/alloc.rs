@@ -2,7 +2,7 @@
 
 use super::value;
 use crate::Context;
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use base::text::distance_within;
 use data::EnvVars;
 
@@ -25,12 +25,13 @@ pub(super) fn alloc(ctx: &Context<'_>) -> Outcome {
                 .filter(|known| distance_within(key, known, 3).is_some())
                 .min_by_key(|known| distance_within(key, known, 3));
             let found = match near {
-                Some(near) => Found::warning("ENV-ALLOC", "misspelt").arg("near", near),
-                None => Found::warning("ENV-ALLOC", "unknown"),
+                Some(near) => RawFinding::warning("ENV-ALLOC", "misspelt").arg("near", near),
+                None => RawFinding::warning("ENV-ALLOC", "unknown"),
             };
             out.push(found.arg("key", key).evidence(evidence()));
         } else if !is_valid(key, value, switch) {
-            let found = Found::warning("ENV-ALLOC", "value").arg("key", key).arg("value", value);
+            let found =
+                RawFinding::warning("ENV-ALLOC", "value").arg("key", key).arg("value", value);
             out.push(found.arg("expected", expected(key, switch)).evidence(evidence()));
         }
     }
@@ -39,7 +40,9 @@ pub(super) fn alloc(ctx: &Context<'_>) -> Outcome {
     if get("expandable_segments") == Some("True")
         && let Some(other) = other.into_iter().find(|key| get(key).is_some())
     {
-        out.push(Found::error("ENV-ALLOC", "conflict").arg("other", other).evidence(evidence()));
+        out.push(
+            RawFinding::error("ENV-ALLOC", "conflict").arg("other", other).evidence(evidence()),
+        );
     }
     out.into()
 }

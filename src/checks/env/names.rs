@@ -1,7 +1,7 @@
 //! Variables whose names are nearly those that the stack reads.
 
 use crate::Context;
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use base::text::distance_within;
 use data::EnvVars;
 
@@ -30,7 +30,7 @@ pub(super) fn unknown(ctx: &Context<'_>) -> Outcome {
                 .filter_map(|known| Some((distance_within(name, known, 2)?, known)))
                 .min()?;
             let found =
-                Found::info("ENV-UNKNOWN", "misspelt").arg("name", name).arg("near", near.1);
+                RawFinding::info("ENV-UNKNOWN", "misspelt").arg("name", name).arg("near", near.1);
             Some(found.evidence(Evidence::env(name).value(value)))
         })
         .collect::<Vec<_>>()

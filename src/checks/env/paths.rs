@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::Context;
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use facts::SearchEntry;
 
 /// The sticky bit keeps others from replacing files, but not from adding them.
@@ -19,15 +19,15 @@ pub(super) fn paths(ctx: &Context<'_>) -> Outcome {
     for entry in env.entries.iter().filter(|entry| seen.insert((&entry.variable, &entry.entry))) {
         let value = env.get(&entry.variable).unwrap_or_default();
         let evidence = Evidence::env(&entry.variable).value(value);
-        let found = |message| Found::warning("ENV-PATHSEC", message);
+        let found = |message| RawFinding::warning("ENV-PATHSEC", message);
         let found = match fault(entry) {
             // set_env.sh itself leaves one at the end where the variable was not set before:
             // only one in between was put there by somebody.
             Some("empty") if !value.trim_matches(':').contains("::") => continue,
-            Some("empty") => Found::info("ENV-PATHSEC", "empty"),
+            Some("empty") => RawFinding::info("ENV-PATHSEC", "empty"),
             // Usual while developing, and only what is imported by name is taken from there.
             Some("relative") if entry.variable == "PYTHONPATH" => {
-                Found::info("ENV-PATHSEC", "relative")
+                RawFinding::info("ENV-PATHSEC", "relative")
             }
             Some(message) => found(message),
             None => continue,

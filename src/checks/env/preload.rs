@@ -2,7 +2,7 @@
 
 use super::value;
 use crate::Context;
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 
 /// What the linker says of each entry that it cannot load, and goes on without: `ld.so(8)`.
 pub(super) fn preload(ctx: &Context<'_>) -> Outcome {
@@ -16,7 +16,7 @@ pub(super) fn preload(ctx: &Context<'_>) -> Outcome {
         return Outcome::not_checked("not_here", "libc.so.6");
     }
     let found = |entry: &String| {
-        Found::warning("ENV-PRELOAD", "refused")
+        RawFinding::warning("ENV-PRELOAD", "refused")
             .arg("entry", entry)
             .evidence(Evidence::env("LD_PRELOAD").value(value))
     };

@@ -1,7 +1,7 @@
 //! Debugging and profiling that was left on.
 
 use crate::Context;
-use base::report::{Evidence, Found, Outcome, Severity};
+use base::report::{Evidence, Outcome, RawFinding, Severity};
 
 /// A variable, the values that switch something costly on, the message, and how grave it is.
 type Switch = (&'static str, &'static [&'static str], &'static str, Severity);
@@ -28,7 +28,7 @@ pub(super) fn debug(ctx: &Context<'_>) -> Outcome {
     let on = SWITCHES.iter().filter_map(|(name, values, message, severity)| {
         let value = env.non_empty(name)?;
         let found =
-            Found::new("ENV-DEBUG", message, *severity).arg("name", *name).arg("value", value);
+            RawFinding::new("ENV-DEBUG", message, *severity).arg("name", *name).arg("value", value);
         values
             .iter()
             .any(|known| known.eq_ignore_ascii_case(value))

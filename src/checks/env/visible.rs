@@ -2,7 +2,7 @@
 
 use super::value;
 use crate::Context;
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use base::visible::{NAME, judge};
 use data::sentence;
 
@@ -15,9 +15,9 @@ pub(super) fn visible(ctx: &Context<'_>) -> Outcome {
     if list.is_empty() {
         // Some set it on purpose, to keep a process off the devices.
         let found = if ctx.profile.needs_npu() || ctx.require_npu {
-            Found::error("ENV-VISIBLE", "none")
+            RawFinding::error("ENV-VISIBLE", "none")
         } else {
-            Found::info("ENV-VISIBLE", "none")
+            RawFinding::info("ENV-VISIBLE", "none")
         };
         return vec![found.evidence(evidence)].into();
     }

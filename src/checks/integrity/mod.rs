@@ -8,7 +8,7 @@ use data::sentence;
 use std::collections::BTreeSet;
 
 use super::{Check, Context};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use data::KnownWheels;
 use facts::{FileDifference, PackageIntegrity, PthCode};
 
@@ -59,7 +59,7 @@ fn record(ctx: &Context<'_>) -> Outcome {
         Ok(package) => package,
         Err(outcome) => return outcome,
     };
-    let finding = |found: Found| {
+    let finding = |found: RawFinding| {
         found
             .arg("version", &package.version)
             .arg("python", python(ctx))
@@ -72,7 +72,7 @@ fn record(ctx: &Context<'_>) -> Outcome {
         }
         let evidence = Evidence::file(record_path(package));
         return vec![
-            finding(Found::warning("TNPU-RECORD", "no_record"))
+            finding(RawFinding::warning("TNPU-RECORD", "no_record"))
                 .evidence(evidence)
                 .because(&["PY-DUP"]),
         ]
@@ -95,7 +95,7 @@ fn record(ctx: &Context<'_>) -> Outcome {
         if explained_by_elf(ctx, &changed, others) {
             because.push("TNPU-ELF");
         }
-        let finding = finding(Found::error("TNPU-RECORD", key))
+        let finding = finding(RawFinding::error("TNPU-RECORD", key))
             .arg("count", total.to_string())
             .arg("path", &first.path)
             .because(&because);
@@ -105,7 +105,8 @@ fn record(ctx: &Context<'_>) -> Outcome {
         difference.path.ends_with("/METADATA") && difference.kind != "missing"
     });
     if let Some(first) = other.first() {
-        let finding = finding(Found::warning("TNPU-RECORD", "dist_info")).arg("path", &first.path);
+        let finding =
+            finding(RawFinding::warning("TNPU-RECORD", "dist_info")).arg("path", &first.path);
         found.push(with_files(finding.because(&["PY-DUP"]), &other, package));
     }
     if found.is_empty() {
@@ -121,12 +122,12 @@ fn record(ctx: &Context<'_>) -> Outcome {
         }
     }
     if let Some(first) = harmless.first() {
-        let finding = finding(Found::info("TNPU-RECORD", "metadata")).arg("path", &first.path);
+        let finding = finding(RawFinding::info("TNPU-RECORD", "metadata")).arg("path", &first.path);
         found.push(with_files(finding, &harmless, package));
     }
     if package.without_hash > 0 {
         found.push(
-            finding(Found::info("TNPU-RECORD", "without_hash"))
+            finding(RawFinding::info("TNPU-RECORD", "without_hash"))
                 .arg("count", package.without_hash.to_string())
                 .evidence(Evidence::file(record_path(package))),
         );
@@ -164,7 +165,7 @@ fn manifest(ctx: &Context<'_>) -> Outcome {
     } else {
         ("differs_manifest", "record_manifest")
     };
-    let finding = |found: Found| {
+    let finding = |found: RawFinding| {
         found
             .arg("version", &package.version)
             .arg("python", python(ctx))
@@ -177,11 +178,17 @@ fn manifest(ctx: &Context<'_>) -> Outcome {
         "unknown_version" => {
             Outcome::not_checked("not_upstream", format!("torch_npu {}", package.version))
         }
-        "other_version" => vec![finding(Found::error("TNPU-MANIFEST", "other_version"))].into(),
+        "other_version" => {
+            vec![finding(RawFinding::error("TNPU-MANIFEST", "other_version"))].into()
+        }
         "other_build" => {
             let files: Vec<&FileDifference> = upstream.differing.iter().collect();
-            vec![with_files(finding(Found::info("TNPU-MANIFEST", "other_build")), &files, package)]
-                .into()
+            vec![with_files(
+                finding(RawFinding::info("TNPU-MANIFEST", "other_build")),
+                &files,
+                package,
+            )]
+            .into()
         }
         "differs" => {
             // What RECORD also says is said there: one cause, one finding.
@@ -196,16 +203,16 @@ fn manifest(ctx: &Context<'_>) -> Outcome {
             let record = Evidence::file(record_path(package));
             let found = match (unsaid.first(), all.first()) {
                 (Some(first), _) => {
-                    let finding =
-                        finding(Found::error("TNPU-MANIFEST", differs)).arg("path", &first.path);
+                    let finding = finding(RawFinding::error("TNPU-MANIFEST", differs))
+                        .arg("path", &first.path);
                     with_files(finding, &unsaid, package)
                 }
                 (None, Some(first)) => {
-                    let finding =
-                        finding(Found::error("TNPU-MANIFEST", differs)).arg("path", &first.path);
+                    let finding = finding(RawFinding::error("TNPU-MANIFEST", differs))
+                        .arg("path", &first.path);
                     with_files(finding, &all, package).because(&["TNPU-RECORD"])
                 }
-                (None, None) => finding(Found::error("TNPU-MANIFEST", record_differs))
+                (None, None) => finding(RawFinding::error("TNPU-MANIFEST", record_differs))
                     .arg("record", record_path(package))
                     .evidence(record),
             };
@@ -245,7 +252,7 @@ fn unlisted(ctx: &Context<'_>) -> Outcome {
     if let Some(first) = strays.first() {
         let count = strays.len() + (package.unlisted_total as usize - package.unlisted.len());
         let key = if count == 1 { "file" } else { "files" };
-        let mut finding = Found::warning("TNPU-UNLISTED", key)
+        let mut finding = RawFinding::warning("TNPU-UNLISTED", key)
             .arg("count", count.to_string())
             .arg("path", *first)
             .arg("version", &package.version)
@@ -257,7 +264,7 @@ fn unlisted(ctx: &Context<'_>) -> Outcome {
     }
     for PthCode { path, code, line } in &ctx.facts.integrity.stray_pth {
         found.push(
-            Found::warning("TNPU-UNLISTED", "pth")
+            RawFinding::warning("TNPU-UNLISTED", "pth")
                 .arg("path", path)
                 .arg("line", code)
                 .evidence(Evidence::file(path).line_if(*line).value(code)),
@@ -272,7 +279,11 @@ fn python(ctx: &Context<'_>) -> String {
 }
 
 /// Adds the first files as evidence: what was expected and what was found.
-fn with_files(mut found: Found, files: &[&FileDifference], package: &PackageIntegrity) -> Found {
+fn with_files(
+    mut found: RawFinding,
+    files: &[&FileDifference],
+    package: &PackageIntegrity,
+) -> RawFinding {
     for file in files.iter().take(MAX_SHOWN) {
         let seen = Evidence::file(&file.path);
         let args = [("found", file.found.clone()), ("expected", file.expected.clone())];

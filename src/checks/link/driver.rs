@@ -3,7 +3,7 @@
 use super::{
     Context, NOT_SOURCED, cann_not_sourced, library_path, misses, names, npu, sound, with_evidence,
 };
-use base::report::{Evidence, Found, Outcome, Severity};
+use base::report::{Evidence, Outcome, RawFinding, Severity};
 
 /// DRV-LIBS: what the Ascend libraries need of the driver.
 pub(super) fn libraries(ctx: &Context<'_>) -> Outcome {
@@ -29,7 +29,7 @@ pub(super) fn libraries(ctx: &Context<'_>) -> Outcome {
     let libraries = npu::listed(names(&group));
     let found = if let Some(path) = place {
         let dir = path.rsplit_once('/').map_or("/", |(dir, _)| dir);
-        let found = Found::error("DRV-LIBS", "not_on_path")
+        let found = RawFinding::error("DRV-LIBS", "not_on_path")
             .arg("libraries", libraries)
             .arg("path", path)
             .arg("dir", dir);
@@ -38,7 +38,7 @@ pub(super) fn libraries(ctx: &Context<'_>) -> Outcome {
         // An image is built, and looked at, without a driver; the host gives it later.
         let needed = npu::visible(facts) || npu::wanted(ctx);
         let severity = if needed { Severity::Error } else { Severity::Info };
-        Found::new("DRV-LIBS", "missing", severity)
+        RawFinding::new("DRV-LIBS", "missing", severity)
             .arg("libraries", libraries)
             .arg("needed_by", &first.needed_by)
             .arg("dir", format!("{}/lib64", facts.driver.home()))
@@ -71,7 +71,7 @@ pub(super) fn stub(ctx: &Context<'_>) -> Outcome {
     };
     let dir = real.rsplit_once('/').map_or("/", |(dir, _)| dir);
     vec![
-        Found::error("DRV-STUB", "first")
+        RawFinding::error("DRV-STUB", "first")
             .arg("stub", &found.path)
             .arg("real", real)
             .arg("dir", dir)

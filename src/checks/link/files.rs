@@ -1,7 +1,7 @@
 //! TNPU-ELF, HOST-ARCH: the files themselves.
 
 use super::{Context, SHOWN, display, npu};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use facts::{ElfDefect, LinkedObject};
 
 /// TNPU-ELF: shared objects that no linker can load. One finding per owner and defect.
@@ -35,7 +35,7 @@ pub(super) fn elf(ctx: &Context<'_>) -> Outcome {
             // A file of the wrong class is of the wrong machine, too.
             let because: &[&str] = if kind == "class" { &["HOST-ARCH"] } else { &[] };
             let paths = files.iter().map(|(object, _)| object.path.as_str());
-            let mut one = Found::error("TNPU-ELF", kind)
+            let mut one = RawFinding::error("TNPU-ELF", kind)
                 .arg("owner", display(owner))
                 .arg("count", files.len().to_string())
                 .arg("path", npu::listed(paths))
@@ -134,8 +134,8 @@ pub(super) fn arch(ctx: &Context<'_>) -> Outcome {
     found.into()
 }
 
-fn one(message: &'static str, owner: &str, have: &str, host: &str, paths: &[&str]) -> Found {
-    let mut found = Found::error("HOST-ARCH", message)
+fn one(message: &'static str, owner: &str, have: &str, host: &str, paths: &[&str]) -> RawFinding {
+    let mut found = RawFinding::error("HOST-ARCH", message)
         .arg("owner", owner)
         .arg("have", have)
         .arg("host", host)

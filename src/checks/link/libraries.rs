@@ -4,7 +4,7 @@ use super::{
     Context, Miss, NOT_SOURCED, cann_not_sourced, display, extensions, in_cann, library_path,
     misses, names, npu, sound, with_evidence,
 };
-use base::report::{Found, Outcome, Severity};
+use base::report::{Outcome, RawFinding, Severity};
 
 /// Classes that other checks speak about.
 const OTHERS: &[&str] = &["driver", "atb"];
@@ -42,7 +42,7 @@ pub(super) fn torch_npu(ctx: &Context<'_>) -> Outcome {
     }
 }
 
-fn by_class(ctx: &Context<'_>, all: &[Miss<'_>], severity: Severity) -> Vec<Found> {
+fn by_class(ctx: &Context<'_>, all: &[Miss<'_>], severity: Severity) -> Vec<RawFinding> {
     let mut out = Vec::new();
     for (class, message) in [
         ("cann", "cann"),
@@ -82,7 +82,7 @@ fn by_class(ctx: &Context<'_>, all: &[Miss<'_>], severity: Severity) -> Vec<Foun
             };
             let libraries = names(&group);
             let set_env = ctx.facts.cann.active().and_then(|install| install.set_env.as_deref());
-            let found = Found::new("TNPU-LINK", message, severity)
+            let found = RawFinding::new("TNPU-LINK", message, severity)
                 .arg("owner", display(&object.owner))
                 .arg("count", libraries.len().to_string())
                 .arg("libraries", npu::listed(libraries))
@@ -119,7 +119,7 @@ pub(super) fn mooncake(ctx: &Context<'_>) -> Outcome {
     let elsewhere = group.iter().flat_map(|(_, missing)| &missing.elsewhere).next();
     let dir = elsewhere.and_then(|path| path.rsplit_once('/')).map(|(dir, _)| dir);
     let message = if dir.is_some() { "not_on_path" } else { "missing" };
-    let found = Found::warning("MOONCAKE-LIB", message)
+    let found = RawFinding::warning("MOONCAKE-LIB", message)
         .arg("libraries", npu::listed(names(&group)))
         .arg("dir", dir.unwrap_or("/usr/local/lib"));
     let only_cann = group.iter().all(|(_, missing)| in_cann(ctx, missing));

@@ -14,7 +14,7 @@ use data::sentence;
 use std::collections::BTreeSet;
 
 use super::{Check, Context, npu};
-use base::report::{Evidence, Found, UNKNOWN_VERSION};
+use base::report::{Evidence, RawFinding, UNKNOWN_VERSION};
 use facts::{LinkedObject, MissingLibrary};
 
 /// The checks of this group, of several families.
@@ -79,7 +79,7 @@ fn names<'a>(misses: &[Miss<'a>]) -> Vec<&'a str> {
 }
 
 /// Who needs each library, where it lies instead, and what was passed over.
-fn with_evidence(mut found: Found, misses: &[Miss<'_>]) -> Found {
+fn with_evidence(mut found: RawFinding, misses: &[Miss<'_>]) -> RawFinding {
     let mut seen = BTreeSet::new();
     for (_, missing) in misses {
         if seen.len() >= SHOWN || !seen.insert(&missing.name) {

@@ -5,7 +5,7 @@ use super::{
     with_evidence,
 };
 use crate::npu;
-use base::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
+use base::report::{Evidence, Outcome, RawFinding, Severity, UNKNOWN_VERSION};
 use data::sentence;
 use facts::{LinkedObject, Nnal};
 
@@ -45,7 +45,7 @@ pub(super) fn present(ctx: &Context<'_>) -> Outcome {
     let cann = ctx.facts.cann.active().and_then(|install| install.version.as_deref());
     let found = if let Some(nnal) = nnal {
         let set_env = nnal.set_env.clone().unwrap_or_else(|| format!("{}/set_env.sh", nnal.path));
-        let found = Found::new("NNAL-PRESENT", "not_sourced", severity)
+        let found = RawFinding::new("NNAL-PRESENT", "not_sourced", severity)
             .arg("nnal", &nnal.path)
             .arg("set_env", set_env)
             .evidence(Evidence::file(&nnal.path).value(nnal.version.as_deref().unwrap_or("-")));
@@ -53,7 +53,7 @@ pub(super) fn present(ctx: &Context<'_>) -> Outcome {
     } else if let Some(hidden) = npu::hidden_cann(ctx.facts) {
         return Outcome::blocked("unreadable", hidden.place());
     } else {
-        Found::new("NNAL-PRESENT", "missing", severity)
+        RawFinding::new("NNAL-PRESENT", "missing", severity)
             .arg("user", &users[0].path)
             .arg("cann", cann.unwrap_or("<version>"))
             .arg("arch", ctx.facts.host.arch.as_deref().unwrap_or("aarch64"))
@@ -80,7 +80,7 @@ pub(super) fn version(ctx: &Context<'_>) -> Outcome {
         // Found in the directory of the other ABI: that is the cause.
         let because: &[&str] =
             if takes_string(symbol) && abi_differs(ctx, path) { &["NNAL-ABI"] } else { &[] };
-        let mut found = Found::error("NNAL-VERSION", "symbols")
+        let mut found = RawFinding::error("NNAL-VERSION", "symbols")
             .because(because)
             .arg("symbol", *symbol)
             .arg("count", undefined.len().to_string())
@@ -120,7 +120,7 @@ pub(super) fn version(ctx: &Context<'_>) -> Outcome {
         None => Evidence::file(&nnal.path),
     };
     vec![
-        Found::new("NNAL-VERSION", "differs", severity)
+        RawFinding::new("NNAL-VERSION", "differs", severity)
             .arg("nnal", nnal_version)
             .arg("cann", cann_version)
             .evidence(nnal_place.value(nnal_version))
@@ -178,7 +178,7 @@ pub(super) fn abi(ctx: &Context<'_>) -> Outcome {
         None => Severity::Warning,
     };
     let set_env = ctx.facts.cann.nnal.iter().find_map(|nnal| nnal.set_env.as_deref());
-    let mut found = Found::new("NNAL-ABI", "differs", severity)
+    let mut found = RawFinding::new("NNAL-ABI", "differs", severity)
         .arg("path", path)
         .arg("have", have.to_string())
         .arg("want", torch.to_string())

@@ -1,7 +1,7 @@
 //! TNPU-SYMBOLS, TNPU-ABI: functions that the libraries found do not have.
 
 use super::{Context, display, extensions, owners, version_of};
-use base::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
+use base::report::{Evidence, Outcome, RawFinding, Severity, UNKNOWN_VERSION};
 use data::sentence;
 use facts::{LinkedObject, UndefinedSymbol};
 
@@ -52,7 +52,7 @@ fn of_class(
     class: &str,
     message: &'static str,
     all: &[(&LinkedObject, &UndefinedSymbol)],
-) -> Option<Found> {
+) -> Option<RawFinding> {
     let (first, symbol) = all.iter().find(|(object, _)| !object.lazy).or(all.first())?;
     // An unknown owner may be a library that the program loads in a way of its own.
     let severity = if first.lazy || class == "other" { Severity::Warning } else { Severity::Error };
@@ -67,7 +67,7 @@ fn of_class(
     let mut names: Vec<&str> = all.iter().map(|(_, symbol)| symbol.name.as_str()).collect();
     names.sort_unstable();
     names.dedup();
-    let mut found = Found::new("TNPU-SYMBOLS", message, severity)
+    let mut found = RawFinding::new("TNPU-SYMBOLS", message, severity)
         .arg("owner", display(owner))
         .arg("version", version_of(ctx, owner))
         .arg("torch", version_of(ctx, "torch"))
@@ -117,7 +117,7 @@ pub(super) fn abi(ctx: &Context<'_>) -> Outcome {
         let different: Vec<_> =
             known.iter().filter(|(object, abi)| object.owner == owner && *abi != torch).collect();
         let Some((first, abi)) = different.first() else { continue };
-        let mut one = Found::error("TNPU-ABI", "differs")
+        let mut one = RawFinding::error("TNPU-ABI", "differs")
             .arg("owner", display(owner))
             .arg("version", version_of(ctx, owner))
             .arg("torch", version_of(ctx, "torch"))

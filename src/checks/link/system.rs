@@ -1,7 +1,7 @@
 //! HOST-GLIBC, HOST-STDCXX, HOST-LIBGOMP: the C and C++ runtime that a process would get.
 
 use super::{Context, SHOWN, library_path, npu};
-use base::report::{Evidence, Found, Outcome, Severity, UNKNOWN_VERSION};
+use base::report::{Evidence, Outcome, RawFinding, Severity, UNKNOWN_VERSION};
 use base::version::DottedVersion;
 use facts::{LinkedObject, MissingVersion};
 
@@ -41,7 +41,7 @@ pub(super) fn glibc(ctx: &Context<'_>) -> Outcome {
     let missing = missing(ctx, &["GLIBC"]);
     if let Some(first) = missing.first() {
         let highest = first.highest.as_deref().and_then(|name| name.rsplit_once('_'));
-        let mut found = Found::error("HOST-GLIBC", "old")
+        let mut found = RawFinding::error("HOST-GLIBC", "old")
             .arg("need", first.version.trim_start_matches("GLIBC_"))
             .arg("have", highest.map_or(UNKNOWN_VERSION, |(_, number)| number))
             .arg("file", &first.needed_by)
@@ -70,7 +70,7 @@ pub(super) fn glibc(ctx: &Context<'_>) -> Outcome {
         .max_by(|a, b| a.2.cmp(&b.2));
     let Some((object, need, _)) = highest else { return Outcome::Passed };
     vec![
-        Found::error("HOST-GLIBC", "old")
+        RawFinding::error("HOST-GLIBC", "old")
             .arg("need", need)
             .arg("have", have)
             .arg("file", &object.path)
@@ -97,7 +97,7 @@ pub(super) fn stdcxx(ctx: &Context<'_>) -> Outcome {
     let conda = prefix.is_some_and(|prefix| prefix.len() > 1 && first.found.starts_with(prefix));
     // The system's own C++ library is as old as its C library: one release, one cause.
     let system = ["/lib", "/usr/lib"].iter().any(|dir| first.found.starts_with(dir));
-    let mut found = Found::error("HOST-STDCXX", if conda { "conda" } else { "old" })
+    let mut found = RawFinding::error("HOST-STDCXX", if conda { "conda" } else { "old" })
         .because(if system { &["HOST-GLIBC"] } else { &[] })
         .arg("need", &first.version)
         .arg("have", first.highest.as_deref().unwrap_or("-"))
@@ -131,7 +131,7 @@ pub(super) fn libgomp(ctx: &Context<'_>) -> Outcome {
     let old = glibc.is_some_and(|version| [version.major(), version.minor()] < ROOM_SINCE);
     let severity = if old { Severity::Warning } else { Severity::Info };
     let torch = copies.iter().find(|path| path.contains("/torch"));
-    let mut found = Found::new("HOST-LIBGOMP", "several", severity)
+    let mut found = RawFinding::new("HOST-LIBGOMP", "several", severity)
         .arg("count", copies.len().to_string())
         .arg("paths", npu::listed(copies.iter().map(String::as_str)))
         .arg("preload", torch.unwrap_or(&copies[0]));

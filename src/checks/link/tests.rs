@@ -1,7 +1,7 @@
 //! Judgement of facts that are written out here.
 
 use crate::{Context, Profile};
-use base::report::{Found, Outcome, Severity};
+use base::report::{Outcome, RawFinding, Severity};
 use facts::{
     CannInstall, Dist, ElfDefect, Facts, LinkedObject, MissingLibrary, MissingVersion, Nnal,
     ResolvedLibrary, UndefinedSymbol,
@@ -83,7 +83,7 @@ fn symbol(name: &str, class: &str) -> UndefinedSymbol {
 }
 
 /// All findings of this group.
-fn judge(facts: &Facts) -> Vec<Found> {
+fn judge(facts: &Facts) -> Vec<RawFinding> {
     let ctx = Context::of(facts, Profile::General);
     super::CHECKS
         .iter()

@@ -7,7 +7,7 @@ use pep440_rs::{Version, VersionSpecifiers};
 use pep508_rs::MarkerEnvironment;
 
 use crate::{Context, pep};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use facts::{Dist, Python};
 
 /// Whose requirements are looked at.
@@ -66,7 +66,7 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     found.into()
 }
 
-fn of_one(ctx: &Context<'_>, env: &MarkerEnvironment, by: &Dist) -> Vec<Found> {
+fn of_one(ctx: &Context<'_>, env: &MarkerEnvironment, by: &Dist) -> Vec<RawFinding> {
     let python = &ctx.facts.python;
     let declared: Vec<pep::Requirement> =
         by.requires.iter().filter_map(|line| pep::requirement(line, env)).collect();
@@ -111,7 +111,7 @@ fn of_one(ctx: &Context<'_>, env: &MarkerEnvironment, by: &Dist) -> Vec<Found> {
 /// What is required and not installed. It is only told: a package may be needed for a part of
 /// the other that nobody uses here, and names in metadata are not always those of the builds
 /// for Ascend.
-fn not_there(by: &Dist, missing: &BTreeSet<&str>) -> Option<Found> {
+fn not_there(by: &Dist, missing: &BTreeSet<&str>) -> Option<RawFinding> {
     let names: Vec<&str> = missing
         .iter()
         .copied()
@@ -121,7 +121,7 @@ fn not_there(by: &Dist, missing: &BTreeSet<&str>) -> Option<Found> {
         .filter(|name| by.name != "torch-npu" || *name != "torch")
         .collect();
     (!names.is_empty()).then(|| {
-        Found::info("PY-CONSTRAINTS", "missing")
+        RawFinding::info("PY-CONSTRAINTS", "missing")
             .arg("by", &by.name)
             .arg("by_version", &by.version)
             .arg("count", names.len().to_string())
@@ -131,13 +131,13 @@ fn not_there(by: &Dist, missing: &BTreeSet<&str>) -> Option<Found> {
     })
 }
 
-fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<Found> {
+fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<RawFinding> {
     let Conflict { by, name, spec, text, source, installed } = conflict;
     let version = pep::version(&installed.version)?;
     if spec.contains(&version) || by.name == *name {
         return None;
     }
-    let fill = |found: Found| {
+    let fill = |found: RawFinding| {
         found
             .arg("by", &by.name)
             .arg("by_version", &by.version)
@@ -150,13 +150,13 @@ fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<Found> {
     if by.name == "torch-npu" && *name == "torch" {
         // The version itself is TORCH-VERSION's; here is only what pip will complain about.
         return pep::satisfies_without_local(spec, &version)
-            .then(|| fill(Found::info("PY-CONSTRAINTS", "local")));
+            .then(|| fill(RawFinding::info("PY-CONSTRAINTS", "local")));
     }
     if is_build_of(spec, &version) {
         return None;
     }
     if by.name == "vllm" && PINNED_FOR_GPU.contains(name) && python.dist("vllm-ascend").is_some() {
-        return Some(fill(Found::info("PY-CONSTRAINTS", "benign")));
+        return Some(fill(RawFinding::info("PY-CONSTRAINTS", "benign")));
     }
     let because: &[&'static str] = match *name {
         "torch" | "torchvision" | "torchaudio" => &["TORCH-VERSION"],
@@ -169,9 +169,9 @@ fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<Found> {
     // These are built for other releases of torch_npu than those that vllm-ascend pairs them
     // with; what counts is that pairing (VLLM-STACK).
     if by.name == "triton-ascend" && name.starts_with("torch") {
-        return Some(fill(Found::info("PY-CONSTRAINTS", "benign")));
+        return Some(fill(RawFinding::info("PY-CONSTRAINTS", "benign")));
     }
-    Some(fill(Found::warning("PY-CONSTRAINTS", "conflict")).because(because))
+    Some(fill(RawFinding::warning("PY-CONSTRAINTS", "conflict")).because(because))
 }
 
 /// Whether `version` is a build of the release that `spec` pins: a patch release of torch_npu

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Context;
-use base::report::{Evidence, Found, Outcome, Severity};
+use base::report::{Evidence, Outcome, RawFinding, Severity};
 use facts::{Dist, Facts};
 
 /// Distributions whose shadowing matters; of others there are often several, and it does not.
@@ -44,7 +44,7 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
 }
 
 /// Two `dist-info` of one name in one directory: an interrupted upgrade.
-fn twice(dists: &[&Dist]) -> Option<Found> {
+fn twice(dists: &[&Dist]) -> Option<RawFinding> {
     let is_info = |dist: &&&Dist| dist.path.ends_with(".dist-info");
     let first = dists.iter().find(is_info)?;
     let same: Vec<&&Dist> =
@@ -53,7 +53,7 @@ fn twice(dists: &[&Dist]) -> Option<Found> {
         return None;
     }
     let versions: Vec<&str> = same.iter().map(|dist| dist.version.as_str()).collect();
-    let mut one = Found::warning("PY-DUP", "twice")
+    let mut one = RawFinding::warning("PY-DUP", "twice")
         .arg("name", &first.name)
         .arg("versions", versions.join(", "))
         .arg("site", &first.site_dir)
@@ -65,7 +65,7 @@ fn twice(dists: &[&Dist]) -> Option<Found> {
 }
 
 /// A package of the user's own directory, or of `PYTHONPATH`, before another version of it.
-fn hidden(facts: &Facts, dists: &[&Dist]) -> Option<Found> {
+fn hidden(facts: &Facts, dists: &[&Dist]) -> Option<RawFinding> {
     let interpreter = facts.python.interpreter.as_ref()?;
     let (first, rest) = dists.split_first()?;
     let other = rest
@@ -82,7 +82,7 @@ fn hidden(facts: &Facts, dists: &[&Dist]) -> Option<Found> {
         && other.editable.is_none()
         && first.path.ends_with(".dist-info");
     intruder.then(|| {
-        Found::warning("PY-DUP", "hidden")
+        RawFinding::warning("PY-DUP", "hidden")
             .arg("name", &first.name)
             .arg("used", &first.version)
             .arg("used_dir", &first.site_dir)
@@ -94,7 +94,7 @@ fn hidden(facts: &Facts, dists: &[&Dist]) -> Option<Found> {
 }
 
 /// A distribution that is not whole.
-fn broken(dist: &Dist) -> Option<Found> {
+fn broken(dist: &Dist) -> Option<RawFinding> {
     let because: &[&'static str] = match dist.name.as_str() {
         "torch-npu" => &["TNPU-RECORD"],
         name if name.contains("triton") => &["TRITON-CONFLICT"],
@@ -102,14 +102,14 @@ fn broken(dist: &Dist) -> Option<Found> {
     };
     if dist.name.starts_with('~') || dist.path.rsplit('/').next()?.starts_with('~') {
         return Some(
-            Found::info("PY-DUP", "leftover")
+            RawFinding::info("PY-DUP", "leftover")
                 .arg("path", &dist.path)
                 .evidence(Evidence::file(&dist.path)),
         );
     }
     if !dist.metadata_ok {
         return Some(
-            Found::warning("PY-DUP", "no_metadata")
+            RawFinding::warning("PY-DUP", "no_metadata")
                 .arg("name", &dist.name)
                 .arg("path", &dist.path)
                 .evidence(Evidence::file(&dist.path))
@@ -123,22 +123,22 @@ fn broken(dist: &Dist) -> Option<Found> {
     let library = dist.missing_sample.iter().any(|path| path.ends_with(".so"));
     let many = u64::from(dist.missing_files) * 10 >= u64::from(dist.listed_files);
     let severity = if library || many { Severity::Warning } else { Severity::Info };
-    let one = Found::new("PY-DUP", "incomplete", severity)
+    let one = RawFinding::new("PY-DUP", "incomplete", severity)
         .arg("name", &dist.name)
         .arg("version", &dist.version)
         .arg("missing", dist.missing_files.to_string())
         .arg("listed", dist.listed_files.to_string())
         .arg("first", dist.missing_sample.first().cloned().unwrap_or_default())
         .because(because);
-    Some(dist.missing_places(dist.missing_sample.len()).into_iter().fold(one, Found::evidence))
+    Some(dist.missing_places(dist.missing_sample.len()).into_iter().fold(one, RawFinding::evidence))
 }
 
 /// Metadata without a package beside it, and without a RECORD that could tell.
-fn gone(facts: &Facts, dist: &Dist) -> Option<Found> {
+fn gone(facts: &Facts, dist: &Dist) -> Option<RawFinding> {
     let module = dist.name.replace('-', "_");
     let there = facts.python.torch.dirs.contains_key(&module);
     (!there && dist.listed_files == 0 && dist.editable.is_none() && dist.metadata_ok).then(|| {
-        Found::warning("PY-DUP", "gone")
+        RawFinding::warning("PY-DUP", "gone")
             .arg("name", &dist.name)
             .arg("version", &dist.version)
             .arg("package", format!("{}/{module}", dist.site_dir))

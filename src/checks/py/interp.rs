@@ -2,7 +2,7 @@
 //! wheels for.
 
 use crate::{Context, pep};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use facts::{Interpreter, Python};
 
 pub(super) fn check(ctx: &Context<'_>) -> Outcome {
@@ -13,7 +13,7 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     }
     if let Some(path) = &python.not_python {
         found.push(
-            Found::error("PY-INTERP", "not_python")
+            RawFinding::error("PY-INTERP", "not_python")
                 .arg("path", path)
                 .evidence(Evidence::option("--python").value(path)),
         );
@@ -24,7 +24,7 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     if let Some(target) = &interpreter.dangling {
         // A copied tree may simply lack the interpreter.
         let live = ctx.facts.source == "live";
-        let one = if live { Found::error } else { Found::warning };
+        let one = if live { RawFinding::error } else { RawFinding::warning };
         found.push(
             one("PY-INTERP", "dangling")
                 .arg("path", &interpreter.path)
@@ -41,23 +41,23 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     found.into()
 }
 
-fn missing(python: &Python, by: &str, path: &str) -> Found {
+fn missing(python: &Python, by: &str, path: &str) -> RawFinding {
     let (evidence, instead) = match by {
         "--python" => (Evidence::option("--python"), None),
         "process" => (Evidence::option("process"), python.interpreter.as_ref()),
         variable => (Evidence::env(variable), python.interpreter.as_ref()),
     };
     let one = match instead {
-        None => Found::error("PY-INTERP", "missing"),
-        Some(instead) => Found::warning("PY-INTERP", "replaced").arg("instead", &instead.path),
+        None => RawFinding::error("PY-INTERP", "missing"),
+        Some(instead) => RawFinding::warning("PY-INTERP", "replaced").arg("instead", &instead.path),
     };
     one.arg("path", path).arg("by", by).evidence(evidence.value(path))
 }
 
-fn foreign(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<Found> {
+fn foreign(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<RawFinding> {
     let (arch, host) = (interpreter.arch.as_ref()?, ctx.facts.host.arch.as_ref()?);
     (arch != host).then(|| {
-        Found::error("PY-INTERP", "arch")
+        RawFinding::error("PY-INTERP", "arch")
             .arg("path", &interpreter.path)
             .arg("arch", arch)
             .arg("host", host)
@@ -67,11 +67,11 @@ fn foreign(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<Found> {
 }
 
 /// Whether no wheel of the installed torch_npu, or of any, is for this Python.
-fn no_wheel(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<Found> {
+fn no_wheel(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<RawFinding> {
     let (major, minor) = pep::minor(interpreter)?;
     let wanted = format!("{major}.{minor}");
     let evidence = Evidence::file(&interpreter.path).value(&wanted);
-    let one = |found: Found| {
+    let one = |found: RawFinding| {
         found.arg("python", &wanted).arg("path", &interpreter.path).evidence(evidence.clone())
     };
     let Some(npu) = ctx.facts.python.dist("torch-npu") else {
@@ -80,7 +80,8 @@ fn no_wheel(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<Found> {
         let newest = known.next_back().or(known.next()).map(|row| row.pythons().join(", "));
         // Without torch_npu nobody may want it in this environment.
         return (!any && ctx.facts.cann.active().is_some()).then(|| {
-            let found = if ctx.profile.needs_framework() { Found::warning } else { Found::info };
+            let found =
+                if ctx.profile.needs_framework() { RawFinding::warning } else { RawFinding::info };
             one(found("PY-INTERP", "no_wheel_at_all")).arg("pythons", newest.unwrap_or_default())
         });
     };
@@ -89,7 +90,7 @@ fn no_wheel(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<Found> {
     // A build of one's own for this Python is as good as a published one.
     let own_build = npu.tags.iter().any(|tag| crate::wheel::fits_python(tag, major, minor));
     (!pythons.is_empty() && !pythons.contains(&wanted.as_str()) && !own_build).then(|| {
-        one(Found::error("PY-INTERP", "no_wheel"))
+        one(RawFinding::error("PY-INTERP", "no_wheel"))
             .arg("torch_npu", &npu.version)
             .arg("pythons", pythons.join(", "))
             .arg("newest", pythons.last().copied().unwrap_or_default())

@@ -5,7 +5,7 @@ use pep440_rs::{Operator, VersionSpecifiers};
 
 use crate::Context;
 use crate::pep::{self, not_installed};
-use base::report::{Evidence, Found, Outcome, Severity};
+use base::report::{Evidence, Outcome, RawFinding, Severity};
 use facts::{PipIndex, normalize_name};
 
 /// The part of an address that is the same for all paths of the vendor's mirrors.
@@ -38,7 +38,7 @@ pub(super) fn shadow(ctx: &Context<'_>) -> Outcome {
         };
         let message = if by_cwd { "cwd" } else { "pythonpath" };
         Some(
-            Found::new("PY-SHADOW", message, severity)
+            RawFinding::new("PY-SHADOW", message, severity)
                 .arg("package", package)
                 .arg("dir", dir)
                 .arg("holder", holder)
@@ -89,7 +89,7 @@ pub(super) fn index(ctx: &Context<'_>) -> Outcome {
             if name == "torch-npu" && !pin.is_dev() {
                 return None;
             }
-            let mut one = Found::info("PY-INDEX", "mirror")
+            let mut one = RawFinding::info("PY-INDEX", "mirror")
                 .arg("package", &name)
                 .arg("pin", pin.to_string())
                 .arg("vllm_ascend", &plugin.version)

@@ -2,7 +2,7 @@
 //! user's interpreter, so its modules have to be found by that one.
 
 use crate::Context;
-use base::report::{Evidence, Found, Outcome, Severity};
+use base::report::{Evidence, Outcome, RawFinding, Severity};
 use data::sentence;
 
 /// A package that the compiler needs: distribution, module, and how grave its absence is.
@@ -46,7 +46,7 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
         .collect();
     if let Some(severity) = missing.iter().map(|(_, _, severity)| *severity).max() {
         let names: Vec<&str> = missing.iter().map(|(name, ..)| *name).collect();
-        let mut one = Found::new("PY-TBEDEPS", "packages", severity)
+        let mut one = RawFinding::new("PY-TBEDEPS", "packages", severity)
             .arg("packages", names.join(", "))
             .arg("install_words", install(&names))
             .arg("interpreter", &interpreter.path);
@@ -70,7 +70,7 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     if facts.env.known && !on_path && !absent.is_empty() {
         let dir = format!("{}{OWN_MODULES}", cann.path);
         found.push(
-            Found::error("PY-TBEDEPS", "modules")
+            RawFinding::error("PY-TBEDEPS", "modules")
                 .arg("modules", absent.join(", "))
                 .arg("dir", &dir)
                 .arg("set_env", cann.set_env.clone().unwrap_or(format!("{}/set_env.sh", cann.path)))

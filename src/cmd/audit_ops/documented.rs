@@ -6,7 +6,7 @@ use super::Audited;
 use audit::Place;
 use audit::documented::{Documented, Point};
 use base::chip::ChipFamily;
-use base::report::{Evidence, Found, Report, Table};
+use base::report::{Evidence, RawFinding, Report, Table};
 use base::text::Text;
 use data::Catalog;
 use data::words;
@@ -24,7 +24,7 @@ pub(super) fn findings(
     chip: Option<ChipFamily>,
 ) {
     let mut by_point: BTreeMap<(&'static str, &str), Vec<&Documented>> = BTreeMap::new();
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<RawFinding> = Vec::new();
     for one in read.iter().flat_map(|input| &input.documented) {
         for point in &one.points {
             let (message, detail) = match point {
@@ -36,7 +36,7 @@ pub(super) fn findings(
                 Point::Dtype { dtype, listed_by_cann: true } => ("dtype_listed", dtype.as_str()),
                 Point::Dtype { dtype, listed_by_cann: false } => ("dtype", dtype.as_str()),
                 Point::Argument { name, value, allowed, places } => {
-                    let about = Found::info("OPS-API", "argument")
+                    let about = RawFinding::info("OPS-API", "argument")
                         .arg("api", one.api)
                         .arg("given", format!("{name}={value}"))
                         .arg("allowed", allowed.join(", "))
@@ -61,7 +61,7 @@ pub(super) fn findings(
         if names.len() > MOST_NAMES {
             said.push_str(", …");
         }
-        let mut about = Found::info("OPS-API", message)
+        let mut about = RawFinding::info("OPS-API", message)
             .arg("names", said)
             .arg("count", names.len().to_string())
             .arg("documents", documents);

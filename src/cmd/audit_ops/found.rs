@@ -11,7 +11,7 @@ use audit::judge::{Against, Class, Judged};
 use audit::limits::Limit;
 use audit::{self, Format, Unreadable};
 use base::chip::ChipFamily;
-use base::report::{Evidence, Found, Report};
+use base::report::{Evidence, RawFinding, Report};
 use data::Catalog;
 use data::sentence;
 
@@ -24,7 +24,7 @@ const MOST_PLACES: usize = 8;
 /// read nothing is known, so that there is no verdict.
 pub(super) fn unread(report: &mut Report, unread: &[Unread]) {
     for Unread { path, why, named } in unread {
-        let level = if *named { Found::error } else { Found::warning };
+        let level = if *named { RawFinding::error } else { RawFinding::warning };
         let message = match why {
             Unreadable::Io(error) if error.kind() == ErrorKind::PermissionDenied => "denied",
             Unreadable::Io(_) => "failed",
@@ -45,7 +45,7 @@ pub(super) fn unread(report: &mut Report, unread: &[Unread]) {
 pub(super) fn installation(report: &mut Report, chosen: &Chosen) {
     let missing = chosen.found.as_ref().and_then(|found| found.missing.as_ref());
     let Some(missing) = missing.filter(|missing| !missing.is_empty()) else { return };
-    let found = Found::warning("OPS-INSTALL", "library")
+    let found = RawFinding::warning("OPS-INSTALL", "library")
         .arg("path", chosen.place.clone())
         .arg("count", missing.len().to_string())
         .arg("names", some_of(missing.iter().map(String::as_str)));
@@ -70,7 +70,7 @@ pub(super) fn findings(
     against: Against<'_>,
 ) {
     let version = &place.chosen.version;
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<RawFinding> = Vec::new();
     // One operator is one finding, however many inputs use it.
     let mut by_name: BTreeMap<String, Vec<(&Audited, &Judged)>> = BTreeMap::new();
     for input in read {
@@ -110,29 +110,31 @@ pub(super) fn findings(
         match judged.class {
             Class::Native | Class::Composed | Class::PartlyKnown | Class::Setup => {}
             Class::Unknown => unknown.push(name.as_str()),
-            Class::Host => found.push(about("OPS-HOST", "always", Found::info)),
-            Class::Observed => found.push(about("OPS-OBSERVED", "fixed", Found::info)),
+            Class::Host => found.push(about("OPS-HOST", "always", RawFinding::info)),
+            Class::Observed => found.push(about("OPS-OBSERVED", "fixed", RawFinding::info)),
             Class::AiCpu | Class::Restricted | Class::NeedsCann => {
                 found.push(limited(judged, place, &about));
             }
             Class::Depends => {
                 let through = judged.through.join(", ");
-                found.push(about("OPS-DEPENDS", "some", Found::info).arg("through", through));
+                found.push(about("OPS-DEPENDS", "some", RawFinding::info).arg("through", through));
             }
-            Class::Fallback => found.push(missing("OPS-FALLBACK", Found::warning)),
+            Class::Fallback => found.push(missing("OPS-FALLBACK", RawFinding::warning)),
             Class::Unsupported if input.model.format == Format::Onnx => {
                 let opset = input.model.opsets.get("onnx").copied().unwrap_or_default();
                 found.push(
-                    about("OPS-UNSUPPORTED", "onnx", Found::error).arg("opset", opset.to_string()),
+                    about("OPS-UNSUPPORTED", "onnx", RawFinding::error)
+                        .arg("opset", opset.to_string()),
                 );
             }
-            Class::Unsupported => found.push(missing("OPS-UNSUPPORTED", Found::error)),
+            Class::Unsupported => found.push(missing("OPS-UNSUPPORTED", RawFinding::error)),
         }
     }
     if !unknown.is_empty() {
         let names = some_of(unknown.iter().copied());
         let count = unknown.len().to_string();
-        found.push(Found::info("OPS-UNKNOWN", "names").arg("names", names).arg("count", count));
+        found
+            .push(RawFinding::info("OPS-UNKNOWN", "names").arg("names", names).arg("count", count));
     }
     found.extend(dtypes(read, against.chip));
     found.extend(super::hints::findings(read, against.chip));
@@ -168,52 +170,54 @@ pub(super) fn at(place: &audit::Place) -> Evidence {
 }
 
 /// A finding of some severity.
-type Level = fn(&'static str, &'static str) -> Found;
+type Level = fn(&'static str, &'static str) -> RawFinding;
 
 /// A kernel that is chosen and may not run as it should.
 fn limited(
     judged: &Judged,
     place: &Place<'_>,
-    about: &dyn Fn(&'static str, &'static str, Level) -> Found,
-) -> Found {
+    about: &dyn Fn(&'static str, &'static str, Level) -> RawFinding,
+) -> RawFinding {
     match &judged.limit {
         Some(Limit::Dtype { function, argument, dtype, allowed, release }) => {
-            about("OPS-LIMIT", "dtype", Found::warning)
+            about("OPS-LIMIT", "dtype", RawFinding::warning)
                 .arg("function", *function)
                 .arg("argument", *argument)
                 .arg("dtype", dtype.clone())
                 .arg("allowed", allowed.join(", "))
                 .arg("release", *release)
         }
-        Some(Limit::Chip { function, allowed, release }) => about("OPS-LIMIT", "chip", Found::info)
-            .arg("function", *function)
-            .arg("chip", place.chip.map_or("", ChipFamily::label))
-            .arg("allowed", allowed.join(", "))
-            .arg("release", *release),
+        Some(Limit::Chip { function, allowed, release }) => {
+            about("OPS-LIMIT", "chip", RawFinding::info)
+                .arg("function", *function)
+                .arg("chip", place.chip.map_or("", ChipFamily::label))
+                .arg("allowed", allowed.join(", "))
+                .arg("release", *release)
+        }
         Some(Limit::Missing { functions, graph }) => {
             let message = if *graph { "graph" } else { "none" };
-            let level = if *graph { Found::warning } else { Found::error };
+            let level = if *graph { RawFinding::warning } else { RawFinding::error };
             about("OPS-CANN", message, level)
                 .arg("functions", functions.join(", "))
                 .arg("cann", place.cann.map_or("", Cann::name).to_owned())
         }
         Some(Limit::AiCpu { dtype: Some(dtype) }) => {
-            about("OPS-AICPU", "dtype", Found::info).arg("dtype", dtype.clone())
+            about("OPS-AICPU", "dtype", RawFinding::info).arg("dtype", dtype.clone())
         }
-        Some(Limit::AiCpu { dtype: None }) => about("OPS-AICPU", "only", Found::info),
+        Some(Limit::AiCpu { dtype: None }) => about("OPS-AICPU", "only", RawFinding::info),
         // Said by a log, not found out here.
-        None => about("OPS-AICPU", "said", Found::info),
+        None => about("OPS-AICPU", "said", RawFinding::info),
     }
 }
 
 /// bfloat16 on a chip without it: `IsBF16Supported` of torch_npu says 910B and later.
-fn dtypes(read: &[Audited], chip: Option<ChipFamily>) -> Vec<Found> {
+fn dtypes(read: &[Audited], chip: Option<ChipFamily>) -> Vec<RawFinding> {
     let Some(chip @ (ChipFamily::A910 | ChipFamily::A310P | ChipFamily::A310)) = chip else {
         return Vec::new();
     };
     let with = read.iter().filter_map(|input| Some((input, *input.model.dtypes.get("bfloat16")?)));
     with.map(|(input, count)| {
-        Found::error("OPS-DTYPE", "bf16")
+        RawFinding::error("OPS-DTYPE", "bf16")
             .arg("path", input.path.clone())
             .arg("count", count.to_string())
             .arg("chip", chip.label())

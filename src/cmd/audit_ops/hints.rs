@@ -6,7 +6,7 @@ use super::Audited;
 use audit::python::facts::HintKind;
 pub use audit::python::hints::{Backend, Method, backend, chosen_by, method};
 use base::chip::ChipFamily;
-use base::report::{Evidence, Found};
+use base::report::{Evidence, RawFinding};
 
 /// Places of one hint that a finding shows.
 const MOST_PLACES: usize = 8;
@@ -22,7 +22,7 @@ const AI_CORE: &[(ChipFamily, u32, u32, u32)] = &[
     (ChipFamily::A3, 1072, 26, 11),
 ];
 
-pub(super) fn findings(read: &[Audited], chip: Option<ChipFamily>) -> Vec<Found> {
+pub(super) fn findings(read: &[Audited], chip: Option<ChipFamily>) -> Vec<RawFinding> {
     let mut places: BTreeMap<(HintKind, String), Vec<Evidence>> = BTreeMap::new();
     for input in read {
         for (hint, path) in &input.model.hints {
@@ -49,17 +49,17 @@ pub(super) fn findings(read: &[Audited], chip: Option<ChipFamily>) -> Vec<Found>
     let found = places.into_iter().filter_map(|((kind, word), evidence)| {
         let count = evidence.len();
         let found = of(kind, &word, chip)?.arg("count", count.to_string());
-        Some(evidence.into_iter().take(MOST_PLACES).fold(found, Found::evidence))
+        Some(evidence.into_iter().take(MOST_PLACES).fold(found, RawFinding::evidence))
     });
     found.collect()
 }
 
-fn of(kind: HintKind, word: &str, chip: Option<ChipFamily>) -> Option<Found> {
+fn of(kind: HintKind, word: &str, chip: Option<ChipFamily>) -> Option<RawFinding> {
     let counts = AI_CORE.iter().find(|(known, ..)| Some(*known) == chip);
     let partly = |message, takes: fn(&(ChipFamily, u32, u32, u32)) -> u32| {
         let counts = counts?;
         Some(
-            Found::info("OPS-DTYPE", message)
+            RawFinding::info("OPS-DTYPE", message)
                 .arg("chip", counts.0.label())
                 .arg("takes", takes(counts).to_string())
                 .arg("all", counts.1.to_string()),
@@ -69,35 +69,39 @@ fn of(kind: HintKind, word: &str, chip: Option<ChipFamily>) -> Option<Found> {
         (
             HintKind::Bfloat16,
             Some(chip @ (ChipFamily::A910 | ChipFamily::A310P | ChipFamily::A310)),
-        ) => Some(Found::warning("OPS-DTYPE", "bf16_source").arg("chip", chip.label())),
+        ) => Some(RawFinding::warning("OPS-DTYPE", "bf16_source").arg("chip", chip.label())),
         (HintKind::Double, _) => partly("double", |row| row.2),
         (HintKind::Complex, _) => partly("complex", |row| row.3),
         (HintKind::Bfloat16, _) | (HintKind::Float8, Some(ChipFamily::A950) | None) => None,
         (HintKind::Float8, Some(chip)) => {
-            Some(Found::warning("OPS-DTYPE", "float8").arg("chip", chip.label()))
+            Some(RawFinding::warning("OPS-DTYPE", "float8").arg("chip", chip.label()))
         }
         (HintKind::Quantization, _) => quantization(word),
         (HintKind::Backend, _) => match backend(word) {
             Backend::Own => None,
-            Backend::Inductor => Some(Found::info("OPS-COMPILE", "inductor")),
-            Backend::Eager => Some(Found::info("OPS-COMPILE", "eager").arg("backend", word)),
-            Backend::Other => Some(Found::warning("OPS-COMPILE", "other").arg("backend", word)),
-            Backend::Unknown => Some(Found::info("OPS-COMPILE", "unknown").arg("backend", word)),
+            Backend::Inductor => Some(RawFinding::info("OPS-COMPILE", "inductor")),
+            Backend::Eager => Some(RawFinding::info("OPS-COMPILE", "eager").arg("backend", word)),
+            Backend::Other => {
+                Some(RawFinding::warning("OPS-COMPILE", "other").arg("backend", word))
+            }
+            Backend::Unknown => {
+                Some(RawFinding::info("OPS-COMPILE", "unknown").arg("backend", word))
+            }
         },
     }
 }
 
 /// What is known of a method of quantization on an NPU. Of one that is in no table nothing is said.
-fn quantization(word: &str) -> Option<Found> {
+fn quantization(word: &str) -> Option<RawFinding> {
     let Method { name, known, needs } = method(word)?;
     let found = match known {
-        "nf4" => Found::warning("OPS-QUANT", "bitsandbytes"),
-        "gptq" => Found::warning("OPS-QUANT", "gptq"),
-        "awq" => Found::warning("OPS-QUANT", "awq"),
-        "device" => Found::warning("OPS-QUANT", "device").arg("needs", needs),
-        "expanded" => Found::warning("OPS-QUANT", "expanded").arg("needs", needs),
-        "vllm" => Found::info("OPS-QUANT", "vllm"),
-        "open" => Found::info("OPS-QUANT", "open"),
+        "nf4" => RawFinding::warning("OPS-QUANT", "bitsandbytes"),
+        "gptq" => RawFinding::warning("OPS-QUANT", "gptq"),
+        "awq" => RawFinding::warning("OPS-QUANT", "awq"),
+        "device" => RawFinding::warning("OPS-QUANT", "device").arg("needs", needs),
+        "expanded" => RawFinding::warning("OPS-QUANT", "expanded").arg("needs", needs),
+        "vllm" => RawFinding::info("OPS-QUANT", "vllm"),
+        "open" => RawFinding::info("OPS-QUANT", "open"),
         _ => return None,
     };
     Some(if matches!(known, "nf4" | "gptq" | "awq") { found } else { found.arg("method", name) })

@@ -11,7 +11,7 @@ use audit::judge::Against;
 use audit::ops::table_text;
 use audit::python;
 use audit::python::facts::Suggestion;
-use base::report::{Evidence, Found, Report, Table};
+use base::report::{Evidence, RawFinding, Report, Table};
 use base::text::Text;
 use convert::diff;
 use data::Catalog;
@@ -31,7 +31,7 @@ pub(super) fn suggest(report: &mut Report, read: &[Audited], against: Against<'_
     let mut edits: BTreeMap<&str, Vec<Edit>> = BTreeMap::new();
     for (rule, places) in by_rule {
         let Some((operator, first)) = operator(rule, against) else { continue };
-        let mut found = Found::info("OPS-FUSE", rule)
+        let mut found = RawFinding::info("OPS-FUSE", rule)
             .arg("op", operator)
             .arg("count", places.len().to_string());
         for (suggestion, path) in places.iter().take(MOST_PLACES) {

@@ -34,10 +34,11 @@ fn sources() -> String {
     .collect()
 }
 
-/// `Found::error("ID", "message")` and its kin, where both are written out.
+/// `RawFinding::error("ID", "message")` and its kin, where both are written out.
 fn literal_uses(sources: &str) -> BTreeSet<(String, String)> {
-    let pattern =
-        regex::Regex::new(r#"Found::(?:error|warning|info|new)\(\s*"([A-Z-]+)",\s*"([a-z0-9_]+)""#);
+    let pattern = regex::Regex::new(
+        r#"RawFinding::(?:error|warning|info|new)\(\s*"([A-Z-]+)",\s*"([a-z0-9_]+)""#,
+    );
     let pattern = pattern.unwrap();
     pattern.captures_iter(sources).map(|found| (found[1].to_owned(), found[2].to_owned())).collect()
 }

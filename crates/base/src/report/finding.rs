@@ -136,16 +136,16 @@ impl Evidence {
     }
 }
 
-/// The value of a version that is not known, for [`Found::arg`]: in a sentence it is spelled out
-/// in the language of the sentence.
+/// The value of an unknown version, for [`RawFinding::arg`]. Sentences spell it out in their
+/// language.
 pub const UNKNOWN_VERSION: &str = "?";
 
-/// What a rule hands over: which message of which id, with its arguments.
+/// The result of a rule before its texts are added: a message of a finding id, with its arguments.
 ///
-/// The words come from the catalogue (`data/findings/`), so that a rule holds no prose and a
-/// translator finds every sentence in one place. See [`data::Catalog::resolve`].
+/// The texts are in the catalog (`data/findings/`), so that translators find every sentence in one
+/// place. `data::Catalog::resolve` turns this into a [`Finding`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct RawFinding {
     /// The finding id, for example `CANN-HOME`.
     pub id: &'static str,
     /// Which message of that id.
@@ -162,7 +162,7 @@ pub struct Found {
     pub because: Vec<&'static str>,
 }
 
-impl Found {
+impl RawFinding {
     /// A finding of `severity`, with `message` of `id`.
     pub fn new(id: &'static str, message: &'static str, severity: Severity) -> Self {
         Self {
@@ -176,17 +176,17 @@ impl Found {
         }
     }
 
-    /// An error; see [`Found::new`].
+    /// An error; see [`RawFinding::new`].
     pub fn error(id: &'static str, message: &'static str) -> Self {
         Self::new(id, message, Severity::Error)
     }
 
-    /// A warning; see [`Found::new`].
+    /// A warning; see [`RawFinding::new`].
     pub fn warning(id: &'static str, message: &'static str) -> Self {
         Self::new(id, message, Severity::Warning)
     }
 
-    /// An info; see [`Found::new`].
+    /// An info; see [`RawFinding::new`].
     pub fn info(id: &'static str, message: &'static str) -> Self {
         Self::new(id, message, Severity::Info)
     }

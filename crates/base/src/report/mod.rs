@@ -7,7 +7,9 @@ mod finding;
 mod grouping;
 mod outcome;
 
-pub use finding::{Evidence, EvidenceKind, Finding, FixStep, Found, Severity, UNKNOWN_VERSION};
+pub use finding::{
+    Evidence, EvidenceKind, Finding, FixStep, RawFinding, Severity, UNKNOWN_VERSION,
+};
 pub use grouping::fold_consequences;
 pub use outcome::{Outcome, Reason, RuleResult, Verdict};
 

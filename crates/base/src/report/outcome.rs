@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Found;
+use super::RawFinding;
 use crate::text::Text;
 
 /// Why a rule gave no answer. The words are in the catalogue (`data/findings/reasons.toml`).
@@ -20,7 +20,7 @@ pub enum Outcome {
     /// It looked and all is well.
     Passed,
     /// It found something.
-    Found(Vec<Found>),
+    Found(Vec<RawFinding>),
     /// There is nothing on this machine that the rule speaks about.
     NotApplicable(Reason),
     /// There is, but it could not be examined: never to be read as OK.
@@ -31,7 +31,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// [`Outcome::Passed`] if the list is empty, else [`Outcome::Found`].
-    pub fn from_found(found: Vec<Found>) -> Self {
+    pub fn from_found(found: Vec<RawFinding>) -> Self {
         if found.is_empty() { Self::Passed } else { Self::Found(found) }
     }
 
@@ -51,8 +51,8 @@ impl Outcome {
     }
 }
 
-impl From<Vec<Found>> for Outcome {
-    fn from(found: Vec<Found>) -> Self {
+impl From<Vec<RawFinding>> for Outcome {
+    fn from(found: Vec<RawFinding>) -> Self {
         Self::from_found(found)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
 use super::{Context, Group, in_group, listed, seen};
-use base::report::{Evidence, Found, Outcome, Severity};
+use base::report::{Evidence, Outcome, RawFinding, Severity};
 
 /// As many addresses as are named.
 const NAMED: usize = 20;
@@ -65,7 +65,7 @@ pub(super) fn duplicates(ctx: &Context<'_>) -> Outcome {
         let (message, severity) =
             if copied { ("copied", Severity::Warning) } else { ("duplicate", Severity::Error) };
         let first = owners.keys().next().copied().unwrap_or_default();
-        let mut found = Found::new("FLEET-ADDRESS", message, severity)
+        let mut found = RawFinding::new("FLEET-ADDRESS", message, severity)
             .arg("address", first)
             .arg("addresses", owners.len().to_string())
             .arg("hosts", listed(hosts.iter().copied()))
@@ -131,11 +131,11 @@ pub(super) fn networks(ctx: &Context<'_>) -> Outcome {
             }
         }
         if let Some(usual) = usual_mask {
-            let found = Found::warning("FLEET-SUBNET", "mask").arg("usual", usual.to_string());
+            let found = RawFinding::warning("FLEET-SUBNET", "mask").arg("usual", usual.to_string());
             out.push(said(found, &masks, group));
         }
         if let Some(usual) = usual_network {
-            let found = Found::warning("FLEET-SUBNET", "network").arg("usual", usual);
+            let found = RawFinding::warning("FLEET-SUBNET", "network").arg("usual", usual);
             out.push(said(found, &elsewhere, group));
         }
     }
@@ -154,7 +154,7 @@ fn usual<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Option<T> {
     (count * 3 >= total * 2).then_some(value)
 }
 
-fn said(found: Found, hosts: &BTreeMap<&str, Vec<String>>, group: &Group<'_>) -> Found {
+fn said(found: RawFinding, hosts: &BTreeMap<&str, Vec<String>>, group: &Group<'_>) -> RawFinding {
     let mut found =
         found.arg("hosts", listed(hosts.keys().copied())).arg("count", hosts.len().to_string());
     for (host, values) in hosts.iter().take(NAMED) {

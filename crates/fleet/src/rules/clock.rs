@@ -1,7 +1,7 @@
 //! Clocks: the moment that a report names against the moment at which it arrived.
 
 use super::{Context, listed};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 
 /// How far a clock may be off, in seconds: well below the five minutes after which munge and
 /// Kerberos refuse credentials, and above what a slow answer takes.
@@ -47,9 +47,9 @@ pub(super) fn clock(ctx: &Context<'_>) -> Outcome {
     out.into()
 }
 
-fn said(message: &'static str, hosts: &[(&str, i64)]) -> Option<Found> {
+fn said(message: &'static str, hosts: &[(&str, i64)]) -> Option<RawFinding> {
     let most = hosts.iter().map(|(_, seconds)| *seconds).max()?;
-    let mut found = Found::warning("FLEET-CLOCK", message)
+    let mut found = RawFinding::warning("FLEET-CLOCK", message)
         .arg("count", hosts.len().to_string())
         .arg("hosts", listed(hosts.iter().map(|(name, _)| *name)))
         .arg("seconds", most.to_string());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::record::Known;
 use super::{COMPONENTS, Context, Group, component, in_group, listed, seen};
-use base::report::{Found, Outcome};
+use base::report::{Outcome, RawFinding};
 use base::text::Text;
 use data::words;
 
@@ -64,13 +64,13 @@ fn differs(
     group: &Group<'_>,
     index: usize,
     spread: &Spread<'_>,
-) -> Option<Found> {
+) -> Option<RawFinding> {
     if spread.values.len() < 2 {
         return None;
     }
     let component = &COMPONENTS[index];
     let message = if spread.majority().is_some() { "differs" } else { "split" };
-    let mut found = Found::new(id, message, component.severity)
+    let mut found = RawFinding::new(id, message, component.severity)
         .arg_words("component", component.label())
         .arg("known", spread.known.to_string());
     if let Some(majority) = spread.majority() {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use super::gather::{Fleet, Host};
 use super::record::Known;
 use super::{GroupBy, Options};
-use base::report::{Found, Outcome, Severity};
+use base::report::{Outcome, RawFinding, Severity};
 use base::text::Text;
 pub(super) use components::{shown, spread};
 use data::words;
@@ -195,6 +195,6 @@ pub(super) fn seen<'a>(hosts: impl IntoIterator<Item = &'a str>) -> base::report
 }
 
 /// Adds the words for the group.
-fn in_group(found: Found, group: &Group<'_>) -> Found {
+fn in_group(found: RawFinding, group: &Group<'_>) -> RawFinding {
     found.arg_words("group", group.suffix())
 }

@@ -1,7 +1,7 @@
 //! Who answered, and under which name.
 
 use super::{Context, listed, seen};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use data::localize_error;
 
 /// As many documents as are named.
@@ -14,7 +14,7 @@ pub(super) fn read(ctx: &Context<'_>) -> Outcome {
     let total = fleet.unread.len() + fleet.unread_more;
     if total > 0 {
         let names = listed(fleet.unread.iter().map(|unread| unread.source.as_str()));
-        let mut found = Found::warning("FLEET-READ", "unreadable")
+        let mut found = RawFinding::warning("FLEET-READ", "unreadable")
             .arg("count", total.to_string())
             .arg("sources", names);
         for unread in fleet.unread.iter().take(NAMED) {
@@ -24,10 +24,12 @@ pub(super) fn read(ctx: &Context<'_>) -> Outcome {
         out.push(found);
     }
     if fleet.refused > 0 {
-        out.push(Found::warning("FLEET-READ", "too_many").arg("count", fleet.refused.to_string()));
+        out.push(
+            RawFinding::warning("FLEET-READ", "too_many").arg("count", fleet.refused.to_string()),
+        );
     }
     if fleet.cut > 0 {
-        out.push(Found::warning("FLEET-READ", "cut").arg("count", fleet.cut.to_string()));
+        out.push(RawFinding::warning("FLEET-READ", "cut").arg("count", fleet.cut.to_string()));
     }
     out.into()
 }
@@ -47,14 +49,14 @@ pub(super) fn hosts(ctx: &Context<'_>) -> Outcome {
         .collect();
     let mut out = Vec::new();
     if !missing.is_empty() {
-        let found = Found::warning("FLEET-HOSTS", "missing")
+        let found = RawFinding::warning("FLEET-HOSTS", "missing")
             .arg("count", missing.len().to_string())
             .arg("expected", expected.names().count().to_string())
             .arg("hosts", listed(missing.iter().copied()));
         out.push(found.evidence(seen(missing)));
     }
     if !strange.is_empty() {
-        let found = Found::info("FLEET-HOSTS", "unexpected")
+        let found = RawFinding::info("FLEET-HOSTS", "unexpected")
             .arg("count", strange.len().to_string())
             .arg("hosts", listed(strange.iter().copied()));
         out.push(found.evidence(seen(strange)));
@@ -79,7 +81,7 @@ pub(super) fn names(ctx: &Context<'_>) -> Outcome {
     if doubles.is_empty() {
         return Outcome::Passed;
     }
-    let mut found = Found::warning("FLEET-NAME", "double")
+    let mut found = RawFinding::warning("FLEET-NAME", "double")
         .arg("hosts", listed(doubles.keys().map(String::as_str)))
         .arg("count", doubles.len().to_string());
     for (name, ids) in doubles.iter().take(NAMED) {

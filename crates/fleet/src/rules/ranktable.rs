@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::record::Ranks;
 use super::{Context, in_group, listed, seen};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 
 /// As many devices as are named.
 const NAMED: usize = 20;
@@ -49,7 +49,7 @@ pub(super) fn tables(ctx: &Context<'_>) -> Outcome {
                 .filter(|host| listed_hosts.contains(host) && seen_hosts.insert(host))
                 .collect();
             if !others.is_empty() {
-                let found = Found::warning("FLEET-RANKTABLE", "differs")
+                let found = RawFinding::warning("FLEET-RANKTABLE", "differs")
                     .arg("hosts", listed(others.iter().copied()))
                     .arg("count", others.len().to_string())
                     .arg("usual", listed(hosts.iter().copied()));
@@ -66,7 +66,7 @@ fn against(
     table: &Ranks,
     hosts: &[&str],
     owners: &BTreeMap<&str, Option<(&str, u32)>>,
-) -> impl Iterator<Item = Found> {
+) -> impl Iterator<Item = RawFinding> {
     let (mut unknown, mut moved) = (Vec::new(), Vec::new());
     for (address, device) in table {
         match owners.get(address.as_str()) {
@@ -80,14 +80,14 @@ fn against(
     let mut out = Vec::new();
     // A table of which little is known belongs to hosts that were not asked.
     if !unknown.is_empty() && unknown.len() * 2 <= table.len() {
-        let found = Found::warning("FLEET-RANKTABLE", "unknown")
+        let found = RawFinding::warning("FLEET-RANKTABLE", "unknown")
             .arg("count", unknown.len().to_string())
             .arg("addresses", listed(unknown.iter().copied()))
             .arg("hosts", listed(hosts.iter().copied()));
         out.push(found.evidence(seen(unknown)));
     }
     if let Some((address, host, number, device)) = moved.first() {
-        let mut found = Found::warning("FLEET-RANKTABLE", "moved")
+        let mut found = RawFinding::warning("FLEET-RANKTABLE", "moved")
             .arg("count", moved.len().to_string())
             .arg("address", address.as_str())
             .arg("device", device.to_string())

@@ -4,7 +4,7 @@ use super::super::parent::{End, Ran, Stuck};
 use super::super::protocol::{Event, Part, Rung};
 use super::super::run::Done;
 use super::{Item, QUOTED, item};
-use base::report::{Evidence, Found, Reason};
+use base::report::{Evidence, RawFinding, Reason};
 use data::sentence;
 
 /// How many functions a title names.
@@ -17,31 +17,30 @@ pub(super) fn of_end(ran: &Ran, reasons: &mut Vec<Reason>) -> Option<Item> {
         // Of a library that is cut off, the loader maps what is not there.
         End::Crashed(signal) if function.starts_with("dlopen ") => {
             let library = function.trim_start_matches("dlopen ");
-            Found::error("VERIFY-LOAD", "broken")
+            RawFinding::error("VERIFY-LOAD", "broken")
                 .arg("library", library)
                 .evidence(Evidence::command(&function).value(signal_name(*signal)))
         }
         End::Crashed(signal) => {
-            Found::error("VERIFY-CRASH", "signal").arg("signal", signal_name(*signal))
+            RawFinding::error("VERIFY-CRASH", "signal").arg("signal", signal_name(*signal))
         }
         End::Exited(status) => {
-            Found::error("VERIFY-CRASH", "exit").arg("status", status.to_string())
+            RawFinding::error("VERIFY-CRASH", "exit").arg("status", status.to_string())
         }
         End::CrashedAtEnd(signal) => {
-            Found::warning("VERIFY-CRASH", "at_end").arg("signal", signal_name(*signal))
+            RawFinding::warning("VERIFY-CRASH", "at_end").arg("signal", signal_name(*signal))
         }
         End::NotStarted(error) => {
             let what = error.clone();
             reasons.push(Reason { key: "verify_not_started", what });
-            Found::warning("VERIFY-CRASH", "not_started").arg("error", error)
+            RawFinding::warning("VERIFY-CRASH", "not_started").arg("error", error)
         }
-        End::Silent(limit) => {
-            Found::error("VERIFY-HANG", "silent").arg("seconds", limit.as_secs_f64().to_string())
-        }
+        End::Silent(limit) => RawFinding::error("VERIFY-HANG", "silent")
+            .arg("seconds", limit.as_secs_f64().to_string()),
         End::Stuck(Stuck { pid, state, place }) => {
             // Dead, or stopped by a debugger: the driver has nothing to do with it.
             let held = matches!(state, Some('Z' | 't' | 'T'));
-            Found::error("VERIFY-HANG", if held { "held" } else { "stuck" })
+            RawFinding::error("VERIFY-HANG", if held { "held" } else { "stuck" })
                 .arg("pid", pid.to_string())
                 .evidence(
                     Evidence::file(format!("/proc/{pid}/stat"))
@@ -49,7 +48,7 @@ pub(super) fn of_end(ran: &Ran, reasons: &mut Vec<Reason>) -> Option<Item> {
                 )
                 .evidence(Evidence::file(format!("/proc/{pid}/wchan")).value_if(place.as_ref()))
         }
-        End::SilentAtEnd => Found::warning("VERIFY-HANG", "at_end"),
+        End::SilentAtEnd => RawFinding::warning("VERIFY-HANG", "at_end"),
     };
     let mut found = found;
     if found.id != "VERIFY-LOAD" {
@@ -91,7 +90,7 @@ pub(super) fn of_chatter(done: &Done) -> Vec<Item> {
     }
     let functions = functions.join(", ");
     let of_child = |ran: &Ran| {
-        let mut found = Found::info("VERIFY-CHATTER", "wrote").arg("functions", &functions);
+        let mut found = RawFinding::info("VERIFY-CHATTER", "wrote").arg("functions", &functions);
         for part in ran.chatter.parts.iter().take(QUOTED) {
             let source = format!("{} (stdout, stderr)", name(part));
             found = found.evidence(

@@ -3,7 +3,7 @@
 use super::super::parent::Ran;
 use super::super::protocol::{Again, Fault, Pattern, Place, Rung, Wrong};
 use super::{Item, place};
-use base::report::{Evidence, Finding, FixStep, Found, Reason, Severity};
+use base::report::{Evidence, Finding, FixStep, RawFinding, Reason, Severity};
 use base::text::Text;
 use data::sentence;
 use errcodes::{self, Match};
@@ -33,29 +33,29 @@ pub(super) fn of_fault(rung: Rung, fault: &Fault, ran: &Ran, reasons: &mut Vec<R
     let mut found = match fault {
         Fault::Static => {
             blocked("verify_static", "");
-            Found::warning("VERIFY-LOAD", "static")
+            RawFinding::warning("VERIFY-LOAD", "static")
         }
         Fault::NoLibrary { tried } => {
             blocked("verify_no_library", &tried.join(", "));
-            Found::warning("VERIFY-LOAD", "absent").arg("libraries", tried.join(", "))
+            RawFinding::warning("VERIFY-LOAD", "absent").arg("libraries", tried.join(", "))
         }
-        Fault::BrokenLibrary { library, error } => Found::error("VERIFY-LOAD", "broken")
+        Fault::BrokenLibrary { library, error } => RawFinding::error("VERIFY-LOAD", "broken")
             .arg("library", library)
             .evidence(Evidence::command(format!("dlopen {library}")).value(error)),
-        Fault::MissingSymbols { library, symbols } => Found::error("VERIFY-LOAD", "symbols")
+        Fault::MissingSymbols { library, symbols } => RawFinding::error("VERIFY-LOAD", "symbols")
             .arg("library", library)
             .arg("symbols", symbols.join(", ")),
         Fault::Simulated { library } => {
             blocked("verify_simulated", library);
-            Found::warning("VERIFY-LOAD", "simulated").arg("library", library)
+            RawFinding::warning("VERIFY-LOAD", "simulated").arg("library", library)
         }
         Fault::NoDevice => {
             blocked("verify_no_device", "");
-            Found::warning("VERIFY-RUNTIME", "no_device")
+            RawFinding::warning("VERIFY-RUNTIME", "no_device")
         }
         Fault::NoSuchDevice { device, count } => {
             blocked("verify_no_such_device", &device.to_string());
-            Found::warning("VERIFY-RUNTIME", "no_such_device")
+            RawFinding::warning("VERIFY-RUNTIME", "no_such_device")
                 .arg("device", device.to_string())
                 .arg("count", count.to_string())
                 .evidence(Evidence::option("--device").value(device.to_string()))
@@ -63,13 +63,13 @@ pub(super) fn of_fault(rung: Rung, fault: &Fault, ran: &Ran, reasons: &mut Vec<R
         // Nobody there is what `no_device` says, whichever function says it.
         Fault::Call { function, code: 207_004, .. } if rung == Rung::Runtime => {
             blocked("verify_no_device", "");
-            Found::warning("VERIFY-RUNTIME", "no_device")
+            RawFinding::warning("VERIFY-RUNTIME", "no_device")
                 .evidence(Evidence::command(function).value("207004"))
         }
         Fault::Call { function, code: NO_MEMORY, message } if rung >= Rung::Memory => {
             blocked("verify_memory_full", &place(&[device]));
             code = Some(Code::Runtime(NO_MEMORY));
-            Found::warning(id, "full")
+            RawFinding::warning(id, "full")
                 .arg("function", function)
                 .evidence(said(function, message.as_ref()))
         }
@@ -77,7 +77,7 @@ pub(super) fn of_fault(rung: Rung, fault: &Fault, ran: &Ran, reasons: &mut Vec<R
         Fault::Call { function, code: number, message } if function == "aclrtcCompileProg" => {
             let known = meaning(Code::Runtime(*number)).map(|known| known.row.symbol);
             let symbol = known.map_or_else(String::new, |symbol| format!(" {symbol}"));
-            Found::error(id, "compile")
+            RawFinding::error(id, "compile")
                 .arg("code", format!("{number}{symbol}"))
                 .evidence(said(function, message.as_ref()))
         }
@@ -89,14 +89,14 @@ pub(super) fn of_fault(rung: Rung, fault: &Fault, ran: &Ran, reasons: &mut Vec<R
             code = Some(Code::Hccl(*number));
             called(id, function, *number, code).evidence(said(function, message.as_ref()))
         }
-        Fault::Null { function, message } => Found::error(id, "null")
+        Fault::Null { function, message } => RawFinding::error(id, "null")
             .arg("function", function)
             .evidence(said(function, message.as_ref())),
         Fault::Wrong(wrong) => of_wrong(id, wrong),
         Fault::Stripes { data, blocks, again, of } => {
             let message = if again.is_empty() { "stripes_once" } else { "stripes" };
             let second = [("blocks", list(again))];
-            Found::error(id, message)
+            RawFinding::error(id, message)
                 .arg("blocks", list(blocks))
                 .arg("count", of.to_string())
                 .evidence(seen(data))
@@ -106,7 +106,7 @@ pub(super) fn of_fault(rung: Rung, fault: &Fault, ran: &Ran, reasons: &mut Vec<R
         }
         Fault::Sum { data, from } => {
             let message = if from.is_empty() { "sum" } else { "sum_from" };
-            let mut found = Found::error(id, message)
+            let mut found = RawFinding::error(id, message)
                 .arg("operation", &data.operation)
                 .arg("wrong", data.found.wrong.to_string())
                 .arg("total", data.found.total.to_string());
@@ -125,9 +125,9 @@ pub(super) fn of_fault(rung: Rung, fault: &Fault, ran: &Ran, reasons: &mut Vec<R
 }
 
 /// A call that failed.
-fn called(id: &'static str, function: &str, number: i32, code: Option<Code>) -> Found {
+fn called(id: &'static str, function: &str, number: i32, code: Option<Code>) -> RawFinding {
     let symbol = code.and_then(meaning).map(|known| known.row.symbol);
-    Found::error(id, "call")
+    RawFinding::error(id, "call")
         .arg("function", function)
         .arg("code", number.to_string())
         .arg("symbol", symbol.filter(|symbol| !symbol.is_empty()).unwrap_or("?".to_owned()))
@@ -140,7 +140,7 @@ fn list(numbers: &[u32]) -> String {
     if shown.is_empty() { "-".to_owned() } else { format!("{}{rest}", shown.join(", ")) }
 }
 
-fn of_wrong(id: &'static str, wrong: &Wrong) -> Found {
+fn of_wrong(id: &'static str, wrong: &Wrong) -> RawFinding {
     let message = match (wrong.what, wrong.again, wrong.found.pattern) {
         (Place::Guard, ..) => "guard",
         (Place::Input, ..) => "input",
@@ -150,7 +150,7 @@ fn of_wrong(id: &'static str, wrong: &Wrong) -> Found {
         _ => "wrong",
     };
     let severity = if wrong.what == Place::Tolerance { Severity::Warning } else { Severity::Error };
-    Found::new(id, message, severity)
+    RawFinding::new(id, message, severity)
         .arg("operation", &wrong.operation)
         .arg("wrong", wrong.found.wrong.to_string())
         .arg("total", wrong.found.total.to_string())

@@ -12,7 +12,7 @@ use super::plog::LogTail;
 use super::protocol::{Event, Fault, Outcome, Rung};
 use super::run::{Done, Use};
 use base::report::{
-    Evidence, Finding, Found, Reason, RuleResult, Severity, Verdict, fold_consequences,
+    Evidence, Finding, RawFinding, Reason, RuleResult, Severity, Verdict, fold_consequences,
 };
 use base::text::Text;
 use base::visible::NAME;
@@ -67,7 +67,7 @@ pub struct Judgement {
 
 /// Something that was found on one device, or before there were any.
 struct Item {
-    found: Found,
+    found: RawFinding,
     device: Option<i32>,
     code: Option<Code>,
     child: String,
@@ -100,7 +100,8 @@ pub fn judge(done: &Done, rungs: &[Rung], around: &Surroundings) -> Judgement {
         if let Some(item) = absent {
             reasons.retain(|reason| reason.key != "verify_no_library");
             let (path, arch) = &around.passed_over[0];
-            item.found = Found::error("VERIFY-LOAD", "foreign").arg("path", path).arg("arch", arch);
+            item.found =
+                RawFinding::error("VERIFY-LOAD", "foreign").arg("path", path).arg("arch", arch);
         }
     }
     visible::explain(&mut items, done, around);
@@ -149,7 +150,7 @@ fn of_ran(ran: &Ran, reasons: &mut Vec<Reason>) -> Vec<Item> {
     items
 }
 
-fn item(found: Found, ran: &Ran) -> Item {
+fn item(found: RawFinding, ran: &Ran) -> Item {
     Item { found, device: ran.device, code: None, child: ran.name.clone() }
 }
 
@@ -157,7 +158,7 @@ fn item(found: Found, ran: &Ran) -> Item {
 fn of_cache(ran: &Ran) -> Option<Item> {
     ran.events.iter().find_map(|event| match event {
         Event::CacheUnusable { path, error } => {
-            let found = Found::info("VERIFY-CACHE", "unusable").arg("path", path);
+            let found = RawFinding::info("VERIFY-CACHE", "unusable").arg("path", path);
             Some(item(found.evidence(Evidence::file(path).value(error)), ran))
         }
         _ => None,
@@ -170,7 +171,7 @@ fn of_load(ran: &Ran) -> Option<Item> {
         Event::Load { compared, first_tflops, last_tflops, .. }
             if *compared >= ENOUGH && *last_tflops < first_tflops * FADED =>
         {
-            let found = Found::warning("VERIFY-STRESS", "slower")
+            let found = RawFinding::warning("VERIFY-STRESS", "slower")
                 .arg("first", format!("{first_tflops:.2}"))
                 .arg("last", format!("{last_tflops:.2}"));
             Some(item(found, ran))
@@ -185,7 +186,7 @@ fn of_leak(ran: &Ran, in_use: bool) -> Option<Item> {
     ran.events.iter().filter(|_| !in_use).find_map(|event| match event {
         Event::Leak { rounds, bytes, lost } => {
             let mib = |bytes: u64| (bytes >> 20).to_string();
-            let found = Found::warning("VERIFY-MEMORY", "leak")
+            let found = RawFinding::warning("VERIFY-MEMORY", "leak")
                 .arg("rounds", rounds.to_string())
                 .arg("size", mib(*bytes))
                 .arg("lost", mib(*lost));
@@ -198,7 +199,7 @@ fn of_leak(ran: &Ran, in_use: bool) -> Option<Item> {
 /// Devices that other processes use.
 fn of_use(done: &Done) -> Option<Item> {
     let Use::Used(processes) = &done.in_use else { return None };
-    let found = Found::info("VERIFY-BUSY", "used")
+    let found = RawFinding::info("VERIFY-BUSY", "used")
         .arg("processes", processes)
         .evidence(Evidence::command("npu-smi info").value(processes));
     Some(Item { found, device: None, code: None, child: done.first.name.clone() })
@@ -212,7 +213,7 @@ fn of_no_load(done: &Done, reasons: &mut Vec<Reason>) -> Option<Item> {
         Use::Unknown(why) => ("unknown", "verify_busy_unknown", why),
     };
     reasons.push(Reason { key, what: why.clone() });
-    let found = Found::warning("VERIFY-STRESS", message)
+    let found = RawFinding::warning("VERIFY-STRESS", message)
         .evidence(Evidence::command("npu-smi info").value(why));
     Some(Item { found, device: None, code: None, child: done.first.name.clone() })
 }
@@ -230,9 +231,9 @@ fn of_speed(
         let floor = around.floors.iter().find(|floor| floor.stage == stage);
         let before = ran.device.and_then(|device| around.baseline.get(&(device, stage.clone())));
         let found = if let Some(floor) = floor.filter(|floor| *speed < floor.gb_per_s) {
-            Found::error("VERIFY-SPEED", "floor").arg("least", format!("{}", floor.gb_per_s))
+            RawFinding::error("VERIFY-SPEED", "floor").arg("least", format!("{}", floor.gb_per_s))
         } else if let Some(before) = before.filter(|before| *speed < **before * SLOWER) {
-            Found::warning("VERIFY-SPEED", "baseline").arg("before", format!("{before:.2}"))
+            RawFinding::warning("VERIFY-SPEED", "baseline").arg("before", format!("{before:.2}"))
         } else {
             continue;
         };
@@ -256,8 +257,8 @@ fn place(devices: &[Option<i32>]) -> String {
 }
 
 /// One finding for what several devices have in common.
-fn merge(items: Vec<Item>) -> Vec<(Found, Option<Code>)> {
-    let mut merged: Vec<(Found, Vec<Option<i32>>, Option<Code>)> = Vec::new();
+fn merge(items: Vec<Item>) -> Vec<(RawFinding, Option<Code>)> {
+    let mut merged: Vec<(RawFinding, Vec<Option<i32>>, Option<Code>)> = Vec::new();
     for item in items {
         let same = merged.iter_mut().find(|(found, _, _)| {
             (found.id, found.message, &found.args)

@@ -1,5 +1,6 @@
-//! Healthy installations on disk, for tests that take something away from them.
+//! Healthy installations on disk, for tests that remove parts of them.
 #![expect(clippy::disallowed_methods, reason = "builds trees on disk")]
+#![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "only tests call it")]
 
 use std::fs;
 use std::os::unix::fs::symlink;
