@@ -1,5 +1,5 @@
 //! Maintenance tasks of the workspace: `cargo xtask same` compares two builds of `ascend-doctor`
-//! over the same inputs.
+//! over the same inputs, `cargo xtask times` measures build times against their limits.
 //!
 //! xtask starts programs and reads what they write. It links no crate of the product, so that it
 //! builds in seconds and can compare builds of any commit. It must not write into the work tree or
@@ -18,6 +18,7 @@
 mod fixtures;
 mod process;
 mod same;
+mod times;
 mod workspace;
 
 use std::process::ExitCode;
@@ -37,12 +38,16 @@ enum Task {
     /// Compare the output of two builds over the same inputs
     #[command(after_help = same::EXAMPLES)]
     Same(same::Options),
+    /// Measure build times from a clean clone against their limits
+    #[command(after_help = times::EXAMPLES)]
+    Times(times::Options),
 }
 
 /// Exit status: 0 passed, 1 differences or missed limits, 2 the task could not run.
 fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::Same(options) => same::run(&options),
+        Task::Times(options) => times::run(&options),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,
