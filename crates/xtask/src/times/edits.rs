@@ -11,7 +11,7 @@ const WORD: &str = "xtask-edit";
 
 /// Returns the root module of convert, relative to the workspace.
 pub(super) fn find_convert(root: &Path) -> Result<PathBuf> {
-    let found = ["convert/src/lib.rs", "src/convert/mod.rs", "src/convert.rs"]
+    let found = ["convert/src/lib.rs", "src/convert/lib.rs", "src/convert/mod.rs"]
         .into_iter()
         .find_map(|suffix| workspace::find_files(root, suffix).into_iter().next());
     let found = found.context("no root module of convert; name a source file by --edit")?;
