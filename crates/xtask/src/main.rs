@@ -1,0 +1,60 @@
+//! Maintenance tasks of the workspace: `cargo xtask same` compares two builds of `ascend-doctor`
+//! over the same inputs, `cargo xtask times` measures build times against their limits.
+//!
+//! xtask starts programs and reads what they write. It links no crate of the product, so that it
+//! builds in seconds and can compare builds of any commit. It must not write into the work tree or
+//! into the inputs named on its command line: programs run on copies in temporary directories. The
+//! only exceptions are a release build in Cargo's target directory and `--fixtures`, `--diffs`.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command-line tool for developers"
+)]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the restrictions of the product's clippy.toml do not apply to developer tools"
+)]
+
+mod fixtures;
+mod process;
+mod same;
+mod times;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Maintenance tasks of the ascend-doctor workspace
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Compare the output of two builds over the same inputs
+    #[command(after_help = same::EXAMPLES)]
+    Same(same::Options),
+    /// Measure build times from a clean clone against their limits
+    #[command(after_help = times::EXAMPLES)]
+    Times(times::Options),
+}
+
+/// Exit status: 0 passed, 1 differences or missed limits, 2 the task could not run.
+fn main() -> ExitCode {
+    let done = match Cli::parse().task {
+        Task::Same(options) => same::run(&options),
+        Task::Times(options) => times::run(&options),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

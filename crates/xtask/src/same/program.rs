@@ -1,0 +1,87 @@
+//! A build of `ascend-doctor`, started in a fixed environment.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::case::Case;
+use crate::process::{self, Limits, Output, Status};
+
+/// Variables passed on: programs that the product starts (git, npu-smi) are found by `PATH`.
+const INHERITED: [&str; 1] = ["PATH"];
+
+/// A build to run.
+#[derive(Debug)]
+pub(crate) struct Program {
+    path: PathBuf,
+    /// Version as `--version` prints it.
+    pub(crate) version: String,
+    limits: Limits,
+}
+
+impl Program {
+    /// Finds a program and its version.
+    pub(crate) fn new(path: &Path, limits: Limits) -> Result<Self> {
+        let path = std::path::absolute(path)?;
+        let path = path
+            .canonicalize()
+            .with_context(|| format!("cannot read the program `{}`", path.display()))?;
+        let mut program = Self { path, version: String::new(), limits };
+        let output =
+            program.run(&Case::new("version"), &["--version".to_owned()], Path::new("/"))?;
+        let text = String::from_utf8_lossy(&output.stdout.bytes).into_owned();
+        let version = text.split_whitespace().nth(1).unwrap_or_default();
+        ensure!(
+            output.status == Status::Exited(0) && !version.is_empty(),
+            "`{}` --version fails: {}",
+            program.path.display(),
+            output.status
+        );
+        program.version = version.to_owned();
+        Ok(program)
+    }
+
+    /// Returns the same program with other limits.
+    #[cfg(test)]
+    pub(crate) fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Runs one command line of a case.
+    pub(crate) fn run(&self, case: &Case, args: &[String], work: &Path) -> Result<Output> {
+        let mut command = Command::new(&self.path);
+        command.env_clear();
+        for name in INHERITED {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        command
+            .env("HOME", work)
+            .env("LANG", "C.UTF-8")
+            .env("TZ", "UTC")
+            .envs(case.env.iter().map(|(name, value)| (name, value)))
+            .args(args)
+            .current_dir(work);
+        // Usage messages show the name by which the program was started.
+        std::os::unix::process::CommandExt::arg0(&mut command, "ascend-doctor");
+        process::run(&mut command, &case.stdin, self.limits)
+    }
+
+    /// Runs a command line whose output is input of other cases; any exit status is accepted
+    /// but wrong usage.
+    pub(crate) fn prepare(&self, args: &[String], work: &Path) -> Result<Vec<u8>> {
+        let output = self.run(&Case::new("prepare"), args, work)?;
+        ensure!(
+            matches!(output.status, Status::Exited(0 | 1 | 3)),
+            "cannot prepare inputs by `{} {}`: {}: {}",
+            self.path.display(),
+            args.join(" "),
+            output.status,
+            String::from_utf8_lossy(&output.stderr.bytes).trim()
+        );
+        ensure!(output.stdout.rest.is_none(), "output of `{}` is too large", args.join(" "));
+        Ok(output.stdout.bytes)
+    }
+}
