@@ -4,7 +4,8 @@
 //! xtask starts programs and reads what they write. It links no crate of the product, so that it
 //! builds in seconds and can compare builds of any commit. It must not write into the work tree or
 //! into the inputs named on its command line: programs run on copies in temporary directories. The
-//! only exceptions are a release build in Cargo's target directory and `--fixtures`, `--diffs`.
+//! only exceptions are a release build in Cargo's target directory, `--fixtures`, `--diffs` and the
+//! reference pages of `cargo xtask docs`, which git ignores.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -15,6 +16,7 @@
     reason = "the restrictions of the product's clippy.toml do not apply to developer tools"
 )]
 
+mod docs;
 mod fixtures;
 mod process;
 mod same;
@@ -35,6 +37,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Task {
+    /// Write the reference pages
+    Docs(docs::Options),
     /// Compare the output of two builds over the same inputs
     #[command(after_help = same::EXAMPLES)]
     Same(same::Options),
@@ -46,6 +50,7 @@ enum Task {
 /// Exit status: 0 passed, 1 differences or missed limits, 2 the task could not run.
 fn main() -> ExitCode {
     let done = match Cli::parse().task {
+        Task::Docs(options) => docs::run(&options),
         Task::Same(options) => same::run(&options),
         Task::Times(options) => times::run(&options),
     };

@@ -10,7 +10,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use audit;
 use audit::ops::dispatch::{Registrations as _, Shipped};
 use audit::ops::documented::Documents;
 use audit::ops::tables::Origin;
