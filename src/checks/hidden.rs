@@ -6,29 +6,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::check::Area;
 use super::{Check, Context};
 use base::report::{EvidenceKind, Found, Outcome};
 use facts::{Closed, Facts, Problem, ProblemKind};
 
 /// The check that tells what could not be read.
 const SCAN: &str = "SCAN-READ";
-
-/// What a rule looks for beside what it shows as evidence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Area {
-    /// Any CANN.
-    AnyCann,
-    /// The CANN in use, or any where none is.
-    Cann,
-    Nnal,
-    Driver,
-    /// All that a dynamic linker would search.
-    Libraries,
-    /// Which packages there are.
-    Packages,
-    /// What pip wrote down of torch_npu: it tells a build of one's own from a damaged one.
-    Record,
-}
 
 /// What the findings of a rule may rest on the absence of.
 fn areas(id: &str) -> &'static [Area] {

@@ -7,6 +7,7 @@
 //! family, its texts to `data/findings/<family>.toml`, and a fixture to `tests/fixtures/hosts/`.
 
 mod cann;
+mod check;
 pub mod chip;
 mod compat;
 mod dev;
@@ -36,40 +37,8 @@ mod torch;
 mod vllm;
 mod wheel;
 
+pub use check::{Check, Context};
 pub use profile::Profile;
-
-use base::report::Outcome;
-use data::Matrix;
-use facts::Facts;
-
-/// What a check may look at.
-#[derive(Debug, Clone, Copy)]
-pub struct Context<'a> {
-    /// What was read of the machine.
-    pub facts: &'a Facts,
-    /// Which versions fit together.
-    pub matrix: &'a Matrix,
-    /// What the machine is meant for.
-    pub profile: Profile,
-    /// Whether a missing NPU or stack is an error (`--require-npu`).
-    pub require_npu: bool,
-}
-
-impl<'a> Context<'a> {
-    /// A context with the shipped data.
-    pub fn of(facts: &'a Facts, profile: Profile) -> Self {
-        Self { facts, matrix: Matrix::builtin(), profile, require_npu: false }
-    }
-}
-
-/// A check: an id of the catalogue and the function that decides.
-#[derive(Debug, Clone, Copy)]
-pub struct Check {
-    /// The finding id that it reports under.
-    pub id: &'static str,
-    /// The decision.
-    pub run: fn(&Context<'_>) -> Outcome,
-}
 
 /// The families, in the order of the report.
 const FAMILIES: &[&[Check]] = &[
