@@ -7,27 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::Area;
-use super::{Check, Context};
+use super::scan::READ;
+use super::{Check, Context, Family};
 use base::report::{EvidenceKind, Found, Outcome};
 use facts::{Closed, Facts, Problem, ProblemKind};
-
-/// The check that tells what could not be read.
-const SCAN: &str = "SCAN-READ";
-
-/// What the findings of a rule may rest on the absence of.
-fn areas(id: &str) -> &'static [Area] {
-    match id.split('-').next().unwrap_or(id) {
-        _ if id == "CANN-FOUND" => &[Area::AnyCann],
-        _ if matches!(id, "TNPU-LINK" | "VLLM-BUILD") => &[Area::Libraries],
-        _ if id == "CANN-OWNER" => &[],
-        _ if id == "TNPU-MANIFEST" => &[Area::Packages, Area::Record],
-        "CANN" => &[Area::Cann],
-        "NNAL" => &[Area::Nnal, Area::Libraries],
-        "DRV" => &[Area::Driver],
-        "PY" | "TORCH" | "TNPU" | "VLLM" | "MS" | "TRITON" => &[Area::Packages],
-        _ => &[],
-    }
-}
 
 /// What a rule would have spoken about, by the reason why it does not apply.
 fn absent(key: &str) -> &'static [Area] {
@@ -41,10 +24,10 @@ fn absent(key: &str) -> &'static [Area] {
     }
 }
 
-/// The outcome of the rule `id` without findings that what is closed could explain, and the places
+/// The outcome of a check without findings that what is closed could explain, and the places
 /// that could.
-fn without_doubtful(id: &str, outcome: Outcome, facts: &Facts) -> (Outcome, Vec<String>) {
-    if facts.closed.is_empty() || id.starts_with("SCAN-") {
+fn without_doubtful(check: &Check, outcome: Outcome, facts: &Facts) -> (Outcome, Vec<String>) {
+    if facts.closed.is_empty() || check.family == Family::Scan {
         return (outcome, Vec::new());
     }
     let mut places: Vec<String> = Vec::new();
@@ -57,7 +40,7 @@ fn without_doubtful(id: &str, outcome: Outcome, facts: &Facts) -> (Outcome, Vec<
     };
     let outcome = match outcome {
         Outcome::Found(mut found) => {
-            found.retain(|one| !blame(explanation(id, one, facts)));
+            found.retain(|one| !blame(explanation(check, one, facts)));
             match (found.is_empty(), places.first()) {
                 (true, Some(place)) => Outcome::blocked("unreadable", place),
                 _ => Outcome::from_found(found),
@@ -96,16 +79,16 @@ fn as_problem(place: &str) -> Problem {
 }
 
 /// What is closed and could be why a rule found this.
-fn explanation<'f>(id: &str, found: &Found, facts: &'f Facts) -> Option<&'f Closed> {
+fn explanation<'f>(check: &Check, found: &Found, facts: &'f Facts) -> Option<&'f Closed> {
     // Of the machine that the program runs on, what its user may not read is a finding by itself.
-    if id == "CANN-OWNER" && facts.source == "live" {
+    if check.reports_access && facts.source == "live" {
         return None;
     }
     let files = found.evidence.iter().filter(|evidence| evidence.kind == EvidenceKind::File);
     let shown = files
         .filter(|evidence| evidence.source.trim_matches('/').contains('/'))
         .find_map(|evidence| facts.closed.iter().find(|closed| closed.hides(&evidence.source)));
-    shown.or_else(|| areas(id).iter().find_map(|area| closed_in(*area, facts)))
+    shown.or_else(|| check.areas.iter().find_map(|area| closed_in(*area, facts)))
 }
 
 fn closed_in(area: Area, facts: &Facts) -> Option<&Closed> {
@@ -179,7 +162,7 @@ pub fn answers(context: &Context<'_>, selected: &[&'static Check]) -> Answers {
     let is_selected = |check: &Check| selected.iter().any(|one| one.id == check.id);
     let closed = !context.facts.closed.is_empty();
     for check in super::all().filter(|check| closed || is_selected(check)) {
-        let (outcome, places) = without_doubtful(check.id, (check.run)(context), context.facts);
+        let (outcome, places) = without_doubtful(check, (check.run)(context), context.facts);
         if is_selected(check) {
             answers.outcomes.insert(check.id, outcome);
             let new = places.iter().filter(|place| !answers.places.contains(place));
@@ -189,12 +172,11 @@ pub fn answers(context: &Context<'_>, selected: &[&'static Check]) -> Answers {
         hidden.extend(places);
     }
     hidden.retain(|place| !context.facts.problems.iter().any(|known| known.place() == place));
-    if !hidden.is_empty() && selected.iter().any(|check| check.id == SCAN) {
+    if !hidden.is_empty() && selected.iter().any(|check| check.id == READ.id) {
         let mut facts = context.facts.clone();
         facts.problems.extend(hidden.iter().map(|place| as_problem(place)));
-        let read = super::scan::CHECKS.iter().find(|check| check.id == SCAN);
-        let outcome = read.map(|check| (check.run)(&Context { facts: &facts, ..*context }));
-        answers.outcomes.extend(outcome.map(|outcome| (SCAN, outcome)));
+        let outcome = (READ.run)(&Context { facts: &facts, ..*context });
+        answers.outcomes.insert(READ.id, outcome);
         answers.places = hidden.into_iter().collect();
     }
     answers

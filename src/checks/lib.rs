@@ -21,7 +21,6 @@ mod integrity;
 mod link;
 mod ms;
 mod net;
-mod nnal;
 mod npu;
 pub mod overview;
 mod pep;
@@ -32,12 +31,10 @@ mod py;
 mod scan;
 #[cfg(test)]
 mod testing;
-mod tnpu;
 mod torch;
-mod vllm;
 mod wheel;
 
-pub use check::{Check, Context};
+pub use check::{Check, Context, Family};
 pub use profile::Profile;
 
 /// The families, in the order of the report.
@@ -47,16 +44,13 @@ const FAMILIES: &[&[Check]] = &[
     dev::CHECKS,
     drv::CHECKS,
     cann::CHECKS,
-    nnal::CHECKS,
     env::CHECKS,
     py::CHECKS,
     torch::CHECKS,
     wheel::CHECKS,
-    tnpu::CHECKS,
     integrity::CHECKS,
     link::CHECKS,
     plugin::CHECKS,
-    vllm::CHECKS,
     ms::CHECKS,
     compat::CHECKS,
     net::CHECKS,
@@ -81,6 +75,8 @@ mod tests {
         for check in all() {
             assert!(seen.insert(check.id), "{} is registered twice", check.id);
             assert!(Catalog::builtin().entry(check.id).is_some(), "{} has no words", check.id);
+            let prefix = check.id.split('-').next();
+            assert_eq!(prefix, Some(check.family.prefix()), "{}", check.id);
         }
         // What other subcommands say does not come from a check of a machine.
         let others = ["CONVERT-", "VERIFY-", "OPS-", "FLEET-"];
