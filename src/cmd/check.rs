@@ -12,7 +12,6 @@ use super::output::Output;
 use super::progress::Bar;
 use super::{finish_with_metrics, manifest};
 use crate::cli::CheckArgs;
-use crate::config::Skips;
 use base::report::{ExitStatus, Outcome, Reason, Report, RuleResult, Verdict, fold_consequences};
 use base::text::{Text, escape_line, nearest};
 use checks::{self, Check, Profile};
@@ -40,9 +39,15 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
         output.write(|out, _| write_json(&facts, out)).context("failed to write the facts")?;
         return Ok(ExitStatus::Clean);
     }
-    let skips = &output.settings().skips;
-    let asked = Asked { profile: args.profile, require_npu: args.require_npu, only: &args.only };
-    let report = judge(&facts, &matrix, &selected, asked, skips);
+    let request = CheckRequest {
+        matrix: &matrix,
+        profile: args.profile,
+        require_npu: args.require_npu,
+        selected: &selected,
+        only: &args.only,
+        skip_reason: &|id| output.settings().skips.reason(id),
+    };
+    let report = run_checks(&facts, &request);
     finish_with_metrics(report, args.metrics_file.as_deref(), output)
 }
 
@@ -94,32 +99,42 @@ fn gather(args: &CheckArgs, progress: Progress) -> anyhow::Result<Facts> {
     Ok(facts)
 }
 
-/// What is asked of the checks.
+/// Which checks run, and what they compare with.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
-    profile: Profile,
-    require_npu: bool,
-    only: &'a [String],
+pub struct CheckRequest<'a> {
+    /// The compatible versions.
+    pub matrix: &'a Matrix,
+    /// The use of the machine.
+    pub profile: Profile,
+    /// Whether a missing NPU or stack is an error.
+    pub require_npu: bool,
+    /// The checks that run.
+    pub selected: &'a [&'static Check],
+    /// The names for which the user wants an answer.
+    pub only: &'a [String],
+    /// The reason for which a check is skipped, by its id.
+    pub skip_reason: &'a dyn Fn(&str) -> Option<Text>,
 }
 
 /// Runs all checks over the facts, as `check` without options does.
-pub(super) fn judge_all(facts: &Facts, skips: &Skips) -> Report {
-    let all: Vec<&Check> = checks::all().collect();
-    let asked = Asked { profile: Profile::General, require_npu: false, only: &[] };
-    judge(facts, Matrix::builtin(), &all, asked, skips)
+pub fn run_all_checks(facts: &Facts, skip_reason: &dyn Fn(&str) -> Option<Text>) -> Report {
+    let selected: Vec<&Check> = checks::all().collect();
+    let request = CheckRequest {
+        matrix: Matrix::builtin(),
+        profile: Profile::General,
+        require_npu: false,
+        selected: &selected,
+        only: &[],
+        skip_reason,
+    };
+    run_checks(facts, &request)
 }
 
-/// Runs the selected checks over the facts.
-fn judge(
-    facts: &Facts,
-    matrix: &Matrix,
-    selected: &[&'static Check],
-    asked: Asked<'_>,
-    skips: &Skips,
-) -> Report {
+/// Runs the selected checks over the facts and collects their results in a report.
+pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
+    let CheckRequest { matrix, profile, require_npu, selected, only, skip_reason } = *request;
     let catalog = Catalog::builtin();
-    let context =
-        checks::Context { facts, matrix, profile: asked.profile, require_npu: asked.require_npu };
+    let context = checks::Context { facts, matrix, profile, require_npu };
     let subject = facts.host.name.clone().unwrap_or_else(|| facts.source.clone());
     let mut report = Report::new("check", subject);
     report.provenance.push(("matrix".to_owned(), matrix.describe()));
@@ -127,9 +142,9 @@ fn judge(
     report.extra = checks::overview::extra(facts);
     report.notes.extend(checks::overview::nothing_here(&context));
     let interpreter = facts.python.command();
-    // What is skipped needs no verdict either.
+    // Skipped checks need no verdict.
     let run: Vec<_> =
-        selected.iter().copied().filter(|check| skips.reason(check.id).is_none()).collect();
+        selected.iter().copied().filter(|check| skip_reason(check.id).is_none()).collect();
     let mut answers = checks::hidden::answers(&context, &run);
     for check in selected {
         let Some(mut outcome) = answers.outcomes.remove(check.id) else {
@@ -138,7 +153,7 @@ fn judge(
                 id: check.id,
                 name: name.unwrap_or_default(),
                 verdict: Verdict::NotChecked,
-                reason: skips.reason(check.id),
+                reason: skip_reason(check.id),
             });
             continue;
         };
@@ -149,7 +164,7 @@ fn judge(
         }
         catalog.record(check.id, outcome, &mut report);
     }
-    for reason in unanswered(asked.only, &report.results) {
+    for reason in unanswered(only, &report.results) {
         if !report.no_verdict.contains(&reason) {
             report.no_verdict.push(reason);
         }
@@ -302,8 +317,15 @@ mod tests {
             let cli = crate::cli::Cli::parse_from(line);
             let Some(crate::cli::Command::Check(args)) = cli.command else { panic!() };
             let selected = select(&args.only, &args.skip).unwrap();
-            let asked = Asked { profile: args.profile, require_npu: false, only: &args.only };
-            let report = judge(&facts, &matrix, &selected, asked, &Skips::default());
+            let request = CheckRequest {
+                matrix: &matrix,
+                profile: args.profile,
+                require_npu: false,
+                selected: &selected,
+                only: &args.only,
+                skip_reason: &|_| None,
+            };
+            let report = run_checks(&facts, &request);
             report.no_verdict.iter().any(|text| text.en.contains("/etc/hccn.conf"))
         };
         assert!(blocked(&[]) && blocked(&["net"]) && !blocked(&["ms"]));

@@ -176,7 +176,7 @@ fn write(
     redactor: &mut Redactor,
 ) -> std::io::Result<Manifest> {
     let mut pack = Pack::new(out);
-    let mut report = check::judge_all(facts, &output.settings().skips);
+    let mut report = check::run_all_checks(facts, &|id| output.settings().skips.reason(id));
     output.settle(&mut report);
     let mut check = Vec::new();
     render(&report, Format::Json, output.style(), &mut check)?;
