@@ -32,6 +32,7 @@ mod scan;
 #[cfg(test)]
 mod testing;
 mod torch;
+pub mod verdict;
 mod wheel;
 
 pub use check::{Check, Context, Family};

@@ -16,7 +16,6 @@ use anyhow::{Context as _, anyhow, ensure};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::check;
 use super::machine::{open_machine, this_machine, wanted};
 use super::output::{Output, print};
 use super::place::{Manner, replace, replaceable, staging};
@@ -24,6 +23,7 @@ use crate::cli::BundleArgs;
 use base::redact::{self, Redactor};
 use base::report::ExitStatus;
 use base::text::{Text, escape_line};
+use checks::verdict::run_all_checks;
 use data::{sentence, words};
 use facts::Facts;
 use logs::{Left, Missed, Tails};
@@ -176,7 +176,7 @@ fn write(
     redactor: &mut Redactor,
 ) -> std::io::Result<Manifest> {
     let mut pack = Pack::new(out);
-    let mut report = check::run_all_checks(facts, &|id| output.settings().skips.reason(id));
+    let mut report = run_all_checks(facts, &|id| output.settings().skips.reason(id));
     output.settle(&mut report);
     let mut check = Vec::new();
     render(&report, Format::Json, output.style(), &mut check)?;
