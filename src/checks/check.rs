@@ -1,19 +1,20 @@
-//! The row of a check in the registry: its id, its decision, and what may be hidden from it.
+//! Rows of the registry: the id, the family and the decision of a check, and the places that it
+//! concludes from.
 
 use base::report::Outcome;
 use data::Matrix;
 use facts::Facts;
 
-use super::Profile;
+use super::profile::Profile;
 
-/// What a check may look at.
+/// Input of a check.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
-    /// What was read of the machine.
+    /// Facts read from the machine.
     pub facts: &'a Facts,
-    /// Which versions fit together.
+    /// Compatible versions.
     pub matrix: &'a Matrix,
-    /// What the machine is meant for.
+    /// Intended use of the machine.
     pub profile: Profile,
     /// Whether a missing NPU or stack is an error (`--require-npu`).
     pub require_npu: bool,
@@ -126,6 +127,21 @@ impl Family {
             Self::Triton => "TRITON",
             Self::Vllm => "VLLM",
         }
+    }
+
+    /// Whether checks of the family may depend on the file at `path`. The answer is no only for
+    /// paths that clearly belong to other checks.
+    pub(super) fn may_read(self, path: &str) -> bool {
+        if path == "/etc/hccn.conf" || path.ends_with("/hccn_tool") {
+            return matches!(self, Self::Network | Self::Scan);
+        }
+        if path.contains("/site-packages") || path.contains("/dist-packages") {
+            return !matches!(self, Self::Device | Self::Network);
+        }
+        if path.starts_with("/dev/") || path.starts_with("/sys/bus/pci/") {
+            return !matches!(self, Self::Python | Self::Torch);
+        }
+        true
     }
 
     /// Places whose emptiness the findings of its checks may rest on.

@@ -15,10 +15,10 @@ mod drv;
 mod env;
 #[cfg(test)]
 mod hardware_tests;
-pub mod hidden;
 mod host;
 mod integrity;
 mod link;
+mod masked;
 mod ms;
 mod net;
 mod npu;

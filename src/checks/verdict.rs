@@ -57,9 +57,9 @@ pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
     // Skipped checks need no verdict.
     let run: Vec<_> =
         selected.iter().copied().filter(|check| skip_reason(check.id).is_none()).collect();
-    let mut answers = super::hidden::answers(&context, &run);
+    let mut outcomes = super::masked::run_unmasked(&context, &run);
     for check in selected {
-        let Some(mut outcome) = answers.outcomes.remove(check.id) else {
+        let Some(mut outcome) = outcomes.by_id.remove(check.id) else {
             let name = catalog.entry(check.id).map(|entry| entry.name.clone());
             report.results.push(RuleResult {
                 id: check.id,
@@ -76,21 +76,20 @@ pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
         }
         catalog.record(check.id, outcome, &mut report);
     }
-    for reason in unanswered(only, &report.results) {
+    for reason in list_unanswered(only, &report.results) {
         if !report.no_verdict.contains(&reason) {
             report.no_verdict.push(reason);
         }
     }
-    // A file that may not be read could hold any fault: without an error elsewhere, the answer
-    // is not "clean".
+    // An unreadable file could hold any fault, so a run without other errors is not "clean".
     let concerned = |problem: &&Problem| {
         problem.kind == ProblemKind::Denied
-            && selected.iter().any(|check| may_rest_on(check.id, &problem.path))
+            && selected.iter().any(|check| check.family.may_read(&problem.path))
     };
-    // Places, not paths: what one closed directory hides is said once, and a check that gave
-    // no verdict for the same reason has said it already.
+    // Places, not paths: one unreadable directory is reported once, also if a check without a
+    // verdict names the same reason.
     let denied = facts.problems.iter().filter(concerned).map(Problem::place);
-    for place in denied.chain(answers.places.iter().map(String::as_str)) {
+    for place in denied.chain(outcomes.masking.iter().map(String::as_str)) {
         let text = Catalog::builtin().reason(&Reason { key: "unreadable", what: place.to_owned() });
         if !report.no_verdict.contains(&text) {
             report.no_verdict.push(text);
@@ -106,44 +105,23 @@ pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
     report
 }
 
-/// Whether a check may rest on what lies at this path. Only what surely belongs to other checks
-/// says no; in doubt it may.
-fn may_rest_on(id: &str, path: &str) -> bool {
-    let family = id.split('-').next().unwrap_or(id);
-    if path == "/etc/hccn.conf" || path.ends_with("/hccn_tool") {
-        return matches!(family, "NET" | "SCAN");
-    }
-    if path.contains("/site-packages") || path.contains("/dist-packages") {
-        return !matches!(family, "DEV" | "NET");
-    }
-    if path.starts_with("/dev/") || path.starts_with("/sys/bus/pci/") {
-        return !matches!(family, "PY" | "TORCH");
-    }
-    true
-}
-
-/// Why a request of `--only` has no answer. Somebody who names a check wants its verdict; of a
-/// family, some checks can rarely look, so there the verdict of any of them is an answer.
-fn unanswered(only: &[String], results: &[RuleResult]) -> Vec<Text> {
+/// Returns the reasons why names of `--only` have no answer. A named check needs its own verdict.
+/// A named family needs one verdict of any of its checks, because some can rarely run.
+fn list_unanswered(only: &[String], results: &[RuleResult]) -> Vec<Text> {
     let mut reasons = Vec::new();
     for name in only {
-        let asked = || results.iter().filter(|result| names(name, result.id));
+        let is_named = |id: &str| super::all().any(|check| check.id == id && check.is_named(name));
+        let named = || results.iter().filter(|result| is_named(result.id));
         let answered = |result: &RuleResult| {
             matches!(result.verdict, Verdict::Passed | Verdict::Found | Verdict::Folded)
         };
-        if asked().any(answered) {
+        if named().any(answered) {
             continue;
         }
-        let silent = asked().filter(|result| result.verdict == Verdict::NotChecked);
+        let silent = named().filter(|result| result.verdict == Verdict::NotChecked);
         reasons.extend(silent.filter_map(|result| result.reason.clone()));
     }
     reasons
-}
-
-fn names(name: &str, id: &str) -> bool {
-    let name = name.trim();
-    id.eq_ignore_ascii_case(name)
-        || id.split('-').next().is_some_and(|family| family.eq_ignore_ascii_case(name))
 }
 
 #[cfg(test)]
@@ -151,9 +129,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_denied_file_concerns_the_checks_that_may_rest_on_it() {
+    fn families_may_read_a_path_unless_it_belongs_to_others() {
         let site = "/usr/lib/python3/dist-packages/torch_npu/version.py";
-        for (id, path, rests) in [
+        for (id, path, reads) in [
             ("NET-HCCN", "/etc/hccn.conf", true),
             ("DEV-PCI", "/etc/hccn.conf", false),
             ("SCAN-READ", "/etc/hccn.conf", true),
@@ -164,12 +142,13 @@ mod tests {
             ("VLLM-BUILD", "/sys/bus/pci/devices", true),
             ("DEV-PCI", "/root", true),
         ] {
-            assert_eq!(may_rest_on(id, path), rests, "{id} {path}");
+            let check = crate::all().find(|check| check.id == id).unwrap();
+            assert_eq!(check.family.may_read(path), reads, "{id} {path}");
         }
     }
 
     #[test]
-    fn a_family_needs_one_verdict_and_a_check_its_own() {
+    fn named_family_needs_one_verdict_and_named_check_its_own() {
         let result = |id: &'static str, verdict: Verdict| {
             let reason = (verdict == Verdict::NotChecked).then(|| Text::new(id, id));
             RuleResult { id, name: Text::new(id, id), verdict, reason }
@@ -181,10 +160,10 @@ mod tests {
             result("DRV-LIBS", Verdict::NotApplicable),
             result("VLLM-PLUGIN", Verdict::NotApplicable),
         ];
-        let count = |name: &str| unanswered(&[name.to_owned()], &results).len();
+        let count = |name: &str| list_unanswered(&[name.to_owned()], &results).len();
         assert_eq!((count("cann"), count("CANN-OWNER"), count("CANN-HOME")), (0, 1, 0));
         assert_eq!((count("drv"), count("vllm"), count("VLLM-PLUGIN")), (1, 0, 0));
         let both = ["cann".to_owned(), "CANN-OWNER".to_owned()];
-        assert_eq!(unanswered(&both, &results).len(), 1);
+        assert_eq!(list_unanswered(&both, &results).len(), 1);
     }
 }

@@ -1,8 +1,8 @@
-//! What seems to be absent or broken, but may lie behind a directory that may not be looked into.
+//! Turns "missing" findings into "not checked" if an unreadable directory could mask the file.
 //!
-//! Collectors ask whether something is there; behind a closed directory nothing is. A rule that
-//! finds it missing would blame an installation for a permission. So a finding that what is closed
-//! could explain is none: the rule gave no verdict.
+//! Behind an unreadable directory, collectors find nothing, and a check that reports a missing
+//! file would blame the installation for a permission. So a finding that an unreadable directory
+//! could explain is replaced by the reason "unreadable".
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ use super::{Check, Context, Family};
 use base::report::{EvidenceKind, Found, Outcome};
 use facts::{Closed, Facts, Problem, ProblemKind};
 
-/// What a rule would have spoken about, by the reason why it does not apply.
-fn absent(key: &str) -> &'static [Area] {
+/// Returns where a check looked for its subject, by the reason why it does not apply.
+fn areas_of_reason(key: &str) -> &'static [Area] {
     match key {
         "no_cann" => &[Area::AnyCann],
         "no_nnal" => &[Area::Nnal],
@@ -24,9 +24,9 @@ fn absent(key: &str) -> &'static [Area] {
     }
 }
 
-/// The outcome of a check without findings that what is closed could explain, and the places
-/// that could.
-fn without_doubtful(check: &Check, outcome: Outcome, facts: &Facts) -> (Outcome, Vec<String>) {
+/// Removes findings that an unreadable directory could explain. Returns the outcome and the
+/// directories that could.
+fn remove_doubtful(check: &Check, outcome: Outcome, facts: &Facts) -> (Outcome, Vec<String>) {
     if facts.closed.is_empty() || check.family == Family::Scan {
         return (outcome, Vec::new());
     }
@@ -40,23 +40,24 @@ fn without_doubtful(check: &Check, outcome: Outcome, facts: &Facts) -> (Outcome,
     };
     let outcome = match outcome {
         Outcome::Found(mut found) => {
-            found.retain(|one| !blame(explanation(check, one, facts)));
+            found.retain(|one| !blame(find_explanation(check, one, facts)));
             match (found.is_empty(), places.first()) {
                 (true, Some(place)) => Outcome::blocked("unreadable", place),
                 _ => Outcome::from_found(found),
             }
         }
         Outcome::NotApplicable(reason) => {
-            let hidden = absent(reason.key).iter().find_map(|area| closed_in(*area, facts));
-            if blame(hidden) {
+            let masking =
+                areas_of_reason(reason.key).iter().find_map(|area| find_unreadable(*area, facts));
+            if blame(masking) {
                 Outcome::blocked("unreadable", places.concat())
             } else {
                 Outcome::NotApplicable(reason)
             }
         }
         Outcome::NotChecked(reason) => {
-            let hidden = facts.closed.iter().find(|closed| closed.is_above(&reason.what));
-            if reason.what.starts_with('/') && blame(hidden) {
+            let masking = facts.closed.iter().find(|closed| closed.is_above(&reason.what));
+            if reason.what.starts_with('/') && blame(masking) {
                 Outcome::blocked("unreadable", places.concat())
             } else {
                 Outcome::NotChecked(reason)
@@ -67,8 +68,8 @@ fn without_doubtful(check: &Check, outcome: Outcome, facts: &Facts) -> (Outcome,
     (outcome, places)
 }
 
-/// What a place that hid something amounts to, where nothing was said of it yet.
-fn as_problem(place: &str) -> Problem {
+/// Returns the problem to report for a directory that masked something.
+fn problem_of_directory(place: &str) -> Problem {
     Problem {
         path: place.to_owned(),
         kind: ProblemKind::Denied,
@@ -78,9 +79,9 @@ fn as_problem(place: &str) -> Problem {
     }
 }
 
-/// What is closed and could be why a rule found this.
-fn explanation<'f>(check: &Check, found: &Found, facts: &'f Facts) -> Option<&'f Closed> {
-    // Of the machine that the program runs on, what its user may not read is a finding by itself.
+/// Returns the unreadable directory that could explain a finding.
+fn find_explanation<'f>(check: &Check, found: &Found, facts: &'f Facts) -> Option<&'f Closed> {
+    // On a live machine, missing access of its user is the finding.
     if check.reports_access && facts.source == "live" {
         return None;
     }
@@ -88,14 +89,15 @@ fn explanation<'f>(check: &Check, found: &Found, facts: &'f Facts) -> Option<&'f
     let shown = files
         .filter(|evidence| evidence.source.trim_matches('/').contains('/'))
         .find_map(|evidence| facts.closed.iter().find(|closed| closed.hides(&evidence.source)));
-    shown.or_else(|| check.areas.iter().find_map(|area| closed_in(*area, facts)))
+    shown.or_else(|| check.areas.iter().find_map(|area| find_unreadable(*area, facts)))
 }
 
-fn closed_in(area: Area, facts: &Facts) -> Option<&Closed> {
+/// Returns an unreadable directory that could mask content of `area`.
+fn find_unreadable(area: Area, facts: &Facts) -> Option<&Closed> {
     let cann = || facts.cann.active().or_else(|| facts.cann.newest());
     let paths: Vec<&str> = match area {
-        Area::AnyCann => return facts.closed.iter().find(|closed| hides_a_cann(closed, facts)),
-        Area::Cann if cann().is_none() => return closed_in(Area::AnyCann, facts),
+        Area::AnyCann => return facts.closed.iter().find(|closed| may_contain_cann(closed, facts)),
+        Area::Cann if cann().is_none() => return find_unreadable(Area::AnyCann, facts),
         Area::Cann => cann().map(|install| install.path.as_str()).into_iter().collect(),
         Area::Nnal => {
             let home = ["ATB_HOME_PATH", "ASCEND_NNAL_HOME"];
@@ -123,7 +125,7 @@ fn closed_in(area: Area, facts: &Facts) -> Option<&Closed> {
         Area::Record => {
             facts.python.dist("torch-npu").map(|dist| dist.path.as_str()).into_iter().collect()
         }
-        // What is inside of one package hides no other.
+        // A directory inside a package masks no other package.
         Area::Packages => {
             let dirs = &facts.python.site_dirs;
             return facts.closed.iter().find(|closed| dirs.iter().any(|dir| closed.is_above(dir)));
@@ -132,8 +134,8 @@ fn closed_in(area: Area, facts: &Facts) -> Option<&Closed> {
     facts.closed.iter().find(|closed| paths.iter().any(|path| closed.hides(path)))
 }
 
-/// Whether an installation of CANN may be there, or beside the driver and the like.
-fn hides_a_cann(closed: &Closed, facts: &Facts) -> bool {
+/// Whether `closed` could contain a CANN installation.
+fn may_contain_cann(closed: &Closed, facts: &Facts) -> bool {
     const OTHERS: [&str; 4] = ["driver", "firmware", "develop", "nnal"];
     let named = facts.cann.env_paths.iter().filter(|path| path.real.is_none());
     let bases = facts.cann.bases.iter().map(String::as_str).chain(["/usr/local/Ascend"]);
@@ -144,40 +146,41 @@ fn hides_a_cann(closed: &Closed, facts: &Facts) -> bool {
         })
 }
 
-/// What checks said, by their ids, and what is closed and hid from them what they looked for.
+/// Outcomes of checks, with those masked by unreadable directories removed.
 #[derive(Debug, Default)]
-pub struct Answers {
-    /// By id.
-    pub outcomes: BTreeMap<&'static str, Outcome>,
-    /// Places that may not be looked into.
-    pub places: Vec<String>,
+pub(super) struct Outcomes {
+    /// The outcomes by the id of their check.
+    pub(super) by_id: BTreeMap<&'static str, Outcome>,
+    /// The directories that masked something.
+    pub(super) masking: Vec<String>,
 }
 
 /// Runs the selected checks.
 ///
-/// Where something is closed, the others run too: `SCAN-READ` tells what hid anything from any.
-pub fn answers(context: &Context<'_>, selected: &[&'static Check]) -> Answers {
-    let mut answers = Answers::default();
-    let mut hidden = BTreeSet::new();
+/// If a directory is unreadable, the other checks run too, because `SCAN-READ` reports every
+/// directory that masked something from any check.
+pub(super) fn run_unmasked(context: &Context<'_>, selected: &[&'static Check]) -> Outcomes {
+    let mut outcomes = Outcomes::default();
+    let mut masking = BTreeSet::new();
     let is_selected = |check: &Check| selected.iter().any(|one| one.id == check.id);
     let closed = !context.facts.closed.is_empty();
     for check in super::all().filter(|check| closed || is_selected(check)) {
-        let (outcome, places) = without_doubtful(check, (check.run)(context), context.facts);
+        let (outcome, places) = remove_doubtful(check, (check.run)(context), context.facts);
         if is_selected(check) {
-            answers.outcomes.insert(check.id, outcome);
-            let new = places.iter().filter(|place| !answers.places.contains(place));
+            outcomes.by_id.insert(check.id, outcome);
+            let new = places.iter().filter(|place| !outcomes.masking.contains(place));
             let new: Vec<String> = new.cloned().collect();
-            answers.places.extend(new);
+            outcomes.masking.extend(new);
         }
-        hidden.extend(places);
+        masking.extend(places);
     }
-    hidden.retain(|place| !context.facts.problems.iter().any(|known| known.place() == place));
-    if !hidden.is_empty() && selected.iter().any(|check| check.id == READ.id) {
+    masking.retain(|place| !context.facts.problems.iter().any(|known| known.place() == place));
+    if !masking.is_empty() && selected.iter().any(|check| check.id == READ.id) {
         let mut facts = context.facts.clone();
-        facts.problems.extend(hidden.iter().map(|place| as_problem(place)));
+        facts.problems.extend(masking.iter().map(|place| problem_of_directory(place)));
         let outcome = (READ.run)(&Context { facts: &facts, ..*context });
-        answers.outcomes.insert(READ.id, outcome);
-        answers.places = hidden.into_iter().collect();
+        outcomes.by_id.insert(READ.id, outcome);
+        outcomes.masking = masking.into_iter().collect();
     }
-    answers
+    outcomes
 }
