@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::machine::{open_machine, this_machine, wanted};
 use super::output::{Output, print};
-use super::place::{Manner, replace, replaceable, staging};
+use super::output_file::{ReplaceMode, check_replaceable, create_private_dir, replace};
 use crate::cli::BundleArgs;
 use base::redact::{self, Redactor};
 use base::report::ExitStatus;
@@ -71,13 +71,13 @@ pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStat
         "`{NAME}` is there already: say with `--output` where the bundle goes"
     );
     if !piped {
-        replaceable(&path, Manner::Any)
+        check_replaceable(&path, ReplaceMode::RenameOrWrite)
             .with_context(|| format!("cannot write `{}`", path.display()))?;
     }
     // What is named lies here, whatever machine is examined.
     let here = this_machine();
     let own = own(&args.add, &here)?;
-    let dir = staging()?;
+    let dir = create_private_dir()?;
     let machine = dir.get().path().join("machine");
     let (facts, there) = record(args, &machine)?;
     let tails = logs::tails(&here, &own, &there, args.limit << 20);
@@ -90,8 +90,12 @@ pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStat
         made = Some((manifest, out.count));
         Ok(())
     };
-    if piped { print(|_, out| fill(out)) } else { replace(&path, Manner::Any, fill) }
-        .with_context(|| format!("cannot write `{}`", path.display()))?;
+    if piped {
+        print(|_, out| fill(out))
+    } else {
+        replace(&path, ReplaceMode::RenameOrWrite, fill)
+    }
+    .with_context(|| format!("cannot write `{}`", path.display()))?;
     let (manifest, size) = made.context("the bundle was not written")?;
     let written = Written { path: &path, piped, size, taken_out: redactor.count() };
     tell(&written, &manifest, &tails, output)?;
@@ -332,7 +336,7 @@ fn tell(
         }
         Ok(())
     };
-    if written.piped { output.write_aside(say) } else { output.write(say) }
+    if written.piped { output.write_to_stderr(say) } else { output.write(say) }
         .context("failed to say what was written")
 }
 
