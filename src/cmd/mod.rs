@@ -3,6 +3,7 @@
 
 mod audit_ops;
 mod bundle;
+mod bundle_reader;
 mod check;
 mod cleanup;
 mod compat;

@@ -5,7 +5,6 @@
 )]
 
 mod logs;
-mod open;
 mod pack;
 mod text;
 
@@ -16,6 +15,7 @@ use anyhow::{Context as _, anyhow, ensure};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::bundle_reader::TOP;
 use super::machine::{open_machine, this_machine, wanted};
 use super::output::{Output, print};
 use super::output_file::{ReplaceMode, check_replaceable, create_private_dir, replace};
@@ -29,8 +29,7 @@ use facts::Facts;
 use logs::{Left, Missed, Tails};
 use machine::collect;
 use machine::sysroot::Sysroot;
-pub(super) use open::{is_bundle, member};
-use pack::{Entry, Pack, TOP};
+use pack::{Entry, Pack};
 use render::{Format, Style, read_document, render, render_documents, write_json};
 
 /// The name of the bundle where none is given.

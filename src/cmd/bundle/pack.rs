@@ -10,10 +10,8 @@ use serde::Serialize;
 use tar::{Builder, EntryType, Header, HeaderMode};
 
 use super::logs::Tail;
+use crate::cmd::bundle_reader::TOP;
 use base::hash::Sha256;
-
-/// The directory in the archive that everything lies in.
-pub(super) const TOP: &str = "ascend-doctor-bundle";
 
 /// A file of the archive.
 #[derive(Debug, Default, Serialize)]

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use flate2::read::MultiGzDecoder;
 
-use super::open::TAR;
+use crate::cmd::bundle_reader::TAR;
 use machine::sysroot::SysFile;
 
 /// How much is unpacked in search of the ends of compressed logs, of all together, in bytes.
