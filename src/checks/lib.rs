@@ -27,6 +27,7 @@ mod pep;
 mod plugin;
 mod proc;
 mod profile;
+pub mod published_wheel;
 mod py;
 mod scan;
 #[cfg(test)]
