@@ -30,17 +30,61 @@ pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStat
             Options { hash: false, npu_smi: false, python: interpreter, ..Options::default() };
         collect::collect(&sysroot, &options)
     };
-    let machine = machine(&facts, args);
-    let wish = Wish {
-        torch: args.torch.clone().map(Parsed),
-        torch_npu: args.torch_npu.clone().map(Parsed),
-        cann: args.cann.map(Parsed),
-        vllm_ascend: args.vllm_ascend.clone().map(Parsed),
+    let request = CompatRequest {
+        versions: Wish {
+            torch: args.torch.clone().map(Parsed),
+            torch_npu: args.torch_npu.clone().map(Parsed),
+            cann: args.cann.map(Parsed),
+            vllm_ascend: args.vllm_ascend.clone().map(Parsed),
+        },
+        python: args.python.clone(),
+        arch: args.arch.clone(),
     };
-    let mut advice = matrix.advise(&wish, &machine);
-    let mut rows = filtered(&matrix, args);
-    if let (Some(filters), Ok(given)) = (contradiction(&rows, args), &advice) {
-        // Of what contradicts itself one part alone would have been answered.
+    let CompatAnswer { mut report, rows, advice } = find_compatible(&facts, &matrix, &request);
+    if !matches!(output.format(), Format::Text | Format::Json) {
+        report.notes.clear();
+        report.findings.extend(advice.as_ref().map(advice_as_finding));
+    }
+    if output.format() != Format::Text {
+        report.extra.insert("matrix".to_owned(), json!(rows));
+        return finish(report, output);
+    }
+    let page = CompatPage { report: &report, matrix: &rows, advice: advice.as_ref() };
+    output
+        .write(|out, style| render_compat(&page, style, out))
+        .context("failed to write the matrix")?;
+    Ok(report.exit_status())
+}
+
+/// The versions and the kind of machine that the user asks for.
+#[derive(Debug, Clone, Default)]
+pub struct CompatRequest {
+    /// The versions to install.
+    pub versions: Wish,
+    /// The minor version of Python, such as `3.11`.
+    pub python: Option<String>,
+    /// The architecture, as `uname -m` prints it.
+    pub arch: Option<String>,
+}
+
+/// The answer to a request.
+#[derive(Debug)]
+pub struct CompatAnswer {
+    /// The report, without the rows.
+    pub report: Report,
+    /// The rows of the matrix that the request leaves.
+    pub rows: Matrix,
+    /// The versions to install, if there are any.
+    pub advice: Option<Advice>,
+}
+
+/// Finds the versions that fit a request and the machine.
+pub fn find_compatible(facts: &Facts, matrix: &Matrix, request: &CompatRequest) -> CompatAnswer {
+    let machine = describe_machine(facts, request);
+    let mut advice = matrix.advise(&request.versions, &machine);
+    let mut rows = filter_rows(matrix, request);
+    if let (Some(filters), Ok(given)) = (find_contradiction(&rows, request), &advice) {
+        // The advice would answer only one of the contradicting filters.
         let known = matrix.torch_npu.iter().find(|row| row.version.to_string() == given.torch_npu);
         let known = known.map(|row| format!("torch_npu {} (torch {})", row.version, row.torch));
         let reason = sentence("compat_contradiction", &[("filters", filters)]);
@@ -55,9 +99,9 @@ pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStat
     let subject = facts.host.name.clone().unwrap_or_else(|| facts.source.clone());
     let mut report = Report::new("compat", subject);
     report.provenance.push(("matrix".to_owned(), matrix.describe()));
-    report.overview = overview(&machine);
+    report.overview = list_versions(&machine);
     report.extra.insert("machine".to_owned(), json!(machine));
-    report.extra.insert("wish".to_owned(), json!(wish));
+    report.extra.insert("wish".to_owned(), json!(request.versions));
     match &advice {
         Ok(advice) => {
             report.extra.insert("advice".to_owned(), json!(advice));
@@ -75,23 +119,12 @@ pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStat
             report.no_verdict.push(reason);
         }
     }
-    if !matches!(output.format(), Format::Text | Format::Json) {
-        report.notes.clear();
-        report.findings.extend(advice.as_ref().ok().map(remark));
-    }
-    if output.format() != Format::Text {
-        report.extra.insert("matrix".to_owned(), json!(rows));
-        return finish(report, output);
-    }
-    let page = CompatPage { report: &report, matrix: &rows, advice: advice.as_ref().ok() };
-    output
-        .write(|out, style| render_compat(&page, style, out))
-        .context("failed to write the matrix")?;
-    Ok(report.exit_status())
+    let advice = advice.ok();
+    CompatAnswer { report, rows, advice }
 }
 
-/// The advice as a remark, so that its commands are commands in every format.
-fn remark(advice: &Advice) -> Finding {
+/// Returns the advice as a finding, so that every format shows its commands.
+pub fn advice_as_finding(advice: &Advice) -> Finding {
     let versions =
         format!("torch {}, torch_npu {}, CANN {}", advice.torch, advice.torch_npu, advice.cann);
     let install = words("compat_install");
@@ -113,8 +146,8 @@ fn remark(advice: &Advice) -> Finding {
     }
 }
 
-/// What the advice rests on; options go before what was read.
-fn machine(facts: &Facts, args: &CompatArgs) -> Machine {
+/// Returns the machine for which versions are chosen. The request overrides facts.
+fn describe_machine(facts: &Facts, request: &CompatRequest) -> Machine {
     let interpreter = facts.python.interpreter.as_ref();
     let minor = |version: &str| {
         let mut parts = version.split('.');
@@ -123,9 +156,9 @@ fn machine(facts: &Facts, args: &CompatArgs) -> Machine {
     let info = facts.driver.version.as_ref();
     let install = facts.cann.active();
     Machine {
-        arch: args.arch.clone().or_else(|| facts.host.arch.clone()),
-        python: args.python.clone().or_else(|| minor(interpreter?.version.as_deref()?)),
-        interpreter: match &args.python {
+        arch: request.arch.clone().or_else(|| facts.host.arch.clone()),
+        python: request.python.clone().or_else(|| minor(interpreter?.version.as_deref()?)),
+        interpreter: match &request.python {
             Some(version) => format!("python{version}"),
             None => facts.python.command().to_owned(),
         },
@@ -145,7 +178,8 @@ fn machine(facts: &Facts, args: &CompatArgs) -> Machine {
     }
 }
 
-fn overview(machine: &Machine) -> Vec<(Text, Text)> {
+/// Returns the overview of the report.
+fn list_versions(machine: &Machine) -> Vec<(Text, Text)> {
     let row = |label: Text, value: Option<String>| {
         (label, value.map_or_else(|| words("unknown_value"), Text::same))
     };
@@ -158,59 +192,61 @@ fn overview(machine: &Machine) -> Vec<(Text, Text)> {
     ]
 }
 
-/// The filters, if there are several and no torch_npu is left by all of them.
-fn contradiction(rows: &Matrix, args: &CompatArgs) -> Option<String> {
+/// Returns the filters if there are several and no torch_npu matches all of them.
+fn find_contradiction(rows: &Matrix, request: &CompatRequest) -> Option<String> {
     let shown = |name: &str, value: Option<String>| value.map(|value| format!("{name} {value}"));
     let filters: Vec<String> = [
-        shown("torch", args.torch.as_ref().map(ToString::to_string)),
-        shown("torch_npu", args.torch_npu.as_ref().map(ToString::to_string)),
-        shown("CANN", args.cann.as_ref().map(ToString::to_string)),
-        shown("vllm-ascend", args.vllm_ascend.as_ref().map(ToString::to_string)),
-        shown("Python", args.python.clone()),
-        args.arch.clone(),
+        shown("torch", request.versions.torch.as_ref().map(ToString::to_string)),
+        shown("torch_npu", request.versions.torch_npu.as_ref().map(ToString::to_string)),
+        shown("CANN", request.versions.cann.as_ref().map(ToString::to_string)),
+        shown("vllm-ascend", request.versions.vllm_ascend.as_ref().map(ToString::to_string)),
+        shown("Python", request.python.clone()),
+        request.arch.clone(),
     ]
     .into_iter()
     .flatten()
     .collect();
-    let plugin = args.vllm_ascend.is_some() && rows.vllm_ascend.is_empty();
+    let plugin = request.versions.vllm_ascend.is_some() && rows.vllm_ascend.is_empty();
     (filters.len() > 1 && (rows.torch_npu.is_empty() || plugin)).then(|| filters.join(", "))
 }
 
-/// The rows that the filters leave.
-fn filtered(matrix: &Matrix, args: &CompatArgs) -> Matrix {
+/// Returns the rows that match the request.
+fn filter_rows(matrix: &Matrix, request: &CompatRequest) -> Matrix {
+    let wanted = &request.versions;
+    let cann = wanted.cann.as_deref().copied();
     let mut rows = matrix.clone();
-    let plugin = args.vllm_ascend.as_ref();
+    let plugin = wanted.vllm_ascend.as_deref();
     if let Some(version) = plugin {
-        let wanted = base(version);
-        rows.vllm_ascend.retain(|row| row.version.0 == wanted);
+        let plugin_base = base(version);
+        rows.vllm_ascend.retain(|row| row.version.0 == plugin_base);
     }
-    let torch = args.torch.as_ref().map(Version::only_release);
+    let torch = wanted.torch.as_deref().map(Version::only_release);
     let pinned: Option<Vec<Version>> = plugin.map(|_| {
         let pins = rows.vllm_ascend.iter().flat_map(|row| &row.torch_npu);
         pins.map(|pin| base(pin)).collect()
     });
     rows.torch_npu.retain(|row| {
         torch.as_ref().is_none_or(|torch| row.torch.0 == *torch)
-            && args.torch_npu.as_ref().is_none_or(|wanted| row.version.0 == base(wanted))
+            && wanted.torch_npu.as_ref().is_none_or(|npu| row.version.0 == base(npu))
             && pinned.as_ref().is_none_or(|pins| pins.contains(&row.version.0))
-            && args.python.as_ref().is_none_or(|python| row.pythons().contains(&python.as_str()))
-            && args.arch.as_ref().is_none_or(|arch| row.wheels.contains_key(arch))
-            && args.cann.is_none_or(|cann| matrix.accepts(&row.version, &cann))
+            && request.python.as_ref().is_none_or(|python| row.pythons().contains(&python.as_str()))
+            && request.arch.as_ref().is_none_or(|arch| row.wheels.contains_key(arch))
+            && cann.is_none_or(|cann| matrix.accepts(&row.version, &cann))
     });
     rows.vllm_ascend.retain(|row| {
         torch.as_ref().is_none_or(|torch| row.torch.as_ref().is_none_or(|t| t.0 == *torch))
-            && args
+            && wanted
                 .torch_npu
                 .as_ref()
                 .is_none_or(|npu| row.torch_npu.iter().any(|pin| base(pin) == base(npu)))
-            && args.cann.is_none_or(|cann| row.cann.line() == cann.line())
+            && cann.is_none_or(|cann| row.cann.line() == cann.line())
     });
-    if let Some(cann) = args.cann {
+    if let Some(cann) = cann {
         rows.cann.retain(|row| row.version.line() == cann.line());
         rows.pairs.retain(|row| row.cann.line() == cann.line());
         rows.mindspore
             .retain(|row| row.cann.as_ref().is_some_and(|listed| listed.line() == cann.line()));
-    } else if torch.is_some() || args.torch_npu.is_some() || plugin.is_some() {
+    } else if torch.is_some() || wanted.torch_npu.is_some() || plugin.is_some() {
         rows.mindspore.clear();
         rows.pairs.clear();
     }
