@@ -10,6 +10,7 @@ mod cann;
 mod check;
 pub mod chip;
 mod compat;
+pub mod compat_advice;
 mod dev;
 mod drv;
 mod env;
