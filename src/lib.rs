@@ -13,4 +13,4 @@ mod cmd;
 pub mod config;
 pub mod explain;
 
-pub use cmd::{MachineFiles, complaint, parse, run, usage};
+pub use cmd::{MachineFiles, answer_usage_error, format_error, parse, run};

@@ -1,5 +1,5 @@
 //! The `ascend-doctor` program: parses, runs, turns the status into an exit code.
-#![expect(clippy::disallowed_methods, reason = "says on standard error why nothing could be done")]
+#![expect(clippy::disallowed_methods, reason = "writes errors to standard error")]
 
 use std::io::Write as _;
 use std::panic::PanicHookInfo;
@@ -11,7 +11,7 @@ use base::report::ExitStatus;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    std::panic::set_hook(Box::new(give_up));
+    std::panic::set_hook(Box::new(report_panic));
     // A child of `verify` has one task; parsing all options takes longer than starting it.
     let mut lang = None;
     let result = match verify::child::requested() {
@@ -22,15 +22,15 @@ fn main() -> ExitCode {
                 lang = cli.output.lang;
                 result
             }
-            Err(error) => ascend_doctor::usage(&error),
+            Err(error) => ascend_doctor::answer_usage_error(&error),
         },
     };
     let status = match result {
         Ok(status) => status,
-        // The reader of our output went away (`| head`): nothing is wrong with us.
+        // The reader of the output ended first (`| head`), which is not an error.
         Err(error) if is_broken_pipe(&error) => ExitStatus::Clean,
         Err(error) => {
-            let text = ascend_doctor::complaint(&error, lang);
+            let text = ascend_doctor::format_error(&error, lang);
             let _ = writeln!(anstream::stderr(), "{}", base::text::escape(&text));
             ExitStatus::Failure
         }
@@ -38,10 +38,10 @@ fn main() -> ExitCode {
     ExitCode::from(status.code())
 }
 
-/// Says that the program itself is at fault, and ends it with the status of a tool that could not
-/// work: no caller has to know of another one.
+/// Reports a panic as an internal error and exits with the status of a failed run, so that callers
+/// need no other status.
 #[expect(clippy::exit, reason = "there is nothing to return to")]
-fn give_up(defect: &PanicHookInfo<'_>) {
+fn report_panic(defect: &PanicHookInfo<'_>) {
     let text = format!(
         "error: a defect of ascend-doctor {}, please report it: {defect}",
         env!("CARGO_PKG_VERSION")

@@ -1,17 +1,17 @@
 //! Checks of the family `host`: operating system, container, space.
 
-use super::{Check, Context, Profile, npu};
-use base::report::{Evidence, Outcome, RawFinding};
+use super::{Check, Context, Family, Profile, npu};
+use base::report::{Evidence, Found, Outcome};
 use data::sentence;
 use facts::{Facts, place};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[
-    Check { id: "HOST-OS", run: os },
-    Check { id: "HOST-SHM", run: shm },
-    Check { id: "HOST-LOGDISK", run: log_disk },
-    Check { id: "HOST-CONTAINER", run: container },
-    Check { id: "HOST-MODULES", run: modules },
+    Check::new(Family::Host, "HOST-OS", os),
+    Check::new(Family::Host, "HOST-SHM", shm),
+    Check::new(Family::Host, "HOST-LOGDISK", log_disk),
+    Check::new(Family::Host, "HOST-CONTAINER", container),
+    Check::new(Family::Host, "HOST-MODULES", modules),
 ];
 
 /// Operating systems of hosts in the product list of mind-cluster

@@ -7,69 +7,38 @@
 //! family, its texts to `data/findings/<family>.toml`, and a fixture to `tests/fixtures/hosts/`.
 
 mod cann;
+mod check;
 pub mod chip;
 mod compat;
+pub mod compat_advice;
 mod dev;
 mod drv;
 mod env;
 #[cfg(test)]
 mod hardware_tests;
-pub mod hidden;
 mod host;
 mod integrity;
 mod link;
+mod masked;
 mod ms;
 mod net;
-mod nnal;
 mod npu;
 pub mod overview;
 mod pep;
 mod plugin;
 mod proc;
 mod profile;
+pub mod published_wheel;
 mod py;
 mod scan;
 #[cfg(test)]
 mod testing;
-mod tnpu;
 mod torch;
-mod vllm;
+pub mod verdict;
 mod wheel;
 
+pub use check::{Check, Context, Family};
 pub use profile::Profile;
-
-use base::report::Outcome;
-use data::Matrix;
-use facts::Facts;
-
-/// What a check may look at.
-#[derive(Debug, Clone, Copy)]
-pub struct Context<'a> {
-    /// What was read of the machine.
-    pub facts: &'a Facts,
-    /// Which versions fit together.
-    pub matrix: &'a Matrix,
-    /// What the machine is meant for.
-    pub profile: Profile,
-    /// Whether a missing NPU or stack is an error (`--require-npu`).
-    pub require_npu: bool,
-}
-
-impl<'a> Context<'a> {
-    /// A context with the shipped data.
-    pub fn of(facts: &'a Facts, profile: Profile) -> Self {
-        Self { facts, matrix: Matrix::builtin(), profile, require_npu: false }
-    }
-}
-
-/// A check: an id of the catalogue and the function that decides.
-#[derive(Debug, Clone, Copy)]
-pub struct Check {
-    /// The finding id that it reports under.
-    pub id: &'static str,
-    /// The decision.
-    pub run: fn(&Context<'_>) -> Outcome,
-}
 
 /// The families, in the order of the report.
 const FAMILIES: &[&[Check]] = &[
@@ -78,16 +47,13 @@ const FAMILIES: &[&[Check]] = &[
     dev::CHECKS,
     drv::CHECKS,
     cann::CHECKS,
-    nnal::CHECKS,
     env::CHECKS,
     py::CHECKS,
     torch::CHECKS,
     wheel::CHECKS,
-    tnpu::CHECKS,
     integrity::CHECKS,
     link::CHECKS,
     plugin::CHECKS,
-    vllm::CHECKS,
     ms::CHECKS,
     compat::CHECKS,
     net::CHECKS,
@@ -112,6 +78,8 @@ mod tests {
         for check in all() {
             assert!(seen.insert(check.id), "{} is registered twice", check.id);
             assert!(Catalog::builtin().entry(check.id).is_some(), "{} has no words", check.id);
+            let prefix = check.id.split('-').next();
+            assert_eq!(prefix, Some(check.family.prefix()), "{}", check.id);
         }
         // What other subcommands say does not come from a check of a machine.
         let others = ["CONVERT-", "VERIFY-", "OPS-", "FLEET-"];

@@ -1,12 +1,12 @@
 //! MindSpore: whether its plug-in for Ascend is there.
 
 use super::pep::not_installed;
-use super::{Check, Context};
-use base::report::{Evidence, Outcome, RawFinding};
+use super::{Check, Context, Family};
+use base::report::{Evidence, Found, Outcome};
 use data::sentence;
 
 /// The checks of this family.
-pub(super) const CHECKS: &[Check] = &[Check { id: "MS-PLUGIN", run: plugin }];
+pub(super) const CHECKS: &[Check] = &[Check::new(Family::MindSpore, "MS-PLUGIN", plugin)];
 
 fn plugin(ctx: &Context<'_>) -> Outcome {
     let python = &ctx.facts.python;

@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use super::chip;
-use super::{Check, Context};
+use super::{Check, Context, Family};
 use base::chip::ChipFamily;
 use base::report::{Evidence, Outcome, RawFinding, Severity};
 use facts::RankTable;
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[
-    Check { id: "NET-HCCN", run: hccn },
-    Check { id: "NET-TOOL", run: tool },
-    Check { id: "NET-RANKTABLE", run: rank_table },
-    Check { id: "NET-IFNAME", run: interface_names },
+    Check::new(Family::Network, "NET-HCCN", hccn),
+    Check::new(Family::Network, "NET-TOOL", tool),
+    Check::new(Family::Network, "NET-RANKTABLE", rank_table),
+    Check::new(Family::Network, "NET-IFNAME", interface_names),
 ];
 
 /// How grave a fault of the device network is: only several machines need it.

@@ -1,9 +1,10 @@
 //! vLLM with its Ascend plugin, and triton: whether the plugin is let in, what it was built
 //! for, and who owns `triton/`.
 
+use super::check::Area;
 use super::chip;
 use super::pep::{self, not_installed};
-use super::{Check, Context};
+use super::{Check, Context, Family};
 use base::chip::ChipFamily;
 use base::report::{Evidence, Outcome, RawFinding};
 use data::sentence;
@@ -11,12 +12,12 @@ use facts::{EntryPoint, Facts, place};
 
 /// The checks of this file.
 pub(super) const CHECKS: &[Check] = &[
-    Check { id: "VLLM-PLUGIN", run: plugin },
-    Check { id: "VLLM-EMPTY", run: empty },
-    Check { id: "VLLM-BUILD", run: build },
-    Check { id: "VLLM-VERSION", run: version },
-    Check { id: "TRITON-CONFLICT", run: triton },
-    Check { id: "TRITON-CHIP", run: triton_chip },
+    Check::new(Family::Vllm, "VLLM-PLUGIN", plugin),
+    Check::new(Family::Vllm, "VLLM-EMPTY", empty),
+    Check::new(Family::Vllm, "VLLM-BUILD", build).concludes_from(&[Area::Libraries]),
+    Check::new(Family::Vllm, "VLLM-VERSION", version),
+    Check::new(Family::Triton, "TRITON-CONFLICT", triton),
+    Check::new(Family::Triton, "TRITON-CHIP", triton_chip),
 ];
 
 /// The group of entry points in which vLLM looks for platforms.

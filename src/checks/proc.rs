@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::{Check, Context};
-use base::report::{Evidence, Outcome, RawFinding};
+use super::{Check, Context, Family};
+use base::report::{Evidence, Found, Outcome};
 use facts::MappedFile;
 
 /// The checks of this family.
-pub(super) const CHECKS: &[Check] =
-    &[Check { id: "PROC-DELETED", run: deleted }, Check { id: "PROC-MIXED", run: mixed }];
+pub(super) const CHECKS: &[Check] = &[
+    Check::new(Family::Process, "PROC-DELETED", deleted),
+    Check::new(Family::Process, "PROC-MIXED", mixed),
+];
 
 /// As many files as are named in the evidence.
 const SHOWN: usize = 10;

@@ -6,14 +6,14 @@ mod interp;
 mod sources;
 mod tbe;
 
-use super::Check;
+use super::{Check, Family};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[
-    Check { id: "PY-INTERP", run: interp::check },
-    Check { id: "PY-TBEDEPS", run: tbe::check },
-    Check { id: "PY-DUP", run: installed::check },
-    Check { id: "PY-CONSTRAINTS", run: constraints::check },
-    Check { id: "PY-SHADOW", run: sources::shadow },
-    Check { id: "PY-INDEX", run: sources::index },
+    Check::new(Family::Python, "PY-INTERP", interp::check),
+    Check::new(Family::Python, "PY-TBEDEPS", tbe::check),
+    Check::new(Family::Python, "PY-DUP", installed::check),
+    Check::new(Family::Python, "PY-CONSTRAINTS", constraints::check),
+    Check::new(Family::Python, "PY-SHADOW", sources::shadow),
+    Check::new(Family::Python, "PY-INDEX", sources::index),
 ];

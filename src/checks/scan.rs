@@ -3,13 +3,15 @@
 use data::localize_error;
 use std::collections::BTreeMap;
 
-use super::{Check, Context};
-use base::report::{Evidence, Outcome, RawFinding};
+use super::{Check, Context, Family};
+use base::report::{Evidence, Found, Outcome};
 use facts::{Problem, ProblemKind, is_below};
 
 /// The checks of this family.
-pub(super) const CHECKS: &[Check] =
-    &[Check { id: "SCAN-READ", run: read }, Check { id: "SCAN-FORMAT", run: format }];
+pub(super) const CHECKS: &[Check] = &[READ, Check::new(Family::Scan, "SCAN-FORMAT", format)];
+
+/// Reports unreadable files and directories, also for the other checks.
+pub(super) const READ: Check = Check::new(Family::Scan, "SCAN-READ", read);
 
 /// What a closed directory hides is one finding, however much it is.
 fn read(ctx: &Context<'_>) -> Outcome {

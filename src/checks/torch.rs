@@ -3,15 +3,15 @@
 
 use pep440_rs::Version;
 
-use super::{Check, Context, pep};
-use base::report::{Evidence, Outcome, RawFinding};
+use super::{Check, Context, Family, pep};
+use base::report::{Evidence, Found, Outcome};
 use facts::{Dist, EntryPoint, Facts};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[
-    Check { id: "TORCH-VERSION", run: version },
-    Check { id: "TORCH-CUDA", run: cuda },
-    Check { id: "TORCH-BACKENDS", run: backends },
+    Check::new(Family::Torch, "TORCH-VERSION", version),
+    Check::new(Family::Torch, "TORCH-CUDA", cuda),
+    Check::new(Family::Torch, "TORCH-BACKENDS", backends),
 ];
 
 /// Backends that, as torch_npu does, take the one place that PyTorch keeps for devices from

@@ -1,11 +1,11 @@
 //! `TNPU-WHEELTAG`: the wheel that was installed is one for this interpreter and machine.
 
-use super::{Check, Context, pep};
-use base::report::{Evidence, Outcome, RawFinding};
+use super::{Check, Context, Family, pep};
+use base::report::{Evidence, Found, Outcome};
 use facts::{Dist, Python};
 
 /// The checks of this file.
-pub(super) const CHECKS: &[Check] = &[Check { id: "TNPU-WHEELTAG", run: check }];
+pub(super) const CHECKS: &[Check] = &[Check::new(Family::TorchNpu, "TNPU-WHEELTAG", check)];
 
 /// The packages of the stack with compiled parts.
 const PACKAGES: &[&str] = &["torch-npu", "torch"];

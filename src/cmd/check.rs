@@ -12,13 +12,12 @@ use super::output::Output;
 use super::progress::Bar;
 use super::{finish_with_metrics, manifest};
 use crate::cli::CheckArgs;
-use crate::config::Skips;
-use base::report::{ExitStatus, Outcome, Reason, Report, RuleResult, Verdict, fold_consequences};
-use base::text::{Text, escape_line, nearest};
-use checks::{self, Check, Profile};
+use base::report::{ExitStatus, Report};
+use base::text::{escape_line, nearest};
+use checks::verdict::{CheckRequest, run_checks};
+use checks::{self, Check};
 use data::sentence;
-use data::{Catalog, Matrix};
-use facts::{Facts, Problem, ProblemKind};
+use facts::Facts;
 use machine::collect::{self, Options, Progress};
 use render::write_json;
 
@@ -40,9 +39,15 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
         output.write(|out, _| write_json(&facts, out)).context("failed to write the facts")?;
         return Ok(ExitStatus::Clean);
     }
-    let skips = &output.settings().skips;
-    let asked = Asked { profile: args.profile, require_npu: args.require_npu, only: &args.only };
-    let report = judge(&facts, &matrix, &selected, asked, skips);
+    let request = CheckRequest {
+        matrix: &matrix,
+        profile: args.profile,
+        require_npu: args.require_npu,
+        selected: &selected,
+        only: &args.only,
+        skip_reason: &|id| output.settings().skips.reason(id),
+    };
+    let report = run_checks(&facts, &request);
     finish_with_metrics(report, args.metrics_file.as_deref(), output)
 }
 
@@ -94,135 +99,16 @@ fn gather(args: &CheckArgs, progress: Progress) -> anyhow::Result<Facts> {
     Ok(facts)
 }
 
-/// What is asked of the checks.
-#[derive(Clone, Copy)]
-struct Asked<'a> {
-    profile: Profile,
-    require_npu: bool,
-    only: &'a [String],
-}
-
-/// Runs all checks over the facts, as `check` without options does.
-pub(super) fn judge_all(facts: &Facts, skips: &Skips) -> Report {
-    let all: Vec<&Check> = checks::all().collect();
-    let asked = Asked { profile: Profile::General, require_npu: false, only: &[] };
-    judge(facts, Matrix::builtin(), &all, asked, skips)
-}
-
-/// Runs the selected checks over the facts.
-fn judge(
-    facts: &Facts,
-    matrix: &Matrix,
-    selected: &[&'static Check],
-    asked: Asked<'_>,
-    skips: &Skips,
-) -> Report {
-    let catalog = Catalog::builtin();
-    let context =
-        checks::Context { facts, matrix, profile: asked.profile, require_npu: asked.require_npu };
-    let subject = facts.host.name.clone().unwrap_or_else(|| facts.source.clone());
-    let mut report = Report::new("check", subject);
-    report.provenance.push(("matrix".to_owned(), matrix.describe()));
-    report.overview = checks::overview::overview(facts);
-    report.extra = checks::overview::extra(facts);
-    report.notes.extend(checks::overview::nothing_here(&context));
-    let interpreter = facts.python.command();
-    // What is skipped needs no verdict either.
-    let run: Vec<_> =
-        selected.iter().copied().filter(|check| skips.reason(check.id).is_none()).collect();
-    let mut answers = checks::hidden::answers(&context, &run);
-    for check in selected {
-        let Some(mut outcome) = answers.outcomes.remove(check.id) else {
-            let name = catalog.entry(check.id).map(|entry| entry.name.clone());
-            report.results.push(RuleResult {
-                id: check.id,
-                name: name.unwrap_or_default(),
-                verdict: Verdict::NotChecked,
-                reason: skips.reason(check.id),
-            });
-            continue;
-        };
-        // Every fix may name the interpreter: a bare `pip` can belong to another one.
-        if let Outcome::Found(found) = &mut outcome {
-            let named = std::mem::take(found).into_iter();
-            found.extend(named.map(|found| found.arg_or("interpreter", interpreter)));
-        }
-        catalog.record(check.id, outcome, &mut report);
-    }
-    for reason in unanswered(asked.only, &report.results) {
-        if !report.no_verdict.contains(&reason) {
-            report.no_verdict.push(reason);
-        }
-    }
-    // A file that may not be read could hold any fault: without an error elsewhere, the answer
-    // is not "clean".
-    let concerned = |problem: &&Problem| {
-        problem.kind == ProblemKind::Denied
-            && selected.iter().any(|check| may_rest_on(check.id, &problem.path))
-    };
-    // Places, not paths: what one closed directory hides is said once, and a check that gave
-    // no verdict for the same reason has said it already.
-    let denied = facts.problems.iter().filter(concerned).map(Problem::place);
-    for place in denied.chain(answers.places.iter().map(String::as_str)) {
-        let text = Catalog::builtin().reason(&Reason { key: "unreadable", what: place.to_owned() });
-        if !report.no_verdict.contains(&text) {
-            report.no_verdict.push(text);
-        }
-    }
-    report.findings = fold_consequences(std::mem::take(&mut report.findings));
-    for result in &mut report.results {
-        let on_top = report.findings.iter().any(|finding| finding.id == result.id);
-        if result.verdict == Verdict::Found && !on_top {
-            result.verdict = Verdict::Folded;
-        }
-    }
-    report
-}
-
-/// Whether a check may rest on what lies at this path. Only what surely belongs to other checks
-/// says no; in doubt it may.
-fn may_rest_on(id: &str, path: &str) -> bool {
-    let family = id.split('-').next().unwrap_or(id);
-    if path == "/etc/hccn.conf" || path.ends_with("/hccn_tool") {
-        return matches!(family, "NET" | "SCAN");
-    }
-    if path.contains("/site-packages") || path.contains("/dist-packages") {
-        return !matches!(family, "DEV" | "NET");
-    }
-    if path.starts_with("/dev/") || path.starts_with("/sys/bus/pci/") {
-        return !matches!(family, "PY" | "TORCH");
-    }
-    true
-}
-
-/// Why a request of `--only` has no answer. Somebody who names a check wants its verdict; of a
-/// family, some checks can rarely look, so there the verdict of any of them is an answer.
-fn unanswered(only: &[String], results: &[RuleResult]) -> Vec<Text> {
-    let mut reasons = Vec::new();
-    for name in only {
-        let asked = || results.iter().filter(|result| names(name, result.id));
-        let answered = |result: &RuleResult| {
-            matches!(result.verdict, Verdict::Passed | Verdict::Found | Verdict::Folded)
-        };
-        if asked().any(answered) {
-            continue;
-        }
-        let silent = asked().filter(|result| result.verdict == Verdict::NotChecked);
-        reasons.extend(silent.filter_map(|result| result.reason.clone()));
-    }
-    reasons
-}
-
 /// The checks that `--only` and `--skip` leave. A name is an id or the prefix of a family.
 fn select(only: &[String], skip: &[String]) -> anyhow::Result<Vec<&'static Check>> {
     for name in only.iter().chain(skip) {
-        if !checks::all().any(|check| names(name, check.id)) {
+        if !checks::all().any(|check| check.is_named(name)) {
             bail!("{}", unknown(name));
         }
     }
     let selected: Vec<_> = checks::all()
-        .filter(|check| only.is_empty() || only.iter().any(|name| names(name, check.id)))
-        .filter(|check| !skip.iter().any(|name| names(name, check.id)))
+        .filter(|check| only.is_empty() || only.iter().any(|name| check.is_named(name)))
+        .filter(|check| !skip.iter().any(|name| check.is_named(name)))
         .collect();
     // A gate that asks for nothing would pass for ever.
     if selected.is_empty() {
@@ -243,14 +129,10 @@ fn unknown(name: &str) -> String {
     format!("there is no check or family of checks `{}`; {hint}", escape_line(name))
 }
 
-fn names(name: &str, id: &str) -> bool {
-    let name = name.trim();
-    id.eq_ignore_ascii_case(name)
-        || id.split('-').next().is_some_and(|family| family.eq_ignore_ascii_case(name))
-}
-
 #[cfg(test)]
 mod tests {
+    use facts::{Problem, ProblemKind};
+
     use super::*;
 
     #[test]
@@ -261,24 +143,6 @@ mod tests {
         assert!(select(&["ZZZZ".to_owned()], &[]).unwrap_err().to_string().contains("--list"));
         let error = select(&["cann-hmoe".to_owned()], &[]).unwrap_err().to_string();
         assert!(error.ends_with("did you mean `CANN-HOME`?"), "{error}");
-    }
-
-    #[test]
-    fn a_denied_file_concerns_the_checks_that_may_rest_on_it() {
-        let site = "/usr/lib/python3/dist-packages/torch_npu/version.py";
-        for (id, path, rests) in [
-            ("NET-HCCN", "/etc/hccn.conf", true),
-            ("DEV-PCI", "/etc/hccn.conf", false),
-            ("SCAN-READ", "/etc/hccn.conf", true),
-            ("TNPU-RECORD", site, true),
-            ("HOST-GLIBC", site, true),
-            ("DEV-ACCESS", site, false),
-            ("PY-DUP", "/dev/davinci0", false),
-            ("VLLM-BUILD", "/sys/bus/pci/devices", true),
-            ("DEV-PCI", "/root", true),
-        ] {
-            assert_eq!(may_rest_on(id, path), rests, "{id} {path}");
-        }
     }
 
     #[test]
@@ -302,30 +166,17 @@ mod tests {
             let cli = crate::cli::Cli::parse_from(line);
             let Some(crate::cli::Command::Check(args)) = cli.command else { panic!() };
             let selected = select(&args.only, &args.skip).unwrap();
-            let asked = Asked { profile: args.profile, require_npu: false, only: &args.only };
-            let report = judge(&facts, &matrix, &selected, asked, &Skips::default());
+            let request = CheckRequest {
+                matrix: &matrix,
+                profile: args.profile,
+                require_npu: false,
+                selected: &selected,
+                only: &args.only,
+                skip_reason: &|_| None,
+            };
+            let report = run_checks(&facts, &request);
             report.no_verdict.iter().any(|text| text.en.contains("/etc/hccn.conf"))
         };
         assert!(blocked(&[]) && blocked(&["net"]) && !blocked(&["ms"]));
-    }
-
-    #[test]
-    fn a_family_needs_one_verdict_and_a_check_its_own() {
-        let result = |id: &'static str, verdict: Verdict| {
-            let reason = (verdict == Verdict::NotChecked).then(|| Text::new(id, id));
-            RuleResult { id, name: Text::new(id, id), verdict, reason }
-        };
-        let results = [
-            result("CANN-HOME", Verdict::Passed),
-            result("CANN-OWNER", Verdict::NotChecked),
-            result("DRV-PRESENT", Verdict::NotChecked),
-            result("DRV-LIBS", Verdict::NotApplicable),
-            result("VLLM-PLUGIN", Verdict::NotApplicable),
-        ];
-        let count = |name: &str| unanswered(&[name.to_owned()], &results).len();
-        assert_eq!((count("cann"), count("CANN-OWNER"), count("CANN-HOME")), (0, 1, 0));
-        assert_eq!((count("drv"), count("vllm"), count("VLLM-PLUGIN")), (1, 0, 0));
-        let both = ["cann".to_owned(), "CANN-OWNER".to_owned()];
-        assert_eq!(unanswered(&both, &results).len(), 1);
     }
 }

@@ -12,7 +12,7 @@ use pep440_rs::Version;
 
 use super::finish;
 use super::machine::this_machine;
-use super::output::{Output, print, say_aside};
+use super::output::{Output, print, print_to_stderr};
 use super::progress::Bar;
 use crate::cli::{Also, ConvertArgs};
 use audit::ops::{Tables, Target as Column};
@@ -387,10 +387,14 @@ fn show_patch(
     output.settle(&mut report);
     for exclude in idle_excludes {
         let said = sentence("convert_idle_exclude", &[("exclude", exclude.clone())]);
-        say_aside(said.get(output.lang()));
+        print_to_stderr(said.get(output.lang()));
     }
     for finding in report.findings.iter().filter(|finding| report.fails(finding)) {
-        say_aside(&format!("{}: {}", finding.severity.as_str(), finding.title.get(output.lang())));
+        print_to_stderr(&format!(
+            "{}: {}",
+            finding.severity.as_str(),
+            finding.title.get(output.lang())
+        ));
     }
     Ok(report.exit_status())
 }

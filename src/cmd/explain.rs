@@ -31,7 +31,7 @@ pub(super) fn run(args: &ExplainArgs, output: &Output) -> anyhow::Result<ExitSta
     for name in &args.names {
         match find(name) {
             Ok(found) => topics.extend(found),
-            Err(near) => unknown.push(complaint(name, &near)),
+            Err(near) => unknown.push(describe_unknown_name(name, &near)),
         }
     }
     if args.list || !topics.is_empty() {
@@ -87,7 +87,7 @@ fn all_families() -> Vec<Topic> {
     Catalog::builtin().families().map(Topic::Family).collect()
 }
 
-fn complaint(name: &str, near: &[String]) -> String {
+fn describe_unknown_name(name: &str, near: &[String]) -> String {
     let name = escape_line(name);
     if near.is_empty() {
         return format!(

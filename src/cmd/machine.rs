@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-use super::bundle::{is_bundle, member};
+use super::bundle_reader::{is_bundle, member};
 use super::output::read_argument;
 use crate::cli::{MachineArgs, ScanArgs};
 use facts::{FACTS_SCHEMA, Facts};

@@ -9,13 +9,11 @@ use anyhow::Context as _;
 use super::finish;
 use super::output::Output;
 use base::hash::{Hasher, Sha256};
-use base::report::{Evidence, ExitStatus, Outcome, RawFinding, Report};
-use data::{Catalog, KnownWheels};
+use base::report::{ExitStatus, Outcome, Report};
+use checks::published_wheel::{self, PublishedWheel};
+use data::Catalog;
 use machine::manifest::{Manifest, from_tree, from_wheel};
 use machine::sysroot::Sysroot;
-
-/// The id under which wheels are judged.
-const ID: &str = "TNPU-MANIFEST";
 
 /// Writes the manifest of a wheel or directory.
 pub(super) fn create(source: &Path, output: &Output) -> anyhow::Result<ExitStatus> {
@@ -25,7 +23,7 @@ pub(super) fn create(source: &Path, output: &Output) -> anyhow::Result<ExitStatu
     let manifest = if meta.is_dir() {
         from_tree(&Sysroot::tree(source)?)
     } else {
-        let file = open(source)?;
+        let file = open_regular(source)?;
         from_wheel(&file_name(source), file.metadata()?.len(), file)
     };
     let manifest = manifest.with_context(|| format!("cannot make a manifest of `{shown}`"))?;
@@ -38,45 +36,28 @@ pub(super) fn create(source: &Path, output: &Output) -> anyhow::Result<ExitStatu
 
 /// Compares wheels with the hashes of the published ones.
 pub(super) fn wheel_check(sources: &[PathBuf], output: &Output) -> anyhow::Result<ExitStatus> {
-    let wheels = wheels(sources)?;
+    let wheels = find_wheels(sources)?;
     anyhow::ensure!(!wheels.is_empty(), "there is no `torch_npu-*.whl` in what was given");
     let catalog = Catalog::builtin();
     let subject = sources.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     let mut report = Report::new("manifest", subject.join(" "));
     for path in &wheels {
-        catalog.record(ID, judge(path)?, &mut report);
+        catalog.record(published_wheel::ID, check_wheel(path)?, &mut report);
     }
     finish(report, output)
 }
 
-fn judge(path: &Path) -> anyhow::Result<Outcome> {
+/// Compares the hash of a wheel with the published one. Other wheels are not read.
+fn check_wheel(path: &Path) -> anyhow::Result<Outcome> {
     let name = file_name(path);
-    let Some(expected) = KnownWheels::builtin().wheel_sha256(&name) else {
-        return Ok(Outcome::blocked("not_upstream", name));
-    };
-    let found = hash(path)?;
-    if found == expected {
-        return Ok(Outcome::Passed);
-    }
-    let shown = path.display().to_string();
-    let evidence = Evidence::file(&shown).value(format!(
-        "sha256 {}, expected {}",
-        found.hex(),
-        expected.hex()
-    ));
-    let list = format!("known_wheels ({})", KnownWheels::builtin().as_of);
-    Ok(vec![
-        RawFinding::error(ID, "wheel")
-            .arg("path", &shown)
-            .arg("wheel", &name)
-            .evidence(evidence)
-            .evidence(Evidence::data(list).value(&name)),
-    ]
-    .into())
+    Ok(match PublishedWheel::find(&name) {
+        Some(wheel) => wheel.compare(hash_file(path)?, &path.display().to_string()),
+        None => PublishedWheel::unknown(name),
+    })
 }
 
-/// The wheels that were named, and those of torch_npu in the directories that were named.
-fn wheels(sources: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+/// Returns the named wheels, and those of torch_npu in named directories.
+fn find_wheels(sources: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut wheels = Vec::new();
     for source in sources {
         let shown = source.display();
@@ -98,10 +79,10 @@ fn wheels(sources: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     Ok(wheels)
 }
 
-fn hash(path: &Path) -> anyhow::Result<Sha256> {
+fn hash_file(path: &Path) -> anyhow::Result<Sha256> {
     use std::io::Read as _;
     let shown = path.display();
-    let mut file = open(path)?;
+    let mut file = open_regular(path)?;
     let mut hasher = Hasher::default();
     let mut chunk = vec![0_u8; 128 << 10];
     loop {
@@ -113,7 +94,7 @@ fn hash(path: &Path) -> anyhow::Result<Sha256> {
 }
 
 /// Opens a regular file: a pipe or a device would never end.
-fn open(path: &Path) -> anyhow::Result<File> {
+fn open_regular(path: &Path) -> anyhow::Result<File> {
     let shown = path.display();
     let meta = path.metadata().with_context(|| format!("cannot read `{shown}`"))?;
     anyhow::ensure!(meta.is_file(), "cannot read `{shown}`: it is no regular file");

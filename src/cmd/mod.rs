@@ -1,22 +1,24 @@
-//! One file per subcommand: gather, decide, hand a report to the renderer.
+//! The subcommands: from arguments and named files to calls of the layers below, and from their
+//! reports to the terminal and the exit status.
 
 mod audit_ops;
 mod bundle;
+mod bundle_reader;
 mod check;
+mod cleanup;
 mod compat;
-mod complaint;
 mod convert;
+mod error_message;
 mod explain;
 mod fleet;
-mod leftovers;
+mod input_guard;
 mod log_files;
 mod logger;
 mod machine;
 mod manifest;
 mod matrix;
 mod output;
-mod overwrite;
-mod place;
+mod output_file;
 mod progress;
 mod report;
 mod settings;
@@ -31,20 +33,20 @@ use anyhow::Context as _;
 
 use crate::cli::{Cli, Command, CompatArgs, ManifestCommand};
 use base::report::{ExitStatus, Report};
-pub use complaint::complaint;
+pub use error_message::format_error;
 pub use log_files::MachineFiles;
 use output::Output;
-use place::{Manner, replace, replaceable};
+use output_file::{ReplaceMode, check_replaceable, replace};
 use render::{Format, render};
-pub use usage::{parse, usage};
+pub use usage::{answer_usage_error, parse};
 
 /// Runs the subcommand that `cli` names.
 ///
-/// Afterwards `cli` says what the settings file decided, too.
+/// Afterwards `cli` includes the values of the settings file.
 ///
 /// # Errors
 ///
-/// What kept it from working, for [`complaint()`].
+/// Any failure that ended the run; [`format_error()`] formats it.
 pub fn run(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
     if let Some(level) = cli.output.log {
         logger::start(level);
@@ -60,11 +62,11 @@ pub fn run(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
 }
 
 fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
-    let settings = settings::settle(cli)?;
+    let settings = settings::apply(cli)?;
     let file = match &cli.command {
-        // There `--output` is the place of the converted tree.
+        // `--output` of `convert` is the converted tree.
         Some(Command::Convert(args)) => args.report.clone(),
-        // There it is a directory, or what is made.
+        // Here it is a directory, or the bundle itself.
         Some(Command::Man(_) | Command::Bundle(_)) => None,
         _ => cli.output.output.clone(),
     };
@@ -73,13 +75,13 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
             Command::Bundle(args) => args.output.as_ref(),
             _ => file.as_ref(),
         };
-        made.map_or(Ok(()), |made| overwrite::refuse(command, made))?;
+        made.map_or(Ok(()), |made| input_guard::refuse_overwrite(command, made))?;
     }
     if let Some(file) = &file {
-        writable_later(file)?;
+        check_writable(file)?;
     }
     let mut output = Output::new(&cli.output, file, settings);
-    let Some(command) = &cli.command else { return Ok(usage::guide(output.lang())) };
+    let Some(command) = &cli.command else { return Ok(usage::print_guide(output.lang())) };
     if let Command::TranslateError(args) = command
         && args.markdown
     {
@@ -108,7 +110,7 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
         Command::VerifyChild { order } => match ::verify::child::run(order)? {},
         Command::Explain(args) => {
             if let Some(errors) = &output.settings().errors {
-                translate_error::lay_over(errors)?;
+                translate_error::overlay_error_tables(errors)?;
             }
             explain::run(args, &output)
         }
@@ -125,10 +127,10 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
     }
 }
 
-/// Refuses an output that cannot be written before the work whose result it is to hold. A directory
-/// that is not there may be made by that very work.
-fn writable_later(file: &Path) -> anyhow::Result<()> {
-    match replaceable(file, Manner::Any) {
+/// Fails early if the output cannot be written. A missing directory is accepted, because the run
+/// may create it.
+fn check_writable(file: &Path) -> anyhow::Result<()> {
+    match check_replaceable(file, ReplaceMode::RenameOrWrite) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(error).with_context(|| format!("cannot write `{}`", file.display()))
         }
@@ -136,16 +138,16 @@ fn writable_later(file: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// As [`finish`], on standard error, where standard output carries something else.
-fn finish_aside(mut report: Report, output: &Output) -> anyhow::Result<ExitStatus> {
+/// As [`finish`], on standard error, for runs that use standard output for something else.
+fn finish_on_stderr(mut report: Report, output: &Output) -> anyhow::Result<ExitStatus> {
     output.settle(&mut report);
     output
-        .write_aside(|out, style| render(&report, output.format(), style, out))
+        .write_to_stderr(|out, style| render(&report, output.format(), style, out))
         .context("failed to write the report")?;
     Ok(report.exit_status())
 }
 
-/// As [`finish`], and writes the numbers of the report to another file, if one is named.
+/// As [`finish`], and writes metrics to another file if one is named.
 fn finish_with_metrics(
     mut report: Report,
     metrics: Option<&Path>,
@@ -154,14 +156,16 @@ fn finish_with_metrics(
     if let Some(path) = metrics {
         output.settle(&mut report);
         let style = output.style();
-        replace(path, Manner::Renamed, |out| render(&report, Format::Openmetrics, style, out))
-            .with_context(|| format!("failed to write `{}`", path.display()))?;
+        replace(path, ReplaceMode::RenameOnly, |out| {
+            render(&report, Format::Openmetrics, style, out)
+        })
+        .with_context(|| format!("failed to write `{}`", path.display()))?;
         return write_settled(&report, output);
     }
     finish(report, output)
 }
 
-/// Writes the report where the options say and returns the exit status that it stands for.
+/// Writes the report to its output and returns its exit status.
 fn finish(mut report: Report, output: &Output) -> anyhow::Result<ExitStatus> {
     output.settle(&mut report);
     write_settled(&report, output)

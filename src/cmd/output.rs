@@ -8,7 +8,7 @@ use machine::collect::read_clock;
 use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
 use std::path::{Path, PathBuf};
 
-use super::place::{Manner, replace};
+use super::output_file::{ReplaceMode, replace};
 use super::settings::Settings;
 use crate::cli::{ColorWhen, OutputArgs};
 use base::report::{FailOn, Report};
@@ -129,7 +129,7 @@ impl Output {
     }
 
     /// Lets `render` write to standard error, where standard output carries something else.
-    pub(super) fn write_aside(
+    pub(super) fn write_to_stderr(
         &self,
         render: impl FnOnce(&mut dyn Write, Style) -> io::Result<()>,
     ) -> io::Result<()> {
@@ -151,11 +151,10 @@ impl Output {
                 render(&mut out, self.style)?;
                 out.flush()
             }
-            Some(path) => {
-                replace(path, Manner::Any, |out| render(out, self.style)).map_err(|error| {
+            Some(path) => replace(path, ReplaceMode::RenameOrWrite, |out| render(out, self.style))
+                .map_err(|error| {
                     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-                })
-            }
+                }),
         }
     }
 }
@@ -168,7 +167,7 @@ pub(super) fn print(print: impl FnOnce(bool, &mut dyn Write) -> io::Result<()>) 
 }
 
 /// Says something on standard error, where the answer itself is on standard output.
-pub(super) fn say_aside(line: &str) {
+pub(super) fn print_to_stderr(line: &str) {
     let _ = writeln!(anstream::stderr(), "{}", base::text::escape_line(line));
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 
-use super::bundle::{is_bundle, member};
+use super::bundle_reader::{is_bundle, member};
 use super::output::{Output, read_argument_by};
 use crate::cli::ReportArgs;
 use base::report::ExitStatus;

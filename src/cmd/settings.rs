@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context as _, anyhow, bail};
 
-use super::output::{read_argument, say_aside};
+use super::output::{print_to_stderr, read_argument};
 use crate::cli::{Cli, Command, OutputArgs};
 use crate::config::{Config, Day, NAME, Skips};
 use base::text::{Lang, escape_line};
@@ -27,7 +27,7 @@ pub(super) struct Settings {
 }
 
 /// Reads the file, if there is one, and fills the options that were not given.
-pub(super) fn settle(cli: &mut Cli) -> anyhow::Result<Settings> {
+pub(super) fn apply(cli: &mut Cli) -> anyhow::Result<Settings> {
     let Some(path) = find(cli)? else { return Ok(Settings::default()) };
     let shown = path.display().to_string();
     log::info!("settings of {shown}");
@@ -73,8 +73,8 @@ fn find(cli: &Cli) -> anyhow::Result<Option<PathBuf>> {
         bail!("`{NAME}` is no regular file: remove it, or leave it aside with --no-config");
     }
     // What is examined may be hostile: it does not decide what is said about it.
-    if let Some(root) = examined(cli.command.as_ref())
-        && lies_in(&path, root)
+    if let Some(root) = examined_root(cli.command.as_ref())
+        && is_inside(&path, root)
     {
         let (file, root) = (path.display().to_string(), root.display().to_string());
         let said = sentence("settings_in_root", &[("file", file), ("root", root)]);
@@ -82,7 +82,7 @@ fn find(cli: &Cli) -> anyhow::Result<Option<PathBuf>> {
             bail!("{}", said.en);
         }
         if !cli.output.quiet {
-            say_aside(said.get(cli.output.lang.unwrap_or(Lang::En)));
+            print_to_stderr(said.get(cli.output.lang.unwrap_or(Lang::En)));
         }
         return Ok(None);
     }
@@ -90,7 +90,7 @@ fn find(cli: &Cli) -> anyhow::Result<Option<PathBuf>> {
 }
 
 /// The root that is examined, if it is not that of this machine.
-fn examined(command: Option<&Command>) -> Option<&Path> {
+fn examined_root(command: Option<&Command>) -> Option<&Path> {
     match command? {
         Command::Check(args) => args.scan.machine.root.as_deref(),
         Command::Compat(args) => args.machine.root.as_deref(),
@@ -100,7 +100,7 @@ fn examined(command: Option<&Command>) -> Option<&Path> {
 }
 
 /// Whether a file lies in a directory, links resolved. In doubt it does.
-fn lies_in(file: &Path, dir: &Path) -> bool {
+fn is_inside(file: &Path, dir: &Path) -> bool {
     let Ok(dir) = dir.canonicalize() else { return false };
     let inside = |path: &Path| path.canonicalize().map_or(true, |path| path.starts_with(&dir));
     // A link in the root that leads out of it was put there by whoever made the root.

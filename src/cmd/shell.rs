@@ -6,7 +6,7 @@ use clap::{Command, CommandFactory as _};
 use clap_complete::Shell;
 
 use super::output::Output;
-use super::place::{Manner, replace};
+use super::output_file::{ReplaceMode, replace};
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
 use base::report::ExitStatus;
 use base::text::{escape_line, nearest};
@@ -44,7 +44,7 @@ pub(super) fn man(args: &ManArgs, output: &Output) -> anyhow::Result<ExitStatus>
             .with_context(|| format!("cannot make the directory `{}`", dir.display()))?;
         for (name, page) in &pages {
             let path = dir.join(format!("{name}.1"));
-            replace(&path, Manner::Any, |out| out.write_all(page))
+            replace(&path, ReplaceMode::RenameOrWrite, |out| out.write_all(page))
                 .with_context(|| format!("cannot write `{}`", path.display()))?;
         }
         return Ok(ExitStatus::Clean);

@@ -1,5 +1,4 @@
-//! Reading the command line; what is said where it names nothing to do, or something that does not
-//! exist; and the version.
+//! Parses the command line, answers usage errors, and prints the guide and the version.
 #![expect(
     clippy::disallowed_methods,
     reason = "reads the arguments, writes to the terminal, and asks for the locale"
@@ -13,7 +12,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, FromArgMatches as _};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::output::{print, say_aside};
+use super::output::{print, print_to_stderr};
 use crate::cli::Cli;
 use crate::explain;
 use audit::ops::Tables;
@@ -23,8 +22,8 @@ use data::{KnownWheels, Matrix};
 use data::{sentence, word};
 use errcodes;
 
-/// What the subcommands answer, in the order in which one needs them: a command, and the key of its
-/// question in `data/ui.toml`.
+/// Example commands of the guide, in the order in which users need them, with the keys of their
+/// questions in `data/ui.toml`.
 const QUESTIONS: [(&str, &str); 9] = [
     ("check", "guide_check"),
     ("verify", "guide_verify"),
@@ -37,12 +36,12 @@ const QUESTIONS: [(&str, &str); 9] = [
     ("bundle", "guide_bundle"),
 ];
 
-/// Reads the command line. A variable that is set and empty says nothing, as one that is not set:
-/// so a job that passes on what its caller may have set need not ask whether there is something.
+/// Parses the command line. An empty environment variable counts as unset, so that jobs can pass
+/// on optional variables without a test.
 ///
 /// # Errors
 ///
-/// What clap says, also where help or the version was asked for.
+/// The error of clap, which is also the result of `--help` and `--version`.
 pub fn parse() -> Result<Cli, clap::Error> {
     let mut command = without_empty_variables(Cli::command());
     let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
@@ -59,9 +58,9 @@ fn without_empty_variables(command: clap::Command) -> clap::Command {
     command.mut_args(set).mut_subcommands(without_empty_variables)
 }
 
-/// Without a subcommand: what to do next. Nothing was examined, so that this is no success: a
-/// script in which the subcommand got lost must not read "all is well".
-pub(super) fn guide(lang: Lang) -> ExitStatus {
+/// Prints the guide for a run without a subcommand. The status is a failure, because a script that
+/// lost its subcommand must not read success.
+pub(super) fn print_guide(lang: Lang) -> ExitStatus {
     let widest = QUESTIONS.iter().map(|(command, _)| command.width()).max().unwrap_or(0);
     let mut lines = vec![word("guide_head", lang), String::new()];
     for (command, key) in QUESTIONS {
@@ -70,13 +69,14 @@ pub(super) fn guide(lang: Lang) -> ExitStatus {
     }
     lines.extend([String::new(), word("guide_tail", lang)]);
     for line in lines {
-        say_aside(&line);
+        print_to_stderr(&line);
     }
     ExitStatus::Failure
 }
 
-/// The language of what is said beside reports: as asked for, else as the variables say.
-pub(super) fn language(asked: Option<Lang>) -> Lang {
+/// Returns the language of messages outside reports: the requested one, else that of the
+/// environment.
+pub(super) fn choose_language(asked: Option<Lang>) -> Lang {
     let variable = |name: &str| std::env::var(name).ok();
     asked.unwrap_or_else(|| match variable("ASCEND_DOCTOR_LANG").as_deref() {
         Some("zh") => Lang::Zh,
@@ -85,42 +85,42 @@ pub(super) fn language(asked: Option<Lang>) -> Lang {
     })
 }
 
-/// Answers a command line that clap refuses, or that asks for help or the version.
-pub fn usage(error: &clap::Error) -> anyhow::Result<ExitStatus> {
+/// Answers a command line that clap rejects, `--help` and `--version`.
+pub fn answer_usage_error(error: &clap::Error) -> anyhow::Result<ExitStatus> {
     match error.kind() {
         ErrorKind::DisplayVersion => {
-            let text = version();
+            let text = describe_version();
             print(|_, out| out.write_all(text.as_bytes()))?;
             return Ok(ExitStatus::Clean);
         }
         ErrorKind::InvalidSubcommand => {
             error.print()?;
             if let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidSubcommand)
-                && let Some(command) = meant(wrong)
+                && let Some(command) = find_command_for(wrong)
             {
-                let lang = language(None);
+                let lang = choose_language(None);
                 let _ = writeln!(anstream::stderr(), "\n{}", word("guide_meant", lang));
-                say_aside(&format!("  ascend-doctor {command}"));
+                print_to_stderr(&format!("  ascend-doctor {command}"));
             }
         }
-        ErrorKind::InvalidUtf8 => say_aside(&not_utf8(std::env::args_os())),
+        ErrorKind::InvalidUtf8 => print_to_stderr(&describe_non_utf8(std::env::args_os())),
         _ => error.print()?,
     }
     Ok(if error.exit_code() == 0 { ExitStatus::Clean } else { ExitStatus::Failure })
 }
 
-/// Which argument cannot be read, since clap does not say it.
-fn not_utf8(mut arguments: impl Iterator<Item = std::ffi::OsString>) -> String {
+/// Names the argument that is not UTF-8, because clap does not.
+fn describe_non_utf8(mut arguments: impl Iterator<Item = std::ffi::OsString>) -> String {
     let wrong = arguments.find(|argument| argument.to_str().is_none()).unwrap_or_default();
     let shown = wrong.as_encoded_bytes().escape_ascii().to_string();
-    let lang = language(None);
+    let lang = choose_language(None);
     let said = sentence("argument_not_utf8", &[("argument", shown)]);
     let colon = if lang == Lang::Zh { "：" } else { ": " };
     format!("{}{colon}{}", word("error", lang), said.get(lang))
 }
 
-/// The command that takes what was given as one: a code, an id, a log, a model.
-fn meant(wrong: &str) -> Option<String> {
+/// Returns the command that accepts `wrong` as an argument: a code, an id, a log or a model.
+fn find_command_for(wrong: &str) -> Option<String> {
     let quoted = shell_quote(wrong);
     if errcodes::answer(wrong).is_known() {
         return Some(format!("translate-error {quoted}"));
@@ -140,8 +140,8 @@ fn meant(wrong: &str) -> Option<String> {
     })
 }
 
-/// The version of the program, and the dates of what it knows.
-fn version() -> String {
+/// Returns the version of the program and the dates of its tables.
+fn describe_version() -> String {
     use std::env::consts::{ARCH, OS};
     let libc = if cfg!(target_env = "musl") { "musl" } else { "glibc" };
     let columns = &Tables::get().columns;
@@ -169,8 +169,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_version_dates_every_kind_of_data() {
-        let text = version();
+    fn version_dates_every_kind_of_data() {
+        let text = describe_version();
         let first = format!("ascend-doctor {}", env!("CARGO_PKG_VERSION"));
         assert_eq!(text.lines().next(), Some(first.as_str()));
         let dates = regex::Regex::new(r"(?m)^[a-z ]+  (20\d\d-\d\d-\d\d)( |$)").unwrap();
@@ -178,17 +178,17 @@ mod tests {
     }
 
     #[test]
-    fn an_argument_that_is_no_text_is_named() {
+    fn non_utf8_argument_is_named() {
         use std::os::unix::ffi::OsStringExt as _;
         let given = ["explain".into(), std::ffi::OsString::from_vec(b"caf\xe9".to_vec())];
-        let said = not_utf8(given.into_iter());
+        let said = describe_non_utf8(given.into_iter());
         assert!(said.contains("`caf\\xe9`"), "{said}");
     }
 
     #[test]
-    fn what_is_no_subcommand_may_be_the_argument_of_one() {
-        assert_eq!(meant("507035").as_deref(), Some("translate-error 507035"));
-        assert_eq!(meant("CANN-HOME").as_deref(), Some("explain CANN-HOME"));
-        assert_eq!(meant("nothing of the kind"), None);
+    fn unknown_subcommand_is_matched_to_a_command() {
+        assert_eq!(find_command_for("507035").as_deref(), Some("translate-error 507035"));
+        assert_eq!(find_command_for("CANN-HOME").as_deref(), Some("explain CANN-HOME"));
+        assert_eq!(find_command_for("nothing of the kind"), None);
     }
 }

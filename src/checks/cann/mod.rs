@@ -8,24 +8,25 @@ mod presence;
 #[cfg(test)]
 mod tests;
 
-use super::{Check, Context};
+use super::check::Area;
+use super::{Check, Context, Family};
 use base::report::Outcome;
 use facts::CannInstall;
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[
-    Check { id: "CANN-FOUND", run: presence::found },
-    Check { id: "CANN-LINKS", run: presence::links },
-    Check { id: "CANN-HOME", run: presence::home },
-    Check { id: "CANN-ENV", run: environment::complete },
-    Check { id: "CANN-MIXED", run: environment::mixed },
-    Check { id: "CANN-ARCH", run: content::arch },
-    Check { id: "CANN-PARTIAL", run: content::partial },
-    Check { id: "CANN-COMPONENTS", run: content::components },
-    Check { id: "CANN-OPS", run: ops::installed },
-    Check { id: "CANN-OPS-CHIP", run: ops::chip },
-    Check { id: "CANN-CUSTOMOPP", run: content::custom_opp },
-    Check { id: "CANN-OWNER", run: content::owner },
+    Check::new(Family::Cann, "CANN-FOUND", presence::found).concludes_from(&[Area::AnyCann]),
+    Check::new(Family::Cann, "CANN-LINKS", presence::links),
+    Check::new(Family::Cann, "CANN-HOME", presence::home),
+    Check::new(Family::Cann, "CANN-ENV", environment::complete),
+    Check::new(Family::Cann, "CANN-MIXED", environment::mixed),
+    Check::new(Family::Cann, "CANN-ARCH", content::arch),
+    Check::new(Family::Cann, "CANN-PARTIAL", content::partial),
+    Check::new(Family::Cann, "CANN-COMPONENTS", content::components),
+    Check::new(Family::Cann, "CANN-OPS", ops::installed),
+    Check::new(Family::Cann, "CANN-OPS-CHIP", ops::chip),
+    Check::new(Family::Cann, "CANN-CUSTOMOPP", content::custom_opp),
+    Check::new(Family::Cann, "CANN-OWNER", content::owner).concludes_from(&[]).reports_access(),
 ];
 
 /// Packages that do nothing without CANN.

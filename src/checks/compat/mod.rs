@@ -12,20 +12,20 @@ mod vllm;
 
 use pep440_rs::Version;
 
-use super::{Check, Context};
+use super::{Check, Context, Family};
 use base::report::{Evidence, Outcome, Severity};
 use base::version::{CannVersion, Stage};
 use facts::{CannInstall, Dist, Facts};
 
 /// The checks that rest on the matrix, of several families.
 pub(super) const CHECKS: &[Check] = &[
-    Check { id: "DRV-CANN", run: driver::with_cann },
-    Check { id: "DRV-FEATURES", run: driver::features },
-    Check { id: "PY-NUMPY", run: numpy::numpy },
-    Check { id: "TNPU-MATRIX", run: torch_npu::with_cann },
-    Check { id: "VLLM-PAIR", run: vllm::pair },
-    Check { id: "VLLM-STACK", run: vllm::stack },
-    Check { id: "MS-CANN", run: mindspore::with_cann },
+    Check::new(Family::Driver, "DRV-CANN", driver::with_cann),
+    Check::new(Family::Driver, "DRV-FEATURES", driver::features),
+    Check::new(Family::Python, "PY-NUMPY", numpy::numpy),
+    Check::new(Family::TorchNpu, "TNPU-MATRIX", torch_npu::with_cann),
+    Check::new(Family::Vllm, "VLLM-PAIR", vllm::pair),
+    Check::new(Family::Vllm, "VLLM-STACK", vllm::stack),
+    Check::new(Family::MindSpore, "MS-CANN", mindspore::with_cann),
 ];
 
 /// The CANN that a workload would use.

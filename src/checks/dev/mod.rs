@@ -4,15 +4,15 @@ mod access;
 mod nodes;
 mod pci;
 
-use super::Check;
+use super::{Check, Family};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[
-    Check { id: "DEV-PCI", run: pci::bus },
-    Check { id: "DEV-COUNT", run: pci::count },
-    Check { id: "DEV-MANAGER", run: nodes::manager },
-    Check { id: "DEV-TYPE", run: nodes::kind },
-    Check { id: "DEV-MODE", run: access::mode },
-    Check { id: "DEV-ACCESS", run: access::access },
-    Check { id: "DEV-GROUP", run: access::group },
+    Check::new(Family::Device, "DEV-PCI", pci::bus),
+    Check::new(Family::Device, "DEV-COUNT", pci::count),
+    Check::new(Family::Device, "DEV-MANAGER", nodes::manager),
+    Check::new(Family::Device, "DEV-TYPE", nodes::kind),
+    Check::new(Family::Device, "DEV-MODE", access::mode),
+    Check::new(Family::Device, "DEV-ACCESS", access::access),
+    Check::new(Family::Device, "DEV-GROUP", access::group),
 ];

@@ -5,12 +5,12 @@ mod mounts;
 mod npu_smi;
 mod present;
 
-use super::Check;
+use super::{Check, Family};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[
-    Check { id: "DRV-PRESENT", run: present::present },
-    Check { id: "DRV-MOUNTS", run: mounts::mounts },
-    Check { id: "DRV-FIRMWARE", run: firmware::firmware },
-    Check { id: "DRV-NPUSMI", run: npu_smi::npu_smi },
+    Check::new(Family::Driver, "DRV-PRESENT", present::present),
+    Check::new(Family::Driver, "DRV-MOUNTS", mounts::mounts),
+    Check::new(Family::Driver, "DRV-FIRMWARE", firmware::firmware),
+    Check::new(Family::Driver, "DRV-NPUSMI", npu_smi::npu_smi),
 ];

@@ -7,17 +7,17 @@ mod preload;
 mod switches;
 mod visible;
 
-use super::{Check, Context};
+use super::{Check, Context, Family};
 use base::report::Outcome;
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[
-    Check { id: "ENV-VISIBLE", run: visible::visible },
-    Check { id: "ENV-ALLOC", run: alloc::alloc },
-    Check { id: "ENV-UNKNOWN", run: names::unknown },
-    Check { id: "ENV-DEBUG", run: switches::debug },
-    Check { id: "ENV-PATHSEC", run: paths::paths },
-    Check { id: "ENV-PRELOAD", run: preload::preload },
+    Check::new(Family::Environment, "ENV-VISIBLE", visible::visible),
+    Check::new(Family::Environment, "ENV-ALLOC", alloc::alloc),
+    Check::new(Family::Environment, "ENV-UNKNOWN", names::unknown),
+    Check::new(Family::Environment, "ENV-DEBUG", switches::debug),
+    Check::new(Family::Environment, "ENV-PATHSEC", paths::paths),
+    Check::new(Family::Environment, "ENV-PRELOAD", preload::preload),
 ];
 
 /// The value of a variable, or why there is none to judge.

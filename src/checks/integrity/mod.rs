@@ -7,16 +7,18 @@ mod tests;
 use data::sentence;
 use std::collections::BTreeSet;
 
-use super::{Check, Context};
-use base::report::{Evidence, Outcome, RawFinding};
+use super::check::Area;
+use super::{Check, Context, Family};
+use base::report::{Evidence, Found, Outcome};
 use data::KnownWheels;
 use facts::{FileDifference, PackageIntegrity, PthCode};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[
-    Check { id: "TNPU-RECORD", run: record },
-    Check { id: "TNPU-MANIFEST", run: manifest },
-    Check { id: "TNPU-UNLISTED", run: unlisted },
+    Check::new(Family::TorchNpu, "TNPU-RECORD", record),
+    Check::new(Family::TorchNpu, "TNPU-MANIFEST", manifest)
+        .concludes_from(&[Area::Packages, Area::Record]),
+    Check::new(Family::TorchNpu, "TNPU-UNLISTED", unlisted),
 ];
 
 /// The most files that a finding shows.

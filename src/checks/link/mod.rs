@@ -13,26 +13,28 @@ mod tests;
 use data::sentence;
 use std::collections::BTreeSet;
 
-use super::{Check, Context, npu};
-use base::report::{Evidence, RawFinding, UNKNOWN_VERSION};
+use super::check::Area;
+use super::{Check, Context, Family, npu};
+use base::report::{Evidence, Found, UNKNOWN_VERSION};
 use facts::{LinkedObject, MissingLibrary};
 
 /// The checks of this group, of several families.
 pub(super) const CHECKS: &[Check] = &[
-    Check { id: "HOST-ARCH", run: files::arch },
-    Check { id: "HOST-GLIBC", run: system::glibc },
-    Check { id: "HOST-STDCXX", run: system::stdcxx },
-    Check { id: "HOST-LIBGOMP", run: system::libgomp },
-    Check { id: "DRV-LIBS", run: driver::libraries },
-    Check { id: "DRV-STUB", run: driver::stub },
-    Check { id: "NNAL-PRESENT", run: nnal::present },
-    Check { id: "NNAL-VERSION", run: nnal::version },
-    Check { id: "NNAL-ABI", run: nnal::abi },
-    Check { id: "TNPU-ELF", run: files::elf },
-    Check { id: "TNPU-LINK", run: libraries::torch_npu },
-    Check { id: "TNPU-SYMBOLS", run: symbols::symbols },
-    Check { id: "TNPU-ABI", run: symbols::abi },
-    Check { id: "MOONCAKE-LIB", run: libraries::mooncake },
+    Check::new(Family::Host, "HOST-ARCH", files::arch),
+    Check::new(Family::Host, "HOST-GLIBC", system::glibc),
+    Check::new(Family::Host, "HOST-STDCXX", system::stdcxx),
+    Check::new(Family::Host, "HOST-LIBGOMP", system::libgomp),
+    Check::new(Family::Driver, "DRV-LIBS", driver::libraries),
+    Check::new(Family::Driver, "DRV-STUB", driver::stub),
+    Check::new(Family::Nnal, "NNAL-PRESENT", nnal::present),
+    Check::new(Family::Nnal, "NNAL-VERSION", nnal::version),
+    Check::new(Family::Nnal, "NNAL-ABI", nnal::abi),
+    Check::new(Family::TorchNpu, "TNPU-ELF", files::elf),
+    Check::new(Family::TorchNpu, "TNPU-LINK", libraries::torch_npu)
+        .concludes_from(&[Area::Libraries]),
+    Check::new(Family::TorchNpu, "TNPU-SYMBOLS", symbols::symbols),
+    Check::new(Family::TorchNpu, "TNPU-ABI", symbols::abi),
+    Check::new(Family::Mooncake, "MOONCAKE-LIB", libraries::mooncake),
 ];
 
 /// Most pieces of evidence of one kind.

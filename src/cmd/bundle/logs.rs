@@ -1,16 +1,17 @@
-//! The ends of the logs that may say what happened: the newest first, within a limit.
+//! Collects the ends of logs: those that the user named, then the newest of CANN and the driver,
+//! within a size limit.
 
 use std::collections::BTreeSet;
 
-use super::text::{Unpacking, readable, unpacked};
+use super::text::{UnpackBudget, strip_nul_bytes, unpack_end};
 use facts::FileKind;
 use machine::sysroot::{ReadError, SysFile, Sysroot};
 
-/// The most files that are looked at.
+/// Maximum number of files in a search.
 const FILES: usize = 20_000;
-/// How deep directories are searched.
+/// Maximum depth of a search.
 const DEPTH: usize = 6;
-/// The least share of the limit that a log gets, in bytes.
+/// Minimum share of the limit for a log, in bytes.
 const SHARE: u64 = 256 << 10;
 
 /// The end of a log.
@@ -18,71 +19,76 @@ const SHARE: u64 = 256 << 10;
 pub(super) struct Tail {
     /// Its path on the examined machine.
     pub(super) path: String,
-    /// Its size there, in bytes; of a compressed one what it unpacks to.
+    /// Its size there, in bytes, after decompression.
     pub(super) size: u64,
     /// Whether this is only the end of it.
     pub(super) cut: bool,
     /// Whether it was compressed.
     pub(super) compressed: bool,
-    /// How many NUL bytes were taken out.
+    /// Number of removed NUL bytes.
     pub(super) nul: u64,
-    /// The last lines of it.
+    /// Its last lines.
     pub(super) text: Vec<u8>,
 }
 
-/// What does not go in.
+/// A file that is not in the bundle.
 #[derive(Debug)]
-pub(super) struct Left {
+pub(super) struct OmittedFile {
     /// The path.
     pub(super) path: String,
     /// Why.
     pub(super) why: String,
-    /// Who misses it.
-    pub(super) missed: Missed,
+    /// Whether the omission matters.
+    pub(super) missed: Omission,
 }
 
-/// Who misses what does not go in.
+/// Whether an omission matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Missed {
-    /// Who named it with `--add`, or a directory in which it lies.
-    Named,
-    /// Who helps: it is a log, and could not be read.
-    Log,
-    /// Nobody: it has no content of its own, or the limit did what it is for.
-    Nobody,
+pub(super) enum Omission {
+    /// The user named the file or its directory with `--add`.
+    Requested,
+    /// A log that could not be read.
+    UnreadLog,
+    /// A file without content, or one beyond the size limit.
+    Expected,
 }
 
-/// What goes in, and what does not.
+/// The collected logs, and the files left out.
 #[derive(Debug, Default)]
-pub(super) struct Tails {
+pub(super) struct LogTails {
     pub(super) taken: Vec<Tail>,
-    pub(super) left_out: Vec<Left>,
+    pub(super) left_out: Vec<OmittedFile>,
 }
 
-/// A log that is looked for.
+/// A log found by a search.
 #[derive(Debug)]
 struct Log {
     modified: i64,
     path: String,
-    missed: Missed,
+    missed: Omission,
 }
 
 /// Reads the ends of the logs `own` (named by the user) on this machine, `here`, and of those of CANN
 /// and the driver `there`.
-pub(super) fn tails(here: &Sysroot, own: &[String], there: &Sysroot, limit: u64) -> Tails {
-    let mut found = Tails::default();
-    let mut first = Search::new(here, &|_| true, Missed::Named);
+pub(super) fn collect_tails(
+    here: &Sysroot,
+    own: &[String],
+    there: &Sysroot,
+    limit: u64,
+) -> LogTails {
+    let mut found = LogTails::default();
+    let mut first = LogSearch::new(here, &|_| true, Omission::Requested);
     for path in own {
-        first.named(path);
+        first.add_named(path);
     }
-    let mut usual = Search::new(there, &is_log, Missed::Log);
-    for Usual { path, asked } in places(there) {
-        usual.place(&path, asked);
+    let mut usual = LogSearch::new(there, &is_log, Omission::UnreadLog);
+    for LogLocation { path, asked } in list_locations(there) {
+        usual.add_location(&path, asked);
     }
-    found.left_out.append(&mut first.passed);
-    // What has no content in the usual places nobody asked for.
-    usual.passed.retain(|left| left.missed != Missed::Nobody);
-    found.left_out.append(&mut usual.passed);
+    found.left_out.append(&mut first.omitted);
+    // Files without content in unnamed directories are not reported.
+    usual.omitted.retain(|left| left.missed != Omission::Expected);
+    found.left_out.append(&mut usual.omitted);
     let (mut first, mut usual) = (first.logs, usual.logs);
     let newest_first = |a: &Log, b: &Log| (b.modified, &b.path).cmp(&(a.modified, &a.path));
     first.sort_by(newest_first);
@@ -90,46 +96,46 @@ pub(super) fn tails(here: &Sysroot, own: &[String], there: &Sysroot, limit: u64)
     let mut seen = BTreeSet::new();
     usual.retain(|log| seen.insert(log.path.clone()));
 
-    // What the user names comes first, and whole if it can.
+    // Named files come first, complete if possible.
     let whole = first.into_iter().map(|log| (here, log, u64::MAX));
     let share = SHARE.max(limit / 16);
     let parts = usual.into_iter().map(|log| (there, log, share));
     let mut left = limit;
-    let mut unpacking = Unpacking::default();
+    let mut unpacking = UnpackBudget::default();
     for (sysroot, Log { path, missed, .. }, share) in whole.chain(parts) {
         let most = left.min(share);
         if most == 0 {
             let why = "the limit of --limit was reached".to_owned();
-            let missed = if own.contains(&path) { missed } else { Missed::Nobody };
-            found.left_out.push(Left { path, why, missed });
+            let missed = if own.contains(&path) { missed } else { Omission::Expected };
+            found.left_out.push(OmittedFile { path, why, missed });
             continue;
         }
-        match tail(sysroot, &path, most, &mut unpacking) {
+        match read_tail(sysroot, &path, most, &mut unpacking) {
             Ok(tail) => {
                 left -= (tail.text.len() as u64).min(left);
                 found.taken.push(tail);
             }
-            Err(why) => found.left_out.push(Left { path, why, missed }),
+            Err(why) => found.left_out.push(OmittedFile { path, why, missed }),
         }
     }
     found
 }
 
-/// A place in which logs are looked for unasked.
-struct Usual {
+/// A directory that is searched without being named.
+struct LogLocation {
     path: String,
-    /// Whether it is that of the user under examination.
+    /// Whether it belongs to the examined user.
     asked: bool,
 }
 
-/// Where CANN and the driver write their logs.
-fn places(sysroot: &Sysroot) -> Vec<Usual> {
+/// Lists the log directories of CANN and the driver.
+fn list_locations(sysroot: &Sysroot) -> Vec<LogLocation> {
     let env = sysroot.env();
     let own = |name: &str, below: &str| {
-        Some(Usual { path: format!("{}{below}", env.get(name)?), asked: true })
+        Some(LogLocation { path: format!("{}{below}", env.get(name)?), asked: true })
     };
-    let other = |path: &str| Some(Usual { path: path.to_owned(), asked: false });
-    let mut places: Vec<Usual> = [
+    let other = |path: &str| Some(LogLocation { path: path.to_owned(), asked: false });
+    let mut places: Vec<LogLocation> = [
         own("ASCEND_PROCESS_LOG_PATH", ""),
         own("ASCEND_WORK_PATH", "/log"),
         own("HOME", "/ascend/log"),
@@ -146,7 +152,7 @@ fn places(sysroot: &Sysroot) -> Vec<Usual> {
     places
 }
 
-/// Whether a file in the usual places is a log, as it is or compressed.
+/// Whether a file name is that of a log, plain or compressed.
 fn is_log(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let plain = lower.strip_suffix(".gz").unwrap_or(&lower);
@@ -154,32 +160,33 @@ fn is_log(name: &str) -> bool {
 }
 
 /// A search for logs.
-struct Search<'a> {
+struct LogSearch<'a> {
     sysroot: &'a Sysroot,
     wanted: &'a dyn Fn(&str) -> bool,
-    /// Who misses what it finds.
-    missed: Missed,
+    /// The kind of omission if a file cannot be read.
+    missed: Omission,
     logs: Vec<Log>,
-    passed: Vec<Left>,
+    omitted: Vec<OmittedFile>,
 }
 
-impl<'a> Search<'a> {
-    fn new(sysroot: &'a Sysroot, wanted: &'a dyn Fn(&str) -> bool, missed: Missed) -> Self {
-        Self { sysroot, wanted, missed, logs: Vec::new(), passed: Vec::new() }
+impl<'a> LogSearch<'a> {
+    fn new(sysroot: &'a Sysroot, wanted: &'a dyn Fn(&str) -> bool, missed: Omission) -> Self {
+        Self { sysroot, wanted, missed, logs: Vec::new(), omitted: Vec::new() }
     }
 
-    /// A place that may not be there. That one of others may not even be looked for says nothing.
-    fn place(&mut self, path: &str, asked: bool) {
+    /// Searches a directory that may be missing. Missing access to directories of other users is
+    /// not reported.
+    fn add_location(&mut self, path: &str, asked: bool) {
         match self.sysroot.lstat(path) {
             Err(ReadError::NotFound) => {}
-            Err(error) if asked => self.pass(path, error.to_string(), self.missed),
+            Err(error) if asked => self.omit(path, error.to_string(), self.missed),
             _ => self.gather(path, 0),
         }
     }
 
-    /// What the user named: that nothing can be had of it is said.
-    fn named(&mut self, path: &str) {
-        let before = (self.logs.len(), self.passed.len());
+    /// Searches a path that the user named, and reports why it has no files.
+    fn add_named(&mut self, path: &str) {
+        let before = (self.logs.len(), self.omitted.len());
         let why = match self.sysroot.stat(path) {
             Err(error) => error.to_string(),
             Ok(stat) if stat.kind == FileKind::Directory => {
@@ -187,7 +194,7 @@ impl<'a> Search<'a> {
                     error.to_string()
                 } else {
                     self.gather(path, 0);
-                    if before != (self.logs.len(), self.passed.len()) {
+                    if before != (self.logs.len(), self.omitted.len()) {
                         return;
                     }
                     "there is no file in it".to_owned()
@@ -199,7 +206,7 @@ impl<'a> Search<'a> {
             }
             Ok(stat) => ReadError::NotRegular(stat.kind.describe()).to_string(),
         };
-        self.pass(path, why, self.missed);
+        self.omit(path, why, self.missed);
     }
 
     fn gather(&mut self, path: &str, depth: usize) {
@@ -213,7 +220,7 @@ impl<'a> Search<'a> {
                 path: path.to_owned(),
                 missed: self.missed,
             }),
-            // A link that was named is followed; one in a directory may lead in a circle.
+            // Only named links are followed, because links in directories may form a cycle.
             FileKind::Link if depth == 0 => {
                 if let Ok(real) = self.sysroot.real(path) {
                     self.gather(&real, 1);
@@ -221,7 +228,7 @@ impl<'a> Search<'a> {
             }
             FileKind::Directory => {
                 let entries = self.sysroot.entries(path).unwrap_or_else(|error| {
-                    self.pass(path, error.to_string(), self.missed);
+                    self.omit(path, error.to_string(), self.missed);
                     Vec::new()
                 });
                 for (name, kind) in entries {
@@ -234,7 +241,7 @@ impl<'a> Search<'a> {
                         FileKind::File => {}
                         other => {
                             let why = ReadError::NotRegular(other.describe()).to_string();
-                            self.pass(&below, why, Missed::Nobody);
+                            self.omit(&below, why, Omission::Expected);
                         }
                     }
                 }
@@ -243,20 +250,20 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Notes what was found and is not looked at.
-    fn pass(&mut self, path: &str, why: String, missed: Missed) {
-        if self.passed.len() < FILES {
-            self.passed.push(Left { path: path.to_owned(), why, missed });
+    /// Records a file that is left out.
+    fn omit(&mut self, path: &str, why: String, missed: Omission) {
+        if self.omitted.len() < FILES {
+            self.omitted.push(OmittedFile { path: path.to_owned(), why, missed });
         }
     }
 }
 
 /// At most the last `most` bytes, from the beginning of a line on.
-fn tail(
+fn read_tail(
     sysroot: &Sysroot,
     path: &str,
     most: u64,
-    unpacking: &mut Unpacking,
+    unpacking: &mut UnpackBudget,
 ) -> Result<Tail, String> {
     let file: SysFile = sysroot.open(path).map_err(|error| error.to_string())?;
     if file.is_partial() {
@@ -266,24 +273,24 @@ fn tail(
     let count = file.read_at(&mut head, 0).map_err(|error| error.to_string())?;
     let compressed = count == 2 && head == [0x1f, 0x8b];
     let (mut text, size) =
-        if compressed { unpacked(&file, most, unpacking)? } else { plain(&file, most)? };
+        if compressed { unpack_end(&file, most, unpacking)? } else { read_end(&file, most)? };
     let cut = (text.len() as u64) < size;
     if cut {
         let line = text.iter().position(|&byte| byte == b'\n').map_or(text.len(), |at| at + 1);
         text.drain(..line);
     }
-    let nul = readable(&mut text)?;
+    let nul = strip_nul_bytes(&mut text)?;
     Ok(Tail { path: path.to_owned(), size, cut, compressed, nul, text })
 }
 
 /// The last bytes of a file, and its size.
-fn plain(file: &SysFile, most: u64) -> Result<(Vec<u8>, u64), String> {
+fn read_end(file: &SysFile, most: u64) -> Result<(Vec<u8>, u64), String> {
     let size = file.len();
     let begin = size.saturating_sub(most);
     let mut text = vec![0; usize::try_from(size - begin).map_err(|_| "it is too large")?];
     let count = file.read_at(&mut text, begin).map_err(|error| error.to_string())?;
     text.truncate(count);
-    // What became shorter while it was read is there as it is now.
+    // The file may have been truncated after its size was read.
     Ok((text, begin + count as u64))
 }
 
@@ -292,7 +299,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn logs_are_known_by_name() {
+    fn logs_are_recognized_by_name() {
         for name in ["plog-1_20260101.log", "device-0.log.1.gz", "a.txt", "A.LOG.GZ"] {
             assert!(is_log(name), "{name}");
         }

@@ -1,11 +1,10 @@
-//! `bundle`: everything that somebody elsewhere needs to help, in one file, without secrets.
+//! `bundle`: packs facts, a report, logs and recorded files into one redacted archive.
 #![expect(
     clippy::disallowed_methods,
-    reason = "reads back what it recorded in a directory of its own"
+    reason = "reads back its own recording from a temporary directory"
 )]
 
 mod logs;
-mod open;
 mod pack;
 mod text;
 
@@ -16,34 +15,34 @@ use anyhow::{Context as _, anyhow, ensure};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::check;
+use super::bundle_reader::TOP;
 use super::machine::{open_machine, this_machine, wanted};
 use super::output::{Output, print};
-use super::place::{Manner, replace, replaceable, staging};
+use super::output_file::{ReplaceMode, check_replaceable, create_private_dir, replace};
 use crate::cli::BundleArgs;
 use base::redact::{self, Redactor};
 use base::report::ExitStatus;
 use base::text::{Text, escape_line};
+use checks::verdict::run_all_checks;
 use data::{sentence, words};
 use facts::Facts;
-use logs::{Left, Missed, Tails};
+use logs::{LogTails, Omission, OmittedFile};
 use machine::collect;
 use machine::sysroot::Sysroot;
-pub(super) use open::{is_bundle, member};
-use pack::{Entry, Pack, TOP};
+use pack::{Entry, Pack};
 use render::{Format, Style, read_document, render, render_documents, write_json};
 
 /// The name of the bundle where none is given.
 const NAME: &str = "ascend-doctor-bundle.tar.gz";
 /// The largest recorded file whose content is read again to be redacted, in bytes.
-const WHOLE: u64 = 16 << 20;
+const MAX_REDACTED: u64 = 16 << 20;
 /// Smaller files may lie in the directory itself, without a block of their own, in bytes.
-const UNREAD: u64 = 1 << 20;
+const MIN_SPARSE: u64 = 1 << 20;
 
-/// How much of what is missed is named; all of it stands in `MANIFEST.json`.
-const TOLD: usize = 10;
+/// Number of omitted files shown; `MANIFEST.json` lists all.
+const SHOWN: usize = 10;
 
-/// What is in a bundle: `MANIFEST.json`.
+/// The list of contents, `MANIFEST.json`.
 #[derive(Serialize)]
 struct Manifest {
     schema: &'static str,
@@ -71,42 +70,46 @@ pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStat
         "`{NAME}` is there already: say with `--output` where the bundle goes"
     );
     if !piped {
-        replaceable(&path, Manner::Any)
+        check_replaceable(&path, ReplaceMode::RenameOrWrite)
             .with_context(|| format!("cannot write `{}`", path.display()))?;
     }
-    // What is named lies here, whatever machine is examined.
+    // Named files are on this machine, whichever machine is examined.
     let here = this_machine();
-    let own = own(&args.add, &here)?;
-    let dir = staging()?;
+    let own = resolve_added(&args.add, &here)?;
+    let dir = create_private_dir()?;
     let machine = dir.get().path().join("machine");
     let (facts, there) = record(args, &machine)?;
-    let tails = logs::tails(&here, &own, &there, args.limit << 20);
+    let tails = logs::collect_tails(&here, &own, &there, args.limit << 20);
     let machines: &[&Sysroot] = if own.is_empty() { &[&there] } else { &[&there, &here] };
-    let mut redactor = Redactor::new(args.redact, names(&facts, machines));
+    let mut redactor = Redactor::new(args.redact, collect_names(&facts, machines));
     let mut made = None;
     let mut fill = |out: &mut dyn Write| {
-        let mut out = Counted { out, count: 0 };
+        let mut out = CountingWriter { out, count: 0 };
         let manifest = write(&mut out, args, output, &facts, &machine, &tails, &mut redactor)?;
         made = Some((manifest, out.count));
         Ok(())
     };
-    if piped { print(|_, out| fill(out)) } else { replace(&path, Manner::Any, fill) }
-        .with_context(|| format!("cannot write `{}`", path.display()))?;
+    if piped {
+        print(|_, out| fill(out))
+    } else {
+        replace(&path, ReplaceMode::RenameOrWrite, fill)
+    }
+    .with_context(|| format!("cannot write `{}`", path.display()))?;
     let (manifest, size) = made.context("the bundle was not written")?;
-    let written = Written { path: &path, piped, size, taken_out: redactor.count() };
-    tell(&written, &manifest, &tails, output)?;
-    // What somebody meant to send and is not in it is missed too late where nobody is told.
-    let all = tails.left_out.iter().all(|left| left.missed != Missed::Named);
+    let written = BundleSummary { path: &path, piped, size, taken_out: redactor.count() };
+    report_written(&written, &manifest, &tails, output)?;
+    // The exit status reports requested files that are missing from the bundle.
+    let all = tails.left_out.iter().all(|left| left.missed != Omission::Requested);
     Ok(if all { ExitStatus::Clean } else { ExitStatus::NoVerdict })
 }
 
 /// Counts what is written.
-struct Counted<'a> {
+struct CountingWriter<'a> {
     out: &'a mut dyn Write,
     count: u64,
 }
 
-impl Write for Counted<'_> {
+impl Write for CountingWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let count = self.out.write(bytes)?;
         self.count += count as u64;
@@ -133,7 +136,7 @@ fn record(args: &BundleArgs, machine: &Path) -> anyhow::Result<(Facts, Sysroot)>
 
 /// The logs that were named, by absolute paths. What is not there is a mistake of whoever named it:
 /// it is said before the machine is read.
-fn own(paths: &[PathBuf], here: &Sysroot) -> anyhow::Result<Vec<String>> {
+fn resolve_added(paths: &[PathBuf], here: &Sysroot) -> anyhow::Result<Vec<String>> {
     let absolute = paths.iter().map(|path| {
         let shown = path.display();
         let path = std::path::absolute(path)?;
@@ -146,7 +149,7 @@ fn own(paths: &[PathBuf], here: &Sysroot) -> anyhow::Result<Vec<String>> {
 }
 
 /// Names of the host and of its users, and of those of this machine, whose logs may be in it.
-fn names(facts: &Facts, machines: &[&Sysroot]) -> Vec<String> {
+fn collect_names(facts: &Facts, machines: &[&Sysroot]) -> Vec<String> {
     let mut names: Vec<String> = facts.host.user.iter().cloned().collect();
     let mut own = |host: &str, home: &str| {
         names.extend([host, redact::short(host).unwrap_or_default()].map(str::to_owned));
@@ -172,11 +175,11 @@ fn write(
     output: &Output,
     facts: &Facts,
     machine: &Path,
-    tails: &Tails,
+    tails: &LogTails,
     redactor: &mut Redactor,
 ) -> std::io::Result<Manifest> {
     let mut pack = Pack::new(out);
-    let mut report = check::judge_all(facts, &output.settings().skips);
+    let mut report = run_all_checks(facts, &|id| output.settings().skips.reason(id));
     output.settle(&mut report);
     let mut check = Vec::new();
     render(&report, Format::Json, output.style(), &mut check)?;
@@ -184,11 +187,11 @@ fn write(
     redactor.json(&mut check);
     let mut facts = serde_json::to_value(facts)?;
     redactor.json(&mut facts);
-    let check = bytes(&check)?;
+    let check = to_json_bytes(&check)?;
     let readme = words("bundle_readme");
     pack.add("README.txt", format!("{}\n{}", readme.en, readme.zh).as_bytes())?;
     pack.add("check.json", &check)?;
-    pack.add("facts.json", &bytes(&facts)?)?;
+    pack.add("facts.json", &to_json_bytes(&facts)?)?;
     if let Ok(document) = read_document(&check) {
         let mut page = Vec::new();
         render_documents(&[("check.json".to_owned(), document)], output.lang(), &mut page)?;
@@ -205,7 +208,7 @@ fn write(
     for left in &tails.left_out {
         left_out.push(json!({ "path": left.path, "why": left.why }));
     }
-    tree(machine, &mut pack, redactor, &mut left_out)?;
+    add_tree(machine, &mut pack, redactor, &mut left_out)?;
     let manifest = Manifest {
         schema: "ascend-doctor/bundle/1",
         tool: json!({ "name": "ascend-doctor", "version": env!("CARGO_PKG_VERSION") }),
@@ -216,13 +219,13 @@ fn write(
     };
     let mut list = serde_json::to_value(&manifest)?;
     redactor.json(&mut list);
-    pack.add("MANIFEST.json", &bytes(&list)?)?;
+    pack.add("MANIFEST.json", &to_json_bytes(&list)?)?;
     pack.finish()?;
     Ok(manifest)
 }
 
 /// Adds the recorded tree below `machine/`.
-fn tree<W: Write>(
+fn add_tree<W: Write>(
     dir: &Path,
     pack: &mut Pack<W>,
     redactor: &mut Redactor,
@@ -244,7 +247,7 @@ fn tree<W: Write>(
             pack.add_directory(&name)?;
         } else if holds_no_text(entry.path())? {
             pack.add_sparse(&name, entry.path())?;
-        } else if entry.metadata()?.len() > WHOLE {
+        } else if entry.metadata()?.len() > MAX_REDACTED {
             let why = "it is too large to be redacted";
             left_out.push(json!({ "path": format!("/{path}"), "why": why }));
         } else {
@@ -254,7 +257,7 @@ fn tree<W: Write>(
             match sidecar.then(|| serde_json::from_slice::<Value>(&content)) {
                 Some(Ok(mut value)) => {
                     redactor.json(&mut value);
-                    pack.add(&name, &bytes(&value)?)?;
+                    pack.add(&name, &to_json_bytes(&value)?)?;
                 }
                 _ => pack.add(&name, &redactor.in_place(&content))?,
             }
@@ -269,7 +272,7 @@ fn holds_no_text(path: &Path) -> std::io::Result<bool> {
     use std::io::Read as _;
     use std::os::unix::fs::MetadataExt as _;
     let meta = path.symlink_metadata()?;
-    if meta.len() > UNREAD && meta.blocks() == 0 {
+    if meta.len() > MIN_SPARSE && meta.blocks() == 0 {
         return Ok(true);
     }
     let mut head = Vec::new();
@@ -277,14 +280,14 @@ fn holds_no_text(path: &Path) -> std::io::Result<bool> {
     Ok(head == b"\x7fELF")
 }
 
-fn bytes(value: &impl Serialize) -> std::io::Result<Vec<u8>> {
+fn to_json_bytes(value: &impl Serialize) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     write_json(value, &mut bytes)?;
     Ok(bytes)
 }
 
 /// The bundle, as it was written.
-struct Written<'a> {
+struct BundleSummary<'a> {
     path: &'a Path,
     /// To standard output.
     piped: bool,
@@ -293,11 +296,11 @@ struct Written<'a> {
     taken_out: usize,
 }
 
-/// Says what was written: on standard error where the bundle itself is on standard output.
-fn tell(
-    written: &Written<'_>,
+/// Reports the written bundle, on standard error if standard output has the bundle itself.
+fn report_written(
+    written: &BundleSummary<'_>,
     manifest: &Manifest,
-    tails: &Tails,
+    tails: &LogTails,
     output: &Output,
 ) -> anyhow::Result<()> {
     let shown = written.path.display().to_string();
@@ -317,8 +320,8 @@ fn tell(
         let left = manifest.left_out.len().to_string();
         lines.push(sentence("bundle_left_out", &[("left", left)]));
     }
-    lines.extend(missed(&tails.left_out, Missed::Named, "bundle_not_in_it"));
-    lines.extend(missed(&tails.left_out, Missed::Log, "bundle_log_not_in_it"));
+    lines.extend(list_omissions(&tails.left_out, Omission::Requested, "bundle_not_in_it"));
+    lines.extend(list_omissions(&tails.left_out, Omission::UnreadLog, "bundle_log_not_in_it"));
     lines.push(sentence(
         "bundle_redacted",
         &[("n", written.taken_out.to_string()), ("path", shown), ("top", TOP.to_owned())],
@@ -332,17 +335,18 @@ fn tell(
         }
         Ok(())
     };
-    if written.piped { output.write_aside(say) } else { output.write(say) }
+    if written.piped { output.write_to_stderr(say) } else { output.write(say) }
         .context("failed to say what was written")
 }
 
-/// What of what was left out is missed, as sentences: the first of it, and how much more there is.
-fn missed(left_out: &[Left], by: Missed, key: &str) -> Vec<Text> {
+/// Lists the omitted files of a kind as sentences: the first ones, and the number of the others.
+fn list_omissions(left_out: &[OmittedFile], by: Omission, key: &str) -> Vec<Text> {
     let all = || left_out.iter().filter(|left| left.missed == by);
-    let say =
-        |left: &Left| sentence(key, &[("path", left.path.clone()), ("why", left.why.clone())]);
-    let mut lines: Vec<Text> = all().take(TOLD).map(say).collect();
-    let more = all().skip(TOLD).count();
+    let say = |left: &OmittedFile| {
+        sentence(key, &[("path", left.path.clone()), ("why", left.why.clone())])
+    };
+    let mut lines: Vec<Text> = all().take(SHOWN).map(say).collect();
+    let more = all().skip(SHOWN).count();
     if more > 0 {
         lines.push(sentence("more", &[("n", more.to_string())]));
     }

@@ -1,4 +1,4 @@
-//! Writes the archive, and the list of what is in it.
+//! Writes the archive and collects the list of its entries.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -10,10 +10,8 @@ use serde::Serialize;
 use tar::{Builder, EntryType, Header, HeaderMode};
 
 use super::logs::Tail;
+use crate::cmd::bundle_reader::TOP;
 use base::hash::Sha256;
-
-/// The directory in the archive that everything lies in.
-pub(super) const TOP: &str = "ascend-doctor-bundle";
 
 /// A file of the archive.
 #[derive(Debug, Default, Serialize)]
@@ -61,9 +59,9 @@ impl<W: Write> Pack<W> {
         Self { archive, entries: Vec::new(), taken: BTreeSet::new() }
     }
 
-    /// The path of one more file. Of two that are told apart only by what was taken out of their
-    /// paths, none takes the place of the other.
-    fn place(&mut self, path: &str) -> String {
+    /// Returns a free path for a file. Redaction can give two files the same path, and the second
+    /// gets a number.
+    fn reserve_path(&mut self, path: &str) -> String {
         let numbered = (2..).map(|number| format!("{path}~{number}"));
         let mut places = std::iter::once(path.to_owned()).chain(numbered);
         let free = places.find(|place| !self.taken.contains(place)).unwrap_or_default();
@@ -76,7 +74,7 @@ impl<W: Write> Pack<W> {
         let mut header = Header::new_gnu();
         header.set_size(content.len() as u64);
         header.set_mode(0o644);
-        let path = self.place(path);
+        let path = self.reserve_path(path);
         self.archive.append_data(&mut header, format!("{TOP}/{path}"), content)?;
         self.entries.push(Entry {
             path,
@@ -101,7 +99,7 @@ impl<W: Write> Pack<W> {
     /// Adds a file of which only parts are there: its holes take no room.
     pub(super) fn add_sparse(&mut self, path: &str, file: &Path) -> io::Result<()> {
         let size = file.symlink_metadata()?.len();
-        let path = self.place(path);
+        let path = self.reserve_path(path);
         self.archive.append_path_with_name(file, format!("{TOP}/{path}"))?;
         self.entries.push(Entry { path, size, ..Entry::default() });
         Ok(())
@@ -122,7 +120,7 @@ impl<W: Write> Pack<W> {
         header.set_entry_type(EntryType::Symlink);
         header.set_size(0);
         header.set_mode(0o777);
-        let path = self.place(path);
+        let path = self.reserve_path(path);
         self.archive.append_link(&mut header, format!("{TOP}/{path}"), target)
     }
 
@@ -137,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_files_of_one_redacted_path_are_both_there() {
+    fn files_with_the_same_redacted_path_are_both_kept() {
         let mut pack = Pack::new(Vec::new());
         for content in [b"a", b"b"] {
             pack.add("logs/home/***/x.log", content).unwrap();

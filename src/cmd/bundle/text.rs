@@ -1,22 +1,22 @@
-//! What of a log can be passed on: text, from which secrets can be taken out.
+//! Decompresses logs and rejects content other than text, in which secrets could not be redacted.
 
 use std::io::{self, Read};
 
 use flate2::read::MultiGzDecoder;
 
-use super::open::TAR;
+use crate::cmd::bundle_reader::TAR;
 use machine::sysroot::SysFile;
 
-/// How much is unpacked in search of the ends of compressed logs, of all together, in bytes.
+/// Limit of decompressed data over all logs, in bytes.
 const UNPACKED: u64 = 1 << 30;
-/// How much is looked at at each end to tell text from other content, in bytes.
-const LOOK: usize = 4096;
+/// Size of the samples at both ends that distinguish text from other content, in bytes.
+const SAMPLE: usize = 4096;
 
-/// How much may still be unpacked, in bytes.
+/// Remaining decompressed data, in bytes.
 #[derive(Debug)]
-pub(super) struct Unpacking(u64);
+pub(super) struct UnpackBudget(u64);
 
-impl Default for Unpacking {
+impl Default for UnpackBudget {
     fn default() -> Self {
         Self(UNPACKED)
     }
@@ -36,22 +36,22 @@ impl Read for Bytes<'_> {
     }
 }
 
-/// The last `most` bytes of what a file unpacks to, and how many bytes that are as a whole.
-pub(super) fn unpacked(
+/// Returns the last `most` bytes of the decompressed file, and its decompressed size.
+pub(super) fn unpack_end(
     file: &SysFile,
     most: u64,
-    unpacking: &mut Unpacking,
+    unpacking: &mut UnpackBudget,
 ) -> Result<(Vec<u8>, u64), String> {
-    last(MultiGzDecoder::new(Bytes { file, at: 0 }), most, unpacking)
+    read_last(MultiGzDecoder::new(Bytes { file, at: 0 }), most, unpacking)
 }
 
-fn last(
+fn read_last(
     mut from: impl Read,
     most: u64,
-    unpacking: &mut Unpacking,
+    unpacking: &mut UnpackBudget,
 ) -> Result<(Vec<u8>, u64), String> {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
-    // What is too much is dropped from time to time, and not with each piece.
+    // Surplus bytes are dropped in large steps, because moving the rest is expensive.
     let full = most.saturating_add(most.clamp(64 << 10, 64 << 20));
     let (mut kept, mut size) = (Vec::new(), 0_u64);
     let mut piece = vec![0; 64 << 10];
@@ -88,11 +88,11 @@ fn is_archive(head: &[u8]) -> bool {
     head.get(TAR) == Some(b"ustar") || head.starts_with(b"PK\x03\x04")
 }
 
-/// Takes NUL bytes out of a text, and says how many there were; or why it is no text.
+/// Removes NUL bytes from a text and returns their number, or the reason why it is no text.
 ///
 /// A log that was cut off while a process wrote to it begins with NUL bytes, one in UTF-16 has them
-/// between its letters, where no secret would be recognised.
-pub(super) fn readable(text: &mut Vec<u8>) -> Result<u64, String> {
+/// between its letters, where no secret would be recognized.
+pub(super) fn strip_nul_bytes(text: &mut Vec<u8>) -> Result<u64, String> {
     if is_archive(text) {
         return Err(ARCHIVE.to_owned());
     }
@@ -105,7 +105,7 @@ pub(super) fn readable(text: &mut Vec<u8>) -> Result<u64, String> {
     }
     let control = |byte: &&u8| matches!(**byte, 1..=6 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f);
     let odd = |part: &[u8]| part.iter().filter(control).count() * 20 > part.len();
-    let (head, end) = (&text[..text.len().min(LOOK)], &text[text.len().saturating_sub(LOOK)..]);
+    let (head, end) = (&text[..text.len().min(SAMPLE)], &text[text.len().saturating_sub(SAMPLE)..]);
     if odd(head) || odd(end) {
         return Err("it is no text".to_owned());
     }
@@ -125,11 +125,11 @@ mod tests {
     }
 
     fn end_of(bytes: &[u8], most: u64) -> Result<(Vec<u8>, u64), String> {
-        last(MultiGzDecoder::new(bytes), most, &mut Unpacking::default())
+        read_last(MultiGzDecoder::new(bytes), most, &mut UnpackBudget::default())
     }
 
     #[test]
-    fn the_end_of_what_is_compressed() {
+    fn end_of_compressed_log_is_kept() {
         let text: Vec<u8> = (0..400_000_u32).map(|n| b'a' + (n % 26) as u8).collect();
         for most in [10, 70_000, 1 << 30] {
             let (kept, size) = end_of(&packed(&text), most).unwrap();
@@ -138,8 +138,8 @@ mod tests {
         }
         let whole = packed(&text);
         assert!(end_of(&whole[..whole.len() / 2], 10).unwrap_err().contains("cannot be unpacked"));
-        let mut little = Unpacking(1000);
-        let error = last(MultiGzDecoder::new(&whole[..]), 10, &mut little).unwrap_err();
+        let mut little = UnpackBudget(1000);
+        let error = read_last(MultiGzDecoder::new(&whole[..]), 10, &mut little).unwrap_err();
         assert!(error.contains("more than"), "{error}");
         let mut tar = vec![b'x'; 512];
         tar[TAR].copy_from_slice(b"ustar");
@@ -147,10 +147,10 @@ mod tests {
     }
 
     #[test]
-    fn nul_bytes_are_taken_out_and_other_content_is_refused() {
+    fn nul_bytes_are_removed_and_binary_content_is_rejected() {
         let read = |bytes: &[u8]| {
             let mut text = bytes.to_vec();
-            readable(&mut text).map(|nul| (text, nul))
+            strip_nul_bytes(&mut text).map(|nul| (text, nul))
         };
         assert_eq!(read(b""), Ok((vec![], 0)));
         assert_eq!(read(b"\0\0\0a\nb\n"), Ok((b"a\nb\n".to_vec(), 3)));

@@ -10,7 +10,7 @@ use anyhow::{Context as _, ensure};
 use rayon::prelude::*;
 
 use super::super::output::open_argument;
-use super::search::{named_as, reports_in};
+use super::search::{find_reports, host_name_of};
 use fleet::{Fleet, Labelled, MAX_DOCUMENT, Piece, Record, Refused, Splitter, read};
 use machine::collect::read_clock;
 
@@ -26,37 +26,37 @@ const MAX_LINE: usize = MAX_DOCUMENT + (1 << 20);
 const BATCH_DOCUMENTS: usize = 1024;
 /// The most documents that are taken of one file: more reports than fit into it are not ours.
 const MAX_PER_FILE: usize = 20_000;
-/// Words that carriers put before lines of their own.
-const CARRIERS: [&str; 7] = ["srun", "slurmstepd", "pdsh", "clush", "ssh", "kubectl", "salloc"];
+/// Labels of launchers on their own lines.
+const LAUNCHERS: [&str; 7] = ["srun", "slurmstepd", "pdsh", "clush", "ssh", "kubectl", "salloc"];
 
-/// Lines of a stream that are no part of any report.
+/// Lines of a stream that belong to no report.
 #[derive(Default)]
-pub(super) struct Other {
+pub(super) struct UnrelatedLines {
     pub(super) count: usize,
     pub(super) first: Option<String>,
 }
 
-/// A document: where it comes from, and what became of it.
+/// The source of a document, and its record or the reason to refuse it.
 type Outcome = (String, Result<Record, Refused>);
 
-/// Reads everything that was named.
-pub(super) fn read_all(inputs: &[PathBuf], fleet: &mut Fleet) -> anyhow::Result<Other> {
-    let mut other = Other::default();
+/// Reads all named inputs.
+pub(super) fn read_all(inputs: &[PathBuf], fleet: &mut Fleet) -> anyhow::Result<UnrelatedLines> {
+    let mut other = UnrelatedLines::default();
     let mut files = Vec::new();
     for input in inputs {
         if input == Path::new("-") {
-            stream(&mut io::stdin().lock(), fleet, &mut other)
+            read_stream(&mut io::stdin().lock(), fleet, &mut other)
                 .context("cannot read standard input")?;
         } else if input.is_dir() {
-            let found =
-                reports_in(input).with_context(|| format!("cannot list `{}`", input.display()))?;
+            let found = find_reports(input)
+                .with_context(|| format!("cannot list `{}`", input.display()))?;
             ensure!(
                 !found.files.is_empty() || !found.refused.is_empty(),
                 "there is no *.json, *.jsonl or *.json.gz in `{}`",
                 input.display()
             );
             for (path, why) in found.refused {
-                fleet.refuse(&named_as(&path), &why);
+                fleet.refuse(&host_name_of(&path), &why);
             }
             files.extend(found.files);
         } else {
@@ -65,15 +65,15 @@ pub(super) fn read_all(inputs: &[PathBuf], fleet: &mut Fleet) -> anyhow::Result<
         }
     }
     for batch in files.chunks(BATCH) {
-        let read: Vec<Vec<Outcome>> = batch.par_iter().map(|path| file(path)).collect();
+        let read: Vec<Vec<Outcome>> = batch.par_iter().map(|path| read_file(path)).collect();
         for (source, outcome) in read.into_iter().flatten() {
-            take(&source, outcome, fleet);
+            add_outcome(&source, outcome, fleet);
         }
     }
     Ok(other)
 }
 
-fn take(source: &str, outcome: Result<Record, Refused>, fleet: &mut Fleet) {
+fn add_outcome(source: &str, outcome: Result<Record, Refused>, fleet: &mut Fleet) {
     match outcome {
         Ok(record) => fleet.add(record, source),
         Err(Refused::Stage) => {}
@@ -81,10 +81,10 @@ fn take(source: &str, outcome: Result<Record, Refused>, fleet: &mut Fleet) {
     }
 }
 
-/// Reads a file: mostly one report.
-fn file(path: &Path) -> Vec<Outcome> {
-    let source = named_as(path);
-    let (bytes, written) = match content(path) {
+/// Reads a file, which usually holds one report.
+fn read_file(path: &Path) -> Vec<Outcome> {
+    let source = host_name_of(path);
+    let (bytes, written) = match read_content(path) {
         Ok(read) => read,
         Err(error) => return vec![(source, Err(Refused::Form(error.to_string())))],
     };
@@ -129,8 +129,8 @@ fn file(path: &Path) -> Vec<Outcome> {
     out
 }
 
-/// What is in a file, and when it was written.
-fn content(path: &Path) -> io::Result<(Vec<u8>, Option<i64>)> {
+/// Returns the decompressed content of a file and its modification time.
+fn read_content(path: &Path) -> io::Result<(Vec<u8>, Option<i64>)> {
     let file = open_argument(path)?;
     let meta = file.metadata()?;
     let written = meta.modified().ok().filter(|_| meta.is_file());
@@ -153,29 +153,39 @@ fn content(path: &Path) -> io::Result<(Vec<u8>, Option<i64>)> {
 }
 
 /// Reads a stream to its end.
-fn stream(input: &mut impl io::BufRead, fleet: &mut Fleet, other: &mut Other) -> io::Result<()> {
+fn read_stream(
+    input: &mut impl io::BufRead,
+    fleet: &mut Fleet,
+    other: &mut UnrelatedLines,
+) -> io::Result<()> {
     let mut labelled = Labelled::default();
     let mut line = Vec::new();
-    let mut heard =
-        Heard { fleet, other, hosts: BTreeMap::new(), count: 0, waiting: Vec::new(), bytes: 0 };
+    let mut hosts = StreamHosts {
+        fleet,
+        other,
+        hosts: BTreeMap::new(),
+        count: 0,
+        waiting: Vec::new(),
+        bytes: 0,
+    };
     loop {
         line.clear();
         let count = (&mut *input).take(MAX_LINE as u64).read_until(b'\n', &mut line)?;
         if count == 0 {
             break;
         }
-        labelled.line(&line, &mut |label, piece| heard.piece(label, piece));
+        labelled.line(&line, &mut |label, piece| hosts.add_piece(label, piece));
     }
-    labelled.end(&mut |label, piece| heard.piece(label, piece));
-    heard.read_waiting();
-    heard.end();
+    labelled.end(&mut |label, piece| hosts.add_piece(label, piece));
+    hosts.read_waiting();
+    hosts.refuse_silent_hosts();
     Ok(())
 }
 
-/// Which hosts of a stream sent a report, and what the others said instead.
-struct Heard<'a> {
+/// The hosts of a stream: those that sent a report, and a line of each of the others.
+struct StreamHosts<'a> {
     fleet: &'a mut Fleet,
-    other: &'a mut Other,
+    other: &'a mut UnrelatedLines,
     hosts: BTreeMap<String, Option<String>>,
     /// How many documents without a name before them there were.
     count: usize,
@@ -184,13 +194,13 @@ struct Heard<'a> {
     bytes: usize,
 }
 
-impl Heard<'_> {
-    /// Takes what the stream says next. Only documents wait: of anything else one line is kept for
-    /// each host, and one of all others, however many there are.
-    fn piece(&mut self, label: Option<&str>, piece: Piece) {
+impl StreamHosts<'_> {
+    /// Adds the next piece of the stream. Documents are queued. Of other lines, one is kept for each
+    /// host and one for all lines without a host, so that memory stays bounded.
+    fn add_piece(&mut self, label: Option<&str>, piece: Piece) {
         match piece {
             Piece::Other(line) => {
-                let Some(label) = label.filter(|label| !CARRIERS.contains(label)) else {
+                let Some(label) = label.filter(|label| !LAUNCHERS.contains(label)) else {
                     self.other.count += 1;
                     self.other.first.get_or_insert(line);
                     return;
@@ -209,10 +219,10 @@ impl Heard<'_> {
         }
     }
 
-    /// Reads the documents that wait.
+    /// Reads the queued documents.
     fn read_waiting(&mut self) {
-        // A stream arrives while it is made: what was just read was made just now.
-        let arrived = read_clock().and_then(|now| i64::try_from(now).ok());
+        // Streams arrive while they are written, so that the current time is that of the report.
+        let arrived = now().and_then(|now| i64::try_from(now).ok());
         self.bytes = 0;
         let outcomes: Vec<_> = std::mem::take(&mut self.waiting)
             .into_par_iter()
@@ -227,7 +237,7 @@ impl Heard<'_> {
         for (label, outcome) in outcomes {
             let Some(label) = label else {
                 self.count += 1;
-                take(&format!("#{}", self.count), outcome, self.fleet);
+                add_outcome(&format!("#{}", self.count), outcome, self.fleet);
                 continue;
             };
             if matches!(outcome, Err(Refused::Stage)) {
@@ -236,12 +246,12 @@ impl Heard<'_> {
             } else {
                 self.hosts.insert(label.clone(), None);
             }
-            take(&label, outcome, self.fleet);
+            add_outcome(&label, outcome, self.fleet);
         }
     }
 
-    /// Hosts that spoke and sent no report are not well.
-    fn end(self) {
+    /// Refuses hosts that sent lines but no report.
+    fn refuse_silent_hosts(self) {
         for (host, said) in self.hosts {
             if let Some(said) = said {
                 self.fleet.refuse(&host, &format!("no report, but: {said}"));

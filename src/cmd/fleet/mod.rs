@@ -1,4 +1,4 @@
-//! `fleet`: the reports of many machines, brought together.
+//! `fleet`: merges the reports of many machines.
 
 mod inputs;
 mod search;

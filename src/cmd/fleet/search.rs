@@ -14,33 +14,33 @@ const DEPTH: usize = 8;
 /// How the names of reports end.
 const ENDINGS: [&str; 4] = [".json", ".jsonl", ".ndjson", ".json.gz"];
 
-/// What is named as reports are.
+/// Files with names of reports.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct ReportFiles {
     /// Files, by name.
     pub(super) files: Vec<PathBuf>,
-    /// What can be no report although it is named so, and why. It is not opened: a pipe would keep
-    /// us waiting for whoever writes to it. So too a directory that cannot be looked into.
+    /// Paths that cannot be reports, and why: special files, which are not opened because a pipe
+    /// could block, and unreadable directories.
     pub(super) refused: Vec<(PathBuf, String)>,
 }
 
-/// What a file is called where the report cannot say it: by convention it is named after its host.
-pub(super) fn named_as(path: &Path) -> String {
+/// Returns the host name in a file name, for reports that do not contain one.
+pub(super) fn host_name_of(path: &Path) -> String {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let stem = name.strip_suffix(".gz").unwrap_or(&name);
     let stem = ENDINGS.iter().find_map(|ending| stem.strip_suffix(ending));
     stem.map_or_else(|| name.clone(), str::to_owned)
 }
 
-/// The reports in a directory and below.
-pub(super) fn reports_in(dir: &Path) -> io::Result<Found> {
-    let mut found = Found::default();
+/// Returns the reports in a directory and below.
+pub(super) fn find_reports(dir: &Path) -> io::Result<ReportFiles> {
+    let mut found = ReportFiles::default();
     let mut links = Vec::new();
     let mut seen = BTreeSet::new();
     for entry in walkdir::WalkDir::new(dir).max_depth(DEPTH).sort_by_file_name() {
         let entry = match entry {
             Ok(entry) => entry,
-            // One machine's directory that is closed hides its reports, and nobody else's.
+            // An unreadable subdirectory affects only the reports in it.
             Err(error) if error.depth() > 0 => {
                 let place = error.path().unwrap_or(dir).to_owned();
                 let why = format!("its directory cannot be read: {}", walk_error::cause(&error));
@@ -61,14 +61,16 @@ pub(super) fn reports_in(dir: &Path) -> io::Result<Found> {
         } else if kind.is_symlink() {
             links.push(entry.into_path());
         } else {
-            found.refused.push((entry.into_path(), no_file(kind)));
+            found.refused.push((entry.into_path(), describe_special_file(kind)));
         }
     }
-    // A link beside its target (`latest.json`) is the same report once more.
+    // A link next to its target (`latest.json`) is the same report.
     for link in links {
         match link.metadata() {
             Ok(meta) if meta.is_dir() => {}
-            Ok(meta) if !meta.is_file() => found.refused.push((link, no_file(meta.file_type()))),
+            Ok(meta) if !meta.is_file() => {
+                found.refused.push((link, describe_special_file(meta.file_type())))
+            }
             Ok(meta) => {
                 if seen.insert((meta.dev(), meta.ino())) {
                     found.files.push(link);
@@ -89,7 +91,7 @@ pub(super) fn reports_in(dir: &Path) -> io::Result<Found> {
     Ok(found)
 }
 
-fn no_file(kind: FileType) -> String {
+fn describe_special_file(kind: FileType) -> String {
     let what = if kind.is_fifo() {
         "a pipe"
     } else if kind.is_socket() {
@@ -107,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_and_pipes_are_told_or_followed_and_nothing_is_opened() {
+    fn links_are_followed_and_pipes_are_refused_unopened() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         std::fs::write(at("a.json"), "{}").unwrap();
@@ -121,7 +123,7 @@ mod tests {
         let fifo = rustix::fs::FileType::Fifo;
         rustix::fs::mknodat(rustix::fs::CWD, at("e.json"), fifo, mode, 0).unwrap();
         std::fs::write(at("notes.txt"), "").unwrap();
-        let found = reports_in(dir.path()).unwrap();
+        let found = find_reports(dir.path()).unwrap();
         assert_eq!(found.files, [at("a.json"), at("d.json")]);
         let why = |name: &str| {
             let refused = found.refused.iter().find(|(path, _)| *path == at(name));
@@ -134,10 +136,10 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_named_after_its_host() {
+    fn file_name_is_the_host_name() {
         for name in ["n1.json", "n1.json.gz", "n1.ndjson", "n1.jsonl"] {
-            assert_eq!(named_as(Path::new(name)), "n1", "{name}");
+            assert_eq!(host_name_of(Path::new(name)), "n1", "{name}");
         }
-        assert_eq!(named_as(Path::new("x/n1.txt")), "n1.txt");
+        assert_eq!(host_name_of(Path::new("x/n1.txt")), "n1.txt");
     }
 }

@@ -16,7 +16,7 @@ use crate::cli::{InputKind, TranslateErrorArgs};
 use crate::cmd::log_files::MachineFiles;
 use crate::cmd::machine::this_machine;
 use crate::cmd::output::{self, Output};
-use crate::cmd::{finish, finish_aside};
+use crate::cmd::{finish, finish_on_stderr};
 use base::report::ExitStatus;
 use base::text::escape_line;
 use errcodes;
@@ -128,7 +128,7 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
     let shown = Shown { top: args.top, all: args.all, why_not: args.why_not, lang: output.lang() };
     let report = log::report(&diagnosis, &subject, shown);
     if args.follow && !output.has_file() {
-        return finish_aside(report, output);
+        return finish_on_stderr(report, output);
     }
     finish(report, output)
 }
@@ -215,7 +215,7 @@ fn follow(output: &Output, reading: &mut Reading) -> anyhow::Result<()> {
             }
             let title = errcodes::cause(&hit.cause).map(|cause| cause.title.get(output.lang()));
             let rank = hit.fields.rank.map_or_else(String::new, |rank| format!(" [rank {rank}]"));
-            output::say_aside(&format!(
+            output::print_to_stderr(&format!(
                 "ascend-doctor:{rank} {} ({})",
                 title.unwrap_or(&hit.cause),
                 hit.cause

@@ -23,7 +23,7 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
         return Ok(ExitStatus::Clean);
     }
     if let Some(file) = &args.data {
-        lay_over(file)?;
+        overlay_error_tables(file)?;
     }
     if let Some(family) = &args.list {
         return codes::list(family, output);
@@ -39,7 +39,7 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
 
 /// Lays the file of `--data` over the tables. A file that cannot be used is an error with its
 /// line.
-pub(super) fn lay_over(file: &Path) -> anyhow::Result<()> {
+pub(super) fn overlay_error_tables(file: &Path) -> anyhow::Result<()> {
     let shown = file.display().to_string();
     let bytes = read_argument(file, DATA_LIMIT)?;
     let text = std::str::from_utf8(&bytes)

@@ -1,4 +1,4 @@
-//! A report never takes the place of what it is about.
+//! Prevents an output from overwriting an input of the same run.
 #![expect(clippy::disallowed_methods, reason = "compares files that the user named")]
 
 use std::os::unix::fs::MetadataExt as _;
@@ -6,18 +6,18 @@ use std::path::Path;
 
 use crate::cli::{Command, FleetCommand, ManifestCommand};
 
-/// Refuses to write to `output` where that is a file that `command` reads, by whatever name.
+/// Fails if `output` is a file that `command` reads, under any name.
 ///
 /// # Errors
 ///
 /// With both names.
-pub(super) fn refuse(command: &Command, output: &Path) -> anyhow::Result<()> {
+pub(super) fn refuse_overwrite(command: &Command, output: &Path) -> anyhow::Result<()> {
     let identity = |path: &Path| {
         let meta = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
         Some((meta.dev(), meta.ino()))
     };
     let Some(own) = identity(output) else { return Ok(()) };
-    for input in inputs(command) {
+    for input in list_inputs(command) {
         anyhow::ensure!(
             identity(input) != Some(own),
             "the output `{}` is the input `{}`, which would be lost: name another file",
@@ -28,8 +28,8 @@ pub(super) fn refuse(command: &Command, output: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The files that a subcommand was told to read; of a directory, itself.
-fn inputs(command: &Command) -> Vec<&Path> {
+/// Returns the files and directories named as inputs of a subcommand.
+fn list_inputs(command: &Command) -> Vec<&Path> {
     let mut inputs: Vec<&Path> = Vec::new();
     match command {
         Command::Check(args) => {

@@ -6,21 +6,22 @@ use std::ops::ControlFlow;
 use anyhow::{Context as _, bail, ensure};
 use flate2::read::GzDecoder;
 
-use super::pack::TOP;
 use base::tarball;
 
+/// The directory in the archive that everything lies in.
+pub(super) const TOP: &str = "ascend-doctor-bundle";
 /// How far a bundle is unpacked in search of a member, in bytes.
 const SEARCH: u64 = 1 << 30;
 /// Where in its first block an archive of `tar` says that it is one.
 pub(super) const TAR: std::ops::Range<usize> = 257..262;
 
 /// Whether this looks like a bundle: it is compressed.
-pub(in crate::cmd) fn is_bundle(bytes: &[u8]) -> bool {
+pub(super) fn is_bundle(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
 }
 
 /// A member of a bundle, of at most `limit` bytes.
-pub(in crate::cmd) fn member(bundle: &[u8], name: &str, limit: u64) -> anyhow::Result<Vec<u8>> {
+pub(super) fn member(bundle: &[u8], name: &str, limit: u64) -> anyhow::Result<Vec<u8>> {
     // Before anything is called damaged: whether it is an archive at all.
     let mut head = Vec::new();
     GzDecoder::new(bundle)

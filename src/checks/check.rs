@@ -1,0 +1,187 @@
+//! Rows of the registry: the id, the family and the decision of a check, and the places that it
+//! concludes from.
+
+use base::report::Outcome;
+use data::Matrix;
+use facts::Facts;
+
+use super::profile::Profile;
+
+/// Input of a check.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    /// Facts read from the machine.
+    pub facts: &'a Facts,
+    /// Compatible versions.
+    pub matrix: &'a Matrix,
+    /// Intended use of the machine.
+    pub profile: Profile,
+    /// Whether a missing NPU or stack is an error (`--require-npu`).
+    pub require_npu: bool,
+}
+
+impl<'a> Context<'a> {
+    /// A context with the shipped data.
+    pub fn of(facts: &'a Facts, profile: Profile) -> Self {
+        Self { facts, matrix: Matrix::builtin(), profile, require_npu: false }
+    }
+}
+
+/// A registered check: an id of the catalogue, its family, and the function that decides.
+#[derive(Debug, Clone, Copy)]
+pub struct Check {
+    /// The finding id that it reports under.
+    pub id: &'static str,
+    /// The family that its id begins with.
+    pub family: Family,
+    /// The decision.
+    pub run: fn(&Context<'_>) -> Outcome,
+    /// Places whose emptiness its findings may rest on, besides those that they show as evidence.
+    pub(super) areas: &'static [Area],
+    /// Whether missing access is a finding by itself, rather than a reason to give no verdict.
+    pub(super) reports_access: bool,
+}
+
+impl Check {
+    /// A check that rests on the absence of what checks of its family usually look for.
+    pub(super) const fn new(
+        family: Family,
+        id: &'static str,
+        run: fn(&Context<'_>) -> Outcome,
+    ) -> Self {
+        Self { id, family, run, areas: family.areas(), reports_access: false }
+    }
+
+    /// The check with other areas than those of its family.
+    pub(super) const fn concludes_from(self, areas: &'static [Area]) -> Self {
+        Self { areas, ..self }
+    }
+
+    /// The check as one that reports missing access of the user who runs the program.
+    pub(super) const fn reports_access(self) -> Self {
+        Self { reports_access: true, ..self }
+    }
+
+    /// Whether `name`, in any case, is the id of the check or the prefix of its family.
+    pub fn is_named(&self, name: &str) -> bool {
+        let name = name.trim();
+        self.id.eq_ignore_ascii_case(name) || self.family.prefix().eq_ignore_ascii_case(name)
+    }
+}
+
+/// The first part of an id: checks about one component.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// CANN itself.
+    Cann,
+    /// Device nodes and the PCI bus.
+    Device,
+    /// The driver.
+    Driver,
+    /// Environment variables.
+    Environment,
+    /// The host and its system libraries.
+    Host,
+    /// MindSpore.
+    MindSpore,
+    /// Mooncake.
+    Mooncake,
+    /// The network between devices.
+    Network,
+    /// NNAL.
+    Nnal,
+    /// Running processes.
+    Process,
+    /// Python and its packages.
+    Python,
+    /// The scan itself.
+    Scan,
+    /// PyTorch.
+    Torch,
+    /// torch_npu.
+    TorchNpu,
+    /// Triton.
+    Triton,
+    /// vLLM and vllm-ascend.
+    Vllm,
+}
+
+impl Family {
+    /// The prefix of its ids.
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            Self::Cann => "CANN",
+            Self::Device => "DEV",
+            Self::Driver => "DRV",
+            Self::Environment => "ENV",
+            Self::Host => "HOST",
+            Self::MindSpore => "MS",
+            Self::Mooncake => "MOONCAKE",
+            Self::Network => "NET",
+            Self::Nnal => "NNAL",
+            Self::Process => "PROC",
+            Self::Python => "PY",
+            Self::Scan => "SCAN",
+            Self::Torch => "TORCH",
+            Self::TorchNpu => "TNPU",
+            Self::Triton => "TRITON",
+            Self::Vllm => "VLLM",
+        }
+    }
+
+    /// Whether checks of the family may depend on the file at `path`. The answer is no only for
+    /// paths that clearly belong to other checks.
+    pub(super) fn may_read(self, path: &str) -> bool {
+        if path == "/etc/hccn.conf" || path.ends_with("/hccn_tool") {
+            return matches!(self, Self::Network | Self::Scan);
+        }
+        if path.contains("/site-packages") || path.contains("/dist-packages") {
+            return !matches!(self, Self::Device | Self::Network);
+        }
+        if path.starts_with("/dev/") || path.starts_with("/sys/bus/pci/") {
+            return !matches!(self, Self::Python | Self::Torch);
+        }
+        true
+    }
+
+    /// Places whose emptiness the findings of its checks may rest on.
+    const fn areas(self) -> &'static [Area] {
+        match self {
+            Self::Cann => &[Area::Cann],
+            Self::Nnal => &[Area::Nnal, Area::Libraries],
+            Self::Driver => &[Area::Driver],
+            Self::Python
+            | Self::Torch
+            | Self::TorchNpu
+            | Self::Vllm
+            | Self::MindSpore
+            | Self::Triton => &[Area::Packages],
+            Self::Device
+            | Self::Environment
+            | Self::Host
+            | Self::Mooncake
+            | Self::Network
+            | Self::Process
+            | Self::Scan => &[],
+        }
+    }
+}
+
+/// A place in which a check looks for something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Area {
+    /// Any CANN.
+    AnyCann,
+    /// The CANN in use, or any where none is.
+    Cann,
+    /// NNAL.
+    Nnal,
+    /// The driver.
+    Driver,
+    /// Everything that a dynamic linker would search.
+    Libraries,
+    /// The list of installed packages.
+    Packages,
+    /// The RECORD of torch_npu, which distinguishes a local build from a damaged wheel.
+    Record,
+}

@@ -1,0 +1,213 @@
+//! Finds versions that fit a request and a machine.
+//!
+//! Input: facts, the compatibility matrix, requested versions. Output: the report of `compat`, the
+//! rows of the matrix that match, and the versions to install.
+
+use pep440_rs::Version;
+use serde_json::json;
+
+use base::report::{Finding, FixStep, Report};
+use base::text::Text;
+use data::Matrix;
+use data::matrix::{Advice, Machine, NoAdvice, Parsed, Wish, base};
+use data::{sentence, words};
+use facts::Facts;
+
+use super::chip::chip;
+
+/// The versions and the kind of machine that the user asks for.
+#[derive(Debug, Clone, Default)]
+pub struct CompatRequest {
+    /// The versions to install.
+    pub versions: Wish,
+    /// The minor version of Python, such as `3.11`.
+    pub python: Option<String>,
+    /// The architecture, as `uname -m` prints it.
+    pub arch: Option<String>,
+}
+
+/// The answer to a request.
+#[derive(Debug)]
+pub struct CompatAnswer {
+    /// The report, without the rows.
+    pub report: Report,
+    /// The rows of the matrix that the request leaves.
+    pub rows: Matrix,
+    /// The versions to install, if there are any.
+    pub advice: Option<Advice>,
+}
+
+/// Finds the versions that fit a request and the machine.
+pub fn find_compatible(facts: &Facts, matrix: &Matrix, request: &CompatRequest) -> CompatAnswer {
+    let machine = describe_machine(facts, request);
+    let mut advice = matrix.advise(&request.versions, &machine);
+    let mut rows = filter_rows(matrix, request);
+    if let (Some(filters), Ok(given)) = (find_contradiction(&rows, request), &advice) {
+        // The advice would answer only one of the contradicting filters.
+        let known = matrix.torch_npu.iter().find(|row| row.version.to_string() == given.torch_npu);
+        let known = known.map(|row| format!("torch_npu {} (torch {})", row.version, row.torch));
+        let reason = sentence("compat_contradiction", &[("filters", filters)]);
+        advice = Err(NoAdvice { reason, nearest: known.into_iter().collect() });
+        rows.torch_npu.clear();
+        rows.vllm_ascend.clear();
+        rows.cann.clear();
+        rows.pairs.clear();
+        rows.mindspore.clear();
+    }
+
+    let subject = facts.host.name.clone().unwrap_or_else(|| facts.source.clone());
+    let mut report = Report::new("compat", subject);
+    report.provenance.push(("matrix".to_owned(), matrix.describe()));
+    report.overview = list_versions(&machine);
+    report.extra.insert("machine".to_owned(), json!(machine));
+    report.extra.insert("wish".to_owned(), json!(request.versions));
+    match &advice {
+        Ok(advice) => {
+            report.extra.insert("advice".to_owned(), json!(advice));
+            report.notes.extend(advice.reasons.iter().cloned());
+            report.notes.extend(advice.commands.iter().map(Text::same));
+        }
+        Err(none) => {
+            let names = none.nearest.join(", ");
+            let known = sentence("compat_nearest", &[("names", names)]);
+            let mut reason = none.reason.clone();
+            if !none.nearest.is_empty() {
+                reason.en = format!("{}. {}", reason.en, known.en);
+                reason.zh = format!("{}。{}", reason.zh, known.zh);
+            }
+            report.no_verdict.push(reason);
+        }
+    }
+    let advice = advice.ok();
+    CompatAnswer { report, rows, advice }
+}
+
+/// Returns the advice as a finding, so that every format shows its commands.
+pub fn advice_as_finding(advice: &Advice) -> Finding {
+    let versions =
+        format!("torch {}, torch_npu {}, CANN {}", advice.torch, advice.torch_npu, advice.cann);
+    let install = words("compat_install");
+    let reasons =
+        |pick: fn(&Text) -> &str| advice.reasons.iter().map(pick).collect::<Vec<_>>().join("; ");
+    Finding {
+        title: Text::new(
+            format!("{}: {versions}", install.en),
+            format!("{}：{versions}", install.zh),
+        ),
+        cause: Text::new(reasons(|text| &text.en), reasons(|text| &text.zh)),
+        fix: advice
+            .commands
+            .iter()
+            .map(|command| FixStep { text: words("compat_run"), run: Some(command.clone()) })
+            .collect(),
+        refs: advice.sources.clone(),
+        ..Finding::remark("compat/advice")
+    }
+}
+
+/// Returns the machine for which versions are chosen. The request overrides facts.
+fn describe_machine(facts: &Facts, request: &CompatRequest) -> Machine {
+    let interpreter = facts.python.interpreter.as_ref();
+    let minor = |version: &str| {
+        let mut parts = version.split('.');
+        Some(format!("{}.{}", parts.next()?, parts.next()?))
+    };
+    let info = facts.driver.version.as_ref();
+    let install = facts.cann.active();
+    Machine {
+        arch: request.arch.clone().or_else(|| facts.host.arch.clone()),
+        python: request.python.clone().or_else(|| minor(interpreter?.version.as_deref()?)),
+        interpreter: match &request.python {
+            Some(version) => format!("python{version}"),
+            None => facts.python.command().to_owned(),
+        },
+        driver: info
+            .and_then(|info| info.get("Version").or_else(|| info.get("package_version")))
+            .and_then(|text| text.parse().ok())
+            .map(Parsed),
+        driver_inner: info.and_then(|info| info.get("Innerversion")?.parse().ok()).map(Parsed),
+        driver_accepts: info
+            .and_then(|info| info.get("compatible_version"))
+            .filter(|list| !list.is_empty())
+            .map(str::to_owned),
+        cann: install.and_then(facts::CannInstall::parsed_version).map(Parsed),
+        set_env: install.and_then(|install| install.set_env.clone()),
+        nnal_set_env: facts.cann.nnal.iter().find_map(|nnal| nnal.set_env.clone()),
+        chip: chip(facts).map(|chip| chip.family.to_string()),
+    }
+}
+
+/// Returns the overview of the report.
+fn list_versions(machine: &Machine) -> Vec<(Text, Text)> {
+    let row = |label: Text, value: Option<String>| {
+        (label, value.map_or_else(|| words("unknown_value"), Text::same))
+    };
+    vec![
+        row(words("compat_arch"), machine.arch.clone()),
+        row(Text::same("Python"), machine.python.clone()),
+        row(words("compat_chip"), machine.chip.clone()),
+        row(words("compat_driver"), machine.driver.as_ref().map(ToString::to_string)),
+        row(Text::same("CANN"), machine.cann.as_ref().map(ToString::to_string)),
+    ]
+}
+
+/// Returns the filters if there are several and no torch_npu matches all of them.
+fn find_contradiction(rows: &Matrix, request: &CompatRequest) -> Option<String> {
+    let shown = |name: &str, value: Option<String>| value.map(|value| format!("{name} {value}"));
+    let filters: Vec<String> = [
+        shown("torch", request.versions.torch.as_ref().map(ToString::to_string)),
+        shown("torch_npu", request.versions.torch_npu.as_ref().map(ToString::to_string)),
+        shown("CANN", request.versions.cann.as_ref().map(ToString::to_string)),
+        shown("vllm-ascend", request.versions.vllm_ascend.as_ref().map(ToString::to_string)),
+        shown("Python", request.python.clone()),
+        request.arch.clone(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let plugin = request.versions.vllm_ascend.is_some() && rows.vllm_ascend.is_empty();
+    (filters.len() > 1 && (rows.torch_npu.is_empty() || plugin)).then(|| filters.join(", "))
+}
+
+/// Returns the rows that match the request.
+fn filter_rows(matrix: &Matrix, request: &CompatRequest) -> Matrix {
+    let wanted = &request.versions;
+    let cann = wanted.cann.as_deref().copied();
+    let mut rows = matrix.clone();
+    let plugin = wanted.vllm_ascend.as_deref();
+    if let Some(version) = plugin {
+        let plugin_base = base(version);
+        rows.vllm_ascend.retain(|row| row.version.0 == plugin_base);
+    }
+    let torch = wanted.torch.as_deref().map(Version::only_release);
+    let pinned: Option<Vec<Version>> = plugin.map(|_| {
+        let pins = rows.vllm_ascend.iter().flat_map(|row| &row.torch_npu);
+        pins.map(|pin| base(pin)).collect()
+    });
+    rows.torch_npu.retain(|row| {
+        torch.as_ref().is_none_or(|torch| row.torch.0 == *torch)
+            && wanted.torch_npu.as_ref().is_none_or(|npu| row.version.0 == base(npu))
+            && pinned.as_ref().is_none_or(|pins| pins.contains(&row.version.0))
+            && request.python.as_ref().is_none_or(|python| row.pythons().contains(&python.as_str()))
+            && request.arch.as_ref().is_none_or(|arch| row.wheels.contains_key(arch))
+            && cann.is_none_or(|cann| matrix.accepts(&row.version, &cann))
+    });
+    rows.vllm_ascend.retain(|row| {
+        torch.as_ref().is_none_or(|torch| row.torch.as_ref().is_none_or(|t| t.0 == *torch))
+            && wanted
+                .torch_npu
+                .as_ref()
+                .is_none_or(|npu| row.torch_npu.iter().any(|pin| base(pin) == base(npu)))
+            && cann.is_none_or(|cann| row.cann.line() == cann.line())
+    });
+    if let Some(cann) = cann {
+        rows.cann.retain(|row| row.version.line() == cann.line());
+        rows.pairs.retain(|row| row.cann.line() == cann.line());
+        rows.mindspore
+            .retain(|row| row.cann.as_ref().is_some_and(|listed| listed.line() == cann.line()));
+    } else if torch.is_some() || wanted.torch_npu.is_some() || plugin.is_some() {
+        rows.mindspore.clear();
+        rows.pairs.clear();
+    }
+    rows
+}

@@ -1,0 +1,189 @@
+//! Turns "missing" findings into "not checked" if an unreadable directory could mask the file.
+//!
+//! Behind an unreadable directory, collectors find nothing, and a check that reports a missing
+//! file would blame the installation for a permission. So a finding that an unreadable directory
+//! could explain is replaced by the reason "unreadable".
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::check::Area;
+use super::scan::READ;
+use super::{Check, Context, Family};
+use base::report::{EvidenceKind, Found, Outcome};
+use facts::{Closed, Facts, Problem, ProblemKind};
+
+/// Returns where a check looked for its subject, by the reason why it does not apply.
+fn areas_of_reason(key: &str) -> &'static [Area] {
+    match key {
+        "no_cann" => &[Area::AnyCann],
+        "no_nnal" => &[Area::Nnal],
+        "no_driver" => &[Area::Driver],
+        "no_libraries" => &[Area::Libraries],
+        "no_package" | "no_torch" | "no_torch_npu" | "no_python" => &[Area::Packages],
+        _ => &[],
+    }
+}
+
+/// Removes findings that an unreadable directory could explain. Returns the outcome and the
+/// directories that could.
+fn remove_doubtful(check: &Check, outcome: Outcome, facts: &Facts) -> (Outcome, Vec<String>) {
+    if facts.closed.is_empty() || check.family == Family::Scan {
+        return (outcome, Vec::new());
+    }
+    let mut places: Vec<String> = Vec::new();
+    let mut blame = |closed: Option<&UnreadablePath>| -> bool {
+        let Some(UnreadablePath { real: place, .. }) = closed else { return false };
+        if !places.contains(place) {
+            places.push(place.clone());
+        }
+        true
+    };
+    let outcome = match outcome {
+        Outcome::Found(mut found) => {
+            found.retain(|one| !blame(find_explanation(check, one, facts)));
+            match (found.is_empty(), places.first()) {
+                (true, Some(place)) => Outcome::blocked("unreadable", place),
+                _ => Outcome::from_found(found),
+            }
+        }
+        Outcome::NotApplicable(reason) => {
+            let masking =
+                areas_of_reason(reason.key).iter().find_map(|area| find_unreadable(*area, facts));
+            if blame(masking) {
+                Outcome::blocked("unreadable", places.concat())
+            } else {
+                Outcome::NotApplicable(reason)
+            }
+        }
+        Outcome::NotChecked(reason) => {
+            let masking = facts.closed.iter().find(|closed| closed.is_above(&reason.what));
+            if reason.what.starts_with('/') && blame(masking) {
+                Outcome::blocked("unreadable", places.concat())
+            } else {
+                Outcome::NotChecked(reason)
+            }
+        }
+        other @ (Outcome::Passed | Outcome::Blocked(_)) => other,
+    };
+    (outcome, places)
+}
+
+/// Returns the problem to report for a directory that masked something.
+fn problem_of_directory(place: &str) -> Problem {
+    Problem {
+        path: place.to_owned(),
+        kind: ProblemKind::Denied,
+        detail: "permission denied".to_owned(),
+        barrier: Some(place.to_owned()),
+        line: None,
+    }
+}
+
+/// Returns the unreadable directory that could explain a finding.
+fn find_explanation<'f>(check: &Check, found: &Found, facts: &'f Facts) -> Option<&'f Closed> {
+    // On a live machine, missing access of its user is the finding.
+    if check.reports_access && facts.source == "live" {
+        return None;
+    }
+    let files = found.evidence.iter().filter(|evidence| evidence.kind == EvidenceKind::File);
+    let shown = files
+        .filter(|evidence| evidence.source.trim_matches('/').contains('/'))
+        .find_map(|evidence| facts.closed.iter().find(|closed| closed.hides(&evidence.source)));
+    shown.or_else(|| check.areas.iter().find_map(|area| find_unreadable(*area, facts)))
+}
+
+/// Returns an unreadable directory that could mask content of `area`.
+fn find_unreadable(area: Area, facts: &Facts) -> Option<&Closed> {
+    let cann = || facts.cann.active().or_else(|| facts.cann.newest());
+    let paths: Vec<&str> = match area {
+        Area::AnyCann => return facts.closed.iter().find(|closed| may_contain_cann(closed, facts)),
+        Area::Cann if cann().is_none() => return find_unreadable(Area::AnyCann, facts),
+        Area::Cann => cann().map(|install| install.path.as_str()).into_iter().collect(),
+        Area::Nnal => {
+            let home = ["ATB_HOME_PATH", "ASCEND_NNAL_HOME"];
+            let mut all: Vec<&str> =
+                home.iter().filter_map(|name| facts.env.non_empty(name)).collect();
+            all.push("/usr/local/Ascend/nnal");
+            all
+        }
+        Area::Driver => vec!["/usr/local/Ascend/driver", "/etc/ascend_install.info"],
+        Area::Libraries => {
+            let searched = facts.env.non_empty("LD_LIBRARY_PATH").unwrap_or_default();
+            let mut all: Vec<&str> = searched.split(':').filter(|dir| dir.len() > 1).collect();
+            all.extend(["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"]);
+            all.extend(["/usr/local/Ascend/driver/lib64", "/usr/local/Ascend/nnal"]);
+            all.extend(cann().map(|install| install.path.as_str()));
+            let packages = facts.python.site_dirs.iter().flat_map(|dir| {
+                ["torch", "torch_npu", "torch_npu.libs"].map(|package| format!("{dir}/{package}"))
+            });
+            let hides = |closed: &UnreadablePath| packages.clone().any(|path| closed.hides(&path));
+            if let Some(closed) = facts.unreadable.iter().find(|closed| hides(closed)) {
+                return Some(closed);
+            }
+            all
+        }
+        Area::Record => {
+            facts.python.dist("torch-npu").map(|dist| dist.path.as_str()).into_iter().collect()
+        }
+        // A directory inside a package masks no other package.
+        Area::Packages => {
+            let dirs = &facts.python.site_dirs;
+            return facts
+                .unreadable
+                .iter()
+                .find(|closed| dirs.iter().any(|dir| closed.is_above(dir)));
+        }
+    };
+    facts.unreadable.iter().find(|closed| paths.iter().any(|path| closed.hides(path)))
+}
+
+/// Whether `closed` could contain a CANN installation.
+fn may_contain_cann(closed: &Closed, facts: &Facts) -> bool {
+    const OTHERS: [&str; 4] = ["driver", "firmware", "develop", "nnal"];
+    let named = facts.cann.env_paths.iter().filter(|path| path.real.is_none());
+    let bases = facts.cann.bases.iter().map(String::as_str).chain(["/usr/local/Ascend"]);
+    named.into_iter().any(|path| closed.hides(&path.entry))
+        || bases.into_iter().any(|base| {
+            closed.hides(base)
+                && !OTHERS.iter().any(|other| closed.is_below(&format!("{base}/{other}")))
+        })
+}
+
+/// Outcomes of checks, with those masked by unreadable directories removed.
+#[derive(Debug, Default)]
+pub(super) struct Outcomes {
+    /// The outcomes by the id of their check.
+    pub(super) by_id: BTreeMap<&'static str, Outcome>,
+    /// The directories that masked something.
+    pub(super) masking: Vec<String>,
+}
+
+/// Runs the selected checks.
+///
+/// If a directory is unreadable, the other checks run too, because `SCAN-READ` reports every
+/// directory that masked something from any check.
+pub(super) fn run_unmasked(context: &Context<'_>, selected: &[&'static Check]) -> Outcomes {
+    let mut outcomes = Outcomes::default();
+    let mut masking = BTreeSet::new();
+    let is_selected = |check: &Check| selected.iter().any(|one| one.id == check.id);
+    let closed = !context.facts.unreadable.is_empty();
+    for check in super::all().filter(|check| closed || is_selected(check)) {
+        let (outcome, places) = remove_doubtful(check, (check.run)(context), context.facts);
+        if is_selected(check) {
+            outcomes.by_id.insert(check.id, outcome);
+            let new = places.iter().filter(|place| !outcomes.masking.contains(place));
+            let new: Vec<String> = new.cloned().collect();
+            outcomes.masking.extend(new);
+        }
+        masking.extend(places);
+    }
+    masking.retain(|place| !context.facts.problems.iter().any(|known| known.place() == place));
+    if !masking.is_empty() && selected.iter().any(|check| check.id == READ.id) {
+        let mut facts = context.facts.clone();
+        facts.problems.extend(masking.iter().map(|place| problem_of_directory(place)));
+        let outcome = (READ.run)(&Context { facts: &facts, ..*context });
+        outcomes.by_id.insert(READ.id, outcome);
+        outcomes.masking = masking.into_iter().collect();
+    }
+    outcomes
+}

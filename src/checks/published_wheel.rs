@@ -1,0 +1,53 @@
+//! Compares wheel files with the hashes of the published ones.
+//!
+//! Input: the name and the hash of a wheel. Output: the outcome under the id of `TNPU-MANIFEST`,
+//! which compares installed files of torch_npu.
+
+use base::hash::Sha256;
+use base::report::{Evidence, Found, Outcome};
+use data::KnownWheels;
+
+/// The finding id of the comparison.
+pub const ID: &str = "TNPU-MANIFEST";
+
+/// A wheel with a published hash.
+#[derive(Debug)]
+pub struct PublishedWheel {
+    name: String,
+    sha256: Sha256,
+}
+
+impl PublishedWheel {
+    /// Looks up the file name of a wheel.
+    pub fn find(name: &str) -> Option<Self> {
+        let sha256 = KnownWheels::builtin().wheel_sha256(name)?;
+        Some(Self { name: name.to_owned(), sha256 })
+    }
+
+    /// The outcome for a wheel without a published hash.
+    pub fn unknown(name: String) -> Outcome {
+        Outcome::blocked("not_upstream", name)
+    }
+
+    /// Compares the hash of the file at `path`.
+    pub fn compare(&self, found: Sha256, path: &str) -> Outcome {
+        let expected = self.sha256;
+        if found == expected {
+            return Outcome::Passed;
+        }
+        let evidence = Evidence::file(path).value(format!(
+            "sha256 {}, expected {}",
+            found.hex(),
+            expected.hex()
+        ));
+        let list = format!("known_wheels ({})", KnownWheels::builtin().as_of);
+        vec![
+            Found::error(ID, "wheel")
+                .arg("path", path)
+                .arg("wheel", &self.name)
+                .evidence(evidence)
+                .evidence(Evidence::data(list).value(&self.name)),
+        ]
+        .into()
+    }
+}
