@@ -22,7 +22,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use audit::judge::{Against, judge};
+use audit::classify::judge;
+use audit::environment::Against;
 use audit::ops::dispatch::Shipped;
 use audit::ops::{Tables, Target};
 use audit::{self, Model, python};

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use audit;
 use audit::ops::dispatch::{Registrations as _, Shipped};
-use audit::ops::documented::Documents;
+use audit::ops::documents::Documents;
 use audit::ops::tables::Origin;
 use audit::ops::{Match, Tables, Target};
 use serde_json::Value;

@@ -4,7 +4,8 @@
 
 use std::io::{Cursor, Write as _};
 
-use audit::judge::{Against, judge};
+use audit::classify::judge;
+use audit::environment::Against;
 use audit::{self, Model};
 use machine::elf::strings_handed;
 use audit::ops::dispatch::Shipped;

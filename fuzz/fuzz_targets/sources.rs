@@ -2,7 +2,8 @@
 //! notebook.
 #![no_main]
 
-use audit::judge::{Against, judge};
+use audit::classify::judge;
+use audit::environment::Against;
 use audit::{Model, Place, python};
 use audit::ops::dispatch::Shipped;
 use audit::ops::{Tables, Target};

@@ -10,7 +10,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::archive::Archive;
-use super::{Format, LONGEST_NAME, Model, Note, Op, Unreadable, Use, damaged, limited};
+use super::bounded;
+use super::model::{Format, LONGEST_NAME, Model, Note, Op, Use};
+use super::unreadable::{Unreadable, damaged};
 
 /// How deep graphs inside graphs (the branches of `torch.cond`) are followed.
 const DEPTH: usize = 16;
@@ -144,7 +146,7 @@ pub(super) fn read(archive: &mut Archive<'_>, graphs: &[String]) -> Result<Model
     let mut model = Model::new(Format::Export);
     for name in graphs {
         let bytes = archive.entry(name)?;
-        limited::values(&bytes, MOST_VALUES, &format!("entry `{name}`"))?;
+        bounded::values(&bytes, MOST_VALUES, &format!("entry `{name}`"))?;
         let program: Program = serde_json::from_slice(&finite(bytes))
             .map_err(|error| damaged(format!("entry `{name}` is no exported program: {error}")))?;
         model.torch = program.torch_version.or(model.torch);
@@ -161,7 +163,7 @@ fn finite(mut bytes: Vec<u8>) -> Vec<u8> {
         at += step;
         if bytes[at] == b'"' {
             at += 1;
-            at += limited::string(&bytes[at..]);
+            at += bounded::string(&bytes[at..]);
             continue;
         }
         let words: [&[u8]; 2] = [b"Infinity", b"NaN"];

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::{Format, Model, Note, Op};
+use super::model::{Format, Model, Note, Op};
 use errcodes::log::fallback_operator;
 
 /// The most that is looked at of one line, in bytes.
@@ -67,7 +67,7 @@ fn operator(line: &[u8]) -> Option<Op> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Place;
+    use crate::place::Place;
 
     #[test]
     fn warnings_of_each_process_are_counted() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Audited;
 use audit::Place;
-use audit::documented::{Documented, Point};
+use audit::documented_limits::{Documented, Point};
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Report, Table};
 use base::text::Text;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::Audited;
-use audit::python::facts::HintKind;
-pub use audit::python::hints::{Backend, Method, backend, chosen_by, method};
+pub use audit::python::hint_tables::{Backend, Method, backend, chosen_by, method};
+use audit::source_notes::HintKind;
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found};
 

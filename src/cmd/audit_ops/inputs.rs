@@ -52,7 +52,7 @@ pub(super) struct Directory {
 pub(super) fn prepare() {
     rayon::spawn(python::prepare);
     rayon::spawn(|| {
-        audit::judge::prepare();
+        audit::classify::prepare();
         Catalog::builtin();
         drop(words("ops_label_target"));
     });

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context as _;
 
 use crate::cli::AuditOpsArgs;
-use audit::limits::CannFunctions;
+use audit::environment::CannFunctions;
 use audit::ops::aclnn;
 use base::chip::ChipFamily;
 use base::text::Text;

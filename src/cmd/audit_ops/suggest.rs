@@ -7,10 +7,10 @@ use std::path::Path;
 use serde_json::json;
 
 use super::Audited;
-use audit::judge::Against;
+use audit::environment::Against;
 use audit::ops::table_text;
 use audit::python;
-use audit::python::facts::Suggestion;
+use audit::source_notes::Suggestion;
 use base::report::{Evidence, Found, Report, Table};
 use base::text::Text;
 use convert::diff;

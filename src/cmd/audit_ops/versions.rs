@@ -1,7 +1,7 @@
 //! The releases and wheels of torch_npu that have a kernel for what needs attention.
 
 use super::{Audited, attention};
-use audit::judge::Judged;
+use audit::classify::Judged;
 use audit::ops::Tables;
 use audit::ops::tables::{Column, Origin};
 use base::report::Table;

@@ -262,7 +262,7 @@ impl<'a> Walker<'a, '_> {
             "{space}::{name}{}",
             parts.next().map_or_else(String::new, |one| format!(".{one}"))
         );
-        if let Some(op) = crate::Op::parse(&text, false) {
+        if let Some(op) = crate::model::Op::parse(&text, false) {
             let (line, role, maybe) = (self.line(at), self.role, self.unsure);
             self.draft.written(WrittenAt { op, line, maybe, role });
         }
@@ -475,7 +475,8 @@ fn is_host(expr: &Expr) -> bool {
     match expr {
         Expr::StringLiteral(text) => text.value.to_str() == "cpu",
         Expr::Call(call) => {
-            super::dead::dotted(&call.func).is_some_and(|name| name.ends_with("device"))
+            super::constant_conditions::dotted(&call.func)
+                .is_some_and(|name| name.ends_with("device"))
                 && call.arguments.args.first().is_some_and(is_host)
         }
         _ => false,

@@ -101,7 +101,7 @@ impl<'a> Walker<'a, '_> {
                 both.values.iter().fold(Kind::Not, |kind, value| kind.join(self.expr(value)))
             }
             Expr::If(both) => {
-                let truth = super::dead::truth(&both.test, &|expr| self.path(expr));
+                let truth = super::constant_conditions::truth(&both.test, &|expr| self.path(expr));
                 if truth.is_none() {
                     self.tested(&both.test);
                 }

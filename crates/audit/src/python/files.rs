@@ -13,8 +13,11 @@ use foldhash::{HashMap, HashSet};
 use memchr::memmem;
 
 use super::facts::Facts;
-use super::{Wanted, reach};
-use crate::{Model, Note, Unreadable};
+use super::reachability;
+use super::source_facts::{self, Source};
+use super::walk::Wanted;
+use crate::model::{Model, Note};
+use crate::unreadable::Unreadable;
 use pysyntax::SyntaxError;
 use pysyntax::dotted;
 use pysyntax::notebook;
@@ -119,7 +122,7 @@ pub fn of_source(text: &str, notebook: bool, backward: bool) -> Result<Model, Un
     let packages = Packages::default();
     let wanted = Wanted { suggestions: true, calls: false };
     let facts = facts_of(path, text, &Reading { packages: &packages, wanted })?;
-    Ok(reach::model(vec![facts], None, backward))
+    Ok(reachability::model(vec![facts], None, backward))
 }
 
 fn single(path: &Path, options: &Options) -> Result<Model, Unreadable> {
@@ -286,7 +289,7 @@ fn facts_of(path: &Path, text: &str, reading: &Reading<'_>) -> Result<Arc<Facts>
         |error: SyntaxError| Unreadable::Python { line: error.line, message: error.message };
     let (module, package) = module_of(path, reading.packages);
     let shown = path.display().to_string();
-    let source = super::Source {
+    let source = Source {
         text,
         path: &shown,
         module: &module,
@@ -295,14 +298,14 @@ fn facts_of(path: &Path, text: &str, reading: &Reading<'_>) -> Result<Arc<Facts>
         wanted: reading.wanted,
     };
     if path.extension().is_none_or(|extension| extension != "ipynb") {
-        return super::facts(source).map(Arc::new).map_err(refused);
+        return source_facts::facts(source).map(Arc::new).map_err(refused);
     }
     let parses = |text: &str| on_enough_stack(text, || parse_module(text, true).map(drop)).is_ok();
     let code = notebook::code(text, &parses)
-        .map_err(|error| crate::damaged(format!("no JSON at byte {}", error.at)))?;
+        .map_err(|error| crate::unreadable::damaged(format!("no JSON at byte {}", error.at)))?;
     let Some(code) = code else { return Ok(Arc::default()) };
     let mut facts =
-        super::facts(super::Source { text: &code.text, cells: true, ..source }).map_err(refused)?;
+        source_facts::facts(Source { text: &code.text, cells: true, ..source }).map_err(refused)?;
     facts.in_lines(&code.lines);
     facts.partly = code.left_out > 0;
     Ok(Arc::new(facts))
@@ -369,7 +372,7 @@ fn module_of(path: &Path, packages: &Packages) -> (String, String) {
 /// The operators of some files, and of what they import, where that is asked for.
 fn follow(facts: Vec<Arc<Facts>>, paths: &[PathBuf], options: &Options) -> Model {
     if !options.follow {
-        return reach::model(facts, None, options.backward);
+        return reachability::model(facts, None, options.backward);
     }
     let known: HashSet<PathBuf> =
         paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
@@ -407,7 +410,7 @@ fn follow(facts: Vec<Arc<Facts>>, paths: &[PathBuf], options: &Options) -> Model
             })
             .clone()
     };
-    reach::model(facts, Some(&load), options.backward)
+    reachability::model(facts, Some(&load), options.backward)
 }
 
 #[cfg(test)]

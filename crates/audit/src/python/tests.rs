@@ -1,7 +1,8 @@
 //! Whole sources: which operators, where.
 
-use super::of_text;
-use crate::{Model, Place};
+use super::{of_text, source_facts};
+use crate::model::Model;
+use crate::place::Place;
 
 fn ops(source: &str) -> Vec<String> {
     let model = of_text(source);
@@ -122,7 +123,8 @@ fn operators_are_called_by_their_own_names_too() {
 #[test]
 fn what_is_hostile_is_read_or_refused() {
     let deep = format!("import torch\nx = {}1{}\n", "(".repeat(3000), ")".repeat(3000));
-    let facts = |text: &str| super::facts(super::Source { text, ..Default::default() });
+    let facts =
+        |text: &str| source_facts::facts(source_facts::Source { text, ..Default::default() });
     let _ = facts(&deep);
     let chain = format!("import torch\ny = x{}\n", ".abs()".repeat(3000));
     let _ = facts(&chain);
@@ -137,12 +139,12 @@ fn what_a_registry_names_is_no_alarm() {
                     LOSSES = {'ctc': ctc}\n";
     let model = "from registry import LOSSES, other\ndef f(x):\n    return LOSSES['a'](other(x))\n";
     let facts = |text: &str, name: &str| {
-        let source = super::Source { text, path: name, module: name, ..Default::default() };
-        super::facts(source).unwrap()
+        let source = source_facts::Source { text, path: name, module: name, ..Default::default() };
+        source_facts::facts(source).unwrap()
     };
     let known = std::sync::Arc::new(facts(registry, "registry"));
     let load = |name: &str| (name == "registry").then(|| std::sync::Arc::clone(&known));
-    let model = super::reach::model(vec![facts(model, "model").into()], Some(&load), false);
+    let model = super::reachability::model(vec![facts(model, "model").into()], Some(&load), false);
     let of = |name: &str| {
         let found = model.uses.iter().find(|(op, _)| op.name == name);
         found.map(|(_, used)| (used.count, used.maybe))

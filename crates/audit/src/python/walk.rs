@@ -3,19 +3,28 @@
 use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtClassDef, StmtFunctionDef};
 use ruff_text_size::{Ranged as _, TextSize};
 
-use super::Wanted;
 use super::api::{self, Method, Reach};
 use super::classes::{self, Class};
-use super::dead;
-use super::draft::Draft;
-use super::evident::Evident;
-use super::facts::{Facts, Hint, HintKind, Role, UseAt};
+use super::constant_conditions;
+use super::facts::{Facts, Role, UseAt};
+use super::facts_builder::Draft;
 use super::kinds::{self, Kind};
-use super::lines::Lines;
+use super::line_index::Lines;
 use super::locals::Locals;
 use super::suggest::Given;
+use super::tensor_names::Evident;
+use crate::source_notes::{Hint, HintKind};
 use pysyntax::dotted;
 use pysyntax::scope::{ScopeId, Scopes};
+
+/// What is looked for in a source beside its operators.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Wanted {
+    /// What a fused operator would compute.
+    pub(super) suggestions: bool,
+    /// Methods that are called on what is not known, to know which of imported classes are called.
+    pub(super) calls: bool,
+}
 
 /// What is walked, and what has been found.
 pub(super) struct Walker<'a, 's> {
@@ -101,7 +110,7 @@ impl<'a> Walker<'a, '_> {
 
     fn imported(&mut self, module: &str, at: TextSize) {
         let root = dotted::first(module);
-        if super::hints::chosen_by(root).is_some() {
+        if super::hint_tables::chosen_by(root).is_some() {
             self.hint(HintKind::Quantization, root, at);
         }
     }
@@ -317,7 +326,7 @@ impl<'a> Walker<'a, '_> {
             // `if True: return …`: what follows never runs.
             if let Stmt::If(one) = stmt
                 && self.truth(&one.test) == Some(true)
-                && dead::leaves(&one.body)
+                && constant_conditions::leaves(&one.body)
             {
                 return;
             }
@@ -329,7 +338,7 @@ impl<'a> Walker<'a, '_> {
     }
 
     fn truth(&self, test: &'a Expr) -> Option<bool> {
-        dead::truth(test, &|expr| self.path(expr))
+        constant_conditions::truth(test, &|expr| self.path(expr))
     }
 
     /// The branches of a condition that may run.

@@ -96,7 +96,7 @@ impl<'a> Walker<'a, '_> {
     fn masked_softmax(&mut self, expr: &'a Expr, scores: &'a Expr) {
         let Expr::BinOp(sum) = self.plain(scores) else { return };
         let says_mask = |side: &Expr| {
-            super::super::dead::dotted(side)
+            super::super::constant_conditions::dotted(side)
                 .is_some_and(|name| name.to_ascii_lowercase().contains("mask"))
         };
         if sum.op == Operator::Add

@@ -61,7 +61,7 @@ impl<'a> Walker<'a, '_> {
             return;
         }
         let Expr::Call(call) = &*turned.left else { return };
-        let named = super::super::dead::dotted(&call.func);
+        let named = super::super::constant_conditions::dotted(&call.func);
         let half = named.is_some_and(|name| name.rsplit('.').next() == Some("rotate_half"));
         let [argument] = &*call.arguments.args else { return };
         let q = self.source(&*plain.left);

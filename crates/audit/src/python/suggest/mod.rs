@@ -21,8 +21,8 @@ use ruff_python_ast::Expr;
 use ruff_text_size::{Ranged, TextRange};
 
 use super::classes;
-use super::facts::Suggestion;
 use super::walk::Walker;
+use crate::source_notes::Suggestion;
 
 /// As many assignments as are followed from one name.
 const MOST_STEPS: usize = 6;

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashSet};
 use rayon::prelude::*;
 
+use super::aggregate;
 use super::facts::{Facts, Role};
-use super::links::{self, Link};
-use super::meaning::{self, Known, Meaning, Modules};
+use super::linked_file::{File, Link, Meaning};
+use super::name_resolution::{self, Known, Modules};
 use super::packed::{Lists, index};
-use super::tally;
-use crate::{Model, Note};
+use super::references;
+use crate::model::{Model, Note};
 
 /// As many files as are followed.
 const MOST_FILES: usize = 4_000;
@@ -19,30 +20,6 @@ const MOST_FILES: usize = 4_000;
 /// Gives the facts of a module that is imported, by its dotted name; nothing where it is not to be
 /// followed.
 pub(super) type Load<'l> = &'l dyn Fn(&str) -> Option<Arc<Facts>>;
-
-/// A file, and what was reached of it.
-pub(super) struct File {
-    pub(super) facts: Arc<Facts>,
-    /// What each of its paths means, as far as that was asked; empty where `links` says it.
-    meant: Vec<Option<Meaning>>,
-    /// What its pieces refer to in the files that are read, where no more of them come in.
-    links: Lists<Link>,
-    /// How each of its pieces was reached.
-    pub(super) roles: Vec<Option<Role>>,
-}
-
-impl File {
-    fn of(facts: Arc<Facts>) -> Self {
-        let roles = vec![None; facts.pieces.len()];
-        Self { facts, meant: Vec::new(), links: Lists::default(), roles }
-    }
-
-    /// A file with imports that are followed.
-    fn followed(facts: Arc<Facts>) -> Self {
-        let meant = vec![None; facts.paths.len()];
-        Self { meant, ..Self::of(facts) }
-    }
-}
 
 struct Reacher<'l> {
     files: Vec<File>,
@@ -85,7 +62,7 @@ pub(super) fn model(roots: Vec<Arc<Facts>>, load: Option<Load<'_>>, backward: bo
     }
     reacher.roots();
     reacher.run();
-    let mut model = tally::model(&reacher.files, backward);
+    let mut model = aggregate::model(&reacher.files, backward);
     if reacher.full {
         model.note(Note::NotFollowed);
     }
@@ -98,8 +75,10 @@ impl Reacher<'_> {
     /// Finds what the names of all files mean, side by side: no file comes in later.
     fn link(&mut self) {
         let known = Known::of(&self.files, &self.modules);
-        let links: Vec<Lists<Link>> =
-            (0..self.files.len()).into_par_iter().map(|file| links::of(&known, file)).collect();
+        let links: Vec<Lists<Link>> = (0..self.files.len())
+            .into_par_iter()
+            .map(|file| references::of(&known, file))
+            .collect();
         for (file, links) in self.files.iter_mut().zip(links) {
             file.links = links;
         }
@@ -217,7 +196,7 @@ impl Reacher<'_> {
             return *known;
         }
         let facts = Arc::clone(&self.files[file].facts);
-        let meaning = meaning::of(self, file, facts.paths.of(at));
+        let meaning = name_resolution::of(self, file, facts.paths.of(at));
         self.files[file].meant[at] = Some(meaning);
         meaning
     }

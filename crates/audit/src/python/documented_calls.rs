@@ -6,7 +6,7 @@ use ruff_text_size::TextSize;
 use super::classes;
 use super::facts::{ApiAt, Role};
 use super::walk::Walker;
-use crate::ops::documented;
+use crate::ops::documents;
 use pysyntax::dotted;
 
 impl<'a> Walker<'a, '_> {
@@ -21,7 +21,7 @@ impl<'a> Walker<'a, '_> {
         if !public.starts_with("torch.") && !public.starts_with("Tensor.") {
             return;
         }
-        let Some(api) = documented::api(public).or_else(|| documented::api(path)) else { return };
+        let Some(api) = documents::api(public).or_else(|| documents::api(path)) else { return };
         // A module that is built while a model is built runs when the model does.
         let last = dotted::last(api);
         let module = classes::class_like(last) && !api.starts_with("torch.distributions.");
@@ -32,7 +32,7 @@ impl<'a> Walker<'a, '_> {
 
     /// A call of a method of a tensor.
     pub(super) fn documented_method(&mut self, name: &str, call: &'a ExprCall, at: TextSize) {
-        if let Some(api) = documented::method(name) {
+        if let Some(api) = documents::method(name) {
             let role = self.role;
             self.called_api(api, call, at, role);
         }
@@ -45,7 +45,7 @@ impl<'a> Walker<'a, '_> {
         let mut given = Vec::new();
         for keyword in &call.arguments.keywords {
             if let Some(name) = &keyword.arg
-                && documented::limits_argument(name.as_str())
+                && documents::limits_argument(name.as_str())
                 && let Some(value) = self.written(&keyword.value)
             {
                 given.push((name.to_string(), value));

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use foldhash::{HashMap, HashSet};
 
 use super::facts::Facts;
-use super::reach::File;
+use super::linked_file::{File, Meaning};
 use pysyntax::dotted;
 
 /// As many re-exports as are followed from one name, one behind the other.
@@ -13,9 +13,6 @@ const MOST_STEPS: usize = 8;
 /// As many files as are looked into for one name: modules that import all names of each other make a
 /// tree of ways.
 const MOST_LOOKS: usize = 200;
-
-/// The file and the piece that a path means; nothing where it means none that is read.
-pub(super) type Meaning = Option<(usize, usize)>;
 
 /// The files by their modules: those that are known, or those that can be.
 pub(super) trait Modules {

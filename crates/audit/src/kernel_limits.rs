@@ -3,18 +3,13 @@
 
 use serde::Serialize;
 
-use super::Op;
-use super::Use;
-use super::judge::{Against, Class};
+use super::class::Class;
+use super::environment::Against;
+use super::model::Op;
+use super::model::Use;
 use crate::ops::Via;
 use crate::ops::aclnn::{self, AiCpu};
 use base::chip::ChipFamily;
-
-/// Which functions of aclnn a CANN has.
-pub trait CannFunctions: Sync {
-    /// Whether it has one. Nothing where that is not known.
-    fn has(&self, function: &str) -> Option<bool>;
-}
 
 /// Something that keeps a kernel from running as it should.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -164,6 +159,7 @@ fn of_dtype(functions: &'static [&'static str], argument: &str, dtype: &str) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::environment::CannFunctions;
     use crate::ops::dispatch::{Registrations as _, Shipped};
     use crate::ops::{Tables, Target};
 

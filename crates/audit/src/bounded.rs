@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::{Unreadable, damaged};
+use super::unreadable::{Unreadable, damaged};
 
 /// All that `reader` gives, at most `limit` bytes. More is an error that calls it `what`.
 pub(super) fn all(reader: impl Read, limit: u64, what: &str) -> Result<Vec<u8>, Unreadable> {

@@ -7,9 +7,10 @@ use rayon::prelude::*;
 
 use super::api::{self, Method};
 use super::facts::Role;
+use super::linked_file::File;
 use super::packed::index;
-use super::reach::File;
-use crate::{Calls, Format, Model, Note, Op, Place};
+use crate::model::{Calls, Format, Model, Note, Op};
+use crate::place::Place;
 
 /// Places that are kept of each operator.
 const MOST_PLACES: usize = 200;

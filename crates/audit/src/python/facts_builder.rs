@@ -5,8 +5,9 @@ use hashbrown::HashTable;
 use std::hash::BuildHasher as _;
 
 use super::api;
-use super::facts::{ApiAt, Facts, Hint, Ref, Role, Suggestion, UseAt, WrittenAt};
+use super::facts::{ApiAt, Facts, Ref, Role, UseAt, WrittenAt};
 use super::packed::{Lists, Texts, index, number};
+use crate::source_notes::{Hint, Suggestion};
 use pysyntax::dotted;
 
 /// What was found so far: everything with the number of its piece, as it comes.

@@ -6,11 +6,14 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::judge::{Against, Class, class_of};
+use super::class::Class;
+use super::classify::class_of;
+use super::environment::Against;
+use super::model::{Calls, Model, Op};
+use super::place::Place;
 use super::python::operators_of;
-use super::{Calls, Model, Op, Place};
 use crate::ops::aclnn;
-use crate::ops::documented::{Documents, Said};
+use crate::ops::documents::{Documents, Said};
 use base::chip::ChipFamily;
 
 /// An API that is called, of which the documents name a limit.

@@ -2,9 +2,10 @@
 
 use std::io::{Read as _, SeekFrom};
 
-use super::{
-    Model, Source, Unreadable, archive, config, limited, list, log, onnx, safetensors, trace,
-};
+use super::model::Model;
+use super::source::Source;
+use super::unreadable::Unreadable;
+use super::{archive_format, bounded, config, list, log, onnx, safetensors, trace};
 
 /// Bytes that are looked at.
 const HEAD: usize = 4096;
@@ -38,7 +39,7 @@ pub fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
         return Err(Unreadable::Zeros(head.len()));
     }
     if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
-        archive::read(source)
+        archive_format::read(source)
     } else if head.starts_with(b"\x80") || is_old_pickle(&head) {
         Err(Unreadable::Pickle { classes: Vec::new() })
     } else if is_safetensors(&head) {
@@ -80,7 +81,7 @@ fn json(source: &mut dyn Source) -> Result<Model, Unreadable> {
     let size = source.seek(SeekFrom::End(0))?;
     source.seek(SeekFrom::Start(0))?;
     if size <= CONFIG_LIMIT {
-        let bytes = limited::all(&mut *source, CONFIG_LIMIT, "the configuration")?;
+        let bytes = bounded::all(&mut *source, CONFIG_LIMIT, "the configuration")?;
         if let Ok(serde_json::Value::Object(object)) = serde_json::from_slice(&bytes)
             && config::is_config(&object)
         {
@@ -97,7 +98,7 @@ fn words(source: &mut dyn Source) -> Result<Model, Unreadable> {
     let size = source.seek(SeekFrom::End(0))?;
     source.seek(SeekFrom::Start(0))?;
     if size <= LIST_LIMIT {
-        let bytes = limited::all(&mut *source, LIST_LIMIT, "the list")?;
+        let bytes = bounded::all(&mut *source, LIST_LIMIT, "the list")?;
         if let Some(model) = list::read(&String::from_utf8_lossy(&bytes))? {
             return Ok(model);
         }

@@ -1,24 +1,15 @@
 //! What the pieces of each file refer to in the others, found once for all files that are there.
 
-use super::facts::Role;
-use super::meaning::{self, Known};
+use super::linked_file::Link;
+use super::name_resolution::{self, Known};
 use super::packed::{Lists, index, number};
-
-/// A piece of a file that another piece refers to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Link {
-    /// The file and the piece.
-    pub to: (usize, usize),
-    /// When it runs at the earliest.
-    pub role: Role,
-}
 
 /// What the pieces of a file refer to: other pieces that are read, and nothing else of the many
 /// names that stand there. No more files come in.
 pub(super) fn of(known: &Known<'_>, file: usize) -> Lists<Link> {
     let (files, facts) = (known.files, &known.files[file].facts);
     // Most names are those of libraries.
-    let means = |path| known.may_hold(path).then(|| meaning::of(&mut &*known, file, path));
+    let means = |path| known.may_hold(path).then(|| name_resolution::of(&mut &*known, file, path));
     let meant: Vec<_> = facts.paths.iter().map(|path| means(path).flatten()).collect();
     let mut links = Vec::new();
     for piece in 0..facts.pieces.len() {

@@ -6,7 +6,7 @@ use std::io::{Read, Seek};
 use zip::ZipArchive;
 
 use super::files::{Generic, Kernels, native_functions};
-use super::{Evidence, Installed, REGISTER, missing_in_library, of_library};
+use super::registrations::{Evidence, Installed, REGISTER, missing_in_library, of_library};
 use crate::ops::tables::Tables;
 use crate::ops::target::Target;
 use machine::elf;

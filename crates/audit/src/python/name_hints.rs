@@ -6,8 +6,8 @@ use ruff_text_size::{Ranged as _, TextSize};
 
 use super::api;
 use super::classes;
-use super::facts::HintKind;
 use super::walk::Walker;
+use crate::source_notes::HintKind;
 use pysyntax::dotted;
 
 impl<'a> Walker<'a, '_> {
@@ -54,7 +54,7 @@ impl<'a> Walker<'a, '_> {
     /// `torch_dtype="bfloat16"`, `backend="inductor"`.
     pub(super) fn keyword_text(&mut self, name: &str, text: &str, at: TextSize) {
         self.activation(name, text, at);
-        if name == "quantization" && super::hints::method(text).is_some() {
+        if name == "quantization" && super::hint_tables::method(text).is_some() {
             self.hint(HintKind::Quantization, text, at);
         }
         if matches!(name, "dtype" | "torch_dtype") {
@@ -82,7 +82,7 @@ impl<'a> Walker<'a, '_> {
             }
         }
         let last = dotted::last(path);
-        if classes::class_like(last) && super::hints::chosen_by(last).is_some() {
+        if classes::class_like(last) && super::hint_tables::chosen_by(last).is_some() {
             self.hint(HintKind::Quantization, last, at);
         }
         for keyword in &call.arguments.keywords {

@@ -3,67 +3,15 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::limits::{CannFunctions, Limit, limit};
-use super::{Format, Model, Op, Use};
-use crate::ops::dispatch::Registrations;
-use crate::ops::{Outcome, Tables, Target, Via, aclnn, host, onnx};
+use super::class::Class;
+use super::environment::Against;
+use super::kernel_limits::{Limit, limit};
+use super::model::{Format, Model, Op, Use};
+use crate::ops::{Outcome, Via, aclnn, host, onnx};
 use base::chip::ChipFamily;
 
 /// So few operators are judged before other threads have begun.
 const FEW: usize = 200;
-
-/// What becomes of an operator, from the best to the worst.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Class {
-    /// A kernel of torch_npu runs on the device.
-    Native,
-    /// It is made of operators that all have kernels.
-    Composed,
-    /// It has no kernel, and is used only while the model is built or data is prepared.
-    Setup,
-    /// It is an operator of a library of its own, or of none of the tables: nothing is known.
-    Unknown,
-    /// It is made of other operators, not all of which are known.
-    PartlyKnown,
-    /// The kernel of torch_npu works on the host.
-    Host,
-    /// It runs on AI CPU, the scalar cores of the device.
-    AiCpu,
-    /// It fell back where the input was recorded, and has a kernel in the torch_npu at hand.
-    Observed,
-    /// Of the overloads that the input may mean, some fall back.
-    Depends,
-    /// There is a kernel, and the documents of CANN do not list this data type or chip for it.
-    Restricted,
-    /// There is a kernel, and the CANN at hand does not have what it calls.
-    NeedsCann,
-    /// The CPU computes it, with copies there and back.
-    Fallback,
-    /// It raises an error.
-    Unsupported,
-}
-
-impl Class {
-    /// The key of its word in `data/ui.toml`.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Native => "ops_native",
-            Self::Composed => "ops_composed",
-            Self::Unknown => "ops_unknown",
-            Self::PartlyKnown => "ops_partly_known",
-            Self::Host => "ops_host",
-            Self::AiCpu => "ops_ai_cpu",
-            Self::Observed => "ops_observed",
-            Self::Restricted => "ops_restricted",
-            Self::NeedsCann => "ops_needs_cann",
-            Self::Setup => "ops_setup",
-            Self::Depends => "ops_depends",
-            Self::Fallback => "ops_fallback",
-            Self::Unsupported => "ops_unsupported",
-        }
-    }
-}
 
 /// An operator with what becomes of it.
 #[derive(Debug, Clone, Serialize)]
@@ -86,23 +34,6 @@ pub struct Judged {
 
 fn as_text<S: serde::Serializer>(op: &Op, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(op)
-}
-
-/// What the operators are judged for.
-#[derive(Clone, Copy)]
-pub struct Against<'a> {
-    /// What is registered, by the tables or by an installation.
-    pub registered: &'a dyn Registrations,
-    /// The tables.
-    pub tables: &'a Tables,
-    /// The torch_npu, or the one of the tables that is nearest to it.
-    pub target: &'a Target,
-    /// The chip, where it is known.
-    pub chip: Option<ChipFamily>,
-    /// The CANN, where it is known.
-    pub cann: Option<&'a dyn CannFunctions>,
-    /// The data type that the user names for what the input does not say.
-    pub dtype: Option<&'a str>,
 }
 
 /// Unpacks the tables that are asked about most operators.
@@ -275,7 +206,8 @@ fn refused(via: Via, chip: Option<ChipFamily>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::dispatch::Shipped;
+    use crate::ops::dispatch::{Registrations as _, Shipped};
+    use crate::ops::{Tables, Target};
 
     fn class(version: &str, op: &str, chip: Option<ChipFamily>) -> (Class, Vec<String>) {
         let tables = Tables::get();

@@ -1,0 +1,29 @@
+//! The torch_npu, chip and CANN that operators are classified for.
+
+use base::chip::ChipFamily;
+
+use crate::ops::dispatch::Registrations;
+use crate::ops::{Tables, Target};
+
+/// Which functions of aclnn a CANN has.
+pub trait CannFunctions: Sync {
+    /// Whether it has one. Nothing where that is not known.
+    fn has(&self, function: &str) -> Option<bool>;
+}
+
+/// What the operators are judged for.
+#[derive(Clone, Copy)]
+pub struct Against<'a> {
+    /// What is registered, by the tables or by an installation.
+    pub registered: &'a dyn Registrations,
+    /// The tables.
+    pub tables: &'a Tables,
+    /// The torch_npu, or the one of the tables that is nearest to it.
+    pub target: &'a Target,
+    /// The chip, where it is known.
+    pub chip: Option<ChipFamily>,
+    /// The CANN, where it is known.
+    pub cann: Option<&'a dyn CannFunctions>,
+    /// The data type that the user names for what the input does not say.
+    pub dtype: Option<&'a str>,
+}
