@@ -402,13 +402,10 @@ impl<'a> Walker<'a, '_> {
                 one.cases.iter().for_each(|case| self.body(&case.body));
             }
             Stmt::Import(import) => {
-                import.names.iter().for_each(|alias| {
-                    name_hints::record_import(
-                        &mut self.recorder,
-                        alias.name.as_str(),
-                        alias.start(),
-                    )
-                });
+                for alias in &import.names {
+                    let module = alias.name.as_str();
+                    name_hints::record_import(&mut self.recorder, module, alias.start());
+                }
             }
             Stmt::ImportFrom(import) if import.level == 0 => {
                 if let Some(module) = &import.module {

@@ -9,8 +9,8 @@ use crate::python::api;
 use crate::python::constant_conditions;
 
 /// The argument of a call of this function, with one argument.
-pub(super) fn sole<'a, 'e>(
-    finder: &Finder<'_, 'a, '_>,
+pub(super) fn sole<'e>(
+    finder: &Finder<'_, '_, '_>,
     expr: &'e Expr,
     names: &[&str],
 ) -> Option<&'e Expr> {

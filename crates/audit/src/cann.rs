@@ -1,17 +1,9 @@
-//! The chip and the CANN that operators are judged for.
-#![expect(clippy::disallowed_methods, reason = "makes the path that the user named absolute")]
+//! The CANN that operators are classified for, and its aclnn functions.
 
-use std::path::Path;
-
-use anyhow::Context as _;
-
-use crate::cli::AuditOpsArgs;
-use audit::environment::CannFunctions;
-use audit::ops::aclnn;
-use base::chip::ChipFamily;
+use crate::environment::CannFunctions;
+use crate::ops::aclnn;
 use base::text::Text;
 use base::version::CannVersion;
-use checks::chip;
 use data::sentence;
 use machine::collect;
 use machine::elf::Object;
@@ -20,32 +12,22 @@ use machine::sysroot::{SysFile, Sysroot};
 /// The last release whose functions are known to be all there are.
 const KNOWN: &str = "8.1.RC1";
 
-/// The chip: what `--soc` names, else that of this machine.
-pub(super) fn chip(args: &AuditOpsArgs, machine: &Sysroot) -> anyhow::Result<Option<ChipFamily>> {
-    if let Some(name) = &args.soc {
-        // Who types only this means the family of Atlas A2, as its packages of operators are called;
-        // the chip of the first generation has `Ascend` in its name.
-        if name.trim().eq_ignore_ascii_case("910b") {
-            return Ok(Some(ChipFamily::A910B));
-        }
-        let family = ChipFamily::from_soc(name).with_context(|| {
-            format!(
-                "`{name}` is no chip that is known: expected a name as `npu-smi info` and ATC use \
-                 it, such as Ascend910B3, Ascend310P3, Ascend910_9391 or Ascend950PR_9579"
-            )
-        })?;
-        return Ok(Some(family));
-    }
-    let facts = collect::devices(machine);
-    Ok(chip::chip(&facts).map(|chip| chip.family))
-}
-
 /// The functions of aclnn that a CANN has.
-pub(super) enum Cann {
+pub enum Cann {
     /// Its libraries.
-    Libraries { path: String, objects: Vec<(SysFile, Object)> },
+    Libraries {
+        /// Their directory.
+        path: String,
+        /// The libraries.
+        objects: Vec<(SysFile, Object)>,
+    },
     /// A version, of which only the functions of one release are known.
-    Version { version: String, lacks: bool },
+    Version {
+        /// The version.
+        version: String,
+        /// The version is not newer than that release, so other functions are missing.
+        lacks: bool,
+    },
 }
 
 impl CannFunctions for Cann {
@@ -76,39 +58,29 @@ impl CannFunctions for Cann {
 }
 
 impl Cann {
-    /// What `--cann` names, a directory or a version; else the CANN that this machine selects.
-    pub(super) fn find(asked: Option<&str>, machine: &Sysroot) -> anyhow::Result<Option<Self>> {
-        let Some(asked) = asked else {
-            let facts = collect::cann(machine);
-            let home =
-                facts.cann.installs.iter().find(|install| {
-                    facts.env.vars.get("ASCEND_HOME_PATH").is_some_and(|home| {
-                        machine.real(home).is_ok_and(|real| real == install.path)
-                    })
-                });
-            let path = home.map(|install| install.path.clone());
-            return Ok(path.and_then(|path| Self::libraries(machine, &path)));
-        };
-        if let Ok(version) = asked.parse::<CannVersion>() {
-            let known: CannVersion =
-                KNOWN.parse().ok().context("the known release is a version")?;
-            return Ok(Some(Self::Version { version: asked.to_owned(), lacks: version <= known }));
-        }
-        let dir = std::path::absolute(Path::new(asked)).ok();
-        let dir = dir.as_deref().and_then(Path::to_str).filter(|dir| machine.is_dir(dir));
-        let dir = dir.with_context(|| {
-            format!(
-                "`{asked}` is neither a version of CANN, such as 8.1.RC1, nor the directory of one"
-            )
-        })?;
-        let found = Self::libraries(machine, dir).with_context(|| {
-            format!("there is no libopapi*.so in `{asked}/lib64`, nor in `{asked}`")
-        })?;
-        Ok(Some(found))
+    /// Returns the CANN that the environment of a machine selects.
+    pub fn detect(machine: &Sysroot) -> Option<Self> {
+        let facts = collect::cann(machine);
+        let home = facts.cann.installs.iter().find(|install| {
+            facts
+                .env
+                .vars
+                .get("ASCEND_HOME_PATH")
+                .is_some_and(|home| machine.real(home).is_ok_and(|real| real == install.path))
+        });
+        let path = home.map(|install| install.path.clone());
+        path.and_then(|path| Self::libraries(machine, &path))
+    }
+
+    /// Returns the functions of a version; nothing if the text is no version.
+    pub fn of_version(text: &str) -> Option<Self> {
+        let version: CannVersion = text.parse().ok()?;
+        let lacks = KNOWN.parse().is_ok_and(|known: CannVersion| version <= known);
+        Some(Self::Version { version: text.to_owned(), lacks })
     }
 
     /// The libraries with operators, of which there are several since CANN 8.5.
-    fn libraries(machine: &Sysroot, home: &str) -> Option<Self> {
+    pub fn libraries(machine: &Sysroot, home: &str) -> Option<Self> {
         let home = home.trim_end_matches('/');
         for dir in [format!("{home}/lib64"), home.to_owned()] {
             let mut objects = Vec::new();
@@ -129,7 +101,7 @@ impl Cann {
     }
 
     /// What is judged by, in words.
-    pub(super) fn said(&self) -> Text {
+    pub fn said(&self) -> Text {
         match self {
             Self::Libraries { path, objects } => {
                 let count = objects.len().to_string();
@@ -145,7 +117,7 @@ impl Cann {
     }
 
     /// As part of the report.
-    pub(super) fn json(&self) -> serde_json::Value {
+    pub fn json(&self) -> serde_json::Value {
         match self {
             Self::Libraries { path, objects } => {
                 serde_json::json!({ "path": path, "libraries": objects.len() })
@@ -155,7 +127,7 @@ impl Cann {
     }
 
     /// How a finding calls it.
-    pub(super) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Libraries { path, .. } => path,
             Self::Version { version, .. } => version,

@@ -6,14 +6,13 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::Audited;
-use audit::environment::Against;
-use audit::ops::table_text;
-use audit::python;
-use audit::source_notes::Suggestion;
+use super::input::AuditedInput;
+use crate::environment::Against;
+use crate::ops::table_text;
+use crate::python;
+use crate::source_notes::Suggestion;
 use base::report::{Evidence, Found, Report, Table};
 use base::text::Text;
-use convert::diff;
 use data::Catalog;
 use data::words;
 
@@ -21,7 +20,13 @@ use data::words;
 const MOST_PLACES: usize = 8;
 
 /// Adds what could be fused to a report.
-pub(super) fn suggest(report: &mut Report, read: &[Audited], against: Against<'_>) {
+///
+/// Returns the sources that the written-out suggestions change.
+pub(super) fn suggest(
+    report: &mut Report,
+    read: &[AuditedInput],
+    against: Against<'_>,
+) -> Vec<ChangedSource> {
     let mut by_rule: BTreeMap<&'static str, Vec<(&Suggestion, &str)>> = BTreeMap::new();
     for (suggestion, path) in read.iter().flat_map(|input| &input.model.suggestions) {
         by_rule.entry(suggestion.rule).or_default().push((suggestion, path));
@@ -69,11 +74,21 @@ pub(super) fn suggest(report: &mut Report, read: &[Audited], against: Against<'_
         .flat_map(|input| &input.model.imports)
         .map(|(path, at)| (path.as_str(), *at))
         .collect();
-    for (path, edits) in edits {
-        report.patches.extend(patch(path, edits, imports.get(path).copied()));
-    }
     report.extra.insert("suggestions".to_owned(), json!(all));
-    report.extra.insert("patches".to_owned(), json!(report.patches));
+    let changed = edits.into_iter();
+    changed
+        .filter_map(|(path, edits)| changed_source(path, edits, imports.get(path).copied()))
+        .collect()
+}
+
+/// A source before and after the suggested changes.
+pub struct ChangedSource {
+    /// The path as it is shown in a diff.
+    pub name: String,
+    /// The text that was read.
+    pub before: String,
+    /// The text with the changes.
+    pub after: String,
 }
 
 /// A change of a source: bytes of its text, and what takes their place.
@@ -83,9 +98,13 @@ struct Edit {
     before: String,
 }
 
-/// The changes of one source, as `convert` shows its own. Nothing of a notebook, whose lines are
+/// Applies the changes of one source. Returns nothing of a notebook, whose lines are
 /// strings of JSON, nor where the file is no longer what was read.
-fn patch(path: &str, mut edits: Vec<Edit>, import_at: Option<usize>) -> Option<String> {
+fn changed_source(
+    path: &str,
+    mut edits: Vec<Edit>,
+    import_at: Option<usize>,
+) -> Option<ChangedSource> {
     if path.ends_with(".ipynb") {
         return None;
     }
@@ -112,10 +131,8 @@ fn patch(path: &str, mut edits: Vec<Edit>, import_at: Option<usize>) -> Option<S
         done = edit.range.end;
     }
     after.push_str(&before[done..]);
-    let mut out = Vec::new();
-    let name = Path::new(path.trim_start_matches("./"));
-    diff::unified(name, before.as_bytes(), after.as_bytes(), false, &mut out).ok()?;
-    String::from_utf8(out).ok()
+    let name = path.trim_start_matches("./").to_owned();
+    Some(ChangedSource { name, before, after })
 }
 
 /// The operator that computes a pattern, where the release has it and its document the chip; and
@@ -159,8 +176,8 @@ fn is_there(operator: &str, against: Against<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use audit::ops::dispatch::Shipped;
-    use audit::ops::{Tables, Target};
+    use crate::ops::dispatch::Shipped;
+    use crate::ops::{Tables, Target};
     use base::chip::ChipFamily;
 
     #[test]

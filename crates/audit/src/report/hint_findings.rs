@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Audited;
-pub use audit::python::hint_tables::{Backend, Method, backend, chosen_by, method};
-use audit::source_notes::HintKind;
+use super::input::AuditedInput;
+use crate::python::hint_tables::{Backend, Method, backend, chosen_by, method};
+use crate::source_notes::HintKind;
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found};
 
@@ -22,7 +22,7 @@ const AI_CORE: &[(ChipFamily, u32, u32, u32)] = &[
     (ChipFamily::A3, 1072, 26, 11),
 ];
 
-pub(super) fn findings(read: &[Audited], chip: Option<ChipFamily>) -> Vec<Found> {
+pub(super) fn findings(read: &[AuditedInput], chip: Option<ChipFamily>) -> Vec<Found> {
     let mut places: BTreeMap<(HintKind, String), Vec<Evidence>> = BTreeMap::new();
     for input in read {
         for (hint, path) in &input.model.hints {

@@ -1,15 +1,15 @@
 //! The releases and wheels of torch_npu that have a kernel for what needs attention.
 
-use super::{Audited, attention};
-use audit::classify::Judged;
-use audit::ops::Tables;
-use audit::ops::tables::{Column, Origin};
+use super::input::{AuditedInput, attention};
+use crate::classify::Judged;
+use crate::ops::Tables;
+use crate::ops::tables::{Column, Origin};
 use base::report::Table;
 use base::text::Text;
 use data::words;
 
 /// The table of `--all-versions`.
-pub(super) fn table(read: &[Audited], tables: &Tables) -> Option<Table> {
+pub(super) fn table(read: &[AuditedInput], tables: &Tables) -> Option<Table> {
     let mut rows: Vec<Vec<Text>> = attention(read)
         .filter(|judged| judged.op.namespace == "aten" || judged.op.namespace == "npu")
         .map(|judged| {

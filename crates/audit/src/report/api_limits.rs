@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Audited;
-use audit::Place;
-use audit::documented_limits::{Documented, Point};
+use super::input::{AuditedInput, evidence_at};
+use crate::documented_limits::{Documented, Point};
+use crate::place::Place;
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Report, Table};
 use base::text::Text;
@@ -19,7 +19,7 @@ const MOST_NAMES: usize = 12;
 /// Adds what the documents of one release limit.
 pub(super) fn findings(
     report: &mut Report,
-    read: &[Audited],
+    read: &[AuditedInput],
     documents: &str,
     chip: Option<ChipFamily>,
 ) {
@@ -45,7 +45,7 @@ pub(super) fn findings(
                         places
                             .iter()
                             .take(MOST_PLACES)
-                            .fold(about, |found, place| found.evidence(super::found::at(place))),
+                            .fold(about, |found, place| found.evidence(evidence_at(place))),
                     );
                     continue;
                 }
@@ -72,7 +72,7 @@ pub(super) fn findings(
         }
         let places = apis.iter().filter_map(|one| Some((one.places.first()?, one.api)));
         for (place, api) in places.take(MOST_PLACES) {
-            let evidence: Evidence = super::found::at(place);
+            let evidence: Evidence = evidence_at(place);
             about = about.evidence(evidence.value(api));
         }
         found.push(about);
@@ -81,7 +81,7 @@ pub(super) fn findings(
 }
 
 /// What the documents say of each API, beside what becomes of its operators.
-pub(super) fn table(read: &[Audited]) -> Option<Table> {
+pub(super) fn table(read: &[AuditedInput]) -> Option<Table> {
     let rows: Vec<Vec<Text>> = read
         .iter()
         .flat_map(|input| &input.documented)

@@ -1,61 +1,68 @@
 //! The torch_npu that operators are judged for, and how it was chosen.
-#![expect(clippy::disallowed_methods, reason = "opens the wheel that the user named")]
 
-use std::fs::File;
-use std::path::Path;
-
-use anyhow::{Context as _, anyhow};
 use serde_json::{Value, json};
 
-use crate::cli::AuditOpsArgs;
-use audit::ops::installed::{Evidence, Found, find_site, read_site, read_wheel};
-use audit::ops::tables::Column;
-use audit::ops::{Match, Tables, Target};
+use crate::ops::installed::{Evidence, Found, read_site};
+use crate::ops::tables::Column;
+use crate::ops::{Match, Tables, Target};
 use base::text::Text;
 use data::sentence;
 use machine::collect::installed;
 use machine::sysroot::Sysroot;
 
 /// The torch_npu that is judged for, and how it was chosen.
-pub(super) struct Chosen {
+pub struct SelectedRelease {
     /// Its version, as it is called in findings.
-    pub(super) version: String,
+    pub version: String,
     /// The tables that speak for it, or, of an installation, for what its files do not say.
-    pub(super) target: Target,
+    pub target: Target,
     /// How it was chosen, in words.
-    pub(super) said: Text,
+    pub said: Text,
     /// Its own registrations, where an installation is judged for.
-    pub(super) found: Option<Found<'static>>,
+    pub found: Option<Found<'static>>,
     /// Where the installation is.
-    pub(super) place: String,
+    pub place: String,
     from: &'static str,
 }
 
-impl Chosen {
-    /// What the options name, else what the Python of this machine would import, else the newest
-    /// release that has wheels.
-    pub(super) fn new(
-        args: &AuditOpsArgs,
-        machine: &Sysroot,
-        tables: &'static Tables,
-    ) -> anyhow::Result<Self> {
-        if let Some(version) = &args.torch_npu {
-            return named(version, tables);
-        }
-        if let Some(Some(path)) = &args.installed {
-            return at(path, machine, tables);
-        }
+impl SelectedRelease {
+    /// Selects the release that the user names.
+    ///
+    /// # Errors
+    ///
+    /// With the sentence that names the known releases, if no table fits.
+    pub fn named(version: &str, tables: &'static Tables) -> Result<Self, String> {
+        let target = Target::asked(tables, version)?;
+        let said = sentence("ops_target_asked", &[("version", version.to_owned())]);
+        let (version, place) = (version.to_owned(), String::new());
+        Ok(Self { version, target, said, found: None, place, from: "--torch-npu" })
+    }
+
+    /// Selects the installation that the Python of a machine imports.
+    ///
+    /// # Errors
+    ///
+    /// With the sentence that names the reason, if it is missing or unreadable.
+    pub fn installed(machine: &Sysroot, tables: &'static Tables) -> Result<Self, String> {
         let there = installed(machine, "torch-npu");
-        if args.installed.is_some() {
-            let (version, dir) = there.context(
-                "no torch_npu is installed where this machine's Python would find it; name its \
-                 directory or its wheel: `--installed=PATH`",
-            )?;
-            let found = read_site(machine, &dir, true, tables).map_err(|why| anyhow!(why))?;
-            return Ok(Self::installation(found, Some(version), dir));
-        }
-        if let Some((version, dir)) = there {
-            // What cannot be read here is what the tables are for.
+        let (version, dir) = there.ok_or_else(|| {
+            "no torch_npu is installed where this machine's Python would find it; name its \
+             directory or its wheel: `--installed=PATH`"
+                .to_owned()
+        })?;
+        let found = read_site(machine, &dir, true, tables)?;
+        Ok(Self::installation(found, Some(version), dir))
+    }
+
+    /// Selects the installation that the Python of a machine imports, or else the newest release
+    /// with wheels.
+    ///
+    /// # Errors
+    ///
+    /// With the reason, if the tables contain no such release.
+    pub fn detect(machine: &Sysroot, tables: &'static Tables) -> Result<Self, String> {
+        if let Some((version, dir)) = installed(machine, "torch-npu") {
+            // The tables replace unreadable files.
             if let Ok(found) = read_site(machine, &dir, false, tables) {
                 return Ok(Self::installation(found, Some(version), dir));
             }
@@ -66,15 +73,17 @@ impl Chosen {
                 return Ok(Self { version, target, said, found: None, place: dir, from });
             }
         }
-        let target = Target::newest(tables).context("the tables name no wheel")?;
+        let target = Target::newest(tables).ok_or("the tables name no wheel")?;
         let column = &tables.columns[target.column];
         let version = format!("{}-{}", column.torch, column.release);
-        let target = Target::find(tables, &version).context("the newest release has a table")?;
+        let target = Target::find(tables, &version).ok_or("the newest release has a table")?;
         let said = sentence("ops_target_newest", &[("version", version.clone())]);
         Ok(Self { version, target, said, found: None, place: String::new(), from: "newest" })
     }
 
-    fn installation(found: Found<'static>, version: Option<String>, place: String) -> Self {
+    /// Selects an installation that was read; the version is that of its metadata if `version` is
+    /// missing.
+    pub fn installation(found: Found<'static>, version: Option<String>, place: String) -> Self {
         let installed = &found.installed;
         let version = version.or_else(|| installed.version.clone());
         let version = version.unwrap_or_else(|| "?".to_owned());
@@ -94,7 +103,7 @@ impl Chosen {
     }
 
     /// Where the judgement comes from, in one line.
-    pub(super) fn provenance(&self, column: &Column) -> String {
+    pub fn provenance(&self, column: &Column) -> String {
         let table = format!("torch {}, torch_npu {}", column.torch, column.release);
         match self.found.as_ref().map(|found| &found.installed) {
             None => table,
@@ -110,7 +119,7 @@ impl Chosen {
     }
 
     /// As part of the report.
-    pub(super) fn json(&self, column: &Column) -> Value {
+    pub fn json(&self, column: &Column) -> Value {
         let mut target = json!({
             "torch_npu": self.version,
             "from": self.from,
@@ -138,30 +147,4 @@ impl Chosen {
         }
         target
     }
-}
-
-fn named(version: &str, tables: &'static Tables) -> anyhow::Result<Chosen> {
-    let target = Target::asked(tables, version).map_err(|why| anyhow!(why))?;
-    let said = sentence("ops_target_asked", &[("version", version.to_owned())]);
-    let (version, place) = (version.to_owned(), String::new());
-    Ok(Chosen { version, target, said, found: None, place, from: "--torch-npu" })
-}
-
-/// The installation in a directory or a wheel.
-fn at(path: &Path, machine: &Sysroot, tables: &'static Tables) -> anyhow::Result<Chosen> {
-    let shown = path.display().to_string();
-    let about = || format!("cannot read the torch_npu at `{}`", base::text::escape_line(&shown));
-    let kind = std::fs::metadata(path).with_context(about)?;
-    let found = if kind.is_dir() {
-        let dir = std::path::absolute(path).with_context(about)?;
-        let dir = dir.to_str().context("its name is no UTF-8").with_context(about)?;
-        let site = find_site(machine, dir)
-            .with_context(|| "there is no `torch_npu` in it, nor in its lib/python*/site-packages")
-            .with_context(about)?;
-        read_site(machine, &site, true, tables)
-    } else {
-        read_wheel(File::open(path).with_context(about)?, true, tables)
-    };
-    let found = found.map_err(|why| anyhow!(why)).with_context(about)?;
-    Ok(Chosen::installation(found, None, shown))
 }

@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 
-use super::chosen::Chosen;
-use super::inputs::Unread;
-use super::machine::Cann;
-use super::{Audited, Place};
-use audit::class::Class;
-use audit::classify::Judged;
-use audit::environment::Against;
-use audit::kernel_limits::Limit;
-use audit::{self, Format, Unreadable};
+use super::input::{AuditTarget, AuditedInput, evidence_at};
+use super::{hint_findings, releases};
+use crate::cann::Cann;
+use crate::class::Class;
+use crate::classify::Judged;
+use crate::environment::Against;
+use crate::inputs::Unread;
+use crate::kernel_limits::Limit;
+use crate::model::Format;
+use crate::release::SelectedRelease;
+use crate::unreadable::Unreadable;
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Report};
 use data::Catalog;
@@ -44,7 +46,7 @@ pub(super) fn unread(report: &mut Report, unread: &[Unread]) {
 }
 
 /// The library of an installation is another build than its registration files are of.
-pub(super) fn installation(report: &mut Report, chosen: &Chosen) {
+pub(super) fn installation(report: &mut Report, chosen: &SelectedRelease) {
     let missing = chosen.found.as_ref().and_then(|found| found.missing.as_ref());
     let Some(missing) = missing.filter(|missing| !missing.is_empty()) else { return };
     let found = Found::warning("OPS-INSTALL", "library")
@@ -67,14 +69,14 @@ fn some_of<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
 
 pub(super) fn findings(
     report: &mut Report,
-    read: &[Audited],
-    place: &Place<'_>,
+    read: &[AuditedInput],
+    place: &AuditTarget<'_>,
     against: Against<'_>,
 ) {
     let version = &place.chosen.version;
     let mut found: Vec<Found> = Vec::new();
     // One operator is one finding, however many inputs use it.
-    let mut by_name: BTreeMap<String, Vec<(&Audited, &Judged)>> = BTreeMap::new();
+    let mut by_name: BTreeMap<String, Vec<(&AuditedInput, &Judged)>> = BTreeMap::new();
     for input in read {
         for judged in &input.judged {
             by_name.entry(judged.op.to_string()).or_default().push((input, judged));
@@ -105,7 +107,7 @@ pub(super) fn findings(
         };
         // Told of what does not run here: with the releases in which it does, if there are any.
         let missing = |id, level: Level| {
-            let elsewhere = super::versions::releases(judged, against.tables).join("; ");
+            let elsewhere = releases::releases(judged, against.tables).join("; ");
             let message = if elsewhere.is_empty() { "none" } else { "later" };
             about(id, message, level).arg("releases", elsewhere)
         };
@@ -137,22 +139,22 @@ pub(super) fn findings(
         found.push(Found::info("OPS-UNKNOWN", "names").arg("names", names).arg("count", count));
     }
     found.extend(dtypes(read, against.chip));
-    found.extend(super::hints::findings(read, against.chip));
+    found.extend(hint_findings::findings(read, against.chip));
     report.findings.extend(found.into_iter().map(|found| Catalog::builtin().resolve(found)));
 }
 
 /// Where an operator is used: of sources each line, of other inputs the first place.
-fn places(input: &Audited, judged: &Judged) -> Vec<Evidence> {
+fn places(input: &AuditedInput, judged: &Judged) -> Vec<Evidence> {
     let used = &judged.used;
     if input.model.format == Format::Python {
-        return used.places.iter().take(MOST_PLACES).map(at).collect();
+        return used.places.iter().take(MOST_PLACES).map(evidence_at).collect();
     }
     let mut said = used.count.to_string();
     if let Some(place) = used.places.first() {
         said = format!("{said} at {place}");
     }
     if judged.class == Class::Fallback && used.bytes > 0 {
-        let bytes = indicatif::HumanBytes(used.bytes);
+        let bytes = human_bytes(used.bytes);
         said = format!("{said}; copies {bytes} between host and device");
     }
     if used.fell_back > 0 {
@@ -161,12 +163,20 @@ fn places(input: &Audited, judged: &Judged) -> Vec<Evidence> {
     vec![Evidence::file(input.path.clone()).value(said)]
 }
 
-/// `model.py:12` as a place in a file.
-pub(super) fn at(place: &audit::Place) -> Evidence {
-    match place {
-        audit::Place::Line(path, line) => Evidence::file(&**path).line(*line),
-        audit::Place::Named(name) => Evidence::file(name.as_str()),
+/// Formats a size with the largest unit that is not larger than it: `1.50 KiB`.
+#[expect(clippy::cast_precision_loss, reason = "two decimals are shown")]
+fn human_bytes(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
     }
+    let mut size = bytes as f64 / 1024.0;
+    let mut unit = 0;
+    while size >= 1024.0 && unit + 1 < UNITS.len() {
+        size /= 1024.0;
+        unit += 1;
+    }
+    format!("{size:.2} {}", UNITS[unit])
 }
 
 /// A finding of some severity.
@@ -175,7 +185,7 @@ type Level = fn(&'static str, &'static str) -> Found;
 /// A kernel that is chosen and may not run as it should.
 fn limited(
     judged: &Judged,
-    place: &Place<'_>,
+    place: &AuditTarget<'_>,
     about: &dyn Fn(&'static str, &'static str, Level) -> Found,
 ) -> Found {
     match &judged.limit {
@@ -209,7 +219,7 @@ fn limited(
 }
 
 /// bfloat16 on a chip without it: `IsBF16Supported` of torch_npu says 910B and later.
-fn dtypes(read: &[Audited], chip: Option<ChipFamily>) -> Vec<Found> {
+fn dtypes(read: &[AuditedInput], chip: Option<ChipFamily>) -> Vec<Found> {
     let Some(chip @ (ChipFamily::A910 | ChipFamily::A310P | ChipFamily::A310)) = chip else {
         return Vec::new();
     };
@@ -222,4 +232,24 @@ fn dtypes(read: &[Audited], chip: Option<ChipFamily>) -> Vec<Found> {
             .evidence(Evidence::file(input.path.clone()).value(format!("bfloat16: {count}")))
     })
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_binary_units() {
+        let cases = [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1.00 KiB"),
+            (1536, "1.50 KiB"),
+            (3 << 20, "3.00 MiB"),
+            (u64::MAX, "16.00 EiB"),
+        ];
+        for (bytes, text) in cases {
+            assert_eq!(human_bytes(bytes), text);
+        }
+    }
 }
