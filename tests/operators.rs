@@ -213,7 +213,7 @@ fn documents_are_those_of_the_lists() {
         }
         let (mut no, mut typed, mut chips) = (0, 0, 0);
         for (name, rows) in by_name.iter().filter(|(_, rows)| rows.len() == 1) {
-            let (row, said) = (rows[0], documents.said(name));
+            let (row, said) = (rows[0], documents.support(name));
             if row["status"] == "no" {
                 assert!(said.is_some_and(|said| !said.supported), "{name}");
                 no += 1;

@@ -2,8 +2,8 @@
 //! notebook.
 #![no_main]
 
-use audit::classify::judge;
-use audit::environment::Against;
+use audit::classify::classify;
+use audit::environment::TargetEnvironment;
 use audit::{Model, Place, python};
 use audit::ops::dispatch::Shipped;
 use audit::ops::{Tables, Target};
@@ -52,6 +52,6 @@ fn checked(model: &Model, text: &str) {
     let tables = Tables::get();
     let target = Target::newest(tables).expect("there are tables");
     let registered = &Shipped { tables, target: &target };
-    let against = Against { registered, tables, target: &target, chip: None, cann: None, dtype: None };
-    assert!(judge(model, against).len() <= model.uses.len());
+    let against = TargetEnvironment { registered, tables, target: &target, chip: None, cann: None, dtype: None };
+    assert!(classify(model, against).len() <= model.uses.len());
 }

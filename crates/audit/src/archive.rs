@@ -55,7 +55,7 @@ impl<'a> Archive<'a> {
             let what = format!("entry `{name}`");
             return Err(Unreadable::TooLarge { what, limit: ENTRY_LIMIT });
         }
-        bounded::all(entry, ENTRY_LIMIT, &format!("entry `{name}`"))
+        bounded::read(entry, ENTRY_LIMIT, &format!("entry `{name}`"))
     }
 
     /// The first bytes of an entry.

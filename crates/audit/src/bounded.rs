@@ -5,7 +5,7 @@ use std::io::Read;
 use super::unreadable::{Unreadable, damaged};
 
 /// All that `reader` gives, at most `limit` bytes. More is an error that calls it `what`.
-pub(super) fn all(reader: impl Read, limit: u64, what: &str) -> Result<Vec<u8>, Unreadable> {
+pub(super) fn read(reader: impl Read, limit: u64, what: &str) -> Result<Vec<u8>, Unreadable> {
     let mut bytes = Vec::new();
     let read = reader.take(limit.saturating_add(1)).read_to_end(&mut bytes);
     let read = read.map_err(|error| match error.kind() {
@@ -24,12 +24,12 @@ pub(super) fn all(reader: impl Read, limit: u64, what: &str) -> Result<Vec<u8>, 
 
 /// Refuses JSON with more than `limit` values, which it calls `what`: a parser may take fifty bytes
 /// for each, of which the text has two.
-pub(super) fn values(json: &[u8], limit: u64, what: &str) -> Result<(), Unreadable> {
+pub(super) fn check_value_count(json: &[u8], limit: u64, what: &str) -> Result<(), Unreadable> {
     let (mut values, mut at) = (0, 0);
     while let Some(byte) = json.get(at) {
         at += 1;
         match byte {
-            b'"' => at += string(&json[at..]),
+            b'"' => at += string_length(&json[at..]),
             b'{' | b'[' | b',' => values += 1,
             _ => {}
         }
@@ -41,7 +41,7 @@ pub(super) fn values(json: &[u8], limit: u64, what: &str) -> Result<(), Unreadab
 }
 
 /// How many bytes a string takes that is open, with its last quote.
-pub(super) fn string(open: &[u8]) -> usize {
+pub(super) fn string_length(open: &[u8]) -> usize {
     let mut at = 0;
     while let Some(step) = memchr::memchr2(b'"', b'\\', &open[at..]) {
         at += step + 1;
@@ -60,11 +60,11 @@ mod tests {
     #[test]
     fn values_outside_of_strings_are_counted() {
         let json = br#"{"a,[{\",": [1, 2, {"b": "\\"}], "c": 3}"#;
-        assert!(values(json, 6, "it").is_ok());
-        let error = values(json, 5, "it").unwrap_err();
+        assert!(check_value_count(json, 6, "it").is_ok());
+        let error = check_value_count(json, 5, "it").unwrap_err();
         assert!(matches!(error, Unreadable::TooMany { limit: 5, .. }), "{error}");
         for open in [&b"\"open ,,,\\"[..], b"\"", b""] {
-            assert!(values(open, 0, "it").is_ok());
+            assert!(check_value_count(open, 0, "it").is_ok());
         }
     }
 }

@@ -101,7 +101,7 @@ impl Cann {
     }
 
     /// What is judged by, in words.
-    pub fn said(&self) -> Text {
+    pub fn description(&self) -> Text {
         match self {
             Self::Libraries { path, objects } => {
                 let count = objects.len().to_string();

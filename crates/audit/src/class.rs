@@ -5,7 +5,7 @@ use serde::Serialize;
 /// What becomes of an operator, from the best to the worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Class {
+pub enum SupportClass {
     /// A kernel of torch_npu runs on the device.
     Native,
     /// It is made of operators that all have kernels.
@@ -34,7 +34,7 @@ pub enum Class {
     Unsupported,
 }
 
-impl Class {
+impl SupportClass {
     /// The key of its word in `data/ui.toml`.
     pub fn word(self) -> &'static str {
         match self {

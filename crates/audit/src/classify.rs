@@ -3,24 +3,24 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::class::Class;
-use super::environment::Against;
+use super::class::SupportClass;
+use super::environment::TargetEnvironment;
 use super::kernel_limits::{Limit, limit};
 use super::model::{Format, Model, Op, Use};
 use crate::ops::{Outcome, Via, aclnn, host, onnx};
 use base::chip::ChipFamily;
 
 /// So few operators are judged before other threads have begun.
-const FEW: usize = 200;
+const SEQUENTIAL_LIMIT: usize = 200;
 
 /// An operator with what becomes of it.
 #[derive(Debug, Clone, Serialize)]
-pub struct Judged {
+pub struct ClassifiedOperator {
     /// As the input names it.
     #[serde(serialize_with = "as_text")]
     pub op: Op,
     /// What becomes of it.
-    pub class: Class,
+    pub class: SupportClass,
     /// The overloads that decide this, with namespace, where it is not the operator itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub through: Vec<String>,
@@ -42,24 +42,24 @@ pub fn prepare() {
 }
 
 /// Judges every operator of an input. What a trace shows inside other operators is left out.
-pub fn judge(model: &Model, against: Against<'_>) -> Vec<Judged> {
+pub fn classify(model: &Model, against: TargetEnvironment<'_>) -> Vec<ClassifiedOperator> {
     let uses: Vec<(&Op, &Use)> =
         model.uses.iter().filter(|(_, used)| used.inside < used.count).collect();
     let judged = |(op, used): (&Op, &Use)| {
         let (mut class, through) = if model.format == Format::Onnx {
-            (of_onnx(op, model.opsets.get(&op.namespace).copied()), Vec::new())
+            (classify_onnx(op, model.opsets.get(&op.namespace).copied()), Vec::new())
         } else {
-            decide(op, against)
+            classify_operator(op, against)
         };
         let limit = limit_of(op, class, used, against);
         class = limit.as_ref().map_or(class, Limit::class);
-        if used.fell_back > 0 && class < Class::Fallback {
-            class = Class::Observed;
+        if used.fell_back > 0 && class < SupportClass::Fallback {
+            class = SupportClass::Observed;
         }
-        let (class, through) = soften(class, through, op, used);
-        Judged { op: op.clone(), class, through, limit, used: used.clone() }
+        let (class, through) = downgrade_unlikely(class, through, op, used);
+        ClassifiedOperator { op: op.clone(), class, through, limit, used: used.clone() }
     };
-    let mut all: Vec<Judged> = if uses.len() < FEW {
+    let mut all: Vec<ClassifiedOperator> = if uses.len() < SEQUENTIAL_LIMIT {
         uses.into_iter().map(judged).collect()
     } else {
         uses.into_par_iter().map(judged).collect()
@@ -71,36 +71,46 @@ pub fn judge(model: &Model, against: Against<'_>) -> Vec<Judged> {
 }
 
 /// What keeps the kernel of an operator from running as it should.
-fn limit_of(op: &Op, class: Class, used: &Use, against: Against<'_>) -> Option<Limit> {
-    if class != Class::Native || op.namespace != "aten" || op.overload.is_none() {
+fn limit_of(
+    op: &Op,
+    class: SupportClass,
+    used: &Use,
+    against: TargetEnvironment<'_>,
+) -> Option<Limit> {
+    if class != SupportClass::Native || op.namespace != "aten" || op.overload.is_none() {
         return None;
     }
     limit(op, against.registered.kernel(&op.schema())?, used, against)
 }
 
 /// What is reached by some arguments alone, or runs only while a model is built, is no alarm.
-fn soften(class: Class, through: Vec<String>, op: &Op, used: &Use) -> (Class, Vec<String>) {
-    if class < Class::Fallback
+fn downgrade_unlikely(
+    class: SupportClass,
+    through: Vec<String>,
+    op: &Op,
+    used: &Use,
+) -> (SupportClass, Vec<String>) {
+    if class < SupportClass::Fallback
         || used.maybe + used.setup < used.count
         || used.maybe + used.setup == 0
     {
         return (class, through);
     }
     let through = if through.is_empty() { vec![op.to_string()] } else { through };
-    (if used.maybe == 0 { Class::Setup } else { Class::Depends }, through)
+    (if used.maybe == 0 { SupportClass::Setup } else { SupportClass::Depends }, through)
 }
 
 /// What becomes of an operator, whatever its arguments are.
-pub(crate) fn class_of(op: &Op, against: Against<'_>) -> Class {
-    decide(op, against).0
+pub(crate) fn class_of(op: &Op, against: TargetEnvironment<'_>) -> SupportClass {
+    classify_operator(op, against).0
 }
 
-fn decide(op: &Op, against: Against<'_>) -> (Class, Vec<String>) {
+fn classify_operator(op: &Op, against: TargetEnvironment<'_>) -> (SupportClass, Vec<String>) {
     let registered = against.registered;
     match op.namespace.as_str() {
         "aten" => {}
         // Named by a warning of torch_npu, which says itself what became of it.
-        "kernel" => return (Class::AiCpu, Vec::new()),
+        "kernel" => return (SupportClass::AiCpu, Vec::new()),
         "npu" => {
             // Without a name of the overload, any of the operator will do.
             let names = if op.overload.is_some() {
@@ -110,37 +120,40 @@ fn decide(op: &Op, against: Against<'_>) -> (Class, Vec<String>) {
             };
             let there = names.iter().filter_map(|name| registered.custom(name)).max();
             let class = match there {
-                Some(true) => Class::Native,
-                Some(false) => Class::Unsupported,
-                None => Class::Unknown,
+                Some(true) => SupportClass::Native,
+                Some(false) => SupportClass::Unsupported,
+                None => SupportClass::Unknown,
             };
             return (class, Vec::new());
         }
-        _ => return (Class::Unknown, Vec::new()),
+        _ => return (SupportClass::Unknown, Vec::new()),
     }
     if op.overload.is_some() {
-        return one(&op.schema(), against);
+        return classify_overload(&op.schema(), against);
     }
     // Which overload is meant is not said: those that write into a given tensor are not.
     let overloads = registered.overloads(&op.name).into_iter().filter(|name| !writes_into(name));
-    let all: Vec<(Class, Vec<String>)> = overloads
+    let all: Vec<(SupportClass, Vec<String>)> = overloads
         .map(|name| {
-            let (class, mut through) = one(&name, against);
+            let (class, mut through) = classify_overload(&name, against);
             if through.is_empty() {
                 through.push(format!("aten::{name}"));
             }
             (class, through)
         })
-        .filter(|(class, _)| *class != Class::Unknown)
+        .filter(|(class, _)| *class != SupportClass::Unknown)
         .collect();
     let (Some(best), Some(worst)) =
         (all.iter().map(|(class, _)| *class).min(), all.iter().map(|(class, _)| *class).max())
     else {
-        return (Class::Unknown, Vec::new());
+        return (SupportClass::Unknown, Vec::new());
     };
-    let class =
-        if worst >= Class::Fallback && best < Class::Fallback { Class::Depends } else { worst };
-    let mut through: Vec<String> = if worst >= Class::Host {
+    let class = if worst >= SupportClass::Fallback && best < SupportClass::Fallback {
+        SupportClass::Depends
+    } else {
+        worst
+    };
+    let mut through: Vec<String> = if worst >= SupportClass::Host {
         all.into_iter()
             .filter(|(each, _)| *each == worst)
             .flat_map(|(_, through)| through)
@@ -164,42 +177,44 @@ fn writes_into(name: &str) -> bool {
 }
 
 /// What becomes of one overload, and through which other one.
-fn one(name: &str, against: Against<'_>) -> (Class, Vec<String>) {
+fn classify_overload(name: &str, against: TargetEnvironment<'_>) -> (SupportClass, Vec<String>) {
     let release = against.tables.columns[against.target.column].release;
     let through = |leaf: &str| {
         if leaf == name { Vec::new() } else { vec![format!("aten::{leaf}")] }
     };
     match against.registered.outcome(name) {
-        Outcome::Native(via) if refused(via, against.chip) => (Class::Unsupported, Vec::new()),
-        Outcome::Native(_) if host::always(name, release) => (Class::Host, Vec::new()),
-        Outcome::Native(_) => (Class::Native, Vec::new()),
-        Outcome::Decomposed { whole: true, .. } => (Class::Composed, Vec::new()),
-        Outcome::Decomposed { whole: false, .. } => (Class::PartlyKnown, Vec::new()),
-        Outcome::Fallback(leaf) => (Class::Fallback, through(&leaf)),
-        Outcome::NoKernel(leaf) => (Class::Unsupported, through(&leaf)),
-        Outcome::Unknown => (Class::Unknown, Vec::new()),
+        Outcome::Native(via) if is_refused(via, against.chip) => {
+            (SupportClass::Unsupported, Vec::new())
+        }
+        Outcome::Native(_) if host::always(name, release) => (SupportClass::Host, Vec::new()),
+        Outcome::Native(_) => (SupportClass::Native, Vec::new()),
+        Outcome::Decomposed { whole: true, .. } => (SupportClass::Composed, Vec::new()),
+        Outcome::Decomposed { whole: false, .. } => (SupportClass::PartlyKnown, Vec::new()),
+        Outcome::Fallback(leaf) => (SupportClass::Fallback, through(&leaf)),
+        Outcome::NoKernel(leaf) => (SupportClass::Unsupported, through(&leaf)),
+        Outcome::Unknown => (SupportClass::Unknown, Vec::new()),
     }
 }
 
 /// What becomes of an operator of ONNX in a model of this opset of its domain.
-fn of_onnx(op: &Op, opset: Option<i64>) -> Class {
+fn classify_onnx(op: &Op, opset: Option<i64>) -> SupportClass {
     let own = op.namespace == "onnx";
     let name = if own { op.name.clone() } else { format!("{}::{}", op.namespace, op.name) };
     match (onnx::opsets(&name), opset) {
         // Of what is newer than the tables nothing is known; an operator of another domain needs
         // a plug-in of its own, which may be there.
-        (None, Some(opset)) if own && opset <= onnx::newest() => Class::Unsupported,
-        (None, _) => Class::Unknown,
+        (None, Some(opset)) if own && opset <= onnx::newest() => SupportClass::Unsupported,
+        (None, _) => SupportClass::Unknown,
         (Some((first, last)), Some(opset)) if own && !(first..=last).contains(&opset) => {
-            Class::PartlyKnown
+            SupportClass::PartlyKnown
         }
-        (Some(_), _) => Class::Native,
+        (Some(_), _) => SupportClass::Native,
     }
 }
 
 /// An operator of the graph engine is refused on a chip that runs aclnn alone (`IsAclnnOnly` of
 /// `torch_npu`).
-fn refused(via: Via, chip: Option<ChipFamily>) -> bool {
+fn is_refused(via: Via, chip: Option<ChipFamily>) -> bool {
     chip == Some(ChipFamily::A950) && via.aclop && !via.aclnn && !via.own
 }
 
@@ -209,26 +224,35 @@ mod tests {
     use crate::ops::dispatch::{Registrations as _, Shipped};
     use crate::ops::{Tables, Target};
 
-    fn class(version: &str, op: &str, chip: Option<ChipFamily>) -> (Class, Vec<String>) {
+    fn class(version: &str, op: &str, chip: Option<ChipFamily>) -> (SupportClass, Vec<String>) {
         let tables = Tables::get();
         let target = Target::find(tables, version).unwrap();
         let registered = &Shipped { tables, target: &target };
-        let against =
-            Against { registered, tables, target: &target, chip, cann: None, dtype: None };
-        decide(&Op::parse(op, false).unwrap(), against)
+        let against = TargetEnvironment {
+            registered,
+            tables,
+            target: &target,
+            chip,
+            cann: None,
+            dtype: None,
+        };
+        classify_operator(&Op::parse(op, false).unwrap(), against)
     }
 
     #[test]
     fn operators_are_judged_by_release_and_chip() {
-        assert_eq!(class("2.9.0", "aten::add.Tensor", None).0, Class::Native);
-        assert_eq!(class("2.9.0", "aten::mode", None).0, Class::Fallback);
+        assert_eq!(class("2.9.0", "aten::add.Tensor", None).0, SupportClass::Native);
+        assert_eq!(class("2.9.0", "aten::mode", None).0, SupportClass::Fallback);
         let (kind, through) = class("2.9.0", "aten::lgamma", None);
-        assert_eq!((kind, through), (Class::Fallback, vec!["aten::lgamma.out".to_owned()]));
-        assert_eq!(class("2.9.0", "torchvision::nms", None).0, Class::Unknown);
-        assert_eq!(class("2.9.0", "npu::npu_rms_norm", None).0, Class::Native);
-        assert_eq!(class("2.1.0-5.0.0", "npu::npu_swiglu_quant", None).0, Class::Unsupported);
-        assert_eq!(class("2.9.0", "aten::no_such", None).0, Class::Unknown);
-        assert_eq!(class("2.9.0", "aten::_pad_packed_sequence", None).0, Class::Host);
+        assert_eq!((kind, through), (SupportClass::Fallback, vec!["aten::lgamma.out".to_owned()]));
+        assert_eq!(class("2.9.0", "torchvision::nms", None).0, SupportClass::Unknown);
+        assert_eq!(class("2.9.0", "npu::npu_rms_norm", None).0, SupportClass::Native);
+        assert_eq!(
+            class("2.1.0-5.0.0", "npu::npu_swiglu_quant", None).0,
+            SupportClass::Unsupported
+        );
+        assert_eq!(class("2.9.0", "aten::no_such", None).0, SupportClass::Unknown);
+        assert_eq!(class("2.9.0", "aten::_pad_packed_sequence", None).0, SupportClass::Host);
     }
 
     /// A name without overload is no alarm as long as what is usually meant has a kernel.
@@ -247,7 +271,7 @@ mod tests {
             "scaled_dot_product_attention",
         ] {
             let (kind, through) = class("2.9.0", &format!("aten::{op}"), None);
-            assert!(kind < Class::Depends, "{op}: {kind:?} {through:?}");
+            assert!(kind < SupportClass::Depends, "{op}: {kind:?} {through:?}");
         }
     }
 
@@ -255,12 +279,15 @@ mod tests {
     fn operators_of_onnx_are_judged_by_opset() {
         let of = |name: &str, opset| {
             let overload = Some(String::new());
-            of_onnx(&Op { namespace: "onnx".into(), name: name.into(), overload }, Some(opset))
+            classify_onnx(
+                &Op { namespace: "onnx".into(), name: name.into(), overload },
+                Some(opset),
+            )
         };
-        assert_eq!(of("Conv", 17), Class::Native);
-        assert_eq!(of("Conv", 20), Class::PartlyKnown);
-        assert_eq!(of("Gelu", 20), Class::Unknown);
-        assert_eq!(of("NoSuchOperator", 17), Class::Unsupported);
+        assert_eq!(of("Conv", 17), SupportClass::Native);
+        assert_eq!(of("Conv", 20), SupportClass::PartlyKnown);
+        assert_eq!(of("Gelu", 20), SupportClass::Unknown);
+        assert_eq!(of("NoSuchOperator", 17), SupportClass::Unsupported);
     }
 
     #[test]
@@ -271,9 +298,9 @@ mod tests {
         assert!(only > 0);
         let name = "_embedding_bag_per_sample_weights_backward";
         let via = Shipped { tables, target: &target }.kernel(name);
-        let refused_there = via.is_some_and(|via| refused(via, Some(ChipFamily::A950)));
+        let refused_there = via.is_some_and(|via| is_refused(via, Some(ChipFamily::A950)));
         let expected = via.is_some_and(|via| via.aclop && !via.aclnn && !via.own);
         assert_eq!(refused_there, expected);
-        assert!(!via.is_some_and(|via| refused(via, Some(ChipFamily::A910B))));
+        assert!(!via.is_some_and(|via| is_refused(via, Some(ChipFamily::A910B))));
     }
 }

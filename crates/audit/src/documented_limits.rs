@@ -6,19 +6,19 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::class::Class;
+use super::class::SupportClass;
 use super::classify::class_of;
-use super::environment::Against;
+use super::environment::TargetEnvironment;
 use super::model::{Calls, Model, Op};
 use super::place::Place;
 use super::python::operators_of;
 use crate::ops::aclnn;
-use crate::ops::documents::{Documents, Said};
+use crate::ops::documents::{DocumentedSupport, Documents};
 use base::chip::ChipFamily;
 
 /// An API that is called, of which the documents name a limit.
 #[derive(Debug, Clone, Serialize)]
-pub struct Documented {
+pub struct LimitedApi {
     /// Its name.
     pub api: &'static str,
     /// Whether the documents call it supported.
@@ -37,10 +37,10 @@ pub struct Documented {
     pub limits_zh: Vec<&'static str>,
     /// What becomes of the operators that it calls, the worst; nothing where none is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub registered: Option<Class>,
+    pub registered: Option<SupportClass>,
     /// What that comes to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub points: Vec<Point>,
+    pub points: Vec<DocumentationPoint>,
     /// How often it is called.
     pub count: u64,
     /// The first places.
@@ -50,14 +50,14 @@ pub struct Documented {
 /// What documents and registrations together say of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Point {
+pub enum DocumentationPoint {
     /// Called unsupported, and nothing else is known.
     Unsupported,
     /// Called unsupported, though everything it calls has kernels.
     Registered,
     /// Called unsupported or said to fall back, as the registrations have it.
     Agreed,
-    /// Said to fall back to the CPU, though everything it calls has kernels.
+    /// DocumentedSupport to fall back to the CPU, though everything it calls has kernels.
     MayFallBack,
     /// The chip at hand is not listed.
     Chip,
@@ -82,20 +82,24 @@ pub enum Point {
 }
 
 /// What the documents limit of what a model calls.
-pub fn documented(model: &Model, documents: Documents, against: Against<'_>) -> Vec<Documented> {
+pub fn limited_apis(
+    model: &Model,
+    documents: Documents,
+    against: TargetEnvironment<'_>,
+) -> Vec<LimitedApi> {
     let limited = model.apis.par_iter().filter_map(|(api, calls)| {
-        let said = documents.said(api)?;
+        let support = documents.support(api)?;
         let operators = operators_of(api);
         let registered = worst(&operators, against);
-        Some(Documented {
+        Some(LimitedApi {
             api,
-            supported: said.supported,
-            dtypes: said.types.clone(),
-            not_listed: said.missing.clone(),
-            limits: said.limits.iter().map(|word| word.en).collect(),
-            limits_zh: said.limits.iter().map(|word| word.zh).collect(),
+            supported: support.supported,
+            dtypes: support.types.clone(),
+            not_listed: support.missing.clone(),
+            limits: support.limits.iter().map(|word| word.en).collect(),
+            limits_zh: support.limits.iter().map(|word| word.zh).collect(),
             registered,
-            points: points(said, calls, &operators, registered, against),
+            points: points(support, calls, &operators, registered, against),
             count: calls.count,
             places: calls.places.clone(),
         })
@@ -104,43 +108,44 @@ pub fn documented(model: &Model, documents: Documents, against: Against<'_>) -> 
 }
 
 /// What becomes of all operators together; nothing where one of them is not known.
-fn worst(operators: &[&'static str], against: Against<'_>) -> Option<Class> {
+fn worst(operators: &[&'static str], against: TargetEnvironment<'_>) -> Option<SupportClass> {
     let classes = operators.iter().map(|name| match name.split_once("::") {
         None => class_of(&Op::named("aten", name), against),
         Some((namespace, name)) => class_of(&Op::named(namespace, name), against),
     });
-    let classes: Vec<Class> = classes.collect();
-    let unknown = |class: &Class| matches!(class, Class::Unknown | Class::PartlyKnown);
+    let classes: Vec<SupportClass> = classes.collect();
+    let unknown =
+        |class: &SupportClass| matches!(class, SupportClass::Unknown | SupportClass::PartlyKnown);
     if classes.iter().any(unknown) { None } else { classes.into_iter().max() }
 }
 
 fn points(
-    said: &Said,
+    support: &DocumentedSupport,
     calls: &Calls,
     operators: &[&'static str],
-    registered: Option<Class>,
-    against: Against<'_>,
-) -> Vec<Point> {
-    let falls_back = registered.is_some_and(|class| class >= Class::Depends);
+    registered: Option<SupportClass>,
+    against: TargetEnvironment<'_>,
+) -> Vec<DocumentationPoint> {
+    let falls_back = registered.is_some_and(|class| class >= SupportClass::Depends);
     let on_cpu = |key: &str| key == "may_fall_back" || key == "cpu_only";
     let mut points = Vec::new();
-    if !said.supported {
+    if !support.supported {
         points.push(match registered {
-            None => Point::Unsupported,
-            Some(_) if falls_back => Point::Agreed,
-            Some(_) => Point::Registered,
+            None => DocumentationPoint::Unsupported,
+            Some(_) if falls_back => DocumentationPoint::Agreed,
+            Some(_) => DocumentationPoint::Registered,
         });
         return points;
     }
-    if said.limits.iter().any(|word| on_cpu(word.key)) {
+    if support.limits.iter().any(|word| on_cpu(word.key)) {
         match registered {
-            Some(_) if falls_back => points.push(Point::Agreed),
-            Some(_) => points.push(Point::MayFallBack),
+            Some(_) if falls_back => points.push(DocumentationPoint::Agreed),
+            Some(_) => points.push(DocumentationPoint::MayFallBack),
             None => {}
         }
     }
-    if against.chip.and_then(short_name).is_some_and(|chip| said.missing.contains(&chip)) {
-        points.push(Point::Chip);
+    if against.chip.and_then(short_name).is_some_and(|chip| support.missing.contains(&chip)) {
+        points.push(DocumentationPoint::Chip);
     }
     let listed = |dtype: &str| listed_by_cann(operators, dtype, against);
     let mut asked: Vec<(&str, Option<&str>)> = Vec::new();
@@ -151,21 +156,21 @@ fn points(
     asked.extend(against.dtype.map(|dtype| (dtype, None)));
     for (dtype, argument) in asked {
         let short = aclnn::short(dtype);
-        if FLOATS.contains(&short) && lacks(said, argument, short) {
+        if FLOATS.contains(&short) && lacks(support, argument, short) {
             let listed_by_cann = listed(short);
-            let point = Point::Dtype { dtype: short.to_owned(), listed_by_cann };
+            let point = DocumentationPoint::Dtype { dtype: short.to_owned(), listed_by_cann };
             if !points.contains(&point) {
                 points.push(point);
             }
         }
     }
     for ((name, value), places) in &calls.given {
-        let limits = said.limits.iter().filter_map(|word| word.allowed.as_ref());
+        let limits = support.limits.iter().filter_map(|word| word.allowed.as_ref());
         for (_, allowed) in limits.filter(|(limited, _)| limited == name) {
             if !allowed.contains(&value.as_str()) {
                 let (name, value) = (name.clone(), value.clone());
                 let (allowed, places) = (allowed.clone(), places.clone());
-                points.push(Point::Argument { name, value, allowed, places });
+                points.push(DocumentationPoint::Argument { name, value, allowed, places });
             }
         }
     }
@@ -177,8 +182,8 @@ fn points(
 const FLOATS: [&str; 6] = ["bf16", "fp16", "fp32", "fp64", "complex64", "complex128"];
 
 /// Whether the documents list data types for an argument, or for the first tensor, and not this one.
-fn lacks(said: &Said, argument: Option<&str>, dtype: &str) -> bool {
-    let of = |name: &str| said.types.iter().find(|(known, _)| *known == name);
+fn lacks(support: &DocumentedSupport, argument: Option<&str>, dtype: &str) -> bool {
+    let of = |name: &str| support.types.iter().find(|(known, _)| *known == name);
     let list = match argument {
         Some(name) => of(name).or_else(|| of("*")),
         None => of("*").or_else(|| of("input")).or_else(|| of("self")),
@@ -190,7 +195,7 @@ fn lacks(said: &Said, argument: Option<&str>, dtype: &str) -> bool {
 }
 
 /// Whether the documents of CANN list a data type for some function that the kernels may call.
-fn listed_by_cann(operators: &[&'static str], dtype: &str, against: Against<'_>) -> bool {
+fn listed_by_cann(operators: &[&'static str], dtype: &str, against: TargetEnvironment<'_>) -> bool {
     let overloads = operators.iter().flat_map(|name| against.registered.overloads(name));
     overloads.into_iter().any(|overload| {
         let docs = aclnn::functions(&overload).iter().filter_map(|name| aclnn::doc(name));

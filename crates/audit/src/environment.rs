@@ -13,7 +13,7 @@ pub trait CannFunctions: Sync {
 
 /// What the operators are judged for.
 #[derive(Clone, Copy)]
-pub struct Against<'a> {
+pub struct TargetEnvironment<'a> {
     /// What is registered, by the tables or by an installation.
     pub registered: &'a dyn Registrations,
     /// The tables.

@@ -146,7 +146,7 @@ pub(super) fn read(archive: &mut Archive<'_>, graphs: &[String]) -> Result<Model
     let mut model = Model::new(Format::Export);
     for name in graphs {
         let bytes = archive.entry(name)?;
-        bounded::values(&bytes, MOST_VALUES, &format!("entry `{name}`"))?;
+        bounded::check_value_count(&bytes, MOST_VALUES, &format!("entry `{name}`"))?;
         let program: Program = serde_json::from_slice(&finite(bytes))
             .map_err(|error| damaged(format!("entry `{name}` is no exported program: {error}")))?;
         model.torch = program.torch_version.or(model.torch);
@@ -163,7 +163,7 @@ fn finite(mut bytes: Vec<u8>) -> Vec<u8> {
         at += step;
         if bytes[at] == b'"' {
             at += 1;
-            at += bounded::string(&bytes[at..]);
+            at += bounded::string_length(&bytes[at..]);
             continue;
         }
         let words: [&[u8]; 2] = [b"Infinity", b"NaN"];

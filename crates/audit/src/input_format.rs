@@ -45,11 +45,11 @@ pub fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
     } else if is_safetensors(&head) {
         safetensors::read(source)
     } else if is_json(&head) {
-        json(source)
+        read_json(source)
     } else if is_onnx(&head) {
         onnx::read(source)
     } else if is_text(&head) {
-        words(source)
+        read_text(source)
     } else {
         Err(Unreadable::Unknown)
     }
@@ -77,11 +77,11 @@ fn is_text(head: &[u8]) -> bool {
 }
 
 /// JSON: a configuration is small; a trace may have any size, and is read as a stream.
-fn json(source: &mut dyn Source) -> Result<Model, Unreadable> {
+fn read_json(source: &mut dyn Source) -> Result<Model, Unreadable> {
     let size = source.seek(SeekFrom::End(0))?;
     source.seek(SeekFrom::Start(0))?;
     if size <= CONFIG_LIMIT {
-        let bytes = bounded::all(&mut *source, CONFIG_LIMIT, "the configuration")?;
+        let bytes = bounded::read(&mut *source, CONFIG_LIMIT, "the configuration")?;
         if let Ok(serde_json::Value::Object(object)) = serde_json::from_slice(&bytes)
             && config::is_config(&object)
         {
@@ -94,11 +94,11 @@ fn json(source: &mut dyn Source) -> Result<Model, Unreadable> {
 }
 
 /// A list of operators, or else a log.
-fn words(source: &mut dyn Source) -> Result<Model, Unreadable> {
+fn read_text(source: &mut dyn Source) -> Result<Model, Unreadable> {
     let size = source.seek(SeekFrom::End(0))?;
     source.seek(SeekFrom::Start(0))?;
     if size <= LIST_LIMIT {
-        let bytes = bounded::all(&mut *source, LIST_LIMIT, "the list")?;
+        let bytes = bounded::read(&mut *source, LIST_LIMIT, "the list")?;
         if let Some(model) = list::read(&String::from_utf8_lossy(&bytes))? {
             return Ok(model);
         }

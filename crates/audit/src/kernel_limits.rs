@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 
-use super::class::Class;
-use super::environment::Against;
+use super::class::SupportClass;
+use super::environment::TargetEnvironment;
 use super::model::Op;
 use super::model::Use;
 use crate::ops::Via;
@@ -54,18 +54,18 @@ pub enum Limit {
 
 impl Limit {
     /// What becomes of the operator then.
-    pub fn class(&self) -> Class {
+    pub fn class(&self) -> SupportClass {
         match self {
-            Self::Dtype { .. } | Self::Chip { .. } => Class::Restricted,
-            Self::AiCpu { .. } => Class::AiCpu,
-            Self::Missing { .. } => Class::NeedsCann,
+            Self::Dtype { .. } | Self::Chip { .. } => SupportClass::Restricted,
+            Self::AiCpu { .. } => SupportClass::AiCpu,
+            Self::Missing { .. } => SupportClass::NeedsCann,
         }
     }
 }
 
 /// The gravest limit of an overload that has a kernel. Only what holds for every function that the
 /// kernel may call is one.
-pub fn limit(op: &Op, via: Via, used: &Use, against: Against<'_>) -> Option<Limit> {
+pub fn limit(op: &Op, via: Via, used: &Use, against: TargetEnvironment<'_>) -> Option<Limit> {
     let overload = op.schema();
     let functions = aclnn::functions(&overload);
     // Before 910B operators of the graph engine come first, whose limits are others.
@@ -84,14 +84,14 @@ pub fn limit(op: &Op, via: Via, used: &Use, against: Against<'_>) -> Option<Limi
         // Of the chips that torch_npu is made for first the kernels know more than the documents:
         // `bucketize` calls a function that these list for 950 alone, and has run on 910B for long.
         let chip = against.chip.filter(|_| old);
-        if let Some(limit) = of_chip(functions, chip) {
+        if let Some(limit) = chip_limit(functions, chip) {
             return Some(limit);
         }
     }
     let types = types(used, against.dtype);
     if by_aclnn {
         for (argument, dtype) in &types {
-            if let Some(limit) = of_dtype(functions, argument, aclnn::short(dtype)) {
+            if let Some(limit) = dtype_limit(functions, argument, aclnn::short(dtype)) {
                 return Some(limit);
             }
         }
@@ -119,7 +119,7 @@ fn types(used: &Use, asked: Option<&str>) -> Vec<(String, String)> {
         .collect()
 }
 
-fn of_chip(functions: &'static [&'static str], chip: Option<ChipFamily>) -> Option<Limit> {
+fn chip_limit(functions: &'static [&'static str], chip: Option<ChipFamily>) -> Option<Limit> {
     let processor = aclnn::processor(chip?)?;
     let mut first = None;
     for function in functions {
@@ -136,7 +136,7 @@ fn of_chip(functions: &'static [&'static str], chip: Option<ChipFamily>) -> Opti
     first
 }
 
-fn of_dtype(functions: &'static [&'static str], argument: &str, dtype: &str) -> Option<Limit> {
+fn dtype_limit(functions: &'static [&'static str], argument: &str, dtype: &str) -> Option<Limit> {
     let mut first = None;
     for function in functions {
         let doc = aclnn::doc(function)?;
@@ -180,7 +180,8 @@ mod tests {
         let tables = Tables::get();
         let target = Target::find(tables, "2.9.0").unwrap();
         let registered = &Shipped { tables, target: &target };
-        let against = Against { registered, tables, target: &target, chip, cann, dtype: None };
+        let against =
+            TargetEnvironment { registered, tables, target: &target, chip, cann, dtype: None };
         let op = Op::parse(op, true).unwrap();
         let via = registered.kernel(&op.schema()).unwrap();
         let mut used = Use::default();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::ops::installed::{Evidence, Found, read_site};
+use crate::ops::installed::{FoundInstallation, KernelSource, read_site};
 use crate::ops::tables::Column;
 use crate::ops::{Match, Tables, Target};
 use base::text::Text;
@@ -17,11 +17,11 @@ pub struct SelectedRelease {
     /// The tables that speak for it, or, of an installation, for what its files do not say.
     pub target: Target,
     /// How it was chosen, in words.
-    pub said: Text,
+    pub description: Text,
     /// Its own registrations, where an installation is judged for.
-    pub found: Option<Found<'static>>,
+    pub installation: Option<FoundInstallation<'static>>,
     /// Where the installation is.
-    pub place: String,
+    pub path: String,
     from: &'static str,
 }
 
@@ -33,9 +33,9 @@ impl SelectedRelease {
     /// With the sentence that names the known releases, if no table fits.
     pub fn named(version: &str, tables: &'static Tables) -> Result<Self, String> {
         let target = Target::asked(tables, version)?;
-        let said = sentence("ops_target_asked", &[("version", version.to_owned())]);
-        let (version, place) = (version.to_owned(), String::new());
-        Ok(Self { version, target, said, found: None, place, from: "--torch-npu" })
+        let description = sentence("ops_target_asked", &[("version", version.to_owned())]);
+        let (version, path) = (version.to_owned(), String::new());
+        Ok(Self { version, target, description, installation: None, path, from: "--torch-npu" })
     }
 
     /// Selects the installation that the Python of a machine imports.
@@ -68,49 +68,67 @@ impl SelectedRelease {
             }
             if let Some(target) = Target::find(tables, &version) {
                 let args = [("version", version.clone()), ("dir", dir.clone())];
-                let said = sentence("ops_target_found", &args);
+                let description = sentence("ops_target_found", &args);
                 let from = "installed";
-                return Ok(Self { version, target, said, found: None, place: dir, from });
+                return Ok(Self {
+                    version,
+                    target,
+                    description,
+                    installation: None,
+                    path: dir,
+                    from,
+                });
             }
         }
         let target = Target::newest(tables).ok_or("the tables name no wheel")?;
         let column = &tables.columns[target.column];
         let version = format!("{}-{}", column.torch, column.release);
         let target = Target::find(tables, &version).ok_or("the newest release has a table")?;
-        let said = sentence("ops_target_newest", &[("version", version.clone())]);
-        Ok(Self { version, target, said, found: None, place: String::new(), from: "newest" })
+        let description = sentence("ops_target_newest", &[("version", version.clone())]);
+        Ok(Self {
+            version,
+            target,
+            description,
+            installation: None,
+            path: String::new(),
+            from: "newest",
+        })
     }
 
     /// Selects an installation that was read; the version is that of its metadata if `version` is
     /// missing.
-    pub fn installation(found: Found<'static>, version: Option<String>, place: String) -> Self {
+    pub fn installation(
+        found: FoundInstallation<'static>,
+        version: Option<String>,
+        path: String,
+    ) -> Self {
         let installed = &found.installed;
         let version = version.or_else(|| installed.version.clone());
         let version = version.unwrap_or_else(|| "?".to_owned());
         let args = [
             ("version", version.clone()),
-            ("dir", place.clone()),
+            ("dir", path.clone()),
             ("kernels", installed.kernels.aten.len().to_string()),
             ("custom", installed.kernels.custom.len().to_string()),
         ];
         let key = match installed.evidence {
-            Evidence::Files => "ops_target_files",
-            Evidence::Library => "ops_target_library",
+            KernelSource::Files => "ops_target_files",
+            KernelSource::Library => "ops_target_library",
         };
         let target = installed.target.clone();
-        let said = sentence(key, &args);
-        Self { version, target, said, found: Some(found), place, from: "installed" }
+        let description = sentence(key, &args);
+        Self { version, target, description, installation: Some(found), path, from: "installed" }
     }
 
     /// Where the judgement comes from, in one line.
     pub fn provenance(&self, column: &Column) -> String {
         let table = format!("torch {}, torch_npu {}", column.torch, column.release);
-        match self.found.as_ref().map(|found| &found.installed) {
+        match self.installation.as_ref().map(|found| &found.installed) {
             None => table,
             Some(installed) => {
                 let files = match installed.evidence {
-                    Evidence::Files => "registration files",
-                    Evidence::Library => "library",
+                    KernelSource::Files => "registration files",
+                    KernelSource::Library => "library",
                 };
                 let generic = if installed.generic.is_some() { " and of PyTorch" } else { "" };
                 format!("{files} of torch_npu {}{generic}; else {table}", self.version)
@@ -133,10 +151,10 @@ impl SelectedRelease {
                 },
             },
         });
-        if let Some(found) = &self.found {
+        if let Some(found) = &self.installation {
             let installed = &found.installed;
             target["installed"] = json!({
-                "path": self.place,
+                "path": self.path,
                 "torch": installed.torch,
                 "evidence": installed.evidence,
                 "kernels": installed.kernels.aten.len(),

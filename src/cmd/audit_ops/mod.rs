@@ -30,7 +30,7 @@ use crate::cli::AuditOpsArgs;
 struct About {
     chip: Option<ChipFamily>,
     cann: Option<Cann>,
-    chosen: SelectedRelease,
+    release: SelectedRelease,
 }
 
 impl About {
@@ -39,7 +39,7 @@ impl About {
         Ok(Self {
             chip: target::chip(args, &this)?,
             cann: target::cann(args.cann.as_deref(), &this)?,
-            chosen: target::release(args, &this, tables)?,
+            release: target::release(args, &this, tables)?,
         })
     }
 }
@@ -70,11 +70,11 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
     } else {
         (About::find(args, tables())?, open())
     };
-    let About { chip, cann, chosen } = about;
+    let About { chip, cann, release } = about;
     let subject = args.inputs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     let request = Request {
         subject: subject.join(" "),
-        chosen: &chosen,
+        release: &release,
         chip,
         cann: cann.as_ref(),
         dtype,

@@ -13,7 +13,7 @@ use super::tables::Runs;
 
 /// A limit that the documents state in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Worded {
+pub struct DocumentedLimit {
     /// Its name.
     pub key: &'static str,
     /// The argument that it limits, and the values that are allowed, where a call can show another.
@@ -26,7 +26,7 @@ pub struct Worded {
 
 /// What one document says of an API.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct DocumentedSupport {
     /// Whether it calls it supported.
     pub supported: bool,
     /// The data types that it lists by argument, by their short names; `*` where it names none.
@@ -34,7 +34,7 @@ pub struct Said {
     /// Chips that it does not list, by their names here: `A2`, `A3`, `950`.
     pub missing: Vec<&'static str>,
     /// Its other limits.
-    pub limits: Vec<&'static Worded>,
+    pub limits: Vec<&'static DocumentedLimit>,
 }
 
 /// The documents of one release for one version of PyTorch.
@@ -47,18 +47,18 @@ pub struct Documents {
 
 struct Table {
     documents: Vec<&'static str>,
-    said: HashMap<&'static str, Said>,
+    supports: HashMap<&'static str, DocumentedSupport>,
     apis: HashMap<&'static str, Runs<'static>>,
     /// Methods of tensors by their name alone.
     methods: HashMap<&'static str, &'static str>,
 }
 
-static WORDS: LazyLock<HashMap<&'static str, Worded>> = LazyLock::new(|| {
+static LIMITS: LazyLock<HashMap<&'static str, DocumentedLimit>> = LazyLock::new(|| {
     let text = super::table_text("limits");
     let rows = rows(text).filter(|row| row.len() == 4).map(|row| {
         let allowed = row[1].split_once('=');
         let allowed = allowed.map(|(name, values)| (name, values.split(',').collect()));
-        (row[0], Worded { key: row[0], allowed, en: row[2], zh: row[3] })
+        (row[0], DocumentedLimit { key: row[0], allowed, en: row[2], zh: row[3] })
     });
     rows.collect()
 });
@@ -68,7 +68,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let documents = text.lines().find_map(|line| line.strip_prefix("# Documents: "));
     let mut table = Table {
         documents: documents.map_or_else(Vec::new, |line| line.split(' ').collect()),
-        said: HashMap::with_capacity(800),
+        supports: HashMap::with_capacity(800),
         apis: HashMap::with_capacity(2_800),
         methods: HashMap::with_capacity(500),
     };
@@ -77,7 +77,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
             (Some(number), [_, supported, types, missing, limits]) => {
                 let number = number.trim_start_matches('0');
                 let number = if number.is_empty() { "0" } else { number };
-                table.said.insert(number, said(supported, types, missing, limits));
+                table.supports.insert(number, parse_support(supported, types, missing, limits));
             }
             (None, [name, runs]) => {
                 table.apis.insert(name, Runs::new(runs));
@@ -91,20 +91,25 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
-fn words(cell: &'static str) -> impl Iterator<Item = &'static str> {
+fn cell_words(cell: &'static str) -> impl Iterator<Item = &'static str> {
     cell.split(' ').filter(|word| *word != "-")
 }
 
-fn said(supported: &str, types: &'static str, missing: &'static str, limits: &'static str) -> Said {
-    let types = words(types).filter_map(|argument| {
+fn parse_support(
+    supported: &str,
+    types: &'static str,
+    missing: &'static str,
+    limits: &'static str,
+) -> DocumentedSupport {
+    let types = cell_words(types).filter_map(|argument| {
         let (name, types) = argument.split_once(':')?;
         Some((name, types.split(',').collect()))
     });
-    Said {
+    DocumentedSupport {
         supported: supported == "yes",
         types: types.collect(),
-        missing: words(missing).collect(),
-        limits: words(limits).filter_map(|word| WORDS.get(word)).collect(),
+        missing: cell_words(missing).collect(),
+        limits: cell_words(limits).filter_map(|word| LIMITS.get(word)).collect(),
     }
 }
 
@@ -139,8 +144,8 @@ impl Documents {
     }
 
     /// What they say of an API that limits it; nothing also where they do not name it.
-    pub fn said(self, api: &str) -> Option<&'static Said> {
-        TABLE.said.get(TABLE.apis.get(api)?.at(self.column)?)
+    pub fn support(self, api: &str) -> Option<&'static DocumentedSupport> {
+        TABLE.supports.get(TABLE.apis.get(api)?.at(self.column)?)
     }
 }
 
@@ -156,7 +161,7 @@ pub fn method(name: &str) -> Option<&'static str> {
 
 /// Arguments that a limit is about.
 static LIMITED: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
-    let named = WORDS.values().filter_map(|word| word.allowed.as_ref().map(|(name, _)| *name));
+    let named = LIMITS.values().filter_map(|word| word.allowed.as_ref().map(|(name, _)| *name));
     named.chain(["dtype"]).collect()
 });
 
@@ -173,21 +178,21 @@ mod tests {
     fn the_tables_are_whole() {
         let table = &*TABLE;
         assert_eq!(table.documents.len(), 18);
-        assert!(table.apis.len() > 2_500 && table.said.len() > 500 && WORDS.len() > 80);
+        assert!(table.apis.len() > 2_500 && table.supports.len() > 500 && LIMITS.len() > 80);
         let text = super::super::table_text("api_docs");
         for row in rows(text).filter(|row| row[0].starts_with('=')) {
-            for word in words(row[4]) {
-                assert!(WORDS.contains_key(word), "{word}");
+            for word in cell_words(row[4]) {
+                assert!(LIMITS.contains_key(word), "{word}");
             }
         }
         for row in rows(text).filter(|row| !row[0].starts_with('=')) {
             for (first, last, value) in table.apis[row[0]].iter() {
                 assert!(first <= last && last < table.documents.len(), "{row:?}");
-                assert!(table.said.contains_key(value), "{row:?}: {value}");
+                assert!(table.supports.contains_key(value), "{row:?}: {value}");
             }
         }
-        let bad = |word: &&Worded| word.en.is_empty() || word.zh.is_empty();
-        assert_eq!(WORDS.values().find(bad), None);
+        let bad = |word: &&DocumentedLimit| word.en.is_empty() || word.zh.is_empty();
+        assert_eq!(LIMITS.values().find(bad), None);
     }
 
     #[test]
@@ -204,12 +209,12 @@ mod tests {
     #[test]
     fn what_they_say_is_found() {
         let documents = Documents::of("2.9.0", "7.3.0").unwrap();
-        let gelu = documents.said("torch.nn.functional.gelu").unwrap();
+        let gelu = documents.support("torch.nn.functional.gelu").unwrap();
         assert_eq!(gelu.types, [("*", vec!["bf16", "fp16", "fp32"])]);
-        assert!(!documents.said("torch.nn.DataParallel").unwrap().supported);
+        assert!(!documents.support("torch.nn.DataParallel").unwrap().supported);
         assert_eq!(method("mode"), Some("torch.Tensor.mode"));
         assert!(limits_argument("sorted") && !limits_argument("input"));
         let later = Documents::of("2.9.0", "26.1.0").unwrap();
-        assert_eq!(later.said("torch.nn.Linear").unwrap().missing, ["950"]);
+        assert_eq!(later.support("torch.nn.Linear").unwrap().missing, ["950"]);
     }
 }

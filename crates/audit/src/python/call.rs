@@ -3,7 +3,7 @@
 use ruff_python_ast::{Expr, ExprCall};
 use ruff_text_size::{Ranged as _, TextSize};
 
-use super::api::{self, Reach, Shared};
+use super::api::{self, NameSharing, OperatorSet};
 use super::classes;
 use super::facts::Role;
 use super::kinds::{self, Kind};
@@ -52,13 +52,17 @@ impl<'a> Walker<'a, '_> {
                     None => {
                         let given = self.arguments(call);
                         self.recorder.refers_own(word);
-                        if classes::class_like(word) { Kind::Module } else { by_arguments(given) }
+                        if classes::is_class_name(word) {
+                            Kind::Module
+                        } else {
+                            by_arguments(given)
+                        }
                     }
                 }
             }
             Expr::Attribute(attribute) => {
                 let name = attribute.attr.as_str();
-                if let Some(own) = classes::of_self(&call.func) {
+                if let Some(own) = classes::self_attribute(&call.func) {
                     let known = self.names.attribute(own);
                     let given = self.arguments(call);
                     self.recorder.calls_unknown(own);
@@ -111,8 +115,11 @@ impl<'a> Walker<'a, '_> {
     }
 
     /// The arguments of a call that say what kind of value it gives.
-    fn given(call: &ExprCall) -> kinds::Given<'_> {
-        kinds::Given { arguments: call.arguments.args.len(), keywords: &call.arguments.keywords }
+    fn given(call: &ExprCall) -> kinds::CallShape<'_> {
+        kinds::CallShape {
+            arguments: call.arguments.args.len(),
+            keywords: &call.arguments.keywords,
+        }
     }
 
     fn call_path(&mut self, path: &str, expr: &'a Expr, call: &'a ExprCall) -> Kind {
@@ -146,7 +153,7 @@ impl<'a> Walker<'a, '_> {
             if !public.starts_with("torch") {
                 self.recorder.refers(path);
             }
-            let module = classes::class_like(name);
+            let module = classes::is_class_name(name);
             let outer = self.recorder.role;
             // A module that is built here runs when the model does.
             if module && !public.starts_with("torch.distributions.") {
@@ -163,7 +170,7 @@ impl<'a> Walker<'a, '_> {
             if given == Kind::Host && !written.has("device") {
                 return Kind::Host;
             }
-            return kinds::of_function(&public, written);
+            return kinds::function_result(&public, written);
         }
         if public.starts_with("torch.") || public.starts_with("Tensor.") {
             if name == "from_numpy" {
@@ -171,7 +178,7 @@ impl<'a> Walker<'a, '_> {
             }
             return if PASSING.contains(&name) {
                 if given.holds() { given } else { Kind::Tensor }
-            } else if classes::class_like(name) {
+            } else if classes::is_class_name(name) {
                 Kind::Module
             } else {
                 Kind::Maybe
@@ -185,7 +192,7 @@ impl<'a> Walker<'a, '_> {
             self.recorder.uses(reach, at, false);
             return Kind::Module;
         }
-        if classes::class_like(name) {
+        if classes::is_class_name(name) {
             Kind::Module
         } else if plain_library(path) {
             Kind::Not
@@ -195,7 +202,7 @@ impl<'a> Walker<'a, '_> {
     }
 
     /// What an API calls with these arguments.
-    fn reached(public: &str, call: &ExprCall) -> Option<Reach> {
+    fn reached(public: &str, call: &ExprCall) -> Option<OperatorSet> {
         if let Some((name, place)) = api::deciding(public) {
             let given = call.arguments.find_argument_value(name, place);
             let value = match given {
@@ -231,13 +238,14 @@ impl<'a> Walker<'a, '_> {
     ) -> Kind {
         let given = self.arguments(call);
         let written = Self::given(call);
-        let result = || kinds::of_method(name, written);
+        let result = || kinds::method_result(name, written);
         let shared = api::shared(name);
         let tensor = match (value, shared) {
-            (Kind::Tensor, Some(_)) | (Kind::Likely, Some(Shared::No | Shared::Arrays)) => true,
+            (Kind::Tensor, Some(_))
+            | (Kind::Likely, Some(NameSharing::TensorOnly | NameSharing::Arrays)) => true,
             // `dim=` is the word of torch; others say `axis`.
             (Kind::Likely | Kind::Maybe, Some(_)) if written.has("dim") => true,
-            (Kind::Maybe, Some(Shared::No)) => true,
+            (Kind::Maybe, Some(NameSharing::TensorOnly)) => true,
             _ => false,
         };
         if value == Kind::Host {

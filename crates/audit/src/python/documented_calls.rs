@@ -25,7 +25,7 @@ pub(super) fn record_call(
     let Some(api) = documents::api(public).or_else(|| documents::api(path)) else { return };
     // A module that is built while a model is built runs when the model does.
     let last = dotted::last(api);
-    let module = classes::class_like(last) && !api.starts_with("torch.distributions.");
+    let module = classes::is_class_name(last) && !api.starts_with("torch.distributions.");
     let data = names.in_data_class();
     let role = if module && !data { Role::Run } else { recorder.role };
     record_limited(names, recorder, api, call, at, role);

@@ -212,7 +212,7 @@ impl<'a> Walker<'a, '_> {
                 Kind::Maybe
             }
             Expr::Attribute(attribute) => {
-                if let Some(name) = classes::of_self(expr) {
+                if let Some(name) = classes::self_attribute(expr) {
                     let known = self.names.attribute(name);
                     return known.unwrap_or(Kind::Maybe);
                 }
@@ -232,7 +232,7 @@ impl<'a> Walker<'a, '_> {
             // Named and not called: it may be.
             self.recorder.uses(reach, at, true);
             // Who builds it may ask it to work in place.
-            if classes::class_like(name) {
+            if classes::is_class_name(name) {
                 self.recorder.may_use_in_place(reach, at);
             }
         }
@@ -240,7 +240,7 @@ impl<'a> Walker<'a, '_> {
             self.recorder.mentions(path);
         }
         // `torch.float32`, `torch.nn`; a class that is handed on is called by somebody.
-        if classes::class_like(name) { Kind::Module } else { Kind::Maybe }
+        if classes::is_class_name(name) { Kind::Module } else { Kind::Maybe }
     }
 
     /// What an attribute of a value holds.

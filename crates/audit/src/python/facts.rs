@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::api::{Method, Reach};
+use super::api::{Method, OperatorSet};
 use super::packed::{Lists, Texts, index};
 use crate::model::Op;
 use crate::source_notes::{Hint, Suggestion};
@@ -31,7 +31,7 @@ impl Role {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UseAt {
     /// The operators.
-    pub reach: Reach,
+    pub reach: OperatorSet,
     /// The method by whose name alone it is known: a class of the tree may have one of this name.
     pub method: Option<Method>,
     pub line: u32,

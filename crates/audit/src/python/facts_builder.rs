@@ -12,7 +12,7 @@ use pysyntax::dotted;
 
 /// What was found so far: everything with the number of its piece, as it comes.
 #[derive(Debug, Default)]
-pub(super) struct Draft {
+pub(super) struct FactsBuilder {
     pieces: Texts,
     /// The piece that is walked.
     here: u32,
@@ -26,7 +26,7 @@ pub(super) struct Draft {
     paths: Paths,
 }
 
-impl Draft {
+impl FactsBuilder {
     /// Begins a piece, by its name in parts; the number of the one that was walked.
     pub(super) fn begin(&mut self, name: &[&str]) -> u32 {
         let begun = self.pieces.push(name);
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn pieces_are_left_and_gone_on_with() {
-        let mut draft = Draft::default();
+        let mut draft = FactsBuilder::default();
         draft.begin(&[""]);
         draft.refers(true, "first", Role::Run);
         let outer = draft.begin(&["C", ".", "m"]);

@@ -6,7 +6,7 @@ use foldhash::HashMap;
 
 /// A method of quantization: a row of `data/ops/quantization.tsv`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Method {
+pub struct QuantizationMethod {
     /// As `quant_method` of a `config.json` names it.
     pub name: &'static str,
     /// What is known of it on an NPU.
@@ -16,11 +16,11 @@ pub struct Method {
 }
 
 /// Methods by their own names, and by the names that choose them in sources.
-static METHODS: LazyLock<[HashMap<&'static str, Method>; 2]> = LazyLock::new(|| {
-    let mut methods: [HashMap<&'static str, Method>; 2] = Default::default();
+static METHODS: LazyLock<[HashMap<&'static str, QuantizationMethod>; 2]> = LazyLock::new(|| {
+    let mut methods: [HashMap<&'static str, QuantizationMethod>; 2] = Default::default();
     for row in crate::ops::table_rows("quantization") {
         if let [name, known, needs, names] = *row {
-            let method = Method { name, known, needs };
+            let method = QuantizationMethod { name, known, needs };
             methods[0].insert(name, method);
             let names = names.split(' ').filter(|name| *name != "-");
             methods[1].extend(names.map(|name| (name, method)));
@@ -31,20 +31,20 @@ static METHODS: LazyLock<[HashMap<&'static str, Method>; 2]> = LazyLock::new(|| 
 
 /// The method that what has this name in a source quantizes a model by: a class, an option, a
 /// package.
-pub fn chosen_by(name: &str) -> Option<Method> {
+pub fn method_chosen_by(name: &str) -> Option<QuantizationMethod> {
     METHODS[1].get(name).copied()
 }
 
 /// The method of this name, as a configuration has it.
-pub fn method(name: &str) -> Option<Method> {
+pub fn method(name: &str) -> Option<QuantizationMethod> {
     METHODS[0].get(name).copied()
 }
 
 /// What a backend of `torch.compile` means on an NPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Backend {
+pub enum CompileBackend {
     /// torch_npu registers it (`torch_npu/dynamo`).
-    Own,
+    TorchNpu,
     /// It generates code by Triton.
     Inductor,
     /// It runs the operators as they are, for who looks for errors.
@@ -57,17 +57,17 @@ pub enum Backend {
 
 /// What a backend of `torch.compile` is, by its name: those that PyTorch registers itself
 /// (`torch/_dynamo/backends`), torch_npu, and some packages.
-pub fn backend(name: &str) -> Backend {
+pub fn backend(name: &str) -> CompileBackend {
     match name {
-        "npu" | "npugraph_ex" => Backend::Own,
-        "inductor" => Backend::Inductor,
+        "npu" | "npugraph_ex" => CompileBackend::TorchNpu,
+        "inductor" => CompileBackend::Inductor,
         "cudagraphs" | "tensorrt" | "torch_tensorrt" | "openxla" | "openxla_eval" | "ipex"
         | "onnxrt" | "tvm" | "hpu_backend" | "neuron" | "openvino" | "hidet" | "zentorch" => {
-            Backend::Other
+            CompileBackend::Other
         }
-        "ts" | "aot_ts" | "pre_dispatch_eager" => Backend::Eager,
-        _ if name.starts_with("eager") || name.starts_with("aot_eager") => Backend::Eager,
-        _ => Backend::Unknown,
+        "ts" | "aot_ts" | "pre_dispatch_eager" => CompileBackend::Eager,
+        _ if name.starts_with("eager") || name.starts_with("aot_eager") => CompileBackend::Eager,
+        _ => CompileBackend::Unknown,
     }
 }
 
@@ -81,10 +81,10 @@ mod tests {
         assert!(by_name.len() >= 25 && by_word.len() > by_name.len());
         let known = ["nf4", "gptq", "awq", "device", "expanded", "vllm", "npu", "open"];
         assert!(by_name.values().all(|method| known.contains(&method.known)));
-        let needs = |method: &Method| matches!(method.known, "device" | "expanded");
+        let needs = |method: &QuantizationMethod| matches!(method.known, "device" | "expanded");
         assert!(by_name.values().all(|method| needs(method) == (method.needs != "-")));
-        assert_eq!(chosen_by("EetqConfig").map(|one| one.known), Some("device"));
-        assert_eq!(method("gptq"), chosen_by("GPTQModel"));
-        assert_eq!(chosen_by("Linear"), None);
+        assert_eq!(method_chosen_by("EetqConfig").map(|one| one.known), Some("device"));
+        assert_eq!(method("gptq"), method_chosen_by("GPTQModel"));
+        assert_eq!(method_chosen_by("Linear"), None);
     }
 }

@@ -7,13 +7,13 @@ use memchr::memchr_iter;
 /// The lines of a text. What stands in it is asked for nearly in its order, and little of it: so the
 /// line ends between one place and the next are counted, and no list of them is made.
 #[derive(Debug)]
-pub(super) struct Lines<'t> {
+pub(super) struct LineIndex<'t> {
     text: &'t str,
     /// The last offset that was asked for, and how many lines end before it.
     last: Cell<(usize, usize)>,
 }
 
-impl<'t> Lines<'t> {
+impl<'t> LineIndex<'t> {
     pub(super) fn of_text(text: &'t str) -> Self {
         Self { text, last: Cell::new((0, 0)) }
     }
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn offsets_are_in_lines() {
-        let lines = Lines::of_text("ab\ncd\n");
+        let lines = LineIndex::of_text("ab\ncd\n");
         for (offset, line) in [(0, 1), (5, 2), (2, 1), (3, 2), (6, 3), (9, 3), (0, 1)] {
             assert_eq!(lines.of(offset), line, "{offset}");
         }

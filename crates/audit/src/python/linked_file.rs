@@ -6,11 +6,11 @@ use super::facts::{Facts, Role};
 use super::packed::Lists;
 
 /// The file and the piece that a path means; nothing where it means none that is read.
-pub(super) type Meaning = Option<(usize, usize)>;
+pub(super) type Definition = Option<(usize, usize)>;
 
 /// A piece of a file that another piece refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Link {
+pub(super) struct Reference {
     /// The file and the piece.
     pub to: (usize, usize),
     /// When it runs at the earliest.
@@ -21,9 +21,9 @@ pub(super) struct Link {
 pub(super) struct File {
     pub(super) facts: Arc<Facts>,
     /// What each of its paths means, as far as that was asked; empty where `links` says it.
-    pub(super) meant: Vec<Option<Meaning>>,
+    pub(super) meant: Vec<Option<Definition>>,
     /// What its pieces refer to in the files that are read, where no more of them come in.
-    pub(super) links: Lists<Link>,
+    pub(super) links: Lists<Reference>,
     /// How each of its pieces was reached.
     pub(super) roles: Vec<Option<Role>>,
 }

@@ -53,8 +53,8 @@ use crate::ops::documents as limits;
 /// The operators that every call of an API reaches, of aten without `aten::`.
 pub(crate) fn operators_of(path: &str) -> Vec<&'static str> {
     let reach = api::api(&api::public(path));
-    let called = reach.into_iter().flat_map(api::Reach::operators);
-    called.filter(|one| !one.maybe && !one.backward).map(api::Called::name).collect()
+    let called = reach.into_iter().flat_map(api::OperatorSet::operators);
+    called.filter(|one| !one.maybe && !one.backward).map(api::ApiOperator::name).collect()
 }
 
 /// Unpacks the tables that sources are compared with.

@@ -102,7 +102,7 @@ pub(super) fn record_call(
         }
     }
     let last = dotted::last(path);
-    if classes::class_like(last) && hint_tables::chosen_by(last).is_some() {
+    if classes::is_class_name(last) && hint_tables::method_chosen_by(last).is_some() {
         recorder.hint(HintKind::Quantization, last, at);
     }
     for keyword in &call.arguments.keywords {
@@ -117,7 +117,7 @@ pub(super) fn record_call(
 
 pub(super) fn record_import(recorder: &mut Recorder<'_, '_>, module: &str, at: TextSize) {
     let root = dotted::first(module);
-    if hint_tables::chosen_by(root).is_some() {
+    if hint_tables::method_chosen_by(root).is_some() {
         recorder.hint(HintKind::Quantization, root, at);
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use foldhash::{HashMap, HashSet};
 
 use super::facts::Facts;
-use super::linked_file::{File, Meaning};
+use super::linked_file::{Definition, File};
 use pysyntax::dotted;
 
 /// As many re-exports as are followed from one name, one behind the other.
@@ -27,12 +27,12 @@ pub(super) trait Modules {
 }
 
 /// The piece that a dotted name means, seen from a file; `:name` is one of its own.
-pub(super) fn of(modules: &mut impl Modules, file: usize, path: &str) -> Meaning {
+pub(super) fn definition(modules: &mut impl Modules, file: usize, path: &str) -> Definition {
     resolve(modules, file, path, MOST_STEPS, &mut { MOST_LOOKS })
 }
 
 /// Files that are all there.
-pub(super) struct Known<'f> {
+pub(super) struct LoadedModules<'f> {
     pub(super) files: &'f [File],
     /// The numbers of the files by their modules.
     modules: &'f HashMap<String, Option<usize>>,
@@ -40,7 +40,7 @@ pub(super) struct Known<'f> {
     roots: HashSet<&'f str>,
 }
 
-impl<'f> Known<'f> {
+impl<'f> LoadedModules<'f> {
     /// Some files, with their numbers by their modules.
     pub(super) fn of(files: &'f [File], modules: &'f HashMap<String, Option<usize>>) -> Self {
         let roots = modules.keys().map(|module| dotted::first(module)).collect();
@@ -53,7 +53,7 @@ impl<'f> Known<'f> {
     }
 }
 
-impl<'f> Modules for &Known<'f> {
+impl<'f> Modules for &LoadedModules<'f> {
     type Held = &'f Facts;
 
     fn facts(&self, file: usize) -> Self::Held {
@@ -71,7 +71,7 @@ fn resolve(
     path: &str,
     steps: usize,
     looks: &mut usize,
-) -> Meaning {
+) -> Definition {
     if steps == 0 || *looks == 0 {
         return None;
     }
@@ -97,7 +97,7 @@ fn within(
     name: &str,
     steps: usize,
     looks: &mut usize,
-) -> Meaning {
+) -> Definition {
     let facts = modules.facts(file);
     if let Some(at) = facts.named(name) {
         return Some((file, at));
@@ -134,7 +134,7 @@ mod tests {
         let stars: Vec<String> = (0..12).map(|number| format!("m{number}")).collect();
         let file = || Facts { stars: stars.clone(), ..Facts::default() };
         let mut tangle = Tangle((0..12).map(|_| file()).collect(), 0);
-        assert_eq!(of(&mut tangle, 0, ":nowhere"), None);
+        assert_eq!(definition(&mut tangle, 0, ":nowhere"), None);
         assert!(tangle.1 <= MOST_LOOKS, "{}", tangle.1);
     }
 }

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use ruff_python_ast::Expr;
 
-use super::classes::Class;
+use super::classes::ClassFacts;
 use super::constant_conditions;
 use super::kinds::Kind;
 use super::locals::Locals;
-use super::tensor_names::Evident;
+use super::tensor_names::TensorNames;
 use pysyntax::scope::{ScopeId, Scopes, root};
 
 /// The names that are visible where a source is walked.
@@ -17,30 +17,34 @@ pub(super) struct Names<'a, 's> {
     pub(super) scopes: &'s Scopes<'a>,
     pub(super) scope: ScopeId,
     /// The class around.
-    pub(super) class: Option<Rc<Class<'a>>>,
+    pub(super) class: Option<Rc<ClassFacts<'a>>>,
     /// Values of local names.
     pub(super) locals: Locals<'a>,
     /// Names that the outermost function uses as tensors.
-    pub(super) tensors: Evident<'a>,
+    pub(super) tensors: TensorNames<'a>,
 }
 
 /// The names around a class, which are not visible in it.
 pub(super) struct OuterNames<'a> {
     scope: ScopeId,
-    class: Option<Rc<Class<'a>>>,
+    class: Option<Rc<ClassFacts<'a>>>,
     locals: Locals<'a>,
-    tensors: Evident<'a>,
+    tensors: TensorNames<'a>,
 }
 
 impl<'a, 's> Names<'a, 's> {
     /// Returns the names of a module.
     pub(super) fn of_module(text: &'a str, scopes: &'s Scopes<'a>) -> Self {
-        let (locals, tensors) = (Locals::default(), Evident::default());
+        let (locals, tensors) = (Locals::default(), TensorNames::default());
         Self { text, scopes, scope: 0, class: None, locals, tensors }
     }
 
     /// Enters a class and returns the names around it.
-    pub(super) fn enter_class(&mut self, class: Rc<Class<'a>>, scope: ScopeId) -> OuterNames<'a> {
+    pub(super) fn enter_class(
+        &mut self,
+        class: Rc<ClassFacts<'a>>,
+        scope: ScopeId,
+    ) -> OuterNames<'a> {
         OuterNames {
             scope: std::mem::replace(&mut self.scope, scope),
             class: self.class.replace(class),
@@ -87,7 +91,7 @@ impl<'a, 's> Names<'a, 's> {
         match expr {
             Expr::Name(name) if kind == Kind::Maybe => {
                 let name = name.id.as_str();
-                let evident = self.tensors.found(self.scopes);
+                let evident = self.tensors.uses(self.scopes);
                 let used = evident.by_method.contains(name) || evident.by_function.contains(name);
                 if used { Kind::Likely } else { kind }
             }

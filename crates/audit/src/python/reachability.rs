@@ -8,8 +8,8 @@ use rayon::prelude::*;
 
 use super::aggregate;
 use super::facts::{Facts, Role};
-use super::linked_file::{File, Link, Meaning};
-use super::name_resolution::{self, Known, Modules};
+use super::linked_file::{Definition, File, Reference};
+use super::name_resolution::{self, LoadedModules, Modules};
 use super::packed::{Lists, index};
 use super::references;
 use crate::model::{Model, Note};
@@ -21,7 +21,7 @@ const MOST_FILES: usize = 4_000;
 /// followed.
 pub(super) type Load<'l> = &'l dyn Fn(&str) -> Option<Arc<Facts>>;
 
-struct Reacher<'l> {
+struct Reachability<'l> {
     files: Vec<File>,
     /// How many of the files are named: all of their methods are reached.
     named: usize,
@@ -41,7 +41,7 @@ struct Reacher<'l> {
 
 /// What the files use, and what they reach of others.
 pub(super) fn model(roots: Vec<Arc<Facts>>, load: Option<Load<'_>>, backward: bool) -> Model {
-    let mut reacher = Reacher {
+    let mut reacher = Reachability {
         files: Vec::with_capacity(roots.len()),
         named: roots.len(),
         modules: HashMap::default(),
@@ -71,13 +71,13 @@ pub(super) fn model(roots: Vec<Arc<Facts>>, load: Option<Load<'_>>, backward: bo
     model
 }
 
-impl Reacher<'_> {
+impl Reachability<'_> {
     /// Finds what the names of all files mean, side by side: no file comes in later.
     fn link(&mut self) {
-        let known = Known::of(&self.files, &self.modules);
-        let links: Vec<Lists<Link>> = (0..self.files.len())
+        let known = LoadedModules::of(&self.files, &self.modules);
+        let links: Vec<Lists<Reference>> = (0..self.files.len())
             .into_par_iter()
-            .map(|file| references::of(&known, file))
+            .map(|file| references::references(&known, file))
             .collect();
         for (file, links) in self.files.iter_mut().zip(links) {
             file.links = links;
@@ -190,19 +190,19 @@ impl Reacher<'_> {
     }
 
     /// The piece that a path of a file means.
-    fn meaning(&mut self, file: usize, path: u32) -> Meaning {
+    fn meaning(&mut self, file: usize, path: u32) -> Definition {
         let at = index(path);
         if let Some(known) = self.files[file].meant.get(at)? {
             return *known;
         }
         let facts = Arc::clone(&self.files[file].facts);
-        let meaning = name_resolution::of(self, file, facts.paths.of(at));
+        let meaning = name_resolution::definition(self, file, facts.paths.of(at));
         self.files[file].meant[at] = Some(meaning);
         meaning
     }
 }
 
-impl Modules for Reacher<'_> {
+impl Modules for Reachability<'_> {
     type Held = Arc<Facts>;
 
     fn facts(&self, file: usize) -> Self::Held {

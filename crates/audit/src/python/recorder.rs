@@ -3,16 +3,16 @@
 use ruff_python_ast::{Expr, ExprCall};
 use ruff_text_size::TextSize;
 
-use super::api::{self, Called, Method, Reach};
+use super::api::{self, ApiOperator, Method, OperatorSet};
 use super::facts::{ApiAt, Facts, Role, UseAt, WrittenAt};
-use super::facts_builder::Draft;
-use super::line_index::Lines;
+use super::facts_builder::FactsBuilder;
+use super::line_index::LineIndex;
 use crate::source_notes::{Hint, HintKind, Suggestion};
 
 /// The facts of a source, with the conditions under which the walked code runs.
 pub(super) struct Recorder<'a, 's> {
-    lines: &'s Lines<'a>,
-    facts: Draft,
+    lines: &'s LineIndex<'a>,
+    facts: FactsBuilder,
     /// When the walked code runs.
     pub(super) role: Role,
     /// The walked code is not known to run.
@@ -25,8 +25,8 @@ pub(super) struct Recorder<'a, 's> {
 
 impl<'a, 's> Recorder<'a, 's> {
     /// Returns a recorder whose first piece is the module itself.
-    pub(super) fn new(lines: &'s Lines<'a>, unknown_calls: bool) -> Self {
-        let mut facts = Draft::default();
+    pub(super) fn new(lines: &'s LineIndex<'a>, unknown_calls: bool) -> Self {
+        let mut facts = FactsBuilder::default();
         facts.begin(&[""]);
         Self { lines, facts, role: Role::Run, unsure: false, method: None, unknown_calls }
     }
@@ -66,7 +66,7 @@ impl<'a, 's> Recorder<'a, 's> {
     }
 
     /// Notes what an API calls.
-    pub(super) fn uses(&mut self, reach: Reach, at: TextSize, maybe: bool) {
+    pub(super) fn uses(&mut self, reach: OperatorSet, at: TextSize, maybe: bool) {
         self.facts.uses(UseAt {
             reach,
             method: self.method,
@@ -78,7 +78,7 @@ impl<'a, 's> Recorder<'a, 's> {
     }
 
     /// Notes what works in place of all that an API calls, which may be asked for.
-    pub(super) fn may_use_in_place(&mut self, reach: Reach, at: TextSize) {
+    pub(super) fn may_use_in_place(&mut self, reach: OperatorSet, at: TextSize) {
         for found in reach.operators().filter_map(api::in_place) {
             self.uses(found, at, true);
         }
@@ -124,7 +124,7 @@ impl<'a, 's> Recorder<'a, 's> {
     }
 
     /// Notes what an API calls; in place where it is asked to.
-    pub(super) fn uses_of_call(&mut self, reach: Reach, call: &ExprCall, at: TextSize) {
+    pub(super) fn uses_of_call(&mut self, reach: OperatorSet, call: &ExprCall, at: TextSize) {
         let in_place = call.arguments.find_keyword("inplace").map(|keyword| &keyword.value);
         match in_place {
             None
@@ -150,7 +150,7 @@ impl<'a, 's> Recorder<'a, 's> {
     }
 
     /// Notes one of the operators that an API calls.
-    pub(super) fn used(&mut self, called: Called, at: TextSize, maybe: bool) {
+    pub(super) fn used(&mut self, called: ApiOperator, at: TextSize, maybe: bool) {
         self.facts.uses(UseAt {
             reach: called.alone(),
             method: self.method,

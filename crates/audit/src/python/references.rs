@@ -1,15 +1,16 @@
 //! What the pieces of each file refer to in the others, found once for all files that are there.
 
-use super::linked_file::Link;
-use super::name_resolution::{self, Known};
+use super::linked_file::Reference;
+use super::name_resolution::{self, LoadedModules};
 use super::packed::{Lists, index, number};
 
 /// What the pieces of a file refer to: other pieces that are read, and nothing else of the many
 /// names that stand there. No more files come in.
-pub(super) fn of(known: &Known<'_>, file: usize) -> Lists<Link> {
+pub(super) fn references(known: &LoadedModules<'_>, file: usize) -> Lists<Reference> {
     let (files, facts) = (known.files, &known.files[file].facts);
     // Most names are those of libraries.
-    let means = |path| known.may_hold(path).then(|| name_resolution::of(&mut &*known, file, path));
+    let means =
+        |path| known.may_hold(path).then(|| name_resolution::definition(&mut &*known, file, path));
     let meant: Vec<_> = facts.paths.iter().map(|path| means(path).flatten()).collect();
     let mut links = Vec::new();
     for piece in 0..facts.pieces.len() {
@@ -18,7 +19,7 @@ pub(super) fn of(known: &Known<'_>, file: usize) -> Lists<Link> {
                 && to != (file, piece)
             {
                 let role = one.role.of_reference(files[to.0].facts.is_class(to.1));
-                links.push((number(piece), Link { to, role }));
+                links.push((number(piece), Reference { to, role }));
             }
         }
     }

@@ -33,7 +33,7 @@ pub(super) fn facts(source: Source<'_>) -> Result<Facts, SyntaxError> {
         let tree = parse_module(text, source.cells)?;
         let Mod::Module(tree) = &tree else { return Ok(Facts::default()) };
         let scopes = Scopes::of_statements(&tree.body, package);
-        let lines = line_index::Lines::of_text(text);
+        let lines = line_index::LineIndex::of_text(text);
         let wanted = source.wanted;
         let import_at = wanted.suggestions.then(|| import_at(text, &tree.body)).flatten();
         Ok(Facts {

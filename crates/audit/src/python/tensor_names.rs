@@ -6,7 +6,7 @@ use foldhash::HashSet;
 use ruff_python_ast::visitor::{Visitor, walk_expr};
 use ruff_python_ast::{Expr, ExprCall, Stmt};
 
-use super::api::{self, Shared};
+use super::api::{self, NameSharing};
 use super::classes;
 use pysyntax::dotted;
 use pysyntax::scope::{ScopeId, Scopes};
@@ -68,15 +68,15 @@ const OF_LISTS: &[&str] = &[
 
 /// What a function uses as tensors, once that is asked for: few functions ask.
 #[derive(Debug, Default)]
-pub(super) struct Evident<'a> {
+pub(super) struct TensorNames<'a> {
     body: &'a [Stmt],
     scope: ScopeId,
-    found: OnceCell<Found<'a>>,
+    found: OnceCell<TensorUses<'a>>,
 }
 
 /// Names that are used as tensors.
 #[derive(Debug, Default)]
-pub(super) struct Found<'a> {
+pub(super) struct TensorUses<'a> {
     /// By a method of tensors: `x.unsqueeze(1)`.
     pub by_method: HashSet<&'a str>,
     /// As what a function of torch is given: `torch.relu(x)`.
@@ -85,29 +85,29 @@ pub(super) struct Found<'a> {
     pub like_arrays: HashSet<&'a str>,
 }
 
-impl<'a> Evident<'a> {
+impl<'a> TensorNames<'a> {
     /// Of a function, by its body and the scope that it opens.
     pub(super) fn of(body: &'a [Stmt], scope: ScopeId) -> Self {
         Self { body, scope, found: OnceCell::new() }
     }
 
     /// The names.
-    pub(super) fn found(&self, scopes: &Scopes<'a>) -> &Found<'a> {
+    pub(super) fn uses(&self, scopes: &Scopes<'a>) -> &TensorUses<'a> {
         self.found.get_or_init(|| {
-            let mut finder = Finder { found: Found::default(), scopes, scope: self.scope };
+            let mut finder = UseVisitor { found: TensorUses::default(), scopes, scope: self.scope };
             finder.visit_body(self.body);
             finder.found
         })
     }
 }
 
-struct Finder<'a, 's> {
-    found: Found<'a>,
+struct UseVisitor<'a, 's> {
+    found: TensorUses<'a>,
     scopes: &'s Scopes<'a>,
     scope: ScopeId,
 }
 
-impl<'a> Finder<'a, '_> {
+impl<'a> UseVisitor<'a, '_> {
     /// What a function of torch is given first is a tensor, or it raises an error.
     fn given(&mut self, call: &'a ExprCall) {
         let Some(first) = call.arguments.args.first() else { return };
@@ -125,7 +125,7 @@ impl<'a> Finder<'a, '_> {
         let name = dotted::last(&public);
         let takes = public.starts_with("torch.")
             && !public.starts_with("torch.ops.")
-            && !classes::class_like(name)
+            && !classes::is_class_name(name)
             && !MAKERS.contains(&name)
             && OF_LISTS.contains(&name) != first.is_name_expr()
             && api::api(&public).is_some();
@@ -136,7 +136,7 @@ impl<'a> Finder<'a, '_> {
     }
 }
 
-impl<'a> Visitor<'a> for Finder<'a, '_> {
+impl<'a> Visitor<'a> for UseVisitor<'a, '_> {
     fn visit_expr(&mut self, expr: &'a Expr) {
         match expr {
             Expr::Attribute(attribute) => {
@@ -146,7 +146,7 @@ impl<'a> Visitor<'a> for Finder<'a, '_> {
                     let word = attribute.attr.as_str();
                     if matches!(word, "shape" | "dtype" | "device" | "is_cuda" | "requires_grad") {
                         self.found.like_arrays.insert(name.id.as_str());
-                    } else if api::shared(word) == Some(Shared::No) {
+                    } else if api::shared(word) == Some(NameSharing::TensorOnly) {
                         self.found.by_method.insert(name.id.as_str());
                     }
                 }

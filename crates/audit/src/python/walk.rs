@@ -9,12 +9,12 @@ use super::classes;
 use super::constant_conditions;
 use super::facts::{Facts, Role};
 use super::kinds::{self, Kind};
-use super::line_index::Lines;
+use super::line_index::LineIndex;
 use super::name_hints;
 use super::names::Names;
 use super::recorder::Recorder;
 use super::suggest::Suggestions;
-use super::tensor_names::Evident;
+use super::tensor_names::TensorNames;
 use pysyntax::scope::Scopes;
 
 /// What is looked for in a source beside its operators.
@@ -39,7 +39,7 @@ pub(super) fn walk<'a>(
     text: &'a str,
     body: &'a [Stmt],
     scopes: &Scopes<'a>,
-    lines: &Lines<'a>,
+    lines: &LineIndex<'a>,
     wanted: Wanted,
 ) -> Facts {
     let mut walker = Walker {
@@ -103,7 +103,7 @@ impl<'a> Walker<'a, '_> {
         for decorator in &def.decorator_list {
             self.expr(&decorator.expression);
         }
-        let class = Rc::new(classes::of(def, self.names.scopes, self.names.scope));
+        let class = Rc::new(classes::class_facts(def, self.names.scopes, self.names.scope));
         let name = def.name.as_str();
         let scope = self.names.scopes.opened_by(def.range()).unwrap_or(self.names.scope);
         let mut bases = Vec::new();
@@ -175,12 +175,12 @@ impl<'a> Walker<'a, '_> {
         let outer_scope = self.names.scope;
         let outer_role = self.recorder.role;
         self.names.scope = self.names.scopes.opened_by(def.range()).unwrap_or(outer_scope);
-        if kinds::builds(def) {
+        if kinds::is_constructor(def) {
             self.recorder.role = Role::Setup;
         }
         let outermost = self.names.locals.is_empty();
         if outermost {
-            self.names.tensors = Evident::of(&def.body, self.names.scope);
+            self.names.tensors = TensorNames::of(&def.body, self.names.scope);
         }
         self.names.locals.enter();
         self.parameters(def);
@@ -190,7 +190,7 @@ impl<'a> Walker<'a, '_> {
         self.suggestions.leave(outer_assigned);
         self.names.locals.leave();
         if outermost {
-            self.names.tensors = Evident::default();
+            self.names.tensors = TensorNames::default();
         }
         self.names.scope = outer_scope;
         self.recorder.role = outer_role;
@@ -206,11 +206,11 @@ impl<'a> Walker<'a, '_> {
             }
             let annotation = parameter.parameter.annotation.as_deref();
             let kind = annotation
-                .and_then(|annotation| kinds::annotated(annotation, self.names.text))
-                .or_else(|| parameter.default.as_deref().and_then(kinds::by_default));
+                .and_then(|annotation| kinds::annotated_kind(annotation, self.names.text))
+                .or_else(|| parameter.default.as_deref().and_then(kinds::default_kind));
             let kind = kind.unwrap_or_else(|| {
                 let used = (forward && annotation.is_none()) || {
-                    let evident = self.names.tensors.found(self.names.scopes);
+                    let evident = self.names.tensors.uses(self.names.scopes);
                     evident.by_method.contains(name) || evident.like_arrays.contains(name)
                 };
                 if used { Kind::Likely } else { Kind::Maybe }
@@ -356,7 +356,7 @@ impl<'a> Walker<'a, '_> {
             Stmt::AnnAssign(assign) => {
                 if let Some(value) = &assign.value {
                     let kind = self.expr(value);
-                    let said = kinds::annotated(&assign.annotation, self.names.text);
+                    let said = kinds::annotated_kind(&assign.annotation, self.names.text);
                     self.bind(&assign.target, said.unwrap_or(kind));
                 }
             }

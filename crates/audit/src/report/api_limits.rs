@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::input::{AuditedInput, evidence_at};
-use crate::documented_limits::{Documented, Point};
+use crate::documented_limits::{DocumentationPoint, LimitedApi};
 use crate::place::Place;
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Report, Table};
@@ -23,19 +23,23 @@ pub(super) fn findings(
     documents: &str,
     chip: Option<ChipFamily>,
 ) {
-    let mut by_point: BTreeMap<(&'static str, &str), Vec<&Documented>> = BTreeMap::new();
+    let mut by_point: BTreeMap<(&'static str, &str), Vec<&LimitedApi>> = BTreeMap::new();
     let mut found: Vec<Found> = Vec::new();
     for one in read.iter().flat_map(|input| &input.documented) {
         for point in &one.points {
             let (message, detail) = match point {
-                Point::Agreed => continue,
-                Point::Unsupported => ("unsupported", ""),
-                Point::Registered => ("registered", ""),
-                Point::MayFallBack => ("fallback", ""),
-                Point::Chip => ("chip", chip.map_or("", ChipFamily::label)),
-                Point::Dtype { dtype, listed_by_cann: true } => ("dtype_listed", dtype.as_str()),
-                Point::Dtype { dtype, listed_by_cann: false } => ("dtype", dtype.as_str()),
-                Point::Argument { name, value, allowed, places } => {
+                DocumentationPoint::Agreed => continue,
+                DocumentationPoint::Unsupported => ("unsupported", ""),
+                DocumentationPoint::Registered => ("registered", ""),
+                DocumentationPoint::MayFallBack => ("fallback", ""),
+                DocumentationPoint::Chip => ("chip", chip.map_or("", ChipFamily::label)),
+                DocumentationPoint::Dtype { dtype, listed_by_cann: true } => {
+                    ("dtype_listed", dtype.as_str())
+                }
+                DocumentationPoint::Dtype { dtype, listed_by_cann: false } => {
+                    ("dtype", dtype.as_str())
+                }
+                DocumentationPoint::Argument { name, value, allowed, places } => {
                     let about = Found::info("OPS-API", "argument")
                         .arg("api", one.api)
                         .arg("given", format!("{name}={value}"))
@@ -103,7 +107,7 @@ pub(super) fn table(read: &[AuditedInput]) -> Option<Table> {
 }
 
 /// The limits of an API in one line.
-fn said(one: &Documented) -> Text {
+fn said(one: &LimitedApi) -> Text {
     if !one.supported {
         return words("ops_documents_no");
     }

@@ -6,9 +6,9 @@ use std::io::ErrorKind;
 use super::input::{AuditTarget, AuditedInput, evidence_at};
 use super::{hint_findings, releases};
 use crate::cann::Cann;
-use crate::class::Class;
-use crate::classify::Judged;
-use crate::environment::Against;
+use crate::class::SupportClass;
+use crate::classify::ClassifiedOperator;
+use crate::environment::TargetEnvironment;
 use crate::inputs::Unread;
 use crate::kernel_limits::Limit;
 use crate::model::Format;
@@ -46,14 +46,14 @@ pub(super) fn unread(report: &mut Report, unread: &[Unread]) {
 }
 
 /// The library of an installation is another build than its registration files are of.
-pub(super) fn installation(report: &mut Report, chosen: &SelectedRelease) {
-    let missing = chosen.found.as_ref().and_then(|found| found.missing.as_ref());
+pub(super) fn installation(report: &mut Report, release: &SelectedRelease) {
+    let missing = release.installation.as_ref().and_then(|found| found.missing.as_ref());
     let Some(missing) = missing.filter(|missing| !missing.is_empty()) else { return };
     let found = Found::warning("OPS-INSTALL", "library")
-        .arg("path", chosen.place.clone())
+        .arg("path", release.path.clone())
         .arg("count", missing.len().to_string())
         .arg("names", some_of(missing.iter().map(String::as_str)));
-    let found = found.evidence(Evidence::file(chosen.place.clone()));
+    let found = found.evidence(Evidence::file(release.path.clone()));
     report.findings.push(Catalog::builtin().resolve(found));
 }
 
@@ -71,12 +71,12 @@ pub(super) fn findings(
     report: &mut Report,
     read: &[AuditedInput],
     place: &AuditTarget<'_>,
-    against: Against<'_>,
+    against: TargetEnvironment<'_>,
 ) {
-    let version = &place.chosen.version;
+    let version = &place.release.version;
     let mut found: Vec<Found> = Vec::new();
     // One operator is one finding, however many inputs use it.
-    let mut by_name: BTreeMap<String, Vec<(&AuditedInput, &Judged)>> = BTreeMap::new();
+    let mut by_name: BTreeMap<String, Vec<(&AuditedInput, &ClassifiedOperator)>> = BTreeMap::new();
     for input in read {
         for judged in &input.judged {
             by_name.entry(judged.op.to_string()).or_default().push((input, judged));
@@ -112,25 +112,28 @@ pub(super) fn findings(
             about(id, message, level).arg("releases", elsewhere)
         };
         match judged.class {
-            Class::Native | Class::Composed | Class::PartlyKnown | Class::Setup => {}
-            Class::Unknown => unknown.push(name.as_str()),
-            Class::Host => found.push(about("OPS-HOST", "always", Found::info)),
-            Class::Observed => found.push(about("OPS-OBSERVED", "fixed", Found::info)),
-            Class::AiCpu | Class::Restricted | Class::NeedsCann => {
+            SupportClass::Native
+            | SupportClass::Composed
+            | SupportClass::PartlyKnown
+            | SupportClass::Setup => {}
+            SupportClass::Unknown => unknown.push(name.as_str()),
+            SupportClass::Host => found.push(about("OPS-HOST", "always", Found::info)),
+            SupportClass::Observed => found.push(about("OPS-OBSERVED", "fixed", Found::info)),
+            SupportClass::AiCpu | SupportClass::Restricted | SupportClass::NeedsCann => {
                 found.push(limited(judged, place, &about));
             }
-            Class::Depends => {
+            SupportClass::Depends => {
                 let through = judged.through.join(", ");
                 found.push(about("OPS-DEPENDS", "some", Found::info).arg("through", through));
             }
-            Class::Fallback => found.push(missing("OPS-FALLBACK", Found::warning)),
-            Class::Unsupported if input.model.format == Format::Onnx => {
+            SupportClass::Fallback => found.push(missing("OPS-FALLBACK", Found::warning)),
+            SupportClass::Unsupported if input.model.format == Format::Onnx => {
                 let opset = input.model.opsets.get("onnx").copied().unwrap_or_default();
                 found.push(
                     about("OPS-UNSUPPORTED", "onnx", Found::error).arg("opset", opset.to_string()),
                 );
             }
-            Class::Unsupported => found.push(missing("OPS-UNSUPPORTED", Found::error)),
+            SupportClass::Unsupported => found.push(missing("OPS-UNSUPPORTED", Found::error)),
         }
     }
     if !unknown.is_empty() {
@@ -144,7 +147,7 @@ pub(super) fn findings(
 }
 
 /// Where an operator is used: of sources each line, of other inputs the first place.
-fn places(input: &AuditedInput, judged: &Judged) -> Vec<Evidence> {
+fn places(input: &AuditedInput, judged: &ClassifiedOperator) -> Vec<Evidence> {
     let used = &judged.used;
     if input.model.format == Format::Python {
         return used.places.iter().take(MOST_PLACES).map(evidence_at).collect();
@@ -153,7 +156,7 @@ fn places(input: &AuditedInput, judged: &Judged) -> Vec<Evidence> {
     if let Some(place) = used.places.first() {
         said = format!("{said} at {place}");
     }
-    if judged.class == Class::Fallback && used.bytes > 0 {
+    if judged.class == SupportClass::Fallback && used.bytes > 0 {
         let bytes = human_bytes(used.bytes);
         said = format!("{said}; copies {bytes} between host and device");
     }
@@ -182,9 +185,9 @@ fn human_bytes(bytes: u64) -> String {
 /// A finding of some severity.
 type Level = fn(&'static str, &'static str) -> Found;
 
-/// A kernel that is chosen and may not run as it should.
+/// A kernel that is release and may not run as it should.
 fn limited(
-    judged: &Judged,
+    judged: &ClassifiedOperator,
     place: &AuditTarget<'_>,
     about: &dyn Fn(&'static str, &'static str, Level) -> Found,
 ) -> Found {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::input::AuditedInput;
-use crate::python::hint_tables::{Backend, Method, backend, chosen_by, method};
+use crate::python::hint_tables::{
+    CompileBackend, QuantizationMethod, backend, method, method_chosen_by,
+};
 use crate::source_notes::HintKind;
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found};
@@ -28,7 +30,7 @@ pub(super) fn findings(read: &[AuditedInput], chip: Option<ChipFamily>) -> Vec<F
         for (hint, path) in &input.model.hints {
             let word = match hint.kind {
                 HintKind::Quantization => {
-                    let method = chosen_by(&hint.name).or_else(|| method(&hint.name));
+                    let method = method_chosen_by(&hint.name).or_else(|| method(&hint.name));
                     method.map_or("", |method| method.name).to_owned()
                 }
                 HintKind::Backend => hint.name.clone(),
@@ -78,18 +80,22 @@ fn of(kind: HintKind, word: &str, chip: Option<ChipFamily>) -> Option<Found> {
         }
         (HintKind::Quantization, _) => quantization(word),
         (HintKind::Backend, _) => match backend(word) {
-            Backend::Own => None,
-            Backend::Inductor => Some(Found::info("OPS-COMPILE", "inductor")),
-            Backend::Eager => Some(Found::info("OPS-COMPILE", "eager").arg("backend", word)),
-            Backend::Other => Some(Found::warning("OPS-COMPILE", "other").arg("backend", word)),
-            Backend::Unknown => Some(Found::info("OPS-COMPILE", "unknown").arg("backend", word)),
+            CompileBackend::TorchNpu => None,
+            CompileBackend::Inductor => Some(Found::info("OPS-COMPILE", "inductor")),
+            CompileBackend::Eager => Some(Found::info("OPS-COMPILE", "eager").arg("backend", word)),
+            CompileBackend::Other => {
+                Some(Found::warning("OPS-COMPILE", "other").arg("backend", word))
+            }
+            CompileBackend::Unknown => {
+                Some(Found::info("OPS-COMPILE", "unknown").arg("backend", word))
+            }
         },
     }
 }
 
 /// What is known of a method of quantization on an NPU. Of one that is in no table nothing is said.
 fn quantization(word: &str) -> Option<Found> {
-    let Method { name, known, needs } = method(word)?;
+    let QuantizationMethod { name, known, needs } = method(word)?;
     let found = match known {
         "nf4" => Found::warning("OPS-QUANT", "bitsandbytes"),
         "gptq" => Found::warning("OPS-QUANT", "gptq"),

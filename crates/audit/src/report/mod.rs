@@ -11,10 +11,10 @@ use serde_json::json;
 
 use self::input::{AuditTarget, AuditedInput, attention};
 use crate::cann::Cann;
-use crate::class::Class;
-use crate::classify::{Judged, judge};
-use crate::documented_limits::documented;
-use crate::environment::{Against, CannFunctions};
+use crate::class::SupportClass;
+use crate::classify::{ClassifiedOperator, classify};
+use crate::documented_limits::limited_apis;
+use crate::environment::{CannFunctions, TargetEnvironment};
 use crate::inputs::{Directory, Inputs, Unread};
 use crate::ops::dispatch::{Registrations, Shipped};
 use crate::ops::documents::Documents;
@@ -33,7 +33,7 @@ pub struct Request<'a> {
     /// The subject of the report.
     pub subject: String,
     /// The torch_npu.
-    pub chosen: &'a SelectedRelease,
+    pub release: &'a SelectedRelease,
     /// The chip, if it is known.
     pub chip: Option<ChipFamily>,
     /// The CANN, if it is known.
@@ -61,22 +61,22 @@ pub fn build(
     inputs: Inputs,
     tables: &'static Tables,
 ) -> Result<(Report, Vec<ChangedSource>), String> {
-    let Request { chosen, chip, cann, .. } = *request;
-    let shipped = Shipped { tables, target: &chosen.target };
-    let registered: &dyn Registrations = match &chosen.found {
+    let Request { release, chip, cann, .. } = *request;
+    let shipped = Shipped { tables, target: &release.target };
+    let registered: &dyn Registrations = match &release.installation {
         Some(found) => &found.installed,
         None => &shipped,
     };
-    let against = Against {
+    let against = TargetEnvironment {
         registered,
         tables,
-        target: &chosen.target,
+        target: &release.target,
         chip,
         cann: cann.map(|cann| cann as &dyn CannFunctions),
         dtype: request.dtype,
     };
     let mut report = Report::new("audit-ops", request.subject.clone());
-    let column = &tables.columns[chosen.target.column];
+    let column = &tables.columns[release.target.column];
     let documents = Documents::of(column.torch, column.release);
     if inputs.read.is_empty() {
         return Err(nothing(&inputs));
@@ -86,8 +86,8 @@ pub fn build(
         .read
         .into_iter()
         .map(|(path, model)| {
-            let limited = || documents.map(|documents| documented(&model, documents, against));
-            let judged = || judge(&model, against);
+            let limited = || documents.map(|documents| limited_apis(&model, documents, against));
+            let judged = || classify(&model, against);
             // Of models no calls are known, and they are small.
             let (judged, documented) =
                 if model.apis.is_empty() { (judged(), None) } else { rayon::join(judged, limited) };
@@ -98,12 +98,12 @@ pub fn build(
     let cut = inputs.directories.iter().filter(|dir| dir.cut);
     let cut = cut.map(|dir| sentence("ops_note_directory_cut", &[("path", dir.path.clone())]));
     report.no_verdict.extend(cut);
-    let place = AuditTarget { chosen, chip, cann, documents };
+    let place = AuditTarget { release, chip, cann, documents };
     tell(&mut report, &read, &place, tables, request);
     if request.data {
         data(&mut report, &read, &place, tables, request.all_versions);
     }
-    findings::installation(&mut report, chosen);
+    findings::installation(&mut report, release);
     findings::findings(&mut report, &read, &place, against);
     if let Some(documents) = documents {
         api_limits::findings(&mut report, &read, documents.name, chip);
@@ -125,10 +125,10 @@ fn tell(
     tables: &Tables,
     request: &Request<'_>,
 ) {
-    let chosen = place.chosen;
-    let column = &tables.columns[chosen.target.column];
-    report.overview.push((words("ops_label_target"), chosen.said.clone()));
-    if chosen.found.is_none() && chosen.target.how == Match::Nearest {
+    let release = place.release;
+    let column = &tables.columns[release.target.column];
+    report.overview.push((words("ops_label_target"), release.description.clone()));
+    if release.installation.is_none() && release.target.how == Match::Nearest {
         let args = [("release", column.release.to_owned()), ("torch", column.torch.to_owned())];
         report.overview.push((Text::same(""), sentence("ops_target_nearest", &args)));
     }
@@ -136,7 +136,7 @@ fn tell(
         report.overview.push((words("verify_chip"), Text::same(chip.label())));
     }
     if let Some(cann) = place.cann {
-        report.overview.push((words("ops_label_cann"), cann.said()));
+        report.overview.push((words("ops_label_cann"), cann.description()));
     }
     for input in read {
         report.overview.push((words("ops_label_input"), describe(input)));
@@ -166,7 +166,7 @@ fn tell(
     if request.all_versions {
         report.tables.extend(releases::table(read, tables));
     }
-    report.provenance.push(("operators".to_owned(), chosen.provenance(column)));
+    report.provenance.push(("operators".to_owned(), release.provenance(column)));
 }
 
 /// What only the JSON report has: all operators with all their places, which for a large tree takes
@@ -178,7 +178,7 @@ fn data(
     tables: &Tables,
     all_versions: bool,
 ) {
-    let column = &tables.columns[place.chosen.target.column];
+    let column = &tables.columns[place.release.target.column];
     report.extra.insert("target".to_owned(), place.json(column));
     let inputs: Vec<_> = read
         .iter()
@@ -260,13 +260,13 @@ fn describe(input: &AuditedInput) -> Text {
 /// The share of uses, and of the time where it is known, that stays on the device.
 fn share(read: &[AuditedInput]) -> Option<Text> {
     let all = || read.iter().flat_map(|input| &input.judged);
-    let good = |judged: &&Judged| judged.class <= Class::Composed;
-    let count = |judged: &Judged| judged.used.count;
+    let good = |judged: &&ClassifiedOperator| judged.class <= SupportClass::Composed;
+    let count = |judged: &ClassifiedOperator| judged.used.count;
     let uses: u64 = all().map(count).sum();
     if uses == 0 {
         return None;
     }
-    let time = |judged: &Judged| judged.used.micros.unwrap_or_default();
+    let time = |judged: &ClassifiedOperator| judged.used.micros.unwrap_or_default();
     let whole: f64 = all().map(time).sum();
     let share = percent(all().filter(good).map(count).sum::<u64>() as f64, uses as f64);
     let mut args = vec![("share", share), ("uses", uses.to_string())];
@@ -286,7 +286,7 @@ fn percent(part: f64, whole: f64) -> String {
 }
 
 /// Where an operator is used first, as it is shown.
-fn first_place(judged: &Judged) -> String {
+fn first_place(judged: &ClassifiedOperator) -> String {
     judged.used.places.first().map_or_else(String::new, Place::to_string)
 }
 
@@ -294,7 +294,7 @@ fn operators(read: &[AuditedInput], all: bool) -> Option<Table> {
     let rows: Vec<Vec<Text>> = read
         .iter()
         .flat_map(|input| &input.judged)
-        .filter(|judged| all || judged.class > Class::PartlyKnown)
+        .filter(|judged| all || judged.class > SupportClass::PartlyKnown)
         .map(|judged| {
             vec![
                 Text::same(judged.op.to_string()),

@@ -1,7 +1,7 @@
 //! The releases and wheels of torch_npu that have a kernel for what needs attention.
 
 use super::input::{AuditedInput, attention};
-use crate::classify::Judged;
+use crate::classify::ClassifiedOperator;
 use crate::ops::Tables;
 use crate::ops::tables::{Column, Origin};
 use base::report::Table;
@@ -33,7 +33,7 @@ pub(super) fn table(read: &[AuditedInput], tables: &Tables) -> Option<Table> {
 /// The releases in which what decides about an operator has a kernel, by version of PyTorch:
 /// `2.1.0: 6.0.rc3–7.2.0`; where it is missing in between, from gap to gap. Of the wheels whose
 /// registrations are known, those that have it where the last release has not: `2.9.0: 2.9.0.post9`.
-pub(super) fn releases(judged: &Judged, tables: &Tables) -> Vec<String> {
+pub(super) fn releases(judged: &ClassifiedOperator, tables: &Tables) -> Vec<String> {
     let own = vec![judged.op.to_string()];
     let names = if judged.through.is_empty() { &own } else { &judged.through };
     let runs = names.iter().map(|name| match name.split_once("::") {

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::input::AuditedInput;
-use crate::environment::Against;
+use crate::environment::TargetEnvironment;
 use crate::ops::table_text;
 use crate::python;
 use crate::source_notes::Suggestion;
@@ -25,7 +25,7 @@ const MOST_PLACES: usize = 8;
 pub(super) fn suggest(
     report: &mut Report,
     read: &[AuditedInput],
-    against: Against<'_>,
+    against: TargetEnvironment<'_>,
 ) -> Vec<ChangedSource> {
     let mut by_rule: BTreeMap<&'static str, Vec<(&Suggestion, &str)>> = BTreeMap::new();
     for (suggestion, path) in read.iter().flat_map(|input| &input.model.suggestions) {
@@ -137,7 +137,7 @@ fn changed_source(
 
 /// The operator that computes a pattern, where the release has it and its document the chip; and
 /// whether it is the first one for it.
-fn operator(rule: &str, against: Against<'_>) -> Option<(&'static str, bool)> {
+fn operator(rule: &str, against: TargetEnvironment<'_>) -> Option<(&'static str, bool)> {
     let rows = table_text("fusions").lines().filter(|line| !line.starts_with('#'));
     // A pattern may have several rows: the first that is there.
     rows.filter_map(|line| {
@@ -157,7 +157,7 @@ fn operator(rule: &str, against: Against<'_>) -> Option<(&'static str, bool)> {
 }
 
 /// Whether the release has an operator; classes of Python are in all of them.
-fn is_there(operator: &str, against: Against<'_>) -> bool {
+fn is_there(operator: &str, against: TargetEnvironment<'_>) -> bool {
     let column = against.target.column;
     match operator.split_once("::") {
         Some(("npu", name)) => {
@@ -187,8 +187,14 @@ mod tests {
             let target = Target::find(tables, version).unwrap();
             let shipped = Shipped { tables, target: &target };
             let registered = &shipped;
-            let against =
-                Against { registered, tables, target: &target, chip, cann: None, dtype: None };
+            let against = TargetEnvironment {
+                registered,
+                tables,
+                target: &target,
+                chip,
+                cann: None,
+                dtype: None,
+            };
             operator(rule, against)
         };
         assert_eq!(of("rms_norm", "2.9.0", None), Some(("npu::npu_rms_norm", true)));

@@ -7,5 +7,5 @@ mod registrations;
 mod yaml;
 
 pub use files::{Generic, Kernels, native_functions};
-pub use reader::{Found, find_site, read_site, read_wheel};
-pub use registrations::{Evidence, Installed, missing_in_library, of_library};
+pub use reader::{FoundInstallation, find_site, read_site, read_wheel};
+pub use registrations::{Installed, KernelSource, kernels_of_library, missing_in_library};

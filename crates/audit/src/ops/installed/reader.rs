@@ -6,7 +6,9 @@ use std::io::{Read, Seek};
 use zip::ZipArchive;
 
 use super::files::{Generic, Kernels, native_functions};
-use super::registrations::{Evidence, Installed, REGISTER, missing_in_library, of_library};
+use super::registrations::{
+    Installed, KernelSource, REGISTER, kernels_of_library, missing_in_library,
+};
 use crate::ops::tables::Tables;
 use crate::ops::target::Target;
 use machine::elf;
@@ -26,7 +28,7 @@ const LIBRARY_LIMIT: u64 = 512 << 20;
 
 /// An installation, and how far its files and its library agree.
 #[derive(Debug)]
-pub struct Found<'a> {
+pub struct FoundInstallation<'a> {
     /// Its registrations.
     pub installed: Installed<'a>,
     /// The overloads that the files register and the library does not. Nothing where the library
@@ -65,7 +67,7 @@ pub fn read_site<'a>(
     site: &str,
     library: bool,
     tables: &'a Tables,
-) -> Result<Found<'a>, String> {
+) -> Result<FoundInstallation<'a>, String> {
     let text = |name: &str| -> Result<Option<String>, String> {
         let path = format!("{site}/{name}");
         if !sysroot.is_file(&path) {
@@ -94,7 +96,7 @@ pub fn read_wheel(
     file: impl Read + Seek,
     library: bool,
     tables: &Tables,
-) -> Result<Found<'_>, String> {
+) -> Result<FoundInstallation<'_>, String> {
     let zip = ZipArchive::new(file).map_err(|error| format!("it is no wheel: {error}"))?;
     let all: Vec<String> =
         zip.file_names().filter_map(Result::ok).map(|name| name.to_string()).collect();
@@ -141,7 +143,7 @@ fn assemble<'a>(
     names: &[String],
     site: &str,
     tables: &'a Tables,
-) -> Result<Found<'a>, String> {
+) -> Result<FoundInstallation<'a>, String> {
     let mut kernels = Kernels::default();
     let mut files = false;
     for (name, own) in FILES {
@@ -164,9 +166,9 @@ fn assemble<'a>(
     let (kernels, evidence, missing) = match (files, library) {
         (true, library) => {
             let missing = library.map(|names| missing_in_library(&kernels, &names));
-            (kernels, Evidence::Files, missing)
+            (kernels, KernelSource::Files, missing)
         }
-        (false, Some(names)) => (of_library(&names, tables), Evidence::Library, None),
+        (false, Some(names)) => (kernels_of_library(&names, tables), KernelSource::Library, None),
         (false, None) => {
             return Err(format!(
                 "there are no registration files of torch_npu in {site}: expected {} or {LIBRARY}",
@@ -177,7 +179,7 @@ fn assemble<'a>(
     let nearest = npu.as_deref().or(torch.as_deref());
     let target = nearest.and_then(|version| Target::find(tables, version));
     let target = target.or_else(|| Target::newest(tables)).ok_or("the tables are empty")?;
-    Ok(Found {
+    Ok(FoundInstallation {
         installed: Installed { version: npu, torch, kernels, evidence, generic, tables, target },
         missing,
     })

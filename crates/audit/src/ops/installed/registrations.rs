@@ -13,7 +13,7 @@ pub(super) const REGISTER: &str = "_ZNR5torch7Library5_implE";
 /// Where the kernels of an installation were read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Evidence {
+pub enum KernelSource {
     /// The registration files.
     Files,
     /// The names that `libtorch_npu.so` hands to `torch::Library::_impl`. Some of them are
@@ -31,7 +31,7 @@ pub struct Installed<'a> {
     /// What torch_npu registers.
     pub kernels: Kernels,
     /// Where that was read.
-    pub evidence: Evidence,
+    pub evidence: KernelSource,
     /// What PyTorch says of its operators, where its files are there.
     pub generic: Option<std::collections::BTreeMap<String, Generic>>,
     /// The tables, for what the files do not say.
@@ -93,7 +93,7 @@ fn of_base<'a>(
 
 /// The kernels of a library, from the names that it registers: those of PyTorch's operators and
 /// those of its own.
-pub fn of_library(names: &BTreeSet<String>, tables: &Tables) -> Kernels {
+pub fn kernels_of_library(names: &BTreeSet<String>, tables: &Tables) -> Kernels {
     let mut kernels = Kernels::default();
     for name in names {
         let bare = name.strip_prefix("aten::").unwrap_or(name);

@@ -118,7 +118,7 @@ pub(super) fn gathered<'a>(finder: &mut Finder<'_, 'a, '_>, one: &'a Stmt, next:
 /// Whether a product has `self.weight` itself as one side: `1 + self.weight` is another norm.
 fn is_weighted(expr: &Expr) -> bool {
     let Expr::BinOp(both) = expr else { return false };
-    let weight = |side: &Expr| classes::of_self(side) == Some("weight");
+    let weight = |side: &Expr| classes::self_attribute(side) == Some("weight");
     both.op == Operator::Mult && (weight(&both.left) || weight(&both.right))
 }
 
@@ -147,7 +147,7 @@ struct Experts {
 
 impl<'a> ruff_python_ast::visitor::Visitor<'a> for Experts {
     fn visit_expr(&mut self, expr: &'a Expr) {
-        let experts = |value: &Expr| classes::of_self(value) == Some("experts");
+        let experts = |value: &Expr| classes::self_attribute(value) == Some("experts");
         if let Expr::Subscript(one) = expr
             && experts(&one.value)
         {

@@ -95,7 +95,7 @@ impl<'a> Finder<'_, 'a, '_> {
     /// The class of which `self.x(…)` is called, and the arguments.
     pub(super) fn module_call(&self, expr: &'a Expr) -> Option<(&str, &'a str, &'a [Expr])> {
         let call = expr.as_call_expr()?;
-        let name = classes::of_self(&call.func)?;
+        let name = classes::self_attribute(&call.func)?;
         let class = self.names.class.as_ref()?.built.get(name)?;
         Some((class, name, &call.arguments.args))
     }
