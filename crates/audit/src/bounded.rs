@@ -1,10 +1,10 @@
-//! Reading a part of an input whole, up to a limit.
+//! Reads parts of an input into memory, up to a limit.
 
 use std::io::Read;
 
 use super::unreadable::{Unreadable, damaged};
 
-/// All that `reader` gives, at most `limit` bytes. More is an error that calls it `what`.
+/// Reads at most `limit` bytes. More bytes are an error that names the part `what`.
 pub(super) fn read(reader: impl Read, limit: u64, what: &str) -> Result<Vec<u8>, Unreadable> {
     let mut bytes = Vec::new();
     let read = reader.take(limit.saturating_add(1)).read_to_end(&mut bytes);
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_outside_of_strings_are_counted() {
+    fn counts_values_outside_strings() {
         let json = br#"{"a,[{\",": [1, 2, {"b": "\\"}], "c": 3}"#;
         assert!(check_value_count(json, 6, "it").is_ok());
         let error = check_value_count(json, 5, "it").unwrap_err();

@@ -9,7 +9,7 @@ use machine::collect;
 use machine::elf::Object;
 use machine::sysroot::{SysFile, Sysroot};
 
-/// The last release whose functions are known to be all there are.
+/// The newest release with a complete list of functions.
 const KNOWN: &str = "8.1.RC1";
 
 /// The functions of aclnn that a CANN has.
@@ -79,7 +79,7 @@ impl Cann {
         Some(Self::Version { version: text.to_owned(), lacks })
     }
 
-    /// The libraries with operators, of which there are several since CANN 8.5.
+    /// Opens the operator libraries below a directory. CANN has several since 8.5.
     pub fn libraries(machine: &Sysroot, home: &str) -> Option<Self> {
         let home = home.trim_end_matches('/');
         for dir in [format!("{home}/lib64"), home.to_owned()] {
@@ -100,7 +100,7 @@ impl Cann {
         None
     }
 
-    /// What is judged by, in words.
+    /// Returns the description in the overview of a report.
     pub fn description(&self) -> Text {
         match self {
             Self::Libraries { path, objects } => {
@@ -116,7 +116,7 @@ impl Cann {
         }
     }
 
-    /// As part of the report.
+    /// Returns the JSON of the report.
     pub fn json(&self) -> serde_json::Value {
         match self {
             Self::Libraries { path, objects } => {
@@ -126,7 +126,7 @@ impl Cann {
         }
     }
 
-    /// How a finding calls it.
+    /// Returns the name in findings.
     pub fn name(&self) -> &str {
         match self {
             Self::Libraries { path, .. } => path,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What becomes of an operator, from the best to the worst.
+/// The execution of an operator on an NPU, from the best to the worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SupportClass {

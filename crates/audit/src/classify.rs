@@ -1,4 +1,4 @@
-//! What becomes of each operator of an input on one torch_npu.
+//! Classifies the operators of an input for one torch_npu, chip and CANN.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -10,16 +10,16 @@ use super::model::{Format, Model, Op, Use};
 use crate::ops::{Outcome, Via, aclnn, host, onnx};
 use base::chip::ChipFamily;
 
-/// So few operators are judged before other threads have begun.
+/// Fewer operators are classified on one thread, before other threads would start.
 const SEQUENTIAL_LIMIT: usize = 200;
 
-/// An operator with what becomes of it.
+/// An operator with its class, and the reasons for the class.
 #[derive(Debug, Clone, Serialize)]
 pub struct ClassifiedOperator {
     /// As the input names it.
     #[serde(serialize_with = "as_text")]
     pub op: Op,
-    /// What becomes of it.
+    /// Its class.
     pub class: SupportClass,
     /// The overloads that decide this, with namespace, where it is not the operator itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -36,12 +36,12 @@ fn as_text<S: serde::Serializer>(op: &Op, serializer: S) -> Result<S::Ok, S::Err
     serializer.collect_str(op)
 }
 
-/// Unpacks the tables that are asked about most operators.
+/// Unpacks the tables that most operators need.
 pub fn prepare() {
     let (_, _) = (aclnn::functions(""), aclnn::ai_cpu(""));
 }
 
-/// Judges every operator of an input. What a trace shows inside other operators is left out.
+/// Classifies every operator of an input, without those that a trace shows inside other operators.
 pub fn classify(model: &Model, against: TargetEnvironment<'_>) -> Vec<ClassifiedOperator> {
     let uses: Vec<(&Op, &Use)> =
         model.uses.iter().filter(|(_, used)| used.inside < used.count).collect();
@@ -83,7 +83,8 @@ fn limit_of(
     limit(op, against.registered.kernel(&op.schema())?, used, against)
 }
 
-/// What is reached by some arguments alone, or runs only while a model is built, is no alarm.
+/// Lowers the class of operators that only some arguments reach, or that run only while a model is
+/// built: these are no certain failures.
 fn downgrade_unlikely(
     class: SupportClass,
     through: Vec<String>,
@@ -100,7 +101,7 @@ fn downgrade_unlikely(
     (if used.maybe == 0 { SupportClass::Setup } else { SupportClass::Depends }, through)
 }
 
-/// What becomes of an operator, whatever its arguments are.
+/// Returns the class of an operator without regard to its arguments.
 pub(crate) fn class_of(op: &Op, against: TargetEnvironment<'_>) -> SupportClass {
     classify_operator(op, against).0
 }
@@ -176,7 +177,7 @@ fn writes_into(name: &str) -> bool {
         || overload.to_ascii_lowercase().contains("dimname")
 }
 
-/// What becomes of one overload, and through which other one.
+/// Returns the class of one overload, and the overload that decides it.
 fn classify_overload(name: &str, against: TargetEnvironment<'_>) -> (SupportClass, Vec<String>) {
     let release = against.tables.columns[against.target.column].release;
     let through = |leaf: &str| {
@@ -196,7 +197,7 @@ fn classify_overload(name: &str, against: TargetEnvironment<'_>) -> (SupportClas
     }
 }
 
-/// What becomes of an operator of ONNX in a model of this opset of its domain.
+/// Returns the class of an ONNX operator for the opset of its domain.
 fn classify_onnx(op: &Op, opset: Option<i64>) -> SupportClass {
     let own = op.namespace == "onnx";
     let name = if own { op.name.clone() } else { format!("{}::{}", op.namespace, op.name) };
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn operators_are_judged_by_release_and_chip() {
+    fn classifies_operators_by_release_and_chip() {
         assert_eq!(class("2.9.0", "aten::add.Tensor", None).0, SupportClass::Native);
         assert_eq!(class("2.9.0", "aten::mode", None).0, SupportClass::Fallback);
         let (kind, through) = class("2.9.0", "aten::lgamma", None);
@@ -257,7 +258,7 @@ mod tests {
 
     /// A name without overload is no alarm as long as what is usually meant has a kernel.
     #[test]
-    fn an_unnamed_overload_is_no_false_alarm() {
+    fn unnamed_overload_is_not_reported_as_fallback() {
         for op in [
             "add",
             "sum",
@@ -276,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn operators_of_onnx_are_judged_by_opset() {
+    fn classifies_onnx_operators_by_opset() {
         let of = |name: &str, opset| {
             let overload = Some(String::new());
             classify_onnx(
@@ -291,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_graph_engine_has_is_refused_where_there_is_none() {
+    fn graph_engine_only_kernel_is_unsupported_on_aclnn_only_chip() {
         let tables = Tables::get();
         let target = Target::find(tables, "2.9.0").unwrap();
         let only = tables.columns.len();

@@ -1,7 +1,7 @@
-//! What the documents of torch_npu say of the APIs that sources call, beside what is registered.
+//! Compares the documents of torch_npu with the registrations of the APIs that sources call.
 //!
-//! The documents list what was tested, and contradict what is registered in places: neither is
-//! left out, and what is registered decides.
+//! The documents list tested APIs and contradict the registrations in places. The report contains
+//! both, and the registrations decide.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -16,7 +16,7 @@ use crate::ops::aclnn;
 use crate::ops::documents::{DocumentedSupport, Documents};
 use base::chip::ChipFamily;
 
-/// An API that is called, of which the documents name a limit.
+/// A called API with a documented limit.
 #[derive(Debug, Clone, Serialize)]
 pub struct LimitedApi {
     /// Its name.
@@ -35,10 +35,10 @@ pub struct LimitedApi {
     /// The same in Chinese.
     #[serde(skip)]
     pub limits_zh: Vec<&'static str>,
-    /// What becomes of the operators that it calls, the worst; nothing where none is known.
+    /// The worst class of its operators, if all of them are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registered: Option<SupportClass>,
-    /// What that comes to.
+    /// The differences between documents, registrations and calls.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<DocumentationPoint>,
     /// How often it is called.
@@ -47,7 +47,7 @@ pub struct LimitedApi {
     pub places: Vec<Place>,
 }
 
-/// What documents and registrations together say of a call.
+/// The result of comparing documents, registrations and the calls of an API.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum DocumentationPoint {
@@ -57,7 +57,7 @@ pub enum DocumentationPoint {
     Registered,
     /// Called unsupported or said to fall back, as the registrations have it.
     Agreed,
-    /// DocumentedSupport to fall back to the CPU, though everything it calls has kernels.
+    /// Documented as falling back to the CPU, though everything it calls has kernels.
     MayFallBack,
     /// The chip at hand is not listed.
     Chip,
@@ -81,7 +81,7 @@ pub enum DocumentationPoint {
     },
 }
 
-/// What the documents limit of what a model calls.
+/// Returns the called APIs of a model that the documents limit.
 pub fn limited_apis(
     model: &Model,
     documents: Documents,
@@ -107,7 +107,7 @@ pub fn limited_apis(
     limited.collect()
 }
 
-/// What becomes of all operators together; nothing where one of them is not known.
+/// Returns the worst class of all operators; nothing if one of them is unknown.
 fn worst(operators: &[&'static str], against: TargetEnvironment<'_>) -> Option<SupportClass> {
     let classes = operators.iter().map(|name| match name.split_once("::") {
         None => class_of(&Op::named("aten", name), against),

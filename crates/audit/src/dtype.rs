@@ -1,6 +1,6 @@
 //! Data types by name.
 
-/// A data type by the name of PyTorch or of CANN's documents.
+/// Returns a data type by its name in PyTorch or in the documents of CANN.
 ///
 /// # Errors
 ///

@@ -5,13 +5,13 @@ use base::chip::ChipFamily;
 use crate::ops::dispatch::Registrations;
 use crate::ops::{Tables, Target};
 
-/// Which functions of aclnn a CANN has.
+/// The aclnn functions of a CANN.
 pub trait CannFunctions: Sync {
-    /// Whether it has one. Nothing where that is not known.
+    /// Returns whether it has a function; nothing if that is unknown.
     fn has(&self, function: &str) -> Option<bool>;
 }
 
-/// What the operators are judged for.
+/// The registrations, chip, CANN and data type that operators are classified for.
 #[derive(Clone, Copy)]
 pub struct TargetEnvironment<'a> {
     /// What is registered, by the tables or by an installation.

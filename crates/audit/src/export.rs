@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_operators_of_torch_are_operators() {
+    fn parses_only_torch_operators() {
         assert_eq!(target("torch.ops.aten.linear.default").unwrap().schema(), "linear");
         assert_eq!(target("torch.ops.npu.npu_rms_norm.default").unwrap().namespace, "npu");
         assert_eq!(target("_operator.getitem"), None);
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_python_alone_are_read() {
+    fn replaces_python_number_literals() {
         let text = br#"{"Infinity": [NaN, -Infinity, "say \"NaN\"", Infinity]}"#.to_vec();
         let value: Value = serde_json::from_slice(&finite(text)).unwrap();
         assert_eq!(value, serde_json::json!({"Infinity": [0, -0.0, "say \"NaN\"", 0]}));
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_is_the_line_of_the_model() {
+    fn place_is_the_source_line_of_the_model() {
         let trace = "File \"/m/net.py\", line 17, in forward\n    x = s.emb(i)\n  File \"/v/site-packages/torch/nn/modules/sparse.py\", line 192, in forward\n    return F.embedding(";
         assert_eq!(frame(trace).as_deref(), Some("/m/net.py:17"));
         assert_eq!(

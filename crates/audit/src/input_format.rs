@@ -1,4 +1,4 @@
-//! Which reader an input is for: its first bytes decide, not its name.
+//! Selects the reader of an input by its first bytes, not by its name.
 
 use std::io::{Read as _, SeekFrom};
 
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pickles_without_a_protocol_are_pickles() {
+    fn detects_pickles_without_protocol() {
         for pickle in [
             &b"(dp0\nVweight\np1\n"[..],
             b"(lp0\nI1\na.",

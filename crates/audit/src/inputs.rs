@@ -6,28 +6,28 @@ use std::path::Path;
 use super::model::{Format, Model};
 use super::unreadable::Unreadable;
 
-/// What was read of the inputs.
+/// The inputs of one audit.
 #[derive(Default)]
 pub struct Inputs {
     /// Each file that could be read, with its path.
     pub read: Vec<(String, Model)>,
-    /// Each file or directory that could not.
+    /// Each file or directory that could not be read.
     pub unread: Vec<Unread>,
     /// Each directory.
     pub directories: Vec<Directory>,
 }
 
-/// What could not be read.
+/// A file or directory that could not be read.
 pub struct Unread {
     /// The path as it is shown.
     pub path: String,
     /// The reason.
     pub why: Unreadable,
-    /// Whether the user named it himself, or a directory that it stands in.
+    /// The command line names it, not only a directory around it.
     pub named: bool,
 }
 
-/// What a directory held.
+/// The numbers of files of a directory.
 pub struct Directory {
     /// The path as it is shown.
     pub path: String,
@@ -35,15 +35,15 @@ pub struct Directory {
     pub audited: usize,
     /// Files of no known format.
     pub other: usize,
-    /// Pickles, which are not unpickled.
+    /// Pickles, which are never unpickled.
     pub pickles: usize,
-    /// More files than are looked at.
+    /// It has more files than are read.
     pub cut: bool,
 }
 
 impl Inputs {
-    /// Keeps what stands in a directory and could not be read. Both walks meet a directory that is
-    /// closed: it is told once.
+    /// Adds an unread file of a directory. Sources and other files are listed separately, so that an
+    /// unreadable directory comes twice and is kept once.
     pub fn unread_below(&mut self, path: String, why: Unreadable) {
         if !self.unread.iter().any(|known| known.path == path) {
             self.unread.push(Unread { path, why, named: false });
@@ -121,13 +121,13 @@ impl DirectoryFiles {
     }
 }
 
-/// Whether a file is named as models are.
+/// Returns whether a file has the extension of a model.
 pub fn is_model(path: &Path) -> bool {
     const ENDINGS: [&str; 6] = ["pt", "pt2", "pth", "ts", "onnx", "safetensors"];
     path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known))
 }
 
-/// Whether a file is named as the configuration of a model is.
+/// Returns whether a file has the name of a model configuration.
 pub fn is_config(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == "config.json")
 }

@@ -1,5 +1,5 @@
-//! What may keep a kernel that is chosen from running as it should: the data types and the chips
-//! that the documents of CANN name, AI CPU, and functions that the CANN at hand does not have.
+//! Limits of a selected kernel: documented data types and chips, AI CPU, and functions that are
+//! missing in the installed CANN.
 
 use serde::Serialize;
 
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn data_types_that_the_documents_do_not_list_are_told() {
+    fn reports_undocumented_data_types() {
         // huggingface/diffusers#10428: aclnnRepeatInterleaveIntWithDim and DT_DOUBLE.
         let limit = of("repeat_interleave.self_int", &[("self", "float64")], None, None);
         assert!(
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn ai_cpu_is_told_by_data_type() {
+    fn reports_ai_cpu_by_data_type() {
         assert_eq!(of("inverse", &[], None, None), Some(Limit::AiCpu { dtype: None }));
         let double = Some(Limit::AiCpu { dtype: Some("fp64".to_owned()) });
         assert_eq!(of("exp", &[("self", "float64")], None, None), double);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_that_are_not_there_are_told() {
+    fn reports_missing_cann_functions() {
         let old: Option<&dyn CannFunctions> = Some(&Old);
         assert_eq!(of("add.Tensor", &[], None, old), None);
         let limit = of("abs", &[], Some(ChipFamily::A910B), old);

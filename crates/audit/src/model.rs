@@ -78,7 +78,7 @@ impl fmt::Display for Op {
     }
 }
 
-/// What kind of file an input is.
+/// The format of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
@@ -176,7 +176,7 @@ pub struct Calls {
     pub given: BTreeMap<(String, String), Vec<Place>>,
 }
 
-/// What an input uses.
+/// The operators and properties of an input.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Model {
     /// What kind of file it is.
@@ -273,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_operators_are_taken_apart() {
+    fn parses_operator_names() {
         let op = Op::parse("aten::add.Tensor", true).unwrap();
         assert_eq!((op.to_string(), op.schema()), ("aten::add.Tensor".into(), "add.Tensor".into()));
         assert_eq!(Op::parse("gelu", true).unwrap().overload, Some(String::new()));

@@ -1,4 +1,4 @@
-//! The torch_npu that operators are judged for, and how it was chosen.
+//! The torch_npu that operators are classified for, and the reason of the selection.
 
 use serde_json::{Value, json};
 
@@ -10,17 +10,17 @@ use data::sentence;
 use machine::collect::installed;
 use machine::sysroot::Sysroot;
 
-/// The torch_npu that is judged for, and how it was chosen.
+/// The selected torch_npu.
 pub struct SelectedRelease {
-    /// Its version, as it is called in findings.
+    /// Its version in findings.
     pub version: String,
-    /// The tables that speak for it, or, of an installation, for what its files do not say.
+    /// Its column in the tables; for an installation, the source of facts that its files lack.
     pub target: Target,
-    /// How it was chosen, in words.
+    /// The description in the overview of a report.
     pub description: Text,
-    /// Its own registrations, where an installation is judged for.
+    /// The registrations of an installation.
     pub installation: Option<FoundInstallation<'static>>,
-    /// Where the installation is.
+    /// The path of the installation.
     pub path: String,
     from: &'static str,
 }
@@ -120,7 +120,7 @@ impl SelectedRelease {
         Self { version, target, description, installation: Some(found), path, from: "installed" }
     }
 
-    /// Where the judgement comes from, in one line.
+    /// Returns the sources of the classification, in one line.
     pub fn provenance(&self, column: &Column) -> String {
         let table = format!("torch {}, torch_npu {}", column.torch, column.release);
         match self.installation.as_ref().map(|found| &found.installed) {
@@ -136,7 +136,7 @@ impl SelectedRelease {
         }
     }
 
-    /// As part of the report.
+    /// Returns the JSON of the report.
     pub fn json(&self, column: &Column) -> Value {
         let mut target = json!({
             "torch_npu": self.version,

@@ -1,6 +1,6 @@
 //! Notes about lines of sources: hints for an NPU, and suggested fused operators.
 
-/// Something else about a source that matters on an NPU.
+/// A data type, quantization method or compiler that a source names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hint {
     /// Its kind.
@@ -28,7 +28,7 @@ pub enum HintKind {
     Backend,
 }
 
-/// An expression that an operator of `torch_npu` computes at once.
+/// An expression that one operator of `torch_npu` computes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suggestion {
     /// The row of `data/ops/fusions.tsv`.

@@ -1,6 +1,6 @@
 //! Reasons why an input cannot be read.
 
-/// Why an input cannot be read.
+/// The reason why an input cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
     /// It is none of the formats.

@@ -1,5 +1,5 @@
-//! What the documents of torch_npu say of APIs of PyTorch: `data/ops/api_docs.tsv`, in words of
-//! `data/ops/limits.tsv`.
+//! The limits of PyTorch APIs in the documents of torch_npu: `data/ops/api_docs.tsv`, with the
+//! texts of `data/ops/limits.tsv`.
 //!
 //! They are lists that people keep, of what was tested: an API that they call unsupported may well have a
 //! kernel, and the other way round. What is registered decides; they are told beside it.
@@ -11,7 +11,7 @@ use foldhash::{HashMap, HashMapExt as _, HashSet};
 use super::rows::rows;
 use super::tables::Runs;
 
-/// A limit that the documents state in a sentence.
+/// A documented limit that is neither a data type nor a chip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentedLimit {
     /// Its name.
@@ -24,7 +24,7 @@ pub struct DocumentedLimit {
     pub zh: &'static str,
 }
 
-/// What one document says of an API.
+/// The support of an API in one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentedSupport {
     /// Whether it calls it supported.
@@ -143,7 +143,7 @@ impl Documents {
         found.map(|(_, one)| *one).or_else(|| all.last().map(|(_, one)| *one))
     }
 
-    /// What they say of an API that limits it; nothing also where they do not name it.
+    /// Returns the documented support of an API; nothing if they do not limit or do not list it.
     pub fn support(self, api: &str) -> Option<&'static DocumentedSupport> {
         TABLE.supports.get(TABLE.apis.get(api)?.at(self.column)?)
     }
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_documents_speak() {
+    fn selects_the_nearest_documents() {
         let of = |torch, release| Documents::of(torch, release).map(|one| one.name);
         assert_eq!(of("2.9.0", "26.0.0"), Some("2.9.0-26.0.0"));
         assert_eq!(of("2.7.1", "26.0.1"), Some("2.7.1-26.0.0"));
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_they_say_is_found() {
+    fn finds_documented_limits_of_apis() {
         let documents = Documents::of("2.9.0", "7.3.0").unwrap();
         let gelu = documents.support("torch.nn.functional.gelu").unwrap();
         assert_eq!(gelu.types, [("*", vec!["bf16", "fp16", "fp32"])]);

@@ -1,4 +1,4 @@
-//! What was reached of all files, counted: the operators with their places, and what else they say.
+//! Adds up the operators, calls and notes of all reached pieces.
 
 use std::sync::Arc;
 

@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn apis_call_operators() {
+    fn apis_have_operators() {
         assert_eq!(names(api("torch.nn.Linear")), ["linear"]);
         assert_eq!(names(api("torch.nn.functional.linear")), ["linear"]);
         assert_eq!(names(api("torch.abs")), ["abs"]);
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn all_rows_begin_somewhere() {
+    fn every_row_has_a_known_prefix() {
         assert!(APIS.rows.keys().all(|name| has_rows(name)));
         assert_eq!(names(api("operator.mul")), ["mul"]);
         assert_eq!(api("torchx.abs"), None);
@@ -369,7 +369,7 @@ mod tests {
 
     /// What [`public`] leaves alone at first sight moves under no prefix.
     #[test]
-    fn all_that_moves_is_looked_at() {
+    fn every_prefix_maps_to_its_public_name() {
         for (from, to) in PUBLIC {
             let path = format!("{from}a.B");
             assert!(matches!(public(&path), Cow::Owned(_)) || to.starts_with(from), "{path}");
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_short() {
+    fn operator_numbers_fit_16_bits() {
         let last = short(APIS.names.len() + APIS.rows.len());
         assert!(last < u16::MAX && short(APIS.methods.len()) < u16::MAX);
         assert_eq!(own("torchvision::nms"), None);
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn an_argument_decides() {
+    fn argument_value_selects_operators() {
         let path = "torch.nn.functional.interpolate";
         let argument = deciding(path).unwrap();
         assert_eq!(argument, ("mode", 3));
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_made_public() {
+    fn maps_paths_to_public_names() {
         for (from, to) in [
             ("torch.nn.modules.linear.Linear", "torch.nn.Linear"),
             ("torch.nn.modules.Linear", "torch.nn.Linear"),
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_methods_are_shared() {
+    fn detects_method_names_shared_with_other_types() {
         assert_eq!(shared("split"), Some(NameSharing::Builtins));
         assert_eq!(shared("reshape"), Some(NameSharing::Arrays));
         assert_eq!(shared("masked_fill_"), Some(NameSharing::TensorOnly));

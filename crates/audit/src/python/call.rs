@@ -1,4 +1,4 @@
-//! Calls: functions of torch, methods of tensors and of modules, and what the tree defines.
+//! Walks calls: functions of torch, methods of tensors and of modules, definitions of the tree.
 
 use ruff_python_ast::{Expr, ExprCall};
 use ruff_text_size::{Ranged as _, TextSize};

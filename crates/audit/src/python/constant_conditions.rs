@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_are_known() {
+    fn evaluates_constant_conditions() {
         for (source, value) in [
             ("not torch.cuda.is_available()", Some(false)),
             ("torch.cuda.is_available()", Some(true)),

@@ -1,4 +1,4 @@
-//! Calls of APIs of which the documents of torch_npu name limits.
+//! Records calls of APIs that the documents of torch_npu limit.
 
 use ruff_python_ast::{Expr, ExprCall, Number};
 use ruff_text_size::TextSize;

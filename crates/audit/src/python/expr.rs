@@ -1,4 +1,4 @@
-//! Expressions: what they hold, and what they use.
+//! Walks expressions: infers their values and records their operators.
 
 use ruff_python_ast::{
     CmpOp, Comprehension, Expr, ExprSubscript, Operator, StmtAugAssign, UnaryOp,
@@ -26,7 +26,7 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    /// What an expression holds. Notes what it uses on the way.
+    /// Returns the kind of value of an expression, and records its operators.
     pub(super) fn expr(&mut self, expr: &'a Expr) -> Kind {
         match expr {
             // Most names are local, and nothing is behind those but what they hold.

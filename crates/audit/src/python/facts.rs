@@ -1,4 +1,4 @@
-//! What one source file says, without its text and tree: what it uses, and what it refers to.
+//! The facts of one source file, without its text and tree: uses and references.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exports_are_found_by_name() {
+    fn finds_exports_by_name() {
         let pair = |name: &str, path: &str| (name.to_owned(), path.to_owned());
         let pairs = [pair("F", "torch.nn.functional"), pair("a", ".m.a"), pair("nn", "torch.nn")];
         let exports = Exports::of(&pairs);

@@ -1,4 +1,4 @@
-//! What a source says, while it is walked.
+//! Collects the facts of a source while it is walked.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -10,7 +10,7 @@ use super::packed::{Lists, Texts, index, number};
 use crate::source_notes::{Hint, Suggestion};
 use pysyntax::dotted;
 
-/// What was found so far: everything with the number of its piece, as it comes.
+/// The facts that were found so far, each with the number of its piece.
 #[derive(Debug, Default)]
 pub(super) struct FactsBuilder {
     pieces: Texts,
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_once() {
+    fn numbers_each_name_once() {
         let mut paths = Paths::default();
         let mut of = |own, name: &str| paths.number(own, name);
         assert_eq!([of(false, "a.b"), of(true, "a"), of(false, "a"), of(true, "a")], [0, 1, 2, 1]);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_left_and_gone_on_with() {
+    fn continues_outer_piece_after_inner_piece() {
         let mut draft = FactsBuilder::default();
         draft.begin(&[""]);
         draft.refers(true, "first", Role::Run);

@@ -418,7 +418,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn imports_begin_above_the_packages() {
+    fn import_root_is_above_packages() {
         let dir = tempfile::tempdir().unwrap();
         let inner = dir.path().join("a/b");
         std::fs::create_dir_all(inner.join("loose")).unwrap();
@@ -439,7 +439,7 @@ mod tests {
 
     /// However many threads read them, and whichever of them is done first.
     #[test]
-    fn files_are_read_in_the_order_of_the_tree() {
+    fn reads_files_in_tree_order() {
         let dir = tempfile::tempdir().unwrap();
         for number in 0..200 {
             let text = format!("import torch\n{}", "torch.abs(x)\n".repeat(number % 7 * 300));
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_are_told_by_their_names() {
+    fn detects_test_files_by_name() {
         for yes in ["tests/a.py", "a/test/b.py", "test_x.py", "a/x_test.py"] {
             assert!(is_test(Path::new(yes)), "{yes}");
         }

@@ -1,4 +1,4 @@
-//! Names that say how a model is quantized, and what compiles it.
+//! Tables of quantization methods and of compile backends, by their names in sources.
 
 use std::sync::LazyLock;
 

@@ -313,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn annotations_tell_tensors() {
+    fn annotations_declare_tensors() {
         let of = |source: &str| annotated_kind(parse_expression(source).unwrap().expr(), source);
         assert_eq!(of("torch.Tensor"), Some(Kind::Tensor));
         assert_eq!(of("Optional[Tensor]"), Some(Kind::Tensor));
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_give_tensors_or_not() {
+    fn methods_return_tensors_or_plain_values() {
         let method = |name: &str, call: &str| given(call, |given| method_result(name, given));
         assert_eq!(method("size", "x(0)"), Kind::Not);
         assert_eq!(method("chunk", "x(2)"), Kind::Seq);

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offsets_are_in_lines() {
+    fn maps_offsets_to_lines() {
         let lines = LineIndex::of_text("ab\ncd\n");
         for (offset, line) in [(0, 1), (5, 2), (2, 1), (3, 2), (6, 3), (9, 3), (0, 1)] {
             assert_eq!(lines.of(offset), line, "{offset}");

@@ -17,7 +17,7 @@ pub(super) struct Reference {
     pub role: Role,
 }
 
-/// A file, and what was reached of it.
+/// A file, and the reached pieces of it.
 pub(super) struct File {
     pub(super) facts: Arc<Facts>,
     /// What each of its paths means, as far as that was asked; empty where `links` says it.

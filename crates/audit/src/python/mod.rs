@@ -4,13 +4,15 @@
 //! text -> tree (ruff) -> scopes -> walk -> facts of each file -> reach -> operators with places
 //! ```
 //!
-//! - [`walk`], [`expr`] and [`call`] go through a file once: names are resolved through imports
-//!   and aliases (the scopes of `convert`), and what values are tensors is inferred from what is
-//!   done with them ([`kinds`], [`classes`], [`tensor_names`]). [`constant_conditions`] knows conditions that never hold on an NPU.
-//! - [`documented_calls`] notes calls of which the documents of torch_npu name limits.
-//! - [`api`] says which operators an API, a method or a module calls.
-//! - [`facts_builder`] collects what is found; [`mod@facts`] is what remains of a file, [`packed`]; [`reachability`] follows it through the tree ([`name_resolution`], [`references`]), and,
-//!   where that is asked for, through imports ([`files`]).
+//! - [`walk`], [`expr`] and [`call`] visit a file once. [`names`] resolves names through imports and
+//!   aliases, [`recorder`] records what is used, and tensors are inferred from their use ([`kinds`], [`classes`], [`tensor_names`]).
+//!   [`constant_conditions`] evaluates conditions that never hold on an NPU.
+//! - [`documented_calls`] and [`name_hints`] record limited APIs and hints; [`suggest`] compares the
+//!   visited nodes with patterns of fused operators.
+//! - [`api`] lists the operators that an API, a method or a module calls.
+//! - [`facts_builder`] collects the [`mod@facts`] of a file, [`packed`]. [`reachability`] follows them
+//!   through the tree ([`name_resolution`], [`references`]) and, on request, through imports
+//!   ([`files`]). [`aggregate`] adds up the reached pieces.
 //!
 //! A method counts only of what is a tensor by all signs: `sort` of a list and `split` of a text
 //! are no operators. What is reached by some arguments alone is marked so, and what runs while a
@@ -23,7 +25,7 @@ mod classes;
 mod constant_conditions;
 mod documented_calls;
 mod expr;
-pub mod facts;
+mod facts;
 mod facts_builder;
 mod files;
 pub mod hint_tables;

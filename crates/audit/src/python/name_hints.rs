@@ -1,5 +1,4 @@
-//! What names and arguments say besides the operators that are called: data types, quantization,
-//! compilers, activations by name.
+//! Records hints of names and arguments: data types, quantization, compilers, activations by name.
 
 use ruff_python_ast::{Expr, ExprCall};
 use ruff_text_size::{Ranged as _, TextSize};
@@ -11,7 +10,7 @@ use super::recorder::Recorder;
 use crate::source_notes::HintKind;
 use pysyntax::dotted;
 
-/// What mentioning a name of torch says besides its operators.
+/// Records the data type or compiler that a name of torch stands for.
 pub(super) fn record_mention(
     recorder: &mut Recorder<'_, '_>,
     path: &str,
@@ -83,7 +82,7 @@ pub(super) fn record_keyword(
     }
 }
 
-/// Calls that say more than their operators: `torch.compile`, quantization.
+/// Records the compiler or quantization method that a call selects.
 pub(super) fn record_call(
     recorder: &mut Recorder<'_, '_>,
     path: &str,

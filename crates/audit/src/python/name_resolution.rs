@@ -1,4 +1,4 @@
-//! What a name of one file means in another: the piece that is defined there.
+//! Resolves a name of one file to the piece of the file that defines it.
 
 use std::ops::Deref;
 
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn ways_through_a_tangle_end() {
+    fn star_import_cycles_terminate() {
         let stars: Vec<String> = (0..12).map(|number| format!("m{number}")).collect();
         let file = || Facts { stars: stars.clone(), ..Facts::default() };
         let mut tangle = Tangle((0..12).map(|_| file()).collect(), 0);

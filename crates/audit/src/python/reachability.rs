@@ -66,7 +66,7 @@ pub(super) fn model(roots: Vec<Arc<Facts>>, load: Option<Load<'_>>, backward: bo
     if reacher.full {
         model.note(Note::NotFollowed);
     }
-    // Thousands of files take their time to be forgotten, for which nobody has to wait.
+    // Dropping thousands of files is slow, so it happens in the background.
     rayon::spawn(move || drop(reacher.files));
     model
 }

@@ -1,4 +1,4 @@
-//! What the pieces of each file refer to in the others, found once for all files that are there.
+//! Finds the references between the pieces of loaded files.
 
 use super::linked_file::Reference;
 use super::name_resolution::{self, LoadedModules};

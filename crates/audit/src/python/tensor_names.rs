@@ -66,7 +66,7 @@ const OF_LISTS: &[&str] = &[
     "vstack",
 ];
 
-/// What a function uses as tensors, once that is asked for: few functions ask.
+/// The names that a function uses as tensors, computed on demand because few functions need them.
 #[derive(Debug, Default)]
 pub(super) struct TensorNames<'a> {
     body: &'a [Stmt],

@@ -1,4 +1,4 @@
-//! What the documents of torch_npu limit of the APIs that sources call.
+//! Findings and a table about documented limits of called APIs.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ const MOST_PLACES: usize = 8;
 /// APIs that are named in one sentence.
 const MOST_NAMES: usize = 12;
 
-/// Adds what the documents of one release limit.
+/// Adds findings about the documented limits of one release.
 pub(super) fn findings(
     report: &mut Report,
     read: &[AuditedInput],
@@ -84,7 +84,7 @@ pub(super) fn findings(
     report.findings.extend(found.into_iter().map(|found| Catalog::builtin().resolve(found)));
 }
 
-/// What the documents say of each API, beside what becomes of its operators.
+/// Returns the documented support of each API, next to the class of its operators.
 pub(super) fn table(read: &[AuditedInput]) -> Option<Table> {
     let rows: Vec<Vec<Text>> = read
         .iter()

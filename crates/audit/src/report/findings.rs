@@ -1,4 +1,4 @@
-//! What an audit finds.
+//! Findings about unread inputs, operators and data types.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -24,8 +24,8 @@ const MOST_NAMES: usize = 12;
 /// Places of one operator that a finding shows.
 const MOST_PLACES: usize = 8;
 
-/// A file that the user named is an error, one that stood in a directory a warning; of what nobody
-/// read nothing is known, so that there is no verdict.
+/// Reports unread inputs: an error for a file named on the command line, a warning for one found in a
+/// directory. Either makes the result inconclusive.
 pub(super) fn unread(report: &mut Report, unread: &[Unread]) {
     for Unread { path, why, named } in unread {
         let level = if *named { Found::error } else { Found::warning };
@@ -45,7 +45,7 @@ pub(super) fn unread(report: &mut Report, unread: &[Unread]) {
     }
 }
 
-/// The library of an installation is another build than its registration files are of.
+/// Reports an installation whose library lacks operators of its registration files.
 pub(super) fn installation(report: &mut Report, release: &SelectedRelease) {
     let missing = release.installation.as_ref().and_then(|found| found.missing.as_ref());
     let Some(missing) = missing.filter(|missing| !missing.is_empty()) else { return };
@@ -57,7 +57,7 @@ pub(super) fn installation(report: &mut Report, release: &SelectedRelease) {
     report.findings.push(Catalog::builtin().resolve(found));
 }
 
-/// The first names of a list, in one line.
+/// Lists the first names in one line.
 fn some_of<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = names.len() > MOST_NAMES;
     let mut said = names.take(MOST_NAMES).collect::<Vec<_>>().join(", ");
@@ -84,7 +84,7 @@ pub(super) fn findings(
     }
     let mut unknown = Vec::new();
     for (name, all) in &by_name {
-        // That it does better in one input says nothing for one in which it does worse.
+        // A better class in one input does not improve the class in another.
         let worst = all.iter().map(|(_, judged)| judged.class).max();
         let uses: Vec<_> =
             all.iter().copied().filter(|(_, judged)| Some(judged.class) == worst).collect();
@@ -105,7 +105,7 @@ pub(super) fn findings(
             }
             found
         };
-        // Told of what does not run here: with the releases in which it does, if there are any.
+        // An operator without kernel, with the releases that have one.
         let missing = |id, level: Level| {
             let elsewhere = releases::releases(judged, against.tables).join("; ");
             let message = if elsewhere.is_empty() { "none" } else { "later" };
@@ -146,7 +146,7 @@ pub(super) fn findings(
     report.findings.extend(found.into_iter().map(|found| Catalog::builtin().resolve(found)));
 }
 
-/// Where an operator is used: of sources each line, of other inputs the first place.
+/// Returns the places of an operator: each line of sources, the first place of other inputs.
 fn places(input: &AuditedInput, judged: &ClassifiedOperator) -> Vec<Evidence> {
     let used = &judged.used;
     if input.model.format == Format::Python {
@@ -216,12 +216,12 @@ fn limited(
             about("OPS-AICPU", "dtype", Found::info).arg("dtype", dtype.clone())
         }
         Some(Limit::AiCpu { dtype: None }) => about("OPS-AICPU", "only", Found::info),
-        // Said by a log, not found out here.
+        // Reported by the log itself.
         None => about("OPS-AICPU", "said", Found::info),
     }
 }
 
-/// bfloat16 on a chip without it: `IsBF16Supported` of torch_npu says 910B and later.
+/// Reports bfloat16 on a chip without it: `IsBF16Supported` of torch_npu requires 910B or later.
 fn dtypes(read: &[AuditedInput], chip: Option<ChipFamily>) -> Vec<Found> {
     let Some(chip @ (ChipFamily::A910 | ChipFamily::A310P | ChipFamily::A310)) = chip else {
         return Vec::new();

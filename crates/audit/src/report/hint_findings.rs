@@ -1,4 +1,4 @@
-//! What sources say besides operators: data types, quantization, compilers.
+//! Findings about data types, quantization methods and compilers that sources name.
 
 use std::collections::BTreeMap;
 
@@ -93,7 +93,7 @@ fn of(kind: HintKind, word: &str, chip: Option<ChipFamily>) -> Option<Found> {
     }
 }
 
-/// What is known of a method of quantization on an NPU. Of one that is in no table nothing is said.
+/// Returns the finding about a quantization method; nothing for a method without a row.
 fn quantization(word: &str) -> Option<Found> {
     let QuantizationMethod { name, known, needs } = method(word)?;
     let found = match known {

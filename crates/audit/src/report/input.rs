@@ -14,12 +14,12 @@ use crate::release::SelectedRelease;
 use base::chip::ChipFamily;
 use base::report::Evidence;
 
-/// What is judged for.
+/// The target of the audit.
 pub(super) struct AuditTarget<'a> {
     pub(super) release: &'a SelectedRelease,
     pub(super) chip: Option<ChipFamily>,
     pub(super) cann: Option<&'a Cann>,
-    /// The documents of torch_npu that speak for it.
+    /// The documents of torch_npu for this release.
     pub(super) documents: Option<Documents>,
 }
 
@@ -33,23 +33,23 @@ impl AuditTarget<'_> {
     }
 }
 
-/// An input that was read, with what was found out.
+/// An input with its classified operators.
 pub(super) struct AuditedInput {
     pub(super) path: String,
     pub(super) model: Model,
     pub(super) judged: Vec<ClassifiedOperator>,
-    /// What the documents of torch_npu limit of what it calls.
+    /// The called APIs that the documents of torch_npu limit.
     pub(super) documented: Vec<LimitedApi>,
 }
 
-/// Operators that are worth a row: what does not run on the device for all that is known.
+/// Returns the operators that are not known to run on the device.
 pub(super) fn attention(read: &[AuditedInput]) -> impl Iterator<Item = &ClassifiedOperator> {
     read.iter()
         .flat_map(|input| &input.judged)
         .filter(|judged| judged.class > SupportClass::PartlyKnown)
 }
 
-/// `model.py:12` as a place in a file.
+/// Converts a place such as `model.py:12` to evidence.
 pub(super) fn evidence_at(place: &Place) -> Evidence {
     match place {
         Place::Line(path, line) => Evidence::file(&**path).line(*line),

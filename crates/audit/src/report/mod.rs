@@ -88,7 +88,7 @@ pub fn build(
         .map(|(path, model)| {
             let limited = || documents.map(|documents| limited_apis(&model, documents, against));
             let judged = || classify(&model, against);
-            // Of models no calls are known, and they are small.
+            // Models are small and contain no API calls.
             let (judged, documented) =
                 if model.apis.is_empty() { (judged(), None) } else { rayon::join(judged, limited) };
             AuditedInput { judged, documented: documented.unwrap_or_default(), path, model }
@@ -113,7 +113,7 @@ pub fn build(
     } else {
         Vec::new()
     };
-    // What a large tree said takes its time to be forgotten, for which nobody has to wait.
+    // Dropping the data of a large tree is slow, so it happens in the background.
     rayon::spawn(move || drop(read));
     Ok((report, changed))
 }
@@ -169,8 +169,8 @@ fn tell(
     report.provenance.push(("operators".to_owned(), release.provenance(column)));
 }
 
-/// What only the JSON report has: all operators with all their places, which for a large tree takes
-/// longer to put together than all that is told in text.
+/// Adds the data of the JSON report: all operators with all places. Building it takes longer than the
+/// rest of the report for a large tree.
 fn data(
     report: &mut Report,
     read: &[AuditedInput],
@@ -203,7 +203,7 @@ fn data(
     }
 }
 
-/// Why there is nothing to audit.
+/// Returns the reason why no input was read.
 fn nothing(inputs: &Inputs) -> String {
     let escaped = base::text::escape_line;
     if let Some(Unread { path, why, .. }) = inputs.unread.first() {
@@ -223,7 +223,7 @@ fn nothing(inputs: &Inputs) -> String {
     )
 }
 
-/// What was left out of a directory.
+/// Returns the note about skipped files of a directory.
 fn of_directory(dir: &Directory) -> Text {
     let args = [
         ("path", dir.path.clone()),
@@ -257,7 +257,7 @@ fn describe(input: &AuditedInput) -> Text {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "whole percent are shown")]
-/// The share of uses, and of the time where it is known, that stays on the device.
+/// Returns the share of uses, and of the time if it is known, that runs on the device.
 fn share(read: &[AuditedInput]) -> Option<Text> {
     let all = || read.iter().flat_map(|input| &input.judged);
     let good = |judged: &&ClassifiedOperator| judged.class <= SupportClass::Composed;
@@ -277,7 +277,7 @@ fn share(read: &[AuditedInput]) -> Option<Text> {
     Some(sentence("ops_share", &args))
 }
 
-/// A share in whole percent; neither 0 nor 100 is said of what is not all or nothing.
+/// Formats a share in whole percent; 0 and 100 mean exactly none and all.
 fn percent(part: f64, whole: f64) -> String {
     let exact = part / whole * 100.0;
     let shown =
@@ -285,7 +285,7 @@ fn percent(part: f64, whole: f64) -> String {
     format!("{shown} %")
 }
 
-/// Where an operator is used first, as it is shown.
+/// Returns the first place of an operator.
 fn first_place(judged: &ClassifiedOperator) -> String {
     judged.used.places.first().map_or_else(String::new, Place::to_string)
 }

@@ -1,4 +1,4 @@
-//! The releases and wheels of torch_npu that have a kernel for what needs attention.
+//! The releases and wheels of torch_npu that have a kernel for operators without one.
 
 use super::input::{AuditedInput, attention};
 use crate::classify::ClassifiedOperator;
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_and_wheels_are_told() {
+    fn lists_release_gaps_and_wheels() {
         let released = ["7.3.0", "26.0.0", "26.0.1", "26.1.0"];
         let said = |there: [bool; 6]| {
             let mut columns: Vec<Column> =

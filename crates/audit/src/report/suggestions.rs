@@ -181,7 +181,7 @@ mod tests {
     use base::chip::ChipFamily;
 
     #[test]
-    fn only_what_release_and_chip_have_is_suggested() {
+    fn suggests_only_operators_of_release_and_chip() {
         let tables = Tables::get();
         let of = |rule, version: &str, chip| {
             let target = Target::find(tables, version).unwrap();
