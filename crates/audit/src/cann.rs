@@ -1,13 +1,14 @@
 //! The CANN that operators are classified for, and its aclnn functions.
 
-use crate::environment::CannFunctions;
-use crate::ops::aclnn;
 use base::text::Text;
 use base::version::CannVersion;
 use data::sentence;
 use machine::collect;
 use machine::elf::Object;
 use machine::sysroot::{SysFile, Sysroot};
+
+use crate::environment::CannFunctions;
+use crate::ops::aclnn;
 
 /// The newest release with a complete list of functions.
 const KNOWN: &str = "8.1.RC1";

@@ -3,12 +3,13 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
+use base::chip::ChipFamily;
+
 use super::class::SupportClass;
 use super::environment::TargetEnvironment;
 use super::kernel_limits::{Limit, limit};
 use super::model::{Format, Model, Op, Use};
 use crate::ops::{Outcome, Via, aclnn, host, onnx};
-use base::chip::ChipFamily;
 
 /// Fewer operators are classified on one thread, before other threads would start.
 const SEQUENTIAL_LIMIT: usize = 200;

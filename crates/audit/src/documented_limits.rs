@@ -6,6 +6,8 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
+use base::chip::ChipFamily;
+
 use super::class::SupportClass;
 use super::classify::class_of;
 use super::environment::TargetEnvironment;
@@ -14,7 +16,6 @@ use super::place::Place;
 use super::python::operators_of;
 use crate::ops::aclnn;
 use crate::ops::documents::{DocumentedSupport, Documents};
-use base::chip::ChipFamily;
 
 /// A called API with a documented limit.
 #[derive(Debug, Clone, Serialize)]

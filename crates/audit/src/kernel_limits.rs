@@ -3,13 +3,14 @@
 
 use serde::Serialize;
 
+use base::chip::ChipFamily;
+
 use super::class::SupportClass;
 use super::environment::TargetEnvironment;
 use super::model::Op;
 use super::model::Use;
 use crate::ops::Via;
 use crate::ops::aclnn::{self, AiCpu};
-use base::chip::ChipFamily;
 
 /// Something that keeps a kernel from running as it should.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

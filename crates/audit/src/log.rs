@@ -9,8 +9,9 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::model::{Format, Model, Note, Op};
 use errcodes::log::fallback_operator;
+
+use super::model::{Format, Model, Note, Op};
 
 /// The most that is looked at of one line, in bytes.
 const LINE: u64 = 64 << 10;

@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::ops::installed::{FoundInstallation, KernelSource, read_site};
-use crate::ops::tables::Column;
-use crate::ops::{Match, Tables, Target};
 use base::text::Text;
 use data::sentence;
 use machine::collect::installed;
 use machine::sysroot::Sysroot;
+
+use crate::ops::installed::{FoundInstallation, KernelSource, read_site};
+use crate::ops::tables::Column;
+use crate::ops::{Match, Tables, Target};
 
 /// The selected torch_npu.
 pub struct SelectedRelease {

@@ -6,12 +6,13 @@ use std::path::Path;
 
 use walkdir::WalkDir;
 
-use super::links::{Links, is_hidden};
 use audit::inputs::{Directory, DirectoryFiles, Inputs, Unread, is_config, is_model};
 use audit::{Model, Unreadable, python};
 use base::walk_error;
 use data::Catalog;
 use data::words;
+
+use super::links::{Links, is_hidden};
 
 /// Files of a directory that are looked at.
 const MOST_FILES: usize = 100_000;

@@ -6,9 +6,10 @@ use std::sync::LazyLock;
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
 
+use pysyntax::dotted;
+
 use super::packed::Lists;
 use crate::ops::Tables;
-use pysyntax::dotted;
 
 /// The operators that an API calls, by the number of their list: it is kept for each call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,13 +3,14 @@
 use ruff_python_ast::{Expr, ExprCall};
 use ruff_text_size::{Ranged as _, TextSize};
 
+use pysyntax::dotted;
+
 use super::api::{self, NameSharing, OperatorSet};
 use super::classes;
 use super::facts::Role;
 use super::kinds::{self, Kind};
 use super::walk::Walker;
 use super::{documented_calls, name_hints};
-use pysyntax::dotted;
 
 /// Functions of torch that hand a tensor on, or make one without an operator.
 const PASSING: &[&str] =

@@ -4,9 +4,10 @@ use foldhash::HashMap;
 use ruff_python_ast::visitor::{Visitor, walk_stmt};
 use ruff_python_ast::{Expr, ExprCall, Stmt, StmtClassDef};
 
-use super::kinds::{self, Kind};
 use pysyntax::dotted;
 use pysyntax::scope::{ScopeId, Scopes};
+
+use super::kinds::{self, Kind};
 
 /// A class of the file.
 #[derive(Debug, Default)]

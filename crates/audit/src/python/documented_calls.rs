@@ -3,12 +3,13 @@
 use ruff_python_ast::{Expr, ExprCall, Number};
 use ruff_text_size::TextSize;
 
+use pysyntax::dotted;
+
 use super::classes;
 use super::facts::{ApiAt, Role};
 use super::names::Names;
 use super::recorder::Recorder;
 use crate::ops::documents;
-use pysyntax::dotted;
 
 /// A call by a dotted name: `torch.topk(…)`, `nn.GELU(…)`.
 pub(super) fn record_call(

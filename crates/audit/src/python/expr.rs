@@ -5,12 +5,13 @@ use ruff_python_ast::{
 };
 use ruff_text_size::{Ranged as _, TextSize};
 
+use pysyntax::dotted;
+
 use super::api;
 use super::classes;
 use super::kinds::{self, Kind};
 use super::name_hints;
 use super::walk::Walker;
-use pysyntax::dotted;
 
 impl<'a> Walker<'a, '_> {
     /// Evaluates a condition: of a tensor, the host asks for its value.

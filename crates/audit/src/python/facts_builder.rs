@@ -1,14 +1,16 @@
 //! Collects the facts of a source while it is walked.
 
+use std::hash::BuildHasher as _;
+
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
-use std::hash::BuildHasher as _;
+
+use pysyntax::dotted;
 
 use super::api;
 use super::facts::{ApiAt, Facts, Ref, Role, UseAt, WrittenAt};
 use super::packed::{Lists, Texts, index, number};
 use crate::source_notes::{Hint, Suggestion};
-use pysyntax::dotted;
 
 /// The facts that were found so far, each with the number of its piece.
 #[derive(Debug, Default)]

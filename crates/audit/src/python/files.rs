@@ -12,12 +12,6 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use foldhash::{HashMap, HashSet};
 use memchr::memmem;
 
-use super::facts::Facts;
-use super::reachability;
-use super::source_facts::{self, Source};
-use super::walk::Wanted;
-use crate::model::{Model, Note};
-use crate::unreadable::Unreadable;
 use pysyntax::SyntaxError;
 use pysyntax::dotted;
 use pysyntax::notebook;
@@ -25,6 +19,13 @@ use pysyntax::{on_enough_stack, parse_module};
 use treeedit::kind::FileKind;
 use treeedit::walk;
 use treeedit::walk::{WalkError, Why};
+
+use super::facts::Facts;
+use super::reachability;
+use super::source_facts::{self, Source};
+use super::walk::Wanted;
+use crate::model::{Model, Note};
+use crate::unreadable::Unreadable;
 
 /// The largest source that is read, in bytes.
 const LARGEST: u64 = 16 << 20;

@@ -1,7 +1,8 @@
 //! What an expression holds, as far as that is known.
 
-use pysyntax::dotted;
 use ruff_python_ast::{Expr, Keyword, StmtFunctionDef};
+
+use pysyntax::dotted;
 
 /// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

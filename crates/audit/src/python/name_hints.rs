@@ -3,12 +3,13 @@
 use ruff_python_ast::{Expr, ExprCall};
 use ruff_text_size::{Ranged as _, TextSize};
 
+use pysyntax::dotted;
+
 use super::api;
 use super::classes;
 use super::hint_tables;
 use super::recorder::Recorder;
 use crate::source_notes::HintKind;
-use pysyntax::dotted;
 
 /// Records the data type or compiler that a name of torch stands for.
 pub(super) fn record_mention(

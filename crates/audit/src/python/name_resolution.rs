@@ -4,9 +4,10 @@ use std::ops::Deref;
 
 use foldhash::{HashMap, HashSet};
 
+use pysyntax::dotted;
+
 use super::facts::Facts;
 use super::linked_file::{Definition, File};
-use pysyntax::dotted;
 
 /// As many re-exports as are followed from one name, one behind the other.
 const MOST_STEPS: usize = 8;

@@ -4,12 +4,13 @@ use std::rc::Rc;
 
 use ruff_python_ast::Expr;
 
+use pysyntax::scope::{ScopeId, Scopes, root};
+
 use super::classes::ClassFacts;
 use super::constant_conditions;
 use super::kinds::Kind;
 use super::locals::Locals;
 use super::tensor_names::TensorNames;
-use pysyntax::scope::{ScopeId, Scopes, root};
 
 /// The names that are visible where a source is walked.
 pub(super) struct Names<'a, 's> {

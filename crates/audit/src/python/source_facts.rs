@@ -2,11 +2,12 @@
 
 use ruff_python_ast::{Mod, Stmt};
 
+use pysyntax::scope::{Scopes, relative};
+use pysyntax::{SyntaxError, on_enough_stack, parse_module};
+
 use super::facts::{Exports, Facts};
 use super::line_index;
 use super::walk::{self, Wanted};
-use pysyntax::scope::{Scopes, relative};
-use pysyntax::{SyntaxError, on_enough_stack, parse_module};
 
 /// A source that is read.
 #[derive(Debug, Clone, Copy, Default)]

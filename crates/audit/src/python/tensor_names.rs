@@ -6,10 +6,11 @@ use foldhash::HashSet;
 use ruff_python_ast::visitor::{Visitor, walk_expr};
 use ruff_python_ast::{Expr, ExprCall, Stmt};
 
-use super::api::{self, NameSharing};
-use super::classes;
 use pysyntax::dotted;
 use pysyntax::scope::{ScopeId, Scopes};
+
+use super::api::{self, NameSharing};
+use super::classes;
 
 /// Functions of `torch` that call operators and take no tensor as their first argument.
 const MAKERS: &[&str] = &[

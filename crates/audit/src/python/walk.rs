@@ -5,6 +5,8 @@ use std::rc::Rc;
 use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtClassDef, StmtFunctionDef};
 use ruff_text_size::Ranged as _;
 
+use pysyntax::scope::Scopes;
+
 use super::classes;
 use super::constant_conditions;
 use super::facts::{Facts, Role};
@@ -15,7 +17,6 @@ use super::names::Names;
 use super::recorder::Recorder;
 use super::suggest::Suggestions;
 use super::tensor_names::TensorNames;
-use pysyntax::scope::Scopes;
 
 /// What is looked for in a source beside its operators.
 #[derive(Debug, Clone, Copy, Default)]

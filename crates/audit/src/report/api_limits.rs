@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::input::{AuditedInput, evidence_at};
-use crate::documented_limits::{DocumentationPoint, LimitedApi};
-use crate::place::Place;
 use base::chip::ChipFamily;
 use base::report::{Evidence, Found, Report, Table};
 use base::text::Text;
 use data::Catalog;
 use data::words;
+
+use super::input::{AuditedInput, evidence_at};
+use crate::documented_limits::{DocumentationPoint, LimitedApi};
+use crate::place::Place;
 
 /// Places that one finding shows.
 const MOST_PLACES: usize = 8;

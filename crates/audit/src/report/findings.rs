@@ -3,6 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 
+use base::chip::ChipFamily;
+use base::report::{Evidence, Found, Report};
+use data::Catalog;
+use data::sentence;
+
 use super::input::{AuditTarget, AuditedInput, evidence_at};
 use super::{hint_findings, releases};
 use crate::cann::Cann;
@@ -14,10 +19,6 @@ use crate::kernel_limits::Limit;
 use crate::model::Format;
 use crate::release::SelectedRelease;
 use crate::unreadable::Unreadable;
-use base::chip::ChipFamily;
-use base::report::{Evidence, Found, Report};
-use data::Catalog;
-use data::sentence;
 
 /// Names that are listed in one sentence.
 const MOST_NAMES: usize = 12;

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use base::chip::ChipFamily;
+use base::report::{Evidence, Found};
+
 use super::input::AuditedInput;
 use crate::python::hint_tables::{
     CompileBackend, QuantizationMethod, backend, method, method_chosen_by,
 };
 use crate::source_notes::HintKind;
-use base::chip::ChipFamily;
-use base::report::{Evidence, Found};
 
 /// Places of one hint that a finding shows.
 const MOST_PLACES: usize = 8;

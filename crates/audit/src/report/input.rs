@@ -2,6 +2,9 @@
 
 use serde_json::json;
 
+use base::chip::ChipFamily;
+use base::report::Evidence;
+
 use crate::cann::Cann;
 use crate::class::SupportClass;
 use crate::classify::ClassifiedOperator;
@@ -11,8 +14,6 @@ use crate::ops::documents::Documents;
 use crate::ops::tables::Column;
 use crate::place::Place;
 use crate::release::SelectedRelease;
-use base::chip::ChipFamily;
-use base::report::Evidence;
 
 /// The target of the audit.
 pub(super) struct AuditTarget<'a> {

@@ -9,6 +9,11 @@ mod suggestions;
 
 use serde_json::json;
 
+use base::chip::ChipFamily;
+use base::report::{Report, Table};
+use base::text::Text;
+use data::{sentence, words};
+
 use self::input::{AuditTarget, AuditedInput, attention};
 use crate::cann::Cann;
 use crate::class::SupportClass;
@@ -21,10 +26,6 @@ use crate::ops::documents::Documents;
 use crate::ops::{Match, Tables};
 use crate::place::Place;
 use crate::release::SelectedRelease;
-use base::chip::ChipFamily;
-use base::report::{Report, Table};
-use base::text::Text;
-use data::{sentence, words};
 
 pub use self::suggestions::ChangedSource;
 

@@ -1,12 +1,13 @@
 //! The releases and wheels of torch_npu that have a kernel for operators without one.
 
+use base::report::Table;
+use base::text::Text;
+use data::words;
+
 use super::input::{AuditedInput, attention};
 use crate::classify::ClassifiedOperator;
 use crate::ops::Tables;
 use crate::ops::tables::{Column, Origin};
-use base::report::Table;
-use base::text::Text;
-use data::words;
 
 /// The table of `--all-versions`.
 pub(super) fn table(read: &[AuditedInput], tables: &Tables) -> Option<Table> {

@@ -6,15 +6,16 @@ use std::path::Path;
 
 use serde_json::json;
 
+use base::report::{Evidence, Found, Report, Table};
+use base::text::Text;
+use data::Catalog;
+use data::words;
+
 use super::input::AuditedInput;
 use crate::environment::TargetEnvironment;
 use crate::ops::table_text;
 use crate::python;
 use crate::source_notes::Suggestion;
-use base::report::{Evidence, Found, Report, Table};
-use base::text::Text;
-use data::Catalog;
-use data::words;
 
 /// Places of one pattern that a finding shows.
 const MOST_PLACES: usize = 8;

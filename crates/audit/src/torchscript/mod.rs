@@ -13,11 +13,12 @@ mod values;
 
 use ruff_python_ast::Mod;
 
+use pysyntax::{SyntaxError, on_enough_stack, parse_module};
+
 use self::library::Library;
 use super::archive::Archive;
 use super::model::{Format, Model, Note, Op};
 use super::unreadable::{Unreadable, damaged};
-use pysyntax::{SyntaxError, on_enough_stack, parse_module};
 
 /// The most code that is read, in bytes. A model of a thousand layers has about one megabyte.
 const CODE_LIMIT: usize = 64 << 20;

@@ -5,14 +5,15 @@ use std::io::{Read, Seek};
 
 use zip::ZipArchive;
 
+use machine::elf;
+use machine::sysroot::Sysroot;
+
 use super::files::{Generic, Kernels, native_functions};
 use super::registrations::{
     Installed, KernelSource, REGISTER, kernels_of_library, missing_in_library,
 };
 use crate::ops::tables::Tables;
 use crate::ops::target::Target;
-use machine::elf;
-use machine::sysroot::Sysroot;
 
 /// The registration files of torch_npu, and whether the plain entries are its own kernels.
 const FILES: [(&str, bool); 2] = [
