@@ -22,7 +22,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use audit::judge::{Against, judge};
+use audit::classify::classify;
+use audit::environment::TargetEnvironment;
 use audit::ops::dispatch::Shipped;
 use audit::ops::{Tables, Target};
 use audit::{self, Model, python};
@@ -168,9 +169,15 @@ fn model(name: &str, bytes: &[u8], tables: &'static Tables) {
 fn judged(model: &Model, tables: &'static Tables) -> usize {
     let target = Target::find(tables, "2.9.0").unwrap();
     let registered = &Shipped { tables, target: &target };
-    let against =
-        Against { registered, tables, target: &target, chip: None, cann: None, dtype: None };
-    judge(model, against).len()
+    let against = TargetEnvironment {
+        registered,
+        tables,
+        target: &target,
+        chip: None,
+        cann: None,
+        dtype: None,
+    };
+    classify(model, against).len()
 }
 
 fn time(work: impl FnOnce() -> usize) -> Duration {

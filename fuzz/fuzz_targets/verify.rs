@@ -56,6 +56,6 @@ fuzz_target!(|bytes: &[u8]| {
     let mut done = Done::of(ran(None, Hearing::default()));
     done.ranks = vec![ran(Some(1), heard(bytes, 9).0), ran(Some(2), parts)];
     done.devices = vec![ran(Some(0), whole)];
-    let judged = judge(&done, &Rung::ALL, &Surroundings::default());
+    let judged = classify(&done, &Rung::ALL, &Surroundings::default());
     assert_eq!(judged.results.iter().filter(|result| result.id == "VERIFY-LOAD").count(), 1);
 });

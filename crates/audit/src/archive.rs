@@ -1,11 +1,13 @@
-//! The zip archives of PyTorch: which kind one is, and its small entries.
+//! The entries of a zip archive of PyTorch, read up to a limit.
 
 use std::borrow::Cow;
 
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::{Model, Source, Unreadable, damaged, export, limited, pickle, torchscript};
+use super::bounded;
+use super::source::Source;
+use super::unreadable::{Unreadable, damaged};
 
 /// The most that is unpacked of one entry. The graph of the largest model that was looked at
 /// (torch.export, 40,000 nodes) takes 60 MB.
@@ -53,7 +55,7 @@ impl<'a> Archive<'a> {
             let what = format!("entry `{name}`");
             return Err(Unreadable::TooLarge { what, limit: ENTRY_LIMIT });
         }
-        limited::all(entry, ENTRY_LIMIT, &format!("entry `{name}`"))
+        bounded::read(entry, ENTRY_LIMIT, &format!("entry `{name}`"))
     }
 
     /// The first bytes of an entry.
@@ -92,38 +94,5 @@ fn unreadable(error: ZipError) -> Unreadable {
             Unreadable::Encrypted
         }
         other => damaged(format!("the archive cannot be read: {other}")),
-    }
-}
-
-/// What a zip archive of PyTorch uses.
-pub(super) fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
-    let mut archive = Archive::open(source)?;
-    let is_code = |name: &str| {
-        name.split_once("/code/").is_some_and(|(_, rest)| rest.ends_with(".py"))
-            || (name.starts_with("code/") && name.ends_with(".py"))
-    };
-    let (mut code, mut graph, mut data) = (Vec::new(), Vec::new(), None);
-    for name in archive.names() {
-        let mut parts = name.rsplitn(3, '/');
-        let (file, dir) = (parts.next().unwrap_or_default(), parts.next());
-        if is_code(&name) {
-            code.push(name.into_owned());
-        } else if file == "serialized_exported_program.json"
-            || (dir == Some("models") && file.ends_with(".json"))
-        {
-            graph.push(name.into_owned());
-        } else if file == "data.pkl" {
-            data = Some(name.into_owned());
-        }
-    }
-    if !graph.is_empty() {
-        graph.sort_unstable();
-        export::read(&mut archive, &graph)
-    } else if !code.is_empty() {
-        torchscript::read(&mut archive, &code)
-    } else if let Some(data) = data {
-        pickle::read(&archive.entry(&data)?)
-    } else {
-        Err(Unreadable::Unknown)
     }
 }

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Format, Model, Note, Op};
+use super::model::{Format, Model, Note, Op};
 
 /// Keys that only such a file has.
 pub(super) fn is_config(value: &Map<String, Value>) -> bool {
@@ -123,7 +123,7 @@ mod tests {
         let sigmoid = Op::parse("aten::sigmoid", false).unwrap();
         assert_eq!(
             model.uses[&sigmoid].places,
-            ["vision_config.hidden_act".to_owned()].map(crate::Place::Named)
+            ["vision_config.hidden_act".to_owned()].map(crate::place::Place::Named)
         );
     }
 }

@@ -10,7 +10,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::archive::Archive;
-use super::{Format, LONGEST_NAME, Model, Note, Op, Unreadable, Use, damaged, limited};
+use super::bounded;
+use super::model::{Format, LONGEST_NAME, Model, Note, Op, Use};
+use super::unreadable::{Unreadable, damaged};
 
 /// How deep graphs inside graphs (the branches of `torch.cond`) are followed.
 const DEPTH: usize = 16;
@@ -144,7 +146,7 @@ pub(super) fn read(archive: &mut Archive<'_>, graphs: &[String]) -> Result<Model
     let mut model = Model::new(Format::Export);
     for name in graphs {
         let bytes = archive.entry(name)?;
-        limited::values(&bytes, MOST_VALUES, &format!("entry `{name}`"))?;
+        bounded::check_value_count(&bytes, MOST_VALUES, &format!("entry `{name}`"))?;
         let program: Program = serde_json::from_slice(&finite(bytes))
             .map_err(|error| damaged(format!("entry `{name}` is no exported program: {error}")))?;
         model.torch = program.torch_version.or(model.torch);
@@ -161,7 +163,7 @@ fn finite(mut bytes: Vec<u8>) -> Vec<u8> {
         at += step;
         if bytes[at] == b'"' {
             at += 1;
-            at += limited::string(&bytes[at..]);
+            at += bounded::string_length(&bytes[at..]);
             continue;
         }
         let words: [&[u8]; 2] = [b"Infinity", b"NaN"];
@@ -256,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_operators_of_torch_are_operators() {
+    fn parses_only_torch_operators() {
         assert_eq!(target("torch.ops.aten.linear.default").unwrap().schema(), "linear");
         assert_eq!(target("torch.ops.npu.npu_rms_norm.default").unwrap().namespace, "npu");
         assert_eq!(target("_operator.getitem"), None);
@@ -264,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_python_alone_are_read() {
+    fn replaces_python_number_literals() {
         let text = br#"{"Infinity": [NaN, -Infinity, "say \"NaN\"", Infinity]}"#.to_vec();
         let value: Value = serde_json::from_slice(&finite(text)).unwrap();
         assert_eq!(value, serde_json::json!({"Infinity": [0, -0.0, "say \"NaN\"", 0]}));
@@ -272,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_is_the_line_of_the_model() {
+    fn place_is_the_source_line_of_the_model() {
         let trace = "File \"/m/net.py\", line 17, in forward\n    x = s.emb(i)\n  File \"/v/site-packages/torch/nn/modules/sparse.py\", line 192, in forward\n    return F.embedding(";
         assert_eq!(frame(trace).as_deref(), Some("/m/net.py:17"));
         assert_eq!(

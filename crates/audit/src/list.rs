@@ -1,6 +1,7 @@
 //! A list of operators: one name in a line, as PyTorch, a profiler or a person writes it.
 
-use super::{Format, Model, Op, Unreadable};
+use super::model::{Format, Model, Op};
+use super::unreadable::Unreadable;
 
 /// Namespaces that are told by a dot alone: `aten.mm`.
 const SPACES: &[&str] = &["aten", "npu", "prims", "torchvision", "torchaudio", "quantized"];

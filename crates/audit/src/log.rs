@@ -9,8 +9,9 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::{Format, Model, Note, Op};
 use errcodes::log::fallback_operator;
+
+use super::model::{Format, Model, Note, Op};
 
 /// The most that is looked at of one line, in bytes.
 const LINE: u64 = 64 << 10;
@@ -67,7 +68,7 @@ fn operator(line: &[u8]) -> Option<Op> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Place;
+    use crate::place::Place;
 
     #[test]
     fn warnings_of_each_process_are_counted() {

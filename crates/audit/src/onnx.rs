@@ -10,7 +10,9 @@
 use std::collections::BTreeSet;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
-use super::{Format, Model, Note, Op, Source, Unreadable, damaged};
+use super::model::{Format, Model, Note, Op};
+use super::source::Source;
+use super::unreadable::{Unreadable, damaged};
 
 /// The longest name of an operator, a domain or a node, in bytes.
 const NAME: u64 = 4096;

@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Format, Model, Note, Unreadable, damaged};
+use super::model::{Format, Model, Note};
+use super::unreadable::{Unreadable, damaged};
 
 /// Values that are remembered.
 const MOST_MEMOS: usize = 1 << 20;

@@ -8,8 +8,10 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 
+use super::model::{Format, Model, Note};
+use super::source::Source;
 use super::strings::{LONGEST_STRING, Strings};
-use super::{Format, Model, Note, Source, Unreadable, damaged};
+use super::unreadable::{Unreadable, damaged};
 
 /// The longest header that the format allows, in bytes (safetensors, `MAX_HEADER_SIZE`).
 pub(super) const HEADER_LIMIT: u64 = 100_000_000;

@@ -10,8 +10,9 @@ use std::io::{BufReader, Read};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::model::{Format, Model, Op};
 use super::strings::{LONGEST_STRING, Strings};
-use super::{Format, Model, Op, Unreadable, damaged};
+use super::unreadable::{Unreadable, damaged};
 
 /// An event; what is not named is left out.
 #[derive(Deserialize)]
@@ -233,10 +234,10 @@ impl<'de> Visitor<'de> for Trace<'_> {
                 continue;
             }
             let Some(name) = event.name.as_ref() else { continue };
-            if name.len() > super::LONGEST_NAME {
+            if name.len() > super::model::LONGEST_NAME {
                 continue;
             }
-            if !self.seen.contains_key(name) && self.seen.len() < super::MOST_OPERATORS {
+            if !self.seen.contains_key(name) && self.seen.len() < super::model::MOST_OPERATORS {
                 let op = name.contains("::").then(|| Op::parse(name, false)).flatten();
                 self.seen.insert(name.clone(), op);
             }

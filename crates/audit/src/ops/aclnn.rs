@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 
 use foldhash::{HashMap, HashSet};
 
-use super::rows::rows;
 use base::chip::ChipFamily;
+
+use super::rows::rows;
 
 /// What the documents of CANN say of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]

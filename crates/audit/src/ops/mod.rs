@@ -7,7 +7,7 @@
 
 pub mod aclnn;
 pub mod dispatch;
-pub mod documented;
+pub mod documents;
 pub mod host;
 pub mod installed;
 pub mod onnx;

@@ -9,7 +9,7 @@ use super::rows::rows;
 /// Each operator with its first and last opset in the tables.
 static KNOWN: LazyLock<HashMap<String, (i64, i64)>> = LazyLock::new(|| {
     let text = data::text("ops/onnx.tsv");
-    let rows = rows(&text).filter_map(|row| {
+    let rows = rows(text).filter_map(|row| {
         let (first, last) = row[1].split_once('-')?;
         Some((row[0].to_owned(), (first.parse().ok()?, last.parse().ok()?)))
     });

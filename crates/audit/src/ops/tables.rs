@@ -286,7 +286,7 @@ mod tests {
         ] {
             let text = data::text(&format!("ops/{name}.tsv"));
             let mut last = String::new();
-            for row in rows(&text) {
+            for row in rows(text) {
                 assert!(*row[0] >= *last, "{name}: {} stands behind {last}", row[0]);
                 assert!(row.iter().all(|cell| !cell.is_empty()), "{name}: {row:?}");
                 row[0].clone_into(&mut last);

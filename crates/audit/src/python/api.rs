@@ -6,17 +6,18 @@ use std::sync::LazyLock;
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
 
+use pysyntax::dotted;
+
 use super::packed::Lists;
 use crate::ops::Tables;
-use pysyntax::dotted;
 
 /// The operators that an API calls, by the number of their list: it is kept for each call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Reach(u16);
+pub(crate) struct OperatorSet(u16);
 
 /// One operator that an API calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Called {
+pub(super) struct ApiOperator {
     /// By its number.
     pub operator: u16,
     /// Only some calls reach it.
@@ -25,15 +26,15 @@ pub(super) struct Called {
     pub backward: bool,
 }
 
-impl Called {
+impl ApiOperator {
     /// The name, of aten without `aten::`.
     pub(super) fn name(self) -> &'static str {
         name_of(self.operator)
     }
 
     /// A call of nothing else.
-    pub(super) fn alone(self) -> Reach {
-        Reach(self.operator)
+    pub(super) fn alone(self) -> OperatorSet {
+        OperatorSet(self.operator)
     }
 }
 
@@ -42,8 +43,8 @@ pub(super) fn name_of(operator: u16) -> &'static str {
     APIS.names.get(usize::from(operator)).copied().unwrap_or_default()
 }
 
-impl Reach {
-    pub(super) fn operators(self) -> impl Iterator<Item = Called> {
+impl OperatorSet {
+    pub(super) fn operators(self) -> impl Iterator<Item = ApiOperator> {
         APIS.called.at(self.0.into()).iter().copied()
     }
 }
@@ -54,9 +55,9 @@ pub(crate) struct Method(u16);
 
 /// What else a value of a type that is not known may be, that has a method of this name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Shared {
+pub(super) enum NameSharing {
     /// Nothing: the name is that of a tensor.
-    No,
+    TensorOnly,
     /// An array, an image or a table.
     Arrays,
     /// A text, a list, a module …
@@ -70,12 +71,12 @@ struct Apis {
     /// How many of them are of aten.
     aten: u16,
     /// What is called: each operator by itself, by its number; then what each row calls.
-    called: Lists<Called>,
-    rows: HashMap<&'static str, Reach>,
+    called: Lists<ApiOperator>,
+    rows: HashMap<&'static str, OperatorSet>,
     /// Rows of methods, of `torch` itself and of operators of the language, by what follows `Tensor.`,
     /// `torch.` and `operator.`: these are asked for at every call.
-    by_last: [HashMap<&'static str, Reach>; 3],
-    methods: HashMap<&'static str, (Shared, Method)>,
+    by_last: [HashMap<&'static str, OperatorSet>; 3],
+    methods: HashMap<&'static str, (NameSharing, Method)>,
     /// APIs of which an argument decides, with its name and place.
     deciding: HashMap<&'static str, (&'static str, usize)>,
 }
@@ -114,13 +115,13 @@ static APIS: LazyLock<Apis> = LazyLock::new(|| {
     }
     apis.aten = short(apis.names.len());
     let mut rows: Vec<(&str, usize)> = Vec::with_capacity(1_100);
-    let mut all_called: Vec<Called> = Vec::with_capacity(6_800);
+    let mut all_called: Vec<ApiOperator> = Vec::with_capacity(6_800);
     for row in crate::ops::table_rows("python") {
         let [name, cells @ ..] = &*row else { continue };
         // Those of every call, of some, of every backward pass, of some.
         let called = cells.iter().take(4).enumerate().filter(|(_, cell)| **cell != "-");
         let called = called.flat_map(|(at, cell)| cell.split(' ').map(move |name| (at, name)));
-        all_called.extend(called.map(|(at, name)| Called {
+        all_called.extend(called.map(|(at, name)| ApiOperator {
             operator: apis.number(name),
             maybe: at % 2 == 1,
             backward: at >= 2,
@@ -128,13 +129,13 @@ static APIS: LazyLock<Apis> = LazyLock::new(|| {
         rows.push((name, all_called.len()));
     }
     for operator in 0..short(apis.names.len()) {
-        apis.called.push([Called { operator, maybe: false, backward: false }]);
+        apis.called.push([ApiOperator { operator, maybe: false, backward: false }]);
     }
     let mut start = 0;
     for (name, end) in rows {
         let called = all_called[start..end].iter().copied();
         start = end;
-        let row = Reach(short(apis.called.push(called)));
+        let row = OperatorSet(short(apis.called.push(called)));
         if let Some((api, rest)) = name.split_once(' ')
             && let Some((argument, place)) = rest.split_once('@')
             && let Some((place, _)) = place.split_once('=')
@@ -152,9 +153,9 @@ static APIS: LazyLock<Apis> = LazyLock::new(|| {
     for row in crate::ops::table_rows("methods") {
         let [kind, names] = *row else { continue };
         let shared = match kind {
-            "tensor" => Shared::No,
-            "array" => Shared::Arrays,
-            _ => Shared::Builtins,
+            "tensor" => NameSharing::TensorOnly,
+            "array" => NameSharing::Arrays,
+            _ => NameSharing::Builtins,
         };
         for name in names.split(' ') {
             let number = Method(short(apis.methods.len()));
@@ -233,20 +234,20 @@ fn has_rows(path: &str) -> bool {
     path.starts_with(['t', 'T', 'o']) && ROOTS.contains(&dotted::first(path))
 }
 
-fn row(name: &str) -> Option<Reach> {
+fn row(name: &str) -> Option<OperatorSet> {
     APIS.rows.get(name).copied()
 }
 
-fn row_of(prefix: usize, rest: &str) -> Option<Reach> {
+fn row_of(prefix: usize, rest: &str) -> Option<OperatorSet> {
     APIS.by_last[prefix].get(rest).copied()
 }
 
-fn own(name: &str) -> Option<Reach> {
-    APIS.numbers.get(name).copied().filter(|number| *number < APIS.aten).map(Reach)
+fn own(name: &str) -> Option<OperatorSet> {
+    APIS.numbers.get(name).copied().filter(|number| *number < APIS.aten).map(OperatorSet)
 }
 
 /// What an API of this public name calls. Nothing where it is none, or calls nothing.
-pub(super) fn api(path: &str) -> Option<Reach> {
+pub(super) fn api(path: &str) -> Option<OperatorSet> {
     if !has_rows(path) {
         return None;
     }
@@ -269,17 +270,17 @@ pub(super) fn api(path: &str) -> Option<Reach> {
 }
 
 /// What a method of a tensor calls.
-pub(super) fn method(name: &str) -> Option<Reach> {
+pub(super) fn method(name: &str) -> Option<OperatorSet> {
     row_of(METHOD, name).or_else(|| row_of(TORCH, name)).or_else(|| own(name))
 }
 
 /// What an operator of the language calls on tensors: `add`, `getitem int`.
-pub(super) fn operator(name: &str) -> Option<Reach> {
+pub(super) fn operator(name: &str) -> Option<OperatorSet> {
     row_of(OPERATOR, name)
 }
 
 /// Whether tensors have a method of this name, and what else has.
-pub(super) fn shared(name: &str) -> Option<Shared> {
+pub(super) fn shared(name: &str) -> Option<NameSharing> {
     APIS.methods.get(name).map(|(shared, _)| *shared)
 }
 
@@ -294,12 +295,12 @@ pub(super) fn deciding(path: &str) -> Option<(&'static str, usize)> {
 }
 
 /// What an API calls where the argument that decides has this value; empty: it is not given.
-pub(super) fn decided(path: &str, argument: (&str, usize), value: &str) -> Option<Reach> {
+pub(super) fn decided(path: &str, argument: (&str, usize), value: &str) -> Option<OperatorSet> {
     row(&format!("{path} {}@{}={value}", argument.0, argument.1))
 }
 
 /// What an API calls with an option, as `torch.optim.Adam fused=True`.
-pub(super) fn with_option(path: &str, option: &str, value: &str) -> Option<Reach> {
+pub(super) fn with_option(path: &str, option: &str, value: &str) -> Option<OperatorSet> {
     row(&format!("{path} {option}={value}"))
 }
 
@@ -315,17 +316,17 @@ pub(super) fn registry(path: &str) -> Option<&'static str> {
 }
 
 /// The entry of a registry, by its key; empty: any.
-pub(super) fn registered(path: &str, key: &str) -> Option<Reach> {
+pub(super) fn registered(path: &str, key: &str) -> Option<OperatorSet> {
     if key.is_empty() { row(path) } else { row(&format!("{path} {key}")) }
 }
 
 /// The activation of this name, as the libraries of models name them.
-pub(super) fn activation(name: &str) -> Option<Reach> {
+pub(super) fn activation(name: &str) -> Option<OperatorSet> {
     registered("transformers.activations.ACT2FN", name)
 }
 
 /// A call of the operator that works in place, where there is one: `relu_` of `relu`.
-pub(super) fn in_place(called: Called) -> Option<Reach> {
+pub(super) fn in_place(called: ApiOperator) -> Option<OperatorSet> {
     if called.backward { None } else { own(&format!("{}_", called.name())) }
 }
 
@@ -333,14 +334,18 @@ pub(super) fn in_place(called: Called) -> Option<Reach> {
 mod tests {
     use super::*;
 
-    fn names(reach: Option<Reach>) -> Vec<&'static str> {
+    fn names(reach: Option<OperatorSet>) -> Vec<&'static str> {
         reach.map_or_else(Vec::new, |reach| {
-            reach.operators().filter(|one| !one.maybe && !one.backward).map(Called::name).collect()
+            reach
+                .operators()
+                .filter(|one| !one.maybe && !one.backward)
+                .map(ApiOperator::name)
+                .collect()
         })
     }
 
     #[test]
-    fn apis_call_operators() {
+    fn apis_have_operators() {
         assert_eq!(names(api("torch.nn.Linear")), ["linear"]);
         assert_eq!(names(api("torch.nn.functional.linear")), ["linear"]);
         assert_eq!(names(api("torch.abs")), ["abs"]);
@@ -352,12 +357,12 @@ mod tests {
         assert_eq!(api("torch.no_grad"), None);
         let relu = own("relu").unwrap().operators().next().unwrap();
         assert_eq!(names(in_place(relu)), ["relu_"]);
-        assert_eq!(in_place(Called { backward: true, ..relu }), None);
+        assert_eq!(in_place(ApiOperator { backward: true, ..relu }), None);
         assert_eq!(names(Some(relu.alone())), ["relu"]);
     }
 
     #[test]
-    fn all_rows_begin_somewhere() {
+    fn every_row_has_a_known_prefix() {
         assert!(APIS.rows.keys().all(|name| has_rows(name)));
         assert_eq!(names(api("operator.mul")), ["mul"]);
         assert_eq!(api("torchx.abs"), None);
@@ -365,7 +370,7 @@ mod tests {
 
     /// What [`public`] leaves alone at first sight moves under no prefix.
     #[test]
-    fn all_that_moves_is_looked_at() {
+    fn every_prefix_maps_to_its_public_name() {
         for (from, to) in PUBLIC {
             let path = format!("{from}a.B");
             assert!(matches!(public(&path), Cow::Owned(_)) || to.starts_with(from), "{path}");
@@ -374,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_short() {
+    fn operator_numbers_fit_16_bits() {
         let last = short(APIS.names.len() + APIS.rows.len());
         assert!(last < u16::MAX && short(APIS.methods.len()) < u16::MAX);
         assert_eq!(own("torchvision::nms"), None);
@@ -382,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn an_argument_decides() {
+    fn argument_value_selects_operators() {
         let path = "torch.nn.functional.interpolate";
         let argument = deciding(path).unwrap();
         assert_eq!(argument, ("mode", 3));
@@ -393,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_made_public() {
+    fn maps_paths_to_public_names() {
         for (from, to) in [
             ("torch.nn.modules.linear.Linear", "torch.nn.Linear"),
             ("torch.nn.modules.Linear", "torch.nn.Linear"),
@@ -412,10 +417,10 @@ mod tests {
     }
 
     #[test]
-    fn names_of_methods_are_shared() {
-        assert_eq!(shared("split"), Some(Shared::Builtins));
-        assert_eq!(shared("reshape"), Some(Shared::Arrays));
-        assert_eq!(shared("masked_fill_"), Some(Shared::No));
+    fn detects_method_names_shared_with_other_types() {
+        assert_eq!(shared("split"), Some(NameSharing::Builtins));
+        assert_eq!(shared("reshape"), Some(NameSharing::Arrays));
+        assert_eq!(shared("masked_fill_"), Some(NameSharing::TensorOnly));
         assert_eq!(shared("no_such"), None);
     }
 }

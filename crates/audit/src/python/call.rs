@@ -1,14 +1,16 @@
-//! Calls: functions of torch, methods of tensors and of modules, and what the tree defines.
+//! Walks calls: functions of torch, methods of tensors and of modules, definitions of the tree.
 
 use ruff_python_ast::{Expr, ExprCall};
 use ruff_text_size::{Ranged as _, TextSize};
 
-use super::api::{self, Called, Reach, Shared};
+use pysyntax::dotted;
+
+use super::api::{self, NameSharing, OperatorSet};
 use super::classes;
-use super::facts::{Role, UseAt, WrittenAt};
+use super::facts::Role;
 use super::kinds::{self, Kind};
 use super::walk::Walker;
-use pysyntax::dotted;
+use super::{documented_calls, name_hints};
 
 /// Functions of torch that hand a tensor on, or make one without an operator.
 const PASSING: &[&str] =
@@ -29,38 +31,42 @@ impl<'a> Walker<'a, '_> {
         let at = expr.start();
         let kind = self.call_of(expr, call, at);
         // A name that is given its own new value means the old one here.
-        self.suggest_call(expr, call);
+        self.suggestions.call(&self.names, &mut self.recorder, expr, call);
         kind
     }
 
     fn call_of(&mut self, expr: &'a Expr, call: &'a ExprCall, at: TextSize) -> Kind {
-        if let Some(path) = self.path(&call.func) {
+        if let Some(path) = self.names.path(&call.func) {
             return self.call_path(&path, expr, call);
         }
         match &*call.func {
             Expr::Name(name) => {
                 let word = name.id.as_str();
-                match self.local(word) {
+                match self.names.local(word) {
                     Some(kind) => {
                         let given = self.arguments(call);
                         Self::called_value(kind, given)
                     }
-                    None if self.scopes.home(word, self.scope).is_none() => {
+                    None if self.names.scopes.home(word, self.names.scope).is_none() => {
                         self.builtin(word, call, at)
                     }
                     None => {
                         let given = self.arguments(call);
-                        self.refers_own(word);
-                        if classes::class_like(word) { Kind::Module } else { by_arguments(given) }
+                        self.recorder.refers_own(word);
+                        if classes::is_class_name(word) {
+                            Kind::Module
+                        } else {
+                            by_arguments(given)
+                        }
                     }
                 }
             }
             Expr::Attribute(attribute) => {
                 let name = attribute.attr.as_str();
-                if let Some(own) = classes::of_self(&call.func) {
-                    let known = self.class.and_then(|class| class.attributes.get(own)).copied();
+                if let Some(own) = classes::self_attribute(&call.func) {
+                    let known = self.names.attribute(own);
                     let given = self.arguments(call);
-                    self.calls_unknown(own);
+                    self.recorder.calls_unknown(own);
                     return match known {
                         Some(kind) => Self::called_value(kind, given),
                         None => by_arguments(given),
@@ -89,7 +95,12 @@ impl<'a> Walker<'a, '_> {
             held = held.join(kind);
             if let (Some(name), Some(text)) = (&keyword.arg, keyword.value.as_string_literal_expr())
             {
-                self.keyword_text(name.as_str(), text.value.to_str(), keyword.value.start());
+                name_hints::record_keyword(
+                    &mut self.recorder,
+                    name.as_str(),
+                    text.value.to_str(),
+                    keyword.value.start(),
+                );
             }
         }
         held
@@ -105,8 +116,11 @@ impl<'a> Walker<'a, '_> {
     }
 
     /// The arguments of a call that say what kind of value it gives.
-    fn given(call: &ExprCall) -> kinds::Given<'_> {
-        kinds::Given { arguments: call.arguments.args.len(), keywords: &call.arguments.keywords }
+    fn given(call: &ExprCall) -> kinds::CallShape<'_> {
+        kinds::CallShape {
+            arguments: call.arguments.args.len(),
+            keywords: &call.arguments.keywords,
+        }
     }
 
     fn call_path(&mut self, path: &str, expr: &'a Expr, call: &'a ExprCall) -> Kind {
@@ -121,34 +135,33 @@ impl<'a> Walker<'a, '_> {
             return Kind::Not;
         }
         let given = self.arguments(call);
-        self.mentioned(path, at, true);
-        self.called_path(&public, call, at);
-        self.documented(&public, path, call, at);
+        name_hints::record_mention(&mut self.recorder, path, at, true);
+        name_hints::record_call(&mut self.recorder, &public, call, at);
+        documented_calls::record_call(&self.names, &mut self.recorder, &public, path, call, at);
         let written = Self::given(call);
         if let Some(rest) = public.strip_prefix("torch.ops.") {
-            self.custom(rest, at);
+            self.recorder.custom(rest, at);
             return Kind::Tensor;
         }
         if let Some(rest) = public.strip_prefix("torch_npu.")
             && rest.starts_with("npu_")
             && !rest.contains('.')
         {
-            self.custom(&format!("npu.{rest}"), at);
+            self.recorder.custom(&format!("npu.{rest}"), at);
             return if written.arguments > 0 { Kind::Likely } else { Kind::Maybe };
         }
         if let Some(reach) = Self::reached(&public, call) {
             if !public.starts_with("torch") {
-                self.refers(path);
+                self.recorder.refers(path);
             }
-            let module = classes::class_like(name);
-            let outer = self.role;
+            let module = classes::is_class_name(name);
+            let outer = self.recorder.role;
             // A module that is built here runs when the model does.
             if module && !public.starts_with("torch.distributions.") {
-                self.role =
-                    if self.class.is_some_and(|class| class.data) { outer } else { Role::Run };
+                self.recorder.role = if self.names.in_data_class() { outer } else { Role::Run };
             }
-            self.record(reach, call, at);
-            self.role = outer;
+            self.recorder.uses_of_call(reach, call, at);
+            self.recorder.role = outer;
             if module && !public.ends_with("Tensor") {
                 return Kind::Module;
             }
@@ -158,7 +171,7 @@ impl<'a> Walker<'a, '_> {
             if given == Kind::Host && !written.has("device") {
                 return Kind::Host;
             }
-            return kinds::of_function(&public, written);
+            return kinds::function_result(&public, written);
         }
         if public.starts_with("torch.") || public.starts_with("Tensor.") {
             if name == "from_numpy" {
@@ -166,21 +179,21 @@ impl<'a> Walker<'a, '_> {
             }
             return if PASSING.contains(&name) {
                 if given.holds() { given } else { Kind::Tensor }
-            } else if classes::class_like(name) {
+            } else if classes::is_class_name(name) {
                 Kind::Module
             } else {
                 Kind::Maybe
             };
         }
-        self.refers(path);
+        self.recorder.refers(path);
         if ACTIVATIONS.contains(&name)
             && let Some(Expr::StringLiteral(key)) = call.arguments.args.first()
             && let Some(reach) = api::activation(key.value.to_str())
         {
-            self.uses(reach, at, false);
+            self.recorder.uses(reach, at, false);
             return Kind::Module;
         }
-        if classes::class_like(name) {
+        if classes::is_class_name(name) {
             Kind::Module
         } else if plain_library(path) {
             Kind::Not
@@ -190,7 +203,7 @@ impl<'a> Walker<'a, '_> {
     }
 
     /// What an API calls with these arguments.
-    fn reached(public: &str, call: &ExprCall) -> Option<Reach> {
+    fn reached(public: &str, call: &ExprCall) -> Option<OperatorSet> {
         if let Some((name, place)) = api::deciding(public) {
             let given = call.arguments.find_argument_value(name, place);
             let value = match given {
@@ -216,58 +229,6 @@ impl<'a> Walker<'a, '_> {
         api::api(public)
     }
 
-    /// Notes what an API calls; in place where it is asked to.
-    fn record(&mut self, reach: Reach, call: &'a ExprCall, at: TextSize) {
-        let in_place = call.arguments.find_keyword("inplace").map(|keyword| &keyword.value);
-        match in_place {
-            None
-            | Some(Expr::BooleanLiteral(ruff_python_ast::ExprBooleanLiteral {
-                value: false,
-                ..
-            })) => {
-                self.uses(reach, at, false);
-            }
-            Some(value) => {
-                let sure = value.is_boolean_literal_expr();
-                for called in reach.operators() {
-                    let in_place = api::in_place(called);
-                    if let Some(found) = in_place {
-                        self.uses(found, at, called.maybe || !sure);
-                    }
-                    if in_place.is_none() || !sure {
-                        self.used(called, at, in_place.is_some());
-                    }
-                }
-            }
-        }
-    }
-
-    /// Notes one of the operators that an API calls.
-    fn used(&mut self, called: Called, at: TextSize, maybe: bool) {
-        self.draft.uses(UseAt {
-            reach: called.alone(),
-            method: self.method,
-            line: self.line(at),
-            maybe: maybe || called.maybe || self.unsure,
-            backward: called.backward,
-            role: self.role,
-        });
-    }
-
-    /// An operator that is called by its own name: `aten.mm.default`, `npu.npu_swiglu`.
-    fn custom(&mut self, rest: &str, at: TextSize) {
-        let mut parts = rest.split('.');
-        let (Some(space), Some(name)) = (parts.next(), parts.next()) else { return };
-        let text = format!(
-            "{space}::{name}{}",
-            parts.next().map_or_else(String::new, |one| format!(".{one}"))
-        );
-        if let Some(op) = crate::Op::parse(&text, false) {
-            let (line, role, maybe) = (self.line(at), self.role, self.unsure);
-            self.draft.written(WrittenAt { op, line, maybe, role });
-        }
-    }
-
     /// A method of a value.
     fn call_method(
         &mut self,
@@ -278,13 +239,14 @@ impl<'a> Walker<'a, '_> {
     ) -> Kind {
         let given = self.arguments(call);
         let written = Self::given(call);
-        let result = || kinds::of_method(name, written);
+        let result = || kinds::method_result(name, written);
         let shared = api::shared(name);
         let tensor = match (value, shared) {
-            (Kind::Tensor, Some(_)) | (Kind::Likely, Some(Shared::No | Shared::Arrays)) => true,
+            (Kind::Tensor, Some(_))
+            | (Kind::Likely, Some(NameSharing::TensorOnly | NameSharing::Arrays)) => true,
             // `dim=` is the word of torch; others say `axis`.
             (Kind::Likely | Kind::Maybe, Some(_)) if written.has("dim") => true,
-            (Kind::Maybe, Some(Shared::No)) => true,
+            (Kind::Maybe, Some(NameSharing::TensorOnly)) => true,
             _ => false,
         };
         if value == Kind::Host {
@@ -299,10 +261,10 @@ impl<'a> Walker<'a, '_> {
             };
         }
         if !tensor {
-            self.calls_unknown(name);
+            self.recorder.calls_unknown(name);
             if value == Kind::Likely {
                 // Of a module too it says what is computed with.
-                self.dtype_method(name, at);
+                name_hints::record_dtype_method(&mut self.recorder, name, at);
             }
             return match (value, name) {
                 (
@@ -310,7 +272,7 @@ impl<'a> Walker<'a, '_> {
                     "to" | "cuda" | "npu" | "eval" | "train" | "half" | "float" | "bfloat16"
                     | "double" | "cpu",
                 ) => {
-                    self.dtype_method(name, at);
+                    name_hints::record_dtype_method(&mut self.recorder, name, at);
                     Kind::Module
                 }
                 (Kind::Module, "forward" | "__call__") => Kind::Tensor,
@@ -328,18 +290,19 @@ impl<'a> Walker<'a, '_> {
                 _ => by_arguments(given),
             };
         }
-        self.dtype_method(name, at);
+        name_hints::record_dtype_method(&mut self.recorder, name, at);
         if value.is_tensor() {
-            self.documented_method(name, call, at);
+            documented_calls::record_method(&self.names, &mut self.recorder, name, call, at);
         }
         if let Some(reach) = api::method(name) {
             // Of a value of which nothing else is known, it may be the method of anything.
-            let unsure = self.unsure;
-            self.unsure |= value == Kind::Maybe;
-            self.method = if value == Kind::Tensor { None } else { api::method_named(name) };
-            self.record(reach, call, at);
-            self.method = None;
-            self.unsure = unsure;
+            let unsure = self.recorder.unsure;
+            self.recorder.unsure |= value == Kind::Maybe;
+            self.recorder.method =
+                if value == Kind::Tensor { None } else { api::method_named(name) };
+            self.recorder.uses_of_call(reach, call, at);
+            self.recorder.method = None;
+            self.recorder.unsure = unsure;
         }
         if name == "to" && to_host(call) {
             return Kind::Host;
@@ -356,7 +319,7 @@ impl<'a> Walker<'a, '_> {
         if value == Kind::Likely
             && let Some(reach) = api::method(name)
         {
-            self.uses(reach, at, false);
+            self.recorder.uses(reach, at, false);
             return Kind::Likely;
         }
         Kind::Maybe
@@ -373,30 +336,30 @@ impl<'a> Walker<'a, '_> {
         }
         if name == "getattr"
             && let [object, Expr::StringLiteral(word), ..] = &*call.arguments.args
-            && let Some(path) = self.path(object)
+            && let Some(path) = self.names.path(object)
         {
             let path = format!("{path}.{}", word.value.to_str());
             if let Some(reach) = api::api(&api::public(&path)) {
-                self.uses(reach, at, true);
+                self.recorder.uses(reach, at, true);
             }
             return Kind::Maybe;
         }
         let given = self.arguments(call);
         match name {
             "abs" if given.is_tensor() => {
-                self.operator("abs", at, false);
+                self.recorder.operator("abs", at, false);
                 given
             }
             "sum" if given.holds() => {
-                self.operator("add", at, false);
+                self.recorder.operator("add", at, false);
                 Kind::Likely
             }
             "float" | "int" | "bool" if given.is_tensor() => {
-                self.operator(if name == "bool" { "bool" } else { "float" }, at, false);
+                self.recorder.operator(if name == "bool" { "bool" } else { "float" }, at, false);
                 Kind::Not
             }
             "pow" if given.is_tensor() => {
-                self.operator("pow", at, false);
+                self.recorder.operator("pow", at, false);
                 given
             }
             "max" | "min" => given,
@@ -475,7 +438,8 @@ fn is_host(expr: &Expr) -> bool {
     match expr {
         Expr::StringLiteral(text) => text.value.to_str() == "cpu",
         Expr::Call(call) => {
-            super::dead::dotted(&call.func).is_some_and(|name| name.ends_with("device"))
+            super::constant_conditions::dotted(&call.func)
+                .is_some_and(|name| name.ends_with("device"))
                 && call.arguments.args.first().is_some_and(is_host)
         }
         _ => false,

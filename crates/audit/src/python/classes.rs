@@ -4,13 +4,14 @@ use foldhash::HashMap;
 use ruff_python_ast::visitor::{Visitor, walk_stmt};
 use ruff_python_ast::{Expr, ExprCall, Stmt, StmtClassDef};
 
-use super::kinds::{self, Kind};
 use pysyntax::dotted;
 use pysyntax::scope::{ScopeId, Scopes};
 
+use super::kinds::{self, Kind};
+
 /// A class of the file.
 #[derive(Debug, Default)]
-pub(super) struct Class<'a> {
+pub(super) struct ClassFacts<'a> {
     /// It is a module of PyTorch, or may be one.
     pub module: bool,
     /// It prepares data.
@@ -22,7 +23,7 @@ pub(super) struct Class<'a> {
 }
 
 /// Whether a name is that of a class, as names are given: `Linear`, `GELU`, not `T5_SMALL`.
-pub(super) fn class_like(name: &str) -> bool {
+pub(super) fn is_class_name(name: &str) -> bool {
     let name = name.trim_start_matches('_');
     let short = (2..=6).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_uppercase());
     name.starts_with(|c: char| c.is_ascii_uppercase())
@@ -30,8 +31,12 @@ pub(super) fn class_like(name: &str) -> bool {
 }
 
 /// Looks through a class.
-pub(super) fn of<'a>(def: &'a StmtClassDef, scopes: &Scopes<'a>, scope: ScopeId) -> Class<'a> {
-    let mut class = Class::default();
+pub(super) fn class_facts<'a>(
+    def: &'a StmtClassDef,
+    scopes: &Scopes<'a>,
+    scope: ScopeId,
+) -> ClassFacts<'a> {
+    let mut class = ClassFacts::default();
     for base in def.bases() {
         let path = scopes.path(base, scope);
         let last = path.as_deref().or_else(|| base.as_name_expr().map(|name| name.id.as_str()));
@@ -48,18 +53,18 @@ pub(super) fn of<'a>(def: &'a StmtClassDef, scopes: &Scopes<'a>, scope: ScopeId)
         .body
         .iter()
         .any(|stmt| stmt.as_function_def_stmt().is_some_and(|def| def.name.as_str() == "forward"));
-    let mut finder = Finder { class: &mut class, scopes, scope };
+    let mut finder = AttributeVisitor { class: &mut class, scopes, scope };
     finder.visit_body(&def.body);
     class
 }
 
-struct Finder<'a, 'c, 's> {
-    class: &'c mut Class<'a>,
+struct AttributeVisitor<'a, 'c, 's> {
+    class: &'c mut ClassFacts<'a>,
     scopes: &'s Scopes<'a>,
     scope: ScopeId,
 }
 
-impl<'a> Finder<'a, '_, '_> {
+impl<'a> AttributeVisitor<'a, '_, '_> {
     fn give(&mut self, name: &'a str, value: &'a Expr) {
         let path = value.as_call_expr().and_then(|call| self.scopes.path(&call.func, self.scope));
         let kind = match value {
@@ -68,7 +73,7 @@ impl<'a> Finder<'a, '_, '_> {
         };
         if let Expr::Call(call) = value {
             let path = path.or_else(|| call.func.as_name_expr().map(|name| name.id.to_string()));
-            if let Some(path) = path.filter(|path| class_like(dotted::last(path))) {
+            if let Some(path) = path.filter(|path| is_class_name(dotted::last(path))) {
                 let path = super::api::public(path.trim_start_matches('.')).into_owned();
                 self.class.built.insert(name, path);
             }
@@ -101,47 +106,47 @@ fn called(path: Option<&str>, call: &ExprCall) -> Kind {
         Some("torch.nn.Parameter" | "torch.nn.parameter.Parameter") => Kind::Tensor,
         Some("torch.nn.ParameterList" | "torch.nn.ParameterDict") => Kind::Seq,
         Some(path) if path.starts_with("torch.") => {
-            if class_like(name) {
+            if is_class_name(name) {
                 Kind::Module
             } else {
-                kinds::of_function(
+                kinds::function_result(
                     path,
-                    kinds::Given { arguments: call.arguments.args.len(), keywords: &[] },
+                    kinds::CallShape { arguments: call.arguments.args.len(), keywords: &[] },
                 )
             }
         }
         _ if name == "get_buffer" || name == "get_parameter" => Kind::Tensor,
         _ if kinds::plain_builtin(name) => Kind::Not,
-        _ if class_like(name) => Kind::Module,
+        _ if is_class_name(name) => Kind::Module,
         _ => Kind::Maybe,
     }
 }
 
 /// The attribute of `self` that an expression is.
-pub(super) fn of_self(expr: &Expr) -> Option<&str> {
+pub(super) fn self_attribute(expr: &Expr) -> Option<&str> {
     let attribute = expr.as_attribute_expr()?;
     (attribute.value.as_name_expr()?.id == "self").then(|| attribute.attr.as_str())
 }
 
-impl<'a> Visitor<'a> for Finder<'a, '_, '_> {
+impl<'a> Visitor<'a> for AttributeVisitor<'a, '_, '_> {
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
         match stmt {
             Stmt::Assign(assign) => {
                 for target in &assign.targets {
-                    if let Some(name) = of_self(target) {
+                    if let Some(name) = self_attribute(target) {
                         self.give(name, &assign.value);
                     }
                 }
             }
             Stmt::AnnAssign(assign) => {
-                if let (Some(name), Some(value)) = (of_self(&assign.target), &assign.value) {
+                if let (Some(name), Some(value)) = (self_attribute(&assign.target), &assign.value) {
                     self.give(name, value);
                 }
             }
             Stmt::Expr(expr) => {
                 // `self.register_buffer("x", …)`, `self.add_module("x", …)`.
                 if let Expr::Call(call) = &*expr.value
-                    && let Some(kind) = match of_self(&call.func) {
+                    && let Some(kind) = match self_attribute(&call.func) {
                         Some("register_buffer" | "register_parameter") => Some(Kind::Tensor),
                         Some("add_module" | "register_module") => Some(Kind::Module),
                         _ => None,

@@ -1,41 +1,19 @@
-//! Expressions: what they hold, and what they use.
+//! Walks expressions: infers their values and records their operators.
 
 use ruff_python_ast::{
     CmpOp, Comprehension, Expr, ExprSubscript, Operator, StmtAugAssign, UnaryOp,
 };
 use ruff_text_size::{Ranged as _, TextSize};
 
+use pysyntax::dotted;
+
 use super::api;
 use super::classes;
 use super::kinds::{self, Kind};
+use super::name_hints;
 use super::walk::Walker;
-use pysyntax::dotted;
-use pysyntax::scope::root;
 
 impl<'a> Walker<'a, '_> {
-    /// The dotted name of an expression; of a module of the tree without a leading dot.
-    pub(super) fn path(&self, expr: &Expr) -> Option<String> {
-        let root = root(expr)?;
-        // Most names are none of those that an import may bind.
-        if root == "self" || !self.scopes.may_resolve(root) || self.local(root).is_some() {
-            return None;
-        }
-        let path = self.scopes.path_within(expr, self.scope)?;
-        Some(if path.starts_with('.') { path.trim_start_matches('.').to_owned() } else { path })
-    }
-
-    /// What a local name holds.
-    pub(super) fn local(&self, name: &str) -> Option<Kind> {
-        self.locals.get(name)
-    }
-
-    /// Notes what an operator of the language calls.
-    pub(super) fn operator(&mut self, name: &str, at: TextSize, maybe: bool) {
-        if let Some(reach) = api::operator(name) {
-            self.uses(reach, at, maybe);
-        }
-    }
-
     /// Evaluates a condition: of a tensor, the host asks for its value.
     pub(super) fn tested(&mut self, test: &'a Expr) {
         match test {
@@ -43,28 +21,29 @@ impl<'a> Walker<'a, '_> {
             Expr::UnaryOp(unary) if unary.op == UnaryOp::Not => self.tested(&unary.operand),
             _ => {
                 if self.expr(test) == Kind::Tensor {
-                    self.operator("bool", test.start(), !test.is_call_expr());
+                    self.recorder.operator("bool", test.start(), !test.is_call_expr());
                 }
             }
         }
     }
 
-    /// What an expression holds. Notes what it uses on the way.
+    /// Returns the kind of value of an expression, and records its operators.
     pub(super) fn expr(&mut self, expr: &'a Expr) -> Kind {
         match expr {
             // Most names are local, and nothing is behind those but what they hold.
-            Expr::Name(name) if let Some(kind) = self.local(name.id.as_str()) => kind,
-            Expr::Name(_) | Expr::Attribute(_) => match self.path(expr) {
+            Expr::Name(name) if let Some(kind) = self.names.local(name.id.as_str()) => kind,
+            Expr::Name(_) | Expr::Attribute(_) => match self.names.path(expr) {
                 Some(path) => self.named(&path, expr.start()),
                 None => self.unnamed(expr),
             },
             Expr::Call(call) => self.call(expr, call),
             Expr::BinOp(both) => {
-                self.suggest_binary(expr, both);
+                self.suggestions.binary(&self.names, &mut self.recorder, expr, both);
                 let left = self.expr(&both.left);
                 let right = self.expr(&both.right);
                 let known = left.is_tensor() || right.is_tensor();
-                let operands = (self.operand(&both.left, left), self.operand(&both.right, right));
+                let operands =
+                    (self.names.operand(&both.left, left), self.names.operand(&both.right, right));
                 let kind = self.binary(both.op, operands.0, operands.1, &both.left, expr.start());
                 // What has a method of tensors may be another thing that has it: the operator counts,
                 // and nothing follows from it.
@@ -78,20 +57,20 @@ impl<'a> Walker<'a, '_> {
                     UnaryOp::UAdd => return kind,
                     UnaryOp::Not => return Kind::Not,
                 };
-                if self.operand(&unary.operand, kind).is_tensor() {
-                    self.operator(name, expr.start(), false);
+                if self.names.operand(&unary.operand, kind).is_tensor() {
+                    self.recorder.operator(name, expr.start(), false);
                 }
                 kind
             }
             Expr::Compare(compare) => {
                 let left = self.expr(&compare.left);
                 let mut known = left.is_tensor();
-                let left = self.operand(&compare.left, left);
+                let left = self.names.operand(&compare.left, left);
                 let mut rights = Vec::with_capacity(compare.comparators.len());
                 for right in &compare.comparators {
                     let kind = self.expr(right);
                     known |= kind.is_tensor();
-                    rights.push(self.operand(right, kind));
+                    rights.push(self.names.operand(right, kind));
                 }
                 let at = expr.start();
                 let kind = self.compare(left, &rights, &compare.ops, &compare.comparators, at);
@@ -101,7 +80,7 @@ impl<'a> Walker<'a, '_> {
                 both.values.iter().fold(Kind::Not, |kind, value| kind.join(self.expr(value)))
             }
             Expr::If(both) => {
-                let truth = super::dead::truth(&both.test, &|expr| self.path(expr));
+                let truth = self.names.truth(&both.test);
                 if truth.is_none() {
                     self.tested(&both.test);
                 }
@@ -142,10 +121,10 @@ impl<'a> Walker<'a, '_> {
             Expr::Lambda(lambda) => {
                 let names = lambda.parameters.iter().flat_map(|parameters| parameters.iter());
                 self.in_scope(expr, |me| {
-                    me.locals.enter();
-                    names.for_each(|name| me.locals.give(name.name().as_str(), Kind::Likely));
+                    me.names.locals.enter();
+                    names.for_each(|name| me.names.locals.give(name.name().as_str(), Kind::Likely));
                     me.expr(&lambda.body);
-                    me.locals.leave();
+                    me.names.locals.leave();
                 });
                 Kind::Maybe
             }
@@ -183,10 +162,10 @@ impl<'a> Walker<'a, '_> {
 
     /// Walks what opens a scope of its own.
     fn in_scope(&mut self, expr: &Expr, walk: impl FnOnce(&mut Self)) {
-        let outer = self.scope;
-        self.scope = self.scopes.opened_by(expr.range()).unwrap_or(outer);
+        let outer = self.names.scope;
+        self.names.scope = self.names.scopes.opened_by(expr.range()).unwrap_or(outer);
         walk(self);
-        self.scope = outer;
+        self.names.scope = outer;
     }
 
     fn comprehension(
@@ -197,11 +176,11 @@ impl<'a> Walker<'a, '_> {
     ) -> Kind {
         let mut held = Kind::Not;
         self.in_scope(expr, |me| {
-            me.locals.enter();
+            me.names.locals.enter();
             for generator in generators {
                 let kind = me.expr(&generator.iter);
                 if kind == Kind::Tensor {
-                    me.operator("iter", generator.iter.start(), false);
+                    me.recorder.operator("iter", generator.iter.start(), false);
                 }
                 me.bind(&generator.target, kind.element());
                 generator.ifs.iter().for_each(|test| {
@@ -211,7 +190,7 @@ impl<'a> Walker<'a, '_> {
             for element in elements {
                 held = held.join(me.expr(element));
             }
-            me.locals.leave();
+            me.names.locals.leave();
         });
         match held {
             kind if kind.holds() => Kind::Seq,
@@ -220,37 +199,23 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    /// What an operand is to an operator of the language: a name of which nothing is known is a tensor
-    /// where the function uses it as one elsewhere.
-    fn operand(&self, expr: &Expr, kind: Kind) -> Kind {
-        match expr {
-            Expr::Name(name) if kind == Kind::Maybe => {
-                let name = name.id.as_str();
-                let evident = self.evident.found(self.scopes);
-                let used = evident.by_method.contains(name) || evident.by_function.contains(name);
-                if used { Kind::Likely } else { kind }
-            }
-            _ => kind,
-        }
-    }
-
     /// What an expression holds that has no dotted name. Then no beginning of it has one.
     pub(super) fn unnamed(&mut self, expr: &'a Expr) -> Kind {
         match expr {
             Expr::Name(name) => {
                 let name = name.id.as_str();
-                if let Some(kind) = self.local(name) {
+                if let Some(kind) = self.names.local(name) {
                     return kind;
                 }
-                if self.scopes.home(name, self.scope) == Some(0) {
-                    self.names_own(name);
+                if self.names.scopes.home(name, self.names.scope) == Some(0) {
+                    self.recorder.mentions_own(name);
                 }
                 Kind::Maybe
             }
             Expr::Attribute(attribute) => {
-                if let Some(name) = classes::of_self(expr) {
-                    let known = self.class.and_then(|class| class.attributes.get(name));
-                    return known.copied().unwrap_or(Kind::Maybe);
+                if let Some(name) = classes::self_attribute(expr) {
+                    let known = self.names.attribute(name);
+                    return known.unwrap_or(Kind::Maybe);
                 }
                 let kind = self.unnamed(&attribute.value);
                 self.attribute(kind, attribute.attr.as_str(), expr.start())
@@ -261,22 +226,22 @@ impl<'a> Walker<'a, '_> {
 
     /// Something of a dotted name that is not called here.
     fn named(&mut self, path: &str, at: TextSize) -> Kind {
-        self.mentioned(path, at, false);
+        name_hints::record_mention(&mut self.recorder, path, at, false);
         let public = api::public(path);
         let name = dotted::last(&public);
         if let Some(reach) = api::api(&public) {
             // Named and not called: it may be.
-            self.uses(reach, at, true);
+            self.recorder.uses(reach, at, true);
             // Who builds it may ask it to work in place.
-            if classes::class_like(name) {
-                self.may_use_in_place(reach, at);
+            if classes::is_class_name(name) {
+                self.recorder.may_use_in_place(reach, at);
             }
         }
         if !public.starts_with("torch.") {
-            self.names(path);
+            self.recorder.mentions(path);
         }
         // `torch.float32`, `torch.nn`; a class that is handed on is called by somebody.
-        if classes::class_like(name) { Kind::Module } else { Kind::Maybe }
+        if classes::is_class_name(name) { Kind::Module } else { Kind::Maybe }
     }
 
     /// What an attribute of a value holds.
@@ -289,7 +254,7 @@ impl<'a> Walker<'a, '_> {
                 if matches!(name, "T" | "mT" | "H" | "mH" | "real" | "imag")
                     && let Some(reach) = api::method(name)
                 {
-                    self.uses(reach, at, kind == Kind::Likely);
+                    self.recorder.uses(reach, at, kind == Kind::Likely);
                     return Kind::Tensor;
                 }
                 if matches!(name, "data" | "grad") { kind } else { Kind::Maybe }
@@ -324,8 +289,8 @@ impl<'a> Walker<'a, '_> {
             && (first.is_number_literal_expr() || !matches!(first, Expr::Name(_)));
         let reverse = if reversed { api::operator(&format!("r{name}")) } else { None };
         match reverse {
-            Some(reach) => self.uses(reach, at, false),
-            None => self.operator(name, at, false),
+            Some(reach) => self.recorder.uses(reach, at, false),
+            None => self.recorder.operator(name, at, false),
         }
         if left == Kind::Tensor || right == Kind::Tensor { Kind::Tensor } else { Kind::Likely }
     }
@@ -352,7 +317,7 @@ impl<'a> Walker<'a, '_> {
             if (left.is_tensor() || right.is_tensor())
                 && !matches!(expr, Expr::StringLiteral(_) | Expr::NoneLiteral(_) | Expr::Tuple(_))
             {
-                self.operator(name, at, false);
+                self.recorder.operator(name, at, false);
                 held = Kind::Tensor;
             }
         }
@@ -362,17 +327,17 @@ impl<'a> Walker<'a, '_> {
     pub(super) fn augmented(&mut self, assign: &'a StmtAugAssign) {
         let value = self.expr(&assign.value);
         let kind = self.expr(&assign.target);
-        let kind = self.operand(&assign.target, kind);
+        let kind = self.names.operand(&assign.target, kind);
         if kind.is_tensor() {
             let name = format!("i{}", name_of(assign.op).trim_end_matches('_'));
             // A name may hold what no operator can change: `x += y` is `x = x + y` then.
             let name = if assign.op == Operator::MatMult { "matmul".to_owned() } else { name };
-            self.operator(&name, assign.range.start(), kind == Kind::Likely);
+            self.recorder.operator(&name, assign.range.start(), kind == Kind::Likely);
             if kind == Kind::Likely {
-                self.operator(name_of(assign.op), assign.range.start(), true);
+                self.recorder.operator(name_of(assign.op), assign.range.start(), true);
             }
         } else if value.is_tensor() && kind != Kind::Seq {
-            self.operator(name_of(assign.op), assign.range.start(), false);
+            self.recorder.operator(name_of(assign.op), assign.range.start(), false);
             self.bind(&assign.target, value);
         }
     }
@@ -380,14 +345,14 @@ impl<'a> Walker<'a, '_> {
     /// `x[…]`.
     fn subscript(&mut self, subscript: &'a ExprSubscript) -> Kind {
         let at = subscript.range.start();
-        if let Some(path) = self.path(&subscript.value)
+        if let Some(path) = self.names.path(&subscript.value)
             && let Some(registry) = api::registry(&path)
             && let Some(every) = api::registered(registry, "")
         {
             let key = subscript.slice.as_string_literal_expr().map(|key| key.value.to_str());
             let one = key.and_then(|key| api::registered(registry, key));
-            self.uses(one.unwrap_or(every), at, one.is_none());
-            self.names(&path);
+            self.recorder.uses(one.unwrap_or(every), at, one.is_none());
+            self.recorder.mentions(&path);
             self.expr(&subscript.slice);
             return Kind::Module;
         }
@@ -405,7 +370,7 @@ impl<'a> Walker<'a, '_> {
                         "tensor" => "getitem tensor",
                         _ => "getitem int",
                     };
-                    self.operator(name, at, index.1);
+                    self.recorder.operator(name, at, index.1);
                 }
                 kind
             }
@@ -457,11 +422,11 @@ impl<'a> Walker<'a, '_> {
         let by_tensor = indices.iter().any(|(name, _)| *name == "tensor");
         let guess = !indices.contains(&("tensor", false));
         if by_tensor {
-            self.operator("setitem tensor", at, guess);
+            self.recorder.operator("setitem tensor", at, guess);
         }
         if !by_tensor || guess {
             let name = if value == Kind::Not { "setitem value" } else { "setitem slice" };
-            self.operator(name, at, by_tensor);
+            self.recorder.operator(name, at, by_tensor);
         }
     }
 }

@@ -1,11 +1,12 @@
-//! What one source file says, without its text and tree: what it uses, and what it refers to.
+//! The facts of one source file, without its text and tree: uses and references.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::api::{Method, Reach};
+use super::api::{Method, OperatorSet};
 use super::packed::{Lists, Texts, index};
-use crate::Op;
+use crate::model::Op;
+use crate::source_notes::{Hint, Suggestion};
 
 /// When code runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +31,7 @@ impl Role {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UseAt {
     /// The operators.
-    pub reach: Reach,
+    pub reach: OperatorSet,
     /// The method by whose name alone it is known: a class of the tree may have one of this name.
     pub method: Option<Method>,
     pub line: u32,
@@ -59,49 +60,6 @@ pub(crate) struct ApiAt {
     pub role: Role,
     /// Arguments that some documents limit, with the values that are written there.
     pub given: Vec<(String, String)>,
-}
-
-/// Something else about a source that matters on an NPU.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Hint {
-    /// Its kind.
-    pub kind: HintKind,
-    /// The name as it stands there.
-    pub name: String,
-    /// Its line, counted from 1.
-    pub line: u32,
-}
-
-/// Kind of a [`Hint`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum HintKind {
-    /// 64-bit floating point.
-    Double,
-    /// A complex data type.
-    Complex,
-    /// bfloat16.
-    Bfloat16,
-    /// 8-bit floating point.
-    Float8,
-    /// A library or option of quantization, by its name.
-    Quantization,
-    /// A backend of `torch.compile`, by its name.
-    Backend,
-}
-
-/// An expression that an operator of `torch_npu` computes at once.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Suggestion {
-    /// The row of `data/ops/fusions.tsv`.
-    pub rule: &'static str,
-    /// Its line, counted from 1.
-    pub line: u32,
-    /// The expression as it is written.
-    pub before: String,
-    /// Where that stands: bytes of the text that was read.
-    pub range: std::ops::Range<usize>,
-    /// What takes its place, where that is plain.
-    pub after: Option<String>,
 }
 
 /// What a piece refers to.
@@ -224,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exports_are_found_by_name() {
+    fn finds_exports_by_name() {
         let pair = |name: &str, path: &str| (name.to_owned(), path.to_owned());
         let pairs = [pair("F", "torch.nn.functional"), pair("a", ".m.a"), pair("nn", "torch.nn")];
         let exports = Exports::of(&pairs);

@@ -12,9 +12,6 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use foldhash::{HashMap, HashSet};
 use memchr::memmem;
 
-use super::facts::Facts;
-use super::{Wanted, reach};
-use crate::{Model, Note, Unreadable};
 use pysyntax::SyntaxError;
 use pysyntax::dotted;
 use pysyntax::notebook;
@@ -22,6 +19,13 @@ use pysyntax::{on_enough_stack, parse_module};
 use treeedit::kind::FileKind;
 use treeedit::walk;
 use treeedit::walk::{WalkError, Why};
+
+use super::facts::Facts;
+use super::reachability;
+use super::source_facts::{self, Source};
+use super::walk::Wanted;
+use crate::model::{Model, Note};
+use crate::unreadable::Unreadable;
 
 /// The largest source that is read, in bytes.
 const LARGEST: u64 = 16 << 20;
@@ -119,7 +123,7 @@ pub fn of_source(text: &str, notebook: bool, backward: bool) -> Result<Model, Un
     let packages = Packages::default();
     let wanted = Wanted { suggestions: true, calls: false };
     let facts = facts_of(path, text, &Reading { packages: &packages, wanted })?;
-    Ok(reach::model(vec![facts], None, backward))
+    Ok(reachability::model(vec![facts], None, backward))
 }
 
 fn single(path: &Path, options: &Options) -> Result<Model, Unreadable> {
@@ -286,7 +290,7 @@ fn facts_of(path: &Path, text: &str, reading: &Reading<'_>) -> Result<Arc<Facts>
         |error: SyntaxError| Unreadable::Python { line: error.line, message: error.message };
     let (module, package) = module_of(path, reading.packages);
     let shown = path.display().to_string();
-    let source = super::Source {
+    let source = Source {
         text,
         path: &shown,
         module: &module,
@@ -295,14 +299,14 @@ fn facts_of(path: &Path, text: &str, reading: &Reading<'_>) -> Result<Arc<Facts>
         wanted: reading.wanted,
     };
     if path.extension().is_none_or(|extension| extension != "ipynb") {
-        return super::facts(source).map(Arc::new).map_err(refused);
+        return source_facts::facts(source).map(Arc::new).map_err(refused);
     }
     let parses = |text: &str| on_enough_stack(text, || parse_module(text, true).map(drop)).is_ok();
     let code = notebook::code(text, &parses)
-        .map_err(|error| crate::damaged(format!("no JSON at byte {}", error.at)))?;
+        .map_err(|error| crate::unreadable::damaged(format!("no JSON at byte {}", error.at)))?;
     let Some(code) = code else { return Ok(Arc::default()) };
     let mut facts =
-        super::facts(super::Source { text: &code.text, cells: true, ..source }).map_err(refused)?;
+        source_facts::facts(Source { text: &code.text, cells: true, ..source }).map_err(refused)?;
     facts.in_lines(&code.lines);
     facts.partly = code.left_out > 0;
     Ok(Arc::new(facts))
@@ -369,7 +373,7 @@ fn module_of(path: &Path, packages: &Packages) -> (String, String) {
 /// The operators of some files, and of what they import, where that is asked for.
 fn follow(facts: Vec<Arc<Facts>>, paths: &[PathBuf], options: &Options) -> Model {
     if !options.follow {
-        return reach::model(facts, None, options.backward);
+        return reachability::model(facts, None, options.backward);
     }
     let known: HashSet<PathBuf> =
         paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
@@ -407,7 +411,7 @@ fn follow(facts: Vec<Arc<Facts>>, paths: &[PathBuf], options: &Options) -> Model
             })
             .clone()
     };
-    reach::model(facts, Some(&load), options.backward)
+    reachability::model(facts, Some(&load), options.backward)
 }
 
 #[cfg(test)]
@@ -415,7 +419,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn imports_begin_above_the_packages() {
+    fn import_root_is_above_packages() {
         let dir = tempfile::tempdir().unwrap();
         let inner = dir.path().join("a/b");
         std::fs::create_dir_all(inner.join("loose")).unwrap();
@@ -436,7 +440,7 @@ mod tests {
 
     /// However many threads read them, and whichever of them is done first.
     #[test]
-    fn files_are_read_in_the_order_of_the_tree() {
+    fn reads_files_in_tree_order() {
         let dir = tempfile::tempdir().unwrap();
         for number in 0..200 {
             let text = format!("import torch\n{}", "torch.abs(x)\n".repeat(number % 7 * 300));
@@ -459,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_are_told_by_their_names() {
+    fn detects_test_files_by_name() {
         for yes in ["tests/a.py", "a/test/b.py", "test_x.py", "a/x_test.py"] {
             assert!(is_test(Path::new(yes)), "{yes}");
         }

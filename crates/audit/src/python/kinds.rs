@@ -1,7 +1,8 @@
 //! What an expression holds, as far as that is known.
 
-use pysyntax::dotted;
 use ruff_python_ast::{Expr, Keyword, StmtFunctionDef};
+
+use pysyntax::dotted;
 
 /// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -147,13 +148,13 @@ pub(super) fn plain_attribute(name: &str) -> bool {
 
 /// What of the arguments of a call says what it gives.
 #[derive(Clone, Copy)]
-pub(super) struct Given<'k> {
+pub(super) struct CallShape<'k> {
     /// How many of them have no name.
     pub arguments: usize,
     pub keywords: &'k [Keyword],
 }
 
-impl Given<'_> {
+impl CallShape<'_> {
     /// Whether there is one of this name.
     pub(super) fn has(self, name: &str) -> bool {
         self.named(|given| given == name)
@@ -165,7 +166,7 @@ impl Given<'_> {
 }
 
 /// What a method of a tensor gives.
-pub(super) fn of_method(name: &str, given: Given<'_>) -> Kind {
+pub(super) fn method_result(name: &str, given: CallShape<'_>) -> Kind {
     if PLAIN.contains(&name) {
         return Kind::Not;
     }
@@ -180,7 +181,7 @@ pub(super) fn of_method(name: &str, given: Given<'_>) -> Kind {
 }
 
 /// What a function of torch gives, by the last part of its name.
-pub(super) fn of_function(path: &str, given: Given<'_>) -> Kind {
+pub(super) fn function_result(path: &str, given: CallShape<'_>) -> Kind {
     let name = dotted::last(path);
     if matches!(
         name,
@@ -189,7 +190,7 @@ pub(super) fn of_function(path: &str, given: Given<'_>) -> Kind {
         return Kind::Not;
     }
     // The tensor itself is the first argument.
-    of_method(name, Given { arguments: given.arguments.saturating_sub(1), ..given })
+    method_result(name, CallShape { arguments: given.arguments.saturating_sub(1), ..given })
 }
 
 /// Functions of Python itself that give no tensor whatever they are given.
@@ -244,7 +245,7 @@ pub(super) fn passing_builtin(name: &str) -> bool {
 }
 
 /// What an annotation says of a parameter. Nothing where it says nothing of tensors or numbers.
-pub(super) fn annotated(annotation: &Expr, text: &str) -> Option<Kind> {
+pub(super) fn annotated_kind(annotation: &Expr, text: &str) -> Option<Kind> {
     use ruff_text_size::Ranged as _;
     let text = text.get(std::ops::Range::<usize>::from(annotation.range()))?;
     let text = text.trim_matches(|c| c == '"' || c == '\'');
@@ -265,7 +266,7 @@ pub(super) fn annotated(annotation: &Expr, text: &str) -> Option<Kind> {
 }
 
 /// What a default says of a parameter that has no annotation.
-pub(super) fn by_default(default: &Expr) -> Option<Kind> {
+pub(super) fn default_kind(default: &Expr) -> Option<Kind> {
     match default {
         Expr::BooleanLiteral(_)
         | Expr::NumberLiteral(_)
@@ -276,7 +277,7 @@ pub(super) fn by_default(default: &Expr) -> Option<Kind> {
 }
 
 /// Functions that run while a model is built.
-pub(super) fn builds(def: &StmtFunctionDef) -> bool {
+pub(super) fn is_constructor(def: &StmtFunctionDef) -> bool {
     let name = def.name.as_str();
     matches!(
         name,
@@ -313,8 +314,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn annotations_tell_tensors() {
-        let of = |source: &str| annotated(parse_expression(source).unwrap().expr(), source);
+    fn annotations_declare_tensors() {
+        let of = |source: &str| annotated_kind(parse_expression(source).unwrap().expr(), source);
         assert_eq!(of("torch.Tensor"), Some(Kind::Tensor));
         assert_eq!(of("Optional[Tensor]"), Some(Kind::Tensor));
         assert_eq!(of("List[torch.Tensor]"), Some(Kind::Seq));
@@ -324,15 +325,15 @@ mod tests {
     }
 
     /// What a call of `x` gives that is written like this.
-    fn given(call: &str, of: impl Fn(Given<'_>) -> Kind) -> Kind {
+    fn given(call: &str, of: impl Fn(CallShape<'_>) -> Kind) -> Kind {
         let parsed = parse_expression(call).unwrap();
         let arguments = &parsed.expr().as_call_expr().unwrap().arguments;
-        of(Given { arguments: arguments.args.len(), keywords: &arguments.keywords })
+        of(CallShape { arguments: arguments.args.len(), keywords: &arguments.keywords })
     }
 
     #[test]
-    fn methods_give_tensors_or_not() {
-        let method = |name: &str, call: &str| given(call, |given| of_method(name, given));
+    fn methods_return_tensors_or_plain_values() {
+        let method = |name: &str, call: &str| given(call, |given| method_result(name, given));
         assert_eq!(method("size", "x(0)"), Kind::Not);
         assert_eq!(method("chunk", "x(2)"), Kind::Seq);
         assert_eq!(method("max", "x()"), Kind::Tensor);
@@ -341,7 +342,7 @@ mod tests {
         assert_eq!(method("unique", "x(sorted=True, **more)"), Kind::Tensor);
         assert_eq!(method("nonzero", "x(as_tuple=True)"), Kind::Seq);
         assert_eq!(method("cpu", "x()"), Kind::Host);
-        let function = |call: &str| given(call, |given| of_function("torch.max", given));
+        let function = |call: &str| given(call, |given| function_result("torch.max", given));
         assert_eq!(function("x(y, dim=0)"), Kind::Seq);
         assert_eq!(function("x(y)"), Kind::Tensor);
     }

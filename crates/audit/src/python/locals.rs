@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_innermost_function_that_knows_a_name_says_what_it_holds() {
+    fn innermost_function_with_a_name_determines_its_value() {
         let mut locals = Locals::default();
         locals.give("x", Kind::Tensor);
         assert_eq!((locals.get("x"), locals.is_empty()), (None, true));
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn many_names_are_kept() {
+    fn keeps_many_names() {
         let names: Vec<String> = (0..1_000).map(|n| format!("n{n}")).collect();
         let mut locals = Locals::default();
         locals.enter();

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_have_numbers() {
+    fn numbers_texts() {
         let mut texts = Texts::default();
         let numbers = [texts.push(&["a", ".", "é"]), texts.push(&[]), texts.push(&["b"])];
         texts.settle();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_keep_their_order() {
+    fn lists_keep_order() {
         let lists = Lists::of(vec![(3, 'c'), (1, 'a'), (3, 'b')], 5);
         let all: Vec<&[char]> = (0..6).map(|number| lists.at(number)).collect();
         assert_eq!(all, [&[][..], &['a'], &[], &['c', 'b'], &[], &[]]);

@@ -1,7 +1,8 @@
 //! Whole sources: which operators, where.
 
-use super::of_text;
-use crate::{Model, Place};
+use super::{of_text, source_facts};
+use crate::model::Model;
+use crate::place::Place;
 
 fn ops(source: &str) -> Vec<String> {
     let model = of_text(source);
@@ -19,7 +20,7 @@ fn place(model: &Model, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn names_are_resolved_through_imports() {
+fn resolves_names_through_imports() {
     let source = "import torch as th\nimport torch.nn.functional as F\nfrom torch import cat as c\n\
                   from torch.nn import functional as G\n\
                   def f(x: th.Tensor):\n    y = F.gelu(x)\n    z = G.silu(th.abs(x))\n    return c([y, z])\n";
@@ -29,7 +30,7 @@ fn names_are_resolved_through_imports() {
 
 /// Scopes are collected of statements alone: what expressions bind is known where they are walked.
 #[test]
-fn what_expressions_bind_hides_imports() {
+fn expression_bindings_shadow_imports() {
     let head = "import torch\nimport torch.nn.functional as F\n";
     for body in [
         "def f(files):\n    return [F.gelu(1) for F in files]\n",
@@ -46,7 +47,7 @@ fn what_expressions_bind_hides_imports() {
 }
 
 #[test]
-fn modules_mean_the_operators_of_their_forward() {
+fn modules_use_the_operators_of_forward() {
     let source = "from torch import nn\nclass M(nn.Module):\n    def __init__(self):\n        \
                   self.a = nn.Conv2d(3, 4, 1)\n        self.b = nn.ReLU(inplace=True)\n        \
                   self.c = nn.GELU\n    def forward(self, x):\n        return self.b(self.a(x)) + x\n";
@@ -58,7 +59,7 @@ fn modules_mean_the_operators_of_their_forward() {
 
 /// What only looks like a method of a tensor is no operator.
 #[test]
-fn methods_count_of_tensors_alone() {
+fn counts_only_methods_of_tensors() {
     let none = "import torch\nimport numpy as np\ndef f(path, names):\n    a = path.split('/')\n    names.sort()\n    \
                 n = np.zeros(3).mean()\n    b = ' '.join(a).index('x')\n    return len(a), sorted(names), n + 1, b\n";
     assert_eq!(ops(none), [""; 0]);
@@ -71,7 +72,7 @@ fn methods_count_of_tensors_alone() {
 }
 
 #[test]
-fn dead_code_and_preparation_are_told_apart() {
+fn separates_dead_code_and_preparation() {
     let dead = "import torch\nfrom typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    torch.lgamma(1)\n\
                 def f(x: torch.Tensor):\n    if not torch.cuda.is_available():\n        return torch.mode(x)\n    \
                 if torch.jit.is_scripting():\n        return torch.digamma(x)\n    return torch.abs(x)\n";
@@ -85,7 +86,7 @@ fn dead_code_and_preparation_are_told_apart() {
 }
 
 #[test]
-fn an_argument_may_decide() {
+fn argument_selects_operators() {
     let source = "import torch.nn.functional as F\ndef f(x, m):\n    a = F.interpolate(x, scale_factor=2, mode='bicubic')\n    \
                   return F.interpolate(a, (4, 4))\n";
     let found = ops(source);
@@ -99,7 +100,7 @@ fn an_argument_may_decide() {
 }
 
 #[test]
-fn operators_and_indices_call_operators() {
+fn language_operators_and_indices_use_aten_operators() {
     let source = "import torch\ndef f(x: torch.Tensor, i: int):\n    y = 2 - x[0]\n    y[x > 0] = 1\n    y += x[:, None]\n    \
                   return -(y @ x) / i, x.shape[0] // 2\n";
     let found = ops(source);
@@ -111,7 +112,7 @@ fn operators_and_indices_call_operators() {
 }
 
 #[test]
-fn operators_are_called_by_their_own_names_too() {
+fn records_operators_called_by_name() {
     let source = "import torch, torch_npu\ndef f(x):\n    a = torch.ops.aten.mm.default(x, x)\n    \
                   return torch_npu.npu_swiglu(a), torch.ops.npu.npu_rms_norm(x)\n";
     let model = of_text(source);
@@ -120,9 +121,10 @@ fn operators_are_called_by_their_own_names_too() {
 }
 
 #[test]
-fn what_is_hostile_is_read_or_refused() {
+fn hostile_sources_are_read_or_rejected() {
     let deep = format!("import torch\nx = {}1{}\n", "(".repeat(3000), ")".repeat(3000));
-    let facts = |text: &str| super::facts(super::Source { text, ..Default::default() });
+    let facts =
+        |text: &str| source_facts::facts(source_facts::Source { text, ..Default::default() });
     let _ = facts(&deep);
     let chain = format!("import torch\ny = x{}\n", ".abs()".repeat(3000));
     let _ = facts(&chain);
@@ -132,17 +134,17 @@ fn what_is_hostile_is_read_or_refused() {
 
 /// A registry names functions that this model may never call.
 #[test]
-fn what_a_registry_names_is_no_alarm() {
+fn registry_entries_are_uncertain_uses() {
     let registry = "import torch\ndef ctc(x):\n    return torch.mode(x)\ndef other(x):\n    return torch.lgamma(x)\n\
                     LOSSES = {'ctc': ctc}\n";
     let model = "from registry import LOSSES, other\ndef f(x):\n    return LOSSES['a'](other(x))\n";
     let facts = |text: &str, name: &str| {
-        let source = super::Source { text, path: name, module: name, ..Default::default() };
-        super::facts(source).unwrap()
+        let source = source_facts::Source { text, path: name, module: name, ..Default::default() };
+        source_facts::facts(source).unwrap()
     };
     let known = std::sync::Arc::new(facts(registry, "registry"));
     let load = |name: &str| (name == "registry").then(|| std::sync::Arc::clone(&known));
-    let model = super::reach::model(vec![facts(model, "model").into()], Some(&load), false);
+    let model = super::reachability::model(vec![facts(model, "model").into()], Some(&load), false);
     let of = |name: &str| {
         let found = model.uses.iter().find(|(op, _)| op.name == name);
         found.map(|(_, used)| (used.count, used.maybe))
@@ -152,7 +154,7 @@ fn what_a_registry_names_is_no_alarm() {
 
 /// What has methods as tensors have them need not be a tensor.
 #[test]
-fn methods_of_unknown_values_are_no_alarm() {
+fn methods_of_unknown_values_are_uncertain_uses() {
     let open = "import torch\ndef f(model):\n    return model.covariance.logdet()\n";
     let used = |source: &str, name: &str| {
         let model = of_text(source);
@@ -205,7 +207,7 @@ fn operators_of_unknown_values_need_evidence() {
 
 /// Also of what is a tensor by all signs, or a module: both are then of that type.
 #[test]
-fn methods_say_data_types() {
+fn records_data_types_of_methods() {
     let source = "from torch import nn\nclass M(nn.Module):\n    def forward(self, x):\n        \
                   return x.double(), x.bfloat16()\n";
     let model = of_text(source);

@@ -1,44 +1,38 @@
-//! One walk through a file: what each of its pieces uses.
+//! Walks the statements of a file.
+
+use std::rc::Rc;
 
 use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtClassDef, StmtFunctionDef};
-use ruff_text_size::{Ranged as _, TextSize};
+use ruff_text_size::Ranged as _;
 
-use super::Wanted;
-use super::api::{self, Method, Reach};
-use super::classes::{self, Class};
-use super::dead;
-use super::draft::Draft;
-use super::evident::Evident;
-use super::facts::{Facts, Hint, HintKind, Role, UseAt};
+use pysyntax::scope::Scopes;
+
+use super::classes;
+use super::constant_conditions;
+use super::facts::{Facts, Role};
 use super::kinds::{self, Kind};
-use super::lines::Lines;
-use super::locals::Locals;
-use super::suggest::Given;
-use pysyntax::dotted;
-use pysyntax::scope::{ScopeId, Scopes};
+use super::line_index::LineIndex;
+use super::name_hints;
+use super::names::Names;
+use super::recorder::Recorder;
+use super::suggest::Suggestions;
+use super::tensor_names::TensorNames;
 
-/// What is walked, and what has been found.
+/// What is looked for in a source beside its operators.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Wanted {
+    /// What a fused operator would compute.
+    pub(super) suggestions: bool,
+    /// Methods that are called on what is not known, to know which of imported classes are called.
+    pub(super) calls: bool,
+}
+
+/// Walks a source: infers the values of expressions, and passes what it visits to the recorder and
+/// to the search for suggestions.
 pub(super) struct Walker<'a, 's> {
-    pub(super) text: &'a str,
-    pub(super) lines: &'s Lines<'a>,
-    pub(super) scopes: &'s Scopes<'a>,
-    pub(super) draft: &'s mut Draft,
-    pub(super) scope: ScopeId,
-    pub(super) role: Role,
-    /// The class around.
-    pub(super) class: Option<&'s Class<'a>>,
-    /// What local names hold.
-    pub(super) locals: Locals<'a>,
-    /// What the outermost function uses as tensors.
-    pub(super) evident: Evident<'a>,
-    /// What is walked is not known to run.
-    pub(super) unsure: bool,
-    /// The method by whose name alone is known what is noted now.
-    pub(super) method: Option<Method>,
-    /// What is looked for beside operators.
-    pub(super) wanted: Wanted,
-    /// What local names of the function around were given, for that.
-    pub(super) given: Given<'a>,
+    pub(super) names: Names<'a, 's>,
+    pub(super) recorder: Recorder<'a, 's>,
+    pub(super) suggestions: Suggestions<'a>,
 }
 
 /// Walks the statements of a module.
@@ -46,98 +40,24 @@ pub(super) fn walk<'a>(
     text: &'a str,
     body: &'a [Stmt],
     scopes: &Scopes<'a>,
-    lines: &Lines<'a>,
+    lines: &LineIndex<'a>,
     wanted: Wanted,
 ) -> Facts {
-    let mut draft = Draft::default();
-    draft.begin(&[""]);
     let mut walker = Walker {
-        text,
-        lines,
-        scopes,
-        draft: &mut draft,
-        scope: 0,
-        role: Role::Run,
-        class: None,
-        locals: Locals::default(),
-        evident: Evident::default(),
-        unsure: false,
-        method: None,
-        wanted,
-        given: Given::default(),
+        names: Names::of_module(text, scopes),
+        recorder: Recorder::new(lines, wanted.calls),
+        suggestions: Suggestions::new(wanted.suggestions),
     };
     walker.top(body);
-    draft.settle()
+    walker.recorder.finish()
 }
 
 impl<'a> Walker<'a, '_> {
-    pub(super) fn line(&self, at: TextSize) -> u32 {
-        self.lines.of(at.to_usize())
-    }
-
-    /// Notes what an API calls.
-    pub(super) fn uses(&mut self, reach: Reach, at: TextSize, maybe: bool) {
-        self.draft.uses(UseAt {
-            reach,
-            method: self.method,
-            line: self.line(at),
-            maybe: maybe || self.unsure,
-            backward: false,
-            role: self.role,
-        });
-    }
-
-    /// Notes what works in place of all that an API calls, which may be asked for.
-    pub(super) fn may_use_in_place(&mut self, reach: Reach, at: TextSize) {
-        for found in reach.operators().filter_map(api::in_place) {
-            self.uses(found, at, true);
-        }
-    }
-
-    pub(super) fn hint(&mut self, kind: HintKind, name: &str, at: TextSize) {
-        let hint = Hint { kind, name: name.to_owned(), line: self.line(at) };
-        self.draft.hint(hint);
-    }
-
-    fn imported(&mut self, module: &str, at: TextSize) {
-        let root = dotted::first(module);
-        if super::hints::chosen_by(root).is_some() {
-            self.hint(HintKind::Quantization, root, at);
-        }
-    }
-
-    /// Refers to what has a dotted name, and calls it.
-    pub(super) fn refers(&mut self, path: &str) {
-        self.draft.refers(false, path, self.role);
-    }
-
-    /// Refers to something of the file itself, and calls it.
-    pub(super) fn refers_own(&mut self, name: &str) {
-        self.draft.refers(true, name, self.role);
-    }
-
-    /// Calls a method of what is not known.
-    pub(super) fn calls_unknown(&mut self, name: &str) {
-        if self.wanted.calls {
-            self.draft.calls(name);
-        }
-    }
-
-    /// Refers to something without calling it.
-    pub(super) fn names(&mut self, path: &str) {
-        self.draft.refers(false, path, self.role.max(Role::Named));
-    }
-
-    /// As [`Walker::names`], of the file itself.
-    pub(super) fn names_own(&mut self, name: &str) {
-        self.draft.refers(true, name, self.role.max(Role::Named));
-    }
-
     /// Walks something in a piece of its own.
     fn in_piece(&mut self, name: &[&str], walk: impl FnOnce(&mut Self)) {
-        let outer = self.draft.begin(name);
+        let outer = self.recorder.begin_piece(name);
         walk(self);
-        self.draft.go_back(outer);
+        self.recorder.continue_piece(outer);
     }
 
     /// The statements of the module itself: each definition is a piece of its own.
@@ -184,46 +104,33 @@ impl<'a> Walker<'a, '_> {
         for decorator in &def.decorator_list {
             self.expr(&decorator.expression);
         }
-        let class = classes::of(def, self.scopes, self.scope);
+        let class = Rc::new(classes::class_facts(def, self.names.scopes, self.names.scope));
         let name = def.name.as_str();
-        let scope = self.scopes.opened_by(def.range()).unwrap_or(self.scope);
+        let scope = self.names.scopes.opened_by(def.range()).unwrap_or(self.names.scope);
         let mut bases = Vec::new();
         for base in def.bases() {
             // `Generic[T]` is no base that does anything.
-            if let Some(path) = self.path(base) {
+            if let Some(path) = self.names.path(base) {
                 bases.push(path);
             }
         }
-        let outer_scope = std::mem::replace(&mut self.scope, scope);
-        // The class is borrowed by what is walked inside it, and by nothing else.
-        let mut inner = Walker {
-            text: self.text,
-            lines: self.lines,
-            scopes: self.scopes,
-            draft: self.draft,
-            scope,
-            role: if class.data { Role::Setup } else { Role::Run },
-            class: Some(&class),
-            locals: Locals::default(),
-            evident: Evident::default(),
-            unsure: self.unsure,
-            method: None,
-            wanted: self.wanted,
-            given: Given::default(),
-        };
-        inner.in_piece(&[name], |me| {
+        let role = if class.data { Role::Setup } else { Role::Run };
+        let outer_names = self.names.enter_class(class, scope);
+        let outer_role = std::mem::replace(&mut self.recorder.role, role);
+        let outer_assigned = self.suggestions.enter();
+        self.in_piece(&[name], |me| {
             for base in def.bases() {
                 me.expr(base);
                 // What a class derives from runs as it does.
                 match base {
-                    Expr::Name(name) if me.path(base).is_none() => {
-                        me.refers_own(name.id.as_str());
+                    Expr::Name(name) if me.names.path(base).is_none() => {
+                        me.recorder.refers_own(name.id.as_str());
                     }
                     _ => {}
                 }
             }
             for path in &bases {
-                me.refers(path);
+                me.recorder.refers(path);
             }
             for stmt in &def.body {
                 match stmt {
@@ -236,13 +143,15 @@ impl<'a> Walker<'a, '_> {
             match stmt {
                 Stmt::FunctionDef(method) => {
                     let name = [name, ".", method.name.as_str()];
-                    inner.in_piece(&name, |me| me.function(method));
+                    self.in_piece(&name, |me| me.function(method));
                 }
-                Stmt::ClassDef(def) => inner.class(def),
+                Stmt::ClassDef(def) => self.class(def),
                 _ => {}
             }
         }
-        self.scope = outer_scope;
+        self.suggestions.leave(outer_assigned);
+        self.recorder.role = outer_role;
+        self.names.leave_class(outer_names);
     }
 
     /// A function: its parameters, then its body.
@@ -255,37 +164,42 @@ impl<'a> Walker<'a, '_> {
                 self.expr(default);
                 if let Expr::StringLiteral(text) = &**default {
                     let name = parameter.parameter.name.as_str();
-                    self.activation(name, text.value.to_str(), default.start());
+                    name_hints::record_activation(
+                        &mut self.recorder,
+                        name,
+                        text.value.to_str(),
+                        default.start(),
+                    );
                 }
             }
         }
-        let outer_scope = self.scope;
-        let outer_role = self.role;
-        self.scope = self.scopes.opened_by(def.range()).unwrap_or(outer_scope);
-        if kinds::builds(def) {
-            self.role = Role::Setup;
+        let outer_scope = self.names.scope;
+        let outer_role = self.recorder.role;
+        self.names.scope = self.names.scopes.opened_by(def.range()).unwrap_or(outer_scope);
+        if kinds::is_constructor(def) {
+            self.recorder.role = Role::Setup;
         }
-        let outermost = self.locals.is_empty();
+        let outermost = self.names.locals.is_empty();
         if outermost {
-            self.evident = Evident::of(&def.body, self.scope);
+            self.names.tensors = TensorNames::of(&def.body, self.names.scope);
         }
-        self.locals.enter();
+        self.names.locals.enter();
         self.parameters(def);
-        let given = std::mem::take(&mut self.given);
+        let outer_assigned = self.suggestions.enter();
         self.body(&def.body);
-        self.suggest_method(def);
-        self.given = given;
-        self.locals.leave();
+        self.suggestions.method(&self.names, &mut self.recorder, def);
+        self.suggestions.leave(outer_assigned);
+        self.names.locals.leave();
         if outermost {
-            self.evident = Evident::default();
+            self.names.tensors = TensorNames::default();
         }
-        self.scope = outer_scope;
-        self.role = outer_role;
+        self.names.scope = outer_scope;
+        self.recorder.role = outer_role;
     }
 
     fn parameters(&mut self, def: &'a StmtFunctionDef) {
         let forward = matches!(def.name.as_str(), "forward" | "__call__")
-            && self.class.is_some_and(|class| class.module);
+            && self.names.class.as_ref().is_some_and(|class| class.module);
         for parameter in def.parameters.iter_non_variadic_params() {
             let name = parameter.parameter.name.as_str();
             if name == "self" || name == "cls" {
@@ -293,31 +207,31 @@ impl<'a> Walker<'a, '_> {
             }
             let annotation = parameter.parameter.annotation.as_deref();
             let kind = annotation
-                .and_then(|annotation| kinds::annotated(annotation, self.text))
-                .or_else(|| parameter.default.as_deref().and_then(kinds::by_default));
+                .and_then(|annotation| kinds::annotated_kind(annotation, self.names.text))
+                .or_else(|| parameter.default.as_deref().and_then(kinds::default_kind));
             let kind = kind.unwrap_or_else(|| {
                 let used = (forward && annotation.is_none()) || {
-                    let evident = self.evident.found(self.scopes);
+                    let evident = self.names.tensors.uses(self.names.scopes);
                     evident.by_method.contains(name) || evident.like_arrays.contains(name)
                 };
                 if used { Kind::Likely } else { Kind::Maybe }
             });
-            self.locals.give(name, kind);
+            self.names.locals.give(name, kind);
         }
         if let Some(args) = &def.parameters.vararg {
             let kind = if forward { Kind::Seq } else { Kind::Maybe };
-            self.locals.give(args.name.as_str(), kind);
+            self.names.locals.give(args.name.as_str(), kind);
         }
     }
 
     pub(super) fn body(&mut self, body: &'a [Stmt]) {
-        self.suggest_body(body);
+        self.suggestions.body(&self.names, &mut self.recorder, body);
         for stmt in body {
             self.stmt(stmt);
             // `if True: return …`: what follows never runs.
             if let Stmt::If(one) = stmt
-                && self.truth(&one.test) == Some(true)
-                && dead::leaves(&one.body)
+                && self.names.truth(&one.test) == Some(true)
+                && constant_conditions::leaves(&one.body)
             {
                 return;
             }
@@ -326,10 +240,6 @@ impl<'a> Walker<'a, '_> {
                 return;
             }
         }
-    }
-
-    fn truth(&self, test: &'a Expr) -> Option<bool> {
-        dead::truth(test, &|expr| self.path(expr))
     }
 
     /// The branches of a condition that may run.
@@ -343,7 +253,7 @@ impl<'a> Walker<'a, '_> {
         let mut rest = one.elif_else_clauses.iter();
         loop {
             let truth = test.map_or(Some(true), |test| {
-                let truth = self.truth(test);
+                let truth = self.names.truth(test);
                 if truth != Some(false) {
                     self.narrow(test);
                 }
@@ -367,7 +277,7 @@ impl<'a> Walker<'a, '_> {
         if let Expr::Call(call) = test
             && let [Expr::Name(name), kind] = &*call.arguments.args
             && call.func.as_name_expr().is_some_and(|name| name.id == "isinstance")
-            && let Some(path) = self.path(kind)
+            && let Some(path) = self.names.path(kind)
             && matches!(path.as_str(), "torch.Tensor" | "torch.nn.Parameter")
         {
             self.bind_name(name.id.as_str(), Kind::Tensor);
@@ -375,7 +285,7 @@ impl<'a> Walker<'a, '_> {
     }
 
     pub(super) fn bind_name(&mut self, name: &'a str, kind: Kind) {
-        self.locals.give(name, kind);
+        self.names.locals.give(name, kind);
     }
 
     /// What a target is given.
@@ -412,11 +322,11 @@ impl<'a> Walker<'a, '_> {
         let kind = self.expr(value);
         self.bind(target, kind);
         match target {
-            Expr::Name(name) => self.gives(name.id.as_str(), value),
+            Expr::Name(name) => self.suggestions.assign(name.id.as_str(), value),
             // `values, indices = x.sort()`.
             Expr::Tuple(tuple) => {
                 if let Some(Expr::Name(name)) = tuple.elts.first() {
-                    self.gives(name.id.as_str(), value);
+                    self.suggestions.assign(name.id.as_str(), value);
                 }
             }
             _ => {}
@@ -447,16 +357,16 @@ impl<'a> Walker<'a, '_> {
             Stmt::AnnAssign(assign) => {
                 if let Some(value) = &assign.value {
                     let kind = self.expr(value);
-                    let said = kinds::annotated(&assign.annotation, self.text);
+                    let said = kinds::annotated_kind(&assign.annotation, self.names.text);
                     self.bind(&assign.target, said.unwrap_or(kind));
                 }
             }
             Stmt::AugAssign(assign) => self.augmented(assign),
             Stmt::For(each) => {
-                self.suggest_loop(each);
+                self.suggestions.for_loop(&self.names, &mut self.recorder, each);
                 let kind = self.expr(&each.iter);
                 if kind == Kind::Tensor {
-                    self.operator("iter", each.iter.start(), false);
+                    self.recorder.operator("iter", each.iter.start(), false);
                 }
                 self.bind(&each.target, kind.element());
                 self.body(&each.body);
@@ -464,7 +374,7 @@ impl<'a> Walker<'a, '_> {
             }
             Stmt::While(one) => {
                 self.tested(&one.test);
-                if self.truth(&one.test) != Some(false) {
+                if self.names.truth(&one.test) != Some(false) {
                     self.body(&one.body);
                 }
                 self.body(&one.orelse);
@@ -493,14 +403,14 @@ impl<'a> Walker<'a, '_> {
                 one.cases.iter().for_each(|case| self.body(&case.body));
             }
             Stmt::Import(import) => {
-                import
-                    .names
-                    .iter()
-                    .for_each(|alias| self.imported(alias.name.as_str(), alias.start()));
+                for alias in &import.names {
+                    let module = alias.name.as_str();
+                    name_hints::record_import(&mut self.recorder, module, alias.start());
+                }
             }
             Stmt::ImportFrom(import) if import.level == 0 => {
                 if let Some(module) = &import.module {
-                    self.imported(module.as_str(), import.start());
+                    name_hints::record_import(&mut self.recorder, module.as_str(), import.start());
                 }
             }
             Stmt::Expr(one) => {

@@ -6,8 +6,9 @@ use std::rc::Rc;
 use foldhash::{HashMap, HashMapExt as _};
 use ruff_python_ast::{Expr, ExprCall, Stmt, StmtFunctionDef};
 
+use super::hosts;
+use super::library::{Library, Type, annotated, dotted};
 use super::values::{Known, Value, Values};
-use super::{Library, Type, annotated, dotted, hosts};
 
 /// Operator and place, and how often it is used.
 type Counts = BTreeMap<(String, String), u64>;

@@ -8,49 +8,22 @@
 
 mod body;
 mod hosts;
+mod library;
 mod values;
 
-use std::collections::BTreeMap;
+use ruff_python_ast::Mod;
 
-use foldhash::HashMap;
-use ruff_python_ast::{Expr, Mod, ModModule, Stmt, StmtFunctionDef};
-
-use super::archive::Archive;
-use super::{Format, Model, Note, Op, Unreadable, damaged};
 use pysyntax::{SyntaxError, on_enough_stack, parse_module};
+
+use self::library::Library;
+use super::archive::Archive;
+use super::model::{Format, Model, Note, Op};
+use super::unreadable::{Unreadable, damaged};
 
 /// The most code that is read, in bytes. A model of a thousand layers has about one megabyte.
 const CODE_LIMIT: usize = 64 << 20;
 /// Bytes at the begin of `data.pkl` in which the class of the model stands.
 const HEAD: u64 = 4096;
-
-/// What an expression is, as far as it matters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Type {
-    /// A tensor, or a list or tuple with one.
-    Tensor,
-    /// A number, a string, a list of them.
-    Host,
-    /// An object of the class of this dotted name.
-    Object(String),
-    /// A function of this dotted name.
-    Function(String),
-}
-
-/// The code of an archive.
-#[derive(Debug, Default)]
-struct Library<'a> {
-    classes: BTreeMap<String, Class<'a>>,
-    functions: BTreeMap<String, &'a StmtFunctionDef>,
-}
-
-#[derive(Debug, Default)]
-struct Class<'a> {
-    attributes: HashMap<&'a str, Type>,
-    /// The values of attributes that the model cannot change.
-    constants: HashMap<&'a str, &'a Expr>,
-    methods: BTreeMap<&'a str, &'a StmtFunctionDef>,
-}
 
 pub(super) fn read(archive: &mut Archive<'_>, code: &[String]) -> Result<Model, Unreadable> {
     let mut files = Vec::new();
@@ -133,94 +106,6 @@ fn root(archive: &mut Archive<'_>) -> Option<String> {
     let module = std::str::from_utf8(lines.next()?).ok()?;
     let class = std::str::from_utf8(lines.next()?).ok()?;
     Some(format!("{module}.{class}"))
-}
-
-impl<'a> Library<'a> {
-    fn add(&mut self, module: &str, tree: &'a ModModule) {
-        for statement in &tree.body {
-            match statement {
-                Stmt::FunctionDef(function) => {
-                    self.functions.insert(format!("{module}.{}", function.name), function);
-                }
-                Stmt::ClassDef(class) => {
-                    let mut known = Class::default();
-                    for member in &class.body {
-                        match member {
-                            Stmt::FunctionDef(method) => {
-                                known.methods.insert(method.name.as_str(), method);
-                            }
-                            Stmt::AnnAssign(assign) => {
-                                let annotation = annotated(&assign.annotation);
-                                match &*assign.target {
-                                    Expr::Name(name) => {
-                                        known.attributes.insert(name.id.as_str(), annotation);
-                                        if let Some(value) = &assign.value {
-                                            known.constants.insert(name.id.as_str(), value);
-                                        }
-                                    }
-                                    // `__annotations__["0"] = …` of names that are numbers.
-                                    Expr::Subscript(subscript) => {
-                                        if let Expr::StringLiteral(name) = &*subscript.slice {
-                                            let name = name.as_single_part_string();
-                                            if let Some(name) = name {
-                                                known.attributes.insert(name.as_str(), annotation);
-                                            }
-                                        }
-                                    }
-                                    _ => {}
-                                }
-                            }
-                            Stmt::Assign(assign) => {
-                                if let [Expr::Subscript(subscript)] = assign.targets.as_slice()
-                                    && let Expr::StringLiteral(name) = &*subscript.slice
-                                    && let Some(name) = name.as_single_part_string()
-                                {
-                                    let annotation = annotated(&assign.value);
-                                    known.attributes.insert(name.as_str(), annotation);
-                                }
-                            }
-                            _ => {}
-                        }
-                    }
-                    self.classes.insert(format!("{module}.{}", class.name), known);
-                }
-                _ => {}
-            }
-        }
-    }
-}
-
-/// `a.b.c` of an expression that is names and dots alone.
-fn dotted(expression: &Expr) -> Option<String> {
-    match expression {
-        Expr::Name(name) => Some(name.id.to_string()),
-        Expr::Attribute(attribute) => {
-            let mut path = dotted(&attribute.value)?;
-            path.push('.');
-            path.push_str(&attribute.attr);
-            Some(path)
-        }
-        _ => None,
-    }
-}
-
-/// The type that an annotation names.
-fn annotated(annotation: &Expr) -> Type {
-    match annotation {
-        Expr::Name(name) if name.id == "Tensor" => Type::Tensor,
-        Expr::Attribute(_) => match dotted(annotation) {
-            Some(path) if path.starts_with("__torch__.") => Type::Object(path),
-            _ => Type::Host,
-        },
-        // Optional[T], List[T], Tuple[T, U], Dict[K, V]
-        Expr::Subscript(subscript) => annotated(&subscript.slice),
-        Expr::Tuple(tuple) => {
-            let types: Vec<Type> = tuple.elts.iter().map(annotated).collect();
-            let tensor = types.contains(&Type::Tensor);
-            if tensor { Type::Tensor } else { types.into_iter().next().unwrap_or(Type::Host) }
-        }
-        _ => Type::Host,
-    }
 }
 
 #[cfg(test)]

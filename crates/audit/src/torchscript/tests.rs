@@ -35,7 +35,7 @@ def twice(x: Tensor) -> Tensor:
 "#;
 
 #[test]
-fn only_what_forward_reaches_counts_and_only_work_on_tensors() {
+fn counts_only_tensor_operators_reached_by_forward() {
     assert_eq!(
         uses(NET, Some("__torch__.Net")),
         ["aten::add 2", "aten::linear 2", "torchvision::nms 1"]
@@ -43,13 +43,13 @@ fn only_what_forward_reaches_counts_and_only_work_on_tensors() {
 }
 
 #[test]
-fn without_a_beginning_everything_counts_once() {
+fn counts_all_functions_once_without_root_class() {
     let all = uses(NET, None);
     assert!(all.contains(&"aten::mode 1".to_owned()) && all.contains(&"aten::linear 1".to_owned()));
 }
 
 #[test]
-fn recursion_ends() {
+fn recursion_terminates() {
     let code = "def f(x: Tensor) -> Tensor:\n  return __torch__.f(torch.relu(x), )\nclass N(Module):\n  def forward(self: __torch__.N, x: Tensor) -> Tensor:\n    return __torch__.f(x, )\n";
     // Once for each set of what is known of the arguments.
     assert_eq!(uses(code, Some("__torch__.N")), ["aten::relu 2"]);
@@ -57,7 +57,7 @@ fn recursion_ends() {
 
 /// A chain of calls as long as an archive allows takes no more stack than a short one.
 #[test]
-fn a_long_chain_of_calls_ends() {
+fn long_call_chain_terminates() {
     let mut code = String::from(
         "class N(Module):\n  def forward(self: __torch__.N, x: Tensor) -> Tensor:\n    return __torch__.f0(torch.relu(x), )\n",
     );

@@ -3,7 +3,7 @@
 use foldhash::{HashMap, HashSet};
 use ruff_python_ast::Expr;
 
-use super::Type;
+use super::library::Type;
 
 /// What is known of a value before the model runs: enough to tell a branch that never runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

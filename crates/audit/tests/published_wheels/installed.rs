@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use audit::ops::Tables;
 use audit::ops::dispatch::Registrations as _;
-use audit::ops::installed::{Kernels, of_library, read_site, read_wheel};
+use audit::ops::installed::{Kernels, kernels_of_library, read_site, read_wheel};
 use machine::elf;
 use machine::sysroot::Sysroot;
 use serde_json::Value;
@@ -68,7 +68,7 @@ fn registrations_of_wheels_are_those_of_the_dispatcher() {
         let names =
             elf::find_plt_strings(&library.as_slice(), "_ZNR5torch7Library5_implE").unwrap();
         let took = started.elapsed();
-        let (elf_precision, elf_recall, _) = score(&of_library(&names, tables), classes);
+        let (elf_precision, elf_recall, _) = score(&kernels_of_library(&names, tables), classes);
         println!(
             "{name}: {kernels} kernels; files precision {precision:.4} recall {recall:.4}; library \
              alone {elf_precision:.4} {elf_recall:.4} ({} names, {} ms)",

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use audit::ops::dispatch::{Registrations as _, Shipped};
-use audit::ops::documented::Documents;
+use audit::ops::documents::Documents;
 use audit::ops::tables::Origin;
 use audit::ops::{Match, Tables, Target};
 use serde_json::Value;
@@ -212,7 +212,7 @@ fn documents_are_those_of_the_lists() {
         }
         let (mut no, mut typed, mut chips) = (0, 0, 0);
         for (name, rows) in by_name.iter().filter(|(_, rows)| rows.len() == 1) {
-            let (row, said) = (rows[0], documents.said(name));
+            let (row, said) = (rows[0], documents.support(name));
             if row["status"] == "no" {
                 assert!(said.is_some_and(|said| !said.supported), "{name}");
                 no += 1;

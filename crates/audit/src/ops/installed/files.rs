@@ -181,7 +181,7 @@ mod tests {
     const CODE: &str = "supported:\n- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n  impl_ns: acl_op, op_api\n- func: _coalesce(Tensor self) -> Tensor\n  sparse: op_api\n- func: max.out(Tensor self) -> Tensor\n  impl_ns: op_api\n  sparse: op_api\nquant:\n- func: int_repr(Tensor self) -> Tensor\n  impl_ns: acl_op\nsymint:\n- func: npu_x(SymInt a) -> Tensor\n  impl_ns: op_api\n- func: zeros(SymInt[] size) -> Tensor\n  impl_ns: op_api\ncustom:\n- func: npu_x(SymInt a) -> Tensor\n  impl_ns: op_api\n";
 
     #[test]
-    fn registrations_are_told_apart() {
+    fn parses_kinds_of_registrations() {
         let mut kernels = Kernels::default();
         kernels.add(OWN, true).unwrap();
         kernels.add(CODE, false).unwrap();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn operators_of_pytorch_have_their_keys() {
+    fn parses_dispatch_keys_of_native_functions() {
         let text = "# comment\n- func: lgamma(Tensor self) -> Tensor\n  structured_delegate: lgamma.out\n  variants: method, function\n  tags: pointwise\n\n- func: lgamma.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  dispatch:\n    CPU, CUDA: lgamma_out\n- func: linear(Tensor a) -> Tensor\n- func: none(Tensor a) -> Tensor\n  dispatch: {}\n- func: kept(Tensor a) -> Tensor\n  dispatch:\n    CompositeExplicitAutograd: kept\n  autogen: kept.out, kept_other.out\n";
         let all = native_functions(text).unwrap();
         let flags = |name: &str| all[name].1.as_str();
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_file_is_refused() {
+    fn rejects_files_of_another_format() {
         for text in ["supported: 3\n", "- a\n", "supported: [\n", "\u{0}"] {
             assert!(Kernels::default().add(text, true).is_err(), "{text:?}");
         }

@@ -11,102 +11,115 @@
 
 mod blocks;
 mod calls;
+mod finder;
 mod flows;
 mod gates;
 #[cfg(test)]
 mod tests;
 
-use foldhash::HashMap;
-use ruff_python_ast::Expr;
-use ruff_text_size::{Ranged, TextRange};
+use ruff_python_ast::{Expr, ExprBinOp, ExprCall, Stmt, StmtFor, StmtFunctionDef};
 
-use super::classes;
-use super::facts::Suggestion;
-use super::walk::Walker;
+use self::finder::{Assigned, Finder};
+use super::names::Names;
+use super::recorder::Recorder;
 
-/// As many assignments as are followed from one name.
-const MOST_STEPS: usize = 6;
-
-/// What local names were given, in the order of the text.
-pub(super) type Given<'a> = HashMap<&'a str, Vec<&'a Expr>>;
-
-/// What a call is of: a function by its path, or a method of a value.
-enum Callee<'a> {
-    Function(String),
-    Method(&'a Expr, &'a str),
+/// Compares the visited nodes of a source with patterns of fused operators.
+pub(super) struct Suggestions<'a> {
+    wanted: bool,
+    /// Values of the local names of the function around.
+    assigned: Assigned<'a>,
 }
 
-impl<'a> Walker<'a, '_> {
-    fn source(&self, of: &impl Ranged) -> String {
-        self.text.get(std::ops::Range::<usize>::from(of.range())).unwrap_or_default().to_owned()
+impl<'a> Suggestions<'a> {
+    /// Returns a search that finds nothing unless suggestions are wanted.
+    pub(super) fn new(wanted: bool) -> Self {
+        Self { wanted, assigned: Assigned::default() }
     }
 
-    fn suggest(&mut self, rule: &'static str, range: TextRange, after: Option<String>) {
-        let suggestion = Suggestion {
-            rule,
-            line: self.line(range.start()),
-            before: self.source(&range),
-            range: range.into(),
-            after,
-        };
-        let known = |one: &Suggestion| one.rule == rule && one.line == suggestion.line;
-        if !self.draft.suggested().any(known) {
-            self.draft.suggests(suggestion);
+    /// Enters a function or class and returns the values around it.
+    pub(super) fn enter(&mut self) -> Assigned<'a> {
+        std::mem::take(&mut self.assigned)
+    }
+
+    /// Leaves a function or class.
+    pub(super) fn leave(&mut self, outer: Assigned<'a>) {
+        self.assigned = outer;
+    }
+
+    /// Keeps a value that is assigned to a name.
+    pub(super) fn assign(&mut self, name: &'a str, value: &'a Expr) {
+        if self.wanted {
+            self.assigned.entry(name).or_default().push(value);
         }
     }
 
-    /// Notes what a name is given.
-    pub(super) fn gives(&mut self, name: &'a str, value: &'a Expr) {
-        if self.wanted.suggestions {
-            self.given.entry(name).or_default().push(value);
+    /// Compares an operation with two operands.
+    pub(super) fn binary<'s>(
+        &self,
+        names: &Names<'a, 's>,
+        recorder: &mut Recorder<'a, 's>,
+        expr: &'a Expr,
+        both: &'a ExprBinOp,
+    ) {
+        if self.wanted {
+            gates::suggest_binary(&mut self.finder(names, recorder), expr, both);
         }
     }
 
-    /// The expression that a name was given last before it stands here; of another expression it
-    /// itself.
-    fn value_of(&self, expr: &'a Expr) -> &'a Expr {
-        let mut expr = expr;
-        for _ in 0..MOST_STEPS {
-            let Expr::Name(name) = expr else { break };
-            let given = self.given.get(name.id.as_str());
-            let before = |value: &&&Expr| value.end() <= name.range.start();
-            let Some(value) = given.and_then(|all| all.iter().rev().find(before)) else { break };
-            expr = value;
-        }
-        expr
-    }
-
-    fn callee(&self, expr: &'a Expr) -> Option<(Callee<'a>, &'a [Expr])> {
-        let call = expr.as_call_expr()?;
-        let arguments = &*call.arguments.args;
-        if let Some(path) = self.path(&call.func) {
-            return Some((Callee::Function(super::api::public(&path).into_owned()), arguments));
-        }
-        let attribute = call.func.as_attribute_expr()?;
-        Some((Callee::Method(&attribute.value, attribute.attr.as_str()), arguments))
-    }
-
-    /// What a function of torch, or a method of tensors, with one of these names is called on, with the
-    /// other arguments.
-    fn on(&self, expr: &'a Expr, names: &[&str]) -> Option<(&'a Expr, &'a [Expr])> {
-        match self.callee(expr)? {
-            (Callee::Function(path), arguments) => {
-                let (module, name) = path.rsplit_once('.')?;
-                let of_torch = matches!(module, "torch" | "torch.nn.functional");
-                let (first, rest) = arguments.split_first()?;
-                (of_torch && names.contains(&name)).then_some((first, rest))
-            }
-            (Callee::Method(value, name), arguments) => {
-                names.contains(&name).then_some((value, arguments))
-            }
+    /// Compares a call.
+    pub(super) fn call<'s>(
+        &self,
+        names: &Names<'a, 's>,
+        recorder: &mut Recorder<'a, 's>,
+        expr: &'a Expr,
+        call: &'a ExprCall,
+    ) {
+        if self.wanted {
+            calls::suggest_call(&mut self.finder(names, recorder), expr, call);
         }
     }
 
-    /// The class of which `self.x(…)` is called, and the arguments.
-    fn module_call(&self, expr: &'a Expr) -> Option<(&str, &'a str, &'a [Expr])> {
-        let call = expr.as_call_expr()?;
-        let name = classes::of_self(&call.func)?;
-        let class = self.class?.built.get(name)?;
-        Some((class, name, &call.arguments.args))
+    /// Compares a function after its body was walked.
+    pub(super) fn method<'s>(
+        &self,
+        names: &Names<'a, 's>,
+        recorder: &mut Recorder<'a, 's>,
+        def: &'a StmtFunctionDef,
+    ) {
+        if self.wanted {
+            blocks::suggest_method(&mut self.finder(names, recorder), def);
+        }
+    }
+
+    /// Compares pairs of adjacent statements.
+    pub(super) fn body<'s>(
+        &self,
+        names: &Names<'a, 's>,
+        recorder: &mut Recorder<'a, 's>,
+        body: &'a [Stmt],
+    ) {
+        if self.wanted {
+            blocks::suggest_body(&mut self.finder(names, recorder), body);
+        }
+    }
+
+    /// Compares a loop.
+    pub(super) fn for_loop<'s>(
+        &self,
+        names: &Names<'a, 's>,
+        recorder: &mut Recorder<'a, 's>,
+        each: &'a StmtFor,
+    ) {
+        if self.wanted {
+            blocks::suggest_loop(&mut self.finder(names, recorder), each);
+        }
+    }
+
+    fn finder<'f, 's>(
+        &'f self,
+        names: &'f Names<'a, 's>,
+        recorder: &'f mut Recorder<'a, 's>,
+    ) -> Finder<'f, 'a, 's> {
+        Finder { names, recorder, assigned: &self.assigned }
     }
 }

@@ -23,7 +23,7 @@ const NORM: &str = "class Norm(nn.Module):\n    def __init__(self, n, eps):\n   
     x = x * torch.rsqrt(variance + self.eps)\n        return self.weight * x.to(dtype)\n";
 
 #[test]
-fn a_norm_by_hand_is_one_operator() {
+fn suggests_rms_norm_for_handwritten_norm() {
     assert_eq!(rules(NORM), [("rms_norm", 7)]);
     assert_eq!(after(NORM), ["return torch_npu.npu_rms_norm(x, self.weight, epsilon=self.eps)[0]"]);
     // `1 + weight` is another norm, whose weight would have to be changed.
@@ -37,7 +37,7 @@ fn a_norm_by_hand_is_one_operator() {
 }
 
 #[test]
-fn attention_is_followed_through_assignments() {
+fn suggests_attention_across_assignments() {
     let manual = "def f(q, k, v, mask, scale):\n    w = torch.matmul(q, k.transpose(2, 3)) * scale\n    \
         if mask is not None:\n        w = w + mask\n    w = F.softmax(w, dim=-1).to(q.dtype)\n    \
         w = F.dropout(w, p=0.1)\n    return torch.matmul(w, v)\n";
@@ -55,7 +55,7 @@ fn attention_is_followed_through_assignments() {
 }
 
 #[test]
-fn routing_and_sampling_are_found() {
+fn suggests_routing_and_sampling_operators() {
     let gate = "def f(x, k):\n    return torch.topk(F.softmax(x, dim=-1), k)\n";
     assert_eq!(rules(gate), [("moe_gating", 2)]);
     assert_eq!(after(gate), ["torch_npu.npu_moe_gating_top_k_softmax(x, None, k=k)[:2]"]);
@@ -69,7 +69,7 @@ fn routing_and_sampling_are_found() {
 }
 
 #[test]
-fn modules_are_known_by_what_they_are_built_of() {
+fn suggests_fused_modules_by_attribute_class() {
     let block = "class B(nn.Module):\n    def __init__(self, n):\n        self.norm = nn.GroupNorm(8, n)\n        \
         self.up = nn.Linear(n, n)\n        self.act = nn.GELU()\n        self.down = nn.Linear(n, n)\n        \
         self.drop = nn.Dropout(0.1)\n    def forward(self, x):\n        x = F.silu(self.norm(x))\n        \
@@ -95,7 +95,7 @@ fn modules_are_known_by_what_they_are_built_of() {
 }
 
 #[test]
-fn calls_are_known_by_their_names() {
+fn suggests_fused_calls_by_name() {
     for (source, rule) in [
         ("nn.LSTM(4, 4, bidirectional=True)", "bi_lstm"),
         ("nn.CrossEntropyLoss()", "cross_entropy"),
@@ -145,7 +145,7 @@ fn calls_are_known_by_their_names() {
 
 /// Every pattern of the code has a row, and every row a pattern here.
 #[test]
-fn patterns_and_table_agree() {
+fn patterns_match_the_table() {
     let rows: std::collections::BTreeSet<&str> = crate::ops::table_text("fusions")
         .lines()
         .filter(|line| !line.starts_with('#'))
@@ -165,7 +165,7 @@ fn patterns_and_table_agree() {
 
 /// The diff names `torch_npu`, which the source has to bind.
 #[test]
-fn torch_npu_is_imported_where_nothing_binds_it() {
+fn adds_missing_torch_npu_import() {
     let source = |import: &str| {
         format!(
             "import torch\n{import}import torch.nn.functional as F\ndef f(a, b):\n    return F.silu(a) * b\n"

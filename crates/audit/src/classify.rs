@@ -1,0 +1,308 @@
+//! Classifies the operators of an input for one torch_npu, chip and CANN.
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use base::chip::ChipFamily;
+
+use super::class::SupportClass;
+use super::environment::TargetEnvironment;
+use super::kernel_limits::{Limit, limit};
+use super::model::{Format, Model, Op, Use};
+use crate::ops::{Outcome, Via, aclnn, host, onnx};
+
+/// Fewer operators are classified on one thread, before other threads would start.
+const SEQUENTIAL_LIMIT: usize = 200;
+
+/// An operator with its class, and the reasons for the class.
+#[derive(Debug, Clone, Serialize)]
+pub struct ClassifiedOperator {
+    /// As the input names it.
+    #[serde(serialize_with = "as_text")]
+    pub op: Op,
+    /// Its class.
+    pub class: SupportClass,
+    /// The overloads that decide this, with namespace, where it is not the operator itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub through: Vec<String>,
+    /// What keeps its kernel from running as it should.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
+    /// Where and how often it is used.
+    #[serde(flatten)]
+    pub used: Use,
+}
+
+fn as_text<S: serde::Serializer>(op: &Op, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(op)
+}
+
+/// Unpacks the tables that most operators need.
+pub fn prepare() {
+    let (_, _) = (aclnn::functions(""), aclnn::ai_cpu(""));
+}
+
+/// Classifies every operator of an input, without those that a trace shows inside other operators.
+pub fn classify(model: &Model, against: TargetEnvironment<'_>) -> Vec<ClassifiedOperator> {
+    let uses: Vec<(&Op, &Use)> =
+        model.uses.iter().filter(|(_, used)| used.inside < used.count).collect();
+    let judged = |(op, used): (&Op, &Use)| {
+        let (mut class, through) = if model.format == Format::Onnx {
+            (classify_onnx(op, model.opsets.get(&op.namespace).copied()), Vec::new())
+        } else {
+            classify_operator(op, against)
+        };
+        let limit = limit_of(op, class, used, against);
+        class = limit.as_ref().map_or(class, Limit::class);
+        if used.fell_back > 0 && class < SupportClass::Fallback {
+            class = SupportClass::Observed;
+        }
+        let (class, through) = downgrade_unlikely(class, through, op, used);
+        ClassifiedOperator { op: op.clone(), class, through, limit, used: used.clone() }
+    };
+    let mut all: Vec<ClassifiedOperator> = if uses.len() < SEQUENTIAL_LIMIT {
+        uses.into_iter().map(judged).collect()
+    } else {
+        uses.into_par_iter().map(judged).collect()
+    };
+    all.sort_by(|a, b| {
+        b.class.cmp(&a.class).then(b.used.count.cmp(&a.used.count)).then(a.op.cmp(&b.op))
+    });
+    all
+}
+
+/// What keeps the kernel of an operator from running as it should.
+fn limit_of(
+    op: &Op,
+    class: SupportClass,
+    used: &Use,
+    against: TargetEnvironment<'_>,
+) -> Option<Limit> {
+    if class != SupportClass::Native || op.namespace != "aten" || op.overload.is_none() {
+        return None;
+    }
+    limit(op, against.registered.kernel(&op.schema())?, used, against)
+}
+
+/// Lowers the class of operators that only some arguments reach, or that run only while a model is
+/// built: these are no certain failures.
+fn downgrade_unlikely(
+    class: SupportClass,
+    through: Vec<String>,
+    op: &Op,
+    used: &Use,
+) -> (SupportClass, Vec<String>) {
+    if class < SupportClass::Fallback
+        || used.maybe + used.setup < used.count
+        || used.maybe + used.setup == 0
+    {
+        return (class, through);
+    }
+    let through = if through.is_empty() { vec![op.to_string()] } else { through };
+    (if used.maybe == 0 { SupportClass::Setup } else { SupportClass::Depends }, through)
+}
+
+/// Returns the class of an operator without regard to its arguments.
+pub(crate) fn class_of(op: &Op, against: TargetEnvironment<'_>) -> SupportClass {
+    classify_operator(op, against).0
+}
+
+fn classify_operator(op: &Op, against: TargetEnvironment<'_>) -> (SupportClass, Vec<String>) {
+    let registered = against.registered;
+    match op.namespace.as_str() {
+        "aten" => {}
+        // Named by a warning of torch_npu, which says itself what became of it.
+        "kernel" => return (SupportClass::AiCpu, Vec::new()),
+        "npu" => {
+            // Without a name of the overload, any of the operator will do.
+            let names = if op.overload.is_some() {
+                vec![op.schema()]
+            } else {
+                registered.custom_overloads(&op.name)
+            };
+            let there = names.iter().filter_map(|name| registered.custom(name)).max();
+            let class = match there {
+                Some(true) => SupportClass::Native,
+                Some(false) => SupportClass::Unsupported,
+                None => SupportClass::Unknown,
+            };
+            return (class, Vec::new());
+        }
+        _ => return (SupportClass::Unknown, Vec::new()),
+    }
+    if op.overload.is_some() {
+        return classify_overload(&op.schema(), against);
+    }
+    // Which overload is meant is not said: those that write into a given tensor are not.
+    let overloads = registered.overloads(&op.name).into_iter().filter(|name| !writes_into(name));
+    let all: Vec<(SupportClass, Vec<String>)> = overloads
+        .map(|name| {
+            let (class, mut through) = classify_overload(&name, against);
+            if through.is_empty() {
+                through.push(format!("aten::{name}"));
+            }
+            (class, through)
+        })
+        .filter(|(class, _)| *class != SupportClass::Unknown)
+        .collect();
+    let (Some(best), Some(worst)) =
+        (all.iter().map(|(class, _)| *class).min(), all.iter().map(|(class, _)| *class).max())
+    else {
+        return (SupportClass::Unknown, Vec::new());
+    };
+    let class = if worst >= SupportClass::Fallback && best < SupportClass::Fallback {
+        SupportClass::Depends
+    } else {
+        worst
+    };
+    let mut through: Vec<String> = if worst >= SupportClass::Host {
+        all.into_iter()
+            .filter(|(each, _)| *each == worst)
+            .flat_map(|(_, through)| through)
+            .collect()
+    } else {
+        Vec::new()
+    };
+    through.sort_unstable();
+    through.dedup();
+    (class, through)
+}
+
+/// Whether an overload is one of those with a given output, or with names of dimensions, which
+/// graphs do not hold.
+fn writes_into(name: &str) -> bool {
+    let Some((_, overload)) = name.split_once('.') else { return false };
+    // `sort.values`, `max.dim_max`, `tanh_backward.grad_input` are outputs by their own names.
+    ["out", "values", "dim_max", "dim_min", "grad_input"].contains(&overload)
+        || ["_out", "_values"].iter().any(|end| overload.ends_with(end))
+        || overload.to_ascii_lowercase().contains("dimname")
+}
+
+/// Returns the class of one overload, and the overload that decides it.
+fn classify_overload(name: &str, against: TargetEnvironment<'_>) -> (SupportClass, Vec<String>) {
+    let release = against.tables.columns[against.target.column].release;
+    let through = |leaf: &str| {
+        if leaf == name { Vec::new() } else { vec![format!("aten::{leaf}")] }
+    };
+    match against.registered.outcome(name) {
+        Outcome::Native(via) if is_refused(via, against.chip) => {
+            (SupportClass::Unsupported, Vec::new())
+        }
+        Outcome::Native(_) if host::always(name, release) => (SupportClass::Host, Vec::new()),
+        Outcome::Native(_) => (SupportClass::Native, Vec::new()),
+        Outcome::Decomposed { whole: true, .. } => (SupportClass::Composed, Vec::new()),
+        Outcome::Decomposed { whole: false, .. } => (SupportClass::PartlyKnown, Vec::new()),
+        Outcome::Fallback(leaf) => (SupportClass::Fallback, through(&leaf)),
+        Outcome::NoKernel(leaf) => (SupportClass::Unsupported, through(&leaf)),
+        Outcome::Unknown => (SupportClass::Unknown, Vec::new()),
+    }
+}
+
+/// Returns the class of an ONNX operator for the opset of its domain.
+fn classify_onnx(op: &Op, opset: Option<i64>) -> SupportClass {
+    let own = op.namespace == "onnx";
+    let name = if own { op.name.clone() } else { format!("{}::{}", op.namespace, op.name) };
+    match (onnx::opsets(&name), opset) {
+        // Of what is newer than the tables nothing is known; an operator of another domain needs
+        // a plug-in of its own, which may be there.
+        (None, Some(opset)) if own && opset <= onnx::newest() => SupportClass::Unsupported,
+        (None, _) => SupportClass::Unknown,
+        (Some((first, last)), Some(opset)) if own && !(first..=last).contains(&opset) => {
+            SupportClass::PartlyKnown
+        }
+        (Some(_), _) => SupportClass::Native,
+    }
+}
+
+/// An operator of the graph engine is refused on a chip that runs aclnn alone (`IsAclnnOnly` of
+/// `torch_npu`).
+fn is_refused(via: Via, chip: Option<ChipFamily>) -> bool {
+    chip == Some(ChipFamily::A950) && via.aclop && !via.aclnn && !via.own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::dispatch::{Registrations as _, Shipped};
+    use crate::ops::{Tables, Target};
+
+    fn class(version: &str, op: &str, chip: Option<ChipFamily>) -> (SupportClass, Vec<String>) {
+        let tables = Tables::get();
+        let target = Target::find(tables, version).unwrap();
+        let registered = &Shipped { tables, target: &target };
+        let against = TargetEnvironment {
+            registered,
+            tables,
+            target: &target,
+            chip,
+            cann: None,
+            dtype: None,
+        };
+        classify_operator(&Op::parse(op, false).unwrap(), against)
+    }
+
+    #[test]
+    fn classifies_operators_by_release_and_chip() {
+        assert_eq!(class("2.9.0", "aten::add.Tensor", None).0, SupportClass::Native);
+        assert_eq!(class("2.9.0", "aten::mode", None).0, SupportClass::Fallback);
+        let (kind, through) = class("2.9.0", "aten::lgamma", None);
+        assert_eq!((kind, through), (SupportClass::Fallback, vec!["aten::lgamma.out".to_owned()]));
+        assert_eq!(class("2.9.0", "torchvision::nms", None).0, SupportClass::Unknown);
+        assert_eq!(class("2.9.0", "npu::npu_rms_norm", None).0, SupportClass::Native);
+        assert_eq!(
+            class("2.1.0-5.0.0", "npu::npu_swiglu_quant", None).0,
+            SupportClass::Unsupported
+        );
+        assert_eq!(class("2.9.0", "aten::no_such", None).0, SupportClass::Unknown);
+        assert_eq!(class("2.9.0", "aten::_pad_packed_sequence", None).0, SupportClass::Host);
+    }
+
+    /// A name without overload is no alarm as long as what is usually meant has a kernel.
+    #[test]
+    fn unnamed_overload_is_not_reported_as_fallback() {
+        for op in [
+            "add",
+            "sum",
+            "mul",
+            "linear",
+            "layer_norm",
+            "conv2d",
+            "to",
+            "cat",
+            "embedding",
+            "scaled_dot_product_attention",
+        ] {
+            let (kind, through) = class("2.9.0", &format!("aten::{op}"), None);
+            assert!(kind < SupportClass::Depends, "{op}: {kind:?} {through:?}");
+        }
+    }
+
+    #[test]
+    fn classifies_onnx_operators_by_opset() {
+        let of = |name: &str, opset| {
+            let overload = Some(String::new());
+            classify_onnx(
+                &Op { namespace: "onnx".into(), name: name.into(), overload },
+                Some(opset),
+            )
+        };
+        assert_eq!(of("Conv", 17), SupportClass::Native);
+        assert_eq!(of("Conv", 20), SupportClass::PartlyKnown);
+        assert_eq!(of("Gelu", 20), SupportClass::Unknown);
+        assert_eq!(of("NoSuchOperator", 17), SupportClass::Unsupported);
+    }
+
+    #[test]
+    fn graph_engine_only_kernel_is_unsupported_on_aclnn_only_chip() {
+        let tables = Tables::get();
+        let target = Target::find(tables, "2.9.0").unwrap();
+        let only = tables.columns.len();
+        assert!(only > 0);
+        let name = "_embedding_bag_per_sample_weights_backward";
+        let via = Shipped { tables, target: &target }.kernel(name);
+        let refused_there = via.is_some_and(|via| is_refused(via, Some(ChipFamily::A950)));
+        let expected = via.is_some_and(|via| via.aclop && !via.aclnn && !via.own);
+        assert_eq!(refused_there, expected);
+        assert!(!via.is_some_and(|via| is_refused(via, Some(ChipFamily::A910B))));
+    }
+}

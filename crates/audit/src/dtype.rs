@@ -1,0 +1,35 @@
+//! Data types by name.
+
+/// Returns a data type by its name in PyTorch or in the documents of CANN.
+///
+/// # Errors
+///
+/// With the known names, for any other name.
+pub fn dtype(name: &str) -> Result<&str, String> {
+    const KNOWN: [&str; 16] = [
+        "float16",
+        "bfloat16",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "bool",
+        "fp16",
+        "bf16",
+        "fp32",
+        "fp64",
+    ];
+    let name = name.strip_prefix("torch.").unwrap_or(name);
+    if !KNOWN.contains(&name) {
+        return Err(format!(
+            "`{name}` is no data type that is known: expected one of {}",
+            KNOWN.join(", ")
+        ));
+    }
+    Ok(name)
+}

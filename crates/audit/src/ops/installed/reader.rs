@@ -1,0 +1,187 @@
+//! Where an installation is read: `site-packages` of a machine, or a wheel.
+
+use std::collections::BTreeSet;
+use std::io::{Read, Seek};
+
+use zip::ZipArchive;
+
+use machine::elf;
+use machine::sysroot::Sysroot;
+
+use super::files::{Generic, Kernels, native_functions};
+use super::registrations::{
+    Installed, KernelSource, REGISTER, kernels_of_library, missing_in_library,
+};
+use crate::ops::tables::Tables;
+use crate::ops::target::Target;
+
+/// The registration files of torch_npu, and whether the plain entries are its own kernels.
+const FILES: [(&str, bool); 2] = [
+    ("torch_npu/csrc/aten/npu_native_functions.yaml", true),
+    ("torch_npu/csrc/aten/npu_native_functions_by_codegen.yaml", false),
+];
+const GENERIC: &str = "torchgen/packaged/ATen/native/native_functions.yaml";
+const LIBRARY: &str = "torch_npu/lib/libtorch_npu.so";
+/// The most that is read of a registration file. The largest has 600 kB.
+const FILE_LIMIT: u64 = 16 << 20;
+/// The most that is unpacked of a library in a wheel. The largest has 98 MB.
+const LIBRARY_LIMIT: u64 = 512 << 20;
+
+/// An installation, and how far its files and its library agree.
+#[derive(Debug)]
+pub struct FoundInstallation<'a> {
+    /// Its registrations.
+    pub installed: Installed<'a>,
+    /// The overloads that the files register and the library does not. Nothing where the library
+    /// was not looked at.
+    pub missing: Option<Vec<String>>,
+}
+
+/// The directory below `dir` that holds torch_npu: itself, or the `site-packages` of an environment.
+pub fn find_site(sysroot: &Sysroot, dir: &str) -> Option<String> {
+    let dir = dir.trim_end_matches('/');
+    let holds = |dir: &str| sysroot.is_dir(&format!("{dir}/torch_npu"));
+    if holds(dir) {
+        return Some(dir.to_owned());
+    }
+    for lib in ["lib", "lib64"] {
+        for name in sysroot.list(&format!("{dir}/{lib}")).unwrap_or_default() {
+            for packages in ["site-packages", "dist-packages"] {
+                let site = format!("{dir}/{lib}/{name}/{packages}");
+                if name.starts_with("python") && holds(&site) {
+                    return Some(site);
+                }
+            }
+        }
+    }
+    None
+}
+
+/// The installation in a directory of packages. `library` says whether the library is read too: as
+/// evidence where the files are missing, and to be compared with them.
+///
+/// # Errors
+///
+/// Where there is neither; says what was looked for.
+pub fn read_site<'a>(
+    sysroot: &Sysroot,
+    site: &str,
+    library: bool,
+    tables: &'a Tables,
+) -> Result<FoundInstallation<'a>, String> {
+    let text = |name: &str| -> Result<Option<String>, String> {
+        let path = format!("{site}/{name}");
+        if !sysroot.is_file(&path) {
+            return Ok(None);
+        }
+        let bytes = sysroot.read(&path, FILE_LIMIT).map_err(|error| format!("{path}: {error}"))?;
+        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+    };
+    let path = format!("{site}/{LIBRARY}");
+    let registered = if library && sysroot.is_file(&path) {
+        let file = sysroot.open(&path).map_err(|error| format!("{path}: {error}"))?;
+        Some(registered(&file, &path)?)
+    } else {
+        None
+    };
+    let names = sysroot.list(site).unwrap_or_default();
+    assemble(text, registered, &names, site, tables)
+}
+
+/// The installation that a wheel would make.
+///
+/// # Errors
+///
+/// Where it is no wheel of torch_npu; says what was looked for.
+pub fn read_wheel(
+    file: impl Read + Seek,
+    library: bool,
+    tables: &Tables,
+) -> Result<FoundInstallation<'_>, String> {
+    let zip = ZipArchive::new(file).map_err(|error| format!("it is no wheel: {error}"))?;
+    let all: Vec<String> =
+        zip.file_names().filter_map(Result::ok).map(|name| name.to_string()).collect();
+    let zip = std::cell::RefCell::new(zip);
+    let bytes = |name: &str, limit: u64| -> Result<Option<Vec<u8>>, String> {
+        let mut zip = zip.borrow_mut();
+        let entry = match zip.by_name(name) {
+            Ok(entry) => entry,
+            Err(zip::result::ZipError::FileNotFound) => return Ok(None),
+            // An entry that cannot be read is no registration that is not there.
+            Err(error) => return Err(format!("{name}: {error}")),
+        };
+        let mut bytes = Vec::new();
+        let read = entry.take(limit + 1).read_to_end(&mut bytes);
+        let read = read.map_err(|error| format!("{name}: {error}"))?;
+        if read as u64 > limit {
+            return Err(format!("{name} has more than {limit} bytes"));
+        }
+        Ok(Some(bytes))
+    };
+    let text = |name: &str| {
+        let bytes = bytes(name, FILE_LIMIT)?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    };
+    let names = if library { bytes(LIBRARY, LIBRARY_LIMIT)? } else { None };
+    let names = names.map(|bytes| registered(&bytes.as_slice(), LIBRARY)).transpose()?;
+    // Of each entry the first part of its path, as a directory would list it.
+    let top: BTreeSet<String> =
+        all.iter().filter_map(|name| name.split('/').next()).map(str::to_owned).collect();
+    let top: Vec<String> = top.into_iter().collect();
+    assemble(text, names, &top, "the wheel", tables)
+}
+
+fn registered(source: &dyn elf::Source, path: &str) -> Result<BTreeSet<String>, String> {
+    elf::find_plt_strings(source, REGISTER).map_err(|error| match error {
+        elf::Error::Read(error) => format!("{path}: {error}"),
+        elf::Error::Defect(defect) => format!("{path} is no whole library: {defect:?}"),
+    })
+}
+
+fn assemble<'a>(
+    text: impl Fn(&str) -> Result<Option<String>, String>,
+    library: Option<BTreeSet<String>>,
+    names: &[String],
+    site: &str,
+    tables: &'a Tables,
+) -> Result<FoundInstallation<'a>, String> {
+    let mut kernels = Kernels::default();
+    let mut files = false;
+    for (name, own) in FILES {
+        if let Some(text) = text(name)? {
+            kernels.add(&text, own).map_err(|error| format!("{name}: {error}"))?;
+            files = true;
+        }
+    }
+    let generic: Option<std::collections::BTreeMap<String, Generic>> = match text(GENERIC)? {
+        Some(text) => Some(native_functions(&text).map_err(|error| format!("{GENERIC}: {error}"))?),
+        None => None,
+    };
+    let version = |package: &str| {
+        let found = names.iter().find_map(|name| {
+            name.strip_suffix(".dist-info")?.strip_prefix(package)?.strip_prefix('-')
+        });
+        found.map(str::to_owned)
+    };
+    let (npu, torch) = (version("torch_npu"), version("torch"));
+    let (kernels, evidence, missing) = match (files, library) {
+        (true, library) => {
+            let missing = library.map(|names| missing_in_library(&kernels, &names));
+            (kernels, KernelSource::Files, missing)
+        }
+        (false, Some(names)) => (kernels_of_library(&names, tables), KernelSource::Library, None),
+        (false, None) => {
+            return Err(format!(
+                "there are no registration files of torch_npu in {site}: expected {} or {LIBRARY}",
+                FILES[1].0
+            ));
+        }
+    };
+    let nearest = npu.as_deref().or(torch.as_deref());
+    let target = nearest.and_then(|version| Target::find(tables, version));
+    let target = target.or_else(|| Target::newest(tables)).ok_or("the tables are empty")?;
+    Ok(FoundInstallation {
+        installed: Installed { version: npu, torch, kernels, evidence, generic, tables, target },
+        missing,
+    })
+}

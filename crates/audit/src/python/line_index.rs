@@ -1,0 +1,47 @@
+//! From offsets to lines.
+
+use std::cell::Cell;
+
+use memchr::memchr_iter;
+
+/// The lines of a text. What stands in it is asked for nearly in its order, and little of it: so the
+/// line ends between one place and the next are counted, and no list of them is made.
+#[derive(Debug)]
+pub(super) struct LineIndex<'t> {
+    text: &'t str,
+    /// The last offset that was asked for, and how many lines end before it.
+    last: Cell<(usize, usize)>,
+}
+
+impl<'t> LineIndex<'t> {
+    pub(super) fn of_text(text: &'t str) -> Self {
+        Self { text, last: Cell::new((0, 0)) }
+    }
+
+    /// The line of an offset, from 1.
+    pub(super) fn of(&self, offset: usize) -> u32 {
+        let bytes = self.text.as_bytes();
+        let offset = offset.min(bytes.len());
+        let (last, lines) = self.last.get();
+        let lines = if last <= offset {
+            lines + memchr_iter(b'\n', &bytes[last..offset]).count()
+        } else {
+            lines - memchr_iter(b'\n', &bytes[offset..last]).count()
+        };
+        self.last.set((offset, lines));
+        u32::try_from(lines + 1).unwrap_or(u32::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_offsets_to_lines() {
+        let lines = LineIndex::of_text("ab\ncd\n");
+        for (offset, line) in [(0, 1), (5, 2), (2, 1), (3, 2), (6, 3), (9, 3), (0, 1)] {
+            assert_eq!(lines.of(offset), line, "{offset}");
+        }
+    }
+}

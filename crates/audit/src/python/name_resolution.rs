@@ -1,0 +1,141 @@
+//! Resolves a name of one file to the piece of the file that defines it.
+
+use std::ops::Deref;
+
+use foldhash::{HashMap, HashSet};
+
+use pysyntax::dotted;
+
+use super::facts::Facts;
+use super::linked_file::{Definition, File};
+
+/// As many re-exports as are followed from one name, one behind the other.
+const MOST_STEPS: usize = 8;
+/// As many files as are looked into for one name: modules that import all names of each other make a
+/// tree of ways.
+const MOST_LOOKS: usize = 200;
+
+/// The files by their modules: those that are known, or those that can be.
+pub(super) trait Modules {
+    /// How the facts of a file are held while more files may come in.
+    type Held: Deref<Target = Facts>;
+
+    /// What a file says.
+    fn facts(&self, file: usize) -> Self::Held;
+
+    /// The number of the file of a module, by its dotted name.
+    fn module(&mut self, name: &str) -> Option<usize>;
+}
+
+/// The piece that a dotted name means, seen from a file; `:name` is one of its own.
+pub(super) fn definition(modules: &mut impl Modules, file: usize, path: &str) -> Definition {
+    resolve(modules, file, path, MOST_STEPS, &mut { MOST_LOOKS })
+}
+
+/// Files that are all there.
+pub(super) struct LoadedModules<'f> {
+    pub(super) files: &'f [File],
+    /// The numbers of the files by their modules.
+    modules: &'f HashMap<String, Option<usize>>,
+    /// Where the names of all modules begin.
+    roots: HashSet<&'f str>,
+}
+
+impl<'f> LoadedModules<'f> {
+    /// Some files, with their numbers by their modules.
+    pub(super) fn of(files: &'f [File], modules: &'f HashMap<String, Option<usize>>) -> Self {
+        let roots = modules.keys().map(|module| dotted::first(module)).collect();
+        Self { files, modules, roots }
+    }
+
+    /// Whether a path may mean something in one of them.
+    pub(super) fn may_hold(&self, path: &str) -> bool {
+        path.starts_with(':') || self.roots.contains(dotted::first(path))
+    }
+}
+
+impl<'f> Modules for &LoadedModules<'f> {
+    type Held = &'f Facts;
+
+    fn facts(&self, file: usize) -> Self::Held {
+        &self.files[file].facts
+    }
+
+    fn module(&mut self, name: &str) -> Option<usize> {
+        self.modules.get(name).copied().flatten()
+    }
+}
+
+fn resolve(
+    modules: &mut impl Modules,
+    file: usize,
+    path: &str,
+    steps: usize,
+    looks: &mut usize,
+) -> Definition {
+    if steps == 0 || *looks == 0 {
+        return None;
+    }
+    *looks -= 1;
+    if let Some(name) = path.strip_prefix(':') {
+        return within(modules, file, name, steps, looks);
+    }
+    let mut end = path.len();
+    while let Some(dot) = path[..end].rfind('.') {
+        if let Some(number) = modules.module(&path[..dot]) {
+            let rest = &path[dot + 1..];
+            let name = dotted::first(rest);
+            return within(modules, number, name, steps, looks);
+        }
+        end = dot;
+    }
+    None
+}
+
+fn within(
+    modules: &mut impl Modules,
+    file: usize,
+    name: &str,
+    steps: usize,
+    looks: &mut usize,
+) -> Definition {
+    let facts = modules.facts(file);
+    if let Some(at) = facts.named(name) {
+        return Some((file, at));
+    }
+    if let Some(path) = facts.exports.of_name(name) {
+        return resolve(modules, file, path, steps - 1, looks);
+    }
+    let mut stars = facts.stars.iter();
+    stars.find_map(|star| resolve(modules, file, &dotted::join(star, name), steps - 1, looks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Modules that all import all names of each other.
+    struct Tangle(Vec<Facts>, usize);
+
+    impl Modules for Tangle {
+        type Held = std::sync::Arc<Facts>;
+
+        fn facts(&self, file: usize) -> Self::Held {
+            std::sync::Arc::new(self.0[file].clone())
+        }
+
+        fn module(&mut self, name: &str) -> Option<usize> {
+            self.1 += 1;
+            name.strip_prefix('m')?.parse().ok()
+        }
+    }
+
+    #[test]
+    fn star_import_cycles_terminate() {
+        let stars: Vec<String> = (0..12).map(|number| format!("m{number}")).collect();
+        let file = || Facts { stars: stars.clone(), ..Facts::default() };
+        let mut tangle = Tangle((0..12).map(|_| file()).collect(), 0);
+        assert_eq!(definition(&mut tangle, 0, ":nowhere"), None);
+        assert!(tangle.1 <= MOST_LOOKS, "{}", tangle.1);
+    }
+}

@@ -1,0 +1,169 @@
+//! The torch_npu that operators are classified for, and the reason of the selection.
+
+use serde_json::{Value, json};
+
+use base::text::Text;
+use data::sentence;
+use machine::collect::installed;
+use machine::sysroot::Sysroot;
+
+use crate::ops::installed::{FoundInstallation, KernelSource, read_site};
+use crate::ops::tables::Column;
+use crate::ops::{Match, Tables, Target};
+
+/// The selected torch_npu.
+pub struct SelectedRelease {
+    /// Its version in findings.
+    pub version: String,
+    /// Its column in the tables; for an installation, the source of facts that its files lack.
+    pub target: Target,
+    /// The description in the overview of a report.
+    pub description: Text,
+    /// The registrations of an installation.
+    pub installation: Option<FoundInstallation<'static>>,
+    /// The path of the installation.
+    pub path: String,
+    from: &'static str,
+}
+
+impl SelectedRelease {
+    /// Selects the release that the user names.
+    ///
+    /// # Errors
+    ///
+    /// With the sentence that names the known releases, if no table fits.
+    pub fn named(version: &str, tables: &'static Tables) -> Result<Self, String> {
+        let target = Target::asked(tables, version)?;
+        let description = sentence("ops_target_asked", &[("version", version.to_owned())]);
+        let (version, path) = (version.to_owned(), String::new());
+        Ok(Self { version, target, description, installation: None, path, from: "--torch-npu" })
+    }
+
+    /// Selects the installation that the Python of a machine imports.
+    ///
+    /// # Errors
+    ///
+    /// With the sentence that names the reason, if it is missing or unreadable.
+    pub fn installed(machine: &Sysroot, tables: &'static Tables) -> Result<Self, String> {
+        let there = installed(machine, "torch-npu");
+        let (version, dir) = there.ok_or_else(|| {
+            "no torch_npu is installed where this machine's Python would find it; name its \
+             directory or its wheel: `--installed=PATH`"
+                .to_owned()
+        })?;
+        let found = read_site(machine, &dir, true, tables)?;
+        Ok(Self::installation(found, Some(version), dir))
+    }
+
+    /// Selects the installation that the Python of a machine imports, or else the newest release
+    /// with wheels.
+    ///
+    /// # Errors
+    ///
+    /// With the reason, if the tables contain no such release.
+    pub fn detect(machine: &Sysroot, tables: &'static Tables) -> Result<Self, String> {
+        if let Some((version, dir)) = installed(machine, "torch-npu") {
+            // The tables replace unreadable files.
+            if let Ok(found) = read_site(machine, &dir, false, tables) {
+                return Ok(Self::installation(found, Some(version), dir));
+            }
+            if let Some(target) = Target::find(tables, &version) {
+                let args = [("version", version.clone()), ("dir", dir.clone())];
+                let description = sentence("ops_target_found", &args);
+                let from = "installed";
+                return Ok(Self {
+                    version,
+                    target,
+                    description,
+                    installation: None,
+                    path: dir,
+                    from,
+                });
+            }
+        }
+        let target = Target::newest(tables).ok_or("the tables name no wheel")?;
+        let column = &tables.columns[target.column];
+        let version = format!("{}-{}", column.torch, column.release);
+        let target = Target::find(tables, &version).ok_or("the newest release has a table")?;
+        let description = sentence("ops_target_newest", &[("version", version.clone())]);
+        Ok(Self {
+            version,
+            target,
+            description,
+            installation: None,
+            path: String::new(),
+            from: "newest",
+        })
+    }
+
+    /// Selects an installation that was read; the version is that of its metadata if `version` is
+    /// missing.
+    pub fn installation(
+        found: FoundInstallation<'static>,
+        version: Option<String>,
+        path: String,
+    ) -> Self {
+        let installed = &found.installed;
+        let version = version.or_else(|| installed.version.clone());
+        let version = version.unwrap_or_else(|| "?".to_owned());
+        let args = [
+            ("version", version.clone()),
+            ("dir", path.clone()),
+            ("kernels", installed.kernels.aten.len().to_string()),
+            ("custom", installed.kernels.custom.len().to_string()),
+        ];
+        let key = match installed.evidence {
+            KernelSource::Files => "ops_target_files",
+            KernelSource::Library => "ops_target_library",
+        };
+        let target = installed.target.clone();
+        let description = sentence(key, &args);
+        Self { version, target, description, installation: Some(found), path, from: "installed" }
+    }
+
+    /// Returns the sources of the classification, in one line.
+    pub fn provenance(&self, column: &Column) -> String {
+        let table = format!("torch {}, torch_npu {}", column.torch, column.release);
+        match self.installation.as_ref().map(|found| &found.installed) {
+            None => table,
+            Some(installed) => {
+                let files = match installed.evidence {
+                    KernelSource::Files => "registration files",
+                    KernelSource::Library => "library",
+                };
+                let generic = if installed.generic.is_some() { " and of PyTorch" } else { "" };
+                format!("{files} of torch_npu {}{generic}; else {table}", self.version)
+            }
+        }
+    }
+
+    /// Returns the JSON of the report.
+    pub fn json(&self, column: &Column) -> Value {
+        let mut target = json!({
+            "torch_npu": self.version,
+            "from": self.from,
+            "table": {
+                "torch": column.torch,
+                "release": column.release,
+                "match": match self.target.how {
+                    Match::Wheel => "wheel",
+                    Match::Release => "release",
+                    Match::Nearest => "nearest",
+                },
+            },
+        });
+        if let Some(found) = &self.installation {
+            let installed = &found.installed;
+            target["installed"] = json!({
+                "path": self.path,
+                "torch": installed.torch,
+                "evidence": installed.evidence,
+                "kernels": installed.kernels.aten.len(),
+                "custom": installed.kernels.custom.len(),
+                "native_functions": installed.generic.is_some(),
+                "missing_in_library": found.missing,
+            });
+        }
+        target
+    }
+}

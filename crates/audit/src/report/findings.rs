@@ -1,0 +1,263 @@
+//! Findings about unread inputs, operators and data types.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+
+use base::chip::ChipFamily;
+use base::report::{Evidence, RawFinding, Report};
+use data::Catalog;
+use data::sentence;
+
+use super::input::{AuditTarget, AuditedInput, evidence_at};
+use super::{hint_findings, releases};
+use crate::cann::Cann;
+use crate::class::SupportClass;
+use crate::classify::ClassifiedOperator;
+use crate::environment::TargetEnvironment;
+use crate::inputs::Unread;
+use crate::kernel_limits::Limit;
+use crate::model::Format;
+use crate::release::SelectedRelease;
+use crate::unreadable::Unreadable;
+
+/// Names that are listed in one sentence.
+const MOST_NAMES: usize = 12;
+/// Places of one operator that a finding shows.
+const MOST_PLACES: usize = 8;
+
+/// Reports unread inputs: an error for a file named on the command line, a warning for one found in a
+/// directory. Either makes the result inconclusive.
+pub(super) fn unread(report: &mut Report, unread: &[Unread]) {
+    for Unread { path, why, named } in unread {
+        let level = if *named { RawFinding::error } else { RawFinding::warning };
+        let message = match why {
+            Unreadable::Io(error) if error.kind() == ErrorKind::PermissionDenied => "denied",
+            Unreadable::Io(_) => "failed",
+            Unreadable::Damaged { .. } | Unreadable::Empty | Unreadable::Zeros(_) => "damaged",
+            Unreadable::TooLarge { .. } | Unreadable::TooMany { .. } => "too_large",
+            _ => "unreadable",
+        };
+        let found = level("OPS-READ", message).arg("path", path).arg("detail", why.to_string());
+        report.findings.push(Catalog::builtin().resolve(found.evidence(Evidence::file(path))));
+    }
+    if !unread.is_empty() {
+        let n = unread.len().to_string();
+        report.no_verdict.push(sentence("ops_unread", &[("n", n)]));
+    }
+}
+
+/// Reports an installation whose library lacks operators of its registration files.
+pub(super) fn installation(report: &mut Report, release: &SelectedRelease) {
+    let missing = release.installation.as_ref().and_then(|found| found.missing.as_ref());
+    let Some(missing) = missing.filter(|missing| !missing.is_empty()) else { return };
+    let found = Found::warning("OPS-INSTALL", "library")
+        .arg("path", release.path.clone())
+        .arg("count", missing.len().to_string())
+        .arg("names", some_of(missing.iter().map(String::as_str)));
+    let found = found.evidence(Evidence::file(release.path.clone()));
+    report.findings.push(Catalog::builtin().resolve(found));
+}
+
+/// Lists the first names in one line.
+fn some_of<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = names.len() > MOST_NAMES;
+    let mut said = names.take(MOST_NAMES).collect::<Vec<_>>().join(", ");
+    if more {
+        said.push_str(", …");
+    }
+    said
+}
+
+pub(super) fn findings(
+    report: &mut Report,
+    read: &[AuditedInput],
+    place: &AuditTarget<'_>,
+    against: TargetEnvironment<'_>,
+) {
+    let version = &place.release.version;
+    let mut found: Vec<Found> = Vec::new();
+    // One operator is one finding, however many inputs use it.
+    let mut by_name: BTreeMap<String, Vec<(&AuditedInput, &ClassifiedOperator)>> = BTreeMap::new();
+    for input in read {
+        for judged in &input.judged {
+            by_name.entry(judged.op.to_string()).or_default().push((input, judged));
+        }
+    }
+    let mut unknown = Vec::new();
+    for (name, all) in &by_name {
+        // A better class in one input does not improve the class in another.
+        let worst = all.iter().map(|(_, judged)| judged.class).max();
+        let uses: Vec<_> =
+            all.iter().copied().filter(|(_, judged)| Some(judged.class) == worst).collect();
+        let (input, judged) = uses[0];
+        let about = |id, message, level: Level| {
+            let count: u64 = uses.iter().map(|(_, judged)| judged.used.count).sum();
+            let mut found = level(id, message)
+                .arg("op", name)
+                .arg("count", count.to_string())
+                .arg("version", version.clone());
+            for (input, judged) in &uses {
+                for place in places(input, judged) {
+                    found = found.evidence(place);
+                }
+            }
+            for leaf in &judged.through {
+                found = found.evidence(Evidence::data("registrations").value(leaf));
+            }
+            found
+        };
+        // An operator without kernel, with the releases that have one.
+        let missing = |id, level: Level| {
+            let elsewhere = releases::releases(judged, against.tables).join("; ");
+            let message = if elsewhere.is_empty() { "none" } else { "later" };
+            about(id, message, level).arg("releases", elsewhere)
+        };
+        match judged.class {
+            SupportClass::Native
+            | SupportClass::Composed
+            | SupportClass::PartlyKnown
+            | SupportClass::Setup => {}
+            SupportClass::Unknown => unknown.push(name.as_str()),
+            SupportClass::Host => found.push(about("OPS-HOST", "always", Found::info)),
+            SupportClass::Observed => found.push(about("OPS-OBSERVED", "fixed", Found::info)),
+            SupportClass::AiCpu | SupportClass::Restricted | SupportClass::NeedsCann => {
+                found.push(limited(judged, place, &about));
+            }
+            SupportClass::Depends => {
+                let through = judged.through.join(", ");
+                found.push(about("OPS-DEPENDS", "some", RawFinding::info).arg("through", through));
+            }
+            SupportClass::Fallback => found.push(missing("OPS-FALLBACK", Found::warning)),
+            SupportClass::Unsupported if input.model.format == Format::Onnx => {
+                let opset = input.model.opsets.get("onnx").copied().unwrap_or_default();
+                found.push(
+                    about("OPS-UNSUPPORTED", "onnx", RawFinding::error)
+                        .arg("opset", opset.to_string()),
+                );
+            }
+            SupportClass::Unsupported => found.push(missing("OPS-UNSUPPORTED", Found::error)),
+        }
+    }
+    if !unknown.is_empty() {
+        let names = some_of(unknown.iter().copied());
+        let count = unknown.len().to_string();
+        found
+            .push(RawFinding::info("OPS-UNKNOWN", "names").arg("names", names).arg("count", count));
+    }
+    found.extend(dtypes(read, against.chip));
+    found.extend(hint_findings::findings(read, against.chip));
+    report.findings.extend(found.into_iter().map(|found| Catalog::builtin().resolve(found)));
+}
+
+/// Returns the places of an operator: each line of sources, the first place of other inputs.
+fn places(input: &AuditedInput, judged: &ClassifiedOperator) -> Vec<Evidence> {
+    let used = &judged.used;
+    if input.model.format == Format::Python {
+        return used.places.iter().take(MOST_PLACES).map(evidence_at).collect();
+    }
+    let mut said = used.count.to_string();
+    if let Some(place) = used.places.first() {
+        said = format!("{said} at {place}");
+    }
+    if judged.class == SupportClass::Fallback && used.bytes > 0 {
+        let bytes = human_bytes(used.bytes);
+        said = format!("{said}; copies {bytes} between host and device");
+    }
+    if used.fell_back > 0 {
+        said = format!("{said}; shown {} times to run on the CPU", used.fell_back);
+    }
+    vec![Evidence::file(input.path.clone()).value(said)]
+}
+
+/// Formats a size with the largest unit that is not larger than it: `1.50 KiB`.
+#[expect(clippy::cast_precision_loss, reason = "two decimals are shown")]
+fn human_bytes(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let mut size = bytes as f64 / 1024.0;
+    let mut unit = 0;
+    while size >= 1024.0 && unit + 1 < UNITS.len() {
+        size /= 1024.0;
+        unit += 1;
+    }
+    format!("{size:.2} {}", UNITS[unit])
+}
+
+/// A finding of some severity.
+type Level = fn(&'static str, &'static str) -> RawFinding;
+
+/// A kernel that is release and may not run as it should.
+fn limited(
+    judged: &ClassifiedOperator,
+    place: &AuditTarget<'_>,
+    about: &dyn Fn(&'static str, &'static str, Level) -> Found,
+) -> Found {
+    match &judged.limit {
+        Some(Limit::Dtype { function, argument, dtype, allowed, release }) => {
+            about("OPS-LIMIT", "dtype", RawFinding::warning)
+                .arg("function", *function)
+                .arg("argument", *argument)
+                .arg("dtype", dtype.clone())
+                .arg("allowed", allowed.join(", "))
+                .arg("release", *release)
+        }
+        Some(Limit::Chip { function, allowed, release }) => {
+            about("OPS-LIMIT", "chip", RawFinding::info)
+                .arg("function", *function)
+                .arg("chip", place.chip.map_or("", ChipFamily::label))
+                .arg("allowed", allowed.join(", "))
+                .arg("release", *release)
+        }
+        Some(Limit::Missing { functions, graph }) => {
+            let message = if *graph { "graph" } else { "none" };
+            let level = if *graph { RawFinding::warning } else { RawFinding::error };
+            about("OPS-CANN", message, level)
+                .arg("functions", functions.join(", "))
+                .arg("cann", place.cann.map_or("", Cann::name).to_owned())
+        }
+        Some(Limit::AiCpu { dtype: Some(dtype) }) => {
+            about("OPS-AICPU", "dtype", RawFinding::info).arg("dtype", dtype.clone())
+        }
+        Some(Limit::AiCpu { dtype: None }) => about("OPS-AICPU", "only", Found::info),
+        // Reported by the log itself.
+        None => about("OPS-AICPU", "said", Found::info),
+    }
+}
+
+/// Reports bfloat16 on a chip without it: `IsBF16Supported` of torch_npu requires 910B or later.
+fn dtypes(read: &[AuditedInput], chip: Option<ChipFamily>) -> Vec<Found> {
+    let Some(chip @ (ChipFamily::A910 | ChipFamily::A310P | ChipFamily::A310)) = chip else {
+        return Vec::new();
+    };
+    let with = read.iter().filter_map(|input| Some((input, *input.model.dtypes.get("bfloat16")?)));
+    with.map(|(input, count)| {
+        RawFinding::error("OPS-DTYPE", "bf16")
+            .arg("path", input.path.clone())
+            .arg("count", count.to_string())
+            .arg("chip", chip.label())
+            .evidence(Evidence::file(input.path.clone()).value(format!("bfloat16: {count}")))
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_binary_units() {
+        let cases = [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1.00 KiB"),
+            (1536, "1.50 KiB"),
+            (3 << 20, "3.00 MiB"),
+            (u64::MAX, "16.00 EiB"),
+        ];
+        for (bytes, text) in cases {
+            assert_eq!(human_bytes(bytes), text);
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Builds the report of an audit: overview, tables, findings and JSON data.
+
+mod api_limits;
+mod findings;
+mod hint_findings;
+mod input;
+mod releases;
+mod suggestions;
+
+use serde_json::json;
+
+use base::chip::ChipFamily;
+use base::report::{Report, Table};
+use base::text::Text;
+use data::{sentence, words};
+
+use self::input::{AuditTarget, AuditedInput, attention};
+use crate::cann::Cann;
+use crate::class::SupportClass;
+use crate::classify::{ClassifiedOperator, classify};
+use crate::documented_limits::limited_apis;
+use crate::environment::{CannFunctions, TargetEnvironment};
+use crate::inputs::{Directory, Inputs, Unread};
+use crate::ops::dispatch::{Registrations, Shipped};
+use crate::ops::documents::Documents;
+use crate::ops::{Match, Tables};
+use crate::place::Place;
+use crate::release::SelectedRelease;
+
+pub use self::suggestions::ChangedSource;
+
+/// The target and the contents of a report.
+pub struct Request<'a> {
+    /// The subject of the report.
+    pub subject: String,
+    /// The torch_npu.
+    pub release: &'a SelectedRelease,
+    /// The chip, if it is known.
+    pub chip: Option<ChipFamily>,
+    /// The CANN, if it is known.
+    pub cann: Option<&'a Cann>,
+    /// The data type of untyped inputs.
+    pub dtype: Option<&'a str>,
+    /// Tables list all operators and APIs.
+    pub all: bool,
+    /// The report lists the releases that have a kernel.
+    pub all_versions: bool,
+    /// The report suggests fused operators.
+    pub suggest: bool,
+    /// The report contains the data of all operators.
+    pub data: bool,
+}
+
+/// Classifies all operators of the inputs and returns the report, with the sources that suggestions
+/// change.
+///
+/// # Errors
+///
+/// With the reason, if no input was read.
+pub fn build(
+    request: &Request<'_>,
+    inputs: Inputs,
+    tables: &'static Tables,
+) -> Result<(Report, Vec<ChangedSource>), String> {
+    let Request { release, chip, cann, .. } = *request;
+    let shipped = Shipped { tables, target: &release.target };
+    let registered: &dyn Registrations = match &release.installation {
+        Some(found) => &found.installed,
+        None => &shipped,
+    };
+    let against = TargetEnvironment {
+        registered,
+        tables,
+        target: &release.target,
+        chip,
+        cann: cann.map(|cann| cann as &dyn CannFunctions),
+        dtype: request.dtype,
+    };
+    let mut report = Report::new("audit-ops", request.subject.clone());
+    let column = &tables.columns[release.target.column];
+    let documents = Documents::of(column.torch, column.release);
+    if inputs.read.is_empty() {
+        return Err(nothing(&inputs));
+    }
+    findings::unread(&mut report, &inputs.unread);
+    let read: Vec<AuditedInput> = inputs
+        .read
+        .into_iter()
+        .map(|(path, model)| {
+            let limited = || documents.map(|documents| limited_apis(&model, documents, against));
+            let judged = || classify(&model, against);
+            // Models are small and contain no API calls.
+            let (judged, documented) =
+                if model.apis.is_empty() { (judged(), None) } else { rayon::join(judged, limited) };
+            AuditedInput { judged, documented: documented.unwrap_or_default(), path, model }
+        })
+        .collect();
+    report.notes.extend(inputs.directories.iter().map(of_directory));
+    let cut = inputs.directories.iter().filter(|dir| dir.cut);
+    let cut = cut.map(|dir| sentence("ops_note_directory_cut", &[("path", dir.path.clone())]));
+    report.no_verdict.extend(cut);
+    let place = AuditTarget { release, chip, cann, documents };
+    tell(&mut report, &read, &place, tables, request);
+    if request.data {
+        data(&mut report, &read, &place, tables, request.all_versions);
+    }
+    findings::installation(&mut report, release);
+    findings::findings(&mut report, &read, &place, against);
+    if let Some(documents) = documents {
+        api_limits::findings(&mut report, &read, documents.name, chip);
+    }
+    let changed = if request.suggest {
+        suggestions::suggest(&mut report, &read, against)
+    } else {
+        Vec::new()
+    };
+    // Dropping the data of a large tree is slow, so it happens in the background.
+    rayon::spawn(move || drop(read));
+    Ok((report, changed))
+}
+
+fn tell(
+    report: &mut Report,
+    read: &[AuditedInput],
+    place: &AuditTarget<'_>,
+    tables: &Tables,
+    request: &Request<'_>,
+) {
+    let release = place.release;
+    let column = &tables.columns[release.target.column];
+    report.overview.push((words("ops_label_target"), release.description.clone()));
+    if release.installation.is_none() && release.target.how == Match::Nearest {
+        let args = [("release", column.release.to_owned()), ("torch", column.torch.to_owned())];
+        report.overview.push((Text::same(""), sentence("ops_target_nearest", &args)));
+    }
+    if let Some(chip) = place.chip {
+        report.overview.push((words("verify_chip"), Text::same(chip.label())));
+    }
+    if let Some(cann) = place.cann {
+        report.overview.push((words("ops_label_cann"), cann.description()));
+    }
+    for input in read {
+        report.overview.push((words("ops_label_input"), describe(input)));
+        for (what, text) in &input.model.says {
+            let said = Text::same(text.clone());
+            report.overview.push((words(&format!("ops_says_{what}")), said));
+        }
+        for note in &input.model.notes {
+            let key =
+                serde_json::to_value(note).ok().and_then(|key| key.as_str().map(str::to_owned));
+            let key = format!("ops_note_{}", key.unwrap_or_default());
+            let said = sentence(&key, &[("path", input.path.clone())]);
+            if note.is_gap() { report.no_verdict.push(said) } else { report.notes.push(said) }
+        }
+    }
+    if read.iter().all(|input| input.judged.is_empty()) {
+        report.no_verdict.push(words("ops_no_operators"));
+    }
+    if let Some(share) = share(read) {
+        report.overview.push((words("ops_label_operators"), share));
+        report.notes.push(words("ops_note_limits"));
+    }
+    report.tables.extend(operators(read, request.all));
+    if request.all {
+        report.tables.extend(api_limits::table(read));
+    }
+    if request.all_versions {
+        report.tables.extend(releases::table(read, tables));
+    }
+    report.provenance.push(("operators".to_owned(), release.provenance(column)));
+}
+
+/// Adds the data of the JSON report: all operators with all places. Building it takes longer than the
+/// rest of the report for a large tree.
+fn data(
+    report: &mut Report,
+    read: &[AuditedInput],
+    place: &AuditTarget<'_>,
+    tables: &Tables,
+    all_versions: bool,
+) {
+    let column = &tables.columns[place.release.target.column];
+    report.extra.insert("target".to_owned(), place.json(column));
+    let inputs: Vec<_> = read
+        .iter()
+        .map(|input| {
+            let mut row = serde_json::to_value(&input.model).unwrap_or_default();
+            if let Some(row) = row.as_object_mut() {
+                row.insert("path".to_owned(), json!(input.path));
+                row.insert("operators".to_owned(), json!(input.judged));
+                if !input.documented.is_empty() {
+                    row.insert("apis".to_owned(), json!(input.documented));
+                }
+            }
+            row
+        })
+        .collect();
+    report.extra.insert("inputs".to_owned(), json!(inputs));
+    if all_versions {
+        let all: serde_json::Map<_, _> = attention(read)
+            .map(|judged| (judged.op.to_string(), json!(releases::releases(judged, tables))))
+            .collect();
+        report.extra.insert("releases".to_owned(), json!(all));
+    }
+}
+
+/// Returns the reason why no input was read.
+fn nothing(inputs: &Inputs) -> String {
+    let escaped = base::text::escape_line;
+    if let Some(Unread { path, why, .. }) = inputs.unread.first() {
+        let rest = inputs.unread.len() - 1;
+        let more = if rest > 0 { format!(" (and {rest} more)") } else { String::new() };
+        return format!("cannot audit `{}`: {why}{more}", escaped(path));
+    }
+    let Some(dir) = inputs.directories.first() else {
+        return "there is nothing to audit".to_owned();
+    };
+    format!(
+        "there is nothing to audit in `{}`: {} files of no known format, {} pickles of torch.save \
+         (never unpickled: export the model with torch.export)",
+        escaped(&dir.path),
+        dir.other,
+        dir.pickles
+    )
+}
+
+/// Returns the note about skipped files of a directory.
+fn of_directory(dir: &Directory) -> Text {
+    let args = [
+        ("path", dir.path.clone()),
+        ("audited", dir.audited.to_string()),
+        ("other", dir.other.to_string()),
+        ("pickles", dir.pickles.to_string()),
+    ];
+    sentence("ops_note_directory", &args)
+}
+
+fn describe(input: &AuditedInput) -> Text {
+    let format = serde_json::to_value(input.model.format).ok();
+    let format =
+        format.and_then(|name| name.as_str().map(|name| words(&format!("ops_format_{name}"))));
+    let format = format.unwrap_or_else(|| Text::same(""));
+    let uses: u64 = input.judged.iter().map(|judged| judged.used.count).sum();
+    let key = if input.model.torch.is_some() { "ops_input_torch" } else { "ops_input" };
+    let fill = |format: &str| {
+        sentence(
+            key,
+            &[
+                ("path", input.path.clone()),
+                ("format", format.to_owned()),
+                ("torch", input.model.torch.clone().unwrap_or_default()),
+                ("operators", input.judged.len().to_string()),
+                ("uses", uses.to_string()),
+            ],
+        )
+    };
+    Text { en: fill(&format.en).en, zh: fill(&format.zh).zh }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "whole percent are shown")]
+/// Returns the share of uses, and of the time if it is known, that runs on the device.
+fn share(read: &[AuditedInput]) -> Option<Text> {
+    let all = || read.iter().flat_map(|input| &input.judged);
+    let good = |judged: &&ClassifiedOperator| judged.class <= SupportClass::Composed;
+    let count = |judged: &ClassifiedOperator| judged.used.count;
+    let uses: u64 = all().map(count).sum();
+    if uses == 0 {
+        return None;
+    }
+    let time = |judged: &ClassifiedOperator| judged.used.micros.unwrap_or_default();
+    let whole: f64 = all().map(time).sum();
+    let share = percent(all().filter(good).map(count).sum::<u64>() as f64, uses as f64);
+    let mut args = vec![("share", share), ("uses", uses.to_string())];
+    if whole > 0.0 {
+        args.push(("time", percent(all().filter(good).map(time).sum(), whole)));
+        return Some(sentence("ops_share_time", &args));
+    }
+    Some(sentence("ops_share", &args))
+}
+
+/// Formats a share in whole percent; 0 and 100 mean exactly none and all.
+fn percent(part: f64, whole: f64) -> String {
+    let exact = part / whole * 100.0;
+    let shown =
+        if part <= 0.0 || part >= whole { exact.round() } else { exact.round().clamp(1.0, 99.0) };
+    format!("{shown} %")
+}
+
+/// Returns the first place of an operator.
+fn first_place(judged: &ClassifiedOperator) -> String {
+    judged.used.places.first().map_or_else(String::new, Place::to_string)
+}
+
+fn operators(read: &[AuditedInput], all: bool) -> Option<Table> {
+    let rows: Vec<Vec<Text>> = read
+        .iter()
+        .flat_map(|input| &input.judged)
+        .filter(|judged| all || judged.class > SupportClass::PartlyKnown)
+        .map(|judged| {
+            vec![
+                Text::same(judged.op.to_string()),
+                words(judged.class.word()),
+                Text::same(judged.used.count.to_string()),
+                Text::same(judged.through.join(", ")),
+                Text::same(first_place(judged)),
+            ]
+        })
+        .collect();
+    let head = [
+        "ops_head_operator",
+        "ops_head_class",
+        "ops_head_uses",
+        "ops_head_through",
+        "ops_head_place",
+    ];
+    (!rows.is_empty()).then(|| Table {
+        title: words(if all { "ops_table_all" } else { "ops_table" }),
+        head: head.map(words).to_vec(),
+        rows,
+    })
+}

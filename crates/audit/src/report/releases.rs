@@ -1,0 +1,111 @@
+//! The releases and wheels of torch_npu that have a kernel for operators without one.
+
+use base::report::Table;
+use base::text::Text;
+use data::words;
+
+use super::input::{AuditedInput, attention};
+use crate::classify::ClassifiedOperator;
+use crate::ops::Tables;
+use crate::ops::tables::{Column, Origin};
+
+/// The table of `--all-versions`.
+pub(super) fn table(read: &[AuditedInput], tables: &Tables) -> Option<Table> {
+    let mut rows: Vec<Vec<Text>> = attention(read)
+        .filter(|judged| judged.op.namespace == "aten" || judged.op.namespace == "npu")
+        .map(|judged| {
+            let releases = releases(judged, tables);
+            let said = if releases.is_empty() {
+                words("ops_no_release")
+            } else {
+                Text::same(releases.join("; "))
+            };
+            vec![Text::same(judged.op.to_string()), said]
+        })
+        .collect();
+    rows.dedup();
+    (!rows.is_empty()).then(|| Table {
+        title: words("ops_table_versions"),
+        head: ["ops_head_operator", "ops_head_releases"].map(words).to_vec(),
+        rows,
+    })
+}
+
+/// The releases in which what decides about an operator has a kernel, by version of PyTorch:
+/// `2.1.0: 6.0.rc3–7.2.0`; where it is missing in between, from gap to gap. Of the wheels whose
+/// registrations are known, those that have it where the last release has not: `2.9.0: 2.9.0.post9`.
+pub(super) fn releases(judged: &ClassifiedOperator, tables: &Tables) -> Vec<String> {
+    let own = vec![judged.op.to_string()];
+    let names = if judged.through.is_empty() { &own } else { &judged.through };
+    let runs = names.iter().map(|name| match name.split_once("::") {
+        Some(("npu", name)) => tables.custom(name),
+        Some((_, name)) => tables.kernel(name),
+        None => None,
+    });
+    let Some(runs) = runs.collect::<Option<Vec<_>>>() else { return Vec::new() };
+    let there = |at: usize| runs.iter().all(|runs| runs.at(at).is_some());
+    let columns: Vec<(&Column, bool)> =
+        tables.columns.iter().enumerate().map(|(at, column)| (column, there(at))).collect();
+    let same_torch = columns.chunk_by(|a, b| a.0.torch == b.0.torch);
+    same_torch.filter_map(of_torch).collect()
+}
+
+/// Those of one version of PyTorch; nothing if none has it.
+fn of_torch(columns: &[(&Column, bool)]) -> Option<String> {
+    let release = |column: &Column| {
+        column.origin == Origin::Release
+            && !column.release.starts_with("branch")
+            && column.release != "master"
+    };
+    let of_releases: Vec<(&Column, bool)> =
+        columns.iter().filter(|(column, _)| release(column)).copied().collect();
+    let runs = of_releases.chunk_by(|a, b| a.1 == b.1).filter(|run| run[0].1);
+    let mut said: Vec<String> = runs
+        .map(|run| match run {
+            [(first, _), .., (last, _)] => format!("{}–{}", first.release, last.release),
+            [(one, _)] => one.release.to_owned(),
+            [] => String::new(),
+        })
+        .collect();
+    if of_releases.last().is_none_or(|(_, there)| !there) {
+        let wheels =
+            columns.iter().filter(|(column, there)| *there && column.origin == Origin::Wheel);
+        said.extend(wheels.map(|(column, _)| column.release.to_owned()));
+    }
+    let (column, _) = columns.first()?;
+    (!said.is_empty()).then(|| format!("{}: {}", column.torch, said.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(origin: Origin, release: &'static str) -> Column {
+        Column { origin, torch: "2.9.0", release, wheels: vec![], cann: vec![], date: None }
+    }
+
+    #[test]
+    fn lists_release_gaps_and_wheels() {
+        let released = ["7.3.0", "26.0.0", "26.0.1", "26.1.0"];
+        let said = |there: [bool; 6]| {
+            let mut columns: Vec<Column> =
+                released.iter().map(|name| column(Origin::Release, name)).collect();
+            columns.push(column(Origin::Release, "master"));
+            columns.push(column(Origin::Wheel, "2.9.0.post9"));
+            of_torch(&columns.iter().zip(there).collect::<Vec<_>>())
+        };
+        let text = |said: &str| Some(said.to_owned());
+        assert_eq!(said([false; 6]), None);
+        assert_eq!(said([true; 6]), text("2.9.0: 7.3.0–26.1.0"));
+        assert_eq!(
+            said([true, false, true, true, true, true]),
+            text("2.9.0: 7.3.0, 26.0.1–26.1.0")
+        );
+        // A wheel that was built later than the last release.
+        assert_eq!(said([false, false, false, false, true, true]), text("2.9.0: 2.9.0.post9"));
+        assert_eq!(
+            said([true, true, false, false, false, true]),
+            text("2.9.0: 7.3.0–26.0.0, 2.9.0.post9")
+        );
+    }
+}

@@ -1,0 +1,213 @@
+//! `--suggest`: fused operators that the release and the chip have, with the change of the source.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+use serde_json::json;
+
+use base::report::{Evidence, Found, Report, Table};
+use base::text::Text;
+use data::Catalog;
+use data::words;
+
+use super::input::AuditedInput;
+use crate::environment::TargetEnvironment;
+use crate::ops::table_text;
+use crate::python;
+use crate::source_notes::Suggestion;
+
+/// Places of one pattern that a finding shows.
+const MOST_PLACES: usize = 8;
+
+/// Adds what could be fused to a report.
+///
+/// Returns the sources that the written-out suggestions change.
+pub(super) fn suggest(
+    report: &mut Report,
+    read: &[AuditedInput],
+    against: TargetEnvironment<'_>,
+) -> Vec<ChangedSource> {
+    let mut by_rule: BTreeMap<&'static str, Vec<(&Suggestion, &str)>> = BTreeMap::new();
+    for (suggestion, path) in read.iter().flat_map(|input| &input.model.suggestions) {
+        by_rule.entry(suggestion.rule).or_default().push((suggestion, path));
+    }
+    let mut rows = Vec::new();
+    let mut all = Vec::new();
+    let mut edits: BTreeMap<&str, Vec<Edit>> = BTreeMap::new();
+    for (rule, places) in by_rule {
+        let Some((operator, first)) = operator(rule, against) else { continue };
+        let mut found = RawFinding::info("OPS-FUSE", rule)
+            .arg("op", operator)
+            .arg("count", places.len().to_string());
+        for (suggestion, path) in places.iter().take(MOST_PLACES) {
+            found = found.evidence(Evidence::file(*path).line(suggestion.line));
+        }
+        report.findings.push(Catalog::builtin().resolve(found));
+        for (suggestion, path) in places {
+            let place = format!("{path}:{}", suggestion.line);
+            // What was written out is for the first operator of the pattern.
+            let after = suggestion.after.as_ref().filter(|_| first);
+            all.push(json!({
+                "pattern": rule, "operator": operator, "place": place,
+                "before": suggestion.before, "after": after,
+            }));
+            if let Some(after) = after {
+                edits.entry(path).or_default().push(Edit {
+                    range: suggestion.range.clone(),
+                    text: after.clone(),
+                    before: suggestion.before.clone(),
+                });
+                let cells = [&place, &suggestion.before, after];
+                rows.push(cells.map(|cell| Text::same(cell.clone())).to_vec());
+            }
+        }
+    }
+    if !rows.is_empty() {
+        report.tables.push(Table {
+            title: words("ops_table_changes"),
+            head: ["ops_head_place", "ops_head_before", "ops_head_after"].map(words).to_vec(),
+            rows,
+        });
+    }
+    let imports: BTreeMap<&str, usize> = read
+        .iter()
+        .flat_map(|input| &input.model.imports)
+        .map(|(path, at)| (path.as_str(), *at))
+        .collect();
+    report.extra.insert("suggestions".to_owned(), json!(all));
+    let changed = edits.into_iter();
+    changed
+        .filter_map(|(path, edits)| changed_source(path, edits, imports.get(path).copied()))
+        .collect()
+}
+
+/// A source before and after the suggested changes.
+pub struct ChangedSource {
+    /// The path as it is shown in a diff.
+    pub name: String,
+    /// The text that was read.
+    pub before: String,
+    /// The text with the changes.
+    pub after: String,
+}
+
+/// A change of a source: bytes of its text, and what takes their place.
+struct Edit {
+    range: Range<usize>,
+    text: String,
+    before: String,
+}
+
+/// Applies the changes of one source. Returns nothing of a notebook, whose lines are
+/// strings of JSON, nor where the file is no longer what was read.
+fn changed_source(
+    path: &str,
+    mut edits: Vec<Edit>,
+    import_at: Option<usize>,
+) -> Option<ChangedSource> {
+    if path.ends_with(".ipynb") {
+        return None;
+    }
+    let before = python::text_of(Path::new(path)).ok()?;
+    if let Some(at) = import_at
+        && edits.iter().any(|edit| edit.text.contains("torch_npu."))
+    {
+        let line = "import torch_npu\n".to_owned();
+        edits.push(Edit { range: at..at, text: line, before: String::new() });
+    }
+    // Of expressions that lie in each other, the outer one.
+    edits.sort_by_key(|edit| (edit.range.start, std::cmp::Reverse(edit.range.end)));
+    let mut after = String::with_capacity(before.len());
+    let mut done = 0;
+    for edit in edits {
+        if edit.range.start < done {
+            continue;
+        }
+        if before.get(edit.range.clone()) != Some(&edit.before) {
+            return None;
+        }
+        after.push_str(&before[done..edit.range.start]);
+        after.push_str(&edit.text);
+        done = edit.range.end;
+    }
+    after.push_str(&before[done..]);
+    let name = path.trim_start_matches("./").to_owned();
+    Some(ChangedSource { name, before, after })
+}
+
+/// The operator that computes a pattern, where the release has it and its document the chip; and
+/// whether it is the first one for it.
+fn operator(rule: &str, against: TargetEnvironment<'_>) -> Option<(&'static str, bool)> {
+    let rows = table_text("fusions").lines().filter(|line| !line.starts_with('#'));
+    // A pattern may have several rows: the first that is there.
+    rows.filter_map(|line| {
+        let mut cells = line.split('\t');
+        (cells.next() == Some(rule)).then(|| (cells.next(), cells.next()))
+    })
+    .enumerate()
+    .find_map(|(at, (operator, chips))| {
+        let (operator, chips) = (operator?, chips?);
+        let of_chip = match against.chip {
+            // What is a matter of one chip is not said of an unknown one.
+            None => rule != "format_cast",
+            Some(chip) => chips == "-" || chips.split(' ').any(|one| one == chip.as_str()),
+        };
+        (of_chip && is_there(operator, against)).then_some((operator, at == 0))
+    })
+}
+
+/// Whether the release has an operator; classes of Python are in all of them.
+fn is_there(operator: &str, against: TargetEnvironment<'_>) -> bool {
+    let column = against.target.column;
+    match operator.split_once("::") {
+        Some(("npu", name)) => {
+            let names = against.tables.custom_overloads(name);
+            names.iter().any(|name| {
+                against.tables.custom(name).is_some_and(|runs| runs.at(column).is_some())
+            })
+        }
+        Some((_, name)) => {
+            against.tables.kernel(name).is_some_and(|runs| runs.at(column).is_some())
+        }
+        None => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::dispatch::Shipped;
+    use crate::ops::{Tables, Target};
+    use base::chip::ChipFamily;
+
+    #[test]
+    fn suggests_only_operators_of_release_and_chip() {
+        let tables = Tables::get();
+        let of = |rule, version: &str, chip| {
+            let target = Target::find(tables, version).unwrap();
+            let shipped = Shipped { tables, target: &target };
+            let registered = &shipped;
+            let against = TargetEnvironment {
+                registered,
+                tables,
+                target: &target,
+                chip,
+                cann: None,
+                dtype: None,
+            };
+            operator(rule, against)
+        };
+        assert_eq!(of("rms_norm", "2.9.0", None), Some(("npu::npu_rms_norm", true)));
+        assert_eq!(of("swiglu", "2.9.0", Some(ChipFamily::A310P)), None);
+        assert_eq!(of("swiglu", "2.9.0", Some(ChipFamily::A910B)), Some(("npu::npu_swiglu", true)));
+        assert_eq!(
+            of("group_norm_silu", "2.9.0", Some(ChipFamily::A3)),
+            Some(("npu::npu_group_norm_swish", false))
+        );
+        assert_eq!(of("format_cast", "2.9.0", None), None);
+        assert!(of("format_cast", "2.9.0", Some(ChipFamily::A310P)).is_some());
+        assert_eq!(of("swiglu", "2.1.0-5.0.0", None), None);
+        assert_eq!(of("no_such", "2.9.0", None), None);
+    }
+}
