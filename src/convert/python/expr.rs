@@ -1,20 +1,23 @@
-//! Expressions: where strings stand, and what that says of them.
+//! The walk through expressions: the places of strings, and the roles that places give.
 
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use ruff_python_ast::{
-    CmpOp, Comprehension, Expr, ExprCompare, ExprDict, FStringPart, InterpolatedStringElement,
-    InterpolatedStringElements,
+    CmpOp, Comprehension, Expr, ExprCompare, ExprDict, ExprSubscript, FStringPart,
+    InterpolatedStringElement, InterpolatedStringElements,
 };
 use ruff_text_size::Ranged as _;
 
-use super::engine::{Candidate, Engine, Hint, by_name};
+use super::candidate::{Candidate, Hint};
+use super::dotted::DottedName;
 use super::flow::Slot;
 use super::literal::{self, span};
-use super::names::{cuda_device, device_like, nccl_backend, other_backend, other_device};
-use super::roles::{Role, Want};
-use crate::rules::{Match, Place};
+use super::names::{cuda_device, nccl_backend, other_backend, other_device};
+use super::onnx;
+use super::roles::{Role, by_name};
+use super::walker::Walker;
+use crate::rules::{Match, Place, Rules};
 use crate::site::Certainty;
 
 /// What a string must hold to be looked at again.
@@ -27,96 +30,98 @@ static NEEDLES: LazyLock<AhoCorasick> = LazyLock::new(|| {
     builder.build(words).expect("a few words make a small automaton")
 });
 
-impl<'a> Engine<'a> {
-    pub(super) fn expr(&mut self, expr: &'a Expr, hint: Hint) {
+impl<'a> Walker<'a> {
+    pub(super) fn visit_expr(&mut self, expr: &'a Expr, hint: Hint) {
         match expr {
-            Expr::StringLiteral(_) => self.candidate(expr, hint),
+            Expr::StringLiteral(_) => self.add_candidate(expr, hint),
             Expr::FString(fstring) => {
-                self.candidate(expr, hint);
+                self.add_candidate(expr, hint);
                 for part in fstring.value.as_slice() {
                     if let FStringPart::FString(part) = part {
-                        self.interpolations(&part.elements);
+                        self.visit_interpolations(&part.elements);
                     }
                 }
             }
             Expr::TString(tstring) => {
                 for part in tstring.value.as_slice() {
-                    self.interpolations(&part.elements);
+                    self.visit_interpolations(&part.elements);
                 }
             }
-            Expr::Name(_) | Expr::Attribute(_) => self.name_or_attribute(expr),
-            Expr::Call(call) => self.call(expr, call, hint),
-            Expr::Compare(compare) => self.compare(compare, hint),
-            Expr::BoolOp(op) => op.values.iter().for_each(|value| self.expr(value, hint)),
+            Expr::Name(_) | Expr::Attribute(_) => self.visit_name(expr),
+            Expr::Call(call) => self.visit_call(expr, call, hint),
+            Expr::Compare(compare) => self.visit_compare(compare, hint),
+            Expr::BoolOp(op) => op.values.iter().for_each(|value| self.visit_expr(value, hint)),
             Expr::Named(named) => {
-                self.assign(&named.target, &named.value);
-                self.expr(&named.value, hint);
+                self.record_assignment(&named.target, &named.value);
+                self.visit_expr(&named.value, hint);
             }
             Expr::BinOp(op) => {
                 if literal::leading(expr).is_some() {
-                    self.candidate(expr, hint);
+                    self.add_candidate(expr, hint);
                     if !literal::is_text(&op.left) {
-                        self.expr(&op.left, hint);
+                        self.visit_expr(&op.left, hint);
                     } else if let Expr::FString(_) = &*op.left {
-                        self.expr(&op.left, Hint::Words);
+                        self.visit_expr(&op.left, Hint::Words);
                     }
                 } else {
-                    self.expr(&op.left, hint);
+                    self.visit_expr(&op.left, hint);
                 }
                 let right = if hint == Hint::Words { Hint::Words } else { Hint::Quiet };
-                self.expr(&op.right, right);
+                self.visit_expr(&op.right, right);
             }
-            Expr::UnaryOp(op) => self.expr(&op.operand, hint),
+            Expr::UnaryOp(op) => self.visit_expr(&op.operand, hint),
             Expr::Lambda(lambda) => {
                 if let Some(parameters) = &lambda.parameters {
-                    let opened = self.scopes.opened_by(expr.range()).unwrap_or(self.scope);
-                    self.parameters(parameters, opened);
+                    let opened = self.source.scopes.opened_by(expr.range()).unwrap_or(self.scope);
+                    self.visit_parameters(parameters, opened);
                 }
-                self.inside(expr.range(), |me| me.expr(&lambda.body, Hint::Quiet));
+                self.visit_inside(expr.range(), |me| me.visit_expr(&lambda.body, Hint::Quiet));
             }
             Expr::If(one) => {
-                if self.lists_devices(expr) && hint != Hint::Words {
-                    self.spread(expr, Role::device(Place::DeviceString));
+                if self.source.lists_devices(expr) && hint != Hint::Words {
+                    self.flow.spread(expr, Role::device(Place::DeviceString), self.scope);
                 }
-                self.expr(&one.test, Hint::Quiet);
-                self.expr(&one.body, hint);
-                self.expr(&one.orelse, hint);
+                self.visit_expr(&one.test, Hint::Quiet);
+                self.visit_expr(&one.body, hint);
+                self.visit_expr(&one.orelse, hint);
             }
-            Expr::Dict(dict) => self.dict(dict),
-            Expr::List(list) => self.elements(expr, &list.elts, hint),
-            Expr::Tuple(tuple) => self.elements(expr, &tuple.elts, hint),
-            Expr::Set(set) => self.elements(expr, &set.elts, hint),
+            Expr::Dict(dict) => self.visit_dict(dict),
+            Expr::List(list) => self.visit_elements(expr, &list.elts, hint),
+            Expr::Tuple(tuple) => self.visit_elements(expr, &tuple.elts, hint),
+            Expr::Set(set) => self.visit_elements(expr, &set.elts, hint),
             Expr::ListComp(one) => {
-                self.comprehension(expr, &one.generators, &[(&one.elt, Hint::Quiet)]);
+                self.visit_comprehension(expr, &one.generators, &[(&one.elt, Hint::Quiet)]);
             }
             Expr::SetComp(one) => {
-                self.comprehension(expr, &one.generators, &[(&one.elt, Hint::Quiet)]);
+                self.visit_comprehension(expr, &one.generators, &[(&one.elt, Hint::Quiet)]);
             }
             Expr::Generator(one) => {
-                self.comprehension(expr, &one.generators, &[(&one.elt, Hint::Quiet)]);
+                self.visit_comprehension(expr, &one.generators, &[(&one.elt, Hint::Quiet)]);
             }
             Expr::DictComp(one) => {
                 let key = one.key.as_deref().map(|key| (key, Hint::Key));
                 let parts: Vec<_> = key.into_iter().chain([(&*one.value, Hint::Quiet)]).collect();
-                self.comprehension(expr, &one.generators, &parts);
+                self.visit_comprehension(expr, &one.generators, &parts);
             }
-            Expr::Await(one) => self.expr(&one.value, hint),
-            Expr::Yield(one) => one.value.iter().for_each(|value| self.expr(value, Hint::Quiet)),
-            Expr::YieldFrom(one) => self.expr(&one.value, Hint::Quiet),
-            Expr::Starred(one) => self.expr(&one.value, hint),
+            Expr::Await(one) => self.visit_expr(&one.value, hint),
+            Expr::Yield(one) => {
+                one.value.iter().for_each(|value| self.visit_expr(value, Hint::Quiet))
+            }
+            Expr::YieldFrom(one) => self.visit_expr(&one.value, Hint::Quiet),
+            Expr::Starred(one) => self.visit_expr(&one.value, hint),
             Expr::Subscript(one) => {
-                self.expr(&one.value, Hint::Quiet);
-                self.subscript_key(one);
+                self.visit_expr(&one.value, Hint::Quiet);
+                self.flow.keys.add_subscript(self.source, one, self.scope);
                 if literal::leading(&one.slice).is_some() {
-                    self.key(&one.slice, None);
+                    self.visit_key(&one.slice, None);
                 } else {
-                    self.environment_key(one);
-                    self.expr(&one.slice, Hint::Quiet);
+                    self.spread_environment_key(one);
+                    self.visit_expr(&one.slice, Hint::Quiet);
                 }
             }
             Expr::Slice(one) => {
                 for part in [&one.lower, &one.upper, &one.step].into_iter().flatten() {
-                    self.expr(part, Hint::Quiet);
+                    self.visit_expr(part, Hint::Quiet);
                 }
             }
             Expr::BytesLiteral(_)
@@ -128,18 +133,73 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn interpolations(&mut self, elements: &'a InterpolatedStringElements) {
+    /// A name, or a chain of attributes: one of torch's, or an attribute of some object.
+    pub(super) fn visit_name(&mut self, expr: &'a Expr) {
+        if let Some(resolved) = self.resolve(expr) {
+            if self.source.is_of_imported_object(&resolved) {
+                self.plan_object_attribute(expr);
+            }
+            if let Some(name) = DottedName::of(expr, &resolved) {
+                name.plan(self.source, &mut self.flow.edits);
+            }
+            return;
+        }
+        if let Expr::Attribute(attribute) = expr {
+            self.plan_object_attribute(expr);
+            self.visit_expr(&attribute.value, Hint::Quiet);
+        }
+    }
+
+    /// `tensor.is_cuda`, `stream.cuda_stream`, `properties.major`.
+    fn plan_object_attribute(&mut self, expr: &'a Expr) {
+        let Some(attribute) = expr.as_attribute_expr() else { return };
+        let name = attribute.attr.as_str();
+        if let Some(rule) = Rules::builtin().find(Match::Attribute, name) {
+            let mut own = self.source.definitions.attribute(name);
+            // The property itself asks its parts, which are tensors and modules.
+            let inside = self.functions.last().is_some_and(|(_, function)| *function == name);
+            own.property &= !(inside && attribute.value.is_attribute_expr());
+            if attribute.ctx.is_load()
+                && !own.assigned
+                && !own.property
+                && let Some(to) = rule.to
+            {
+                let new = to.rsplit('.').next().unwrap_or(to);
+                self.flow.edits.change(rule, span(attribute.attr.range()), new, Certainty::Likely);
+            }
+            return;
+        }
+        if matches!(name, "major" | "minor" | "multi_processor_count" | "warp_size")
+            && self.source.is_device_properties(&attribute.value, self.scope)
+        {
+            self.flow.edits.flag_site(Place::DevicePropertiesField, attribute.attr.range());
+        }
+    }
+
+    /// `os.environ[key]`: the values of `key` name variables.
+    fn spread_environment_key(&mut self, subscript: &'a ExprSubscript) {
+        let is_environment = self
+            .source
+            .scopes
+            .path(&subscript.value, self.scope)
+            .is_some_and(|path| path == "os.environ");
+        if is_environment {
+            self.flow.spread(&subscript.slice, Role::VARIABLE, self.scope);
+        }
+    }
+
+    fn visit_interpolations(&mut self, elements: &'a InterpolatedStringElements) {
         for element in elements {
             if let InterpolatedStringElement::Interpolation(one) = element {
-                self.expr(&one.expression, Hint::Quiet);
+                self.visit_expr(&one.expression, Hint::Quiet);
                 if let Some(spec) = &one.format_spec {
-                    self.interpolations(&spec.elements);
+                    self.visit_interpolations(&spec.elements);
                 }
             }
         }
     }
 
-    fn candidate(&mut self, expr: &'a Expr, hint: Hint) {
+    fn add_candidate(&mut self, expr: &'a Expr, hint: Hint) {
         if literal::leading(expr)
             .is_some_and(|text| literal::holds(text, |text| NEEDLES.is_match(text)))
         {
@@ -147,40 +207,48 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn comprehension(
+    fn visit_comprehension(
         &mut self,
         whole: &'a Expr,
         generators: &'a [Comprehension],
         parts: &[(&'a Expr, Hint)],
     ) {
-        self.inside(whole.range(), |me| {
+        self.visit_inside(whole.range(), |me| {
             for generator in generators {
-                me.looped(&generator.target, &generator.iter);
-                me.expr(&generator.iter, Hint::Quiet);
-                generator.ifs.iter().for_each(|test| me.expr(test, Hint::Quiet));
+                me.record_loop(&generator.target, &generator.iter);
+                me.visit_expr(&generator.iter, Hint::Quiet);
+                generator.ifs.iter().for_each(|test| me.visit_expr(test, Hint::Quiet));
             }
             for &(part, hint) in parts {
-                me.expr(part, hint);
+                me.visit_expr(part, hint);
             }
         });
     }
 
     /// The elements of a list, tuple or set: devices beside other devices, the value after an
     /// option of a command line.
-    fn elements(&mut self, whole: &'a Expr, elements: &'a [Expr], hint: Hint) {
+    fn visit_elements(&mut self, whole: &'a Expr, elements: &'a [Expr], hint: Hint) {
         let mut alone = if hint == Hint::Words { hint } else { Hint::Quiet };
         if hint != Hint::Words {
-            if self.lists_devices(whole) {
-                self.spread(whole, Role::device(Place::DeviceTypeMembership));
-            } else if self.lists_backends(whole) {
-                self.spread(whole, Role::backend(Place::BackendString));
+            if self.source.lists_devices(whole) {
+                self.flow.spread(whole, Role::device(Place::DeviceTypeMembership), self.scope);
+            } else if self.source.lists_backends(whole) {
+                self.flow.spread(whole, Role::backend(Place::BackendString), self.scope);
             } else if let Expr::Tuple(_) = whole
                 && let [device, backend] = elements
                 && literal::plain(device).is_some_and(cuda_device)
                 && literal::plain(backend).is_some_and(nccl_backend)
             {
-                self.rewrite_text(device, Role::device(Place::DeviceString), Certainty::Likely);
-                self.rewrite_text(backend, Role::backend(Place::BackendString), Certainty::Likely);
+                self.flow.edits.rewrite_text(
+                    device,
+                    Role::device(Place::DeviceString),
+                    Certainty::Likely,
+                );
+                self.flow.edits.rewrite_text(
+                    backend,
+                    Role::backend(Place::BackendString),
+                    Certainty::Likely,
+                );
             } else if elements.iter().filter_map(literal::plain).nth(1).is_some() {
                 // Words of one list are of one kind: which one, only its use tells.
                 alone = Hint::Among;
@@ -193,13 +261,13 @@ impl<'a> Engine<'a> {
                 .filter(|name| !name.contains(['=', ' ']))
                 .and_then(by_name)
             {
-                self.spread(element, role);
+                self.flow.spread(element, role, self.scope);
             }
-            self.expr(element, alone);
+            self.visit_expr(element, alone);
         }
     }
 
-    fn dict(&mut self, dict: &'a ExprDict) {
+    fn visit_dict(&mut self, dict: &'a ExprDict) {
         let keys = || dict.items.iter().filter_map(|item| item.key.as_ref());
         let texts = || keys().filter_map(literal::plain);
         let devices = texts().any(other_device) && texts().any(cuda_device);
@@ -210,40 +278,49 @@ impl<'a> Engine<'a> {
         if values().all(|text| text.is_some_and(is_device)) && values().flatten().any(other_device)
         {
             let role = Role::device(Place::DeviceTypeMembership);
-            dict.items.iter().for_each(|item| self.spread(&item.value, role));
+            dict.items.iter().for_each(|item| self.flow.spread(&item.value, role, self.scope));
         }
         for item in &dict.items {
             if let Some(key) = &item.key {
                 if literal::leading(key).is_some() {
-                    self.key(key, Some(&item.value));
+                    self.visit_key(key, Some(&item.value));
                     if devices {
-                        self.table_key(key, Role::device(Place::DeviceTypeMembership));
+                        self.flow.keys.add_key(
+                            key,
+                            Role::device(Place::DeviceTypeMembership),
+                            self.scope,
+                        );
                     } else if backends {
-                        self.table_key(key, Role::backend(Place::BackendComparison));
+                        self.flow.keys.add_key(
+                            key,
+                            Role::backend(Place::BackendComparison),
+                            self.scope,
+                        );
                     }
                 } else {
-                    self.expr(key, Hint::Quiet);
+                    self.visit_expr(key, Hint::Quiet);
                 }
                 if let Some(name) = literal::plain(key) {
                     let slot = Slot::Key(name);
-                    self.mark_by_name(&slot, name);
-                    self.flow.give(slot, self.scope, &item.value);
+                    self.flow.values.mark_by_name(&slot, name);
+                    self.flow.values.give(slot, self.scope, &item.value);
                 }
             }
-            self.expr(&item.value, Hint::Quiet);
+            self.visit_expr(&item.value, Hint::Quiet);
         }
     }
 
     /// A string that is a key: the name of an environment variable, or left alone.
-    pub(super) fn key(&mut self, key: &'a Expr, value: Option<&'a Expr>) {
-        if literal::plain(key).is_some_and(|name| self.rule(Match::Env, name).is_some()) {
-            self.environment_name(key, value);
-        } else if !self.provider_option(key) {
-            self.expr(key, Hint::Key);
+    pub(super) fn visit_key(&mut self, key: &'a Expr, value: Option<&'a Expr>) {
+        if literal::plain(key).is_some_and(|name| Rules::builtin().find(Match::Env, name).is_some())
+        {
+            self.flow.environment.plan_name(&mut self.flow.edits, key, value);
+        } else if !onnx::plan_provider_option(&mut self.flow.edits, key) {
+            self.visit_expr(key, Hint::Key);
         }
     }
 
-    fn compare(&mut self, compare: &'a ExprCompare, hint: Hint) {
+    fn visit_compare(&mut self, compare: &'a ExprCompare, hint: Hint) {
         let mut left: &'a Expr = &compare.left;
         for (op, right) in compare.ops.iter().zip(&compare.comparators) {
             let (other, text) = match op {
@@ -252,22 +329,23 @@ impl<'a> Engine<'a> {
                 _ => (left, right),
             };
             if matches!(op, CmpOp::In | CmpOp::NotIn)
-                && literal::plain(left).is_some_and(|name| self.rule(Match::Env, name).is_some())
+                && literal::plain(left)
+                    .is_some_and(|name| Rules::builtin().find(Match::Env, name).is_some())
             {
-                self.environment_name(left, None);
+                self.flow.environment.plan_name(&mut self.flow.edits, left, None);
             } else {
-                self.compared_pair(other, text);
+                self.compare_pair(other, text);
             }
             left = right;
         }
         let hint = if hint == Hint::Words { Hint::Words } else { Hint::Quiet };
-        self.expr(&compare.left, hint);
-        compare.comparators.iter().for_each(|one| self.expr(one, hint));
+        self.visit_expr(&compare.left, hint);
+        compare.comparators.iter().for_each(|one| self.visit_expr(one, hint));
     }
 
     /// `other == text`, `text in other`, `other in (text, …)`.
-    pub(super) fn compared_pair(&mut self, other: &'a Expr, text: &'a Expr) {
-        self.error_text(text);
+    pub(super) fn compare_pair(&mut self, other: &'a Expr, text: &'a Expr) {
+        self.flow.edits.error_text(text);
         let role = Role::device(Place::DeviceTypeComparison);
         let parts: &[Expr] = match text {
             Expr::Tuple(tuple) => &tuple.elts,
@@ -277,244 +355,30 @@ impl<'a> Engine<'a> {
         };
         let words = || parts.iter().filter_map(literal::plain);
         if words().any(nccl_backend) || words().any(other_backend) {
-            self.spread(text, Role::backend(Place::BackendComparison));
-            if let Some(slot) = self.root(other) {
-                self.flow.mark(&slot, Role::backend(Place::BackendComparison));
+            self.flow.spread(text, Role::backend(Place::BackendComparison), self.scope);
+            if let Some(slot) = self.source.root(other, self.scope) {
+                self.flow.values.mark(&slot, Role::backend(Place::BackendComparison));
             }
         }
         if asks_device_name(other) && words().any(cuda_device) {
             // Another library says what runs here: which branch is meant for NPUs is open.
-            self.flag_site(Place::DeviceTypeComparison, text.range());
+            self.flow.edits.flag_site(Place::DeviceTypeComparison, text.range());
             return;
         }
-        if self.is_device(other) {
-            self.spread(text, role);
+        if self.source.is_device(other, self.scope) {
+            self.flow.spread(text, role, self.scope);
             return;
         }
         let another = words().any(other_device);
-        if let Some(slot) = self.root(other) {
+        if let Some(slot) = self.source.root(other, self.scope) {
             if another {
-                self.flow.mark(&slot, role);
+                self.flow.values.mark(&slot, role);
             }
             for part in parts {
-                self.flow.compare(slot.clone(), self.scope, part);
+                self.flow.values.compare(slot.clone(), self.scope, part);
             }
         }
     }
-
-    /// Whether an expression is a device, or the text of one, by its form or name.
-    pub(super) fn is_device(&self, expr: &Expr) -> bool {
-        match expr {
-            Expr::Name(name) => device_like(name.id.as_str()),
-            Expr::Attribute(attribute) => {
-                let name = attribute.attr.as_str();
-                name == "type"
-                    && !matches!(&*attribute.value, Expr::Name(name) if !device_like(name.id.as_str()) && name.id.as_str().contains("layer"))
-                    || device_like(name) && name != "device_count"
-            }
-            Expr::Subscript(subscript) => match literal::plain(&subscript.slice) {
-                Some(key) => device_like(key),
-                None => self.is_device(&subscript.value),
-            },
-            Expr::Call(call) => {
-                if self.scopes.path(&call.func, self.scope).as_deref() == Some("torch.device") {
-                    return true;
-                }
-                match &*call.func {
-                    Expr::Attribute(method) => {
-                        let name = method.attr.as_str();
-                        // `x.type()` is `'torch.npu.FloatTensor'`.
-                        name == "type" && call.arguments.is_empty()
-                            || device_like(name)
-                                && !name.contains("count")
-                                && !name.contains("name")
-                            || self.is_device(&method.value)
-                    }
-                    Expr::Name(name) if matches!(name.id.as_str(), "str" | "repr") => {
-                        call.arguments.args.first().is_some_and(|arg| self.is_device(arg))
-                    }
-                    Expr::Name(name) => device_like(name.id.as_str()) && !name.id.contains("count"),
-                    _ => false,
-                }
-            }
-            // `'cuda' in [d.type for d in devices]`
-            Expr::ListComp(one) => self.is_device(&one.elt),
-            Expr::SetComp(one) => self.is_device(&one.elt),
-            Expr::Generator(one) => self.is_device(&one.elt),
-            _ => false,
-        }
-    }
-
-    /// The slot that an expression takes its value from, through `str()` and methods of
-    /// strings.
-    pub(super) fn root(&self, expr: &'a Expr) -> Option<Slot<'a>> {
-        match expr {
-            Expr::Call(call) => match &*call.func {
-                Expr::Attribute(method)
-                    if self.scopes.resolve(&call.func, self.scope).is_none() =>
-                {
-                    self.root(&method.value)
-                }
-                Expr::Name(name) if name.id.as_str() == "str" => {
-                    call.arguments.args.first().and_then(|arg| self.root(arg))
-                }
-                _ => None,
-            },
-            _ => self.slot(expr),
-        }
-    }
-
-    /// Whether the values that `expr` may have are devices: `'cuda' if x else 'cpu'`,
-    /// `'cuda' if torch.cuda.is_available() else None`, `['cpu', 'cuda']`.
-    pub(super) fn lists_devices(&self, expr: &Expr) -> bool {
-        if !has_leaves(expr) {
-            return false;
-        }
-        let mut leaves = Vec::new();
-        let mut asks = false;
-        self.leaves(expr, &mut leaves, &mut asks);
-        let other = leaves.iter().filter_map(|leaf| literal::plain(leaf)).any(other_device);
-        (other || asks) && leaves.iter().any(|leaf| !literal::device(self.text, leaf).is_empty())
-    }
-
-    /// Whether the values that `expr` may have are backends of torch.distributed.
-    pub(super) fn lists_backends(&self, expr: &Expr) -> bool {
-        if !has_leaves(expr) {
-            return false;
-        }
-        let mut leaves = Vec::new();
-        let mut asks = false;
-        self.leaves(expr, &mut leaves, &mut asks);
-        let texts = || leaves.iter().filter_map(|leaf| literal::plain(leaf));
-        texts().any(other_backend) && texts().any(nccl_backend)
-    }
-
-    fn leaves<'e>(&self, expr: &'e Expr, out: &mut Vec<&'e Expr>, asks: &mut bool) {
-        match expr {
-            Expr::If(one) => {
-                let test = &self.text[one.test.range()];
-                *asks |= test.contains("cuda") && test.contains("available");
-                self.leaves(&one.body, out, asks);
-                self.leaves(&one.orelse, out, asks);
-            }
-            Expr::BoolOp(op) => op.values.iter().for_each(|one| self.leaves(one, out, asks)),
-            Expr::List(list) => list.elts.iter().for_each(|one| self.leaves(one, out, asks)),
-            Expr::Tuple(tuple) => tuple.elts.iter().for_each(|one| self.leaves(one, out, asks)),
-            Expr::Set(set) => set.elts.iter().for_each(|one| self.leaves(one, out, asks)),
-            _ => out.push(expr),
-        }
-    }
-
-    pub(super) fn spread_in(&mut self, scope: usize, expr: &'a Expr, role: Role) {
-        let outer = std::mem::replace(&mut self.scope, scope);
-        self.spread(expr, role);
-        self.scope = outer;
-    }
-
-    /// `expr` stands where `role` is wanted: rewrites its strings, and follows its names.
-    pub(super) fn spread(&mut self, expr: &'a Expr, role: Role) {
-        if !self.flow.first_time(expr, role.want) {
-            return;
-        }
-        if role.want == Want::Location && self.location(expr) {
-            return;
-        }
-        if role.want == Want::Variable && literal::plain(expr).is_some() {
-            self.environment_name(expr, None);
-            return;
-        }
-        if literal::leading(expr).is_some() {
-            self.rewrite_text(expr, role, Certainty::Exact);
-            if let Some(first) = literal::first_interpolation(expr) {
-                self.spread(first, role);
-            }
-            return;
-        }
-        match expr {
-            Expr::Name(_) | Expr::Attribute(_) | Expr::Subscript(_) => {
-                if let Some(slot) = self.slot(expr) {
-                    self.flow.mark(&slot, role);
-                }
-            }
-            Expr::If(one) => {
-                self.spread(&one.body, role);
-                self.spread(&one.orelse, role);
-            }
-            Expr::BoolOp(op) => op.values.iter().for_each(|value| self.spread(value, role)),
-            Expr::BinOp(op) => self.spread(&op.left, role),
-            Expr::Named(named) => self.spread(&named.value, role),
-            Expr::List(list) => list.elts.iter().for_each(|one| self.spread(one, role)),
-            Expr::Tuple(tuple) => tuple.elts.iter().for_each(|one| self.spread(one, role)),
-            Expr::Set(set) => set.elts.iter().for_each(|one| self.spread(one, role)),
-            Expr::Starred(one) => self.spread(&one.value, role),
-            Expr::Await(one) => self.spread(&one.value, role),
-            Expr::ListComp(one) => {
-                self.inside(expr.range(), |me| me.spread(&one.elt, role));
-            }
-            Expr::Generator(one) => {
-                self.inside(expr.range(), |me| me.spread(&one.elt, role));
-            }
-            Expr::DictComp(one) => self.inside(expr.range(), |me| me.spread(&one.value, role)),
-            Expr::Lambda(one) if role.want != Want::Location => {
-                self.inside(expr.range(), |me| me.spread(&one.body, role));
-            }
-            // Whoever goes through a dictionary of variables meets its keys.
-            Expr::Dict(dict) if role.want == Want::Variable => {
-                dict.items.iter().filter_map(|item| item.key.as_ref()).for_each(|key| {
-                    self.spread(key, role);
-                });
-            }
-            Expr::Dict(dict) => dict.items.iter().for_each(|item| self.spread(&item.value, role)),
-            Expr::Call(call) => self.spread_call(call, role),
-            _ => {}
-        }
-    }
-
-    /// Rewrites a string that is a device or backend.
-    pub(super) fn rewrite_text(&mut self, expr: &'a Expr, role: Role, certainty: Certainty) {
-        let parts = match role.want {
-            Want::Device => literal::device(self.text, expr),
-            Want::Backend => literal::backend(self.text, expr),
-            Want::Location | Want::Variable => Vec::new(),
-        };
-        let site = match (role.want, literal::leading(expr)) {
-            (Want::Device, Some(Expr::FString(_))) => Place::DeviceFstring,
-            (Want::Device, Some(_)) if !expr.is_string_literal_expr() => Place::DeviceConcatenation,
-            (Want::Backend, _) if parts.len() > 1 => Place::BackendPerDevice,
-            _ => role.site,
-        };
-        let rule = self.rules.site(site);
-        for (range, text) in parts {
-            self.change(rule, range, text, certainty);
-        }
-    }
-
-    /// `"CUDA out of memory" in str(error)`: torch_npu says NPU there. Other texts of CUDA's
-    /// errors have no counterpart.
-    pub(super) fn error_text(&mut self, expr: &'a Expr) {
-        for range in literal::texts(expr) {
-            let text = &self.text[range.clone()];
-            if text.to_ascii_lowercase().contains("cuda out of memory") {
-                let rule = self.rules.site(Place::OutOfMemoryText);
-                let both = [("CUDA", "NPU"), ("cuda", "npu")];
-                for (from, to) in both {
-                    for (part, to) in literal::words(self.text, range.clone(), from, to) {
-                        self.change(rule, part, to, Certainty::Exact);
-                    }
-                }
-            } else if ["CUDA error", "CUBLAS", "cuDNN error", "CUDNN_"]
-                .iter()
-                .any(|one| text.contains(one))
-            {
-                self.flag(self.rules.site(Place::CudaErrorText), span(expr.range()), None);
-            }
-        }
-    }
-}
-
-/// Whether an expression has one of several values: a value alone is no list of devices.
-fn has_leaves(expr: &Expr) -> bool {
-    matches!(expr, Expr::If(_) | Expr::BoolOp(_) | Expr::List(_) | Expr::Tuple(_) | Expr::Set(_))
 }
 
 /// `get_accelerator().device_name()`: DeepSpeed's own answer for each kind of device.

@@ -9,7 +9,7 @@ use foldhash::{HashMap, HashSet};
 use ruff_python_ast::Expr;
 use ruff_text_size::{Ranged as _, TextRange};
 
-use super::roles::{Role, Want};
+use super::roles::{Role, Want, by_name};
 use pysyntax::scope::ScopeId;
 
 /// Something that holds a value.
@@ -87,6 +87,18 @@ impl<'a> Flow<'a> {
             self.worklist.push((role, scope, expr));
             at = next;
         }
+    }
+
+    /// Marks `slot` with the role that its name gives; returns whether it gives one.
+    pub(super) fn mark_by_name(&mut self, slot: &Slot<'a>, name: &str) -> bool {
+        let role = by_name(name);
+        if let Some(role) = role {
+            self.mark(slot, role);
+        }
+        if name == "map_location" {
+            self.mark(slot, Role::LOCATION);
+        }
+        role.is_some()
     }
 
     /// `slot` is compared with `expr`.

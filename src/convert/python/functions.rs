@@ -1,16 +1,28 @@
-//! Functions of torch whose meaning hangs on an argument that is not there, or on its place.
+//! Calls of torch functions whose meaning depends on an absent argument or on its position.
 
 use ruff_python_ast::{Expr, ExprCall};
 use ruff_text_size::Ranged as _;
 
-use super::engine::Engine;
+use super::api::{Target, target};
+use super::edits::Edits;
 use super::literal::{self, span};
-use crate::rules::Place;
+use super::source::Source;
+use crate::rules::{Place, Rules};
 use crate::site::Certainty;
+use pysyntax::scope::ScopeId;
 
-impl<'a> Engine<'a> {
-    /// A call of a function that is known by its dotted name.
-    pub(super) fn known_function(&mut self, expr: &'a Expr, call: &'a ExprCall, path: &str) {
+/// A call of a function of torch, and the plan that takes its edits.
+pub(super) struct TorchCall<'e, 'a> {
+    pub call: &'e ExprCall,
+    pub source: &'e Source<'a>,
+    pub edits: &'e mut Edits<'a>,
+}
+
+impl TorchCall<'_, '_> {
+    /// Plans what becomes of the call of the function `path`.
+    pub(super) fn plan(&mut self, path: &str) {
+        let Self { call, source, .. } = *self;
+        let range = call.range();
         let arguments = &call.arguments;
         let has = |name: &str| arguments.find_keyword(name).is_some();
         // `f(*args)` and `f(**options)` may give what seems to be missing.
@@ -19,38 +31,38 @@ impl<'a> Engine<'a> {
         let count = arguments.args.len();
         match path {
             "torch.amp.GradScaler" if count == 0 && !has("device") && !open => {
-                self.first_argument(call, Place::GradscalerDefault, "\"npu\"");
+                self.prepend_argument(Place::GradscalerDefault, "\"npu\"");
             }
             "torch.random.fork_rng" if count < 5 && !has("device_type") && !open => {
-                self.last_argument(call, Place::ForkRngDefault, "device_type=\"npu\"");
+                self.append_argument(Place::ForkRngDefault, "device_type=\"npu\"");
             }
             "torch.is_autocast_enabled" if count == 0 && !open => {
-                self.rename_call(call, Place::AutocastEnabledDefault, "is_autocast_enabled");
+                self.rename(Place::AutocastEnabledDefault, "is_autocast_enabled");
             }
             "torch.set_autocast_enabled" if count >= 2 => {}
             "torch.cuda.amp.GradScaler" if count >= 5 && !open => {
-                let rule = self.rules.site(Place::GradscalerFifthArgument);
+                let rule = Rules::builtin().site(Place::GradscalerFifthArgument);
                 let at = span(arguments.args[4].range()).start;
-                self.change(rule, at..at, "enabled=", Certainty::Exact);
+                self.edits.change(rule, at..at, "enabled=", Certainty::Exact);
             }
             "torch.load" | "torch.jit.load" if count < 2 && !has("map_location") && !open => {
-                self.flag_site(Place::LoadDefault, expr.range());
+                self.edits.flag_site(Place::LoadDefault, range);
             }
             "torch.nn.DataParallel" | "torch.nn.parallel.data_parallel" => {
-                self.flag_site(Place::DataParallel, expr.range());
+                self.edits.flag_site(Place::DataParallel, range);
             }
             "torch.distributed.init_process_group" if count == 0 && !has("backend") && !open => {
-                self.flag_site(Place::InitProcessGroupDefault, expr.range());
+                self.edits.flag_site(Place::InitProcessGroupDefault, range);
             }
-            "torch.jit.script" if self.context.options.transfer => {
-                self.flag_site(Place::TorchJit, expr.range());
+            "torch.jit.script" if source.context.options.transfer => {
+                self.edits.flag_site(Place::TorchJit, range);
             }
-            "torch.compile" => self.flag_site(Place::TorchCompile, expr.range()),
+            "torch.compile" => self.edits.flag_site(Place::TorchCompile, range),
             "torch.set_default_tensor_type" => {
-                let text = arguments.args.first().map_or("", |arg| &self.text[arg.range()]);
+                let text = arguments.args.first().map_or("", |arg| &source.text[arg.range()]);
                 if text.contains("cuda") {
-                    self.flag_site(Place::DefaultTensorType, expr.range());
-                    self.keep_range(expr.range());
+                    self.edits.flag_site(Place::DefaultTensorType, range);
+                    self.edits.keep(range);
                 }
             }
             "torch.autograd.profiler.profile" => {
@@ -60,68 +72,53 @@ impl<'a> Engine<'a> {
                     Place::AutogradProfilerDefault
                 };
                 if !has("use_device") {
-                    self.flag_site(site, expr.range());
+                    self.edits.flag_site(site, range);
                 }
             }
             "torch.profiler.profile" if has("experimental_config") => {
-                self.flag_site(Place::ProfilerExperimentalConfig, expr.range());
+                self.edits.flag_site(Place::ProfilerExperimentalConfig, range);
             }
             "torch.utils.cpp_extension.load"
-                if has("extra_cuda_cflags") || self.text[expr.range()].contains(".cu") =>
+                if has("extra_cuda_cflags") || source.text[range].contains(".cu") =>
             {
-                self.flag_site(Place::ExtensionLoadCu, expr.range());
+                self.edits.flag_site(Place::ExtensionLoadCu, range);
             }
             "torch.utils.cpp_extension.load_inline" if has("cuda_sources") => {
-                self.flag_site(Place::ExtensionLoadInline, expr.range());
+                self.edits.flag_site(Place::ExtensionLoadInline, range);
             }
-            "unittest.mock.patch" => self.patched(call),
+            "unittest.mock.patch" => self.plan_patch(),
             _ => {}
         }
-        if has("extra_compile_args") && self.text[expr.range()].contains("nvcc") {
-            self.flag_site(Place::NvccArguments, expr.range());
-        }
-    }
-
-    /// `getattr(torch, 'cuda')`.
-    pub(super) fn attribute_by_name(&mut self, call: &'a ExprCall, name: &str) {
-        let [object, attribute, ..] = &*call.arguments.args else { return };
-        let Some(word) = literal::plain(attribute) else { return };
-        let Some(path) = self.scopes.path(object, self.scope) else { return };
-        if path == "torch" && word == "cuda" {
-            let site = if name == "hasattr" { Place::HasattrCuda } else { Place::GetattrCuda };
-            let rule = self.rules.site(site);
-            for (range, to) in literal::device(self.text, attribute) {
-                self.change(rule, range, to, Certainty::Exact);
-            }
+        if has("extra_compile_args") && source.text[range].contains("nvcc") {
+            self.edits.flag_site(Place::NvccArguments, range);
         }
     }
 
     /// `patch('torch.cuda.is_available')`: a dotted name in a string.
-    fn patched(&mut self, call: &'a ExprCall) {
+    fn plan_patch(&mut self) {
+        let Self { call, source, .. } = *self;
         let Some(first) = call.arguments.args.first() else { return };
         let Some(path) = literal::plain(first).filter(|path| path.starts_with("torch.cuda")) else {
             return;
         };
-        if let super::api::Target::Rewrite { rule, .. } = super::api::target(path, self.context) {
-            for range in literal::texts(first) {
-                for (part, to) in literal::words(self.text, range, "cuda", "npu") {
-                    self.change(rule, part, to, Certainty::Exact);
-                }
-            }
+        if let Target::Rewrite { rule, .. } = target(path, source.context) {
+            self.edits.change_words(rule, first, ("cuda", "npu"), Certainty::Exact);
         }
     }
 
     /// Puts `text` in front of the arguments of a call.
-    fn first_argument(&mut self, call: &'a ExprCall, site: Place, text: &str) {
+    fn prepend_argument(&mut self, site: Place, text: &str) {
+        let call = self.call;
         let at = span(call.arguments.range()).start + 1;
         let text = if call.arguments.is_empty() { text.to_owned() } else { format!("{text}, ") };
-        let rule = self.rules.site(site);
-        self.change(rule, at..at, text, Certainty::Exact);
+        let rule = Rules::builtin().site(site);
+        self.edits.change(rule, at..at, text, Certainty::Exact);
     }
 
     /// Puts `text` behind the arguments of a call.
-    fn last_argument(&mut self, call: &'a ExprCall, site: Place, text: &str) {
-        let rule = self.rules.site(site);
+    fn append_argument(&mut self, site: Place, text: &str) {
+        let call = self.call;
+        let rule = Rules::builtin().site(site);
         let last = call
             .arguments
             .args
@@ -133,24 +130,45 @@ impl<'a> Engine<'a> {
             Some(end) => (end.to_usize(), format!(", {text}")),
             None => (span(call.arguments.range()).start + 1, text.to_owned()),
         };
-        self.change(rule, at..at, text, Certainty::Exact);
+        self.edits.change(rule, at..at, text, Certainty::Exact);
     }
 
     /// `torch.is_autocast_enabled()` asks about CUDA: `torch.npu.is_autocast_enabled()` does
     /// not, in any version.
-    fn rename_call(&mut self, call: &'a ExprCall, site: Place, name: &str) {
-        let rule = self.rules.site(site);
+    fn rename(&mut self, site: Place, name: &str) {
+        let call = self.call;
+        let rule = Rules::builtin().site(site);
         match &*call.func {
             Expr::Attribute(attribute) => {
                 let at = span(attribute.attr.range()).start;
-                self.change(rule, at..at, "npu.", Certainty::Exact);
-                self.imports.needs_torch_npu(at);
+                self.edits.change(rule, at..at, "npu.", Certainty::Exact);
+                self.edits.needs.torch_npu = true;
             }
             Expr::Name(_) => {
                 let at = span(call.arguments.range()).start + 1;
-                self.change(rule, at..at, "\"npu\"", Certainty::Exact);
+                self.edits.change(rule, at..at, "\"npu\"", Certainty::Exact);
             }
-            _ => self.flag(rule, span(call.range()), Some(name.to_owned())),
+            _ => self.edits.flag(rule, span(call.range()), Some(name.to_owned())),
+        }
+    }
+}
+
+/// `getattr(torch, 'cuda')`.
+pub(super) fn plan_attribute_by_name(
+    source: &Source<'_>,
+    edits: &mut Edits<'_>,
+    call: &ExprCall,
+    scope: ScopeId,
+    name: &str,
+) {
+    let [object, attribute, ..] = &*call.arguments.args else { return };
+    let Some(word) = literal::plain(attribute) else { return };
+    let Some(path) = source.scopes.path(object, scope) else { return };
+    if path == "torch" && word == "cuda" {
+        let site = if name == "hasattr" { Place::HasattrCuda } else { Place::GetattrCuda };
+        let rule = Rules::builtin().site(site);
+        for (range, to) in literal::device(source.text, attribute) {
+            edits.change(rule, range, to, Certainty::Exact);
         }
     }
 }

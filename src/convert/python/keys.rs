@@ -9,17 +9,16 @@ use foldhash::HashSet;
 use ruff_python_ast::{Expr, ExprSubscript};
 use ruff_text_size::{Ranged as _, TextRange};
 
-use super::engine::Engine;
 use super::literal;
 use super::names::{cuda_device, nccl_backend};
 use super::roles::Role;
-use crate::rules::Place;
+use super::source::Source;
 use pysyntax::scope::ScopeId;
 
 /// What a file does with such keys.
 #[derive(Debug, Default)]
-pub(super) struct Keys<'a> {
-    tables: Vec<(ScopeId, &'a Expr, Role)>,
+pub(super) struct DeviceKeys<'a> {
+    tables: Vec<(&'a Expr, Role, ScopeId)>,
     /// Keys that name devices of a file: where `map_location` finds what was saved.
     saved: HashSet<TextRange>,
     /// A key is written out where a value is read: `states['cuda']`.
@@ -28,51 +27,34 @@ pub(super) struct Keys<'a> {
     found_by_device: bool,
 }
 
-impl<'a> Engine<'a> {
-    /// A key of a dictionary that has another device, or backend, beside it.
-    pub(super) fn table_key(&mut self, key: &'a Expr, role: Role) {
-        self.keys.tables.push((self.scope, key, role));
+impl<'a> DeviceKeys<'a> {
+    /// Records a key of a dictionary that has another device, or backend, among its keys.
+    pub(super) fn add_key(&mut self, key: &'a Expr, role: Role, scope: ScopeId) {
+        self.tables.push((key, role, scope));
     }
 
-    /// `object[…]`
-    pub(super) fn subscript_key(&mut self, subscript: &ExprSubscript) {
+    /// Records the keys of a `map_location`: they name the devices of the file that is loaded.
+    pub(super) fn keep(&mut self, keys: impl Iterator<Item = TextRange>) {
+        self.saved.extend(keys);
+    }
+
+    /// Records `object[…]`.
+    pub(super) fn add_subscript(
+        &mut self,
+        source: &Source<'_>,
+        subscript: &ExprSubscript,
+        scope: ScopeId,
+    ) {
         match literal::plain(&subscript.slice) {
-            Some(key) => self.keys.named |= cuda_device(key) || nccl_backend(key),
-            None => self.keys.found_by_device |= self.is_device(&subscript.slice),
+            Some(key) => self.named |= cuda_device(key) || nccl_backend(key),
+            None => self.found_by_device |= source.is_device(&subscript.slice, scope),
         }
     }
 
-    /// Decides about the keys, when the whole file has been seen.
-    pub(super) fn settle_keys(&mut self) {
-        let keys = std::mem::take(&mut self.keys);
-        if keys.named && !keys.found_by_device {
-            return;
-        }
-        for (scope, key, role) in keys.tables {
-            if !keys.saved.contains(&key.range()) {
-                self.spread_in(scope, key, role);
-            }
-        }
-    }
-
-    /// `map_location={'cuda:0': 'cuda:1'}`: the keys are devices of the file, the values of
-    /// this host. Whether `expr` is such a dictionary.
-    pub(super) fn location(&mut self, expr: &'a Expr) -> bool {
-        let role = Role::device(Place::MapLocation);
-        match expr {
-            Expr::Dict(dict) => {
-                self.flag_site(Place::MapLocationDict, expr.range());
-                for item in &dict.items {
-                    self.keys.saved.extend(item.key.iter().map(Expr::range));
-                    self.spread(&item.value, role);
-                }
-            }
-            Expr::DictComp(one) => {
-                self.flag_site(Place::MapLocationDict, expr.range());
-                self.inside(expr.range(), |me| me.spread(&one.value, role));
-            }
-            _ => return false,
-        }
-        true
+    /// Returns the keys that hold devices or backends, after the whole file was walked.
+    pub(super) fn settle(self) -> impl Iterator<Item = (&'a Expr, Role, ScopeId)> {
+        let keep_all = self.named && !self.found_by_device;
+        let tables = if keep_all { Vec::new() } else { self.tables };
+        tables.into_iter().filter(move |(key, ..)| !self.saved.contains(&key.range()))
     }
 }

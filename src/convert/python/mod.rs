@@ -1,49 +1,68 @@
 //! Python sources: which names are torch's, which strings are devices, and what becomes of both.
 //!
 //! ```text
-//! text -> tree (ruff) -> scopes -> walk -> flow of values -> settle -> imports -> plan
+//! text -> tree (ruff) -> Source -> Walker -> RoleFlow -> Settlement -> ImportInsertion -> plan
+//!                           every part writes into Edits
 //! ```
 //!
-//! - `pysyntax::scope` says what a name means; [`aware`] where NPUs are handled already.
-//! - [`engine`], [`expr`], [`call`], [`api`], [`functions`], [`mod@env`] walk the tree once and
-//!   decide what its place decides; [`flow`] carries roles back to where values come from;
-//!   [`settle`] decides about the strings that are left.
-//! - [`transfer`] says what torch_npu's own replacement at run time does not reach.
-//! - [`mark`] puts comments where a person has to look.
-//! - [`imports`] and [`insert`] rewrite import statements and add `import torch_npu`.
-//! - [`survey`] is what the file defines itself; [`passing`] carries values across calls.
-//! - [`onnx`] knows the options of onnxruntime's providers.
+//! Each part uses only those above it:
+//!
+//! - [`names`], [`roles`], [`literal`], [`lines`], [`api`]: words, arguments, strings, lines and
+//!   dotted names, without state.
+//! - [`source`]: the module as it was read, with its [`imports`] and [`definitions`]; it does not
+//!   change. `pysyntax::scope` resolves its names.
+//! - [`edits`]: the plan, with the ranges that [`aware`] exempts since they handle NPUs already.
+//! - [`dotted`], [`functions`], [`import_edits`], [`mod@env`], [`onnx`]: the edits of one kind of
+//!   place.
+//! - [`role_flow`]: carries roles back along [`flow`] to where values come from; [`keys`] holds keys
+//!   of dictionaries until the whole file was walked.
+//! - [`walker`], [`expr`], [`call`]: one walk over the tree, which feeds all of the above and records
+//!   a [`candidate`] for each string without a role.
+//! - [`settle`], [`insert`], [`mark`], [`transfer`]: after the walk, the decisions that need the
+//!   whole plan.
 //! - [`project`] carries names from one file of the tree to another.
-//! - [`names`], [`roles`] and [`literal`] are the words: what looks like a device, which
-//!   arguments hold one, what of a string is one.
 
 mod api;
 mod aware;
 mod call;
-mod engine;
+mod candidate;
+mod definitions;
+mod dotted;
+mod edits;
 mod env;
 mod expr;
 mod flow;
 mod functions;
+mod import_edits;
 mod imports;
 mod insert;
 mod keys;
+mod lines;
 mod literal;
 mod mark;
 mod names;
 mod onnx;
-mod passing;
 mod project;
 #[cfg(test)]
 pub(super) mod properties;
+mod role_flow;
 mod roles;
 mod settle;
-mod survey;
+mod source;
 #[cfg(test)]
 mod tests;
 mod transfer;
+mod walker;
 
 use ruff_text_size::{TextRange, TextSize};
+
+use self::edits::Edits;
+use self::insert::ImportInsertion;
+use self::mark::add_marks;
+use self::settle::Settlement;
+use self::source::Source;
+use self::transfer::plan_transfer;
+use self::walker::Walker;
 
 pub use project::{Module, Project, Taken, taken};
 
@@ -104,7 +123,7 @@ impl<'a> Context<'a> {
 pub fn renamed(path: &str, options: &Options) -> Option<(&'static Rule, String)> {
     let context = Context::alone(options);
     let api::Target::Rewrite { rule, .. } = api::target(path, &context) else { return None };
-    imports::moved(path, &context).filter(|new| new != path).map(|new| (rule, new))
+    api::moved(path, &context).filter(|new| new != path).map(|new| (rule, new))
 }
 
 /// Decides about one Python source.
@@ -129,17 +148,21 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
         .map(ruff_text_size::Ranged::range)
         .collect();
     let off = switched_off(text, &comments);
-    let mut engine = engine::Engine::new(text, body, off, context);
-    engine.run(body);
+    let source = Source::of(text, body, context);
+    let mut walker = Walker::new(&source, Edits::new(text, body, off));
+    walker.visit_body(body);
+    let Walker { flow, candidates, .. } = walker;
+    let mut edits = flow.finish();
+    Settlement { source: &source, edits: &mut edits }.settle_all(candidates);
     if context.options.transfer {
-        engine.transfer(body);
-        return Ok(engine.planner.finish());
+        return Ok(plan_transfer(&source, edits, body));
     }
-    engine.insert_import(body);
+    let Edits { mut planner, needs, .. } = edits;
+    ImportInsertion { source: &source, needs: &needs, planner: &mut planner }.insert_import(body);
     if context.options.mark {
-        engine.mark(body);
+        add_marks(&mut planner, body);
     }
-    Ok(engine.planner.finish())
+    Ok(planner.finish())
 }
 
 /// What comments exempt: `# convert: off` to `# convert: on`, and lines with `# noqa: convert`.

@@ -5,9 +5,9 @@ use std::ops::Range;
 use ruff_python_ast::Expr;
 use ruff_text_size::Ranged as _;
 
-use super::engine::Engine;
+use super::edits::Edits;
 use super::literal::{self, span};
-use crate::rules::Place;
+use crate::rules::{Place, Rules};
 use crate::site::Certainty;
 
 /// Options of the CUDA provider that the CANN provider has under another name.
@@ -34,29 +34,27 @@ const MISSING: &[&str] = &[
     "tunable_op_max_tuning_duration_ms",
 ];
 
-impl<'a> Engine<'a> {
-    /// A key that names an option of the CUDA provider; whether it does.
-    pub(super) fn provider_option(&mut self, key: &'a Expr) -> bool {
-        let Some(name) = literal::plain(key) else { return false };
-        let known = RENAMED.iter().any(|(old, _)| *old == name) || MISSING.contains(&name);
-        if !known || !self.uses_onnxruntime() {
-            return false;
-        }
-        let places: Vec<Range<usize>> = literal::texts(key)
-            .into_iter()
-            .filter(|range| &self.text[range.clone()] == name)
-            .collect();
-        let rule = self.rules.site(Place::ProviderOptions);
-        let renamed = RENAMED.iter().find(|(old, _)| *old == name);
-        if let (Some((_, new)), [range]) = (renamed, places.as_slice()) {
-            self.change(rule, range.clone(), *new, Certainty::Exact);
-        } else {
-            self.flag(rule, span(key.range()), Some(name.to_owned()));
-        }
-        true
+/// Plans what becomes of a key, if it names an option of the CUDA provider; returns whether it does.
+pub(super) fn plan_provider_option(edits: &mut Edits<'_>, key: &Expr) -> bool {
+    let Some(name) = literal::plain(key) else { return false };
+    let known = RENAMED.iter().any(|(old, _)| *old == name) || MISSING.contains(&name);
+    if !known || !uses_onnxruntime(edits.planner.text) {
+        return false;
     }
+    let places: Vec<Range<usize>> = literal::texts(key)
+        .into_iter()
+        .filter(|range| &edits.planner.text[range.clone()] == name)
+        .collect();
+    let rule = Rules::builtin().site(Place::ProviderOptions);
+    let renamed = RENAMED.iter().find(|(old, _)| *old == name);
+    if let (Some((_, new)), [range]) = (renamed, places.as_slice()) {
+        edits.change(rule, range.clone(), *new, Certainty::Exact);
+    } else {
+        edits.flag(rule, span(key.range()), Some(name.to_owned()));
+    }
+    true
+}
 
-    fn uses_onnxruntime(&self) -> bool {
-        self.text.contains("onnxruntime") || self.text.contains("ExecutionProvider")
-    }
+fn uses_onnxruntime(text: &str) -> bool {
+    text.contains("onnxruntime") || text.contains("ExecutionProvider")
 }
