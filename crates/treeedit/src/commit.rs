@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use super::backup;
 use super::denied::Denied;
 use super::journal::{Journal, JournalError, Journals, Original, State};
+use super::paths::parent_directory;
 use super::replace::{self, Holds, Linked, Seen, Staged};
 use super::waiting::beside;
 
@@ -344,7 +345,7 @@ impl Run<'_> {
     /// The directories in which files were replaced.
     fn directories(&self) -> BTreeSet<&Path> {
         let replaced = self.renamed.iter().map(|&position| &self.ready[position].path);
-        replaced.map(|path| replace::directory(path)).collect()
+        replaced.map(|path| parent_directory(path)).collect()
     }
 
     /// Puts the old contents back; whether that worked for all.

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::Access;
 use rustix::io::Errno;
 
-use super::replace::directory;
+use super::paths::parent_directory;
 
 /// What keeps a user from replacing a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl Denied {
             Err(Errno::ACCESS) => return Some(closed()),
             Err(other) => return Some(Self::Refused(io::Error::from(other).to_string())),
         }
-        let dir = directory(path);
+        let dir = parent_directory(path);
         match rustix::fs::access(dir, Access::WRITE_OK | Access::EXEC_OK) {
             Ok(()) => None,
             Err(Errno::ROFS) => Some(Self::FileSystem),

@@ -6,7 +6,7 @@
 //! - [`walk`] finds files of a [`kind`] below roots; [`exclude`] leaves some out.
 //! - [`git`] answers which files have uncommitted changes.
 //! - [`commit`] replaces files, all or none, after [`journal`] has the data that [`undo`] needs.
-//! - [`replace`] swaps one file for another; [`denied`] names what prevents it; [`backup`] keeps a
+//! - [`paths`] works on names without reading; [`replace`] swaps one file for another; [`denied`] names what prevents it; [`backup`] keeps a
 //!   copy next to it; [`waiting`] overlaps waiting for the disk with work.
 
 mod backup;
@@ -16,7 +16,9 @@ mod exclude;
 pub mod git;
 pub mod journal;
 pub mod kind;
+pub mod paths;
 pub mod replace;
+mod scope_error;
 pub mod undo;
 mod waiting;
 pub mod walk;

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Advice, OFlags, XattrFlags};
 
 use super::denied::Denied;
+use super::paths::parent_directory;
 
 /// A file with several names, before it was replaced under one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,14 +106,6 @@ pub(crate) fn mode(seen: &Seen) -> u32 {
     seen.meta.permissions().mode() & 0o7777
 }
 
-/// The directory of a file.
-pub fn directory(path: &Path) -> &Path {
-    match path.parent() {
-        Some(dir) if !dir.as_os_str().is_empty() => dir,
-        _ => Path::new("."),
-    }
-}
-
 /// Content that lies beside the file that it will replace, but perhaps not on the disk yet.
 #[derive(Debug)]
 pub(crate) struct Laid {
@@ -130,7 +123,7 @@ pub(crate) fn stage(target: &Path, temporary: &str, content: &[u8]) -> io::Resul
 /// As [`stage`], but waits for nothing: the disk begins to work. Who lays several files and then
 /// waits for each waits about as long as for one.
 pub(crate) fn lay(target: &Path, temporary: &str, content: &[u8]) -> io::Result<Laid> {
-    let place = directory(target).join(temporary);
+    let place = parent_directory(target).join(temporary);
     match std::fs::remove_file(&place) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}

@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::journal::{Entry, Journal, JournalError, Journals, State, is_below};
+use super::paths::parent_directory;
 use super::replace::{self, Laid};
 use base::hash::Sha256;
 
@@ -172,7 +173,7 @@ fn restore(base: &Path, journal: &Journal, wanted: &[usize]) -> Result<Vec<usize
             });
             match placed {
                 Ok(true) => {
-                    dirs.insert(replace::directory(&path).to_owned());
+                    dirs.insert(parent_directory(&path).to_owned());
                     restored.push(position);
                 }
                 Ok(false) => {}
@@ -197,7 +198,7 @@ fn lay_back(
     mode: u32,
     bytes: &[u8],
 ) -> io::Result<Laid> {
-    let dir = replace::directory(path);
+    let dir = parent_directory(path);
     if dir.symlink_metadata().is_err() {
         std::fs::create_dir_all(dir)?;
     }

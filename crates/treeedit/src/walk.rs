@@ -15,6 +15,7 @@ use ignore::{DirEntry, WalkBuilder};
 
 use super::exclude::Excludes;
 use super::kind::FileKind;
+pub use super::scope_error::WalkError;
 use base::walk_error;
 
 /// Directories that hold no sources of the project.
@@ -108,38 +109,6 @@ pub struct Found {
     pub idle_excludes: Vec<String>,
 }
 
-/// What makes it impossible to look.
-#[derive(Debug, thiserror::Error)]
-pub enum WalkError {
-    /// There is no such file or directory.
-    #[error("`{}`: there is no such file or directory", .0.display())]
-    NoRoot(PathBuf),
-    /// A pattern that matches nothing.
-    #[error("`{}`: no file matches this pattern", .0.display())]
-    NoMatch(PathBuf),
-    /// Not a pattern.
-    #[error("`{0}` is no valid pattern: {1}")]
-    Pattern(String, String),
-    /// A root that cannot be read.
-    #[error("cannot read `{path}`: {error}", path = .0.display(), error = .1)]
-    Unreadable(PathBuf, io::Error),
-    /// A root that is a pipe, a socket or a device.
-    #[error("`{}` is neither a file nor a directory", .0.display())]
-    NotRegular(PathBuf),
-    /// A file named as root of which the kind cannot be told.
-    #[error("`{}` is no kind of file that `convert` knows", .0.display())]
-    UnknownKind(PathBuf),
-    /// A launch file that does not exist.
-    #[error("launch file `{}`: there is no such file", .0.display())]
-    NoLaunch(PathBuf),
-    /// A launch file outside all roots.
-    #[error(
-        "launch file `{}` is not below a root (-r) or is left out: nothing would be written to it",
-        .0.display()
-    )]
-    LaunchOutside(PathBuf),
-}
-
 /// Finds all files of `scope`.
 pub fn walk(scope: &Scope) -> Result<Found, WalkError> {
     walk_and(scope, &mut |_| ())
@@ -175,7 +144,7 @@ pub fn root_directories(roots: &[PathBuf]) -> Result<Vec<PathBuf>, WalkError> {
                 // A link to a file is followed, and the journal lies beside the file.
                 let linked = path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
                 let real = if linked { path.canonicalize().unwrap_or(path) } else { path };
-                super::replace::directory(&real).to_owned()
+                super::paths::parent_directory(&real).to_owned()
             };
             if !dirs.contains(&dir) {
                 dirs.push(dir);
