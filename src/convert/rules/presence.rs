@@ -2,7 +2,8 @@
 
 use pep440_rs::Version;
 
-use super::{Rule, Rules};
+use super::rule::Rule;
+use super::table::Rules;
 
 /// Whether a version of torch_npu has what a rule writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

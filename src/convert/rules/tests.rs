@@ -2,12 +2,17 @@
 
 use std::collections::HashMap;
 
+use serde::Deserialize;
+
+use data::table;
+use treeedit::kind::FileKind;
+
+use super::table::File;
 use super::*;
 use crate::encoding::apply;
 use crate::options::Options;
 use crate::site::{Decision, FilePlan, Planner};
 use crate::{config, container, native, notebook, python, requirements, rust, shell};
-use treeedit::kind::FileKind;
 
 #[test]
 fn the_table_is_sound() {

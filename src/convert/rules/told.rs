@@ -6,9 +6,10 @@ use std::sync::OnceLock;
 use foldhash::HashMap;
 use serde::{Deserialize, Serialize};
 
-use super::{FILES, Rule};
 use base::text::Words;
 use data::table;
+
+use super::rule::{FILES, Rule};
 
 /// A before/after pair that shows a rule, and tests it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
