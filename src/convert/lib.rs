@@ -32,6 +32,7 @@ mod messages;
 pub mod native;
 pub mod needle;
 pub mod notebook;
+mod nvidia_keys;
 pub mod options;
 pub mod page;
 pub mod plan;

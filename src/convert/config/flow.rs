@@ -4,7 +4,7 @@
 //! deserializers give values without ranges, and none reads JSON with comments as well as the
 //! flow style of YAML.
 
-use super::{Entries, Entry};
+use super::entries::{Entries, Entry};
 use crate::syntax::Unreadable;
 
 /// Nesting beyond this is refused.
