@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use super::plan::{Plan, PlannedFile};
 use treeedit::paths::parent_directory;
-use treeedit::walk::{Found, Root, Scope, WalkError, everything};
+use treeedit::walk::{Root, Scope, WalkError, WalkResult, everything};
 
 /// Why no copy was made.
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +44,7 @@ pub enum CopyError {
 /// written.
 pub fn copy(
     scope: &Scope,
-    found: &Found,
+    found: &WalkResult,
     plan: &Plan,
     output: &Path,
     force: bool,
@@ -107,7 +107,7 @@ pub fn copy(
 }
 
 /// Where each root goes below the output: one root is the output itself.
-fn places(found: &Found) -> Result<Vec<(Arc<Root>, PathBuf)>, CopyError> {
+fn places(found: &WalkResult) -> Result<Vec<(Arc<Root>, PathBuf)>, CopyError> {
     if let [root] = found.roots.as_slice() {
         return Ok(vec![(Arc::clone(root), PathBuf::new())]);
     }
@@ -124,7 +124,7 @@ fn places(found: &Found) -> Result<Vec<(Arc<Root>, PathBuf)>, CopyError> {
 
 fn fill(
     scope: &Scope,
-    found: &Found,
+    found: &WalkResult,
     places: &[(Arc<Root>, PathBuf)],
     changed: &HashMap<&Path, &PlannedFile>,
     output: &Path,

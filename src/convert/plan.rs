@@ -26,7 +26,7 @@ use super::{
 };
 use base::progress::Progress;
 use treeedit::commit::Refusal;
-use treeedit::denied::Denied;
+use treeedit::denial::Denial;
 use treeedit::kind::FileKind;
 use treeedit::walk::SourceFile;
 
@@ -68,7 +68,7 @@ pub enum FileProblem {
     /// It does not hold any more what was read.
     Changed,
     /// This user may not replace it.
-    Denied(Denied),
+    Denied(Denial),
     /// It has changes that git does not have.
     Uncommitted,
     /// Reading or writing it failed.

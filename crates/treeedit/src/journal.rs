@@ -378,8 +378,8 @@ impl Journal {
         for dir in dirs {
             let _ = sync_directory(dir);
         }
-        lay(&self.dir, "done.json", &Done { replaced })
-            .and_then(Laid::appear)
+        write_unnamed(&self.dir, "done.json", &Done { replaced })
+            .and_then(UnnamedFile::publish)
             .and_then(|()| sync_directory(&self.dir))
             .map_err(|error| JournalError::Io(self.dir.clone(), error))
     }
@@ -484,24 +484,24 @@ fn pack(file: &File, originals: &[Original<'_>]) -> io::Result<()> {
 }
 
 /// A small file that the disk has, under another name than its own.
-struct Laid {
+struct UnnamedFile {
     place: PathBuf,
     target: PathBuf,
 }
 
-impl Laid {
+impl UnnamedFile {
     /// Gives it its name: it is there whole or not at all.
-    fn appear(self) -> io::Result<()> {
+    fn publish(self) -> io::Result<()> {
         std::fs::rename(&self.place, &self.target)
     }
 }
 
-fn lay(dir: &Path, name: &str, content: &impl Serialize) -> io::Result<Laid> {
+fn write_unnamed(dir: &Path, name: &str, content: &impl Serialize) -> io::Result<UnnamedFile> {
     let place = dir.join(format!("{name}.new"));
     let mut file = own_file(&place)?;
     file.write_all(&serde_json::to_vec(content)?)?;
     file.sync_all()?;
-    Ok(Laid { place, target: dir.join(name) })
+    Ok(UnnamedFile { place, target: dir.join(name) })
 }
 
 fn load<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<T, JournalError> {

@@ -24,7 +24,7 @@ fn scope(root: &Path) -> Scope {
     }
 }
 
-fn names(found: &Found) -> Vec<String> {
+fn names(found: &WalkResult) -> Vec<String> {
     found.files.iter().map(|file| file.relative.display().to_string()).collect()
 }
 
@@ -91,7 +91,11 @@ fn links_are_followed_only_inside() {
         .collect();
     assert!(matches!(
         said[..],
-        [("b.py", Why::LinkLeaves(_)), ("c", Why::LinkLeaves(_)), ("gone.py", Why::LinkDangles)]
+        [
+            ("b.py", SkipReason::LinkLeaves(_)),
+            ("c", SkipReason::LinkLeaves(_)),
+            ("gone.py", SkipReason::LinkDangles)
+        ]
     ));
 }
 
@@ -110,7 +114,7 @@ fn what_is_no_regular_file_or_too_large_is_said() {
     let found = walk(&scope(dir.path())).unwrap();
     assert_eq!(names(&found), ["a.py"]);
     let whys: Vec<_> = found.skipped.iter().map(|skipped| &skipped.why).collect();
-    assert_eq!(whys, [&Why::TooLarge(2 << 20), &Why::NotRegular]);
+    assert_eq!(whys, [&SkipReason::TooLarge(2 << 20), &SkipReason::NotRegular]);
     let named = scope(&dir.path().join("pipe.py"));
     assert!(matches!(walk(&named), Err(WalkError::NotRegular(_))));
 }
