@@ -21,10 +21,10 @@ use base::text::Text;
 use convert::copy::copy;
 use convert::diff::unified;
 use convert::links::{self, HardLinks};
-use convert::needle;
 use convert::options::Options;
 use convert::page;
 use convert::plan::{FileProblem, Plan, PlannedFile, draft, plan, prove};
+use convert::prefilter;
 use convert::python::Project;
 use convert::report::{Done, report, shown, shown_directory};
 use data::Catalog;
@@ -52,7 +52,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     let (found, target) = rayon::join(
         || walk(&scope),
         || {
-            needle::prepare();
+            prefilter::prepare();
             Target::of(args)
         },
     );

@@ -8,11 +8,11 @@ use super::nvidia_keys::is_cuda_image;
 use super::rules::{Place, Rules};
 use super::shell;
 use super::site::{Certainty, Planner};
-use super::syntax::Unreadable;
+use super::syntax::UnparsableText;
 use super::value::{self, Outcome};
 
 /// Plans a Dockerfile, or a compose file or manifest (YAML).
-pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), Unreadable> {
+pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), UnparsableText> {
     let lower = name.to_ascii_lowercase();
     if lower.ends_with(".yml") || lower.ends_with(".yaml") {
         return config::plan(planner, name);
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays() {
+    fn unrelated_instructions_stay() {
         for text in [
             "# ENV CUDA_VISIBLE_DEVICES=0\nFROM ubuntu:22.04\n",
             "RUN <<EOF\necho cuda\nEOF\nCOPY cuda /cuda\n",
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_flagged() {
+    fn cuda_images_and_packages_are_flagged() {
         for (text, rules) in [
             ("FROM nvidia/cuda:12.1.0-base AS b\n", vec!["dockerfile-from"]),
             ("FROM --platform=x pytorch/pytorch:2.1.0-cuda12.1\n", vec!["dockerfile-from"]),

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_were_not_converted_are_told_apart_from_those_that_were() {
+    fn converted_and_other_hard_links_are_distinguished() {
         let file = |number, names| HardLinks { file: (1, number), names };
         let path = Path::new;
         let told = replaced(&[

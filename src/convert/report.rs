@@ -111,7 +111,7 @@ fn rules(plan: &Plan) -> Vec<Finding> {
                 cause: rule.cause_beyond_title(),
                 fix: if flagged { vec![fix] } else { Vec::new() },
                 evidence,
-                refs: rule.told().source.iter().map(|&source| source.to_owned()).collect(),
+                refs: rule.text().source.iter().map(|&source| source.to_owned()).collect(),
                 because: Vec::new(),
                 consequences: Vec::new(),
             }

@@ -6,10 +6,10 @@ mod rule;
 mod table;
 #[cfg(test)]
 mod tests;
-mod told;
+mod texts;
 
 pub use place::Place;
 pub use presence::Presence;
 pub use rule::{Action, Class, Match, Rule};
 pub use table::Rules;
-pub use told::{Example, Told};
+pub use texts::{Example, RuleText};

@@ -11,10 +11,10 @@ pub mod scope;
 use ruff_python_ast::{Mod, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
-/// A text that is not written in the syntax of its kind.
+/// A text that cannot be parsed in the syntax of its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unreadable {
-    /// Byte offset at which reading stopped: what is not closed, or nests too deep.
+pub struct UnparsableText {
+    /// Byte offset at which parsing stopped: an unclosed construct, or one that nests too deep.
     pub at: usize,
 }
 
@@ -23,7 +23,7 @@ pub struct Unreadable {
 pub struct SyntaxError {
     /// Line, from 1.
     pub line: u32,
-    /// What the parser says.
+    /// Message of the parser.
     pub message: String,
 }
 

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_nobody_may_write_is_protected() {
+    fn file_without_write_permission_is_protected() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.py");
         std::fs::write(&path, "x").unwrap();
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_that_concern_others_are_none_of_a_file() {
+    fn only_errors_of_one_file_are_denials() {
         assert_eq!(Denial::of(&io::Error::from(Errno::NOSPC)), None);
         assert_eq!(Denial::of(&io::Error::from(Errno::ROFS)), Some(Denial::FileSystem));
         assert_eq!(Denial::of(&Denial::Owner(7).into()), Some(Denial::Owner(7)));

@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_that_git_does_not_have_are_told() {
+    fn reports_uncommitted_changes() {
         let Some((_dir, top)) = repository() else { return };
         let files = ["a.py", "b.py", "new.py"].map(|name| top.join(name));
         assert_eq!(asked(&files), Answer::default());

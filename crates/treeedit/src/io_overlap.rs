@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_task_is_done_once() {
+    fn every_task_runs_once() {
         for count in [0, 1, 7, 64, 65, 1000] {
             let runs = AtomicUsize::new(0);
             let (squares, other) = overlap_io(

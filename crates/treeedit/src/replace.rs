@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mode_and_the_attributes_stay() {
+    fn replacement_keeps_mode_and_attributes() {
         let (dir, path) = file(b"old");
         std::fs::set_permissions(&path, Permissions::from_mode(0o750)).unwrap();
         let named = rustix::fs::setxattr(&path, "user.note", b"kept", XattrFlags::empty()).is_ok();
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_changed_stays() {
+    fn changed_file_is_not_replaced() {
         let (dir, path) = file(b"old");
         let seen = seen(&path, b"old");
         let staged = stage(&path, ".t", b"new").unwrap();
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn each_name_of_a_file_with_two_is_replaced() {
+    fn both_hard_links_are_replaced() {
         let (dir, path) = file(b"old");
         let other = dir.path().join("b.py");
         std::fs::hard_link(&path, &other).unwrap();
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn links_and_pipes_are_no_content() {
+    fn links_and_missing_files_do_not_match() {
         let (dir, path) = file(b"old");
         let link = dir.path().join("link.py");
         std::os::unix::fs::symlink(&path, &link).unwrap();

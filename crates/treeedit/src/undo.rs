@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_and_its_undo_leave_the_tree_as_it_was() {
+    fn undo_restores_the_tree() {
         let dir = tree(&[("a.py", "1"), ("d/b.py", "2"), ("c.py", "3")]);
         let mode = Permissions::from_mode(0o755);
         std::fs::set_permissions(dir.path().join("a.py"), mode).unwrap();
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_since_is_not_lost_without_force() {
+    fn undo_keeps_later_changes_without_force() {
         let dir = tree(&[("a.py", "1"), ("b.py", "2")]);
         let journals = Journals::open(dir.path()).unwrap();
         let changes = [change("a.py", "1", "one"), change("b.py", "2", "two")];
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_sound_is_not_written() {
+    fn rejected_content_is_not_written() {
         let dir = tree(&[("a.py", "1"), ("b.py", "2")]);
         let journals = Journals::open(dir.path()).unwrap();
         let changes = [change("a.py", "1", "one"), change("b.py", "2", "two")];
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_during_the_run_is_left_alone() {
+    fn files_changed_during_the_run_are_kept() {
         let dir = tree(&[("a.py", "mine"), ("b.py", "2")]);
         let journals = Journals::open(dir.path()).unwrap();
         let changes = [change("a.py", "1", "one"), change("b.py", "2", "two")];
@@ -316,7 +316,7 @@ mod tests {
 
     /// A run that was killed after its first rename, with the next content lying ready.
     #[test]
-    fn an_interrupted_run_is_taken_back() {
+    fn recovery_reverts_an_interrupted_run() {
         let dir = tree(&[("a.py", "1"), ("b.py", "2"), ("c.py", "3")]);
         let journals = Journals::open(dir.path()).unwrap();
         let original = |name, before, after| Original {
@@ -351,7 +351,7 @@ mod tests {
 
     /// A run that was killed before its journal was on disk: it can have replaced nothing.
     #[test]
-    fn what_a_run_laid_down_before_it_began_is_cleared_away() {
+    fn recovery_removes_staged_files() {
         let dir = tree(&[("a.py", "mine")]);
         let before = entries(&dir);
         let journals = Journals::open(dir.path()).unwrap();
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_outside_is_restored_through_a_link() {
+    fn undo_restores_nothing_through_a_link() {
         let outside = tree(&[("b.py", "two")]);
         let dir = tree(&[("d/b.py", "2")]);
         let journals = Journals::open(dir.path()).unwrap();

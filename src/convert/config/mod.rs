@@ -19,14 +19,14 @@ use super::python;
 use super::rules::{Place, Rules};
 use super::shell;
 use super::site::{Certainty, Planner};
-use super::syntax::Unreadable;
+use super::syntax::UnparsableText;
 use super::value::{self, Outcome};
 
 /// Words without which nothing can apply; files of data are often large.
 const NEEDLES: &[&str] = &["cuda", "nccl", "CUDA", "NCCL", "GPU", "gpu", "nvidia", "NVIDIA"];
 
 /// Plans a configuration; its name (without directories) tells the format.
-pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), Unreadable> {
+pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), UnparsableText> {
     let text = planner.text;
     if !NEEDLES.iter().any(|needle| text.contains(needle)) {
         return Ok(());
@@ -38,7 +38,9 @@ pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), Unreadable> {
         "yaml" | "yml" => yaml::read(text, &mut entries),
         "toml" => match DeTable::parse(text) {
             Ok(document) => table(text, document.get_ref(), &mut entries),
-            Err(error) => return Err(Unreadable { at: error.span().map_or(0, |span| span.start) }),
+            Err(error) => {
+                return Err(UnparsableText { at: error.span().map_or(0, |span| span.start) });
+            }
         },
         _ => ini(text, &mut entries),
     }

@@ -6,9 +6,9 @@ use std::ops::Range;
 use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::{Ranged as _, TextRange, TextSize};
 
-use super::aware;
 use super::imports::ImportNeeds;
 use super::literal::{self, span};
+use super::npu_branches;
 use super::roles::{Role, Want};
 use crate::rules::{Place, Rule, Rules};
 use crate::site::{Certainty, Planner};
@@ -24,16 +24,16 @@ pub(super) struct Edits<'a> {
 impl<'a> Edits<'a> {
     /// Begins with an empty plan; `exempt` are the ranges that comments exempt.
     pub(super) fn new(text: &'a str, body: &[Stmt], exempt: Vec<TextRange>) -> Self {
-        let mut kept = aware::kept(body, text);
+        let mut kept = npu_branches::find_kept_ranges(body, text);
         kept.extend(exempt);
-        let kept = aware::merged(kept);
+        let kept = npu_branches::merge_ranges(kept);
         Self { planner: Planner::new(text), needs: ImportNeeds::default(), kept }
     }
 
     /// Whether a range stays unchanged.
     pub(super) fn is_kept(&self, range: &Range<usize>) -> bool {
         let at = |offset: usize| TextSize::try_from(offset).unwrap_or_default();
-        aware::covers(&self.kept, at(range.start), at(range.end))
+        npu_branches::covers(&self.kept, at(range.start), at(range.end))
     }
 
     /// Replaces `range`, unless it is kept or another edit touches it.
@@ -103,7 +103,7 @@ impl<'a> Edits<'a> {
     /// Leaves `range` unchanged from here on.
     pub(super) fn keep(&mut self, range: TextRange) {
         self.kept.push(range);
-        self.kept = aware::merged(std::mem::take(&mut self.kept));
+        self.kept = npu_branches::merge_ranges(std::mem::take(&mut self.kept));
     }
 
     /// Rewrites a string that is a device or backend.

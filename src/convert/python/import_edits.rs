@@ -3,10 +3,10 @@
 use ruff_python_ast::{Alias, StmtImport, StmtImportFrom};
 use ruff_text_size::{Ranged as _, TextRange};
 
-use super::api::{Target, moved, target};
 use super::edits::Edits;
 use super::lines::{line_start, newline};
 use super::literal::span;
+use super::name_targets::{Target, moved, target};
 use super::source::Source;
 use crate::rules::{Action, Match, Place, Rules};
 use crate::site::Certainty;

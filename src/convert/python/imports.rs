@@ -6,7 +6,7 @@ use ruff_python_ast::statement_visitor::{StatementVisitor, walk_stmt};
 use ruff_text_size::{Ranged as _, TextRange};
 
 use super::Context;
-use super::api::moved;
+use super::name_targets::moved;
 use pysyntax::scope::Scopes;
 
 /// Other frameworks whose arrays have a method `cuda` too.

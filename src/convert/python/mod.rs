@@ -7,64 +7,64 @@
 //!
 //! Each part uses only those above it:
 //!
-//! - [`names`], [`roles`], [`literal`], [`lines`], [`api`]: words, arguments, strings, lines and
+//! - [`names`], [`roles`], [`literal`], [`lines`], [`name_targets`]: words, arguments, strings, lines and
 //!   dotted names, without state.
 //! - [`source`]: the module as it was read, with its [`imports`] and [`definitions`]; it does not
 //!   change. `pysyntax::scope` resolves its names.
-//! - [`edits`]: the plan, with the ranges that [`aware`] exempts since they handle NPUs already.
-//! - [`dotted`], [`functions`], [`import_edits`], [`mod@env`], [`onnx`]: the edits of one kind of
+//! - [`edits`]: the plan, with the ranges that [`npu_branches`] exempts since they handle NPUs already.
+//! - [`name_edits`], [`call_edits`], [`import_edits`], [`environment_edits`], [`provider_options`]: the edits of one kind of
 //!   place.
-//! - [`role_flow`]: carries roles back along [`flow`] to where values come from; [`keys`] holds keys
+//! - [`role_flow`]: carries roles back along [`value_flow`] to where values come from; [`device_keys`] holds keys
 //!   of dictionaries until the whole file was walked.
-//! - [`walker`], [`expr`], [`call`]: one walk over the tree, which feeds all of the above and records
-//!   a [`candidate`] for each string without a role.
-//! - [`settle`], [`insert`], [`mark`], [`transfer`]: after the walk, the decisions that need the
+//! - [`walker`], [`walk_expressions`], [`walk_calls`]: one walk over the tree, which feeds all of the above and records
+//!   a [`string_candidate`] for each string without a role.
+//! - [`settlement`], [`import_insertion`], [`mark`], [`transfer`]: after the walk, the decisions that need the
 //!   whole plan.
 //! - [`project`] carries names from one file of the tree to another.
 
-mod api;
-mod aware;
-mod call;
-mod candidate;
+mod call_edits;
 mod definitions;
-mod dotted;
+mod device_keys;
 mod edits;
-mod env;
-mod expr;
-mod flow;
-mod functions;
+mod environment_edits;
 mod import_edits;
+mod import_insertion;
 mod imports;
-mod insert;
-mod keys;
 mod lines;
 mod literal;
 mod mark;
+mod name_edits;
+mod name_targets;
 mod names;
-mod onnx;
+mod npu_branches;
 mod project;
 #[cfg(test)]
 pub(super) mod properties;
+mod provider_options;
 mod role_flow;
 mod roles;
-mod settle;
+mod settlement;
 mod source;
+mod string_candidate;
 #[cfg(test)]
 mod tests;
 mod transfer;
+mod value_flow;
+mod walk_calls;
+mod walk_expressions;
 mod walker;
 
 use ruff_text_size::{TextRange, TextSize};
 
 use self::edits::Edits;
-use self::insert::ImportInsertion;
+use self::import_insertion::ImportInsertion;
 use self::mark::add_marks;
-use self::settle::Settlement;
+use self::settlement::Settlement;
 use self::source::Source;
 use self::transfer::plan_transfer;
 use self::walker::Walker;
 
-pub use project::{Module, Project, Taken, taken};
+pub use project::{ImportedName, Module, Project, imported_names};
 
 use super::options::Options;
 use super::rules::{Presence, Rule, Rules};
@@ -101,7 +101,7 @@ impl<'a> Context<'a> {
 
     /// Whether another file of the tree takes this name from this one.
     fn is_exported(&self, name: &str) -> bool {
-        self.project.is_some_and(|project| project.takes(name))
+        self.project.is_some_and(|project| project.is_imported(name))
     }
 
     /// Whether a package is part of the tree that is converted.
@@ -122,8 +122,10 @@ impl<'a> Context<'a> {
 /// if it is the same.
 pub fn renamed(path: &str, options: &Options) -> Option<(&'static Rule, String)> {
     let context = Context::alone(options);
-    let api::Target::Rewrite { rule, .. } = api::target(path, &context) else { return None };
-    api::moved(path, &context).filter(|new| new != path).map(|new| (rule, new))
+    let name_targets::Target::Rewrite { rule, .. } = name_targets::target(path, &context) else {
+        return None;
+    };
+    name_targets::moved(path, &context).filter(|new| new != path).map(|new| (rule, new))
 }
 
 /// Decides about one Python source.

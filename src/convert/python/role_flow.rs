@@ -4,14 +4,14 @@
 use ruff_python_ast::{Arguments, Expr, ExprCall, StmtFunctionDef};
 use ruff_text_size::Ranged as _;
 
+use super::device_keys::DeviceKeys;
 use super::edits::Edits;
-use super::env::EnvironmentNames;
-use super::flow::{Flow, Slot};
-use super::keys::DeviceKeys;
+use super::environment_edits::EnvironmentNames;
 use super::literal;
 use super::names::device_like;
 use super::roles::{Role, Want};
 use super::source::Source;
+use super::value_flow::{Slot, ValueFlow};
 use crate::rules::Place;
 use crate::site::Certainty;
 use pysyntax::scope::{Binding, ScopeId};
@@ -21,7 +21,7 @@ pub(super) struct RoleFlow<'a> {
     source: &'a Source<'a>,
     pub edits: Edits<'a>,
     /// Values of slots, and the roles in which they are used.
-    pub values: Flow<'a>,
+    pub values: ValueFlow<'a>,
     pub keys: DeviceKeys<'a>,
     pub environment: EnvironmentNames,
 }
@@ -32,7 +32,7 @@ impl<'a> RoleFlow<'a> {
         Self {
             source,
             edits,
-            values: Flow::default(),
+            values: ValueFlow::default(),
             keys: DeviceKeys::default(),
             environment: EnvironmentNames::default(),
         }

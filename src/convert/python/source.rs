@@ -8,10 +8,10 @@ use ruff_text_size::{Ranged as _, TextRange};
 
 use super::Context;
 use super::definitions::Definitions;
-use super::flow::Slot;
 use super::imports::Imports;
 use super::literal;
 use super::names::{device_like, nccl_backend, other_backend, other_device};
+use super::value_flow::Slot;
 use crate::rules::{Match, Rules};
 use pysyntax::scope::{Binding, Resolved, ScopeId, Scopes, parts};
 

@@ -4,7 +4,7 @@
 use ruff_python_ast::Stmt;
 
 use super::edits::Edits;
-use super::insert::ImportInsertion;
+use super::import_insertion::ImportInsertion;
 use super::source::Source;
 use crate::rules::{Match, Place, Rule, Rules};
 use crate::site::{Decision, FilePlan, Planner};

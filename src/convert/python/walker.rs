@@ -1,5 +1,5 @@
 //! Walks a module once, in Python's order of evaluation: statements, and the state of the walk.
-//! [`super::expr`] walks expressions, [`super::call`] walks calls.
+//! [`super::walk_expressions`] walks expressions, [`super::walk_calls`] walks calls.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -9,15 +9,15 @@ use ruff_python_ast::{
 };
 use ruff_text_size::{Ranged as _, TextRange};
 
-use super::candidate::{Candidate, Hint};
 use super::edits::Edits;
-use super::flow::Slot;
 use super::import_edits::ImportEdits;
 use super::literal::{self, span};
 use super::names::{backend_like, device_like};
 use super::role_flow::RoleFlow;
 use super::roles::Role;
 use super::source::Source;
+use super::string_candidate::{Candidate, Hint};
+use super::value_flow::Slot;
 use crate::rules::{Match, Place, Rules};
 use pysyntax::scope::{Resolved, ScopeId};
 

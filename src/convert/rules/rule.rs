@@ -119,7 +119,7 @@ impl Action {
     }
 }
 
-/// One row of the table, as far as planning needs it; the rest is in [`Rule::told`]. Its texts are
+/// One row of the table, as far as planning needs it; the rest is in [`Rule::text`]. Its texts are
 /// those of the binary itself: nothing of some hundred rules is copied before it is said.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -27,20 +27,24 @@ use super::messages;
 use super::python::Project;
 use super::rules::{Match, Rules};
 use super::site::Planner;
-use super::syntax::Unreadable;
+use super::syntax::UnparsableText;
 use super::value;
 
 /// Commands that only show their arguments, or look for them in a text.
 const SHOW: &[&str] = &["echo", "printf", "cat", "grep", "egrep", "sed", "awk", "logger", "die"];
 
 /// Plans a shell script.
-pub fn plan(planner: &mut Planner<'_>) -> Result<(), Unreadable> {
+pub fn plan(planner: &mut Planner<'_>) -> Result<(), UnparsableText> {
     let text = planner.text;
     plan_part(planner, text, 0)
 }
 
 /// Plans a script that is a part of the text, from `offset` on: a `RUN` line, a cell.
-pub fn plan_part(planner: &mut Planner<'_>, text: &str, offset: usize) -> Result<(), Unreadable> {
+pub fn plan_part(
+    planner: &mut Planner<'_>,
+    text: &str,
+    offset: usize,
+) -> Result<(), UnparsableText> {
     let script = lexer::read(text)?;
     Reader::new(planner, text, offset, &script).run(&script);
     Ok(())

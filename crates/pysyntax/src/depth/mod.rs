@@ -321,14 +321,14 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_in_the_middle_ends() {
+    fn truncated_text_is_scanned_to_its_end() {
         for text in ["'\\", "x = '''a\\", "f'\\", "#", "f(", "\n ", "x\\"] {
             assert!(of(text).is_ok(), "{text}");
         }
     }
 
     #[test]
-    fn words_end_where_they_do() {
+    fn word_ends_are_found() {
         for byte in 0..=255u8 {
             let word = byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
             for at in 0..20 {
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_ones_are_told_with_their_line() {
+    fn too_deep_source_is_reported_with_its_line() {
         for deep in [
             "(".repeat(9_000),
             format!("a{}", ".b".repeat(9_000)),

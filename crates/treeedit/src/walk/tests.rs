@@ -100,7 +100,7 @@ fn links_are_followed_only_inside() {
 }
 
 #[test]
-fn what_is_no_regular_file_or_too_large_is_said() {
+fn rejects_special_and_oversized_files() {
     let dir = tree(&["a.py", "big.py"]);
     std::fs::write(dir.path().join("big.py"), vec![b'#'; 2 << 20]).unwrap();
     rustix::fs::mknodat(
@@ -138,7 +138,7 @@ fn roots_are_files_patterns_and_may_overlap() {
 }
 
 #[test]
-fn a_launch_file_has_to_be_one_of_them() {
+fn launch_file_must_be_in_scope() {
     let dir = tree(&["in/train.py", "out.py"]);
     let mut scope = scope(&dir.path().join("in"));
     scope.launch = vec![dir.path().join("in/../in/train.py")];

@@ -3,9 +3,9 @@
 use ruff_python_ast::{Expr, ExprCall};
 use ruff_text_size::Ranged as _;
 
-use super::api::{Target, target};
 use super::edits::Edits;
 use super::literal::{self, span};
+use super::name_targets::{Target, target};
 use super::source::Source;
 use crate::rules::{Place, Rules};
 use crate::site::Certainty;

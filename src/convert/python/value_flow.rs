@@ -44,7 +44,7 @@ struct Known {
 
 /// What is known of the values of a file.
 #[derive(Debug, Default)]
-pub(super) struct Flow<'a> {
+pub(super) struct ValueFlow<'a> {
     slots: HashMap<Slot<'a>, Known>,
     /// The values of all slots: most are given one or two.
     values: Vec<Value<'a>>,
@@ -54,7 +54,7 @@ pub(super) struct Flow<'a> {
     spread: HashSet<(TextRange, Want)>,
 }
 
-impl<'a> Flow<'a> {
+impl<'a> ValueFlow<'a> {
     /// `slot` is given the value of `expr`.
     pub(super) fn give(&mut self, slot: Slot<'a>, scope: ScopeId, expr: &'a Expr) {
         let known = self.slots.entry(slot).or_default();

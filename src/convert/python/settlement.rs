@@ -3,12 +3,12 @@
 use ruff_python_ast::Expr;
 use ruff_text_size::Ranged as _;
 
-use super::candidate::{Candidate, Hint};
 use super::edits::Edits;
 use super::literal::{self, span};
 use super::names::{cuda_device, nccl_backend};
 use super::roles::Role;
 use super::source::Source;
+use super::string_candidate::{Candidate, Hint};
 use crate::messages;
 use crate::rules::{Action, Match, Place, Rules};
 use crate::shell;

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use ruff_python_ast::{Arguments, Expr, ExprCall};
 use ruff_text_size::Ranged as _;
 
-use super::candidate::Hint;
-use super::env;
-use super::flow::Slot;
-use super::functions::{TorchCall, plan_attribute_by_name};
+use super::call_edits::{TorchCall, plan_attribute_by_name};
+use super::environment_edits;
 use super::literal::{self, span};
-use super::names::{canonical, says};
+use super::names::{canonical, contains_ignoring_case};
 use super::roles::{self, Role, by_name};
+use super::string_candidate::Hint;
+use super::value_flow::Slot;
 use super::walker::Walker;
 use crate::rules::{Action, Match, Place, Rules};
 use crate::site::Certainty;
@@ -184,7 +184,7 @@ impl<'a> Walker<'a> {
             };
             let arg_name = arg.as_str();
             if arg_name.contains('_') && Rules::builtin().find(Match::Env, arg_name).is_some() {
-                env::plan_keyword(&mut self.flow.edits, arg, &keyword.value);
+                environment_edits::plan_keyword(&mut self.flow.edits, arg, &keyword.value);
             }
             let role = roles::keyword(arg_name);
             if let Some(role) = role
@@ -470,8 +470,8 @@ fn is_comparison(name: &str) -> bool {
 
 /// Whether a function of this name installs packages, or checks that they are installed.
 fn is_installer(name: &str) -> bool {
-    says(name, "requirement")
-        || says(name, "pip") && !says(name, "pipe")
+    contains_ignoring_case(name, "requirement")
+        || contains_ignoring_case(name, "pip") && !contains_ignoring_case(name, "pipe")
         || name.eq_ignore_ascii_case("install")
 }
 

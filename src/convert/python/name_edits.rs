@@ -5,9 +5,9 @@ use std::ops::Range;
 use ruff_python_ast::Expr;
 use ruff_text_size::Ranged as _;
 
-use super::api::{Target, as_attribute, target};
 use super::edits::Edits;
 use super::literal::span;
+use super::name_targets::{Target, as_attribute, target};
 use super::source::Source;
 use crate::rules::{Class, Place, Rule, Rules};
 use crate::site::Certainty;

@@ -9,13 +9,13 @@ use ruff_python_ast::{
 };
 use ruff_text_size::Ranged as _;
 
-use super::candidate::{Candidate, Hint};
-use super::dotted::DottedName;
-use super::flow::Slot;
 use super::literal::{self, span};
+use super::name_edits::DottedName;
 use super::names::{cuda_device, nccl_backend, other_backend, other_device};
-use super::onnx;
+use super::provider_options;
 use super::roles::{Role, by_name};
+use super::string_candidate::{Candidate, Hint};
+use super::value_flow::Slot;
 use super::walker::Walker;
 use crate::rules::{Match, Place, Rules};
 use crate::site::Certainty;
@@ -315,7 +315,7 @@ impl<'a> Walker<'a> {
         if literal::plain(key).is_some_and(|name| Rules::builtin().find(Match::Env, name).is_some())
         {
             self.flow.environment.plan_name(&mut self.flow.edits, key, value);
-        } else if !onnx::plan_provider_option(&mut self.flow.edits, key) {
+        } else if !provider_options::plan_provider_option(&mut self.flow.edits, key) {
             self.visit_expr(key, Hint::Key);
         }
     }
