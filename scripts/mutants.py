@@ -35,7 +35,7 @@ GROUPS = {
         [("lib", "checks::"), ("machine", "fixtures::"), ("machine", "mutations::"), ("machine", "healthy::")],
     ),
     "convert": (
-        ["src/convert/python/call.rs", "src/convert/python/roles.rs", "src/convert/python/aware.rs"],
+        [f"src/convert/python/{name}.rs" for name in ("walk_calls", "roles", "npu_branches")],
         [("lib", "convert::")],
     ),
 }

@@ -27,11 +27,11 @@ pub struct SyntaxError {
     pub message: String,
 }
 
-/// Does what walks the tree of `text` where there is stack for it.
+/// Runs `work`, which walks the tree of `text`, on a stack that is large enough.
 ///
 /// # Errors
 ///
-/// Those of `work`, and one of its own where the text nests deeper than any stack carries.
+/// Errors of `work`, or an error of its own if the text nests deeper than any stack allows.
 pub fn on_enough_stack<T: Send>(
     text: &str,
     work: impl FnOnce() -> Result<T, SyntaxError> + Send,
@@ -41,7 +41,7 @@ pub fn on_enough_stack<T: Send>(
     }
     match depth::of(text) {
         Ok(depth) if depth <= depth::SHALLOW => work(),
-        // Trees are walked by recursion: deep ones get a stack of their own.
+        // Walks recurse: a deep tree gets a larger stack.
         Ok(_) => std::thread::scope(|scope| {
             std::thread::Builder::new()
                 .stack_size(depth::STACK)
