@@ -141,8 +141,8 @@ fn rows(old: &[&[u8]], new: &[&[u8]], notes: &BTreeMap<usize, Vec<&Site>>) -> Ve
     shown
 }
 
-/// Which lines of a change stand beside each other: in order where it is line for line, else (a
-/// line was inserted) those that are most alike.
+/// Pairs the old and new lines of a change: in order if their numbers are equal, otherwise (a line
+/// was inserted) by similarity.
 fn align_lines(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Option<usize>, Option<usize>)> {
     let (height, width) = (old.len(), new.len());
     if height == width || height * width > MAX_PAIRS {

@@ -64,7 +64,7 @@ const ANYWHERE: &[&str] = &[
     "ExecutionProvider",
 ];
 
-/// Names with CUDA behaviour that do not say so, besides those of the rules; whole words.
+/// Names with CUDA behavior that do not say so, besides those of the rules; whole words.
 const SILENT: &[&str] = &[
     "GradScaler",
     "fork_rng",

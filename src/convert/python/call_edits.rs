@@ -94,7 +94,7 @@ impl TorchCall<'_, '_> {
         }
     }
 
-    /// `patch('torch.cuda.is_available')`: a dotted name in a string.
+    /// Plans a dotted name in a string: `patch('torch.cuda.is_available')`.
     fn plan_patch(&mut self) {
         let Self { call, source, .. } = *self;
         let Some(first) = call.arguments.args.first() else { return };
@@ -106,7 +106,7 @@ impl TorchCall<'_, '_> {
         }
     }
 
-    /// Puts `text` in front of the arguments of a call.
+    /// Inserts `text` before the arguments of the call.
     fn prepend_argument(&mut self, site: Place, text: &str) {
         let call = self.call;
         let at = span(call.arguments.range()).start + 1;
@@ -115,7 +115,7 @@ impl TorchCall<'_, '_> {
         self.edits.change(rule, at..at, text, Certainty::Exact);
     }
 
-    /// Puts `text` behind the arguments of a call.
+    /// Inserts `text` after the arguments of the call.
     fn append_argument(&mut self, site: Place, text: &str) {
         let call = self.call;
         let rule = Rules::builtin().site(site);
@@ -133,8 +133,8 @@ impl TorchCall<'_, '_> {
         self.edits.change(rule, at..at, text, Certainty::Exact);
     }
 
-    /// `torch.is_autocast_enabled()` asks about CUDA: `torch.npu.is_autocast_enabled()` does
-    /// not, in any version.
+    /// Renames the function of the call: `torch.is_autocast_enabled()` refers to CUDA,
+    /// `torch.npu.is_autocast_enabled()` does not, in any version.
     fn rename(&mut self, site: Place, name: &str) {
         let call = self.call;
         let rule = Rules::builtin().site(site);
@@ -153,7 +153,7 @@ impl TorchCall<'_, '_> {
     }
 }
 
-/// `getattr(torch, 'cuda')`.
+/// Plans `getattr(torch, 'cuda')`.
 pub(super) fn plan_attribute_by_name(
     source: &Source<'_>,
     edits: &mut Edits<'_>,

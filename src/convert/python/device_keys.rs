@@ -15,7 +15,7 @@ use super::roles::Role;
 use super::source::Source;
 use pysyntax::scope::ScopeId;
 
-/// What a file does with such keys.
+/// Keys of dictionaries that may be devices, and how the file uses them.
 #[derive(Debug, Default)]
 pub(super) struct DeviceKeys<'a> {
     tables: Vec<(&'a Expr, Role, ScopeId)>,

@@ -19,7 +19,7 @@ pub(super) struct EnvironmentNames {
 }
 
 impl EnvironmentNames {
-    /// A string that names an environment variable, and what that is set to, if it is set here.
+    /// Plans a string that names an environment variable; `value` is given if it is set here.
     pub(super) fn plan_name(&mut self, edits: &mut Edits<'_>, name: &Expr, value: Option<&Expr>) {
         let Some(text) = literal::plain(name) else { return };
         let Some(decision) = assignment(text, value.and_then(literal::plain)) else { return };
@@ -39,7 +39,7 @@ impl EnvironmentNames {
     }
 }
 
-/// `dict(os.environ, CUDA_VISIBLE_DEVICES='0')`.
+/// Plans a keyword that names a variable: `dict(os.environ, CUDA_VISIBLE_DEVICES='0')`.
 pub(super) fn plan_keyword(edits: &mut Edits<'_>, name: &Identifier, value: &Expr) {
     let Some(decision) = assignment(name.as_str(), literal::plain(value)) else { return };
     let place = span(name.range());

@@ -116,7 +116,7 @@ impl ImportEdits<'_, '_> {
         }
     }
 
-    /// All names move to one module: only what differs is edited.
+    /// Edits a statement whose names all move to one module.
     fn change_within_module(
         &mut self,
         import: &StmtImportFrom,
@@ -157,7 +157,7 @@ impl ImportEdits<'_, '_> {
         }
     }
 
-    /// `new`, or `new as old` where the uses keep the old name.
+    /// Returns `new`, or `new as old` if the uses keep the old name.
     fn alias_text(&self, alias: &Alias, new: &str) -> String {
         match &alias.asname {
             Some(asname) => format!("{new} as {}", asname.as_str()),
@@ -170,7 +170,7 @@ impl ImportEdits<'_, '_> {
         }
     }
 
-    /// Some names move and others stay: one statement for each module.
+    /// Writes one statement for each module, since some names move and others stay.
     fn split_by_module(
         &mut self,
         import: &StmtImportFrom,
@@ -212,7 +212,7 @@ impl ImportEdits<'_, '_> {
         self.edits.change(rule, range, text, Certainty::Exact);
     }
 
-    /// A package that is imported: reported if it does not run on NPUs as it is.
+    /// Reports an imported package that does not run on NPUs unchanged.
     fn report_library(&mut self, path: &str, at: TextRange) {
         let root = path.split('.').next().unwrap_or(path);
         if self.source.context.is_own_package(root) {
@@ -245,7 +245,7 @@ impl ImportEdits<'_, '_> {
         }
     }
 
-    /// A module that is built from CUDA sources: setup.py says so, or its name.
+    /// Reports a module that is built from CUDA sources, by `setup.py` or by its name.
     pub(super) fn report_extension(&mut self, path: &str, at: TextRange) {
         let built = |name: &str| {
             ["_cuda", "_cuda_ext", "_cuda_kernel", "_cuda_kernels"]

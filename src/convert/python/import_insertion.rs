@@ -134,7 +134,7 @@ impl ImportInsertion<'_, '_> {
             return;
         }
         let newline = newline(self.source.text);
-        // Comments at the head (shebang, coding line, licence) stay first.
+        // Comments at the head (shebang, coding line, license) stay first.
         let at = body.first().map_or(self.source.text.len(), |first| {
             line_start(self.source.text, span(first.range()).start)
         });

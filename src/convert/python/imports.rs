@@ -17,9 +17,9 @@ const OTHER_FRAMEWORKS: &[&str] = &["paddle", "mxnet", "jittor", "oneflow", "tvm
 pub(super) struct Imports<'a> {
     /// Local names that change with their import, by the alias that binds them.
     renames: HashMap<TextRange, String>,
-    /// The first parts of all that is imported.
+    /// First parts of all imported names.
     roots: HashSet<&'a str>,
-    /// Whether something of the tree itself is imported.
+    /// Whether the file imports from its own tree.
     relative: bool,
     /// Import statements of torch: range, and whether they stand at module level.
     torch: Vec<(TextRange, bool)>,
@@ -85,7 +85,7 @@ impl<'a> Imports<'a> {
         imports
     }
 
-    /// The new local name of what the alias at `at` binds.
+    /// Returns the new local name for the alias at `at`.
     pub(super) fn renamed(&self, at: TextRange) -> Option<&str> {
         self.renames.get(&at).map(String::as_str)
     }

@@ -7,19 +7,20 @@
 //!
 //! Each part uses only those above it:
 //!
-//! - [`names`], [`roles`], [`literal`], [`lines`], [`name_targets`]: words, arguments, strings, lines and
-//!   dotted names, without state.
+//! - [`names`], [`roles`], [`literal`], [`lines`], [`name_targets`]: words, arguments, strings, lines
+//!   and dotted names, without state.
 //! - [`source`]: the module as it was read, with its [`imports`] and [`definitions`]; it does not
 //!   change. `pysyntax::scope` resolves its names.
-//! - [`edits`]: the plan, with the ranges that [`npu_branches`] exempts since they handle NPUs already.
-//! - [`name_edits`], [`call_edits`], [`import_edits`], [`environment_edits`], [`provider_options`]: the edits of one kind of
-//!   place.
-//! - [`role_flow`]: carries roles back along [`value_flow`] to where values come from; [`device_keys`] holds keys
-//!   of dictionaries until the whole file was walked.
-//! - [`walker`], [`walk_expressions`], [`walk_calls`]: one walk over the tree, which feeds all of the above and records
-//!   a [`string_candidate`] for each string without a role.
-//! - [`settlement`], [`import_insertion`], [`mark`], [`transfer`]: after the walk, the decisions that need the
-//!   whole plan.
+//! - [`edits`]: the plan, with the ranges that [`npu_branches`] exempts since they handle NPUs
+//!   already.
+//! - [`name_edits`], [`call_edits`], [`import_edits`], [`environment_edits`], [`provider_options`]:
+//!   the edits of one kind of place.
+//! - [`role_flow`]: carries roles back along [`value_flow`] to where values come from;
+//!   [`device_keys`] holds keys of dictionaries until the whole file was walked.
+//! - [`walker`], [`walk_expressions`], [`walk_calls`]: one walk over the tree, which feeds all of the
+//!   above and records a [`string_candidate`] for each string without a role.
+//! - [`settlement`], [`import_insertion`], [`mark`], [`transfer`]: after the walk, the decisions that
+//!   need the whole plan.
 //! - [`project`] carries names from one file of the tree to another.
 
 mod call_edits;

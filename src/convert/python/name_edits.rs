@@ -13,7 +13,7 @@ use crate::rules::{Class, Place, Rule, Rules};
 use crate::site::Certainty;
 use pysyntax::scope::Resolved;
 
-/// Libraries of operators that torch, torchvision and torchaudio bring along, or torch_npu.
+/// Operator libraries that torch, torchvision, torchaudio or torch_npu register.
 const OPERATORS: &[&str] = &[
     "aten",
     "prim",
@@ -73,7 +73,7 @@ impl Chain {
         }
     }
 
-    /// Where the chain ends.
+    /// Returns the end of the chain.
     fn end(&self) -> usize {
         self.attributes.last().map_or(self.base.end, |last| last.end)
     }
@@ -126,7 +126,7 @@ impl<'r> DottedName<'r> {
         }
     }
 
-    /// `torch.ops.my_extension.fused_gelu`: an operator that something else than torch registers.
+    /// Reports an operator that torch does not register: `torch.ops.my_extension.fused_gelu`.
     fn plan_custom_operator(&self, edits: &mut Edits<'_>) {
         let Self { chain, resolved } = self;
         if !resolved.path.starts_with("torch.") {
@@ -160,7 +160,7 @@ impl<'r> DottedName<'r> {
         }
     }
 
-    /// Where part number `parts` of the path ends in the source; `None` if the base holds it.
+    /// Returns the end of part number `parts` of the path; `None` if it is in the base.
     fn end_of(&self, parts: usize) -> Option<usize> {
         let at = parts.checked_sub(self.resolved.base + 1)?;
         self.chain.attributes.get(at).map(|range| range.end)

@@ -6,20 +6,20 @@ use super::names::canonical;
 use crate::rules::{Action, Match, Place, Rule, Rules};
 use pysyntax::scope::parts;
 
-/// What becomes of a dotted name.
+/// Action for a dotted name.
 #[derive(Debug, Clone)]
 pub(super) enum Target {
     /// Its first `parts` parts become `to`.
     Rewrite { rule: &'static Rule, parts: usize, to: String },
-    /// It stays, and a person has to act; the first `parts` parts are what is meant.
+    /// It stays and needs manual work; the first `parts` parts are reported.
     Flag { rule: &'static Rule, parts: usize },
-    /// It stays; worth knowing.
+    /// It stays; the first `parts` parts are reported as information.
     Note { rule: &'static Rule, parts: usize },
     /// It stays.
     Keep,
 }
 
-/// What the rules say of `path`.
+/// Returns the action of the rules for `path`.
 pub(super) fn target(path: &str, context: &Context<'_>) -> Target {
     if !Rules::builtin().knows_root(path) {
         return Target::Keep;
@@ -75,7 +75,7 @@ fn look_up(path: &str, context: &Context<'_>) -> Target {
     }
 }
 
-/// `torch_npu.npu` and `torch.npu` are one module.
+/// Returns `path` as an attribute of torch: `torch_npu.npu` and `torch.npu` are one module.
 pub(super) fn as_attribute(path: &str) -> String {
     match path.strip_prefix("torch_npu.npu") {
         Some(rest) if rest.is_empty() || rest.starts_with('.') => format!("torch.npu{rest}"),

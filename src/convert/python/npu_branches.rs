@@ -105,9 +105,9 @@ impl Finder<'_> {
         }
     }
 
-    /// `if npu: return …` makes what follows the branch without NPUs; of neighbouring `if`s,
+    /// `if npu: return …` makes what follows the branch without NPUs; of neighboring `if`s,
     /// one that asks for NPUs makes the others branches of the same decision.
-    fn neighbours(&mut self, body: &[Stmt]) {
+    fn neighbors(&mut self, body: &[Stmt]) {
         for (at, stmt) in body.iter().enumerate() {
             let Stmt::If(one) = stmt else { continue };
             if !one.elif_else_clauses.is_empty() || !self.npu(&*one.test) || self.cuda(&*one.test) {
@@ -170,7 +170,7 @@ fn npu_literal(expr: &Expr) -> bool {
 
 impl<'a> Visitor<'a> for Finder<'_> {
     fn visit_body(&mut self, body: &'a [Stmt]) {
-        self.neighbours(body);
+        self.neighbors(body);
         self.siblings(body);
         for stmt in body {
             self.visit_stmt(stmt);

@@ -68,7 +68,7 @@ impl<'a> RoleFlow<'a> {
         }
     }
 
-    /// `expr` stands where `role` is wanted: rewrites its strings, and follows its names.
+    /// Uses `expr` in `role`: rewrites its strings, and follows its names.
     pub(super) fn spread(&mut self, expr: &'a Expr, role: Role, scope: ScopeId) {
         if !self.values.first_time(expr, role.want) {
             return;
@@ -131,7 +131,7 @@ impl<'a> RoleFlow<'a> {
         }
     }
 
-    /// A call stands where a device or backend is wanted: its own values are.
+    /// Uses the result of a call in `role`.
     fn spread_call(&mut self, call: &'a ExprCall, role: Role, scope: ScopeId) {
         let first = call.arguments.args.first();
         match &*call.func {
@@ -198,8 +198,8 @@ impl<'a> RoleFlow<'a> {
         }
     }
 
-    /// `map_location={'cuda:0': 'cuda:1'}`: the keys are devices of the file, the values of
-    /// this host. Whether `expr` is such a dictionary.
+    /// Plans `map_location={'cuda:0': 'cuda:1'}`: the keys are devices of the loaded file, the values
+    /// devices of this host. Returns whether `expr` is such a dictionary.
     fn spread_location(&mut self, expr: &'a Expr, scope: ScopeId) -> bool {
         let role = Role::device(Place::MapLocation);
         match expr {
@@ -220,7 +220,7 @@ impl<'a> RoleFlow<'a> {
         true
     }
 
-    /// Values that reach the parameters of functions of this file.
+    /// Records the arguments of a call as values of the parameters of a function of this file.
     pub(super) fn pass_arguments(
         &mut self,
         call: &'a ExprCall,

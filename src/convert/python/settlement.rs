@@ -1,4 +1,5 @@
-//! Decides about the strings whose role is known neither from their place nor from the flow of values.
+//! Decides about the strings whose role follows neither from their place nor from the flow of
+//! values.
 
 use ruff_python_ast::Expr;
 use ruff_text_size::Ranged as _;
@@ -86,7 +87,7 @@ impl Settlement<'_, '_> {
         }
     }
 
-    /// `'CUDA_VISIBLE_DEVICES=0 python train.py --device cuda'`: a command of the shell.
+    /// Plans a shell command: `'CUDA_VISIBLE_DEVICES=0 python train.py --device cuda'`.
     fn command(&mut self, expr: &Expr, hint: Hint) -> bool {
         if !matches!(hint, Hint::Any | Hint::Quiet | Hint::Among) {
             return false;
@@ -110,7 +111,7 @@ impl Settlement<'_, '_> {
         is_one
     }
 
-    /// Providers of onnxruntime and names of packages are what they are wherever they stand.
+    /// Plans providers of onnxruntime and names of packages, which have one meaning at every place.
     fn known_word(&mut self, expr: &Expr, whole: &str) -> bool {
         let rule = Rules::builtin().find(Match::Provider, whole).or_else(|| {
             Rules::builtin()

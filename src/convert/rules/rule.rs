@@ -14,7 +14,7 @@ pub(super) const FILES: &[&str] = &[
     "formats",
 ];
 
-/// How a rule is recognised in a source.
+/// How a rule is recognized in a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Match {
@@ -34,7 +34,7 @@ pub enum Match {
     Package,
     /// An execution provider of onnxruntime.
     Provider,
-    /// A place that the code recognises by its shape.
+    /// A place that the code recognizes by its shape.
     Site,
     /// Something of a file that is not Python.
     File,
@@ -126,7 +126,7 @@ impl Action {
 pub struct Rule {
     /// `CVnnnn`, never reused.
     pub id: &'static str,
-    /// How it is recognised.
+    /// How it is recognized.
     #[serde(rename = "match")]
     pub how: Match,
     /// What is matched; alternatives are separated by `|`.
