@@ -173,7 +173,7 @@ pub fn commit<P: From<Refusal> + Send>(
     for (position, (change, prepared)) in changes.iter().zip(prepared).enumerate() {
         match prepared {
             Ok((path, seen)) => {
-                ready.push(PreparedChange { position, change: *change, path, seen })
+                ready.push(PreparedChange { position, change: *change, path, seen });
             }
             Err(problem) => committed.left.push((position, problem.into())),
         }

@@ -112,7 +112,7 @@ impl<'a> RoleFlow<'a> {
                 self.spread(&one.elt, role, self.source.scope_inside(expr.range(), scope));
             }
             Expr::DictComp(one) => {
-                self.spread(&one.value, role, self.source.scope_inside(expr.range(), scope))
+                self.spread(&one.value, role, self.source.scope_inside(expr.range(), scope));
             }
             Expr::Lambda(one) if role.want != Want::Location => {
                 self.spread(&one.body, role, self.source.scope_inside(expr.range(), scope));
@@ -124,7 +124,7 @@ impl<'a> RoleFlow<'a> {
                 });
             }
             Expr::Dict(dict) => {
-                dict.items.iter().for_each(|item| self.spread(&item.value, role, scope))
+                dict.items.iter().for_each(|item| self.spread(&item.value, role, scope));
             }
             Expr::Call(call) => self.spread_call(call, role, scope),
             _ => {}

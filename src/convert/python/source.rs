@@ -66,23 +66,6 @@ impl<'a> Source<'a> {
         self.scopes.path(first, scope).is_some_and(|path| path.starts_with("torch"))
     }
 
-    /// Whether `object.name` is an attribute of an object that another file defines, and not
-    /// a name of a module: `from models import net`, `net.cuda()`.
-    pub(super) fn is_of_imported_object(&self, resolved: &Resolved) -> bool {
-        if resolved.path.starts_with("torch") {
-            return false;
-        }
-        let attributes = parts(resolved.path.trim_start_matches('.')).saturating_sub(resolved.base);
-        if attributes == 0 || !resolved.member && attributes == 1 {
-            return false;
-        }
-        let (above, _) = resolved.path.rsplit_once('.').unwrap_or_default();
-        // `numba.cuda` and its like.
-        let of_cuda = above.split('.').any(|part| part == "cuda");
-        let root = above.split('.').next().unwrap_or_default();
-        !of_cuda && Rules::builtin().find(Match::Library, root).is_none()
-    }
-
     /// Whether an expression is a device, or the text of one, by its form or name.
     pub(super) fn is_device(&self, expr: &Expr, scope: ScopeId) -> bool {
         match expr {
@@ -197,9 +180,7 @@ impl<'a> Source<'a> {
             })
         };
         match object {
-            Expr::Name(name) if name.id.as_str() == "self" => {
-                class.is_some_and(|class| defines(class))
-            }
+            Expr::Name(name) if name.id.as_str() == "self" => class.is_some_and(defines),
             Expr::Name(name) => {
                 self.scopes.bindings(name.id.as_str(), scope).is_some_and(|(_, all)| {
                     all.iter().any(|binding| match binding {
@@ -250,4 +231,21 @@ impl<'a> Source<'a> {
 /// Whether an expression has one of several values: a single value is not a list of devices.
 fn has_leaves(expr: &Expr) -> bool {
     matches!(expr, Expr::If(_) | Expr::BoolOp(_) | Expr::List(_) | Expr::Tuple(_) | Expr::Set(_))
+}
+
+/// Whether `object.name` is an attribute of an object that another file defines, and not
+/// a name of a module: `from models import net`, `net.cuda()`.
+pub(super) fn is_of_imported_object(resolved: &Resolved) -> bool {
+    if resolved.path.starts_with("torch") {
+        return false;
+    }
+    let attributes = parts(resolved.path.trim_start_matches('.')).saturating_sub(resolved.base);
+    if attributes == 0 || !resolved.member && attributes == 1 {
+        return false;
+    }
+    let (above, _) = resolved.path.rsplit_once('.').unwrap_or_default();
+    // `numba.cuda` and its like.
+    let of_cuda = above.split('.').any(|part| part == "cuda");
+    let root = above.split('.').next().unwrap_or_default();
+    !of_cuda && Rules::builtin().find(Match::Library, root).is_none()
 }

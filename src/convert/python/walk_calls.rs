@@ -10,6 +10,7 @@ use super::environment_edits;
 use super::literal::{self, span};
 use super::names::{canonical, contains_ignoring_case};
 use super::roles::{self, Role, by_name};
+use super::source::is_of_imported_object;
 use super::string_candidate::Hint;
 use super::value_flow::Slot;
 use super::walker::Walker;
@@ -19,7 +20,7 @@ use crate::site::Certainty;
 impl<'a> Walker<'a> {
     pub(super) fn visit_call(&mut self, expr: &'a Expr, call: &'a ExprCall, hint: Hint) {
         let resolved = self.resolve(&call.func);
-        let resolved = resolved.filter(|found| !self.source.is_of_imported_object(found));
+        let resolved = resolved.filter(|found| !is_of_imported_object(found));
         let path = resolved.as_ref().map(|found| canonical(&found.path));
         let name = match &*call.func {
             Expr::Attribute(attribute) => attribute.attr.as_str(),

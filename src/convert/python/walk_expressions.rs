@@ -14,6 +14,7 @@ use super::name_edits::DottedName;
 use super::names::{cuda_device, nccl_backend, other_backend, other_device};
 use super::provider_options;
 use super::roles::{Role, by_name};
+use super::source::is_of_imported_object;
 use super::string_candidate::{Candidate, Hint};
 use super::value_flow::Slot;
 use super::walker::Walker;
@@ -105,7 +106,7 @@ impl<'a> Walker<'a> {
             }
             Expr::Await(one) => self.visit_expr(&one.value, hint),
             Expr::Yield(one) => {
-                one.value.iter().for_each(|value| self.visit_expr(value, Hint::Quiet))
+                one.value.iter().for_each(|value| self.visit_expr(value, Hint::Quiet));
             }
             Expr::YieldFrom(one) => self.visit_expr(&one.value, Hint::Quiet),
             Expr::Starred(one) => self.visit_expr(&one.value, hint),
@@ -136,7 +137,7 @@ impl<'a> Walker<'a> {
     /// A name, or a chain of attributes: one of torch's, or an attribute of some object.
     pub(super) fn visit_name(&mut self, expr: &'a Expr) {
         if let Some(resolved) = self.resolve(expr) {
-            if self.source.is_of_imported_object(&resolved) {
+            if is_of_imported_object(&resolved) {
                 self.plan_object_attribute(expr);
             }
             if let Some(name) = DottedName::of(expr, &resolved) {

@@ -80,7 +80,7 @@ impl<'a> Walker<'a> {
                 }
             }
             Stmt::Delete(one) => {
-                one.targets.iter().for_each(|one| self.visit_expr(one, Hint::Quiet))
+                one.targets.iter().for_each(|one| self.visit_expr(one, Hint::Quiet));
             }
             Stmt::Assign(one) => {
                 for target in &one.targets {
