@@ -19,9 +19,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use convert::encoding::Decoded;
-use convert::needle::Sieve;
 use convert::options::Options;
 use convert::plan::plan;
+use convert::prefilter::Prefilter;
 use convert::rules::Rules;
 use machine::collect::Progress;
 use rayon::prelude::*;
@@ -56,7 +56,7 @@ fn main() {
     std::hint::black_box(Rules::builtin().rules.len());
     report("reading the rules", begin.elapsed(), "once in a process");
     let begin = Instant::now();
-    std::hint::black_box(Sieve::default().passes(FileKind::Python, b"x = 1\n"));
+    std::hint::black_box(Prefilter::default().passes(FileKind::Python, b"x = 1\n"));
     report("making the sieve", begin.elapsed(), "once in a process");
     let built = tempfile::tempdir().unwrap();
     let mut roots: Vec<PathBuf> = args.iter().map(PathBuf::from).collect();
@@ -170,7 +170,7 @@ fn parsed_tree(root: &Path) -> usize {
 /// The text of a file that a rule may speak about.
 fn worth_parsing(file: &SourceFile) -> Option<String> {
     let bytes = std::fs::read(&file.path).ok()?;
-    if !Sieve::default().passes(file.kind, &bytes) {
+    if !Prefilter::default().passes(file.kind, &bytes) {
         return None;
     }
     Some(Decoded::python(&bytes).ok()?.text)

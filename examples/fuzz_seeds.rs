@@ -129,7 +129,7 @@ fn main() -> anyhow::Result<()> {
     seeds.insert("text", texts.iter().map(|text| text.as_bytes().to_vec()).collect());
     // The examples of the rules, each as the file that it is of.
     let examples = convert::rules::Rules::builtin().rules.iter();
-    for example in examples.filter_map(|rule| rule.told().example.as_ref()) {
+    for example in examples.filter_map(|rule| rule.text().example.as_ref()) {
         let file = example.file.unwrap_or("a.py");
         let prelude = if example.file.is_none() { "import torch, os\n" } else { "" };
         let body = format!("{prelude}{}", example.before);

@@ -41,8 +41,8 @@ GROUPS = {
         ],
     ),
     "convert": (
-        ["src/convert/python/call.rs", "src/convert/python/roles.rs", "src/convert/python/aware.rs"],
-        [("convert", "")],
+        [f"src/convert/python/{name}.rs" for name in ("walk_calls", "roles", "npu_branches")],
+        [("lib", "convert::")],
     ),
 }
 # A file, not a variable: tests that run the program clear its environment.

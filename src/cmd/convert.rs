@@ -20,23 +20,23 @@ use base::report::{Evidence, ExitStatus, RawFinding, Report};
 use base::text::Text;
 use convert::copy::copy;
 use convert::diff::unified;
-use convert::links::{self, Linked};
-use convert::needle;
+use convert::links::{self, HardLinks};
 use convert::options::Options;
 use convert::page;
 use convert::plan::{FileProblem, Plan, PlannedFile, draft, plan, prove};
+use convert::prefilter;
 use convert::python::Project;
 use convert::report::{Done, report, shown, shown_directory};
 use data::Catalog;
 use data::{sentence, words};
 use machine::collect::find_installed;
 use render::{Format, render_page};
-use treeedit::commit::{Change, Committed, Finishing, commit};
+use treeedit::commit::{Change, CommitReport, JournalCompletion, commit};
 use treeedit::git;
 use treeedit::journal::{DIRECTORY, Journals};
 use treeedit::kind::FileKind;
-use treeedit::undo::{Undone, recover, undo};
-use treeedit::walk::{Found, Scope, root_directories, walk};
+use treeedit::undo::{UndoReport, recover, undo};
+use treeedit::walk::{Scope, WalkResult, root_directories, walk};
 
 pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     if args.undo {
@@ -52,7 +52,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     let (found, target) = rayon::join(
         || walk(&scope),
         || {
-            needle::prepare();
+            prefilter::prepare();
             Target::of(args)
         },
     );
@@ -233,7 +233,7 @@ const NO_JOURNAL: &str = "nothing can be written here without a journal for --un
                           writes a copy elsewhere)";
 
 /// Puts back what an earlier run left half done, before anything is read.
-fn restore_interrupted(found: &Found) -> anyhow::Result<Vec<Undone>> {
+fn restore_interrupted(found: &WalkResult) -> anyhow::Result<Vec<UndoReport>> {
     let mut recovered = Vec::new();
     for root in &found.roots {
         let journals = Journals::existing(&root.dir).context(NO_JOURNAL)?;
@@ -245,7 +245,7 @@ fn restore_interrupted(found: &Found) -> anyhow::Result<Vec<Undone>> {
 }
 
 /// A remark for each root that an earlier run left half done; nothing is written.
-fn interrupted(found: &Found) -> Vec<Text> {
+fn interrupted(found: &WalkResult) -> Vec<Text> {
     let halves = found.roots.iter().filter(|root| {
         let Ok(runs) = root.dir.join(DIRECTORY).read_dir() else { return false };
         runs.flatten().any(|run| {
@@ -260,9 +260,9 @@ fn interrupted(found: &Found) -> Vec<Text> {
 struct Written {
     done: Done,
     /// What still waits for the disk.
-    open: Vec<(Journals, Finishing)>,
+    open: Vec<(Journals, JournalCompletion)>,
     /// The files that had several names, by their position in the plan.
-    linked: Vec<(usize, Linked)>,
+    linked: Vec<(usize, HardLinks)>,
 }
 
 /// The files to be replaced of which git does not have what they hold, as the user named them.
@@ -289,7 +289,7 @@ fn not_in_git(planned: &Plan, question: git::Question) -> anyhow::Result<Vec<Pat
 /// Replaces the files, root by root; if one fails, the roots before are taken back.
 fn write(
     args: &ConvertArgs,
-    found: &Found,
+    found: &WalkResult,
     planned: &mut Plan,
     question: git::Question,
     proof: &(dyn Fn(&PlannedFile) -> Result<(), FileProblem> + Sync),
@@ -301,7 +301,7 @@ fn write(
             return Ok(Written { done: Done::Refused(uncommitted), open: Vec::new(), linked });
         }
     }
-    let mut open: Vec<(Journals, Finishing)> = Vec::new();
+    let mut open: Vec<(Journals, JournalCompletion)> = Vec::new();
     let mut problems: BTreeMap<usize, FileProblem> = BTreeMap::new();
     let mut replaced = 0;
     let mut stays: Vec<PathBuf> = Vec::new();
@@ -335,7 +335,7 @@ fn write(
             committed.map_err(anyhow::Error::from)
         });
         match outcome {
-            Ok(Committed { left, replaced: count, linked: several, .. }) => {
+            Ok(CommitReport { left, replaced: count, linked: several, .. }) => {
                 replaced += count;
                 linked.extend(several.into_iter().map(|(at, names)| (mine[at], names)));
                 problems.extend(left.into_iter().map(|(at, problem)| (mine[at], problem)));
@@ -457,7 +457,7 @@ fn take_back(args: &ConvertArgs) -> anyhow::Result<Report> {
 }
 
 /// A finding for each file that somebody wrote to since the run, or took away.
-fn changed_since(undone: &Undone, messages: [&'static str; 2]) -> Vec<base::report::Finding> {
+fn changed_since(undone: &UndoReport, messages: [&'static str; 2]) -> Vec<base::report::Finding> {
     let [changed, gone] = messages;
     let changed = undone.changed.iter().map(|path| (path, changed));
     let left = changed.chain(undone.gone.iter().map(|path| (path, gone)));

@@ -4,56 +4,21 @@ use std::ops::Range;
 
 use super::config;
 use super::environment;
+use super::nvidia_keys::is_cuda_image;
 use super::rules::{Place, Rules};
 use super::shell;
 use super::site::{Certainty, Planner};
-use super::syntax::Unreadable;
+use super::syntax::UnparsableText;
 use super::value::{self, Outcome};
 
 /// Plans a Dockerfile, or a compose file or manifest (YAML).
-pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), Unreadable> {
+pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), UnparsableText> {
     let lower = name.to_ascii_lowercase();
     if lower.ends_with(".yml") || lower.ends_with(".yaml") {
         return config::plan(planner, name);
     }
     dockerfile(planner);
     Ok(())
-}
-
-/// Whether an image is built for CUDA: `nvidia/cuda:12.1.0-base`, `pytorch/pytorch:2.1-cuda12.1`.
-fn of_cuda(image: &str) -> bool {
-    let image = image.to_ascii_lowercase();
-    let (path, tag) = match image.rsplit_once(':') {
-        Some((path, tag)) if !tag.contains('/') => (path, tag),
-        _ => (image.as_str(), ""),
-    };
-    path.split('/').any(|part| part == "nvidia" || part.contains("cuda"))
-        || tag.contains("cuda")
-        || tag.contains("cudnn")
-        || tag.split(['-', '_', '.']).any(|part| {
-            part == "gpu"
-                || part.strip_prefix("cu").is_some_and(|version| {
-                    version.len() >= 2 && version.bytes().all(|byte| byte.is_ascii_digit())
-                })
-        })
-}
-
-/// What a key of a manifest asks of NVIDIA.
-pub(super) fn entry(planner: &mut Planner<'_>, key: &Range<usize>, value: &Range<usize>) {
-    let (name, text) = (&planner.text[key.clone()], &planner.text[value.clone()]);
-    let site = match (name, text) {
-        ("driver" | "runtime" | "runtimeClassName", "nvidia") | ("gpus", "all") => {
-            Place::ComposeNvidia
-        }
-        (name, _) if name.starts_with("nvidia.com/") => Place::K8sNvidiaGpu,
-        ("image" | "container" | "base_image" | "baseImage", image) if of_cuda(image) => {
-            Place::CiCudaImage
-        }
-        ("options", text) if text.contains("--gpus") => Place::DockerRunGpus,
-        _ => return,
-    };
-    let place = key.start.min(value.start)..value.end.max(key.end);
-    planner.flag(Rules::builtin().site(site), place, Some(format!("{name}: {text}")));
 }
 
 /// The instructions that go over lines: no comment stands in their scripts.
@@ -197,7 +162,7 @@ fn from(planner: &mut Planner<'_>, rest: &Range<usize>) {
         if word.is_empty() || word.starts_with("--") {
             continue;
         }
-        if of_cuda(word) {
+        if is_cuda_image(word) {
             let rule = Rules::builtin().site(Place::DockerfileFrom);
             planner.flag(rule, start..start + word.len(), Some(word.to_owned()));
         }
@@ -211,7 +176,7 @@ fn argument_image(planner: &mut Planner<'_>, rest: &Range<usize>) {
     let Some((name, value)) = text.split_once('=') else { return };
     let image = value.trim().trim_matches(['"', '\'']);
     let says_image = name.to_ascii_lowercase().contains("image") || name.starts_with("BASE");
-    if says_image && !image.contains(char::is_whitespace) && of_cuda(image) {
+    if says_image && !image.contains(char::is_whitespace) && is_cuda_image(image) {
         let rule = Rules::builtin().site(Place::DockerfileFrom);
         planner.flag(rule, rest.clone(), Some(image.to_owned()));
     }
@@ -312,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays() {
+    fn unrelated_instructions_stay() {
         for text in [
             "# ENV CUDA_VISIBLE_DEVICES=0\nFROM ubuntu:22.04\n",
             "RUN <<EOF\necho cuda\nEOF\nCOPY cuda /cuda\n",
@@ -325,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_flagged() {
+    fn cuda_images_and_packages_are_flagged() {
         for (text, rules) in [
             ("FROM nvidia/cuda:12.1.0-base AS b\n", vec!["dockerfile-from"]),
             ("FROM --platform=x pytorch/pytorch:2.1.0-cuda12.1\n", vec!["dockerfile-from"]),

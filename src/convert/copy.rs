@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::plan::{Plan, PlannedFile};
-use treeedit::replace;
-use treeedit::walk::{Found, Root, Scope, WalkError, everything};
+use treeedit::paths::parent_directory;
+use treeedit::walk::{Root, Scope, WalkError, WalkResult, everything};
 
 /// Why no copy was made.
 #[derive(Debug, thiserror::Error)]
@@ -44,13 +44,13 @@ pub enum CopyError {
 /// written.
 pub fn copy(
     scope: &Scope,
-    found: &Found,
+    found: &WalkResult,
     plan: &Plan,
     output: &Path,
     force: bool,
 ) -> Result<usize, CopyError> {
     let io = |path: &Path, error| CopyError::Io(path.to_owned(), error);
-    let parent = replace::directory(output);
+    let parent = parent_directory(output);
     std::fs::create_dir_all(parent).map_err(|error| io(parent, error))?;
     let real_parent = parent.canonicalize().map_err(|error| io(parent, error))?;
     let real = match output.canonicalize() {
@@ -107,7 +107,7 @@ pub fn copy(
 }
 
 /// Where each root goes below the output: one root is the output itself.
-fn places(found: &Found) -> Result<Vec<(Arc<Root>, PathBuf)>, CopyError> {
+fn places(found: &WalkResult) -> Result<Vec<(Arc<Root>, PathBuf)>, CopyError> {
     if let [root] = found.roots.as_slice() {
         return Ok(vec![(Arc::clone(root), PathBuf::new())]);
     }
@@ -124,7 +124,7 @@ fn places(found: &Found) -> Result<Vec<(Arc<Root>, PathBuf)>, CopyError> {
 
 fn fill(
     scope: &Scope,
-    found: &Found,
+    found: &WalkResult,
     places: &[(Arc<Root>, PathBuf)],
     changed: &HashMap<&Path, &PlannedFile>,
     output: &Path,
@@ -152,7 +152,7 @@ fn fill(
                 same_mode(&from, &to).map_err(of(&to))?;
             } else if kind.is_symlink() {
                 let target = std::fs::read_link(&from).map_err(of(&from))?;
-                directory(output, replace::directory(&to))?;
+                directory(output, parent_directory(&to))?;
                 link(&target, &to).map_err(of(&to))?;
             } else if kind.is_file() {
                 written += 1;
@@ -189,7 +189,7 @@ fn file(
 ) -> Result<(), CopyError> {
     // Before anything is taken away.
     let mut source = File::open(from).map_err(of(from))?;
-    directory(output, replace::directory(to))?;
+    directory(output, parent_directory(to))?;
     if to.symlink_metadata().is_ok() {
         std::fs::remove_file(to).map_err(of(to))?;
     }

@@ -7,7 +7,7 @@
 //! walk -> bytes -> encoding -> plan (one module per kind of file) -> edits -> commit -> report
 //! ```
 //!
-//! - [`rules`]: one row per CUDA name, from `data/convert/`; [`needle`] finds files that mention one.
+//! - [`rules`]: one row per CUDA name, from `data/convert/`; [`prefilter`] finds files that mention one.
 //! - [`plan`]: reads every file and calls the planner of its kind: [`python`], [`notebook`],
 //!   [`shell`], [`config`], [`requirements`], [`container`], [`native`], [`rust`].
 //! - [`site`]: the decisions about one file: edits, and places that need manual work.
@@ -30,11 +30,12 @@ pub mod links;
 mod mark;
 mod messages;
 pub mod native;
-pub mod needle;
 pub mod notebook;
+mod nvidia_keys;
 pub mod options;
 pub mod page;
 pub mod plan;
+pub mod prefilter;
 pub mod programs;
 #[cfg(test)]
 mod properties;

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use super::report::shown;
 use base::report::{Evidence, Finding, RawFinding};
 use data::Catalog;
-pub use treeedit::replace::Linked;
+pub use treeedit::replace::HardLinks;
 
 /// What is said of files that were replaced: one finding for those with names that keep the old
 /// content, one for those of which every name was converted.
-pub fn replaced(files: &[(&Path, Linked)]) -> Vec<Finding> {
+pub fn replaced(files: &[(&Path, HardLinks)]) -> Vec<Finding> {
     let mut by_file: BTreeMap<(u64, u64), (u64, Vec<&Path>)> = BTreeMap::new();
     for (path, linked) in files {
         let known = by_file.entry(linked.file).or_default();
@@ -53,8 +53,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_were_not_converted_are_told_apart_from_those_that_were() {
-        let file = |number, names| Linked { file: (1, number), names };
+    fn converted_and_other_hard_links_are_distinguished() {
+        let file = |number, names| HardLinks { file: (1, number), names };
         let path = Path::new;
         let told = replaced(&[
             (path("a.py"), file(1, 2)),

@@ -14,7 +14,7 @@ const MARK: &str = "ascend-doctor: ";
 
 /// What a mark says: the rule, and what to do, on one line.
 pub(super) fn words(rule: &Rule) -> String {
-    let text = rule.told().advice.or(rule.told().note);
+    let text = rule.text().advice.or(rule.text().note);
     let said =
         text.map_or_else(|| rule.name.to_owned(), |text| format!("{}: {}", rule.name, text.en));
     format!("{MARK}{} {}", rule.id, said.replace(['\n', '\r'], " "))

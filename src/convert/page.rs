@@ -110,7 +110,7 @@ fn rows(old: &[&[u8]], new: &[&[u8]], notes: &BTreeMap<usize, Vec<&Site>>) -> Ve
             all.extend(left.zip(right).map(|(left, right)| Row::Same(left, right)));
             continue;
         }
-        for (was, is) in beside(&old[left.clone()], &new[right.clone()]) {
+        for (was, is) in align_lines(&old[left.clone()], &new[right.clone()]) {
             wanted.push(all.len());
             all.push(Row::Changed(was.map(|at| left.start + at), is.map(|at| right.start + at)));
         }
@@ -141,9 +141,9 @@ fn rows(old: &[&[u8]], new: &[&[u8]], notes: &BTreeMap<usize, Vec<&Site>>) -> Ve
     shown
 }
 
-/// Which lines of a change stand beside each other: in order where it is line for line, else (a
-/// line was inserted) those that are most alike.
-fn beside(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Option<usize>, Option<usize>)> {
+/// Pairs the old and new lines of a change: in order if their numbers are equal, otherwise (a line
+/// was inserted) by similarity.
+fn align_lines(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Option<usize>, Option<usize>)> {
     let (height, width) = (old.len(), new.len());
     if height == width || height * width > MAX_PAIRS {
         let within = |at: usize, len: usize| (at < len).then_some(at);
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_that_change_are_marked() {
+    fn changed_words_are_marked() {
         let (old, new) =
             marked(Some(b"x = torch.cuda.Stream()\n"), Some(b"x = torch.npu.Stream()\n"));
         assert_eq!(old, "x = torch.<del>cuda</del>.Stream()");
@@ -282,16 +282,16 @@ mod tests {
     }
 
     #[test]
-    fn an_inserted_line_does_not_part_a_changed_one_from_what_it_was() {
+    fn inserted_line_keeps_changed_lines_aligned() {
         let old: [&[u8]; 1] = [b"x = torch.zeros(1, device='cuda')"];
         let new: [&[u8]; 2] = [b"import torch_npu", b"x = torch.zeros(1, device='npu')"];
-        assert_eq!(beside(&old, &new), [(None, Some(0)), (Some(0), Some(1))]);
-        assert_eq!(beside(&new, &old), [(Some(0), None), (Some(1), Some(0))]);
-        assert_eq!(beside(&[b"a"], &[b"b", b"c"]).len(), 3);
+        assert_eq!(align_lines(&old, &new), [(None, Some(0)), (Some(0), Some(1))]);
+        assert_eq!(align_lines(&new, &old), [(Some(0), None), (Some(1), Some(0))]);
+        assert_eq!(align_lines(&[b"a"], &[b"b", b"c"]).len(), 3);
     }
 
     #[test]
-    fn only_what_is_near_a_change_is_shown() {
+    fn page_shows_only_context_of_changes() {
         let text: Vec<String> = (0..40).map(|n| format!("{n}\n")).collect();
         let old: Vec<&[u8]> = text.iter().map(String::as_bytes).collect();
         let mut new = old.clone();

@@ -1,6 +1,6 @@
 //! Decides what becomes of every file: nothing is written here.
 //!
-//! Each file is read once. What no rule can speak about (see [`super::needle`]) is not even decoded.
+//! Each file is read once. What no rule can speak about (see [`super::prefilter`]) is not even decoded.
 //! A kind of file has one planner, [`Planner`]; this module decodes for it, applies its edits,
 //! and lets it plan the result again ([`prove`]): a second conversion must have nothing to do.
 #![expect(
@@ -16,17 +16,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::encoding::{DecodeError, Decoded, differs_only_in};
-use super::needle::Sieve;
 use super::options::Options;
-use super::python::{Module, Project, Taken};
+use super::prefilter::Prefilter;
+use super::python::{ImportedName, Module, Project};
 use super::site::{self, Decision, FilePlan};
-use super::syntax::Unreadable;
+use super::syntax::UnparsableText;
 use super::{
     config, container, mark, native, notebook, programs, python, requirements, rust, shell, value,
 };
 use base::progress::Progress;
 use treeedit::commit::Refusal;
-use treeedit::denied::Denied;
+use treeedit::denial::Denial;
 use treeedit::kind::FileKind;
 use treeedit::walk::SourceFile;
 
@@ -68,7 +68,7 @@ pub enum FileProblem {
     /// It does not hold any more what was read.
     Changed,
     /// This user may not replace it.
-    Denied(Denied),
+    Denied(Denial),
     /// It has changes that git does not have.
     Uncommitted,
     /// Reading or writing it failed.
@@ -140,7 +140,7 @@ struct Wanted<'a> {
     file: &'a SourceFile,
     bytes: std::io::Result<Vec<u8>>,
     /// What it may take from other files.
-    takes: Vec<Taken>,
+    takes: Vec<ImportedName>,
 }
 
 /// Decides about all `files`, in parallel, and proves it; `progress` hears of bytes.
@@ -163,7 +163,7 @@ fn made(
     let total = files.iter().map(|file| file.size).sum();
     let done = AtomicU64::new(0);
     let mut project = project(files);
-    let sieve = Sieve::new(options, project.extensions().map(str::to_owned));
+    let sieve = Prefilter::new(options, project.extensions().map(str::to_owned));
     let wanted: Vec<Wanted<'_>> = files
         .par_iter()
         .filter_map(|file| {
@@ -209,7 +209,7 @@ impl Plan {
 }
 
 /// Reads a file; `None` if no rule can speak about it.
-fn worth_planning<'a>(file: &'a SourceFile, sieve: &Sieve) -> Option<Wanted<'a>> {
+fn worth_planning<'a>(file: &'a SourceFile, sieve: &Prefilter) -> Option<Wanted<'a>> {
     let bytes = match read(file) {
         Ok(bytes) => bytes,
         Err(error) => return Some(Wanted { file, bytes: Err(error), takes: Vec::new() }),
@@ -218,7 +218,9 @@ fn worth_planning<'a>(file: &'a SourceFile, sieve: &Sieve) -> Option<Wanted<'a>>
         return None;
     }
     let takes = match std::str::from_utf8(&bytes) {
-        Ok(text) if file.kind == FileKind::Python => python::taken(text, &module(file).package),
+        Ok(text) if file.kind == FileKind::Python => {
+            python::imported_names(text, &module(file).package)
+        }
         _ => Vec::new(),
     };
     Some(Wanted { file, bytes: Ok(bytes), takes })
@@ -257,7 +259,7 @@ fn follow_names(project: &mut Project, all: &[SourceFile], wanted: &[Wanted<'_>]
         sources(all).map(|file| (module(file).name, file)).collect();
     let mut asked: BTreeSet<&str> = BTreeSet::new();
     for taken in takes {
-        project.take(taken.name);
+        project.add_imported(taken.name);
         asked.extend(taken.modules().find(|name| by_name.contains_key(*name)));
     }
     for file in asked.into_iter().filter_map(|name| by_name.get(name)) {
@@ -307,7 +309,7 @@ fn draft_bytes(
     let silent = after.is_none() && plan.sites.is_empty() && problem.is_none();
     // The report is going to quote these: it is read here, where other files are still planned.
     for site in plan.sites.iter().filter(|site| site.decision != Decision::Changed) {
-        site.rule.told();
+        site.rule.text();
     }
     (!silent).then(|| PlannedFile { file: file.clone(), before: bytes, after, plan, problem })
 }
@@ -442,7 +444,7 @@ fn planner(kind: FileKind) -> Planner {
 fn in_syntax<'a>(
     source: &Source<'a>,
     options: &'a Options,
-    plan: impl FnOnce(&mut site::Planner<'a>, &str) -> Result<(), Unreadable>,
+    plan: impl FnOnce(&mut site::Planner<'a>, &str) -> Result<(), UnparsableText>,
 ) -> Result<FilePlan, FileProblem> {
     let mut planner = site::Planner::of(source.text, options, Some(source.project));
     let name = source.file.path.file_name().unwrap_or_default().to_string_lossy();
@@ -453,7 +455,7 @@ fn in_syntax<'a>(
             }
             Ok(planner.finish())
         }
-        Err(Unreadable { at }) => Err(FileProblem::Syntax {
+        Err(UnparsableText { at }) => Err(FileProblem::Syntax {
             line: planner.position(at).0,
             message: "what begins here is not closed, or nests too deep".to_owned(),
         }),

@@ -14,8 +14,8 @@ use base::report::{Evidence, Finding, FixStep, RawFinding, Report, Severity, Tab
 use base::text::Text;
 use data::Catalog;
 use data::{sentence, words};
-use treeedit::denied::Denied;
-use treeedit::walk::{Found, Why};
+use treeedit::denial::Denial;
+use treeedit::walk::{SkipReason, WalkResult};
 
 /// Longer source lines are cut in reports, in characters.
 const MAX_EXCERPT: usize = 200;
@@ -36,7 +36,13 @@ pub enum Done {
 }
 
 /// The report of a run; `in_detail` with every place of every file, which only programs read.
-pub fn report(found: &Found, plan: &Plan, done: &Done, subject: String, in_detail: bool) -> Report {
+pub fn report(
+    found: &WalkResult,
+    plan: &Plan,
+    done: &Done,
+    subject: String,
+    in_detail: bool,
+) -> Report {
     let mut report = Report::new("convert", subject);
     report.about_sources = true;
     report.findings = rules(plan);
@@ -105,7 +111,7 @@ fn rules(plan: &Plan) -> Vec<Finding> {
                 cause: rule.cause_beyond_title(),
                 fix: if flagged { vec![fix] } else { Vec::new() },
                 evidence,
-                refs: rule.told().source.iter().map(|&source| source.to_owned()).collect(),
+                refs: rule.text().source.iter().map(|&source| source.to_owned()).collect(),
                 because: Vec::new(),
                 consequences: Vec::new(),
             }
@@ -171,13 +177,13 @@ fn problem_of(file: &PlannedFile, problem: &FileProblem) -> RawFinding {
         FileProblem::Changed => say("CONVERT-CHANGED", "during").evidence(place),
         FileProblem::Denied(denied) => {
             let (message, detail) = match denied {
-                Denied::ReadOnly => ("read_only", String::new()),
-                Denied::Foreign(owner) => ("foreign", owner.to_string()),
-                Denied::Directory(dir) => ("directory", shown_directory(dir)),
-                Denied::FileSystem => ("file_system", String::new()),
-                Denied::Owner(owner) => ("owner", owner.to_string()),
-                Denied::Group(group) => ("group", group.to_string()),
-                Denied::Refused(words) => ("refused", words.clone()),
+                Denial::ReadOnly => ("read_only", String::new()),
+                Denial::Foreign(owner) => ("foreign", owner.to_string()),
+                Denial::Directory(dir) => ("directory", shown_directory(dir)),
+                Denial::FileSystem => ("file_system", String::new()),
+                Denial::Owner(owner) => ("owner", owner.to_string()),
+                Denial::Group(group) => ("group", group.to_string()),
+                Denial::Refused(words) => ("refused", words.clone()),
             };
             say("CONVERT-DENIED", message).arg("detail", detail).evidence(place)
         }
@@ -188,17 +194,17 @@ fn problem_of(file: &PlannedFile, problem: &FileProblem) -> RawFinding {
     }
 }
 
-fn skipped(found: &Found) -> Vec<Finding> {
+fn skipped(found: &WalkResult) -> Vec<Finding> {
     let statements = found.skipped.iter().map(|skipped| {
         let path = shown(&skipped.path);
         let (message, detail, severity) = match &skipped.why {
-            Why::LinkLeaves(target) => ("link_leaves", shown(target), Severity::Info),
-            Why::LinkDangles => ("link_dangles", String::new(), Severity::Info),
-            Why::NotRegular => ("not_regular", String::new(), Severity::Info),
-            Why::TooLarge(size) => {
+            SkipReason::LinkLeaves(target) => ("link_leaves", shown(target), Severity::Info),
+            SkipReason::LinkDangles => ("link_dangles", String::new(), Severity::Info),
+            SkipReason::NotRegular => ("not_regular", String::new(), Severity::Info),
+            SkipReason::TooLarge(size) => {
                 ("too_large", format!("{:.1}", mebibytes(*size)), Severity::Warning)
             }
-            Why::Unreadable(_, error) => ("unreadable", error.clone(), Severity::Error),
+            SkipReason::Unreadable(_, error) => ("unreadable", error.clone(), Severity::Error),
         };
         RawFinding::new("CONVERT-SKIP", message, severity)
             .arg("path", path.clone())
@@ -323,7 +329,7 @@ fn overview(report: &mut Report, plan: &Plan, done: &Done) {
     }
 }
 
-fn notes(report: &mut Report, found: &Found, plan: &Plan, done: &Done) {
+fn notes(report: &mut Report, found: &WalkResult, plan: &Plan, done: &Done) {
     if found.files.is_empty() {
         report.notes.push(words("convert_nothing_here"));
     } else if plan.files.is_empty() {
@@ -342,7 +348,7 @@ fn notes(report: &mut Report, found: &Found, plan: &Plan, done: &Done) {
     }
 }
 
-fn extra(report: &mut Report, found: &Found, plan: &Plan, done: &Done) {
+fn extra(report: &mut Report, found: &WalkResult, plan: &Plan, done: &Done) {
     let counts = counts(plan);
     report.extra.insert(
         "counts".to_owned(),
@@ -373,11 +379,11 @@ fn extra(report: &mut Report, found: &Found, plan: &Plan, done: &Done) {
         .iter()
         .map(|skipped| {
             let (why, detail) = match &skipped.why {
-                Why::LinkLeaves(target) => ("link_leaves", shown(target)),
-                Why::LinkDangles => ("link_dangles", String::new()),
-                Why::NotRegular => ("not_regular", String::new()),
-                Why::TooLarge(size) => ("too_large", size.to_string()),
-                Why::Unreadable(_, error) => ("unreadable", error.clone()),
+                SkipReason::LinkLeaves(target) => ("link_leaves", shown(target)),
+                SkipReason::LinkDangles => ("link_dangles", String::new()),
+                SkipReason::NotRegular => ("not_regular", String::new()),
+                SkipReason::TooLarge(size) => ("too_large", size.to_string()),
+                SkipReason::Unreadable(_, error) => ("unreadable", error.clone()),
             };
             json!({ "path": shown(&skipped.path), "why": why, "detail": detail })
         })

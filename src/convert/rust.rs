@@ -15,7 +15,7 @@ use syn::{ItemUse, UseTree};
 
 use super::rules::{Place, Rules};
 use super::site::{Certainty, Planner};
-use super::syntax::Unreadable;
+use super::syntax::UnparsableText;
 
 /// Nesting of brackets beyond this is refused.
 const MAX_DEPTH: usize = 200;
@@ -48,7 +48,7 @@ const CUDA_CRATES: &[&str] = &[
 ];
 
 /// Plans a Rust source or a Cargo.toml.
-pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), Unreadable> {
+pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), UnparsableText> {
     if name.eq_ignore_ascii_case("cargo.toml") {
         return manifest::plan(planner);
     }
@@ -130,14 +130,14 @@ struct Path {
     method: bool,
 }
 
-fn source(planner: &mut Planner<'_>) -> Result<(), Unreadable> {
+fn source(planner: &mut Planner<'_>) -> Result<(), UnparsableText> {
     let text = planner.text;
     bounded(text)?;
     let stream = text.parse::<TokenStream>();
     let result = stream.map(|stream| read(&stream));
     // The crate keeps a map of every text that a thread ever read.
     let wrong = |error: &proc_macro2::LexError| error.span().byte_range().start;
-    let result = result.map_err(|error| Unreadable { at: wrong(&error) });
+    let result = result.map_err(|error| UnparsableText { at: wrong(&error) });
     proc_macro2::extra::invalidate_current_thread_spans();
     let (imports, imported, paths) = result?;
     let aware = imports.names.values().any(|path| is_cann(path))
@@ -174,7 +174,7 @@ fn source(planner: &mut Planner<'_>) -> Result<(), Unreadable> {
 }
 
 /// Brackets that nest too deep; those in literals count as well, which does no harm.
-fn bounded(text: &str) -> Result<(), Unreadable> {
+fn bounded(text: &str) -> Result<(), UnparsableText> {
     let mut depth = 0usize;
     for (at, byte) in text.bytes().enumerate() {
         match byte {
@@ -183,7 +183,7 @@ fn bounded(text: &str) -> Result<(), Unreadable> {
             _ => {}
         }
         if depth > MAX_DEPTH {
-            return Err(Unreadable { at });
+            return Err(UnparsableText { at });
         }
     }
     Ok(())

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_of_what_is_so_already() {
+    fn unchanged_text_gives_no_site() {
         let mut planner = Planner::new("npu");
         planner.change(Rules::builtin().site(Place::DeviceString), 0..3, "npu", Certainty::Exact);
         assert!(planner.finish().sites.is_empty());

@@ -1,3 +1,3 @@
 //! Why a file of a kind that is not Python is left alone.
 
-pub use pysyntax::Unreadable;
+pub use pysyntax::UnparsableText;

@@ -18,7 +18,7 @@ impl Rule {
     /// One statement about what was met, without the places.
     pub fn title(&self) -> Text {
         if matches!(self.how, Match::Site | Match::File)
-            && let Some(note) = self.told().note
+            && let Some(note) = self.text().note
         {
             return Text::new(first_sentence(note.en), first_sentence(note.zh));
         }
@@ -43,13 +43,13 @@ impl Rule {
             Class::Keep => "convert_cause_keep",
             Class::Direct | Class::Renamed | Class::Insert => "convert_cause_other",
         };
-        self.told().note.map_or_else(|| words(key), Text::from)
+        self.text().note.map_or_else(|| words(key), Text::from)
     }
 
     /// Why that matters, without what the title says already; may be empty.
     pub fn cause_beyond_title(&self) -> Text {
         let cause = self.cause();
-        if !matches!(self.how, Match::Site | Match::File) || self.told().note.is_none() {
+        if !matches!(self.how, Match::Site | Match::File) || self.text().note.is_none() {
             return cause;
         }
         let rest = |text: &str| {
@@ -65,7 +65,7 @@ impl Rule {
 
     /// What a person has to do, where it is flagged.
     pub fn fix(&self) -> Text {
-        if let Some(advice) = self.told().advice {
+        if let Some(advice) = self.text().advice {
             return advice.into();
         }
         let to = self.to.unwrap_or_default();

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use base::report::Finding;
 use base::text::{Lang, nearest};
-use convert::rules::{Rule, Rules, Told};
+use convert::rules::{Rule, RuleText, Rules};
 use data::{Catalog, Entry, Family};
 use errcodes::{self, Answer, Cause, Note, Row};
 use render::Block;
@@ -127,7 +127,7 @@ impl Topic {
                 findings: &family.entries,
             },
             Self::CodeFamily(family) => Item::CodeFamily { family, codes: errcodes::rows(family) },
-            Self::Rule(rule) => Item::Rule { rule: RuleRow { rule, told: rule.told() } },
+            Self::Rule(rule) => Item::Rule { rule: RuleRow { rule, text: rule.text() } },
             Self::Code(answer) => Item::Code {
                 asked: &answer.asked,
                 meanings: answer
@@ -230,7 +230,7 @@ pub struct RuleRow<'a> {
     #[serde(flatten)]
     rule: &'a Rule,
     #[serde(flatten)]
-    told: &'a Told,
+    text: &'a RuleText,
 }
 
 /// One meaning of a code.
@@ -320,7 +320,7 @@ mod tests {
             assert_eq!(found.id, rule.id);
             for lang in [Lang::En, Lang::Zh] {
                 let page = topic.page(lang, false);
-                for text in [rule.told().note, rule.told().advice].into_iter().flatten() {
+                for text in [rule.text().note, rule.text().advice].into_iter().flatten() {
                     let words = Block::Paragraph(text.get(lang).to_owned());
                     assert!(page.contains(&words), "{}: {words:?}", rule.id);
                 }

@@ -83,10 +83,10 @@ pub(super) fn of_rule(rule: &Rule) -> Finding {
     let step = |text: &Words| FixStep { text: Text::from(*text), run: None };
     Finding {
         title: Text::same(rule.name.replace('|', ", ")),
-        cause: rule.told().note.map(Text::from).unwrap_or_default(),
-        fix: rule.told().advice.iter().map(step).collect(),
+        cause: rule.text().note.map(Text::from).unwrap_or_default(),
+        fix: rule.text().advice.iter().map(step).collect(),
         evidence: vec![Evidence::data(format!("convert/{}", rule.field)).value(rule.id)],
-        refs: rule.told().source.iter().map(|&source| source.to_owned()).collect(),
+        refs: rule.text().source.iter().map(|&source| source.to_owned()).collect(),
         ..Finding::remark(rule.id)
     }
 }

@@ -23,18 +23,18 @@ pub fn page(rule: &Rule, lang: Lang) -> Vec<Block> {
     }
     let mut page = vec![Block::Title(rule.id.to_owned(), names(rule)), Block::Facts(facts)];
     let words =
-        [("rule_note_heading", rule.told().note), ("rule_advice_heading", rule.told().advice)];
+        [("rule_note_heading", rule.text().note), ("rule_advice_heading", rule.text().advice)];
     for (heading, text) in words {
         if let Some(text) = text {
             page.push(Block::Heading(word(heading, lang)));
             page.push(Block::Paragraph(text.get(lang).to_owned()));
         }
     }
-    if let Some(example) = &rule.told().example {
+    if let Some(example) = &rule.text().example {
         page.extend(shown(example, lang));
     }
     page.push(Block::Heading(word("sources", lang)));
-    page.push(Block::Bullets(rule.told().source.iter().map(|&source| source.to_owned()).collect()));
+    page.push(Block::Bullets(rule.text().source.iter().map(|&source| source.to_owned()).collect()));
     page
 }
 
@@ -77,7 +77,7 @@ fn names(rule: &Rule) -> String {
 /// name is only known to the code.
 fn found(rule: &Rule) -> String {
     const SIGNS: &[&str] = &["cuda", "CUDA", "nccl", "nvidia", "gpu"];
-    let Some(example) = &rule.told().example else { return names(rule) };
+    let Some(example) = &rule.text().example else { return names(rule) };
     if !matches!(rule.how, Match::Site | Match::File) {
         return names(rule);
     }
@@ -100,7 +100,7 @@ pub(super) fn tables(lang: Lang) -> Vec<Block> {
     for (field, rules) in Rules::builtin().fields() {
         page.push(Block::Heading(word(&format!("rules_{field}"), lang)));
         let rows = rules.iter().map(|rule| {
-            let words: Vec<&str> = [rule.told().note, rule.told().advice]
+            let words: Vec<&str> = [rule.text().note, rule.text().advice]
                 .into_iter()
                 .flatten()
                 .map(|text| text.get(lang))

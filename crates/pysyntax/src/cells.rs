@@ -166,7 +166,7 @@ mod tests {
     use crate::{on_enough_stack, parse_module};
 
     #[test]
-    fn commands_and_lines_that_go_on_are_told_apart() {
+    fn commands_and_continued_lines_are_distinguished() {
         for (text, expected) in [
             ("x = 1\n!ls\n%time x\n", "x = 1\n!ls\n%time x\n"),
             ("?x\nx = 1\n  /f x\n", "%x\nx = 1\n  %f x\n"),
@@ -186,7 +186,7 @@ mod tests {
 
     /// Found by the fuzz target `sources`: the parser stopped the program.
     #[test]
-    fn what_the_parser_stumbled_over_is_an_error() {
+    fn unparsable_cells_are_errors() {
         for text in
             ["\"\"(]\n;", "f(]\n/x\n", "import torch\nf(]\n  ,x\n", "f(]\n?x\n", "if (\n?\n"]
         {

@@ -11,10 +11,10 @@ pub mod scope;
 use ruff_python_ast::{Mod, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
-/// A text that is not written in the syntax of its kind.
+/// A text that cannot be parsed in the syntax of its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unreadable {
-    /// Byte offset at which reading stopped: what is not closed, or nests too deep.
+pub struct UnparsableText {
+    /// Byte offset at which parsing stopped: an unclosed construct, or one that nests too deep.
     pub at: usize,
 }
 
@@ -23,15 +23,15 @@ pub struct Unreadable {
 pub struct SyntaxError {
     /// Line, from 1.
     pub line: u32,
-    /// What the parser says.
+    /// Message of the parser.
     pub message: String,
 }
 
-/// Does what walks the tree of `text` where there is stack for it.
+/// Runs `work`, which walks the tree of `text`, on a stack that is large enough.
 ///
 /// # Errors
 ///
-/// Those of `work`, and one of its own where the text nests deeper than any stack carries.
+/// Errors of `work`, or an error of its own if the text nests deeper than any stack allows.
 pub fn on_enough_stack<T: Send>(
     text: &str,
     work: impl FnOnce() -> Result<T, SyntaxError> + Send,
@@ -41,7 +41,7 @@ pub fn on_enough_stack<T: Send>(
     }
     match depth::of(text) {
         Ok(depth) if depth <= depth::SHALLOW => work(),
-        // Trees are walked by recursion: deep ones get a stack of their own.
+        // Walks recurse: a deep tree gets a larger stack.
         Ok(_) => std::thread::scope(|scope| {
             std::thread::Builder::new()
                 .stack_size(depth::STACK)

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_backup_is_ever_replaced() {
+    fn backup_never_overwrites_a_backup() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.py");
         std::fs::write(&path, "1").unwrap();

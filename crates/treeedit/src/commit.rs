@@ -15,10 +15,11 @@ use std::thread::JoinHandle;
 use rayon::prelude::*;
 
 use super::backup;
-use super::denied::Denied;
+use super::denial::Denial;
+use super::io_overlap::overlap_io;
 use super::journal::{Journal, JournalError, Journals, Original, State};
-use super::replace::{self, Holds, Linked, Seen, Staged};
-use super::waiting::beside;
+use super::paths::parent_directory;
+use super::replace::{self, ContentMatch, FileState, HardLinks, Replacement};
 
 /// Says whether a change, by its position, is sound; asked from several threads, while the disk
 /// is written to.
@@ -30,7 +31,7 @@ pub enum Refusal {
     /// The file no longer holds what was read.
     Changed,
     /// This user may not replace the file.
-    Denied(Denied),
+    Denied(Denial),
     /// Reading or writing the file failed.
     Io(String),
 }
@@ -48,20 +49,20 @@ pub struct Change<'a> {
 
 /// What was written.
 #[derive(Debug)]
-pub struct Committed<P> {
+pub struct CommitReport<P> {
     /// How many files were replaced.
     pub replaced: usize,
     /// The positions of the changes that were not made, and why.
     pub left: Vec<(usize, P)>,
     /// The positions of the changes to files that had several names: the others keep what they had.
-    pub linked: Vec<(usize, Linked)>,
+    pub linked: Vec<(usize, HardLinks)>,
     /// Copies of the originals, if they were asked for.
     pub backups: Vec<PathBuf>,
     /// The end of the run, while there is something else to do.
-    pub finishing: Option<Finishing>,
+    pub finishing: Option<JournalCompletion>,
 }
 
-impl<P> Default for Committed<P> {
+impl<P> Default for CommitReport<P> {
     fn default() -> Self {
         Self {
             replaced: 0,
@@ -76,29 +77,29 @@ impl<P> Default for Committed<P> {
 /// The files are new, and the disk is waited for: then the journal says that the run is through.
 /// Until then its [`Journals`] have to stay open, or another run would take it for interrupted.
 #[derive(Debug)]
-pub struct Finishing {
-    rest: Arc<Rest>,
+pub struct JournalCompletion {
+    rest: Arc<CompletionTask>,
     /// None where no thread could be had: then who waits does it.
     thread: Option<JoinHandle<Result<(), JournalError>>>,
 }
 
 /// What is left to do.
 #[derive(Debug)]
-struct Rest {
+struct CompletionTask {
     journal: Journal,
     replaced: Vec<usize>,
     /// The directories in which files were replaced.
     dirs: Vec<PathBuf>,
 }
 
-impl Rest {
+impl CompletionTask {
     fn work(&self) -> Result<(), JournalError> {
         self.journal.finish(self.replaced.clone(), &self.dirs)
     }
 }
 
-impl Finishing {
-    fn begin(rest: Rest) -> Self {
+impl JournalCompletion {
+    fn begin(rest: CompletionTask) -> Self {
         let rest = Arc::new(rest);
         let theirs = Arc::clone(&rest);
         let thread = std::thread::Builder::new().spawn(move || theirs.work()).ok();
@@ -118,7 +119,7 @@ impl Finishing {
     }
 }
 
-impl Drop for Finishing {
+impl Drop for JournalCompletion {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -147,11 +148,11 @@ pub enum CommitError {
 }
 
 /// A change that may be made.
-struct Ready<'a> {
+struct PreparedChange<'a> {
     position: usize,
     change: Change<'a>,
     path: PathBuf,
-    seen: Seen,
+    seen: FileState,
 }
 
 /// Replaces the files of `changes` below the root of `journals`, those of which `proof` says no
@@ -161,17 +162,19 @@ pub fn commit<P: From<Refusal> + Send>(
     changes: &[Change<'_>],
     with_backup: bool,
     proof: &Proof<'_, P>,
-) -> Result<Committed<P>, CommitError> {
+) -> Result<CommitReport<P>, CommitError> {
     if let Some((_, State::Interrupted)) = journals.latest()? {
         return Err(CommitError::Unfinished(journals.base().to_owned()));
     }
-    let mut committed = Committed::default();
+    let mut committed = CommitReport::default();
     let mut ready = Vec::with_capacity(changes.len());
     let prepared: Vec<_> =
         changes.par_iter().map(|change| prepare(journals.base(), *change)).collect();
     for (position, (change, prepared)) in changes.iter().zip(prepared).enumerate() {
         match prepared {
-            Ok((path, seen)) => ready.push(Ready { position, change: *change, path, seen }),
+            Ok((path, seen)) => {
+                ready.push(PreparedChange { position, change: *change, path, seen });
+            }
             Err(problem) => committed.left.push((position, problem.into())),
         }
     }
@@ -182,7 +185,7 @@ pub fn commit<P: From<Refusal> + Send>(
         .iter()
         .map(|ready| Original {
             relative: ready.change.relative,
-            mode: replace::mode(&ready.seen),
+            mode: replace::mode_of(&ready.seen),
             names: ready.seen.linked().names,
             before: ready.change.before,
             after: ready.change.after,
@@ -192,7 +195,8 @@ pub fn commit<P: From<Refusal> + Send>(
     let mut run = Run { journal: &journal, ready: &ready, renamed: Vec::new() };
     let prove = || ready.par_iter().with_max_len(1).map(|ready| proof(ready.position)).collect();
     let settled = OnceLock::new();
-    let (staged, proofs) = beside(ready.len(), |positions| run.stage(positions, &settled), prove);
+    let (staged, proofs) =
+        overlap_io(ready.len(), |positions| run.stage(positions, &settled), prove);
     let settled = settled.into_inner().unwrap_or_else(|| journal.settle());
     if let Err(error) = settled {
         staged.into_iter().flatten().for_each(|staged| staged.discard());
@@ -210,7 +214,8 @@ pub fn commit<P: From<Refusal> + Send>(
                 let linked =
                     replaced.iter().map(|&at| (ready[at].position, ready[at].seen.linked()));
                 committed.linked = linked.filter(|(_, linked)| linked.names > 1).collect();
-                committed.finishing = Some(Finishing::begin(Rest { journal, replaced, dirs }));
+                committed.finishing =
+                    Some(JournalCompletion::begin(CompletionTask { journal, replaced, dirs }));
             }
             Ok(committed)
         }
@@ -228,21 +233,21 @@ pub fn commit<P: From<Refusal> + Send>(
 }
 
 /// Whether a change may be made: the file holds what was read, and may be written.
-fn prepare(base: &Path, change: Change<'_>) -> Result<(PathBuf, Seen), Refusal> {
+fn prepare(base: &Path, change: Change<'_>) -> Result<(PathBuf, FileState), Refusal> {
     let path = base.join(change.relative);
-    match replace::holds(&path, change.before) {
-        Ok(Holds::Yes(seen)) => match seen.denied(&path) {
+    match replace::match_content(&path, change.before) {
+        Ok(ContentMatch::Yes(seen)) => match seen.denied(&path) {
             None => Ok((path, seen)),
             Some(denied) => Err(Refusal::Denied(denied)),
         },
-        Ok(Holds::No) => Err(Refusal::Changed),
+        Ok(ContentMatch::No) => Err(Refusal::Changed),
         Err(error) => Err(Refusal::Io(error.to_string())),
     }
 }
 
 /// What concerns one file, or ends the run.
 fn judge(error: io::Error, path: &Path) -> Result<Refusal, (PathBuf, io::Error)> {
-    match Denied::of(&error) {
+    match Denial::of(&error) {
         Some(denied) => Ok(Refusal::Denied(denied)),
         None => Err((path.to_owned(), error)),
     }
@@ -250,7 +255,7 @@ fn judge(error: io::Error, path: &Path) -> Result<Refusal, (PathBuf, io::Error)>
 
 struct Run<'a> {
     journal: &'a Journal,
-    ready: &'a [Ready<'a>],
+    ready: &'a [PreparedChange<'a>],
     /// Positions in `ready`, which are those in the journal.
     renamed: Vec<usize>,
 }
@@ -262,12 +267,16 @@ impl Run<'_> {
         &self,
         positions: Range<usize>,
         settled: &OnceLock<Result<(), JournalError>>,
-    ) -> Vec<io::Result<Staged>> {
+    ) -> Vec<io::Result<Replacement>> {
         let first = positions.start == 0;
         let laid: Vec<_> = positions
             .map(|position| {
                 let ready = &self.ready[position];
-                replace::lay(&ready.path, &self.journal.temporary(position), ready.change.after)
+                replace::stage_unsynced(
+                    &ready.path,
+                    &self.journal.temporary(position),
+                    ready.change.after,
+                )
             })
             .collect();
         if first {
@@ -279,10 +288,10 @@ impl Run<'_> {
     /// Renames what was `staged` and is sound.
     fn write<P: From<Refusal>>(
         &mut self,
-        staged: Vec<io::Result<Staged>>,
+        staged: Vec<io::Result<Replacement>>,
         proofs: Vec<Result<(), P>>,
         with_backup: bool,
-        committed: &mut Committed<P>,
+        committed: &mut CommitReport<P>,
     ) -> Result<(), (PathBuf, io::Error)> {
         let mut waiting = Vec::with_capacity(staged.len());
         let mut failed = None;
@@ -330,8 +339,8 @@ impl Run<'_> {
 
     fn back_up<P>(
         &self,
-        waiting: &[Option<Staged>],
-        committed: &mut Committed<P>,
+        waiting: &[Option<Replacement>],
+        committed: &mut CommitReport<P>,
     ) -> Result<(), (PathBuf, io::Error)> {
         for (ready, _) in self.ready.iter().zip(waiting).filter(|(_, staged)| staged.is_some()) {
             let backup = backup::write(&ready.path, ready.change.before)
@@ -344,7 +353,7 @@ impl Run<'_> {
     /// The directories in which files were replaced.
     fn directories(&self) -> BTreeSet<&Path> {
         let replaced = self.renamed.iter().map(|&position| &self.ready[position].path);
-        replaced.map(|path| replace::directory(path)).collect()
+        replaced.map(|path| parent_directory(path)).collect()
     }
 
     /// Puts the old contents back; whether that worked for all.
@@ -352,7 +361,7 @@ impl Run<'_> {
         self.renamed.iter().all(|&position| {
             let ready = &self.ready[position];
             replace::stage(&ready.path, &self.journal.temporary(position), ready.change.before)
-                .and_then(Staged::force)
+                .and_then(Replacement::force)
                 .is_ok()
         })
     }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::walk::WalkError;
+use super::walk_failure::WalkError;
 
 const WILD: &[char] = &['*', '?', '[', '{'];
 

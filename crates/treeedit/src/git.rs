@@ -109,7 +109,7 @@ fn changed(top: &Path) -> Result<Vec<PathBuf>, String> {
         &["config", "-z", "--name-only", "--get-regexp", r"^filter\..*\.(clean|smudge|process)$"],
     );
     let filters = match filters {
-        Err(Refused { code: Some(NONE), .. }) => Vec::new(),
+        Err(GitRefusal { code: Some(NONE), .. }) => Vec::new(),
         // Filters that are not known cannot be switched off, and `status` would run them.
         other => other?,
     };
@@ -152,24 +152,29 @@ const NONE: i32 = 1;
 
 /// How git ended that gave no answer.
 #[derive(Debug)]
-struct Refused {
+struct GitRefusal {
     code: Option<i32>,
     why: String,
 }
 
-impl From<Refused> for String {
-    fn from(refused: Refused) -> Self {
+impl From<GitRefusal> for String {
+    fn from(refused: GitRefusal) -> Self {
         refused.why
     }
 }
 
-impl From<std::io::Error> for Refused {
+impl From<std::io::Error> for GitRefusal {
     fn from(error: std::io::Error) -> Self {
         Self { code: None, why: error.to_string() }
     }
 }
 
-fn run(git: &Path, top: &Path, settings: &[OsString], args: &[&str]) -> Result<Vec<u8>, Refused> {
+fn run(
+    git: &Path,
+    top: &Path,
+    settings: &[OsString],
+    args: &[&str],
+) -> Result<Vec<u8>, GitRefusal> {
     let mut command = Command::new(git);
     command.env_clear();
     for name in ["HOME", "XDG_CONFIG_HOME", "PATH"] {
@@ -224,7 +229,7 @@ fn run(git: &Path, top: &Path, settings: &[OsString], args: &[&str]) -> Result<V
     let words = words.map(|line| format!(" ({})", line.chars().take(200).collect::<String>()));
     let name = args.first().unwrap_or(&"");
     let why = format!("git {name} ended with {status}{}", words.unwrap_or_default());
-    Err(Refused { code: status.code(), why })
+    Err(GitRefusal { code: status.code(), why })
 }
 
 /// The git of the machine: never one that lies in the tree, nor in a directory of the `PATH`
@@ -272,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_that_git_does_not_have_are_told() {
+    fn reports_uncommitted_changes() {
         let Some((_dir, top)) = repository() else { return };
         let files = ["a.py", "b.py", "new.py"].map(|name| top.join(name));
         assert_eq!(asked(&files), Answer::default());

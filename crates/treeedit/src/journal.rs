@@ -22,7 +22,8 @@ use rayon::prelude::*;
 use rustix::fs::{FlockOperation, OFlags};
 use serde::{Deserialize, Serialize};
 
-use super::replace::{directory, sync_directory};
+use super::paths::parent_directory;
+use super::replace::sync_directory;
 use base::hash::Sha256;
 
 /// The directory below a root in which journals are kept.
@@ -215,7 +216,7 @@ impl Journals {
         let (up, found) = real.ancestors().enumerate().skip(1).find(|(_, dir)| there(dir))?;
         // Said as the user said it, where that leads there.
         let said = dir.ancestors().nth(up).filter(|said| {
-            directory(&said.join("x")).canonicalize().is_ok_and(|real| real == found)
+            parent_directory(&said.join("x")).canonicalize().is_ok_and(|real| real == found)
         });
         Some(said.unwrap_or(found).to_owned())
     }
@@ -377,8 +378,8 @@ impl Journal {
         for dir in dirs {
             let _ = sync_directory(dir);
         }
-        lay(&self.dir, "done.json", &Done { replaced })
-            .and_then(Laid::appear)
+        write_unnamed(&self.dir, "done.json", &Done { replaced })
+            .and_then(UnnamedFile::publish)
             .and_then(|()| sync_directory(&self.dir))
             .map_err(|error| JournalError::Io(self.dir.clone(), error))
     }
@@ -387,7 +388,7 @@ impl Journal {
     pub(crate) fn remove_temporaries(&self, base: &Path) {
         for (position, entry) in self.entries.iter().enumerate() {
             let place = base.join(entry.path.path());
-            let temporary = directory(&place).join(self.temporary(position));
+            let temporary = parent_directory(&place).join(self.temporary(position));
             if is_below(base, &temporary) {
                 let _ = std::fs::remove_file(temporary);
             }
@@ -455,7 +456,7 @@ impl Record {
 /// Whether the directory of `path` is really below `base`: the tree may have changed, and a
 /// journal that came with a foreign tree may lie.
 pub(crate) fn is_below(base: &Path, path: &Path) -> bool {
-    match (base.canonicalize(), directory(path).canonicalize()) {
+    match (base.canonicalize(), parent_directory(path).canonicalize()) {
         (Ok(base), Ok(dir)) => dir.starts_with(base),
         _ => false,
     }
@@ -483,24 +484,24 @@ fn pack(file: &File, originals: &[Original<'_>]) -> io::Result<()> {
 }
 
 /// A small file that the disk has, under another name than its own.
-struct Laid {
+struct UnnamedFile {
     place: PathBuf,
     target: PathBuf,
 }
 
-impl Laid {
+impl UnnamedFile {
     /// Gives it its name: it is there whole or not at all.
-    fn appear(self) -> io::Result<()> {
+    fn publish(self) -> io::Result<()> {
         std::fs::rename(&self.place, &self.target)
     }
 }
 
-fn lay(dir: &Path, name: &str, content: &impl Serialize) -> io::Result<Laid> {
+fn write_unnamed(dir: &Path, name: &str, content: &impl Serialize) -> io::Result<UnnamedFile> {
     let place = dir.join(format!("{name}.new"));
     let mut file = own_file(&place)?;
     file.write_all(&serde_json::to_vec(content)?)?;
     file.sync_all()?;
-    Ok(Laid { place, target: dir.join(name) })
+    Ok(UnnamedFile { place, target: dir.join(name) })
 }
 
 fn load<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<T, JournalError> {

@@ -3,20 +3,23 @@
 //! Must not touch: the content of files, rules, tables. It decides nothing about what is written,
 //! and follows no link out of a root.
 //!
-//! - [`walk`] finds files of a [`kind`] below roots; [`exclude`] leaves some out.
+//! - [`walk`] finds files of a [`kind`] below roots; [`exclude`] leaves some out;
+//!   [`walk_failure`] names roots that cannot be walked.
 //! - [`git`] answers which files have uncommitted changes.
 //! - [`commit`] replaces files, all or none, after [`journal`] has the data that [`undo`] needs.
-//! - [`replace`] swaps one file for another; [`denied`] names what prevents it; [`backup`] keeps a
-//!   copy next to it; [`waiting`] overlaps waiting for the disk with work.
+//! - [`replace`] swaps one file for another; [`denial`] names what prevents it; [`backup`] keeps a
+//!   copy next to it; [`paths`] needs no file; [`io_overlap`] runs work while the disk is written.
 
 mod backup;
 pub mod commit;
-pub mod denied;
+pub mod denial;
 mod exclude;
 pub mod git;
+mod io_overlap;
 pub mod journal;
 pub mod kind;
+pub mod paths;
 pub mod replace;
 pub mod undo;
-mod waiting;
 pub mod walk;
+mod walk_failure;

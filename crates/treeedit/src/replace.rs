@@ -11,54 +11,55 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Advice, OFlags, XattrFlags};
 
-use super::denied::Denied;
+use super::denial::Denial;
+use super::paths::parent_directory;
 
 /// A file with several names, before it was replaced under one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Linked {
+pub struct HardLinks {
     /// The device and the number of the file.
     pub file: (u64, u64),
     /// How many names it had.
     pub names: u64,
 }
 
-/// A file that was looked at: what tells whether somebody wrote to it since.
+/// Metadata of a file when its content was compared; shows whether it was written to since.
 #[derive(Debug, Clone)]
-pub(crate) struct Seen {
+pub(crate) struct FileState {
     meta: Metadata,
 }
 
-/// Content that lies ready beside the file that it will replace.
+/// New content in a synced temporary file next to the file that it replaces.
 #[derive(Debug)]
-pub(crate) struct Staged {
-    /// Where it lies.
+pub(crate) struct Replacement {
+    /// Path of the temporary file.
     pub(crate) temporary: PathBuf,
     target: PathBuf,
 }
 
-/// Whether a file still holds something.
+/// Result of comparing a file with an expected content.
 #[derive(Debug)]
-pub(crate) enum Holds {
-    /// It does; by this it can be told later whether that changed.
-    Yes(Seen),
-    /// It is another content, no regular file any more, or gone.
+pub(crate) enum ContentMatch {
+    /// Equal; the state shows later whether the file changed.
+    Yes(FileState),
+    /// Different, not a regular file, or gone.
     No,
 }
 
-/// Whether the regular file `path` holds `content`.
-pub(crate) fn holds(path: &Path, content: &[u8]) -> io::Result<Holds> {
+/// Compares the regular file `path` with `content`.
+pub(crate) fn match_content(path: &Path, content: &[u8]) -> io::Result<ContentMatch> {
     let mut file = match open(path) {
         Ok(file) => file,
-        Err(error) if is_gone(&error) => return Ok(Holds::No),
+        Err(error) if is_gone(&error) => return Ok(ContentMatch::No),
         Err(error) => return Err(error),
     };
     let meta = file.metadata()?;
     if !meta.is_file() || meta.len() != content.len() as u64 {
-        return Ok(Holds::No);
+        return Ok(ContentMatch::No);
     }
     let mut bytes = Vec::with_capacity(content.len() + 1);
     Read::by_ref(&mut file).take(content.len() as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(if bytes == content { Holds::Yes(Seen { meta }) } else { Holds::No })
+    Ok(if bytes == content { ContentMatch::Yes(FileState { meta }) } else { ContentMatch::No })
 }
 
 /// The content of a regular file, up to `limit` bytes; `None` if it is gone, larger, or no
@@ -88,55 +89,51 @@ fn is_gone(error: &io::Error) -> bool {
         || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
 }
 
-impl Seen {
+impl FileState {
     /// What keeps the user from replacing the file, as far as that is known beforehand.
-    pub(crate) fn denied(&self, path: &Path) -> Option<Denied> {
-        Denied::before(path, &self.meta)
+    pub(crate) fn denied(&self, path: &Path) -> Option<Denial> {
+        Denial::foresee(path, &self.meta)
     }
 
     /// Which file it is, and how many names it has.
-    pub(crate) fn linked(&self) -> Linked {
-        Linked { file: (self.meta.dev(), self.meta.ino()), names: self.meta.nlink() }
+    pub(crate) fn linked(&self) -> HardLinks {
+        HardLinks { file: (self.meta.dev(), self.meta.ino()), names: self.meta.nlink() }
     }
 }
 
-/// The mode of a file that was looked at.
-pub(crate) fn mode(seen: &Seen) -> u32 {
+/// Returns the permission bits of a compared file.
+pub(crate) fn mode_of(seen: &FileState) -> u32 {
     seen.meta.permissions().mode() & 0o7777
 }
 
-/// The directory of a file.
-pub fn directory(path: &Path) -> &Path {
-    match path.parent() {
-        Some(dir) if !dir.as_os_str().is_empty() => dir,
-        _ => Path::new("."),
-    }
-}
-
-/// Content that lies beside the file that it will replace, but perhaps not on the disk yet.
+/// New content in a temporary file next to the file that it replaces; perhaps not synced yet.
 #[derive(Debug)]
-pub(crate) struct Laid {
-    staged: Staged,
+pub(crate) struct StagedFile {
+    staged: Replacement,
     file: File,
 }
 
 /// Writes `content` beside `target` under the name `temporary`, with the mode, the owner and
 /// the extended attributes of the file that is there, and waits until the disk has it. Where owner
-/// or group cannot be kept, nothing is laid, with [`Denied`].
-pub(crate) fn stage(target: &Path, temporary: &str, content: &[u8]) -> io::Result<Staged> {
-    lay(target, temporary, content)?.settle()
+/// or group cannot be kept, nothing is laid, with [`Denial`].
+pub(crate) fn stage(target: &Path, temporary: &str, content: &[u8]) -> io::Result<Replacement> {
+    stage_unsynced(target, temporary, content)?.settle()
 }
 
-/// As [`stage`], but waits for nothing: the disk begins to work. Who lays several files and then
-/// waits for each waits about as long as for one.
-pub(crate) fn lay(target: &Path, temporary: &str, content: &[u8]) -> io::Result<Laid> {
-    let place = directory(target).join(temporary);
+/// Does the same as [`stage`] without waiting for the disk: a caller that stages several files and
+/// then waits for each waits about as long as for one.
+pub(crate) fn stage_unsynced(
+    target: &Path,
+    temporary: &str,
+    content: &[u8],
+) -> io::Result<StagedFile> {
+    let place = parent_directory(target).join(temporary);
     match std::fs::remove_file(&place) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&place)?;
-    let staged = Staged { temporary: place, target: target.to_owned() };
+    let staged = Replacement { temporary: place, target: target.to_owned() };
     let filled = (|| {
         file.write_all(content)?;
         if let Ok(old) = open(target) {
@@ -147,7 +144,7 @@ pub(crate) fn lay(target: &Path, temporary: &str, content: &[u8]) -> io::Result<
     match filled {
         Ok(()) => {
             begin_writing(&file);
-            Ok(Laid { staged, file })
+            Ok(StagedFile { staged, file })
         }
         Err(error) => {
             staged.discard();
@@ -163,7 +160,7 @@ pub(crate) fn begin_writing(file: &File) {
     let _ = rustix::fs::fadvise(file, 0, None, Advice::DontNeed);
 }
 
-impl Laid {
+impl StagedFile {
     /// Gives it permissions of its own. Whose rights a program takes on is no permission: that stays
     /// as it is on the file that is replaced, whatever a journal says that came with a foreign tree.
     pub(crate) fn set_permissions(&self, mode: u32) -> io::Result<()> {
@@ -175,7 +172,7 @@ impl Laid {
     }
 
     /// Waits until the disk has the content.
-    pub(crate) fn settle(self) -> io::Result<Staged> {
+    pub(crate) fn settle(self) -> io::Result<Replacement> {
         match self.file.sync_all() {
             Ok(()) => Ok(self.staged),
             Err(error) => {
@@ -194,7 +191,7 @@ fn keep_attributes(old: &File, new: &File) -> io::Result<()> {
         // Who is neither superuser nor member of the group cannot: whose file it is decides who may
         // read and write it, and is nothing that a conversion changes.
         std::os::unix::fs::fchown(new, Some(meta.uid()), Some(meta.gid()))
-            .map_err(|_| io::Error::from(Denied::to_give(&meta, &own)))?;
+            .map_err(|_| io::Error::from(Denial::of_ownership(&meta, &own)))?;
     }
     // Most files have none or a few, and the kernel clears all the room that it is given.
     let mut names = vec![0_u8; 1 << 10];
@@ -214,10 +211,10 @@ fn keep_attributes(old: &File, new: &File) -> io::Result<()> {
     new.set_permissions(meta.permissions())
 }
 
-impl Staged {
+impl Replacement {
     /// Moves the content to its place, if the file there is still the one that was `seen`.
     /// `false`: it is not, and stays.
-    pub(crate) fn commit(self, seen: &Seen) -> io::Result<bool> {
+    pub(crate) fn commit(self, seen: &FileState) -> io::Result<bool> {
         let unchanged = self.target.symlink_metadata().is_ok_and(|now| same(&now, &seen.meta));
         if !unchanged {
             self.discard();
@@ -266,15 +263,15 @@ mod tests {
         (dir, path)
     }
 
-    fn seen(path: &Path, content: &[u8]) -> Seen {
-        match holds(path, content).unwrap() {
-            Holds::Yes(seen) => seen,
-            Holds::No => panic!("{} holds something else", path.display()),
+    fn seen(path: &Path, content: &[u8]) -> FileState {
+        match match_content(path, content).unwrap() {
+            ContentMatch::Yes(seen) => seen,
+            ContentMatch::No => panic!("{} holds something else", path.display()),
         }
     }
 
     #[test]
-    fn the_mode_and_the_attributes_stay() {
+    fn replacement_keeps_mode_and_attributes() {
         let (dir, path) = file(b"old");
         std::fs::set_permissions(&path, Permissions::from_mode(0o750)).unwrap();
         let named = rustix::fs::setxattr(&path, "user.note", b"kept", XattrFlags::empty()).is_ok();
@@ -293,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_changed_stays() {
+    fn changed_file_is_not_replaced() {
         let (dir, path) = file(b"old");
         let seen = seen(&path, b"old");
         let staged = stage(&path, ".t", b"new").unwrap();
@@ -304,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn each_name_of_a_file_with_two_is_replaced() {
+    fn both_hard_links_are_replaced() {
         let (dir, path) = file(b"old");
         let other = dir.path().join("b.py");
         std::fs::hard_link(&path, &other).unwrap();
@@ -319,13 +316,16 @@ mod tests {
     }
 
     #[test]
-    fn links_and_pipes_are_no_content() {
+    fn links_and_missing_files_do_not_match() {
         let (dir, path) = file(b"old");
         let link = dir.path().join("link.py");
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        assert!(matches!(holds(&link, b"old").unwrap(), Holds::No));
-        assert!(matches!(holds(&dir.path().join("none"), b"old").unwrap(), Holds::No));
-        assert!(matches!(holds(&path, b"Old").unwrap(), Holds::No));
+        assert!(matches!(match_content(&link, b"old").unwrap(), ContentMatch::No));
+        assert!(matches!(
+            match_content(&dir.path().join("none"), b"old").unwrap(),
+            ContentMatch::No
+        ));
+        assert!(matches!(match_content(&path, b"Old").unwrap(), ContentMatch::No));
         assert_eq!(content(&path, 2).unwrap(), None);
     }
 }

@@ -9,7 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::journal::{Entry, Journal, JournalError, Journals, State, is_below};
-use super::replace::{self, Laid};
+use super::paths::parent_directory;
+use super::replace::{self, StagedFile};
 use base::hash::Sha256;
 
 /// A converted file is never larger; what is, was changed.
@@ -17,7 +18,7 @@ const MAX_SIZE: u64 = 1 << 30;
 
 /// What became of a run that was to be taken back. Paths are below the root.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Undone {
+pub struct UndoReport {
     /// The files that hold their original bytes again.
     pub restored: Vec<PathBuf>,
     /// The files that were written to since, by somebody else. If there are any, an undo has
@@ -29,15 +30,15 @@ pub struct Undone {
     pub unlinked: Vec<PathBuf>,
 }
 
-impl Undone {
+impl UndoReport {
     /// Keeps a file that cannot just be restored.
-    fn left(&mut self, entry: &Entry, now: Now) {
-        let left = if now == Now::Gone { &mut self.gone } else { &mut self.changed };
+    fn add_skipped(&mut self, entry: &Entry, now: EntryState) {
+        let left = if now == EntryState::Gone { &mut self.gone } else { &mut self.changed };
         left.push(entry.path.path().to_owned());
     }
 
     /// Keeps what was restored.
-    fn put_back(&mut self, journal: &Journal, restored: Vec<usize>) {
+    fn add_restored(&mut self, journal: &Journal, restored: Vec<usize>) {
         let entries = restored.into_iter().map(|position| &journal.entries[position]);
         for entry in entries {
             let path = entry.path.path().to_owned();
@@ -62,7 +63,7 @@ pub enum UndoError {
 
 /// How a file of a journal is now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Now {
+enum EntryState {
     Old,
     New,
     Other,
@@ -71,50 +72,50 @@ enum Now {
 
 /// Takes the last run back; `None` if there is none. A file that is neither as the run left it
 /// nor as it was before makes the undo refuse, unless `force`: then its content is lost.
-pub fn undo(journals: &Journals, force: bool) -> Result<Option<Undone>, UndoError> {
+pub fn undo(journals: &Journals, force: bool) -> Result<Option<UndoReport>, UndoError> {
     let Some((journal, state)) = journals.latest()? else { return Ok(None) };
     let positions = match state {
         State::Done(replaced) => replaced,
         State::Interrupted => return recover(journals),
     };
     let mut wanted = Vec::new();
-    let mut undone = Undone::default();
+    let mut undone = UndoReport::default();
     for position in positions {
         let Some(entry) = journal.entries.get(position) else { continue };
-        match now(journals.base(), entry)? {
-            Now::Old => {}
-            Now::New => wanted.push(position),
-            Now::Other | Now::Gone if force => wanted.push(position),
-            other => undone.left(entry, other),
+        match entry_state(journals.base(), entry)? {
+            EntryState::Old => {}
+            EntryState::New => wanted.push(position),
+            EntryState::Other | EntryState::Gone if force => wanted.push(position),
+            other => undone.add_skipped(entry, other),
         }
     }
     if !(undone.changed.is_empty() && undone.gone.is_empty()) {
         return Ok(Some(undone));
     }
-    undone.put_back(&journal, restore(journals.base(), &journal, &wanted)?);
+    undone.add_restored(&journal, restore(journals.base(), &journal, &wanted)?);
     journal.remove()?;
     Ok(Some(undone))
 }
 
 /// Restores what an interrupted run replaced; `None` if none was interrupted. What somebody
 /// wrote since then stays, with its journal, so that `undo` with `force` can still take it back.
-pub fn recover(journals: &Journals) -> Result<Option<Undone>, UndoError> {
+pub fn recover(journals: &Journals) -> Result<Option<UndoReport>, UndoError> {
     let Some((journal, State::Interrupted)) = journals.latest()? else { return Ok(None) };
     let mut wanted = Vec::new();
-    let mut undone = Undone::default();
+    let mut undone = UndoReport::default();
     let mut left = Vec::new();
     journal.remove_temporaries(journals.base());
     for (position, entry) in journal.entries.iter().enumerate() {
-        match now(journals.base(), entry)? {
-            Now::Old => {}
-            Now::New => wanted.push(position),
+        match entry_state(journals.base(), entry)? {
+            EntryState::Old => {}
+            EntryState::New => wanted.push(position),
             other => {
                 left.push(position);
-                undone.left(entry, other);
+                undone.add_skipped(entry, other);
             }
         }
     }
-    undone.put_back(&journal, restore(journals.base(), &journal, &wanted)?);
+    undone.add_restored(&journal, restore(journals.base(), &journal, &wanted)?);
     if left.is_empty() {
         journal.remove()?;
     } else {
@@ -123,21 +124,21 @@ pub fn recover(journals: &Journals) -> Result<Option<Undone>, UndoError> {
     Ok(Some(undone))
 }
 
-fn now(base: &Path, entry: &Entry) -> Result<Now, UndoError> {
+fn entry_state(base: &Path, entry: &Entry) -> Result<EntryState, UndoError> {
     let path = base.join(entry.path.path());
     let content = match replace::content(&path, MAX_SIZE) {
         Ok(Some(content)) => content,
-        Ok(None) if path.symlink_metadata().is_err() => return Ok(Now::Gone),
-        Ok(None) => return Ok(Now::Other),
+        Ok(None) if path.symlink_metadata().is_err() => return Ok(EntryState::Gone),
+        Ok(None) => return Ok(EntryState::Other),
         Err(error) => return Err(UndoError::Failed(path, error)),
     };
     let hash = Sha256::of(&content).hex();
     Ok(if hash == entry.before {
-        Now::Old
+        EntryState::Old
     } else if hash == entry.after {
-        Now::New
+        EntryState::New
     } else {
-        Now::Other
+        EntryState::Other
     })
 }
 
@@ -163,7 +164,7 @@ fn restore(base: &Path, journal: &Journal, wanted: &[usize]) -> Result<Vec<usize
         let mut failed = None;
         for (position, path, laid) in laid {
             // Behind a failure nothing is replaced, and nothing is left lying.
-            let placed = laid.and_then(Laid::settle).and_then(|staged| {
+            let placed = laid.and_then(StagedFile::settle).and_then(|staged| {
                 if failed.is_some() {
                     staged.discard();
                     return Ok(false);
@@ -172,7 +173,7 @@ fn restore(base: &Path, journal: &Journal, wanted: &[usize]) -> Result<Vec<usize
             });
             match placed {
                 Ok(true) => {
-                    dirs.insert(replace::directory(&path).to_owned());
+                    dirs.insert(parent_directory(&path).to_owned());
                     restored.push(position);
                 }
                 Ok(false) => {}
@@ -196,15 +197,15 @@ fn lay_back(
     temporary: &str,
     mode: u32,
     bytes: &[u8],
-) -> io::Result<Laid> {
-    let dir = replace::directory(path);
+) -> io::Result<StagedFile> {
+    let dir = parent_directory(path);
     if dir.symlink_metadata().is_err() {
         std::fs::create_dir_all(dir)?;
     }
     if !is_below(base, path) {
         return Err(io::Error::other("a symbolic link leads out of the tree"));
     }
-    let laid = replace::lay(path, temporary, bytes)?;
+    let laid = replace::stage_unsynced(path, temporary, bytes)?;
     laid.set_permissions(mode)?;
     Ok(laid)
 }
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_and_its_undo_leave_the_tree_as_it_was() {
+    fn undo_restores_the_tree() {
         let dir = tree(&[("a.py", "1"), ("d/b.py", "2"), ("c.py", "3")]);
         let mode = Permissions::from_mode(0o755);
         std::fs::set_permissions(dir.path().join("a.py"), mode).unwrap();
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_since_is_not_lost_without_force() {
+    fn undo_keeps_later_changes_without_force() {
         let dir = tree(&[("a.py", "1"), ("b.py", "2")]);
         let journals = Journals::open(dir.path()).unwrap();
         let changes = [change("a.py", "1", "one"), change("b.py", "2", "two")];
@@ -281,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_sound_is_not_written() {
+    fn rejected_content_is_not_written() {
         let dir = tree(&[("a.py", "1"), ("b.py", "2")]);
         let journals = Journals::open(dir.path()).unwrap();
         let changes = [change("a.py", "1", "one"), change("b.py", "2", "two")];
@@ -301,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_during_the_run_is_left_alone() {
+    fn files_changed_during_the_run_are_kept() {
         let dir = tree(&[("a.py", "mine"), ("b.py", "2")]);
         let journals = Journals::open(dir.path()).unwrap();
         let changes = [change("a.py", "1", "one"), change("b.py", "2", "two")];
@@ -315,7 +316,7 @@ mod tests {
 
     /// A run that was killed after its first rename, with the next content lying ready.
     #[test]
-    fn an_interrupted_run_is_taken_back() {
+    fn recovery_reverts_an_interrupted_run() {
         let dir = tree(&[("a.py", "1"), ("b.py", "2"), ("c.py", "3")]);
         let journals = Journals::open(dir.path()).unwrap();
         let original = |name, before, after| Original {
@@ -350,7 +351,7 @@ mod tests {
 
     /// A run that was killed before its journal was on disk: it can have replaced nothing.
     #[test]
-    fn what_a_run_laid_down_before_it_began_is_cleared_away() {
+    fn recovery_removes_staged_files() {
         let dir = tree(&[("a.py", "mine")]);
         let before = entries(&dir);
         let journals = Journals::open(dir.path()).unwrap();
@@ -370,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_outside_is_restored_through_a_link() {
+    fn undo_restores_nothing_through_a_link() {
         let outside = tree(&[("b.py", "two")]);
         let dir = tree(&[("d/b.py", "2")]);
         let journals = Journals::open(dir.path()).unwrap();

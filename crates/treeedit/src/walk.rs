@@ -15,6 +15,7 @@ use ignore::{DirEntry, WalkBuilder};
 
 use super::exclude::Excludes;
 use super::kind::FileKind;
+pub use super::walk_failure::WalkError;
 use base::walk_error;
 
 /// Directories that hold no sources of the project.
@@ -71,9 +72,9 @@ pub struct SourceFile {
     pub launch: bool,
 }
 
-/// Why a file is not read, although its name says that it should be.
+/// Reason why a file is not read although its name selects it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Why {
+pub enum SkipReason {
     /// A symbolic link to something outside the root.
     LinkLeaves(PathBuf),
     /// A symbolic link to nothing.
@@ -86,74 +87,42 @@ pub enum Why {
     Unreadable(io::ErrorKind, String),
 }
 
-/// A file that is not read.
+/// A file that is not read although its name selects it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedFile {
     /// Where it is.
     pub path: PathBuf,
     /// Why.
-    pub why: Why,
+    pub why: SkipReason,
 }
 
-/// What was found.
+/// Result of a walk.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct WalkResult {
     /// The files to read, by root and path; every file once.
     pub files: Vec<SourceFile>,
     /// The files that are not read, and why.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedFile>,
     /// The directories and files in which was looked, after patterns were resolved.
     pub roots: Vec<Arc<Root>>,
     /// Excludes that excluded nothing.
     pub idle_excludes: Vec<String>,
 }
 
-/// What makes it impossible to look.
-#[derive(Debug, thiserror::Error)]
-pub enum WalkError {
-    /// There is no such file or directory.
-    #[error("`{}`: there is no such file or directory", .0.display())]
-    NoRoot(PathBuf),
-    /// A pattern that matches nothing.
-    #[error("`{}`: no file matches this pattern", .0.display())]
-    NoMatch(PathBuf),
-    /// Not a pattern.
-    #[error("`{0}` is no valid pattern: {1}")]
-    Pattern(String, String),
-    /// A root that cannot be read.
-    #[error("cannot read `{path}`: {error}", path = .0.display(), error = .1)]
-    Unreadable(PathBuf, io::Error),
-    /// A root that is a pipe, a socket or a device.
-    #[error("`{}` is neither a file nor a directory", .0.display())]
-    NotRegular(PathBuf),
-    /// A file named as root of which the kind cannot be told.
-    #[error("`{}` is no kind of file that `convert` knows", .0.display())]
-    UnknownKind(PathBuf),
-    /// A launch file that does not exist.
-    #[error("launch file `{}`: there is no such file", .0.display())]
-    NoLaunch(PathBuf),
-    /// A launch file outside all roots.
-    #[error(
-        "launch file `{}` is not below a root (-r) or is left out: nothing would be written to it",
-        .0.display()
-    )]
-    LaunchOutside(PathBuf),
-}
-
 /// Finds all files of `scope`.
-pub fn walk(scope: &Scope) -> Result<Found, WalkError> {
+pub fn walk(scope: &Scope) -> Result<WalkResult, WalkError> {
     walk_and(scope, &mut |_| ())
 }
 
 /// As [`walk`], and hands each file on as soon as it is found, in the same order: before it is known
 /// whether it is one to launch.
-pub fn walk_and(scope: &Scope, each: &mut dyn FnMut(&SourceFile)) -> Result<Found, WalkError> {
+pub fn walk_and(scope: &Scope, each: &mut dyn FnMut(&SourceFile)) -> Result<WalkResult, WalkError> {
     let mut roots = Vec::new();
     for root in &scope.roots {
         roots.extend(super::exclude::resolve_root(root)?);
     }
     let mut walk =
-        Walk { scope, found: Found::default(), seen: HashSet::new(), late: Vec::new(), each };
+        Walk { scope, found: WalkResult::default(), seen: HashSet::new(), late: Vec::new(), each };
     let excludes = Excludes::new(&scope.exclude);
     for root in &roots {
         walk.root(root, &excludes)?;
@@ -175,7 +144,7 @@ pub fn root_directories(roots: &[PathBuf]) -> Result<Vec<PathBuf>, WalkError> {
                 // A link to a file is followed, and the journal lies beside the file.
                 let linked = path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
                 let real = if linked { path.canonicalize().unwrap_or(path) } else { path };
-                super::replace::directory(&real).to_owned()
+                super::paths::parent_directory(&real).to_owned()
             };
             if !dirs.contains(&dir) {
                 dirs.push(dir);
@@ -185,8 +154,8 @@ pub fn root_directories(roots: &[PathBuf]) -> Result<Vec<PathBuf>, WalkError> {
     Ok(dirs)
 }
 
-/// A link to a source.
-struct Late {
+/// A link to a source, resolved after all other files are known.
+struct DelayedLink {
     root: Arc<Root>,
     path: PathBuf,
     relative: PathBuf,
@@ -197,11 +166,11 @@ struct Late {
 
 struct Walk<'a> {
     scope: &'a Scope,
-    found: Found,
+    found: WalkResult,
     /// The real paths that were met: roots may overlap.
     seen: HashSet<PathBuf>,
     /// Links to sources of which the walk may meet the target by itself.
-    late: Vec<Late>,
+    late: Vec<DelayedLink>,
     /// Is told of each file.
     each: &'a mut dyn FnMut(&SourceFile),
 }
@@ -266,7 +235,7 @@ impl Walk<'_> {
             self.link(root, path, relative);
         } else if !kind.is_file() {
             if FileKind::of_name(&entry.file_name().to_string_lossy()).is_some() {
-                self.skip(path, Why::NotRegular);
+                self.skip(path, SkipReason::NotRegular);
             }
         } else if let Some(kind) = kind_of(path, entry.file_name())
             && self.scope.kinds.contains(&kind)
@@ -284,7 +253,7 @@ impl Walk<'_> {
         let source = self.kind_by_name(path);
         let Ok(target) = path.canonicalize() else {
             if source.is_some() {
-                self.skip(path, Why::LinkDangles);
+                self.skip(path, SkipReason::LinkDangles);
             }
             return;
         };
@@ -298,18 +267,20 @@ impl Walk<'_> {
                 // Unless it is left out where it stands, which is known in the end.
                 let (root, path, relative) =
                     (Arc::clone(root), path.to_owned(), relative.to_owned());
-                self.late.push(Late { root, path, relative, target, kind, meta });
+                self.late.push(DelayedLink { root, path, relative, target, kind, meta });
             } else {
                 self.file_at(root, path, relative, target, kind, &meta);
             }
         } else if !inside && (source.is_some() || target.is_dir()) {
-            self.skip(path, Why::LinkLeaves(target));
+            self.skip(path, SkipReason::LinkLeaves(target));
         }
     }
 
     /// The links to what was met by nothing else.
     fn late(&mut self) {
-        for Late { root, path, relative, target, kind, meta } in std::mem::take(&mut self.late) {
+        for DelayedLink { root, path, relative, target, kind, meta } in
+            std::mem::take(&mut self.late)
+        {
             self.file_at(&root, &path, &relative, target, kind, &meta);
         }
     }
@@ -346,7 +317,7 @@ impl Walk<'_> {
             return;
         }
         if meta.len() > self.scope.max_size {
-            self.skip(path, Why::TooLarge(meta.len()));
+            self.skip(path, SkipReason::TooLarge(meta.len()));
             return;
         }
         let file = SourceFile {
@@ -361,13 +332,13 @@ impl Walk<'_> {
         self.found.files.push(file);
     }
 
-    fn skip(&mut self, path: &Path, why: Why) {
-        self.found.skipped.push(Skipped { path: path.to_owned(), why });
+    fn skip(&mut self, path: &Path, why: SkipReason) {
+        self.found.skipped.push(SkippedFile { path: path.to_owned(), why });
     }
 
     fn unreadable(&mut self, root: &Path, error: &ignore::Error) {
         let (path, cause) = place_and_cause(error);
-        let why = Why::Unreadable(cause.kind(), cause.to_string());
+        let why = SkipReason::Unreadable(cause.kind(), cause.to_string());
         self.skip(path.unwrap_or(root), why);
     }
 

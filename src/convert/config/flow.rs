@@ -4,8 +4,8 @@
 //! deserializers give values without ranges, and none reads JSON with comments as well as the
 //! flow style of YAML.
 
-use super::{Entries, Entry};
-use crate::syntax::Unreadable;
+use super::entries::{Entries, Entry};
+use crate::syntax::UnparsableText;
 
 /// Nesting beyond this is refused.
 const MAX_DEPTH: usize = 128;
@@ -20,7 +20,7 @@ pub(super) enum Style {
 }
 
 /// Reads a whole JSON document.
-pub(super) fn json<'a>(text: &'a str, entries: &mut Entries<'a>) -> Result<(), Unreadable> {
+pub(super) fn json<'a>(text: &'a str, entries: &mut Entries<'a>) -> Result<(), UnparsableText> {
     let mut reader = Flow { text, at: 0, style: Style::Json, entries, depth: 0 };
     let mapping = reader.entries.mapping();
     reader.blank();
@@ -60,7 +60,7 @@ pub(super) fn yaml<'a>(
     mapping: usize,
     key: &std::ops::Range<usize>,
     entries: &mut Entries<'a>,
-) -> Result<usize, Unreadable> {
+) -> Result<usize, UnparsableText> {
     let mut reader = Flow { text, at, style: Style::Yaml, entries, depth: 0 };
     reader.value(mapping, key, false)?;
     Ok(reader.at)
@@ -79,8 +79,8 @@ impl Flow<'_, '_> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn wrong<T>(&self) -> Result<T, Unreadable> {
-        Err(Unreadable { at: self.at })
+    fn wrong<T>(&self) -> Result<T, UnparsableText> {
+        Err(UnparsableText { at: self.at })
     }
 
     /// Skips blanks and comments.
@@ -114,7 +114,7 @@ impl Flow<'_, '_> {
         mapping: usize,
         key: &std::ops::Range<usize>,
         list: bool,
-    ) -> Result<(), Unreadable> {
+    ) -> Result<(), UnparsableText> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return self.wrong();
@@ -133,7 +133,7 @@ impl Flow<'_, '_> {
         Ok(())
     }
 
-    fn mapping(&mut self) -> Result<(), Unreadable> {
+    fn mapping(&mut self) -> Result<(), UnparsableText> {
         self.at += 1;
         let mapping = self.entries.mapping();
         loop {
@@ -173,7 +173,11 @@ impl Flow<'_, '_> {
         }
     }
 
-    fn sequence(&mut self, mapping: usize, key: &std::ops::Range<usize>) -> Result<(), Unreadable> {
+    fn sequence(
+        &mut self,
+        mapping: usize,
+        key: &std::ops::Range<usize>,
+    ) -> Result<(), UnparsableText> {
         self.at += 1;
         loop {
             self.blank();
@@ -204,11 +208,11 @@ impl Flow<'_, '_> {
     }
 
     /// A scalar; the range is that of its text without quotes.
-    fn scalar(&mut self) -> Result<std::ops::Range<usize>, Unreadable> {
+    fn scalar(&mut self) -> Result<std::ops::Range<usize>, UnparsableText> {
         let start = self.at;
         match self.peek() {
             Some(quote @ (b'"' | b'\'')) if quote == b'"' || self.style == Style::Yaml => {
-                let end = quoted(self.text, start).ok_or(Unreadable { at: start })?;
+                let end = quoted(self.text, start).ok_or(UnparsableText { at: start })?;
                 self.at = end;
                 Ok(start + 1..end - 1)
             }

@@ -1,108 +1,32 @@
 //! YAML, JSON, TOML and INI configurations: values of keys that are known to name a device or a
 //! backend, and maps of environment variables. Other values, keys, comments and quotes stay.
 
+mod entries;
 mod flow;
 mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::container;
+use self::entries::{Entries, Entry};
 use super::environment;
 use super::messages;
+use super::nvidia_keys;
 use super::python;
 use super::rules::{Place, Rules};
 use super::shell;
 use super::site::{Certainty, Planner};
-use super::syntax::Unreadable;
+use super::syntax::UnparsableText;
 use super::value::{self, Outcome};
-
-/// A scalar and the key that it belongs to.
-#[derive(Debug, Clone)]
-struct Entry {
-    /// Which mapping the key is one of.
-    mapping: usize,
-    /// The key without quotes; for an element of a list that of the list; may be empty.
-    key: Range<usize>,
-    /// The value without quotes, as it is written.
-    value: Range<usize>,
-    /// Whether it is an element of a list.
-    list: bool,
-}
-
-/// What was read from a file, as far as it can matter.
-#[derive(Debug)]
-struct Entries<'a> {
-    text: &'a str,
-    all: Vec<Entry>,
-    /// Key and lines of block scalars.
-    blocks: Vec<(Range<usize>, Range<usize>)>,
-    mappings: usize,
-}
-
-impl<'a> Entries<'a> {
-    fn new(text: &'a str) -> Self {
-        Self { text, all: Vec::new(), blocks: Vec::new(), mappings: 0 }
-    }
-
-    fn mapping(&mut self) -> usize {
-        self.mappings += 1;
-        self.mappings
-    }
-
-    /// Keeps an entry; of files of data nearly all are of no interest.
-    fn push(&mut self, entry: Entry) {
-        let key = &self.text[entry.key.clone()];
-        let value = &self.text[entry.value.clone()];
-        let option = entry.list && value.starts_with("--");
-        if key == "value" || option || WORDS.is_match(key) || WORDS.is_match(value) {
-            self.all.push(entry);
-        }
-    }
-
-    fn block(&mut self, key: Range<usize>, body: Range<usize>) {
-        self.blocks.push((key, body));
-    }
-
-    fn mark(&self) -> usize {
-        self.all.len()
-    }
-
-    fn back_to(&mut self, mark: usize) {
-        self.all.truncate(mark);
-    }
-}
 
 /// Words without which nothing can apply; files of data are often large.
 const NEEDLES: &[&str] = &["cuda", "nccl", "CUDA", "NCCL", "GPU", "gpu", "nvidia", "NVIDIA"];
 
-/// Words of which an entry must hold one in its key or its value.
-static WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .build([
-            "cuda",
-            "nccl",
-            "npu",
-            "hccl",
-            "gpu",
-            "nvidia",
-            "ascend",
-            "xla",
-            "cudnn",
-            "cublas",
-            "compute_environment",
-        ])
-        .expect("a few words make a small automaton")
-});
-
 /// Plans a configuration; its name (without directories) tells the format.
-pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), Unreadable> {
+pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), UnparsableText> {
     let text = planner.text;
     if !NEEDLES.iter().any(|needle| text.contains(needle)) {
         return Ok(());
@@ -114,7 +38,9 @@ pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), Unreadable> {
         "yaml" | "yml" => yaml::read(text, &mut entries),
         "toml" => match DeTable::parse(text) {
             Ok(document) => table(text, document.get_ref(), &mut entries),
-            Err(error) => return Err(Unreadable { at: error.span().map_or(0, |span| span.start) }),
+            Err(error) => {
+                return Err(UnparsableText { at: error.span().map_or(0, |span| span.start) });
+            }
         },
         _ => ini(text, &mut entries),
     }
@@ -249,7 +175,7 @@ fn judge(planner: &mut Planner<'_>, entries: &Entries<'_>) {
             command(planner, entry);
             name_of_python(planner, entry);
         }
-        container::entry(planner, &entry.key, &entry.value);
+        nvidia_keys::plan_entry(planner, &entry.key, &entry.value);
         let key = text[entry.key.clone()].to_ascii_lowercase();
         if matches!(key.as_str(), "description" | "help" | "message" | "title" | "summary") {
             messages::message(planner, &entry.value);

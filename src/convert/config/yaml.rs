@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
+use super::entries::{Entries, Entry};
 use super::flow;
-use super::{Entries, Entry};
 
 /// A mapping that is open.
 struct Level {

@@ -10,7 +10,7 @@ use super::environment;
 use super::rules::{Place, Rules};
 use super::shell;
 use super::site::{FilePlan, Planner};
-use super::syntax::Unreadable;
+use super::syntax::UnparsableText;
 use pysyntax::notebook::json::Json;
 use pysyntax::notebook::source::{Source, escaped};
 use pysyntax::notebook::{Language, blank, joined, language, written_in_python};
@@ -20,7 +20,7 @@ use pysyntax::notebook::{Language, blank, joined, language, written_in_python};
 pub type PlanPython<'a> = dyn Fn(&str) -> Option<FilePlan> + 'a;
 
 /// Plans a notebook of nbformat 3 or 4.
-pub fn plan(planner: &mut Planner<'_>, python: &PlanPython<'_>) -> Result<(), Unreadable> {
+pub fn plan(planner: &mut Planner<'_>, python: &PlanPython<'_>) -> Result<(), UnparsableText> {
     let file = planner.text;
     let document = Json::read(file)?;
     let source = joined(&document, file)?;

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_index_is_sure() {
+    fn only_an_index_makes_a_device_certain() {
         let sure = |source: &str| device_with_index(parse_expression(source).unwrap().expr());
         assert!(sure("'cuda:0'") && sure("f'cuda:{i}'") && sure("'cuda:%d' % i"));
         assert!(!sure("'cuda'") && !sure("f'cuda:{i} is busy'"));

@@ -6,9 +6,10 @@ use ruff_python_ast::Stmt;
 use ruff_python_ast::statement_visitor::{StatementVisitor, walk_stmt};
 use ruff_text_size::Ranged as _;
 
-use super::engine::Engine;
+use super::lines::{line_start, newline};
 use crate::mark::{is_marked, words};
-use crate::site::{Decision, Site};
+use crate::rules::Rules;
+use crate::site::{Decision, Planner, Site};
 
 /// The starts of all statements that begin their line, in the order of the text.
 #[derive(Default)]
@@ -21,39 +22,37 @@ impl<'a> StatementVisitor<'a> for Starts {
     }
 }
 
-impl<'a> Engine<'a> {
-    /// Adds the comments; a statement that has one of a rule gets no second.
-    pub(super) fn mark(&mut self, body: &'a [Stmt]) {
-        let mut starts = Starts::default();
-        starts.visit_body(body);
-        let mut wanted: BTreeSet<(usize, &'static str)> = BTreeSet::new();
-        for site in self.planner.sites().iter().filter(|site| site.decision == Decision::Flagged) {
-            if let Some(line) = self.statement_line(&starts, site) {
-                wanted.insert((line, site.rule.id));
-            }
-        }
-        for (line, id) in wanted {
-            let Some(rule) = self.rules.by_id(id) else { continue };
-            if is_marked(self.text, line, "#", id) {
-                continue;
-            }
-            let indent: String =
-                self.text[line..].chars().take_while(|&c| c == ' ' || c == '\t').collect();
-            let text = format!("{indent}# {}{}", words(rule), self.newline());
-            self.planner.also(line..line, text);
+/// Adds the comments; a statement that has one of a rule gets no second.
+pub(super) fn add_marks(planner: &mut Planner<'_>, body: &[Stmt]) {
+    let text = planner.text;
+    let mut starts = Starts::default();
+    starts.visit_body(body);
+    let mut wanted: BTreeSet<(usize, &'static str)> = BTreeSet::new();
+    for site in planner.sites().iter().filter(|site| site.decision == Decision::Flagged) {
+        if let Some(line) = statement_line(text, &starts, site) {
+            wanted.insert((line, site.rule.id));
         }
     }
+    for (line, id) in wanted {
+        let Some(rule) = Rules::builtin().by_id(id) else { continue };
+        if is_marked(text, line, "#", id) {
+            continue;
+        }
+        let indent: String = text[line..].chars().take_while(|&c| c == ' ' || c == '\t').collect();
+        let comment = format!("{indent}# {}{}", words(rule), newline(text));
+        planner.also(line..line, comment);
+    }
+}
 
-    /// The start of the line of the innermost statement around a place that begins its line.
-    fn statement_line(&self, starts: &Starts, site: &Site) -> Option<usize> {
-        starts
-            .0
-            .iter()
-            .filter(|(start, end)| *start <= site.range.start && site.range.start < *end)
-            .filter_map(|(start, _)| {
-                let line = self.line_start(*start);
-                self.text[line..*start].trim().is_empty().then_some(line)
-            })
-            .next_back()
-    }
+/// The start of the line of the innermost statement around a place that begins its line.
+fn statement_line(text: &str, starts: &Starts, site: &Site) -> Option<usize> {
+    starts
+        .0
+        .iter()
+        .filter(|(start, end)| *start <= site.range.start && site.range.start < *end)
+        .filter_map(|(start, _)| {
+            let line = line_start(text, *start);
+            text[line..*start].trim().is_empty().then_some(line)
+        })
+        .next_back()
 }

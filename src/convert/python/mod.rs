@@ -1,51 +1,71 @@
 //! Python sources: which names are torch's, which strings are devices, and what becomes of both.
 //!
 //! ```text
-//! text -> tree (ruff) -> scopes -> walk -> flow of values -> settle -> imports -> plan
+//! text -> tree (ruff) -> Source -> Walker -> RoleFlow -> Settlement -> ImportInsertion -> plan
+//!                           every part writes into Edits
 //! ```
 //!
-//! - `pysyntax::scope` says what a name means; [`aware`] where NPUs are handled already.
-//! - [`engine`], [`expr`], [`call`], [`api`], [`functions`], [`mod@env`] walk the tree once and
-//!   decide what its place decides; [`flow`] carries roles back to where values come from;
-//!   [`settle`] decides about the strings that are left.
-//! - [`transfer`] says what torch_npu's own replacement at run time does not reach.
-//! - [`mark`] puts comments where a person has to look.
-//! - [`imports`] and [`insert`] rewrite import statements and add `import torch_npu`.
-//! - [`survey`] is what the file defines itself; [`passing`] carries values across calls.
-//! - [`onnx`] knows the options of onnxruntime's providers.
+//! Each part uses only those above it:
+//!
+//! - [`names`], [`roles`], [`literal`], [`lines`], [`name_targets`]: words, arguments, strings, lines
+//!   and dotted names, without state.
+//! - [`source`]: the module as it was read, with its [`imports`] and [`definitions`]; it does not
+//!   change. `pysyntax::scope` resolves its names.
+//! - [`edits`]: the plan, with the ranges that [`npu_branches`] exempts since they handle NPUs
+//!   already.
+//! - [`name_edits`], [`call_edits`], [`import_edits`], [`environment_edits`], [`provider_options`]:
+//!   the edits of one kind of place.
+//! - [`role_flow`]: carries roles back along [`value_flow`] to where values come from;
+//!   [`device_keys`] holds keys of dictionaries until the whole file was walked.
+//! - [`walker`], [`walk_expressions`], [`walk_calls`]: one walk over the tree, which feeds all of the
+//!   above and records a [`string_candidate`] for each string without a role.
+//! - [`settlement`], [`import_insertion`], [`mark`], [`transfer`]: after the walk, the decisions that
+//!   need the whole plan.
 //! - [`project`] carries names from one file of the tree to another.
-//! - [`names`], [`roles`] and [`literal`] are the words: what looks like a device, which
-//!   arguments hold one, what of a string is one.
 
-mod api;
-mod aware;
-mod call;
-mod engine;
-mod env;
-mod expr;
-mod flow;
-mod functions;
+mod call_edits;
+mod definitions;
+mod device_keys;
+mod edits;
+mod environment_edits;
+mod import_edits;
+mod import_insertion;
 mod imports;
-mod insert;
-mod keys;
+mod lines;
 mod literal;
 mod mark;
+mod name_edits;
+mod name_targets;
 mod names;
-mod onnx;
-mod passing;
+mod npu_branches;
 mod project;
 #[cfg(test)]
 pub(super) mod properties;
+mod provider_options;
+mod role_flow;
 mod roles;
-mod settle;
-mod survey;
+mod settlement;
+mod source;
+mod string_candidate;
 #[cfg(test)]
 mod tests;
 mod transfer;
+mod value_flow;
+mod walk_calls;
+mod walk_expressions;
+mod walker;
 
 use ruff_text_size::{TextRange, TextSize};
 
-pub use project::{Module, Project, Taken, taken};
+use self::edits::Edits;
+use self::import_insertion::ImportInsertion;
+use self::mark::add_marks;
+use self::settlement::Settlement;
+use self::source::Source;
+use self::transfer::plan_transfer;
+use self::walker::Walker;
+
+pub use project::{ImportedName, Module, Project, imported_names};
 
 use super::options::Options;
 use super::rules::{Presence, Rule, Rules};
@@ -82,7 +102,7 @@ impl<'a> Context<'a> {
 
     /// Whether another file of the tree takes this name from this one.
     fn is_exported(&self, name: &str) -> bool {
-        self.project.is_some_and(|project| project.takes(name))
+        self.project.is_some_and(|project| project.is_imported(name))
     }
 
     /// Whether a package is part of the tree that is converted.
@@ -103,8 +123,10 @@ impl<'a> Context<'a> {
 /// if it is the same.
 pub fn renamed(path: &str, options: &Options) -> Option<(&'static Rule, String)> {
     let context = Context::alone(options);
-    let api::Target::Rewrite { rule, .. } = api::target(path, &context) else { return None };
-    imports::moved(path, &context).filter(|new| new != path).map(|new| (rule, new))
+    let name_targets::Target::Rewrite { rule, .. } = name_targets::target(path, &context) else {
+        return None;
+    };
+    name_targets::moved(path, &context).filter(|new| new != path).map(|new| (rule, new))
 }
 
 /// Decides about one Python source.
@@ -129,17 +151,21 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
         .map(ruff_text_size::Ranged::range)
         .collect();
     let off = switched_off(text, &comments);
-    let mut engine = engine::Engine::new(text, body, off, context);
-    engine.run(body);
+    let source = Source::of(text, body, context);
+    let mut walker = Walker::new(&source, Edits::new(text, body, off));
+    walker.visit_body(body);
+    let Walker { flow, candidates, .. } = walker;
+    let mut edits = flow.finish();
+    Settlement { source: &source, edits: &mut edits }.settle_all(candidates);
     if context.options.transfer {
-        engine.transfer(body);
-        return Ok(engine.planner.finish());
+        return Ok(plan_transfer(&source, edits, body));
     }
-    engine.insert_import(body);
+    let Edits { mut planner, needs, .. } = edits;
+    ImportInsertion { source: &source, needs: &needs, planner: &mut planner }.insert_import(body);
     if context.options.mark {
-        engine.mark(body);
+        add_marks(&mut planner, body);
     }
-    Ok(engine.planner.finish())
+    Ok(planner.finish())
 }
 
 /// What comments exempt: `# convert: off` to `# convert: on`, and lines with `# noqa: convert`.

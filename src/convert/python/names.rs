@@ -50,11 +50,11 @@ pub(super) fn canonical(path: &str) -> Cow<'_, str> {
 /// Whether a variable, attribute, key or parameter of this name holds a device.
 pub(super) fn device_like(name: &str) -> bool {
     let is = |word: &str| name.eq_ignore_ascii_case(word);
-    says(name, "device") || is("dev") || is("map_location") || is("accelerator")
+    contains_ignoring_case(name, "device") || is("dev") || is("map_location") || is("accelerator")
 }
 
 /// Whether `word`, which is in lower case, stands anywhere in `text`, in any case.
-pub(super) fn says(text: &str, word: &str) -> bool {
+pub(super) fn contains_ignoring_case(text: &str, word: &str) -> bool {
     let (text, word) = (text.as_bytes(), word.as_bytes());
     text.windows(word.len()).any(|window| {
         window[0].to_ascii_lowercase() == word[0] && window.eq_ignore_ascii_case(word)
@@ -64,7 +64,7 @@ pub(super) fn says(text: &str, word: &str) -> bool {
 /// Whether a variable, attribute, key or parameter of this name holds a backend of
 /// torch.distributed.
 pub(super) fn backend_like(name: &str) -> bool {
-    says(name, "backend")
+    contains_ignoring_case(name, "backend")
 }
 
 /// Whether `text` is a device of another type than CUDA.
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_speaks_of_npus() {
+    fn npu_mentions_are_detected() {
         for yes in
             ["x == 'npu'", "is_npu_available()", "torch.npu.is_available()", "HAS_NPU", "isNpu"]
         {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn one_name_for_one_thing() {
+    fn aliases_map_to_the_public_name() {
         assert_eq!(canonical("torch.autocast"), "torch.amp.autocast");
         assert_eq!(canonical("torch.autocast_x"), "torch.autocast_x");
         assert_eq!(canonical("torch.nn.parallel.DataParallel"), "torch.nn.DataParallel");

@@ -53,7 +53,7 @@ pub struct Project {
     /// Dotted name inside the tree to the dotted name of torch.
     names: HashMap<String, String>,
     /// Names that some file imports from another one of the tree.
-    taken: HashSet<String>,
+    imported: HashSet<String>,
     /// The dotted names of all modules and packages of the tree, seen from its root.
     packages: HashSet<String>,
     /// Those that are packages (`__init__.py`): nothing is imported from inside by its own name.
@@ -93,9 +93,9 @@ impl Project {
     }
 
     /// Notes that a file of the tree takes a name from another one.
-    pub fn take(&mut self, name: &str) {
-        if !self.taken.contains(name) {
-            self.taken.insert(name.to_owned());
+    pub fn add_imported(&mut self, name: &str) {
+        if !self.imported.contains(name) {
+            self.imported.insert(name.to_owned());
         }
     }
 
@@ -145,8 +145,8 @@ impl Project {
     }
 
     /// Whether another file of the tree takes a name from this one.
-    pub(super) fn takes(&self, name: &str) -> bool {
-        self.taken.contains(name)
+    pub(super) fn is_imported(&self, name: &str) -> bool {
+        self.imported.contains(name)
     }
 
     /// Whether the module `from` of the package `package` finds the package `name` in the tree:
@@ -183,14 +183,14 @@ impl Project {
 
 /// A name that a file may take from another one, and that may be something of torch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
+pub struct ImportedName {
     /// The dotted name of the module that it is taken from, as far as the tree is known.
     pub from: String,
     /// The name.
     pub name: &'static str,
 }
 
-impl Taken {
+impl ImportedName {
     /// The names under which the module that it is taken from may stand in the tree, which may
     /// be the package itself: `from yolov5.utils import x`.
     pub fn modules(&self) -> impl Iterator<Item = &str> {
@@ -200,7 +200,7 @@ impl Taken {
 }
 
 /// What the text of a file in the package `package` may take from other files.
-pub fn taken(text: &str, package: &str) -> Vec<Taken> {
+pub fn imported_names(text: &str, package: &str) -> Vec<ImportedName> {
     let mut found = Vec::new();
     for at in memchr::memmem::find_iter(text.as_bytes(), " import ") {
         let start = memchr::memrchr2(b'\n', b'\r', &text.as_bytes()[..at]).map_or(0, |at| at + 1);
@@ -215,7 +215,7 @@ pub fn taken(text: &str, package: &str) -> Vec<Taken> {
             let name = name.split_whitespace().next()?;
             CARRIED.iter().find(|carried| **carried == name)
         });
-        found.extend(names.map(|name| Taken { from: absolute(module, package), name }));
+        found.extend(names.map(|name| ImportedName { from: absolute(module, package), name }));
     }
     found
 }
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modules_and_their_packages() {
+    fn module_names_follow_paths() {
         let module = |path: &str| {
             let Module { name, package } = Module::of(path);
             (name, package)
@@ -270,15 +270,15 @@ mod tests {
 
     #[test]
     fn names_are_followed_across_files() {
-        let taken = taken("x = 1\nfrom .compat import a, cuda as c # x\n", "pkg");
-        assert_eq!(taken, [Taken { from: "pkg.compat".to_owned(), name: "cuda" }]);
-        assert!(super::taken("from torch import cuda\n# from x\nimport cuda\n", "").is_empty());
+        let found = imported_names("x = 1\nfrom .compat import a, cuda as c # x\n", "pkg");
+        assert_eq!(found, [ImportedName { from: "pkg.compat".to_owned(), name: "cuda" }]);
+        assert!(imported_names("from torch import cuda\n# from x\nimport cuda\n", "").is_empty());
         let mut project = Project::of(["pkg".to_owned()]);
-        project.take("cuda");
+        project.add_imported("cuda");
         project.add(&Module::of("pkg/compat.py"), "from torch import cuda\n");
         assert_eq!(project.exports(".pkg.compat.cuda").map(String::as_str), Some("torch.cuda"));
         assert!(
-            project.takes("cuda")
+            project.is_imported("cuda")
                 && project.holds("pkg", "x", "")
                 && !project.holds("apex", "x", "")
         );

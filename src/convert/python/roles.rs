@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use foldhash::HashSet;
 
+use super::names::{backend_like, device_like};
 use crate::rules::Place;
 
 /// What a string stands for where it is wanted.
@@ -264,10 +265,21 @@ pub(super) fn keyword(name: &str) -> Option<Role> {
         | "process_group_backend"
         | "distributed_backend"
         | "ddp_backend" => Role::backend(Place::BackendString),
-        _ if super::names::backend_like(name) => Role::backend(Place::BackendString),
-        _ if super::names::device_like(name) => Role::device(Place::DeviceKeyword),
+        _ if backend_like(name) => Role::backend(Place::BackendString),
+        _ if device_like(name) => Role::device(Place::DeviceKeyword),
         _ => return None,
     })
+}
+
+/// The role that the name of a variable, attribute, key or parameter gives to its values.
+pub(super) fn by_name(name: &str) -> Option<Role> {
+    if backend_like(name) {
+        Some(Role::backend(Place::BackendString))
+    } else if device_like(name) {
+        Some(Role::device(Place::DeviceString))
+    } else {
+        None
+    }
 }
 
 /// Whether `name` is a method of strings that takes a piece of the string.

@@ -3,9 +3,11 @@
 
 use ruff_python_ast::Stmt;
 
-use super::engine::Engine;
+use super::edits::Edits;
+use super::import_insertion::ImportInsertion;
+use super::source::Source;
 use crate::rules::{Match, Place, Rule, Rules};
-use crate::site::{Decision, Planner};
+use crate::site::{Decision, FilePlan, Planner};
 
 /// Places that no patch of a function reaches: comparisons of strings, and what is asked of the
 /// device itself.
@@ -22,21 +24,20 @@ const PLACES: &[Place] = &[
 /// Names that it gives another meaning: float64 becomes float32.
 const NAMES: &[&str] = &["torch.cuda.DoubleTensor"];
 
-impl<'a> Engine<'a> {
-    /// Inserts the import into a launch file; of what was planned stays what a person has to do.
-    pub(super) fn transfer(&mut self, body: &'a [Stmt]) {
-        let empty = Planner::of(self.text, self.context.options, self.context.project);
-        let planned = std::mem::replace(&mut self.planner, empty).finish();
-        if self.context.launch {
-            self.insert_transfer(body);
-        }
-        for site in planned.sites {
-            let flagged = site.decision == Decision::Flagged || is_out_of_reach(site.rule);
-            if flagged && site.rule.name != Place::InsertTorchNpu.name() {
-                self.planner.flag(site.rule, site.range, site.detail);
-            }
+/// Reduces a plan to the places that need manual work, and inserts the import into a launch file.
+pub(super) fn plan_transfer(source: &Source<'_>, edits: Edits<'_>, body: &[Stmt]) -> FilePlan {
+    let mut planner = Planner::of(source.text, source.context.options, source.context.project);
+    if source.context.launch {
+        ImportInsertion { source, needs: &edits.needs, planner: &mut planner }
+            .insert_transfer(body);
+    }
+    for site in edits.planner.finish().sites {
+        let flagged = site.decision == Decision::Flagged || is_out_of_reach(site.rule);
+        if flagged && site.rule.name != Place::InsertTorchNpu.name() {
+            planner.flag(site.rule, site.range, site.detail);
         }
     }
+    planner.finish()
 }
 
 fn is_out_of_reach(rule: &Rule) -> bool {

@@ -1,9 +1,9 @@
-//! The places that the code recognises by their shape. Each has a rule, by its name.
+//! The places that the code recognizes by their shape. Each has a rule, by its name.
 
 /// Defines [`Place`] with the names of its rules.
 macro_rules! places {
     ($($place:ident = $name:literal,)*) => {
-        /// A place that the code recognises by its shape, or something of a file that is not
+        /// A place that the code recognizes by its shape, or something of a file that is not
         /// Python.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[expect(missing_docs, reason = "what a place is, its rule says")]

@@ -2,7 +2,8 @@
 
 use pep440_rs::Version;
 
-use super::{Rule, Rules};
+use super::rule::Rule;
+use super::table::Rules;
 
 /// Whether a version of torch_npu has what a rule writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_looked_at_is_known() {
+    fn checked_versions_are_known() {
         for target in ["2.1.0.post17", "2.6.0", "2.7.1", "2.14.0"] {
             assert_eq!(presence("torch.cuda.synchronize", target), Presence::Yes, "{target}");
         }
@@ -70,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn between_two_that_agree_it_is_as_in_both() {
+    fn versions_between_equal_answers_inherit_them() {
         assert_eq!(presence("torch.cuda.synchronize", "2.5.1"), Presence::Yes);
         assert_eq!(presence("torch.cuda.synchronize", "2.9.0.post2"), Presence::Yes);
         assert_eq!(presence("torch.cuda.ExternalStream", "2.6.0.post3"), Presence::No);
@@ -79,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn between_two_that_differ_nothing_is_claimed() {
+    fn versions_between_different_answers_are_unknown() {
         assert_eq!(presence("torch.cuda.ExternalStream", "2.12.0"), Presence::Unknown);
         assert_eq!(presence("torch.cuda.MemPoolContext", "2.12.0"), Presence::Unknown);
         assert_eq!(presence("torch.cuda.ipc_collect", "2.7.0"), Presence::Unknown);
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_depends_on_no_version_is_always_there() {
+    fn rule_without_versions_is_always_present() {
         let rules = Rules::builtin();
         let rule = rules.site(super::super::Place::DeviceString);
         assert_eq!(rules.presence(rule, &"2.1.0".parse().unwrap()), Presence::Yes);

@@ -2,19 +2,24 @@
 
 use std::collections::HashMap;
 
+use serde::Deserialize;
+
+use data::table;
+use treeedit::kind::FileKind;
+
+use super::table::File;
 use super::*;
 use crate::encoding::apply;
 use crate::options::Options;
 use crate::site::{Decision, FilePlan, Planner};
 use crate::{config, container, native, notebook, python, requirements, rust, shell};
-use treeedit::kind::FileKind;
 
 #[test]
 fn the_table_is_sound() {
     let rules = Rules::builtin();
     for rule in &rules.rules {
-        assert!(rule.told().source.iter().all(|source| source.len() > 1), "{}: no source", rule.id);
-        assert!(!rule.told().source.is_empty(), "{}: no source", rule.id);
+        assert!(rule.text().source.iter().all(|source| source.len() > 1), "{}: no source", rule.id);
+        assert!(!rule.text().source.is_empty(), "{}: no source", rule.id);
         assert!(
             rule.id.len() == 6
                 && rule.id.starts_with("CV")
@@ -75,11 +80,11 @@ fn refuses_a_name_that_stands_twice() {
 }
 
 #[test]
-fn what_is_reported_says_what_it_means_and_what_to_do() {
+fn reported_rules_have_note_and_advice() {
     for rule in &Rules::builtin().rules {
-        let speaks = rule.told().note.is_some();
+        let speaks = rule.text().note.is_some();
         if rule.action == Action::Flag {
-            assert!(rule.told().advice.is_some(), "{}: flagged without advice", rule.id);
+            assert!(rule.text().advice.is_some(), "{}: flagged without advice", rule.id);
         }
         if matches!(rule.action, Action::Flag | Action::Note) || rule.class == Class::Semantics {
             assert!(speaks, "{}: reported without a note", rule.id);
@@ -92,7 +97,7 @@ fn words_are_in_their_language() {
     let han = |text: &str| text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
     let full_width = |text: &str| text.contains(['，', '。', '；', '：', '（', '）', '、']);
     for rule in &Rules::builtin().rules {
-        for text in [&rule.told().note, &rule.told().advice].into_iter().flatten() {
+        for text in [&rule.text().note, &rule.text().advice].into_iter().flatten() {
             assert!(han(text.zh), "{}: no Chinese in {:?}", rule.id, text.zh);
             assert!(!han(text.en) && !full_width(text.en), "{}: {:?}", rule.id, text.en);
             assert!(text.zh.ends_with('。'), "{}: {:?}", rule.id, text.zh);
@@ -155,7 +160,7 @@ const PRELUDE: &str = "import torch\nimport torch_npu\nimport torch.nn as nn\n\
 fn every_rule_has_an_example_and_does_what_it_shows() {
     let mut wrong = Vec::new();
     for rule in &Rules::builtin().rules {
-        let Some(example) = &rule.told().example else {
+        let Some(example) = &rule.text().example else {
             wrong.push(format!("{}: no example", rule.id));
             continue;
         };
@@ -231,7 +236,7 @@ fn every_fact_has_its_rule() {
                 || matches!(source.as_str(), "idem" | "hiascend modelzoo")
                 || source.starts_with("package index");
             assert!(
-                vague || rule.told().source.contains(&source.as_str()),
+                vague || rule.text().source.contains(&source.as_str()),
                 "{}: {source}",
                 fact.id
             );

@@ -7,14 +7,14 @@ use toml::de::{DeTable, DeValue};
 
 use super::super::rules::{Place, Rules};
 use super::super::site::{Certainty, Planner};
-use super::super::syntax::Unreadable;
+use super::super::syntax::UnparsableText;
 use super::CUDA_CRATES;
 
 /// Plans a Cargo.toml.
-pub(super) fn plan(planner: &mut Planner<'_>) -> Result<(), Unreadable> {
+pub(super) fn plan(planner: &mut Planner<'_>) -> Result<(), UnparsableText> {
     let text = planner.text;
     let document = DeTable::parse(text)
-        .map_err(|error| Unreadable { at: error.span().map_or(0, |span| span.start) })?;
+        .map_err(|error| UnparsableText { at: error.span().map_or(0, |span| span.start) })?;
     let mut path = Vec::new();
     tables(planner, document.get_ref(), &mut path);
     Ok(())

@@ -7,9 +7,9 @@ use super::super::environment;
 use super::super::rules::{Place, Rules};
 use super::super::site::Certainty;
 use super::super::value::{self, Outcome};
-use super::programs::{base_name, is_script};
+use super::programs::{NOT_ASKED, base_name, is_script};
+use super::reader::Reader;
 use super::word::{EXPANSION, Word};
-use super::{NOT_ASKED, Reader};
 
 impl Reader<'_, '_, '_> {
     /// `python train.py cuda`: an argument on its own.

@@ -1,7 +1,7 @@
 //! `case "$DEVICE" in cuda) …`: patterns of a variable that holds a device.
 
-use super::Reader;
 use super::lexer::{Command, Script};
+use super::reader::Reader;
 use super::word::EXPANSION;
 
 /// A `case` that is open.

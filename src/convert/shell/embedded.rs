@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use super::lexer::{HereDoc, Script};
+use super::plan_part;
 use super::programs::{base_name, name_at, program};
+use super::reader::Reader;
 use super::word::Word;
-use super::{Reader, plan_part};
 use crate::python;
 use crate::rules::{Place, Rules};
 use crate::site::FilePlan;

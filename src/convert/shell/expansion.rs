@@ -2,11 +2,11 @@
 
 use super::lexer::{End, Lexer};
 use super::word::{Variable, Word, is_name};
-use crate::syntax::Unreadable;
+use crate::syntax::UnparsableText;
 
 impl Lexer<'_> {
     /// Reads a word, up to what ends it.
-    pub(super) fn word(&mut self, end: End) -> Result<Word, Unreadable> {
+    pub(super) fn word(&mut self, end: End) -> Result<Word, UnparsableText> {
         let start = self.at;
         let mut word = Word::default();
         while let Some(c) = self.peek() {
@@ -51,21 +51,21 @@ impl Lexer<'_> {
         }
     }
 
-    fn single(&mut self, word: &mut Word) -> Result<(), Unreadable> {
+    fn single(&mut self, word: &mut Word) -> Result<(), UnparsableText> {
         let start = self.at + 1;
         let Some(len) = self.text[start..].find('\'') else {
-            return Err(Unreadable { at: self.at });
+            return Err(UnparsableText { at: self.at });
         };
         word.push(&self.text[start..start + len], start, true);
         self.at = start + len + 1;
         Ok(())
     }
 
-    fn double(&mut self, word: &mut Word, end: End) -> Result<(), Unreadable> {
+    fn double(&mut self, word: &mut Word, end: End) -> Result<(), UnparsableText> {
         let opened = self.at;
         self.at += 1;
         loop {
-            let Some(c) = self.peek() else { return Err(Unreadable { at: opened }) };
+            let Some(c) = self.peek() else { return Err(UnparsableText { at: opened }) };
             match c {
                 '"' => {
                     self.at += 1;
@@ -96,10 +96,10 @@ impl Lexer<'_> {
     }
 
     /// What begins with `$` or a backquote.
-    fn dollar(&mut self, word: &mut Word, quoted: bool, end: End) -> Result<(), Unreadable> {
+    fn dollar(&mut self, word: &mut Word, quoted: bool, end: End) -> Result<(), UnparsableText> {
         if self.rest().starts_with('`') {
             if end == End::Backquote {
-                return Err(Unreadable { at: self.at });
+                return Err(UnparsableText { at: self.at });
             }
             self.at += 1;
             word.expansion();
@@ -146,13 +146,13 @@ impl Lexer<'_> {
     }
 
     /// `$'…'`, in which a quote can be escaped; its text counts as unknown.
-    fn ansi(&mut self, word: &mut Word) -> Result<(), Unreadable> {
+    fn ansi(&mut self, word: &mut Word) -> Result<(), UnparsableText> {
         let opened = self.at;
         self.at += 1;
         word.expansion();
         loop {
             match self.peek() {
-                None => return Err(Unreadable { at: opened }),
+                None => return Err(UnparsableText { at: opened }),
                 Some('\'') => {
                     self.at += 1;
                     return Ok(());
@@ -166,13 +166,18 @@ impl Lexer<'_> {
         }
     }
 
-    fn arithmetic(&mut self, word: &mut Word, quoted: bool, end: End) -> Result<(), Unreadable> {
+    fn arithmetic(
+        &mut self,
+        word: &mut Word,
+        quoted: bool,
+        end: End,
+    ) -> Result<(), UnparsableText> {
         let opened = self.at;
         self.deeper()?;
         let mut open = 2usize;
         let mut inside = Word::default();
         while open > 0 {
-            let Some(c) = self.peek() else { return Err(Unreadable { at: opened }) };
+            let Some(c) = self.peek() else { return Err(UnparsableText { at: opened }) };
             match c {
                 '$' | '`' => {
                     self.dollar(&mut inside, quoted, end)?;
@@ -190,7 +195,7 @@ impl Lexer<'_> {
     }
 
     /// Behind `${`, up to the `}`.
-    fn braces(&mut self, word: &mut Word, quoted: bool, end: End) -> Result<(), Unreadable> {
+    fn braces(&mut self, word: &mut Word, quoted: bool, end: End) -> Result<(), UnparsableText> {
         let opened = self.at;
         self.deeper()?;
         word.expansion();
@@ -215,7 +220,7 @@ impl Lexer<'_> {
         let start = self.at;
         let mut operand = Word::default();
         loop {
-            let Some(c) = self.peek() else { return Err(Unreadable { at: opened }) };
+            let Some(c) = self.peek() else { return Err(UnparsableText { at: opened }) };
             match c {
                 '}' => break,
                 '\\' => match self.continuation() {

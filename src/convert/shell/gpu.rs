@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::super::requirements;
 use super::super::rules::{Match, Place, Rules};
-use super::Reader;
 use super::programs::{CUDA_TOOLS, base_name};
+use super::reader::Reader;
 use super::word::Word;
 
 impl Reader<'_, '_, '_> {

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::word::Word;
-use crate::syntax::Unreadable;
+use crate::syntax::UnparsableText;
 
 /// Nesting beyond this is refused.
 const MAX_DEPTH: usize = 64;
@@ -64,7 +64,7 @@ pub(super) struct Lexer<'a> {
 }
 
 /// Takes a script apart.
-pub(super) fn read(text: &str) -> Result<Script, Unreadable> {
+pub(super) fn read(text: &str) -> Result<Script, UnparsableText> {
     let mut lexer = Lexer { text, at: 0, depth: 0, script: Script::default(), waiting: Vec::new() };
     lexer.commands(End::Text, None)?;
     Ok(lexer.script)
@@ -79,9 +79,9 @@ impl<'a> Lexer<'a> {
         self.rest().chars().next()
     }
 
-    pub(super) fn deeper(&mut self) -> Result<(), Unreadable> {
+    pub(super) fn deeper(&mut self) -> Result<(), UnparsableText> {
         self.depth += 1;
-        if self.depth > MAX_DEPTH { Err(Unreadable { at: self.at }) } else { Ok(()) }
+        if self.depth > MAX_DEPTH { Err(UnparsableText { at: self.at }) } else { Ok(()) }
     }
 
     /// Reserves the place of a command, so that those of its substitutions come after it.
@@ -91,7 +91,7 @@ impl<'a> Lexer<'a> {
         self.script.commands.len() - 1
     }
 
-    pub(super) fn commands(&mut self, end: End, array: Option<&str>) -> Result<(), Unreadable> {
+    pub(super) fn commands(&mut self, end: End, array: Option<&str>) -> Result<(), UnparsableText> {
         self.deeper()?;
         let opened = self.at;
         let mut current = self.begin(array);
@@ -102,7 +102,7 @@ impl<'a> Lexer<'a> {
                     self.depth -= 1;
                     Ok(())
                 } else {
-                    Err(Unreadable { at: opened })
+                    Err(UnparsableText { at: opened })
                 };
             };
             match c {
@@ -178,7 +178,7 @@ impl<'a> Lexer<'a> {
         line.starts_with("((").then(|| line.find("))"))?.map(|at| at + 2)
     }
 
-    fn redirection(&mut self, command: usize) -> Result<(), Unreadable> {
+    fn redirection(&mut self, command: usize) -> Result<(), UnparsableText> {
         let rest = self.rest();
         if rest.starts_with("<<<") {
             self.at += 3;

@@ -8,15 +8,18 @@ mod expansion;
 mod functions;
 mod gpu;
 mod lexer;
+mod owners;
 mod programs;
+mod reader;
 mod word;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use functions::Owners;
 use lexer::{Command, Script};
+use owners::Owners;
 use programs::{KEYWORDS, WRAPPERS, base_name, first_word, is_program, name_at, program};
+use reader::{Names, Reader};
 use word::{EXPANSION, Word};
 
 use super::environment;
@@ -24,24 +27,24 @@ use super::messages;
 use super::python::Project;
 use super::rules::{Match, Rules};
 use super::site::Planner;
-use super::syntax::Unreadable;
+use super::syntax::UnparsableText;
 use super::value;
 
 /// Commands that only show their arguments, or look for them in a text.
 const SHOW: &[&str] = &["echo", "printf", "cat", "grep", "egrep", "sed", "awk", "logger", "die"];
 
-/// Commands whose options are known to mean something else.
-const NOT_ASKED: &[&str] =
-    &["[", "[[", "test", "git", "find", "wget", "curl", "rsync", "scp", "mount", "case", "for"];
-
 /// Plans a shell script.
-pub fn plan(planner: &mut Planner<'_>) -> Result<(), Unreadable> {
+pub fn plan(planner: &mut Planner<'_>) -> Result<(), UnparsableText> {
     let text = planner.text;
     plan_part(planner, text, 0)
 }
 
 /// Plans a script that is a part of the text, from `offset` on: a `RUN` line, a cell.
-pub fn plan_part(planner: &mut Planner<'_>, text: &str, offset: usize) -> Result<(), Unreadable> {
+pub fn plan_part(
+    planner: &mut Planner<'_>,
+    text: &str,
+    offset: usize,
+) -> Result<(), UnparsableText> {
     let script = lexer::read(text)?;
     Reader::new(planner, text, offset, &script).run(&script);
     Ok(())
@@ -89,39 +92,6 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
     out
 }
 
-/// The names of variables that decide what becomes of others.
-#[derive(Default)]
-struct Names {
-    /// Variables of the environment that stay, since a value of theirs cannot be written.
-    kept: BTreeSet<String>,
-    /// Variables of the environment that are set, with the name that they get.
-    assigned: BTreeMap<String, Option<&'static str>>,
-    /// All that the words say and the names of all variables: a script in which a new name
-    /// stands already has a branch for NPUs.
-    said: String,
-    /// Whether that holds a new name, by name.
-    held: BTreeMap<&'static str, bool>,
-    /// Variables of the script that hold a device or a backend, by the key they are used for.
-    values: BTreeMap<String, BTreeSet<String>>,
-    /// Variables of the script that hold arguments of a program.
-    arguments: BTreeSet<String>,
-    /// Variables that are named after a device or a backend and given to a program on its own.
-    given: BTreeSet<String>,
-    /// Variables that take their value from another, by that one's name.
-    from: Vec<(String, String)>,
-}
-
-struct Reader<'p, 'a, 's> {
-    planner: &'p mut Planner<'a>,
-    text: &'s str,
-    offset: usize,
-    names: Names,
-    /// The function that each command stands in.
-    owners: Owners,
-    /// Reported reads of variables without equivalent.
-    read: BTreeSet<String>,
-}
-
 impl<'p, 'a, 's> Reader<'p, 'a, 's> {
     fn new(planner: &'p mut Planner<'a>, text: &'s str, offset: usize, script: &Script) -> Self {
         let owners = Owners::of(script);
@@ -132,16 +102,6 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
         }
         reader.carry();
         reader
-    }
-
-    /// Whether the script speaks of this new name already.
-    fn says(&mut self, new: &'static str) -> bool {
-        let said = &self.names.said;
-        *self.names.held.entry(new).or_insert_with(|| said.contains(new))
-    }
-
-    fn at(&self, range: &Range<usize>) -> Range<usize> {
-        range.start + self.offset..range.end + self.offset
     }
 
     /// First pass: what the uses say of the variables.

@@ -4,6 +4,10 @@ use super::lexer::Command;
 use super::word::EXPANSION;
 use crate::python::Project;
 
+/// Commands whose options are known to mean something else.
+pub(super) const NOT_ASKED: &[&str] =
+    &["[", "[[", "test", "git", "find", "wget", "curl", "rsync", "scp", "mount", "case", "for"];
+
 /// Words before the name of a command.
 pub(super) const KEYWORDS: &[&str] =
     &["if", "then", "else", "elif", "while", "until", "do", "!", "{", "time", "exec", "command"];

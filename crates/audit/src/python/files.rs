@@ -18,7 +18,7 @@ use pysyntax::notebook;
 use pysyntax::{on_enough_stack, parse_module};
 use treeedit::kind::FileKind;
 use treeedit::walk;
-use treeedit::walk::{WalkError, Why};
+use treeedit::walk::{SkipReason, WalkError};
 
 use super::facts::Facts;
 use super::reachability;
@@ -227,14 +227,16 @@ fn found_and_read(
 
 /// What the walk could not read; links to directories, and pipes, are left out as they are of other
 /// files.
-fn unread(skipped: walk::Skipped) -> Option<Unread> {
+fn unread(skipped: walk::SkippedFile) -> Option<Unread> {
     let why = match skipped.why {
-        Why::Unreadable(kind, words) => Unreadable::Io(std::io::Error::new(kind, words)),
-        Why::TooLarge(_) => too_large(),
-        Why::LinkDangles if !is_test(&skipped.path) => {
+        SkipReason::Unreadable(kind, words) => Unreadable::Io(std::io::Error::new(kind, words)),
+        SkipReason::TooLarge(_) => too_large(),
+        SkipReason::LinkDangles if !is_test(&skipped.path) => {
             Unreadable::Io(std::io::ErrorKind::NotFound.into())
         }
-        Why::LinkLeaves(_) | Why::LinkDangles | Why::NotRegular => return None,
+        SkipReason::LinkLeaves(_) | SkipReason::LinkDangles | SkipReason::NotRegular => {
+            return None;
+        }
     };
     Some((skipped.path, why))
 }

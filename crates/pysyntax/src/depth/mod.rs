@@ -1,22 +1,23 @@
-//! How deep a source may nest, told before it is parsed.
+//! An upper bound for the nesting of a source, computed before it is parsed.
 //!
-//! Parsing and walking a tree take stack by its depth, and a hostile file of a few megabytes
-//! (`a.b.b.b…`, `not not not …`, `((((…`) would take more than there is. So the operators and
-//! brackets that can stand inside each other are counted first, roughly, and never too few.
+//! The guard is needed although the parser grows its stack itself: our visitors, those of
+//! `ruff_python_ast` and the drop of a tree recurse without such growth, and a hostile file of a few
+//! megabytes (`a.b.b.b…`, `not not not …`, `((((…`) would overflow the stack of any thread. So
+//! operators and brackets that can nest are counted first, roughly, and never too few.
 
 mod quick;
 
 use memchr::{memchr, memchr2, memchr3};
 
-/// What the stack of any thread carries.
+/// Depth that the stack of every thread allows.
 pub(super) const SHALLOW: usize = 150;
-/// The deepest nesting that is read. The interpreter itself stops far below (200 brackets).
+/// The deepest nesting that is accepted. CPython itself stops at 200 brackets.
 const LIMIT: usize = 5_000;
 /// The stack for what is deeper than [`SHALLOW`], in bytes; only what is used is ever taken.
 pub(super) const STACK: usize = 512 << 20;
 
-/// Whether the stack of any thread carries the tree of `text`. Where it says no, [`of`] may still find
-/// that it does.
+/// Whether the stack of every thread is enough for the tree of `text`. If this returns `false`,
+/// [`of`] may still find a depth that is.
 pub(super) fn is_shallow(text: &str) -> bool {
     quick::is_shallow(text, SHALLOW)
 }
@@ -321,14 +322,14 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_in_the_middle_ends() {
+    fn truncated_text_is_scanned_to_its_end() {
         for text in ["'\\", "x = '''a\\", "f'\\", "#", "f(", "\n ", "x\\"] {
             assert!(of(text).is_ok(), "{text}");
         }
     }
 
     #[test]
-    fn words_end_where_they_do() {
+    fn word_ends_are_found() {
         for byte in 0..=255u8 {
             let word = byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
             for at in 0..20 {
@@ -359,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_ones_are_told_with_their_line() {
+    fn too_deep_source_is_reported_with_its_line() {
         for deep in [
             "(".repeat(9_000),
             format!("a{}", ".b".repeat(9_000)),

@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn usual_sources_are_told() {
+    fn usual_sources_are_shallow() {
         for text in [
             "x = [1.5, 2.5, -3.5]\nif a and b:\n    f(x)[0].y('((((')\n",
             "\"\"\"A text (( of\n\nlines.\"\"\"\nimport torch  # (((\n",
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_ones_are_left() {
+    fn deep_sources_are_not_shallow() {
         for deep in [
             "(".repeat(200),
             format!("a{}", ".b".repeat(200)),
@@ -426,7 +426,7 @@ mod tests {
     proptest! {
         /// What is told to be shallow is, however broken the text.
         #[test]
-        fn nothing_deep_is_told_shallow(
+        fn no_deep_source_counts_as_shallow(
             pieces in prop::collection::vec(
                 prop::sample::select(vec![
                     "(", ")", "[", "]", "{", "}", "'", "\"", "'''", "\"\"\"", "f'", "f\"", "rf'", "#", "\n",

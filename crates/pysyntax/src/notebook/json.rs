@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use memchr::memchr2;
 
-use crate::Unreadable;
+use crate::UnparsableText;
 
 /// Nesting beyond this is refused.
 const MAX_DEPTH: usize = 128;
@@ -24,7 +24,7 @@ pub enum Json {
 
 impl Json {
     /// Reads a document.
-    pub fn read(text: &str) -> Result<Self, Unreadable> {
+    pub fn read(text: &str) -> Result<Self, UnparsableText> {
         let mut reader = Reader { bytes: text.as_bytes(), at: 0 };
         let value = reader.value(0)?;
         reader.blank();
@@ -54,8 +54,8 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn wrong<T>(&self) -> Result<T, Unreadable> {
-        Err(Unreadable { at: self.at })
+    fn wrong<T>(&self) -> Result<T, UnparsableText> {
+        Err(UnparsableText { at: self.at })
     }
 
     fn blank(&mut self) {
@@ -71,7 +71,7 @@ impl Reader<'_> {
         there
     }
 
-    fn value(&mut self, depth: usize) -> Result<Json, Unreadable> {
+    fn value(&mut self, depth: usize) -> Result<Json, UnparsableText> {
         if depth > MAX_DEPTH {
             return self.wrong();
         }
@@ -129,7 +129,7 @@ impl Reader<'_> {
         }
     }
 
-    fn string(&mut self) -> Result<Range<usize>, Unreadable> {
+    fn string(&mut self) -> Result<Range<usize>, UnparsableText> {
         if self.bytes.get(self.at) != Some(&b'"') {
             return self.wrong();
         }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use self::json::Json;
 use self::source::Source;
-use super::Unreadable;
+use super::UnparsableText;
 
 /// What a cell is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct Code {
 /// # Errors
 ///
 /// Where the file is no JSON, or a cell no text.
-pub fn code(file: &str, parses: &dyn Fn(&str) -> bool) -> Result<Option<Code>, Unreadable> {
+pub fn code(file: &str, parses: &dyn Fn(&str) -> bool) -> Result<Option<Code>, UnparsableText> {
     let document = Json::read(file)?;
     let source = joined(&document, file)?;
     if !written_in_python(&document, file) {
@@ -69,7 +69,7 @@ pub fn code(file: &str, parses: &dyn Fn(&str) -> bool) -> Result<Option<Code>, U
     let mut line = Lines { file, at: 0, line: 1 };
     let lines = starts.map(|start| line.of(source.point(start))).collect();
     // Blanks take the place of whole characters.
-    let text = String::from_utf8(text).map_err(|_| Unreadable { at: 0 })?;
+    let text = String::from_utf8(text).map_err(|_| UnparsableText { at: 0 })?;
     Ok(Some(Code { text, lines, left_out }))
 }
 
@@ -92,7 +92,7 @@ impl Lines<'_> {
 }
 
 /// The text of all code cells.
-pub fn joined(document: &Json, file: &str) -> Result<Source, Unreadable> {
+pub fn joined(document: &Json, file: &str) -> Result<Source, UnparsableText> {
     let mut source = Source::default();
     for cell in code_cells(document, file) {
         let body = cell.get(file, "source").or_else(|| cell.get(file, "input"));
@@ -108,7 +108,7 @@ pub fn joined(document: &Json, file: &str) -> Result<Source, Unreadable> {
             _ => continue,
         };
         if !source.add(file, &strings) {
-            return Err(Unreadable { at: strings.first().map_or(0, |range| range.start) });
+            return Err(UnparsableText { at: strings.first().map_or(0, |range| range.start) });
         }
     }
     Ok(source)

@@ -56,7 +56,7 @@ fn a_forged_journal_reaches_nothing_outside() {
 }
 
 #[test]
-fn damage_is_found() {
+fn damaged_journals_are_rejected() {
     let dir = tempfile::tempdir().unwrap();
     let journals = Journals::open(dir.path()).unwrap();
     let original =

@@ -24,7 +24,7 @@ fn scope(root: &Path) -> Scope {
     }
 }
 
-fn names(found: &Found) -> Vec<String> {
+fn names(found: &WalkResult) -> Vec<String> {
     found.files.iter().map(|file| file.relative.display().to_string()).collect()
 }
 
@@ -91,12 +91,16 @@ fn links_are_followed_only_inside() {
         .collect();
     assert!(matches!(
         said[..],
-        [("b.py", Why::LinkLeaves(_)), ("c", Why::LinkLeaves(_)), ("gone.py", Why::LinkDangles)]
+        [
+            ("b.py", SkipReason::LinkLeaves(_)),
+            ("c", SkipReason::LinkLeaves(_)),
+            ("gone.py", SkipReason::LinkDangles)
+        ]
     ));
 }
 
 #[test]
-fn what_is_no_regular_file_or_too_large_is_said() {
+fn rejects_special_and_oversized_files() {
     let dir = tree(&["a.py", "big.py"]);
     std::fs::write(dir.path().join("big.py"), vec![b'#'; 2 << 20]).unwrap();
     rustix::fs::mknodat(
@@ -110,7 +114,7 @@ fn what_is_no_regular_file_or_too_large_is_said() {
     let found = walk(&scope(dir.path())).unwrap();
     assert_eq!(names(&found), ["a.py"]);
     let whys: Vec<_> = found.skipped.iter().map(|skipped| &skipped.why).collect();
-    assert_eq!(whys, [&Why::TooLarge(2 << 20), &Why::NotRegular]);
+    assert_eq!(whys, [&SkipReason::TooLarge(2 << 20), &SkipReason::NotRegular]);
     let named = scope(&dir.path().join("pipe.py"));
     assert!(matches!(walk(&named), Err(WalkError::NotRegular(_))));
 }
@@ -134,7 +138,7 @@ fn roots_are_files_patterns_and_may_overlap() {
 }
 
 #[test]
-fn a_launch_file_has_to_be_one_of_them() {
+fn launch_file_must_be_in_scope() {
     let dir = tree(&["in/train.py", "out.py"]);
     let mut scope = scope(&dir.path().join("in"));
     scope.launch = vec![dir.path().join("in/../in/train.py")];

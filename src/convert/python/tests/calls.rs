@@ -5,7 +5,7 @@ use super::{becomes, flags, stays};
 const EXTENSION: &str = "extension-load-cu";
 
 #[test]
-fn what_is_said_stays_however_deep_it_stands() {
+fn messages_stay_at_any_depth() {
     becomes("x = take(label('cuda:0'))\n", "x = take(label('npu:0'))\n");
     for words in ["print", "logger.info", "log_step", "print_rank_0", "assertEqualText", "MyError"]
     {
@@ -17,7 +17,7 @@ fn what_is_said_stays_however_deep_it_stands() {
 }
 
 #[test]
-fn extensions_with_kernels_are_for_a_person() {
+fn extensions_with_kernels_are_flagged() {
     let flagged = |source: &str| {
         let head = "import torch\nfrom torch.utils.cpp_extension import load\n";
         let all = flags(&format!("{head}{source}"));
@@ -71,7 +71,7 @@ fn variables_of_the_environment_stand_in_their_place() {
 }
 
 #[test]
-fn defaults_of_what_is_asked_for_by_name() {
+fn defaults_of_named_lookups_change() {
     for call in ["getattr(args, 'device', 'cuda')", "conf.get('device', 'cuda')"] {
         becomes(&format!("d = {call}\n"), &format!("d = {}\n", call.replace("cuda", "npu")));
     }
@@ -79,7 +79,7 @@ fn defaults_of_what_is_asked_for_by_name() {
 }
 
 #[test]
-fn where_a_checkpoint_goes() {
+fn map_location_of_checkpoints() {
     becomes(
         "torch.load('f', map_location=lambda s, l: s.cuda(1))\n",
         "torch.load('f', map_location=lambda s, l: s.npu(1))\n",

@@ -114,7 +114,7 @@ fn devices_in_their_places() {
 }
 
 #[test]
-fn what_only_looks_like_a_device_stays() {
+fn strings_that_resemble_devices_stay() {
     for source in [
         "cuda = 3\nif cuda:\n    pass\n",
         "self.cuda = True\n",
@@ -165,7 +165,7 @@ fn backends() {
 }
 
 #[test]
-fn defaults_that_do_not_say_cuda() {
+fn implicit_cuda_defaults_are_handled() {
     becomes("s = torch.amp.GradScaler()\n", "s = torch.amp.GradScaler(\"npu\")\n");
     becomes(
         "s = torch.amp.GradScaler(init_scale=2.0)\n",

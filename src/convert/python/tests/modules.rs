@@ -61,7 +61,7 @@ fn imports() {
 /// Where nothing imports torch, and where nothing asks for `__main__`.
 
 #[test]
-fn what_puts_something_onto_an_npu_when_it_is_started_imports_torch_npu() {
+fn script_that_uses_the_npu_imports_torch_npu() {
     for (before, after) in [
         (
             "from transformers import AutoModel\nmodel = AutoModel.from_pretrained('x').cuda()\n",
@@ -96,7 +96,7 @@ fn names_of_other_files_are_followed() {
         (Module::of("pkg/a.py"), "from .compat import cuda\ng = cuda.CUDAGraph()\nimport apex\n"),
     ];
     let mut project = Project::of(["pkg".to_owned(), "apex".to_owned()]);
-    project.take("cuda");
+    project.add_imported("cuda");
     project.add(&files[0].0, files[0].1);
     let options = Options::default();
     let out = |at: usize| {
@@ -146,7 +146,7 @@ fn torch_may_come_with_a_star() {
 }
 
 #[test]
-fn a_property_asks_its_parts() {
+fn property_reads_the_attribute_of_its_parts() {
     becomes(
         "class A:\n    @property\n    def is_cuda(self):\n        return self.w.is_cuda\nx = a.is_cuda\n",
         "class A:\n    @property\n    def is_cuda(self):\n        return self.w.is_npu\nx = a.is_cuda\n",
@@ -154,7 +154,7 @@ fn a_property_asks_its_parts() {
 }
 
 #[test]
-fn devices_where_only_the_company_tells() {
+fn ambiguous_strings_follow_their_neighbors() {
     for (before, after) in [
         ("d = {'gpu': 'cuda', 'cpu': 'cpu'}[x]\n", "d = {'gpu': 'npu', 'cpu': 'cpu'}[x]\n"),
         ("ok = x.type().startswith('torch.cuda.')\n", "ok = x.type().startswith('torch.npu.')\n"),

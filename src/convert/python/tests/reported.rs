@@ -59,7 +59,7 @@ fn marks_stand_between_lines_of_any_end() {
 }
 
 #[test]
-fn what_is_built_of_cuda_is_told_where_it_is_used() {
+fn cuda_extensions_are_reported_where_used() {
     let mut project = Project::of(["alt_corr.setup".to_owned()]);
     project.add_extensions(["alt_corr".to_owned()]);
     let options = Options::default();
@@ -86,7 +86,7 @@ fn extensions_are_reported_where_they_are_imported() {
 }
 
 #[test]
-fn what_a_patch_at_run_time_does_not_reach_is_reported() {
+fn transfer_reports_places_out_of_reach() {
     let options = Options { transfer: true, ..Options::default() };
     let source = "import torch\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nx.cuda()\n\
                   ok = backend == 'nccl'\nm = torch.jit.script(m)\nok = x.device.type == 'cuda'\n";

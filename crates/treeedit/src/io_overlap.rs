@@ -1,21 +1,21 @@
-//! Work that waits for the disk, on threads of its own.
+//! Runs I/O tasks on separate threads while the calling thread computes.
 //!
-//! The workers of a pool look for more work while others have it; on a machine with few processors
-//! they take those from the proofs that are worked out meanwhile.
+//! These are not threads of the rayon pool, because idle pool workers search for work and would take
+//! processors from the computation.
 
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// As many threads wait at once. Each starts much before it waits, so that more gain nothing; and a
-/// thread costs a tenth of a millisecond.
+/// Number of I/O threads. Each task starts long before it waits for the disk, so more threads gain
+/// nothing, and a thread costs a tenth of a millisecond.
 const THREADS: usize = 4;
-/// As many tasks are one piece of work: as many files are open at once in each thread.
+/// Tasks per unit of work, and so the files that each thread has open at once.
 const PIECE: usize = 64;
 
-/// Does the tasks `0..count`, some at a time in order, several such pieces at once, and `meanwhile`
-/// on this thread; returns what each task came to.
-pub(crate) fn beside<T: Send + Sync, M>(
+/// Runs the tasks `0..count` in pieces on several threads and `meanwhile` on this thread; returns
+/// the results in the order of the tasks.
+pub(crate) fn overlap_io<T: Send + Sync, M>(
     count: usize,
     tasks: impl Fn(Range<usize>) -> Vec<T> + Sync,
     meanwhile: impl FnOnce() -> M,
@@ -49,10 +49,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_task_is_done_once() {
+    fn every_task_runs_once() {
         for count in [0, 1, 7, 64, 65, 1000] {
             let runs = AtomicUsize::new(0);
-            let (squares, other) = beside(
+            let (squares, other) = overlap_io(
                 count,
                 |these| {
                     runs.fetch_add(these.len(), Ordering::Relaxed);

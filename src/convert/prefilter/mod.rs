@@ -64,7 +64,7 @@ const ANYWHERE: &[&str] = &[
     "ExecutionProvider",
 ];
 
-/// Names with CUDA behaviour that do not say so, besides those of the rules; whole words.
+/// Names with CUDA behavior that do not say so, besides those of the rules; whole words.
 const SILENT: &[&str] = &[
     "GradScaler",
     "fork_rng",
@@ -190,13 +190,13 @@ pub fn prepare() {
 
 /// Tells what may have something to convert.
 #[derive(Debug, Clone, Default)]
-pub struct Sieve {
+pub struct Prefilter {
     transfer: bool,
     /// Modules that the tree builds from CUDA sources: whoever imports one is told so.
     extensions: Vec<String>,
 }
 
-impl Sieve {
+impl Prefilter {
     /// For a run; `extensions` are the modules that its tree builds from CUDA sources.
     pub fn new(options: &Options, extensions: impl IntoIterator<Item = String>) -> Self {
         Self { transfer: options.transfer, extensions: extensions.into_iter().collect() }
@@ -291,11 +291,11 @@ mod tests {
     use crate::python;
 
     fn any(source: &str) -> bool {
-        Sieve::default().passes(FileKind::Python, source.as_bytes())
+        Prefilter::default().passes(FileKind::Python, source.as_bytes())
     }
 
     #[test]
-    fn what_rules_speak_of_is_found() {
+    fn files_that_name_a_rule_pass() {
         for source in [
             "x.cuda()",
             "s = 'cuda:0'",
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_readers_see_is_not() {
+    fn comments_and_documentation_do_not_pass() {
         for source in [
             "# for CUDA\nx = 1",
             "x = 1  # on cuda\n",
@@ -333,8 +333,8 @@ mod tests {
     }
 
     #[test]
-    fn what_the_tree_builds_is_found_where_it_is_imported() {
-        let sieve = Sieve::new(&Options::default(), ["window_process".to_owned()]);
+    fn imports_of_built_extensions_pass() {
+        let sieve = Prefilter::new(&Options::default(), ["window_process".to_owned()]);
         assert!(sieve.passes(FileKind::Python, b"import window_process\n"));
         assert!(!sieve.passes(FileKind::Python, b"import window_processes\n"));
     }
@@ -343,7 +343,7 @@ mod tests {
     fn every_example_of_a_rule_is_read() {
         let prelude = "import torch\nimport os\n";
         for rule in &Rules::builtin().rules {
-            let Some(example) = rule.told().example.as_ref().filter(|one| one.file.is_none())
+            let Some(example) = rule.text().example.as_ref().filter(|one| one.file.is_none())
             else {
                 continue;
             };

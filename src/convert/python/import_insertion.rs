@@ -5,28 +5,38 @@ use std::ops::Range;
 use ruff_python_ast::Stmt;
 use ruff_text_size::{Ranged as _, TextRange};
 
-use super::engine::Engine;
-use super::imports::end_of_line;
+use super::imports::ImportNeeds;
+use super::lines::{end_of_line, line_start, newline};
 use super::literal::span;
+use super::source::Source;
 use crate::options::Import;
-use crate::rules::{Match, Place};
-use crate::site::{Certainty, Decision};
+use crate::rules::{Match, Place, Rules};
+use crate::site::{Certainty, Decision, Planner};
 
 const IMPORT: &str = "import torch_npu";
 const TRANSFER: &str = "from torch_npu.contrib import transfer_to_npu";
 
-impl<'a> Engine<'a> {
+/// Inserts imports of torch_npu once everything else is planned.
+pub(super) struct ImportInsertion<'e, 'a> {
+    pub source: &'e Source<'a>,
+    pub needs: &'e ImportNeeds,
+    pub planner: &'e mut Planner<'a>,
+}
+
+impl ImportInsertion<'_, '_> {
     /// Adds the import where the mode of the run and the edits of the file ask for it.
-    pub(super) fn insert_import(&mut self, body: &'a [Stmt]) {
-        let launch = self.context.launch;
-        let wanted = match self.context.options.import {
+    pub(super) fn insert_import(&mut self, body: &[Stmt]) {
+        let launch = self.source.context.launch;
+        let wanted = match self.source.context.options.import {
             Import::None => false,
             Import::Entry => launch,
-            Import::Each => launch || self.imports.has_torch(),
+            Import::Each => launch || self.source.imports.has_torch(),
             Import::Need => {
                 launch
-                    || self.imports.needed()
-                    || self.imports.has_torch() && self.planner.has_edits() && is_script(body)
+                    || self.needs.torch_npu
+                    || self.source.imports.has_torch()
+                        && self.planner.has_edits()
+                        && is_script(body)
                     || self.uses_npu(|range| is_script(body) || runs_on_import(body, range))
             }
         };
@@ -43,7 +53,7 @@ impl<'a> Engine<'a> {
                 Match::Api | Match::Method => true,
                 Match::Site => [Place::ToDevice, Place::DeviceKeyword]
                     .iter()
-                    .any(|place| self.rules.site(*place).id == site.rule.id),
+                    .any(|place| Rules::builtin().site(*place).id == site.rule.id),
                 _ => false,
             };
             puts && site.decision == Decision::Changed && counts(&site.range)
@@ -51,12 +61,12 @@ impl<'a> Engine<'a> {
     }
 
     /// `--transfer`: torch_npu's own replacement at run time.
-    pub(super) fn insert_transfer(&mut self, body: &'a [Stmt]) {
-        if self.text.contains("transfer_to_npu") {
+    pub(super) fn insert_transfer(&mut self, body: &[Stmt]) {
+        if self.source.text.contains("transfer_to_npu") {
             return;
         }
-        let newline = self.newline();
-        let text = if self.text.contains(IMPORT) {
+        let newline = newline(self.source.text);
+        let text = if self.source.text.contains(IMPORT) {
             TRANSFER.to_owned()
         } else {
             format!("{IMPORT}{newline}{TRANSFER}")
@@ -64,24 +74,24 @@ impl<'a> Engine<'a> {
         self.insert(body, &text, true);
     }
 
-    fn insert(&mut self, body: &'a [Stmt], text: &str, always: bool) {
-        let places = self.imports.places(always);
+    fn insert(&mut self, body: &[Stmt], text: &str, always: bool) {
+        let places = self.source.imports.places(self.needs, always);
         for (statement, before) in &places {
             self.insert_at(*statement, *before, text);
         }
-        let has_one = !self.text.contains(IMPORT);
-        if places.is_empty() && has_one && (always || !self.imports.has_torch()) {
+        let has_one = !self.source.text.contains(IMPORT);
+        if places.is_empty() && has_one && (always || !self.source.imports.has_torch()) {
             self.insert_at_head(body, text);
         }
     }
 
     fn insert_at(&mut self, statement: TextRange, before: bool, text: &str) {
         let range = span(statement);
-        let line = self.line_start(range.start);
-        let indent = &self.text[line..range.start];
-        let (end, goes_on) = end_of_line(self.text, &range);
+        let line = line_start(self.source.text, range.start);
+        let indent = &self.source.text[line..range.start];
+        let (end, goes_on) = end_of_line(self.source.text, &range);
         let alone = indent.trim().is_empty();
-        let newline = self.newline();
+        let newline = newline(self.source.text);
         let (at, new) = if !alone || goes_on {
             // `try: import torch`, `import os; import torch`: on the same line.
             if before {
@@ -93,18 +103,18 @@ impl<'a> Engine<'a> {
             let text = text.replace(newline, &format!("{newline}{indent}"));
             if before {
                 (line, format!("{indent}{text}{newline}"))
-            } else if self.text[..end].ends_with(['\n', '\r']) {
+            } else if self.source.text[..end].ends_with(['\n', '\r']) {
                 (end, format!("{indent}{text}{newline}"))
             } else {
                 (end, format!("{newline}{indent}{text}"))
             }
         };
-        let rule = self.rules.site(Place::InsertTorchNpu);
+        let rule = Rules::builtin().site(Place::InsertTorchNpu);
         self.planner.change(rule, at..at, new, Certainty::Exact);
     }
 
     /// After the documentation and the `__future__` imports, before anything else.
-    fn insert_at_head(&mut self, body: &'a [Stmt], text: &str) {
+    fn insert_at_head(&mut self, body: &[Stmt], text: &str) {
         let mut after: Option<TextRange> = None;
         for (at, stmt) in body.iter().enumerate() {
             match stmt {
@@ -123,15 +133,16 @@ impl<'a> Engine<'a> {
             self.insert_at(statement, false, text);
             return;
         }
-        let newline = self.newline();
-        // Comments at the head (shebang, coding line, licence) stay first.
-        let at = body
-            .first()
-            .map_or(self.text.len(), |first| self.line_start(span(first.range()).start));
-        let ends = self.text[..at].is_empty() || self.text[..at].ends_with(['\n', '\r']);
+        let newline = newline(self.source.text);
+        // Comments at the head (shebang, coding line, license) stay first.
+        let at = body.first().map_or(self.source.text.len(), |first| {
+            line_start(self.source.text, span(first.range()).start)
+        });
+        let ends =
+            self.source.text[..at].is_empty() || self.source.text[..at].ends_with(['\n', '\r']);
         let new =
             if ends { format!("{text}{newline}") } else { format!("{newline}{text}{newline}") };
-        let rule = self.rules.site(Place::InsertTorchNpu);
+        let rule = Rules::builtin().site(Place::InsertTorchNpu);
         self.planner.change(rule, at..at, new, Certainty::Exact);
     }
 }

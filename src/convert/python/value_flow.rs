@@ -9,10 +9,10 @@ use foldhash::{HashMap, HashSet};
 use ruff_python_ast::Expr;
 use ruff_text_size::{Ranged as _, TextRange};
 
-use super::roles::{Role, Want};
+use super::roles::{Role, Want, by_name};
 use pysyntax::scope::ScopeId;
 
-/// Something that holds a value.
+/// A place that holds a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Slot<'a> {
     /// A variable or parameter, by the scope that binds it.
@@ -21,11 +21,11 @@ pub(super) enum Slot<'a> {
     Attr(Cow<'a, str>),
     /// A key of any dictionary of the file.
     Key(&'a str),
-    /// What a function returns, by the scope that it opens.
+    /// The result of a function, by the scope that it opens.
     Returns(ScopeId),
 }
 
-/// A value that a slot was given; the next one by its number.
+/// A value of a slot, with the number of the next one.
 #[derive(Debug)]
 struct Value<'a> {
     scope: ScopeId,
@@ -33,18 +33,18 @@ struct Value<'a> {
     next: Option<usize>,
 }
 
-/// What is known of a slot.
+/// Roles and values of a slot.
 #[derive(Debug, Default)]
 struct Known {
-    /// By the number of what is wanted.
+    /// One role for each kind of value.
     roles: [Option<Role>; Want::ALL.len()],
-    /// The numbers of the first and the last value that it was given.
+    /// Numbers of the first and the last value.
     values: Option<(usize, usize)>,
 }
 
-/// What is known of the values of a file.
+/// Values of the slots of a file, and the roles in which they are used.
 #[derive(Debug, Default)]
-pub(super) struct Flow<'a> {
+pub(super) struct ValueFlow<'a> {
     slots: HashMap<Slot<'a>, Known>,
     /// The values of all slots: most are given one or two.
     values: Vec<Value<'a>>,
@@ -54,8 +54,8 @@ pub(super) struct Flow<'a> {
     spread: HashSet<(TextRange, Want)>,
 }
 
-impl<'a> Flow<'a> {
-    /// `slot` is given the value of `expr`.
+impl<'a> ValueFlow<'a> {
+    /// Records that `slot` gets the value of `expr`.
     pub(super) fn give(&mut self, slot: Slot<'a>, scope: ScopeId, expr: &'a Expr) {
         let known = self.slots.entry(slot).or_default();
         for role in known.roles.iter().flatten() {
@@ -72,7 +72,7 @@ impl<'a> Flow<'a> {
         };
     }
 
-    /// `slot` is used where `role` is wanted.
+    /// Records that `slot` is used in `role`.
     pub(super) fn mark(&mut self, slot: &Slot<'a>, role: Role) {
         let known = match self.slots.get_mut(slot) {
             Some(known) => known,
@@ -89,17 +89,29 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// `slot` is compared with `expr`.
+    /// Marks `slot` with the role that its name gives; returns whether it gives one.
+    pub(super) fn mark_by_name(&mut self, slot: &Slot<'a>, name: &str) -> bool {
+        let role = by_name(name);
+        if let Some(role) = role {
+            self.mark(slot, role);
+        }
+        if name == "map_location" {
+            self.mark(slot, Role::LOCATION);
+        }
+        role.is_some()
+    }
+
+    /// Records that `slot` is compared with `expr`.
     pub(super) fn compare(&mut self, slot: Slot<'a>, scope: ScopeId, expr: &'a Expr) {
         self.compared.push((slot, scope, expr));
     }
 
-    /// The next value that reaches a place where a role is wanted.
+    /// Returns the next value that is used in a role.
     pub(super) fn next(&mut self) -> Option<(Role, ScopeId, &'a Expr)> {
         self.worklist.pop()
     }
 
-    /// Takes the comparisons whose slot turned out to hold a device or backend.
+    /// Removes and returns the comparisons whose slot holds a device or backend.
     pub(super) fn take_compared(&mut self) -> Vec<(Want, ScopeId, &'a Expr)> {
         let mut found = Vec::new();
         let slots = &self.slots;
@@ -115,7 +127,7 @@ impl<'a> Flow<'a> {
         found
     }
 
-    /// Whether an expression (by its range) is met for the first time in this role.
+    /// Whether this is the first call for an expression (by its range) in this role.
     pub(super) fn first_time(&mut self, expr: &Expr, want: Want) -> bool {
         self.spread.insert((expr.range(), want))
     }

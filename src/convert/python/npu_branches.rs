@@ -6,13 +6,13 @@ use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Expr, Pattern, Stmt, StmtIf};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 
-use super::names::{mentions_npu, says};
+use super::names::{contains_ignoring_case, mentions_npu};
 
 /// As many bytes of a branch as are searched for NPUs when its test does not mention them.
 const SHORT_BRANCH: usize = 300;
 
 /// The ranges of `body` that stay as they are since NPUs are handled beside them.
-pub(super) fn kept(body: &[Stmt], text: &str) -> Vec<TextRange> {
+pub(super) fn find_kept_ranges(body: &[Stmt], text: &str) -> Vec<TextRange> {
     let builds = text.contains("CUDAExtension");
     if !builds && !mentions_npu(text) {
         return Vec::new();
@@ -34,7 +34,7 @@ impl Finder<'_> {
 
     fn cuda(&self, node: &impl Ranged) -> bool {
         let text = &self.text[node.range()];
-        says(text, "cuda") || says(text, "nccl")
+        contains_ignoring_case(text, "cuda") || contains_ignoring_case(text, "nccl")
     }
 
     fn keep(&mut self, range: TextRange) {
@@ -105,9 +105,9 @@ impl Finder<'_> {
         }
     }
 
-    /// `if npu: return …` makes what follows the branch without NPUs; of neighbouring `if`s,
+    /// `if npu: return …` makes what follows the branch without NPUs; of neighboring `if`s,
     /// one that asks for NPUs makes the others branches of the same decision.
-    fn neighbours(&mut self, body: &[Stmt]) {
+    fn neighbors(&mut self, body: &[Stmt]) {
         for (at, stmt) in body.iter().enumerate() {
             let Stmt::If(one) = stmt else { continue };
             if !one.elif_else_clauses.is_empty() || !self.npu(&*one.test) || self.cuda(&*one.test) {
@@ -170,7 +170,7 @@ fn npu_literal(expr: &Expr) -> bool {
 
 impl<'a> Visitor<'a> for Finder<'_> {
     fn visit_body(&mut self, body: &'a [Stmt]) {
-        self.neighbours(body);
+        self.neighbors(body);
         self.siblings(body);
         for stmt in body {
             self.visit_stmt(stmt);
@@ -228,7 +228,7 @@ impl<'a> Visitor<'a> for Finder<'_> {
 }
 
 /// The same ranges in order, without overlap.
-pub(super) fn merged(mut ranges: Vec<TextRange>) -> Vec<TextRange> {
+pub(super) fn merge_ranges(mut ranges: Vec<TextRange>) -> Vec<TextRange> {
     ranges.sort_by_key(|range| (range.start(), range.end()));
     let mut out: Vec<TextRange> = Vec::new();
     for range in ranges {
@@ -256,7 +256,10 @@ mod tests {
 
     fn texts(source: &str) -> Vec<&str> {
         let parsed = parse_module(source).unwrap();
-        kept(&parsed.syntax().body, source).into_iter().map(|range| &source[range]).collect()
+        find_kept_ranges(&parsed.syntax().body, source)
+            .into_iter()
+            .map(|range| &source[range])
+            .collect()
     }
 
     #[test]
@@ -267,13 +270,13 @@ mod tests {
     }
 
     #[test]
-    fn what_asks_for_the_compiler_stays() {
+    fn compiler_checks_stay() {
         let source = "if torch.cuda.is_available() or F == '1':\n  e = CUDAExtension\n";
         assert_eq!(texts(source), ["torch.cuda.is_available()"]);
     }
 
     #[test]
-    fn what_follows_an_early_return_stays() {
+    fn code_after_an_early_npu_return_stays() {
         let source = "def f():\n  if is_npu():\n    return 1\n  torch.cuda.x()\n";
         assert_eq!(texts(source), ["torch.cuda.x()"]);
         let source = "if cuda():\n  a()\nif npu():\n  b()\n";
@@ -334,7 +337,8 @@ mod tests {
     #[test]
     fn ranges_are_put_together_where_they_overlap() {
         let range = |start: u32, end: u32| TextRange::new(start.into(), end.into());
-        let kept = merged(vec![range(4, 6), range(0, 3), range(2, 4), range(9, 10), range(4, 5)]);
+        let kept =
+            merge_ranges(vec![range(4, 6), range(0, 3), range(2, 4), range(9, 10), range(4, 5)]);
         assert_eq!(kept, [range(0, 4), range(4, 6), range(9, 10)]);
         let covers = |start: u32, end: u32| covers(&kept, start.into(), end.into());
         assert!(covers(0, 4) && covers(1, 2) && covers(4, 6) && covers(9, 10));

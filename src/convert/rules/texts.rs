@@ -1,14 +1,15 @@
-//! What the rules say to people: it is read when something is said, and only that of the field that
-//! speaks. It is three quarters of the table, and planning needs none of it.
+//! User-facing texts of the rules, loaded by field and on demand because they make up three quarters
+//! of the table and planning needs none of them.
 
 use std::sync::OnceLock;
 
 use foldhash::HashMap;
 use serde::{Deserialize, Serialize};
 
-use super::{FILES, Rule};
 use base::text::Words;
 use data::table;
+
+use super::rule::{FILES, Rule};
 
 /// A before/after pair that shows a rule, and tests it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -31,10 +32,10 @@ fn yes() -> bool {
     true
 }
 
-/// What is told of a rule.
+/// User-facing texts of a rule.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Told {
+pub struct RuleText {
     #[serde(skip_serializing)]
     id: &'static str,
     /// What a reader has to know.
@@ -51,29 +52,30 @@ pub struct Told {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, bound(deserialize = "Told: Deserialize<'de>"))]
+#[serde(deny_unknown_fields, bound(deserialize = "RuleText: Deserialize<'de>"))]
 struct File {
-    rule: Vec<Told>,
+    rule: Vec<RuleText>,
 }
 
-type Shelf = OnceLock<HashMap<&'static str, Told>>;
+type FieldTexts = OnceLock<HashMap<&'static str, RuleText>>;
 
 /// By the position of the field in [`FILES`].
-static SHELVES: [Shelf; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
+static FIELD_TEXTS: [FieldTexts; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
 
 impl Rule {
-    /// What is told of this rule.
+    /// Returns the user-facing texts of the rule.
     ///
     /// # Panics
     ///
     /// For a rule that is not of the built-in table.
-    pub fn told(&self) -> &'static Told {
+    pub fn text(&self) -> &'static RuleText {
         let field = FILES.iter().position(|field| *field == self.field);
-        let shelf = field.map(|at| &SHELVES[at]).expect("a rule is of a file of the table");
-        let told = shelf.get_or_init(|| {
+        let field_texts =
+            field.map(|at| &FIELD_TEXTS[at]).expect("a rule is of a file of the table");
+        let texts = field_texts.get_or_init(|| {
             let file: File = table(&format!("convert/{}.texts", self.field));
-            file.rule.into_iter().map(|told| (told.id, told)).collect()
+            file.rule.into_iter().map(|text| (text.id, text)).collect()
         });
-        told.get(self.id).expect("packing writes one row for each rule")
+        texts.get(self.id).expect("packing writes one row for each rule")
     }
 }

@@ -1,8 +1,7 @@
-//! Why this user may not replace a file.
+//! Reasons why this user cannot replace a file.
 //!
-//! A file is replaced by one of its own mode, owner and group, or not at all: written in place it
-//! would be half written when the run is killed, and whoever shares it by a hard link would get the
-//! new content too.
+//! A file is replaced by one with the same mode, owner and group, or not at all: a write in place
+//! would leave half a file when the run is killed, and would also change its other hard links.
 #![expect(
     clippy::disallowed_methods,
     reason = "looks at the tree that is converted; no machine is examined"
@@ -17,11 +16,11 @@ use std::path::{Path, PathBuf};
 use rustix::fs::Access;
 use rustix::io::Errno;
 
-use super::replace::directory;
+use super::paths::parent_directory;
 
-/// What keeps a user from replacing a file.
+/// A reason why a user cannot replace a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Denied {
+pub enum Denial {
     /// It is read-only, and this user may change that.
     ReadOnly,
     /// It belongs to this other user, and is not for all to write.
@@ -38,7 +37,7 @@ pub enum Denied {
     Refused(String),
 }
 
-impl fmt::Display for Denied {
+impl fmt::Display for Denial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ReadOnly => write!(f, "it is read-only"),
@@ -52,16 +51,16 @@ impl fmt::Display for Denied {
     }
 }
 
-impl std::error::Error for Denied {}
+impl std::error::Error for Denial {}
 
-impl From<Denied> for io::Error {
-    fn from(denied: Denied) -> Self {
+impl From<Denial> for io::Error {
+    fn from(denied: Denial) -> Self {
         Self::new(io::ErrorKind::PermissionDenied, denied)
     }
 }
 
-impl Denied {
-    /// What an error says about one file and nothing about others, if it does.
+impl Denial {
+    /// Returns the reason in an error that concerns only this file; `None` for other errors.
     pub(crate) fn of(error: &io::Error) -> Option<Self> {
         if let Some(denied) = error.get_ref().and_then(|inner| inner.downcast_ref::<Self>()) {
             return Some(denied.clone());
@@ -73,9 +72,9 @@ impl Denied {
         }
     }
 
-    /// What stands in the way of replacing the file that was looked at, as far as that can be told
-    /// beforehand. A file that nobody may write is protected on purpose, also from a superuser.
-    pub(crate) fn before(path: &Path, meta: &Metadata) -> Option<Self> {
+    /// Returns the reason that is known before the attempt. A file without write permission for
+    /// anyone is protected on purpose, also from a superuser.
+    pub(crate) fn foresee(path: &Path, meta: &Metadata) -> Option<Self> {
         let me = rustix::process::geteuid();
         let owner = meta.uid();
         let mine = me.is_root() || me.as_raw() == owner;
@@ -89,7 +88,7 @@ impl Denied {
             Err(Errno::ACCESS) => return Some(closed()),
             Err(other) => return Some(Self::Refused(io::Error::from(other).to_string())),
         }
-        let dir = directory(path);
+        let dir = parent_directory(path);
         match rustix::fs::access(dir, Access::WRITE_OK | Access::EXEC_OK) {
             Ok(()) => None,
             Err(Errno::ROFS) => Some(Self::FileSystem),
@@ -97,8 +96,8 @@ impl Denied {
         }
     }
 
-    /// Whom a new file could not be given to: the owner where he is another, else the group.
-    pub(crate) fn to_give(old: &Metadata, new: &Metadata) -> Self {
+    /// Returns the reason for a failed change of ownership: the owner if it differs, else the group.
+    pub(crate) fn of_ownership(old: &Metadata, new: &Metadata) -> Self {
         if old.uid() == new.uid() { Self::Group(old.gid()) } else { Self::Owner(old.uid()) }
     }
 }
@@ -110,20 +109,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_nobody_may_write_is_protected() {
+    fn file_without_write_permission_is_protected() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.py");
         std::fs::write(&path, "x").unwrap();
-        assert_eq!(Denied::before(&path, &path.metadata().unwrap()), None);
+        assert_eq!(Denial::foresee(&path, &path.metadata().unwrap()), None);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
-        assert_eq!(Denied::before(&path, &path.metadata().unwrap()), Some(Denied::ReadOnly));
+        assert_eq!(Denial::foresee(&path, &path.metadata().unwrap()), Some(Denial::ReadOnly));
     }
 
     #[test]
-    fn errors_that_concern_others_are_none_of_a_file() {
-        assert_eq!(Denied::of(&io::Error::from(Errno::NOSPC)), None);
-        assert_eq!(Denied::of(&io::Error::from(Errno::ROFS)), Some(Denied::FileSystem));
-        assert_eq!(Denied::of(&Denied::Owner(7).into()), Some(Denied::Owner(7)));
-        assert!(matches!(Denied::of(&io::Error::from(Errno::PERM)), Some(Denied::Refused(_))));
+    fn only_errors_of_one_file_are_denials() {
+        assert_eq!(Denial::of(&io::Error::from(Errno::NOSPC)), None);
+        assert_eq!(Denial::of(&io::Error::from(Errno::ROFS)), Some(Denial::FileSystem));
+        assert_eq!(Denial::of(&Denial::Owner(7).into()), Some(Denial::Owner(7)));
+        assert!(matches!(Denial::of(&io::Error::from(Errno::PERM)), Some(Denial::Refused(_))));
     }
 }

@@ -1,0 +1,82 @@
+//! Scalars of a configuration file, in whatever format it is written.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+/// Words of which an entry must hold one in its key or its value.
+static WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build([
+            "cuda",
+            "nccl",
+            "npu",
+            "hccl",
+            "gpu",
+            "nvidia",
+            "ascend",
+            "xla",
+            "cudnn",
+            "cublas",
+            "compute_environment",
+        ])
+        .expect("a few words make a small automaton")
+});
+
+/// A scalar and the key that it belongs to.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    /// Which mapping the key is one of.
+    pub mapping: usize,
+    /// The key without quotes; for an element of a list that of the list; may be empty.
+    pub key: Range<usize>,
+    /// The value without quotes, as it is written.
+    pub value: Range<usize>,
+    /// Whether it is an element of a list.
+    pub list: bool,
+}
+
+/// What was read from a file, as far as it can matter.
+#[derive(Debug)]
+pub(super) struct Entries<'a> {
+    pub text: &'a str,
+    pub all: Vec<Entry>,
+    /// Key and lines of block scalars.
+    pub blocks: Vec<(Range<usize>, Range<usize>)>,
+    pub mappings: usize,
+}
+
+impl<'a> Entries<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, all: Vec::new(), blocks: Vec::new(), mappings: 0 }
+    }
+
+    pub(super) fn mapping(&mut self) -> usize {
+        self.mappings += 1;
+        self.mappings
+    }
+
+    /// Keeps an entry; of files of data nearly all are of no interest.
+    pub(super) fn push(&mut self, entry: Entry) {
+        let key = &self.text[entry.key.clone()];
+        let value = &self.text[entry.value.clone()];
+        let option = entry.list && value.starts_with("--");
+        if key == "value" || option || WORDS.is_match(key) || WORDS.is_match(value) {
+            self.all.push(entry);
+        }
+    }
+
+    pub(super) fn block(&mut self, key: Range<usize>, body: Range<usize>) {
+        self.blocks.push((key, body));
+    }
+
+    pub(super) fn mark(&self) -> usize {
+        self.all.len()
+    }
+
+    pub(super) fn back_to(&mut self, mark: usize) {
+        self.all.truncate(mark);
+    }
+}

@@ -1,0 +1,149 @@
+//! The plan of a file with its guards: no edit and no report where the file handles NPUs already or
+//! a comment exempts the place.
+
+use std::ops::Range;
+
+use ruff_python_ast::{Expr, Stmt};
+use ruff_text_size::{Ranged as _, TextRange, TextSize};
+
+use super::imports::ImportNeeds;
+use super::literal::{self, span};
+use super::npu_branches;
+use super::roles::{Role, Want};
+use crate::rules::{Place, Rule, Rules};
+use crate::site::{Certainty, Planner};
+
+/// The plan of a file with its guards.
+pub(super) struct Edits<'a> {
+    pub planner: Planner<'a>,
+    /// Imports of torch_npu that the edits need.
+    pub needs: ImportNeeds,
+    kept: Vec<TextRange>,
+}
+
+impl<'a> Edits<'a> {
+    /// Begins with an empty plan; `exempt` are the ranges that comments exempt.
+    pub(super) fn new(text: &'a str, body: &[Stmt], exempt: Vec<TextRange>) -> Self {
+        let mut kept = npu_branches::find_kept_ranges(body, text);
+        kept.extend(exempt);
+        let kept = npu_branches::merge_ranges(kept);
+        Self { planner: Planner::new(text), needs: ImportNeeds::default(), kept }
+    }
+
+    /// Whether a range stays unchanged.
+    pub(super) fn is_kept(&self, range: &Range<usize>) -> bool {
+        let at = |offset: usize| TextSize::try_from(offset).unwrap_or_default();
+        npu_branches::covers(&self.kept, at(range.start), at(range.end))
+    }
+
+    /// Replaces `range`, unless it is kept or another edit touches it.
+    pub(super) fn change(
+        &mut self,
+        rule: &'static Rule,
+        range: Range<usize>,
+        text: impl Into<String>,
+        certainty: Certainty,
+    ) {
+        if !self.is_kept(&range) && !self.planner.touched(&range) {
+            self.planner.change(rule, range, text, certainty);
+        }
+    }
+
+    /// Replaces `range` as a part of another change.
+    pub(super) fn change_also(&mut self, range: &Range<usize>, text: &str) {
+        if !self.is_kept(range) && !self.planner.touched(range) {
+            self.planner.also(range.clone(), text);
+        }
+    }
+
+    /// Replaces the word `from` in the texts of a string.
+    pub(super) fn change_words(
+        &mut self,
+        rule: &'static Rule,
+        string: &Expr,
+        (from, to): (&str, &'static str),
+        certainty: Certainty,
+    ) {
+        for range in literal::texts(string) {
+            for (part, to) in literal::words(self.planner.text, range, from, to) {
+                self.change(rule, part, to, certainty);
+            }
+        }
+    }
+
+    /// Reports that `range` needs manual work.
+    pub(super) fn flag(
+        &mut self,
+        rule: &'static Rule,
+        range: Range<usize>,
+        detail: Option<String>,
+    ) {
+        if !self.is_kept(&range) {
+            self.planner.flag(rule, range, detail);
+        }
+    }
+
+    /// Reports `range` as information.
+    pub(super) fn note(
+        &mut self,
+        rule: &'static Rule,
+        range: Range<usize>,
+        detail: Option<String>,
+    ) {
+        if !self.is_kept(&range) {
+            self.planner.note(rule, range, detail);
+        }
+    }
+
+    /// Reports that `range` needs manual work, by the rule of a place.
+    pub(super) fn flag_site(&mut self, site: Place, range: TextRange) {
+        self.flag(Rules::builtin().site(site), span(range), None);
+    }
+
+    /// Leaves `range` unchanged from here on.
+    pub(super) fn keep(&mut self, range: TextRange) {
+        self.kept.push(range);
+        self.kept = npu_branches::merge_ranges(std::mem::take(&mut self.kept));
+    }
+
+    /// Rewrites a string that is a device or backend.
+    pub(super) fn rewrite_text(&mut self, expr: &Expr, role: Role, certainty: Certainty) {
+        let parts = match role.want {
+            Want::Device => literal::device(self.planner.text, expr),
+            Want::Backend => literal::backend(self.planner.text, expr),
+            Want::Location | Want::Variable => Vec::new(),
+        };
+        let site = match (role.want, literal::leading(expr)) {
+            (Want::Device, Some(Expr::FString(_))) => Place::DeviceFstring,
+            (Want::Device, Some(_)) if !expr.is_string_literal_expr() => Place::DeviceConcatenation,
+            (Want::Backend, _) if parts.len() > 1 => Place::BackendPerDevice,
+            _ => role.site,
+        };
+        let rule = Rules::builtin().site(site);
+        for (range, text) in parts {
+            self.change(rule, range, text, certainty);
+        }
+    }
+
+    /// `"CUDA out of memory" in str(error)`: torch_npu says NPU there. Other texts of CUDA's
+    /// errors have no counterpart.
+    pub(super) fn error_text(&mut self, expr: &Expr) {
+        for range in literal::texts(expr) {
+            let text = &self.planner.text[range.clone()];
+            if text.to_ascii_lowercase().contains("cuda out of memory") {
+                let rule = Rules::builtin().site(Place::OutOfMemoryText);
+                let both = [("CUDA", "NPU"), ("cuda", "npu")];
+                for (from, to) in both {
+                    for (part, to) in literal::words(self.planner.text, range.clone(), from, to) {
+                        self.change(rule, part, to, Certainty::Exact);
+                    }
+                }
+            } else if ["CUDA error", "CUBLAS", "cuDNN error", "CUDNN_"]
+                .iter()
+                .any(|one| text.contains(one))
+            {
+                self.flag(Rules::builtin().site(Place::CudaErrorText), span(expr.range()), None);
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Dotted names of torch: what becomes of `torch.cuda.amp.autocast` and of all others that the
+//! rules know.
+
+use super::Context;
+use super::names::canonical;
+use crate::rules::{Action, Match, Place, Rule, Rules};
+use pysyntax::scope::parts;
+
+/// Action for a dotted name.
+#[derive(Debug, Clone)]
+pub(super) enum Target {
+    /// Its first `parts` parts become `to`.
+    Rewrite { rule: &'static Rule, parts: usize, to: String },
+    /// It stays and needs manual work; the first `parts` parts are reported.
+    Flag { rule: &'static Rule, parts: usize },
+    /// It stays; the first `parts` parts are reported as information.
+    Note { rule: &'static Rule, parts: usize },
+    /// It stays.
+    Keep,
+}
+
+/// Returns the action of the rules for `path`.
+pub(super) fn target(path: &str, context: &Context<'_>) -> Target {
+    if !Rules::builtin().knows_root(path) {
+        return Target::Keep;
+    }
+    let public = canonical(path);
+    match look_up(path, context) {
+        Target::Keep if public != path => match look_up(&public, context) {
+            // The same last part stands at the end of the other name.
+            Target::Rewrite { rule, to, .. } => {
+                let last = to.rsplit('.').next().unwrap_or(&to);
+                let stem = path.rsplit_once('.').map_or("", |(stem, _)| stem);
+                let to = format!("{stem}.{last}");
+                Target::Rewrite { rule, parts: parts(path), to }
+            }
+            Target::Flag { rule, .. } => Target::Flag { rule, parts: parts(path) },
+            Target::Note { rule, .. } => Target::Note { rule, parts: parts(path) },
+            Target::Keep => Target::Keep,
+        },
+        found => found,
+    }
+}
+
+fn look_up(path: &str, context: &Context<'_>) -> Target {
+    let rules = Rules::builtin();
+    let mut end = path.len();
+    loop {
+        let prefix = &path[..end];
+        if let Some(rule) = rules.find(Match::Api, prefix) {
+            let parts = parts(prefix);
+            return match (rule.action, rule.to) {
+                (Action::Rewrite, Some(to)) if context.has(rule) => {
+                    Target::Rewrite { rule, parts, to: to.to_owned() }
+                }
+                (Action::Rewrite | Action::Flag, _) => Target::Flag { rule, parts },
+                (Action::Note, _) => Target::Note { rule, parts },
+                (Action::Keep | Action::Insert, _) => Target::Keep,
+            };
+        }
+        if prefix == "torch.cuda" {
+            // The module itself, or a name of it that no table knows.
+            return if path == prefix {
+                let rule = rules.site(Place::FromTorchImportCuda);
+                Target::Rewrite { rule, parts: 2, to: "torch.npu".to_owned() }
+            } else {
+                let rule = rules.site(Place::UnknownCudaName);
+                Target::Flag { rule, parts: parts(path).min(3) }
+            };
+        }
+        match prefix.rfind('.') {
+            Some(dot) => end = dot,
+            None => return Target::Keep,
+        }
+    }
+}
+
+/// Returns `path` as an attribute of torch: `torch_npu.npu` and `torch.npu` are one module.
+pub(super) fn as_attribute(path: &str) -> String {
+    match path.strip_prefix("torch_npu.npu") {
+        Some(rest) if rest.is_empty() || rest.starts_with('.') => format!("torch.npu{rest}"),
+        _ => path.to_owned(),
+    }
+}
+
+/// The dotted name under which what is imported as `path` is imported on an NPU host; `None` if
+/// it stays.
+pub(super) fn moved(path: &str, context: &Context<'_>) -> Option<String> {
+    match target(path, context) {
+        Target::Rewrite { parts, to, .. } => {
+            let rest: Vec<&str> = path.split('.').skip(parts).collect();
+            let whole = if rest.is_empty() { to } else { format!("{to}.{}", rest.join(".")) };
+            Some(match whole.strip_prefix("torch.npu") {
+                // `from torch.npu.amp import …` would load the module a second time.
+                Some(rest) => format!("torch_npu.npu{rest}"),
+                None => whole,
+            })
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,278 @@
+//! Roles that reach expressions: rewrites the strings of an expression that stands where a device or
+//! backend is wanted, and follows its names and calls to where their values come from.
+
+use ruff_python_ast::{Arguments, Expr, ExprCall, StmtFunctionDef};
+use ruff_text_size::Ranged as _;
+
+use super::device_keys::DeviceKeys;
+use super::edits::Edits;
+use super::environment_edits::EnvironmentNames;
+use super::literal;
+use super::names::device_like;
+use super::roles::{Role, Want};
+use super::source::Source;
+use super::value_flow::{Slot, ValueFlow};
+use crate::rules::Place;
+use crate::site::Certainty;
+use pysyntax::scope::{Binding, ScopeId};
+
+/// Roles that reach expressions, and the edits that follow from them.
+pub(super) struct RoleFlow<'a> {
+    source: &'a Source<'a>,
+    pub edits: Edits<'a>,
+    /// Values of slots, and the roles in which they are used.
+    pub values: ValueFlow<'a>,
+    pub keys: DeviceKeys<'a>,
+    pub environment: EnvironmentNames,
+}
+
+impl<'a> RoleFlow<'a> {
+    /// Begins with the given plan and without any value.
+    pub(super) fn new(source: &'a Source<'a>, edits: Edits<'a>) -> Self {
+        Self {
+            source,
+            edits,
+            values: ValueFlow::default(),
+            keys: DeviceKeys::default(),
+            environment: EnvironmentNames::default(),
+        }
+    }
+
+    /// Follows all values to their origin, after the whole file was walked; returns the plan.
+    pub(super) fn finish(mut self) -> Edits<'a> {
+        self.follow();
+        for (key, role, scope) in std::mem::take(&mut self.keys).settle() {
+            self.spread(key, role, scope);
+        }
+        self.follow();
+        self.edits
+    }
+
+    /// Follows the flow of values to its end.
+    fn follow(&mut self) {
+        loop {
+            while let Some((role, scope, expr)) = self.values.next() {
+                self.spread(expr, role, scope);
+            }
+            let compared = self.values.take_compared();
+            if compared.is_empty() {
+                break;
+            }
+            for (want, scope, expr) in compared {
+                let role = match want {
+                    Want::Backend => Role::backend(Place::BackendComparison),
+                    _ => Role::device(Place::DeviceTypeComparison),
+                };
+                self.spread(expr, role, scope);
+            }
+        }
+    }
+
+    /// Uses `expr` in `role`: rewrites its strings, and follows its names.
+    pub(super) fn spread(&mut self, expr: &'a Expr, role: Role, scope: ScopeId) {
+        if !self.values.first_time(expr, role.want) {
+            return;
+        }
+        if role.want == Want::Location && self.spread_location(expr, scope) {
+            return;
+        }
+        if role.want == Want::Variable && literal::plain(expr).is_some() {
+            self.environment.plan_name(&mut self.edits, expr, None);
+            return;
+        }
+        if literal::leading(expr).is_some() {
+            self.edits.rewrite_text(expr, role, Certainty::Exact);
+            if let Some(first) = literal::first_interpolation(expr) {
+                self.spread(first, role, scope);
+            }
+            return;
+        }
+        match expr {
+            Expr::Name(_) | Expr::Attribute(_) | Expr::Subscript(_) => {
+                if let Some(slot) = self.source.slot(expr, scope) {
+                    self.values.mark(&slot, role);
+                }
+            }
+            Expr::If(one) => {
+                self.spread(&one.body, role, scope);
+                self.spread(&one.orelse, role, scope);
+            }
+            Expr::BoolOp(op) => op.values.iter().for_each(|value| self.spread(value, role, scope)),
+            Expr::BinOp(op) => self.spread(&op.left, role, scope),
+            Expr::Named(named) => self.spread(&named.value, role, scope),
+            Expr::List(list) => list.elts.iter().for_each(|one| self.spread(one, role, scope)),
+            Expr::Tuple(tuple) => tuple.elts.iter().for_each(|one| self.spread(one, role, scope)),
+            Expr::Set(set) => set.elts.iter().for_each(|one| self.spread(one, role, scope)),
+            Expr::Starred(one) => self.spread(&one.value, role, scope),
+            Expr::Await(one) => self.spread(&one.value, role, scope),
+            Expr::ListComp(one) => {
+                self.spread(&one.elt, role, self.source.scope_inside(expr.range(), scope));
+            }
+            Expr::Generator(one) => {
+                self.spread(&one.elt, role, self.source.scope_inside(expr.range(), scope));
+            }
+            Expr::DictComp(one) => {
+                self.spread(&one.value, role, self.source.scope_inside(expr.range(), scope));
+            }
+            Expr::Lambda(one) if role.want != Want::Location => {
+                self.spread(&one.body, role, self.source.scope_inside(expr.range(), scope));
+            }
+            // Whoever goes through a dictionary of variables meets its keys.
+            Expr::Dict(dict) if role.want == Want::Variable => {
+                dict.items.iter().filter_map(|item| item.key.as_ref()).for_each(|key| {
+                    self.spread(key, role, scope);
+                });
+            }
+            Expr::Dict(dict) => {
+                dict.items.iter().for_each(|item| self.spread(&item.value, role, scope));
+            }
+            Expr::Call(call) => self.spread_call(call, role, scope),
+            _ => {}
+        }
+    }
+
+    /// Uses the result of a call in `role`.
+    fn spread_call(&mut self, call: &'a ExprCall, role: Role, scope: ScopeId) {
+        let first = call.arguments.args.first();
+        match &*call.func {
+            Expr::Name(name) => {
+                let name = name.id.as_str();
+                if let Some((_, all)) = self.source.scopes.bindings(name, scope)
+                    && let [Binding::Function(def)] = all
+                    && let Some(opened) = self.source.scopes.opened_by(def.range())
+                {
+                    self.values.mark(&Slot::Returns(opened), role);
+                } else if matches!(name, "str" | "Option" | "Field" | "Argument" | "list" | "tuple")
+                {
+                    if let Some(arg) = first {
+                        self.spread(arg, role, scope);
+                    }
+                } else if name == "getattr" {
+                    call.arguments.args.get(2).iter().for_each(|arg| self.spread(arg, role, scope));
+                }
+                self.spread_defaults(&call.arguments, role, scope);
+            }
+            Expr::Attribute(attribute) => {
+                let name = attribute.attr.as_str();
+                match name {
+                    "Option" | "Field" | "Argument" => {
+                        if let Some(arg) = first {
+                            self.spread(arg, role, scope);
+                        }
+                    }
+                    "get" | "pop" | "setdefault" | "getenv" => {
+                        call.arguments
+                            .args
+                            .get(1)
+                            .iter()
+                            .for_each(|arg| self.spread(arg, role, scope));
+                        if let Some(key) = first.and_then(literal::plain)
+                            && role.want == Want::Device
+                            && device_like(key)
+                        {
+                            self.values.mark(&Slot::Key(key), role);
+                        }
+                    }
+                    "lower" | "upper" | "strip" | "split" | "replace" | "format" | "copy" => {
+                        self.spread(&attribute.value, role, scope);
+                    }
+                    _ => {
+                        if let Some(def) = self.source.definitions.only_method(name)
+                            && let Some(opened) = self.source.scopes.opened_by(def.range())
+                        {
+                            self.values.mark(&Slot::Returns(opened), role);
+                        }
+                    }
+                }
+                self.spread_defaults(&call.arguments, role, scope);
+            }
+            _ => {}
+        }
+    }
+
+    fn spread_defaults(&mut self, arguments: &'a Arguments, role: Role, scope: ScopeId) {
+        for name in ["default", "default_factory"] {
+            if let Some(keyword) = arguments.find_keyword(name) {
+                self.spread(&keyword.value, role, scope);
+            }
+        }
+    }
+
+    /// Plans `map_location={'cuda:0': 'cuda:1'}`: the keys are devices of the loaded file, the values
+    /// devices of this host. Returns whether `expr` is such a dictionary.
+    fn spread_location(&mut self, expr: &'a Expr, scope: ScopeId) -> bool {
+        let role = Role::device(Place::MapLocation);
+        match expr {
+            Expr::Dict(dict) => {
+                self.edits.flag_site(Place::MapLocationDict, expr.range());
+                self.keys
+                    .keep(dict.items.iter().filter_map(|item| item.key.as_ref()).map(Expr::range));
+                for item in &dict.items {
+                    self.spread(&item.value, role, scope);
+                }
+            }
+            Expr::DictComp(one) => {
+                self.edits.flag_site(Place::MapLocationDict, expr.range());
+                self.spread(&one.value, role, self.source.scope_inside(expr.range(), scope));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Records the arguments of a call as values of the parameters of a function of this file.
+    pub(super) fn pass_arguments(
+        &mut self,
+        call: &'a ExprCall,
+        name: &str,
+        is_method: bool,
+        scope: ScopeId,
+    ) {
+        let (def, skip): (&'a StmtFunctionDef, usize) = if is_method {
+            let Some(def) = self.source.definitions.only_method(name) else { return };
+            (def, usize::from(!is_static(def)))
+        } else {
+            let Some((_, all)) = self.source.scopes.bindings(name, scope) else { return };
+            match all {
+                [Binding::Function(def)] => (def, 0),
+                [Binding::Class(class)] => {
+                    let init = class.body.iter().find_map(|stmt| {
+                        stmt.as_function_def_stmt().filter(|def| def.name.as_str() == "__init__")
+                    });
+                    let Some(init) = init else { return };
+                    (init, 1)
+                }
+                _ => return,
+            }
+        };
+        let Some(opened) = self.source.scopes.opened_by(def.range()) else { return };
+        let names: Vec<&'a str> =
+            def.parameters.iter_non_variadic_params().map(|one| one.name().as_str()).collect();
+        let give = |me: &mut Self, parameter: &'a str, value: &'a Expr| {
+            let slot = Slot::Name(opened, parameter);
+            me.values.mark_by_name(&slot, parameter);
+            me.values.give(slot, scope, value);
+        };
+        for (at, arg) in call.arguments.args.iter().enumerate() {
+            if arg.is_starred_expr() {
+                break;
+            }
+            if let Some(parameter) = names.get(at + skip) {
+                give(self, parameter, arg);
+            }
+        }
+        for keyword in &call.arguments.keywords {
+            if let Some(arg) = &keyword.arg
+                && names.contains(&arg.as_str())
+            {
+                give(self, arg.as_str(), &keyword.value);
+            }
+        }
+    }
+}
+
+fn is_static(def: &StmtFunctionDef) -> bool {
+    def.decorator_list.iter().any(|decorator| {
+        decorator.expression.as_name_expr().is_some_and(|name| name.id.as_str() == "staticmethod")
+    })
+}

@@ -1,0 +1,396 @@
+//! The walk through expressions: the places of strings, and the roles that places give.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use ruff_python_ast::{
+    CmpOp, Comprehension, Expr, ExprCompare, ExprDict, ExprSubscript, FStringPart,
+    InterpolatedStringElement, InterpolatedStringElements,
+};
+use ruff_text_size::Ranged as _;
+
+use super::literal::{self, span};
+use super::name_edits::DottedName;
+use super::names::{cuda_device, nccl_backend, other_backend, other_device};
+use super::provider_options;
+use super::roles::{Role, by_name};
+use super::source::is_of_imported_object;
+use super::string_candidate::{Candidate, Hint};
+use super::value_flow::Slot;
+use super::walker::Walker;
+use crate::rules::{Match, Place, Rules};
+use crate::site::Certainty;
+
+/// What a string must hold to be looked at again.
+static NEEDLES: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let words =
+        ["cuda", "CUDA", "nccl", "NCCL", "nvidia-smi", "nvcc", "onnxruntime-gpu", "Tensorrt"];
+    let mut builder = AhoCorasick::builder();
+    // Most strings are short: what searches many bytes at a time would not begin.
+    builder.kind(Some(AhoCorasickKind::DFA)).prefilter(false);
+    builder.build(words).expect("a few words make a small automaton")
+});
+
+impl<'a> Walker<'a> {
+    pub(super) fn visit_expr(&mut self, expr: &'a Expr, hint: Hint) {
+        match expr {
+            Expr::StringLiteral(_) => self.add_candidate(expr, hint),
+            Expr::FString(fstring) => {
+                self.add_candidate(expr, hint);
+                for part in fstring.value.as_slice() {
+                    if let FStringPart::FString(part) = part {
+                        self.visit_interpolations(&part.elements);
+                    }
+                }
+            }
+            Expr::TString(tstring) => {
+                for part in tstring.value.as_slice() {
+                    self.visit_interpolations(&part.elements);
+                }
+            }
+            Expr::Name(_) | Expr::Attribute(_) => self.visit_name(expr),
+            Expr::Call(call) => self.visit_call(expr, call, hint),
+            Expr::Compare(compare) => self.visit_compare(compare, hint),
+            Expr::BoolOp(op) => op.values.iter().for_each(|value| self.visit_expr(value, hint)),
+            Expr::Named(named) => {
+                self.record_assignment(&named.target, &named.value);
+                self.visit_expr(&named.value, hint);
+            }
+            Expr::BinOp(op) => {
+                if literal::leading(expr).is_some() {
+                    self.add_candidate(expr, hint);
+                    if !literal::is_text(&op.left) {
+                        self.visit_expr(&op.left, hint);
+                    } else if let Expr::FString(_) = &*op.left {
+                        self.visit_expr(&op.left, Hint::Words);
+                    }
+                } else {
+                    self.visit_expr(&op.left, hint);
+                }
+                let right = if hint == Hint::Words { Hint::Words } else { Hint::Quiet };
+                self.visit_expr(&op.right, right);
+            }
+            Expr::UnaryOp(op) => self.visit_expr(&op.operand, hint),
+            Expr::Lambda(lambda) => {
+                if let Some(parameters) = &lambda.parameters {
+                    let opened = self.source.scopes.opened_by(expr.range()).unwrap_or(self.scope);
+                    self.visit_parameters(parameters, opened);
+                }
+                self.visit_inside(expr.range(), |me| me.visit_expr(&lambda.body, Hint::Quiet));
+            }
+            Expr::If(one) => {
+                if self.source.lists_devices(expr) && hint != Hint::Words {
+                    self.flow.spread(expr, Role::device(Place::DeviceString), self.scope);
+                }
+                self.visit_expr(&one.test, Hint::Quiet);
+                self.visit_expr(&one.body, hint);
+                self.visit_expr(&one.orelse, hint);
+            }
+            Expr::Dict(dict) => self.visit_dict(dict),
+            Expr::List(list) => self.visit_elements(expr, &list.elts, hint),
+            Expr::Tuple(tuple) => self.visit_elements(expr, &tuple.elts, hint),
+            Expr::Set(set) => self.visit_elements(expr, &set.elts, hint),
+            Expr::ListComp(one) => {
+                self.visit_comprehension(expr, &one.generators, &[(&one.elt, Hint::Quiet)]);
+            }
+            Expr::SetComp(one) => {
+                self.visit_comprehension(expr, &one.generators, &[(&one.elt, Hint::Quiet)]);
+            }
+            Expr::Generator(one) => {
+                self.visit_comprehension(expr, &one.generators, &[(&one.elt, Hint::Quiet)]);
+            }
+            Expr::DictComp(one) => {
+                let key = one.key.as_deref().map(|key| (key, Hint::Key));
+                let parts: Vec<_> = key.into_iter().chain([(&*one.value, Hint::Quiet)]).collect();
+                self.visit_comprehension(expr, &one.generators, &parts);
+            }
+            Expr::Await(one) => self.visit_expr(&one.value, hint),
+            Expr::Yield(one) => {
+                one.value.iter().for_each(|value| self.visit_expr(value, Hint::Quiet));
+            }
+            Expr::YieldFrom(one) => self.visit_expr(&one.value, Hint::Quiet),
+            Expr::Starred(one) => self.visit_expr(&one.value, hint),
+            Expr::Subscript(one) => {
+                self.visit_expr(&one.value, Hint::Quiet);
+                self.flow.keys.add_subscript(self.source, one, self.scope);
+                if literal::leading(&one.slice).is_some() {
+                    self.visit_key(&one.slice, None);
+                } else {
+                    self.spread_environment_key(one);
+                    self.visit_expr(&one.slice, Hint::Quiet);
+                }
+            }
+            Expr::Slice(one) => {
+                for part in [&one.lower, &one.upper, &one.step].into_iter().flatten() {
+                    self.visit_expr(part, Hint::Quiet);
+                }
+            }
+            Expr::BytesLiteral(_)
+            | Expr::NumberLiteral(_)
+            | Expr::BooleanLiteral(_)
+            | Expr::NoneLiteral(_)
+            | Expr::EllipsisLiteral(_)
+            | Expr::IpyEscapeCommand(_) => {}
+        }
+    }
+
+    /// A name, or a chain of attributes: one of torch's, or an attribute of some object.
+    pub(super) fn visit_name(&mut self, expr: &'a Expr) {
+        if let Some(resolved) = self.resolve(expr) {
+            if is_of_imported_object(&resolved) {
+                self.plan_object_attribute(expr);
+            }
+            if let Some(name) = DottedName::of(expr, &resolved) {
+                name.plan(self.source, &mut self.flow.edits);
+            }
+            return;
+        }
+        if let Expr::Attribute(attribute) = expr {
+            self.plan_object_attribute(expr);
+            self.visit_expr(&attribute.value, Hint::Quiet);
+        }
+    }
+
+    /// `tensor.is_cuda`, `stream.cuda_stream`, `properties.major`.
+    fn plan_object_attribute(&mut self, expr: &'a Expr) {
+        let Some(attribute) = expr.as_attribute_expr() else { return };
+        let name = attribute.attr.as_str();
+        if let Some(rule) = Rules::builtin().find(Match::Attribute, name) {
+            let mut own = self.source.definitions.attribute(name);
+            // The property itself asks its parts, which are tensors and modules.
+            let inside = self.functions.last().is_some_and(|(_, function)| *function == name);
+            own.property &= !(inside && attribute.value.is_attribute_expr());
+            if attribute.ctx.is_load()
+                && !own.assigned
+                && !own.property
+                && let Some(to) = rule.to
+            {
+                let new = to.rsplit('.').next().unwrap_or(to);
+                self.flow.edits.change(rule, span(attribute.attr.range()), new, Certainty::Likely);
+            }
+            return;
+        }
+        if matches!(name, "major" | "minor" | "multi_processor_count" | "warp_size")
+            && self.source.is_device_properties(&attribute.value, self.scope)
+        {
+            self.flow.edits.flag_site(Place::DevicePropertiesField, attribute.attr.range());
+        }
+    }
+
+    /// `os.environ[key]`: the values of `key` name variables.
+    fn spread_environment_key(&mut self, subscript: &'a ExprSubscript) {
+        let is_environment = self
+            .source
+            .scopes
+            .path(&subscript.value, self.scope)
+            .is_some_and(|path| path == "os.environ");
+        if is_environment {
+            self.flow.spread(&subscript.slice, Role::VARIABLE, self.scope);
+        }
+    }
+
+    fn visit_interpolations(&mut self, elements: &'a InterpolatedStringElements) {
+        for element in elements {
+            if let InterpolatedStringElement::Interpolation(one) = element {
+                self.visit_expr(&one.expression, Hint::Quiet);
+                if let Some(spec) = &one.format_spec {
+                    self.visit_interpolations(&spec.elements);
+                }
+            }
+        }
+    }
+
+    fn add_candidate(&mut self, expr: &'a Expr, hint: Hint) {
+        if literal::leading(expr)
+            .is_some_and(|text| literal::holds(text, |text| NEEDLES.is_match(text)))
+        {
+            self.candidates.push(Candidate { expr, hint });
+        }
+    }
+
+    fn visit_comprehension(
+        &mut self,
+        whole: &'a Expr,
+        generators: &'a [Comprehension],
+        parts: &[(&'a Expr, Hint)],
+    ) {
+        self.visit_inside(whole.range(), |me| {
+            for generator in generators {
+                me.record_loop(&generator.target, &generator.iter);
+                me.visit_expr(&generator.iter, Hint::Quiet);
+                generator.ifs.iter().for_each(|test| me.visit_expr(test, Hint::Quiet));
+            }
+            for &(part, hint) in parts {
+                me.visit_expr(part, hint);
+            }
+        });
+    }
+
+    /// The elements of a list, tuple or set: devices beside other devices, the value after an
+    /// option of a command line.
+    fn visit_elements(&mut self, whole: &'a Expr, elements: &'a [Expr], hint: Hint) {
+        let mut alone = if hint == Hint::Words { hint } else { Hint::Quiet };
+        if hint != Hint::Words {
+            if self.source.lists_devices(whole) {
+                self.flow.spread(whole, Role::device(Place::DeviceTypeMembership), self.scope);
+            } else if self.source.lists_backends(whole) {
+                self.flow.spread(whole, Role::backend(Place::BackendString), self.scope);
+            } else if let Expr::Tuple(_) = whole
+                && let [device, backend] = elements
+                && literal::plain(device).is_some_and(cuda_device)
+                && literal::plain(backend).is_some_and(nccl_backend)
+            {
+                self.flow.edits.rewrite_text(
+                    device,
+                    Role::device(Place::DeviceString),
+                    Certainty::Likely,
+                );
+                self.flow.edits.rewrite_text(
+                    backend,
+                    Role::backend(Place::BackendString),
+                    Certainty::Likely,
+                );
+            } else if elements.iter().filter_map(literal::plain).nth(1).is_some() {
+                // Words of one list are of one kind: which one, only its use tells.
+                alone = Hint::Among;
+            }
+        }
+        for (at, element) in elements.iter().enumerate() {
+            let option = at.checked_sub(1).and_then(|before| literal::plain(&elements[before]));
+            if let Some(role) = option
+                .and_then(|option| option.strip_prefix("--"))
+                .filter(|name| !name.contains(['=', ' ']))
+                .and_then(by_name)
+            {
+                self.flow.spread(element, role, self.scope);
+            }
+            self.visit_expr(element, alone);
+        }
+    }
+
+    fn visit_dict(&mut self, dict: &'a ExprDict) {
+        let keys = || dict.items.iter().filter_map(|item| item.key.as_ref());
+        let texts = || keys().filter_map(literal::plain);
+        let devices = texts().any(other_device) && texts().any(cuda_device);
+        let backends = texts().any(other_backend) && texts().any(nccl_backend);
+        // `{'gpu': 'cuda', 'cpu': 'cpu'}`: devices by names of the file's own.
+        let values = || dict.items.iter().map(|item| literal::plain(&item.value));
+        let is_device = |text: &str| cuda_device(text) || other_device(text);
+        if values().all(|text| text.is_some_and(is_device)) && values().flatten().any(other_device)
+        {
+            let role = Role::device(Place::DeviceTypeMembership);
+            dict.items.iter().for_each(|item| self.flow.spread(&item.value, role, self.scope));
+        }
+        for item in &dict.items {
+            if let Some(key) = &item.key {
+                if literal::leading(key).is_some() {
+                    self.visit_key(key, Some(&item.value));
+                    if devices {
+                        self.flow.keys.add_key(
+                            key,
+                            Role::device(Place::DeviceTypeMembership),
+                            self.scope,
+                        );
+                    } else if backends {
+                        self.flow.keys.add_key(
+                            key,
+                            Role::backend(Place::BackendComparison),
+                            self.scope,
+                        );
+                    }
+                } else {
+                    self.visit_expr(key, Hint::Quiet);
+                }
+                if let Some(name) = literal::plain(key) {
+                    let slot = Slot::Key(name);
+                    self.flow.values.mark_by_name(&slot, name);
+                    self.flow.values.give(slot, self.scope, &item.value);
+                }
+            }
+            self.visit_expr(&item.value, Hint::Quiet);
+        }
+    }
+
+    /// A string that is a key: the name of an environment variable, or left alone.
+    pub(super) fn visit_key(&mut self, key: &'a Expr, value: Option<&'a Expr>) {
+        if literal::plain(key).is_some_and(|name| Rules::builtin().find(Match::Env, name).is_some())
+        {
+            self.flow.environment.plan_name(&mut self.flow.edits, key, value);
+        } else if !provider_options::plan_provider_option(&mut self.flow.edits, key) {
+            self.visit_expr(key, Hint::Key);
+        }
+    }
+
+    fn visit_compare(&mut self, compare: &'a ExprCompare, hint: Hint) {
+        let mut left: &'a Expr = &compare.left;
+        for (op, right) in compare.ops.iter().zip(&compare.comparators) {
+            let (other, text) = match op {
+                // `'cuda' in name`, `'cuda' == name`
+                _ if literal::leading(left).is_some() => (right, left),
+                _ => (left, right),
+            };
+            if matches!(op, CmpOp::In | CmpOp::NotIn)
+                && literal::plain(left)
+                    .is_some_and(|name| Rules::builtin().find(Match::Env, name).is_some())
+            {
+                self.flow.environment.plan_name(&mut self.flow.edits, left, None);
+            } else {
+                self.compare_pair(other, text);
+            }
+            left = right;
+        }
+        let hint = if hint == Hint::Words { Hint::Words } else { Hint::Quiet };
+        self.visit_expr(&compare.left, hint);
+        compare.comparators.iter().for_each(|one| self.visit_expr(one, hint));
+    }
+
+    /// `other == text`, `text in other`, `other in (text, …)`.
+    pub(super) fn compare_pair(&mut self, other: &'a Expr, text: &'a Expr) {
+        self.flow.edits.error_text(text);
+        let role = Role::device(Place::DeviceTypeComparison);
+        let parts: &[Expr] = match text {
+            Expr::Tuple(tuple) => &tuple.elts,
+            Expr::List(list) => &list.elts,
+            Expr::Set(set) => &set.elts,
+            _ => std::slice::from_ref(text),
+        };
+        let words = || parts.iter().filter_map(literal::plain);
+        if words().any(nccl_backend) || words().any(other_backend) {
+            self.flow.spread(text, Role::backend(Place::BackendComparison), self.scope);
+            if let Some(slot) = self.source.root(other, self.scope) {
+                self.flow.values.mark(&slot, Role::backend(Place::BackendComparison));
+            }
+        }
+        if asks_device_name(other) && words().any(cuda_device) {
+            // Another library says what runs here: which branch is meant for NPUs is open.
+            self.flow.edits.flag_site(Place::DeviceTypeComparison, text.range());
+            return;
+        }
+        if self.source.is_device(other, self.scope) {
+            self.flow.spread(text, role, self.scope);
+            return;
+        }
+        let another = words().any(other_device);
+        if let Some(slot) = self.source.root(other, self.scope) {
+            if another {
+                self.flow.values.mark(&slot, role);
+            }
+            for part in parts {
+                self.flow.values.compare(slot.clone(), self.scope, part);
+            }
+        }
+    }
+}
+
+/// `get_accelerator().device_name()`: DeepSpeed's own answer for each kind of device.
+fn asks_device_name(expr: &Expr) -> bool {
+    let Expr::Call(call) = expr else { return false };
+    call.func.as_attribute_expr().is_some_and(|method| {
+        method.attr.as_str() == "device_name"
+            && method.value.as_call_expr().is_some_and(|of| match &*of.func {
+                Expr::Name(name) => name.id.as_str() == "get_accelerator",
+                Expr::Attribute(name) => name.attr.as_str() == "get_accelerator",
+                _ => false,
+            })
+    })
+}

@@ -1,0 +1,150 @@
+//! The table of rules that ships in the binary, with its indices.
+
+use std::sync::LazyLock;
+
+use foldhash::{HashMap, HashSet};
+use serde::Deserialize;
+
+use data::table;
+
+use super::place::Place;
+use super::rule::{FILES, Match, Rule};
+
+static BUILTIN: LazyLock<Rules> = LazyLock::new(|| {
+    let files = FILES.iter().map(|field| (*field, table(&format!("convert/{field}"))));
+    Rules::new(table("convert_rules"), files).expect("the built-in rules are proved by a test")
+});
+
+/// The whole table, with its indices.
+#[derive(Debug)]
+pub struct Rules {
+    /// All rules, in id order.
+    pub rules: Vec<Rule>,
+    /// The versions in whose sources presence was looked up.
+    pub versions: Vec<&'static str>,
+    /// What matches exactly this name: few kinds each.
+    exact: HashMap<&'static str, Vec<(Match, usize)>>,
+    /// The rule of each place, by its number.
+    places: Vec<usize>,
+    /// Names that end in `*` or are prefixes by kind, without the star.
+    prefixes: Vec<(Match, &'static str, usize)>,
+    /// The first parts of all dotted names.
+    roots: HashSet<&'static str>,
+}
+
+/// What makes a table unusable.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unusable {
+    /// An id or a name that stands twice.
+    #[error("{0} and {1} have the same id or match the same name {2}")]
+    Duplicate(&'static str, &'static str, &'static str),
+    /// A place that the code knows has none.
+    #[error("there is no rule for the place `{0}`")]
+    Place(&'static str),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Entry {
+    #[serde(rename = "schema")]
+    _schema: u32,
+    #[serde(borrow)]
+    torch_npu: Vec<&'static str>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "Rule: Deserialize<'de>"))]
+pub(super) struct File {
+    rule: Vec<Rule>,
+}
+
+impl Rules {
+    /// The table that ships in the binary.
+    pub fn builtin() -> &'static Self {
+        &BUILTIN
+    }
+
+    pub(super) fn new(
+        entry: Entry,
+        files: impl IntoIterator<Item = (&'static str, File)>,
+    ) -> Result<Self, Unusable> {
+        let mut rules = Vec::new();
+        for (field, file) in files {
+            rules.extend(file.rule.into_iter().map(|rule| Rule { field, ..rule }));
+        }
+        rules.sort_by_key(|rule| rule.id);
+        let mut exact: HashMap<&str, Vec<(Match, usize)>> = HashMap::default();
+        let mut prefixes = Vec::new();
+        for (at, rule) in rules.iter().enumerate() {
+            if at > 0 && rules[at - 1].id == rule.id {
+                return Err(Unusable::Duplicate(rule.id, rule.id, ""));
+            }
+            for name in rule.names() {
+                if rule.how == Match::Prefix || name.ends_with('*') {
+                    prefixes.push((rule.how, name.trim_end_matches('*'), at));
+                    continue;
+                }
+                let kinds = exact.entry(name).or_default();
+                if let Some((_, other)) = kinds.iter().find(|(how, _)| *how == rule.how) {
+                    let other: &Rule = &rules[*other];
+                    return Err(Unusable::Duplicate(other.id, rule.id, name));
+                }
+                kinds.push((rule.how, at));
+            }
+        }
+        let places = Place::ALL.iter().map(|place| {
+            let named = |how| {
+                let kinds: &Vec<_> = exact.get(place.name())?;
+                kinds.iter().find(|(kind, _)| *kind == how).map(|&(_, at)| at)
+            };
+            named(Match::Site).or_else(|| named(Match::File)).ok_or(Unusable::Place(place.name()))
+        });
+        let places = places.collect::<Result<_, _>>()?;
+        let dotted = rules.iter().filter(|rule| matches!(rule.how, Match::Api | Match::Prefix));
+        let roots = dotted.flat_map(Rule::names).map(root).collect();
+        Ok(Self { rules, versions: entry.torch_npu, exact, places, prefixes, roots })
+    }
+
+    /// Whether any rule speaks of dotted names that begin as `path` does.
+    pub fn knows_root(&self, path: &str) -> bool {
+        self.roots.contains(root(path))
+    }
+
+    /// The rule of this kind for exactly `name`, or the one whose prefix it has.
+    pub fn find(&self, how: Match, name: &str) -> Option<&Rule> {
+        let kinds = self.exact.get(name).map_or(&[][..], Vec::as_slice);
+        if let Some(&(_, at)) = kinds.iter().find(|(kind, _)| *kind == how) {
+            return Some(&self.rules[at]);
+        }
+        self.prefixes
+            .iter()
+            .filter(|(kind, prefix, _)| {
+                (*kind == how || (how == Match::Api && *kind == Match::Prefix))
+                    && name.starts_with(prefix)
+            })
+            .max_by_key(|(_, prefix, _)| prefix.len())
+            .map(|&(_, _, at)| &self.rules[at])
+    }
+
+    /// The rule of a place.
+    pub fn site(&self, place: Place) -> &Rule {
+        &self.rules[self.places[place as usize]]
+    }
+
+    /// The fields, in the order of the files, and their rules.
+    pub fn fields(&self) -> impl Iterator<Item = (&'static str, Vec<&Rule>)> {
+        FILES
+            .iter()
+            .map(|field| (*field, self.rules.iter().filter(|rule| rule.field == *field).collect()))
+    }
+
+    /// The rule of this id.
+    pub fn by_id(&self, id: &str) -> Option<&Rule> {
+        self.rules.iter().find(|rule| rule.id.eq_ignore_ascii_case(id))
+    }
+}
+
+/// The first part of a dotted name.
+fn root(path: &str) -> &str {
+    path.split('.').next().unwrap_or(path)
+}
