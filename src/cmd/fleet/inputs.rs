@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::super::output::open_argument;
 use super::search::{named_as, reports_in};
-use fleet::{Fleet, Labelled, MAX_DOCUMENT, Piece, Record, Refused, Splitter, read};
+use fleet::{Fleet, LabeledSplitter, MAX_DOCUMENT, Piece, Record, RejectReason, Splitter, read};
 use machine::collect::now;
 
 /// The largest file, in bytes: one report, or the lines of `verify --json`.
@@ -37,7 +37,7 @@ pub(super) struct Other {
 }
 
 /// A document: where it comes from, and what became of it.
-type Outcome = (String, Result<Record, Refused>);
+type Outcome = (String, Result<Record, RejectReason>);
 
 /// Reads everything that was named.
 pub(super) fn read_all(inputs: &[PathBuf], fleet: &mut Fleet) -> anyhow::Result<Other> {
@@ -73,10 +73,10 @@ pub(super) fn read_all(inputs: &[PathBuf], fleet: &mut Fleet) -> anyhow::Result<
     Ok(other)
 }
 
-fn take(source: &str, outcome: Result<Record, Refused>, fleet: &mut Fleet) {
+fn take(source: &str, outcome: Result<Record, RejectReason>, fleet: &mut Fleet) {
     match outcome {
         Ok(record) => fleet.add(record, source),
-        Err(Refused::Stage) => {}
+        Err(RejectReason::Stage) => {}
         Err(refused) => fleet.refuse(source, &refused.to_string()),
     }
 }
@@ -86,14 +86,14 @@ fn file(path: &Path) -> Vec<Outcome> {
     let source = named_as(path);
     let (bytes, written) = match content(path) {
         Ok(read) => read,
-        Err(error) => return vec![(source, Err(Refused::Form(error.to_string())))],
+        Err(error) => return vec![(source, Err(RejectReason::Form(error.to_string())))],
     };
     let arrived = |mut record: Record| {
         record.arrived = written;
         record
     };
     let whole = read(&bytes);
-    if !matches!(whole, Err(Refused::Form(_) | Refused::Stage)) {
+    if !matches!(whole, Err(RejectReason::Form(_) | RejectReason::Stage)) {
         return vec![(source, whole.map(arrived))];
     }
     // Several documents, one after the other; or a damaged one.
@@ -101,11 +101,11 @@ fn file(path: &Path) -> Vec<Outcome> {
     let mut take = |piece| {
         let outcome = match piece {
             Piece::Document(bytes) => read(&bytes).map(arrived),
-            Piece::Broken(_) => Err(Refused::Form("it breaks off".to_owned())),
+            Piece::Broken(_) => Err(RejectReason::Form("it breaks off".to_owned())),
             Piece::Other(_) => return,
         };
         match outcome {
-            Err(Refused::Stage) => {}
+            Err(RejectReason::Stage) => {}
             _ if out.len() >= MAX_PER_FILE => more += 1,
             outcome => out.push((source.clone(), outcome)),
         }
@@ -116,11 +116,13 @@ fn file(path: &Path) -> Vec<Outcome> {
     splitter.end(&mut take);
     if more > 0 {
         let why = format!("{more} documents after the {MAX_PER_FILE} that are read of one file");
-        out.push((source.clone(), Err(Refused::Form(why))));
+        out.push((source.clone(), Err(RejectReason::Form(why))));
     }
     if out.is_empty() {
         let why = match whole {
-            Err(Refused::Stage) => Refused::Form("stages without the report at the end".to_owned()),
+            Err(RejectReason::Stage) => {
+                RejectReason::Form("stages without the report at the end".to_owned())
+            }
             Err(refused) => refused,
             Ok(_) => return out,
         };
@@ -154,7 +156,7 @@ fn content(path: &Path) -> io::Result<(Vec<u8>, Option<i64>)> {
 
 /// Reads a stream to its end.
 fn stream(input: &mut impl io::BufRead, fleet: &mut Fleet, other: &mut Other) -> io::Result<()> {
-    let mut labelled = Labelled::default();
+    let mut labelled = LabeledSplitter::default();
     let mut line = Vec::new();
     let mut heard =
         Heard { fleet, other, hosts: BTreeMap::new(), count: 0, waiting: Vec::new(), bytes: 0 };
@@ -219,7 +221,7 @@ impl Heard<'_> {
             .map(|(label, piece)| {
                 let outcome = match piece {
                     Piece::Document(bytes) => read(&bytes),
-                    _ => Err(Refused::Form("it breaks off".to_owned())),
+                    _ => Err(RejectReason::Form("it breaks off".to_owned())),
                 };
                 (label, outcome.map(|record| Record { arrived, ..record }))
             })
@@ -230,7 +232,7 @@ impl Heard<'_> {
                 take(&format!("#{}", self.count), outcome, self.fleet);
                 continue;
             };
-            if matches!(outcome, Err(Refused::Stage)) {
+            if matches!(outcome, Err(RejectReason::Stage)) {
                 let said = Some("stages without the report at the end".to_owned());
                 self.hosts.entry(label.clone()).or_insert(said);
             } else {
