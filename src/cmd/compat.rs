@@ -13,7 +13,7 @@ use base::report::{ExitStatus, Finding, FixStep, Report};
 use base::text::Text;
 use checks::chip::chip;
 use data::Matrix;
-use data::matrix::{Advice, Machine, NoAdvice, Parsed, Wish, base};
+use data::matrix::{Advice, Machine, NoAdvice, Parsed, RequestedVersions, base};
 use data::{sentence, words};
 use facts::Facts;
 use machine::collect::{self, Options};
@@ -31,7 +31,7 @@ pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStat
         collect::collect(&sysroot, &options)
     };
     let machine = machine(&facts, args);
-    let wish = Wish {
+    let wish = RequestedVersions {
         torch: args.torch.clone().map(Parsed),
         torch_npu: args.torch_npu.clone().map(Parsed),
         cann: args.cann.map(Parsed),
