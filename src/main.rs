@@ -14,7 +14,7 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(report_panic));
     // A child of `verify` has one task; parsing all options takes longer than starting it.
     let mut lang = None;
-    let result = match verify::child::requested() {
+    let result = match verify::child::read_order() {
         Some(order) => verify::child::run(&order).map(|never| match never {}),
         None => match ascend_doctor::parse() {
             Ok(mut cli) => {

@@ -138,16 +138,16 @@ impl Catalog {
 
     /// The entry of this id; letter case does not matter.
     pub fn entry(&self, id: &str) -> Option<&Entry> {
-        self.found(id).map(|(_, entry)| entry)
+        self.find_entry(id).map(|(_, entry)| entry)
     }
 
     /// The family that has this id; letter case does not matter.
     pub fn family_of(&self, id: &str) -> Option<&Family> {
-        self.found(id).map(|(family, _)| family)
+        self.find_entry(id).map(|(family, _)| family)
     }
 
     /// The family whose name an id begins with is looked at first; a few ids begin otherwise.
-    fn found(&self, id: &str) -> Option<(&Family, &Entry)> {
+    fn find_entry(&self, id: &str) -> Option<(&Family, &Entry)> {
         let prefix = id.split('-').next().unwrap_or_default();
         let likely = FAMILIES.iter().position(|name| name.eq_ignore_ascii_case(prefix));
         let others = (0..FAMILIES.len()).filter(|at| Some(*at) != likely);
@@ -205,7 +205,7 @@ impl Catalog {
         let template = entry.and_then(|entry| entry.message.get(found.message));
         debug_assert!(template.is_some(), "no message `{}` of `{}`", found.message, found.id);
         let args = &found.args;
-        let (en, mut zh) = (spelled(args, Lang::En), spelled(args, Lang::Zh));
+        let (en, mut zh) = (spell_arguments(args, Lang::En), spell_arguments(args, Lang::Zh));
         zh.extend(std::mem::take(&mut found.args_zh));
         let both = |text: &Text| Text { en: fill(&text.en, &en), zh: fill(&text.zh, &zh) };
         let title = template.map_or_else(
@@ -240,7 +240,10 @@ impl Catalog {
 }
 
 /// The arguments as a sentence of this language says them.
-fn spelled(args: &BTreeMap<&'static str, String>, lang: Lang) -> BTreeMap<&'static str, String> {
+fn spell_arguments(
+    args: &BTreeMap<&'static str, String>,
+    lang: Lang,
+) -> BTreeMap<&'static str, String> {
     let mut args = args.clone();
     for value in args.values_mut().filter(|value| *value == UNKNOWN_VERSION) {
         *value = word("unknown_version", lang);

@@ -97,7 +97,7 @@ impl KnownWheels {
         self.wheels
             .iter()
             .filter(|wheel| wheel.is_for(version, python, arch))
-            .filter_map(|wheel| self.known(wheel))
+            .filter_map(|wheel| self.find_known(wheel))
             .collect()
     }
 
@@ -113,7 +113,7 @@ impl KnownWheels {
         Sha256::from_base64url(wheel.sha256)
     }
 
-    fn known(&self, wheel: &Wheel) -> Option<KnownWheel> {
+    fn find_known(&self, wheel: &Wheel) -> Option<KnownWheel> {
         let files = wheel.files.iter().filter_map(|&(path, size, hash)| {
             Some(((*self.paths.get(path)?).to_owned(), size, Sha256::from_base64url(hash)?))
         });
@@ -140,7 +140,7 @@ impl Wheel {
 
 /// Whether installers leave a row of RECORD as it was in the wheel: nothing of `.dist-info` and
 /// `.data`, nothing outside of the package directory, no byte code.
-pub fn of_the_package(path: &str) -> bool {
+pub fn is_of_package(path: &str) -> bool {
     let top = path.split('/').next().unwrap_or_default();
     !(path.starts_with('/')
         || top == ".."
@@ -149,7 +149,7 @@ pub fn of_the_package(path: &str) -> bool {
         || path.ends_with(".pyc"))
 }
 
-/// One value that stands for all rows of a RECORD which [`of_the_package`] keeps: the SHA-256
+/// One value that stands for all rows of a RECORD which [`is_of_package`] keeps: the SHA-256
 /// over the sorted lines `path NUL hash NUL size LF`, each field as RECORD writes it
 /// (`sha256=` and unpadded base64; empty where there is none).
 ///
@@ -159,7 +159,7 @@ pub fn record_digest<'a>(
     rows: impl Iterator<Item = (&'a str, Option<Sha256>, Option<u64>)>,
 ) -> Sha256 {
     let mut lines: Vec<String> = rows
-        .filter(|(path, ..)| of_the_package(path))
+        .filter(|(path, ..)| is_of_package(path))
         .map(|(path, hash, size)| {
             let hash = hash.map(|hash| format!("sha256={}", hash.base64url())).unwrap_or_default();
             let size = size.map(|size| size.to_string()).unwrap_or_default();
@@ -194,7 +194,7 @@ mod tests {
             assert!(names.insert(wheel.tags), "{} twice", wheel.tags);
             assert_eq!(wheel.tags.split('-').count(), 4, "{}", wheel.tags);
             assert!(Sha256::from_base64url(wheel.sha256).is_some(), "{}", wheel.tags);
-            let Some(known) = list.known(wheel) else {
+            let Some(known) = list.find_known(wheel) else {
                 assert!(wheel.record.is_none() && wheel.files.is_empty(), "{}", wheel.tags);
                 continue;
             };

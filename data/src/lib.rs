@@ -7,22 +7,22 @@
 
 mod catalog;
 mod env_vars;
-mod faults;
+mod error_message;
 mod known_wheels;
 pub mod matrix;
-mod own;
 #[cfg(any(debug_assertions, test))]
 #[path = "../pack.rs"]
 mod pack;
 mod packed;
 mod ui;
+mod user_file;
 
 pub use catalog::{Catalog, Entry, Family, FixTemplate, MessageTemplate};
 pub use env_vars::{AllocKeys, EnvVars};
-pub use faults::localize_error;
-pub use known_wheels::{KnownWheel, KnownWheels, of_the_package, record_digest};
+pub use error_message::localize_error;
+pub use known_wheels::{KnownWheel, KnownWheels, is_of_package, record_digest};
 pub use matrix::Matrix;
-pub use own::Mistake;
-pub use own::{Lined, OwnFile};
 pub use packed::{table, text};
 pub use ui::{sentence, word, words};
+pub use user_file::FileError;
+pub use user_file::{UserFile, WithLine};

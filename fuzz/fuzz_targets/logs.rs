@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 
 use base::text::Lang;
 use errcodes::log::{
-    FileReport, Filter, Follower, Limits, Reading, Shown, diagnose, redact, report, scan, unpack,
+    FileReport, Filter, Follower, Limits, Reading, ReportOptions, diagnose, redact, report, scan, unpack,
 };
 use render::{Format, Paint, Style, render};
 
@@ -50,7 +50,7 @@ fuzz_target!(|bytes: &[u8]| {
     if first & 0x10 != 0 {
         redact(&mut diagnosis);
     }
-    let shown = Shown { all: first & 0x20 != 0, why_not: true, ..Shown::default() };
+    let shown = ReportOptions { all: first & 0x20 != 0, why_not: true, ..ReportOptions::default() };
     let report = report(&diagnosis, "x", shown);
     let format = if first & 0x40 != 0 { Format::Markdown } else { Format::Text };
     let style =

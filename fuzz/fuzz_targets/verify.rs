@@ -4,21 +4,20 @@
 
 use std::time::Duration;
 
+use verify::judge::{JudgeContext, judge};
+use verify::parent::{ChildEnd, ChildResult};
+use verify::protocol::vendor_output::OutputReader;
+use verify::protocol::{VendorOutput, EventReader, Stage};
+use verify::run::RunResult;
 use libfuzzer_sys::fuzz_target;
 
-use verify::judge::{Surroundings, judge};
-use verify::parent::{End, Ran};
-use verify::protocol::chatter::Listener;
-use verify::protocol::{Chatter, Hearing, Rung};
-use verify::run::Done;
-
-fn heard(bytes: &[u8], chunk: usize) -> (Hearing, Chatter) {
-    let (mut hearing, mut listener) = (Hearing::default(), Listener::default());
+fn heard(bytes: &[u8], chunk: usize) -> (EventReader, VendorOutput) {
+    let (mut hearing, mut listener) = (EventReader::default(), OutputReader::default());
     for chunk in bytes.chunks(chunk) {
         hearing.feed(chunk, &mut |_| {});
         listener.feed(chunk);
     }
-    (hearing, listener.chatter())
+    (hearing, listener.to_output())
 }
 
 fuzz_target!(|bytes: &[u8]| {
@@ -35,15 +34,15 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(chatter.bytes <= bytes.len() as u64);
     assert!(chatter.parts.iter().map(|part| part.bytes).sum::<u64>() <= chatter.bytes);
     let end = match first & 7 {
-        0 | 1 => End::Reported,
-        2 => End::Crashed(11),
-        3 => End::Exited(1),
-        4 => End::Silent(Duration::from_secs(1)),
-        5 => End::CrashedAtEnd(6),
-        6 => End::SilentAtEnd,
-        _ => End::Stuck(Default::default()),
+        0 | 1 => ChildEnd::Reported,
+        2 => ChildEnd::Crashed(11),
+        3 => ChildEnd::Exited(1),
+        4 => ChildEnd::Silent(Duration::from_secs(1)),
+        5 => ChildEnd::CrashedAtEnd(6),
+        6 => ChildEnd::SilentAtEnd,
+        _ => ChildEnd::Stuck(Default::default()),
     };
-    let ran = |device: Option<i32>, heard: Hearing| Ran {
+    let ran = |device: Option<i32>, heard: EventReader| ChildResult {
         name: device.map_or("count".to_owned(), |device| format!("device-{device}")),
         device,
         events: heard.events,
@@ -53,9 +52,9 @@ fuzz_target!(|bytes: &[u8]| {
         chatter: chatter.clone(),
         took: Duration::ZERO,
     };
-    let mut done = Done::of(ran(None, Hearing::default()));
+    let mut done = RunResult::of(ran(None, EventReader::default()));
     done.ranks = vec![ran(Some(1), heard(bytes, 9).0), ran(Some(2), parts)];
     done.devices = vec![ran(Some(0), whole)];
-    let judged = classify(&done, &Rung::ALL, &Surroundings::default());
+    let judged = judge(&done, &Stage::ALL, &JudgeContext::default());
     assert_eq!(judged.results.iter().filter(|result| result.id == "VERIFY-LOAD").count(), 1);
 });

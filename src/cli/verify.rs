@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use verify::judge::Floor;
-use verify::protocol::{Dtype, Level, Rung};
-use verify::rung::DIRECTIONS;
+use verify::judge::MinSpeed;
+use verify::protocol::{Dtype, Level, Stage};
+use verify::stage::DIRECTIONS;
 
 /// Options of `verify`.
 #[derive(Debug, Clone, Args)]
@@ -23,7 +23,7 @@ pub struct VerifyArgs {
     pub device: Vec<i32>,
     /// Only these rungs, by name or number; load and runtime are needed by the others [default: all]
     #[arg(long, value_name = "RUNG", value_delimiter = ',', value_enum)]
-    pub rung: Vec<Rung>,
+    pub rung: Vec<Stage>,
     /// Only these element types [default: what the chip supports]
     #[arg(long, value_name = "TYPE", value_delimiter = ',', value_enum)]
     pub dtype: Vec<Dtype>,
@@ -42,7 +42,7 @@ pub struct VerifyArgs {
     pub env_file: Option<PathBuf>,
     /// The least speed of copies in GB/s, such as h2d=10,d2h=10,d2d=200
     #[arg(long, value_name = "COPY=GB/S", value_delimiter = ',', value_parser = floor)]
-    pub floor: Vec<Floor>,
+    pub floor: Vec<MinSpeed>,
     /// Compare the speed of copies with an earlier report (`--format json`)
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
@@ -58,12 +58,12 @@ pub struct VerifyArgs {
 }
 
 /// `h2d=10`.
-fn floor(text: &str) -> Result<Floor, String> {
+fn floor(text: &str) -> Result<MinSpeed, String> {
     let (name, speed) = text.split_once('=').unwrap_or((text, ""));
     let stage = DIRECTIONS.iter().find(|(direction, _)| *direction == name.trim());
     let speed = speed.trim().parse::<f64>().ok().filter(|speed| (0.0..1e6).contains(speed));
     match (stage, speed) {
-        (Some((_, stage)), Some(gb_per_s)) => Ok(Floor { stage, gb_per_s }),
+        (Some((_, stage)), Some(gb_per_s)) => Ok(MinSpeed { step: stage, gb_per_s }),
         _ => Err("h2d, d2h or d2d with a speed is expected, such as h2d=10".to_owned()),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Seek};
 
-use errcodes::log::{Content, EntryKind, Files, ProblemKind, Unopened};
+use errcodes::log::{Content, EntryKind, Files, OpenError, ProblemKind};
 use facts::FileKind;
 use machine::sysroot::{ReadError, SysFile, Sysroot};
 
@@ -11,16 +11,16 @@ use machine::sysroot::{ReadError, SysFile, Sysroot};
 pub struct MachineFiles<'a>(pub &'a Sysroot);
 
 impl Files for MachineFiles<'_> {
-    fn kind(&self, path: &str) -> Result<EntryKind, Unopened> {
+    fn kind(&self, path: &str) -> Result<EntryKind, OpenError> {
         self.0.stat(path).map(|stat| entry_kind(stat.kind)).map_err(|error| unopened(&error))
     }
 
-    fn entries(&self, dir: &str) -> Result<Vec<(String, EntryKind)>, Unopened> {
+    fn entries(&self, dir: &str) -> Result<Vec<(String, EntryKind)>, OpenError> {
         let entries = self.0.entries(dir).map_err(|error| unopened(&error))?;
         Ok(entries.into_iter().map(|(name, kind)| (name, entry_kind(kind))).collect())
     }
 
-    fn open(&self, path: &str) -> Result<(Box<dyn Content>, u64), Unopened> {
+    fn open(&self, path: &str) -> Result<(Box<dyn Content>, u64), OpenError> {
         let file = self.0.open(path).map_err(|error| unopened(&error))?;
         let size = file.len();
         Ok((Box::new(FileReader { file, offset: 0 }), size))
@@ -36,13 +36,13 @@ fn entry_kind(kind: FileKind) -> EntryKind {
     }
 }
 
-fn unopened(error: &ReadError) -> Unopened {
+fn unopened(error: &ReadError) -> OpenError {
     let kind = match error {
         ReadError::NotRegular(_) | ReadError::NotDirectory => ProblemKind::NotRegular,
         ReadError::TooLarge { .. } => ProblemKind::TooLarge,
         _ => ProblemKind::Unreadable,
     };
-    Unopened { kind, detail: error.to_string() }
+    OpenError { kind, detail: error.to_string() }
 }
 
 /// A file, from its start to its end.

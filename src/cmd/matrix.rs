@@ -18,7 +18,7 @@ pub(super) fn load_matrix(file: Option<&Path>) -> anyhow::Result<Cow<'static, Ma
     let bytes = read_argument(file, MATRIX_LIMIT)?;
     let text = std::str::from_utf8(&bytes)
         .with_context(|| format!("`{shown}` is no matrix file: it is not UTF-8"))?;
-    let matrix = Matrix::overlaid(text, &shown)
+    let matrix = Matrix::apply_overlay(text, &shown)
         .with_context(|| format!("`{shown}` is no matrix file that can be used"))?;
     Ok(Cow::Owned(matrix))
 }

@@ -159,7 +159,7 @@ fn describe_version() -> String {
         Matrix::builtin().as_of,
         KnownWheels::builtin().as_of,
         columns.len(),
-        errcodes::as_of(),
+        errcodes::last_change(),
         families.len(),
     )
 }

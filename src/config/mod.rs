@@ -23,7 +23,7 @@ use serde::Deserialize;
 
 use base::report::FailOn;
 use base::text::Lang;
-use data::{Lined, Mistake, OwnFile};
+use data::{FileError, UserFile, WithLine};
 
 pub use day::Day;
 pub use skip::{Skip, Skips};
@@ -58,15 +58,15 @@ struct Data {
 
 impl Config {
     /// Reads the text of a file that lies in `dir`, from which its paths are counted.
-    pub fn parse(text: &str, dir: &Path) -> Result<Self, Mistake> {
-        let mut file = OwnFile::parse(text, &["lang", "fail-on", "data", "skip"])?;
-        let lang = file.value("lang")?.map(|lang| lang.value);
-        let fail_on = file.value("fail-on")?.map(|level| level.value);
-        let data: Data = file.value("data")?.map_or_else(Data::default, |data| data.value);
+    pub fn parse(text: &str, dir: &Path) -> Result<Self, FileError> {
+        let mut file = UserFile::parse(text, &["lang", "fail-on", "data", "skip"])?;
+        let lang = file.take_value("lang")?.map(|lang| lang.value);
+        let fail_on = file.take_value("fail-on")?.map(|level| level.value);
+        let data: Data = file.take_value("data")?.map_or_else(Data::default, |data| data.value);
         let mut skips = Vec::new();
-        for Lined { line, value } in file.rows("skip")? {
+        for WithLine { line, value } in file.take_rows("skip")? {
             let skip = skip::read(&value, line);
-            skips.push(skip.map_err(|what| Mistake { line, what })?);
+            skips.push(skip.map_err(|what| FileError { line, what })?);
         }
         let beside = |path: Option<PathBuf>| path.map(|path| dir.join(path));
         Ok(Self {

@@ -45,7 +45,7 @@ pub struct Cause {
 impl Cause {
     /// The part of the stack: what stands before the point of the id.
     pub fn layer(&self) -> &str {
-        layer_of(&self.id)
+        split_layer(&self.id)
     }
 }
 
@@ -64,7 +64,7 @@ pub enum Role {
 
 impl Role {
     /// The key of its words in `data/ui.toml`.
-    pub const fn word(self) -> &'static str {
+    pub const fn label_key(self) -> &'static str {
         match self {
             Self::Root => "role_root",
             Self::Consequence => "role_consequence",
@@ -103,7 +103,7 @@ fn error() -> Severity {
     Severity::Error
 }
 
-fn layer_of(id: &str) -> &str {
+fn split_layer(id: &str) -> &str {
     id.split_once('.').map_or("", |(layer, _)| layer)
 }
 
@@ -178,12 +178,12 @@ pub fn causes() -> impl Iterator<Item = &'static Cause> {
 
 /// The cause of that id.
 pub fn cause(id: &str) -> Option<&'static Cause> {
-    overlay().causes.iter().find(|cause| cause.id == id).or_else(|| built_in(id))
+    overlay().causes.iter().find(|cause| cause.id == id).or_else(|| find_built_in(id))
 }
 
 /// The cause of that id of the program itself.
-pub(super) fn built_in(id: &str) -> Option<&'static Cause> {
-    let layer = LAYERS.iter().find(|layer| layer.name == layer_of(id))?;
+pub(super) fn find_built_in(id: &str) -> Option<&'static Cause> {
+    let layer = LAYERS.iter().find(|layer| layer.name == split_layer(id))?;
     layer.causes().iter().find(|cause| cause.id == id)
 }
 

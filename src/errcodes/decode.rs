@@ -7,13 +7,15 @@ mod mindie;
 mod numbers;
 mod registers;
 
-pub use event::{ChipEvent, chip_event};
-pub use numbers::{AclClass, RuntimeInner, acl_class, e_code_module, hccl_errno, runtime_inner};
-pub use registers::{Bit, Registers, registers};
+pub use event::{ChipEvent, parse_chip_event};
+pub use numbers::{
+    AclClass, RuntimeInner, e_code_module, hccl_errno, parse_acl_class, parse_runtime_inner,
+};
+pub use registers::{Bit, Registers, parse_registers};
 
 use serde::Serialize;
 
-use super::query::{Query, bare};
+use super::query::{Query, trim_punctuation};
 use super::{Link, Row, family, table};
 use base::text::Text;
 use data::words;
@@ -48,22 +50,22 @@ impl Part {
     }
 
     /// A part whose meaning is one of the words of the program.
-    fn said(name: &'static str, value: impl Into<String>, key: Option<&str>) -> Self {
+    fn part_with_label(name: &'static str, value: impl Into<String>, key: Option<&str>) -> Self {
         Self::new(name, value, key.map(words))
     }
 }
 
 /// Takes `text` apart in every way that it is made for; empty for a code without parts.
 pub fn decode(text: &str) -> Vec<Decoding> {
-    if let Some(words) = registers(text) {
+    if let Some(words) = parse_registers(text) {
         return vec![words.decoding()];
     }
     match Query::parse(text) {
         Query::Number { value, form } => numbers::decode(value, form),
         Query::Name(name) => [
-            numbers::hccl_errno_decoding(bare(text)),
-            numbers::name_decoding(&name),
-            mindie::decoding(&name),
+            numbers::decode_hccl_errno(trim_punctuation(text)),
+            numbers::decode_name(&name),
+            mindie::decode_name(&name),
         ]
         .into_iter()
         .flatten()
@@ -72,8 +74,8 @@ pub fn decode(text: &str) -> Vec<Decoding> {
 }
 
 /// The row of a family with that code.
-fn row(id: &str, code: &str) -> Option<Row> {
-    let rows = table::with_code(family(id)?, code);
+fn find_row(id: &str, code: &str) -> Option<Row> {
+    let rows = table::find_rows(family(id)?, code);
     rows.into_iter().next()
 }
 

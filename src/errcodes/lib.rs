@@ -21,7 +21,7 @@ pub use link::{Link, Note, cause_of, links, note};
 pub use overlay::install;
 pub use query::{Form, Query};
 pub use search::{Hit, search};
-pub use table::{Family, Kind, Row, as_of, families, family, rows};
+pub use table::{Family, Kind, Row, families, family, last_change, rows};
 
 /// A code of one family that a query fits.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Match {
             .find_map(|family| cause_of(family, &row.code));
         let (cause, through) = match own {
             Some(link) => (Some(link.cause), None),
-            None => match through(&row) {
+            None => match cause_via_rows(&row) {
                 Some((code, link)) => (Some(link.cause), Some(code.to_owned())),
                 None => (None, None),
             },
@@ -59,7 +59,7 @@ impl Match {
             .iter()
             .filter(|other| other.annotates.contains(&family.id))
             .flat_map(|other| {
-                let rows = table::with_code(other, &row.code).into_iter();
+                let rows = table::find_rows(other, &row.code).into_iter();
                 rows.filter(|other| {
                     row.symbol.is_empty() || other.symbol.is_empty() || row.symbol == other.symbol
                 })
@@ -71,16 +71,16 @@ impl Match {
     }
 
     /// The codes that this one turns into on its way to the user.
-    pub fn becomes(&self) -> Vec<(&'static Family, Row)> {
-        self.row.becomes.iter().filter_map(|code| known(code)).collect()
+    pub fn find_targets(&self) -> Vec<(&'static Family, Row)> {
+        self.row.becomes.iter().filter_map(|code| find_code(code)).collect()
     }
 
     /// The codes of lower layers that turn into this one.
-    pub fn comes_of(&self) -> Vec<(&'static Family, Row)> {
+    pub fn find_sources(&self) -> Vec<(&'static Family, Row)> {
         families()
             .iter()
             .flat_map(|family| {
-                table::turning_into(family, &self.row.code)
+                table::find_turning_into(family, &self.row.code)
                     .into_iter()
                     .map(move |row| (family, row))
             })
@@ -89,7 +89,7 @@ impl Match {
 }
 
 /// A code that one of another family becomes: that of the first family which has it.
-fn known(code: &str) -> Option<(&'static Family, Row)> {
+fn find_code(code: &str) -> Option<(&'static Family, Row)> {
     let query = Query::parse(code);
     let mut found: Vec<_> = families()
         .iter()
@@ -101,9 +101,9 @@ fn known(code: &str) -> Option<(&'static Family, Row)> {
 }
 
 /// The cause that the codes speak for which a row becomes.
-fn through(row: &Row) -> Option<(&str, Link)> {
+fn cause_via_rows(row: &Row) -> Option<(&str, Link)> {
     row.becomes.iter().find_map(|code| {
-        let (family, row) = known(code)?;
+        let (family, row) = find_code(code)?;
         Some((code.as_str(), cause_of(&family.id, &row.code)?))
     })
 }
@@ -174,10 +174,10 @@ pub fn answer(text: &str) -> Answer {
 /// The codes and symbols that are written most like `text`, for "did you mean": first those that
 /// look the same, as a number does in which a letter stands for a digit.
 pub fn similar(text: &str, limit: usize) -> Vec<String> {
-    let text = query::bare(text).to_ascii_uppercase();
-    let look = looks(&text);
+    let text = query::trim_punctuation(text).to_ascii_uppercase();
+    let look = replace_lookalikes(&text);
     let codes = families().iter().flat_map(rows).map(|row| &row.code);
-    let alike = codes.filter(|code| code.len() == text.len() && looks(code) == look);
+    let alike = codes.filter(|code| code.len() == text.len() && replace_lookalikes(code) == look);
     let slips = |code: &str| code.bytes().zip(text.bytes()).filter(|(a, b)| a != b).count();
     let mut alike: Vec<(usize, &String)> = alike.map(|code| (slips(code), code)).collect();
     alike.sort_unstable();
@@ -199,7 +199,7 @@ pub fn similar(text: &str, limit: usize) -> Vec<String> {
 }
 
 /// A text with the digit in the place of each letter that looks like one.
-fn looks(text: &str) -> String {
+fn replace_lookalikes(text: &str) -> String {
     let digit = |c: char| match c.to_ascii_uppercase() {
         'O' => '0',
         'I' | 'L' => '1',

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::log::{Role, Signature};
 use super::table;
 use super::{Cause, Family, Link, Note, Query, Row, cause, evidence};
-use data::{Lined, Mistake, OwnFile};
+use data::{FileError, UserFile, WithLine};
 
 /// What lies over the tables.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ pub(super) fn overlay() -> &'static Overlay {
 /// # Panics
 ///
 /// If the tables were in use already: what was read of them would not agree with what comes.
-pub fn install(text: &str) -> Result<(), Mistake> {
+pub fn install(text: &str) -> Result<(), FileError> {
     let overlay = parse(text)?;
     assert!(OVERLAY.set(overlay).is_ok(), "the tables are in use");
     Ok(())
@@ -53,7 +53,7 @@ pub fn install(text: &str) -> Result<(), Mistake> {
 /// A code of the user's.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct OwnCode {
+struct UserCode {
     family: String,
     code: String,
     #[serde(default)]
@@ -71,30 +71,30 @@ struct OwnCode {
     /// The cause that it speaks for.
     cause: Option<String>,
     /// How surely, in tenths.
-    #[serde(default = "usual_weight")]
+    #[serde(default = "default_weight")]
     weight: u8,
     /// Where it is known from.
     source: String,
 }
 
-fn usual_weight() -> u8 {
+fn default_weight() -> u8 {
     20
 }
 
-fn parse(text: &str) -> Result<Overlay, Mistake> {
-    let fail = |line: usize, what: String| Mistake { line, what };
+fn parse(text: &str) -> Result<Overlay, FileError> {
+    let fail = |line: usize, what: String| FileError { line, what };
     let mut file =
-        OwnFile::parse(text, &["schema", "family", "code", "cause", "note", "signature"])?;
-    let schema: Lined<u32> = file.needed("schema")?;
+        UserFile::parse(text, &["schema", "family", "code", "cause", "note", "signature"])?;
+    let schema: WithLine<u32> = file.take_required("schema")?;
     if schema.value != 1 {
         return Err(fail(schema.line, "the schema has to be 1".to_owned()));
     }
-    let own_causes: Vec<Lined<Cause>> = file.rows("cause")?;
+    let own_causes: Vec<WithLine<Cause>> = file.take_rows("cause")?;
     let mut overlay = Overlay::default();
     // Of families, whose causes may follow them.
     let mut lines = BTreeMap::new();
     let built_in = table::built_in();
-    for Lined { line: at, value: family } in file.rows::<Family>("family")? {
+    for WithLine { line: at, value: family } in file.take_rows::<Family>("family")? {
         let taken = built_in.iter().chain(&overlay.families).any(|known| known.id == family.id);
         if taken {
             return Err(fail(at, format!("there is a family `{}` already", family.id)));
@@ -103,7 +103,7 @@ fn parse(text: &str) -> Result<Overlay, Mistake> {
         overlay.families.push(family);
     }
     let mut own = BTreeSet::new();
-    for Lined { line: at, value: cause } in &own_causes {
+    for WithLine { line: at, value: cause } in &own_causes {
         let id = &cause.id;
         if !id.contains('.') {
             return Err(fail(*at, format!("`{id}` is no `<layer>.<name>`")));
@@ -112,8 +112,8 @@ fn parse(text: &str) -> Result<Overlay, Mistake> {
             return Err(fail(*at, format!("the cause `{id}` is here twice")));
         }
     }
-    let is_cause = |id: &str| own.contains(id) || cause::built_in(id).is_some();
-    for Lined { line: at, value: cause } in &own_causes {
+    let is_cause = |id: &str| own.contains(id) || cause::find_built_in(id).is_some();
+    for WithLine { line: at, value: cause } in &own_causes {
         let at = *at;
         if let Some(id) = cause.related.iter().find(|id| !is_cause(id)) {
             return Err(fail(at, format!("there is no cause `{id}`")));
@@ -132,7 +132,7 @@ fn parse(text: &str) -> Result<Overlay, Mistake> {
         }
     }
     let mut seen = BTreeSet::new();
-    for Lined { line: at, value: code } in file.rows::<OwnCode>("code")? {
+    for WithLine { line: at, value: code } in file.take_rows::<UserCode>("code")? {
         let known = built_in.iter().chain(&overlay.families).find(|known| known.id == code.family);
         let Some(family) = known else {
             return Err(fail(at, format!("there is no family `{}`", code.family)));
@@ -172,8 +172,8 @@ fn parse(text: &str) -> Result<Overlay, Mistake> {
         };
         overlay.rows.push((code.family, row));
     }
-    for Lined { line: at, value: signature } in file.rows::<Signature>("signature")? {
-        if let Some(fault) = signature.fault() {
+    for WithLine { line: at, value: signature } in file.take_rows::<Signature>("signature")? {
+        if let Some(fault) = signature.find_defect() {
             return Err(fail(at, format!("signature `{}`: {fault}", signature.id)));
         }
         if signature.role != Role::Context && !is_cause(&signature.cause) {
@@ -185,7 +185,7 @@ fn parse(text: &str) -> Result<Overlay, Mistake> {
         overlay.signatures.push(signature);
     }
     overlay.causes = own_causes.into_iter().map(|cause| cause.value).collect();
-    overlay.notes = file.rows("note")?.into_iter().map(|note| note.value).collect();
+    overlay.notes = file.take_rows("note")?.into_iter().map(|note| note.value).collect();
     Ok(overlay)
 }
 
@@ -199,7 +199,7 @@ impl Overlay {
 
     /// Rows of a family as they are with what lies over them: `rows`, without those that are
     /// replaced, then those that are `wanted`.
-    pub(super) fn laid_over(
+    pub(super) fn apply_overlay(
         &self,
         family: &str,
         mut rows: Vec<Row>,

@@ -28,7 +28,7 @@ pub enum Query {
 impl Query {
     /// Reads `text`; blanks and the punctuation that logs put around a code do not matter.
     pub fn parse(text: &str) -> Self {
-        let text = bare(text);
+        let text = trim_punctuation(text);
         let (sign, digits) = match text.strip_prefix('-') {
             Some(rest) => (-1, rest),
             None => (1, text),
@@ -84,7 +84,7 @@ impl Query {
             .flat_map(|value| match kind {
                 Kind::Decimal | Kind::Name => vec![value.to_string()],
                 Kind::Hex if value >= 0 => vec![format!("{value:#x}")],
-                Kind::Event if value >= 0 => self.events(value),
+                Kind::Event if value >= 0 => self.event_spellings(value),
                 Kind::Hex | Kind::Event => Vec::new(),
             })
             .collect()
@@ -92,7 +92,7 @@ impl Query {
 
     /// The spellings of an event: eight hexadecimal digits; digits that were written without `0x`
     /// can be those, and some systems have nine decimal ones.
-    fn events(&self, value: i64) -> Vec<String> {
+    fn event_spellings(&self, value: i64) -> Vec<String> {
         let mut spellings = vec![format!("0x{value:08X}")];
         if let Self::Number { form: Form::Decimal, .. } = self {
             spellings.push(format!("0x{value:08}"));
@@ -103,7 +103,7 @@ impl Query {
 }
 
 /// A text without the blanks and punctuation that logs put around a code.
-pub(super) fn bare(text: &str) -> &str {
+pub(super) fn trim_punctuation(text: &str) -> &str {
     text.trim_matches(|c: char| {
         c.is_whitespace() || matches!(c, ':' | ',' | ';' | '[' | ']' | '(' | ')' | '"' | '\'')
     })

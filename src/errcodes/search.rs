@@ -15,7 +15,7 @@ pub enum Hit {
 /// What fits `words`, the best first. Every word has to be there, if need be with a slip: one in
 /// four to seven letters, two in longer words. Chinese text is compared by pairs of characters.
 pub fn search(words: &str) -> Vec<Hit> {
-    let wanted: Vec<Token> = words.split_whitespace().flat_map(tokens).collect();
+    let wanted: Vec<Token> = words.split_whitespace().flat_map(split_tokens).collect();
     let phrase = words.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
     if wanted.is_empty() {
         return Vec::new();
@@ -24,7 +24,7 @@ pub fn search(words: &str) -> Vec<Hit> {
     for cause in causes() {
         let title = [&cause.id, &cause.title.en, &cause.title.zh];
         let all = [&cause.text.en, &cause.text.zh];
-        if let Some(score) = score(&wanted, &phrase, &title, &all) {
+        if let Some(score) = score_text(&wanted, &phrase, &title, &all) {
             // A cause says more than a code of which only the name is known.
             hits.push((score + 1, cause.title.en.len(), Hit::Cause(cause)));
         }
@@ -33,7 +33,7 @@ pub fn search(words: &str) -> Vec<Hit> {
         for row in rows(family) {
             let title = [&row.code, &row.symbol];
             let all = [&row.message, &row.zh, &row.formerly];
-            if let Some(score) = score(&wanted, &phrase, &title, &all) {
+            if let Some(score) = score_text(&wanted, &phrase, &title, &all) {
                 hits.push((score, row.message.len(), Hit::Code(family, row)));
             }
         }
@@ -51,7 +51,7 @@ struct Token {
 }
 
 /// Words of letters and digits; of Chinese text each pair of neighbours.
-fn tokens(word: &str) -> Vec<Token> {
+fn split_tokens(word: &str) -> Vec<Token> {
     let word = word.to_lowercase();
     let mut found = Vec::new();
     for part in word.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()) {
@@ -76,7 +76,12 @@ fn tokens(word: &str) -> Vec<Token> {
 
 /// How well a text fits, if every word is there; the title counts double, and words that stand
 /// together as they were asked for count more than the same words apart.
-fn score(wanted: &[Token], phrase: &str, title: &[&String], rest: &[&String]) -> Option<usize> {
+fn score_text(
+    wanted: &[Token],
+    phrase: &str,
+    title: &[&String],
+    rest: &[&String],
+) -> Option<usize> {
     let lower = |texts: &[&String]| -> Vec<String> {
         texts.iter().filter(|text| !text.is_empty()).map(|text| text.to_lowercase()).collect()
     };
@@ -88,9 +93,9 @@ fn score(wanted: &[Token], phrase: &str, title: &[&String], rest: &[&String]) ->
             8
         } else if rest.iter().any(|text| text.contains(&token.text)) {
             4
-        } else if title.iter().any(|text| nearly(token, text)) {
+        } else if title.iter().any(|text| is_similar(token, text)) {
             3
-        } else if rest.iter().any(|text| nearly(token, text)) {
+        } else if rest.iter().any(|text| is_similar(token, text)) {
             1
         } else {
             return None;
@@ -100,7 +105,7 @@ fn score(wanted: &[Token], phrase: &str, title: &[&String], rest: &[&String]) ->
 }
 
 /// Whether a word of the text is the token but for the slips that are forgiven.
-fn nearly(token: &Token, text: &str) -> bool {
+fn is_similar(token: &Token, text: &str) -> bool {
     token.slips > 0
         && text
             .split(|c: char| !c.is_ascii_alphanumeric())

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Query;
 use super::overlay::overlay;
-use super::query::bare;
+use super::query::trim_punctuation;
 use base::text::Text;
 
 /// How a family writes its codes.
@@ -92,7 +92,7 @@ struct Index {
 }
 
 /// The day on which a table was last changed, `YYYY-MM-DD`.
-pub fn as_of() -> String {
+pub fn last_change() -> String {
     data::table::<Index>("cann_errors").as_of
 }
 
@@ -187,20 +187,24 @@ pub fn family(id: &str) -> Option<&'static Family> {
 
 /// All codes of a family, in the order of its file.
 pub fn rows(family: &Family) -> &'static [Row] {
-    let Some(table) = table(&family.id) else {
+    let Some(table) = find_table(&family.id) else {
         return OWN.get(&family.id).map(Vec::as_slice).unwrap_or_default();
     };
     table.rows.get_or_init(|| {
         let head = table.head();
         let lines = head.body.lines().filter(|line| !line.is_empty());
-        overlay().laid_over(&family.id, lines.map(|line| head.row(line)).collect(), |_| true)
+        overlay().apply_overlay(
+            &family.id,
+            lines.map(|line| head.parse_row(line)).collect(),
+            |_| true,
+        )
     })
 }
 
 /// The codes of a family, without reading what else its rows hold.
 pub(super) fn codes(family: &'static Family) -> Vec<&'static str> {
-    match table(&family.id) {
-        Some(table) if overlay().laid_over(&family.id, Vec::new(), |_| true).is_empty() => {
+    match find_table(&family.id) {
+        Some(table) if overlay().apply_overlay(&family.id, Vec::new(), |_| true).is_empty() => {
             let lines = table.head().body.lines().filter(|line| !line.is_empty());
             lines.filter_map(|line| line.split('\t').next()).collect()
         }
@@ -212,17 +216,19 @@ pub(super) fn codes(family: &'static Family) -> Vec<&'static str> {
 static OWN: LazyLock<BTreeMap<String, Vec<Row>>> = LazyLock::new(|| {
     let families = overlay().families.iter();
     families
-        .map(|family| (family.id.clone(), overlay().laid_over(&family.id, Vec::new(), |_| true)))
+        .map(|family| {
+            (family.id.clone(), overlay().apply_overlay(&family.id, Vec::new(), |_| true))
+        })
         .collect()
 });
 
 /// The rows of a family with that code, in the spelling of the family.
-pub(super) fn with_code(family: &Family, code: &str) -> Vec<Row> {
-    let rows = table(&family.id).map(|table| {
+pub(super) fn find_rows(family: &Family, code: &str) -> Vec<Row> {
+    let rows = find_table(&family.id).map(|table| {
         let head = table.head();
-        head.lines_with_code(code).map(|line| head.row(line)).collect()
+        head.lines_with_code(code).map(|line| head.parse_row(line)).collect()
     });
-    overlay().laid_over(&family.id, rows.unwrap_or_default(), |row| row.code == code)
+    overlay().apply_overlay(&family.id, rows.unwrap_or_default(), |row| row.code == code)
 }
 
 /// The rows of a family that a query names, by code or by symbol.
@@ -235,51 +241,51 @@ pub(super) fn find(family: &Family, query: &Query) -> Vec<Row> {
     // The titles of E-codes are shared by many of them: they name no code.
     let by_symbol = !numbers && !family.id.starts_with("ecode");
     let named = |cell: &str| {
-        let cell = unescape(bare(cell));
+        let cell = unescape(trim_punctuation(cell));
         spellings.iter().any(|name| cell.eq_ignore_ascii_case(name))
     };
-    let rows = table(&family.id).map(|table| {
+    let rows = find_table(&family.id).map(|table| {
         let head = table.head();
         if numbers {
             // A number has one spelling, under which the text is searched.
             let lines = spellings.iter().flat_map(|spelling| head.lines_with_code(spelling));
-            return lines.map(|line| head.row(line)).collect();
+            return lines.map(|line| head.parse_row(line)).collect();
         }
         let lines = head.body.lines().filter(|line| {
             let mut cells = line.split('\t');
             let (code, symbol) = (cells.next(), cells.next());
             !line.is_empty() && (code.is_some_and(named) || by_symbol && symbol.is_some_and(named))
         });
-        lines.map(|line| head.row(line)).collect()
+        lines.map(|line| head.parse_row(line)).collect()
     });
-    overlay().laid_over(&family.id, rows.unwrap_or_default(), |row| {
+    overlay().apply_overlay(&family.id, rows.unwrap_or_default(), |row| {
         named(&row.code) || by_symbol && named(&row.symbol)
     })
 }
 
 /// The rows of a family that turn into `code` on their way to the user.
-pub(super) fn turning_into(family: &Family, code: &str) -> Vec<Row> {
+pub(super) fn find_turning_into(family: &Family, code: &str) -> Vec<Row> {
     let turns = |row: &Row| row.becomes.iter().any(|becomes| becomes.eq_ignore_ascii_case(code));
-    let head = table(&family.id).map(Table::head);
+    let head = find_table(&family.id).map(Table::head);
     let rows = head.filter(|head| head.columns.contains(&"becomes")).map(|head| {
         let lines = head.body.lines().filter(|line| line.contains(code));
-        lines.map(|line| head.row(line)).filter(turns).collect()
+        lines.map(|line| head.parse_row(line)).filter(turns).collect()
     });
-    overlay().laid_over(&family.id, rows.unwrap_or_default(), turns)
+    overlay().apply_overlay(&family.id, rows.unwrap_or_default(), turns)
 }
 
-fn table(id: &str) -> Option<&'static Table> {
+fn find_table(id: &str) -> Option<&'static Table> {
     TABLES.iter().find(|table| table.id == id)
 }
 
 impl Table {
     fn head(&'static self) -> &'static Head {
-        self.head.get_or_init(|| Head::of(*self.text))
+        self.head.get_or_init(|| Head::new(*self.text))
     }
 }
 
 impl Head {
-    fn of(text: &'static str) -> Self {
+    fn new(text: &'static str) -> Self {
         let mut sources = Vec::new();
         let mut rest = text;
         while let Some((line, after)) = rest.split_once('\n') {
@@ -309,7 +315,7 @@ impl Head {
         })
     }
 
-    fn row(&self, line: &str) -> Row {
+    fn parse_row(&self, line: &str) -> Row {
         // A family with one source does not repeat it in every row.
         let source = self.sources.first().copied().unwrap_or_default().to_owned();
         let mut row = Row { source, ..Row::default() };
@@ -327,7 +333,7 @@ impl Head {
                 "formerly" => row.formerly = cell,
                 "doc" => row.doc = cell,
                 "level" => row.level = cell,
-                "source" => row.source = self.source(&cell),
+                "source" => row.source = self.resolve_source(&cell),
                 other => debug_assert!(false, "the column `{other}` is unknown"),
             }
         }
@@ -335,7 +341,7 @@ impl Head {
     }
 
     /// `2#L33`: the third source, line 33.
-    fn source(&self, cell: &str) -> String {
+    fn resolve_source(&self, cell: &str) -> String {
         let (index, line) = cell.split_once('#').unwrap_or((cell, ""));
         let source = index.parse::<usize>().ok().and_then(|index| self.sources.get(index));
         debug_assert!(source.is_some(), "there is no source `{cell}`");

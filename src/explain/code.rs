@@ -157,9 +157,9 @@ fn meaning(found: &Match, lang: Lang, detail: Detail, verbose: bool) -> Vec<Bloc
     fact("handling", &level(&row.level, lang));
     fact("formerly", &row.formerly);
     fact("stands_after", &context(family));
-    fact("becomes", &codes(&found.becomes(), usize::MAX));
+    fact("becomes", &codes(&found.find_targets(), usize::MAX));
     let few = if verbose || detail == Detail::Long { usize::MAX } else { FEW };
-    fact("comes_of", &codes(&found.comes_of(), few));
+    fact("comes_of", &codes(&found.find_sources(), few));
     fact("cann_versions", &since(&row.since, lang));
     fact("document", &row.doc);
     fact("source", &row.source);
@@ -201,7 +201,7 @@ fn more_about(cause: &Cause, lang: Lang, detail: Detail) -> Vec<Block> {
     let mut page = Vec::new();
     let mut facts = vec![
         (word("layer", lang), cause.layer().to_owned()),
-        (word("role", lang), word(cause.role.word(), lang)),
+        (word("role", lang), word(cause.role.label_key(), lang)),
         (word("level", lang), word(cause.severity.as_str(), lang)),
     ];
     facts.retain(|(_, value)| !value.is_empty());

@@ -144,8 +144,8 @@ impl Topic {
                             .iter()
                             .map(|(family, row)| Named::new(family, row))
                             .collect(),
-                        becomes: codes(&found.becomes()),
-                        comes_of: codes(&found.comes_of()),
+                        becomes: codes(&found.find_targets()),
+                        comes_of: codes(&found.find_sources()),
                     })
                     .collect(),
                 decodings: answer

@@ -332,14 +332,14 @@ fn the_bill_of_materials_names_what_is_linked() {
         chosen.map(|component| component["name"].as_str().unwrap()).collect()
     };
     let (linked, excluded) = (of("required"), of("excluded"));
-    for name in ["clap", "libmimalloc-sys", "ruff_python_parser", "line-sieve"] {
+    for name in ["clap", "libmimalloc-sys", "ruff_python_parser", "line-filter"] {
         assert!(linked.contains(&name), "{name}");
     }
     assert!(excluded.contains(&"serde_derive") && excluded.contains(&"cc"), "{excluded:?}");
     assert!(!linked.iter().chain(&excluded).any(|name| name.starts_with("sim-")));
     let terms = std::fs::read_to_string(dir.join("THIRD-PARTY.txt")).unwrap();
     for name in linked.iter().filter(|name| !name.starts_with("acl-")) {
-        let own = ["line-sieve", "probe-numbers"].contains(name);
+        let own = ["line-filter", "probe-numbers"].contains(name);
         assert!(own || terms.contains(&format!("\n{name} ")), "{name}");
     }
 }

@@ -21,9 +21,10 @@ pub fn expand(list: &str) -> Result<Vec<String>, String> {
         while let Some(open) = rest.find('[') {
             let inner = &rest[open + 1..];
             let close = inner.find(']').ok_or_else(|| format!("`{part}` has no `]`"))?;
-            let numbers = numbers(&inner[..close]).map_err(|why| format!("`{part}`: {why}"))?;
+            let numbers =
+                expand_numbers(&inner[..close]).map_err(|why| format!("`{part}`: {why}"))?;
             if names.len().saturating_mul(numbers.len()) > MAX_HOSTS {
-                return Err(too_many());
+                return Err(too_many_error());
             }
             let head = &rest[..open];
             names = names
@@ -43,13 +44,13 @@ pub fn expand(list: &str) -> Result<Vec<String>, String> {
             hosts.push(name);
         }
         if hosts.len() > MAX_HOSTS {
-            return Err(too_many());
+            return Err(too_many_error());
         }
     }
     Ok(hosts)
 }
 
-fn too_many() -> String {
+fn too_many_error() -> String {
     format!("a list stands for at most {MAX_HOSTS} hosts")
 }
 
@@ -72,7 +73,7 @@ fn split_outside(list: &str) -> Vec<&str> {
 }
 
 /// `001-003,007` as numbers of the width that is written.
-fn numbers(inner: &str) -> Result<Vec<String>, String> {
+fn expand_numbers(inner: &str) -> Result<Vec<String>, String> {
     let mut out = Vec::new();
     for part in inner.split(',') {
         let part = part.trim();
@@ -90,14 +91,14 @@ fn numbers(inner: &str) -> Result<Vec<String>, String> {
         let width = from.len();
         out.extend((first..=last).map(|number| format!("{number:0width$}")));
         if out.len() > MAX_HOSTS {
-            return Err(too_many());
+            return Err(too_many_error());
         }
     }
     Ok(out)
 }
 
 /// A name around its number: what stands before and after, and the number as it is written.
-fn parts(name: &str) -> Option<(&str, &str, &str)> {
+fn split_number(name: &str) -> Option<(&str, &str, &str)> {
     // Of a qualified name the number of the host counts, not that of a domain. An address is
     // counted by its last part.
     let address = name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -110,12 +111,12 @@ fn parts(name: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// The ranges of a list of hosts, in order: `node[001-063,070]`, `login`.
-pub fn ranges<'a>(hosts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+pub fn format_ranges<'a>(hosts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let hosts: BTreeSet<&str> = hosts.into_iter().collect();
     let mut plain = Vec::new();
     let mut families: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
     for host in hosts {
-        match parts(host) {
+        match split_number(host) {
             Some((prefix, number, suffix)) => {
                 families.entry((prefix, suffix)).or_default().push(number);
             }
@@ -136,7 +137,7 @@ pub fn ranges<'a>(hosts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
             widths.entry(width).or_default().extend(number.parse::<u32>().ok());
         }
         for (width, numbers) in widths {
-            out.push(format!("{prefix}{}{suffix}", bracketed(&numbers, width)));
+            out.push(format!("{prefix}{}{suffix}", format_bracket(&numbers, width)));
         }
     }
     out.extend(plain);
@@ -145,7 +146,7 @@ pub fn ranges<'a>(hosts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
 }
 
 /// `[001-063,070]`, or the number alone.
-fn bracketed(numbers: &BTreeSet<u32>, width: usize) -> String {
+fn format_bracket(numbers: &BTreeSet<u32>, width: usize) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for &number in numbers {
         match runs.last_mut() {
@@ -168,8 +169,8 @@ fn bracketed(numbers: &BTreeSet<u32>, width: usize) -> String {
 }
 
 /// Ranges on one line of at most about `limit` bytes; what is left out is only counted.
-pub fn shortened<'a>(hosts: impl IntoIterator<Item = &'a str>, limit: usize) -> String {
-    let ranges = ranges(hosts);
+pub fn format_shortened<'a>(hosts: impl IntoIterator<Item = &'a str>, limit: usize) -> String {
+    let ranges = format_ranges(hosts);
     let mut text = String::new();
     for (number, range) in ranges.iter().enumerate() {
         let more = text.len() + range.len() > limit;
@@ -200,7 +201,7 @@ mod tests {
     use super::*;
 
     fn of(hosts: &[&str]) -> String {
-        ranges(hosts.iter().copied()).join(",")
+        format_ranges(hosts.iter().copied()).join(",")
     }
 
     #[test]
@@ -231,10 +232,10 @@ mod tests {
     #[test]
     fn long_lists_are_cut() {
         let hosts: Vec<String> = (0..5000).map(|n| format!("node{:05}", n * 2)).collect();
-        let text = shortened(hosts.iter().map(String::as_str), 60);
+        let text = format_shortened(hosts.iter().map(String::as_str), 60);
         assert!(text.len() < 80 && text.ends_with(",…]"), "{text}");
         let names: Vec<String> = (0..50).map(|n| format!("{}-x", "ab".repeat(n + 1))).collect();
-        let text = shortened(names.iter().map(String::as_str), 60);
+        let text = format_shortened(names.iter().map(String::as_str), 60);
         assert!(text.contains("… (+4"), "{text}");
     }
 
@@ -242,7 +243,7 @@ mod tests {
         #[test]
         fn what_is_folded_unfolds(numbers in prop::collection::btree_set(0_u32..3000, 1..60), width in 0_usize..5) {
             let hosts: BTreeSet<String> = numbers.iter().map(|n| format!("n{n:0width$}.site")).collect();
-            let folded = ranges(hosts.iter().map(String::as_str)).join(",");
+            let folded = format_ranges(hosts.iter().map(String::as_str)).join(",");
             let unfolded: BTreeSet<String> = expand(&folded).unwrap().into_iter().collect();
             prop_assert_eq!(unfolded, hosts);
         }
@@ -250,7 +251,7 @@ mod tests {
         #[test]
         fn nothing_panics(text in "\\PC{0,40}") {
             let _ = expand(&text);
-            let _ = shortened([text.as_str(), "节点7", "7"], 5);
+            let _ = format_shortened([text.as_str(), "节点7", "7"], 5);
         }
     }
 }

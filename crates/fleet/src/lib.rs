@@ -11,7 +11,7 @@
 //! of them take little memory.
 
 mod expect;
-mod gather;
+mod fleet_reports;
 mod hostlist;
 mod record;
 mod report;
@@ -19,11 +19,11 @@ mod rules;
 mod split;
 
 pub use expect::Expected;
-pub use gather::{Fleet, Host, Unread};
-pub use hostlist::{expand, ranges, shortened};
-pub use record::{Known, Ranks, Record, Refused, Sent, read};
+pub use fleet_reports::{Fleet, Host, UnreadInput};
+pub use hostlist::{expand, format_ranges, format_shortened};
+pub use record::{ComponentValue, Ranks, Record, RejectReason, ReportedFinding, read};
 pub use report::report;
-pub use split::{Labelled, MAX_DOCUMENT, Piece, Splitter};
+pub use split::{LabeledSplitter, MAX_DOCUMENT, Piece, Splitter};
 
 /// By what hosts are told apart that are different on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

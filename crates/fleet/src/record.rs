@@ -42,9 +42,9 @@ pub struct Record {
     /// See [`Record::machine`].
     pub boot: Option<String>,
     /// The values of [`COMPONENTS`], in their order.
-    pub values: Vec<Known>,
+    pub values: Vec<ComponentValue>,
     /// Findings.
-    pub findings: Vec<Sent>,
+    pub findings: Vec<ReportedFinding>,
     /// How many findings were left out.
     pub more_findings: usize,
     /// Why there is no verdict.
@@ -61,7 +61,7 @@ pub struct Record {
 
 /// What is known of a component on a host.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Known {
+pub enum ComponentValue {
     /// Nothing is known.
     #[default]
     Unknown,
@@ -73,7 +73,7 @@ pub enum Known {
 
 /// A finding of a report.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-pub struct Sent {
+pub struct ReportedFinding {
     /// The id.
     pub id: String,
     /// Which message of it.
@@ -87,18 +87,20 @@ pub struct Sent {
     #[serde(default)]
     pub cause: Text,
     /// What to do.
-    #[serde(default, deserialize_with = "fixes")]
+    #[serde(default, deserialize_with = "read_fixes")]
     pub fix: Vec<(Text, Option<String>)>,
 }
 
-fn fixes<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Vec<(Text, Option<String>)>, D::Error> {
+fn read_fixes<'de, D: serde::Deserializer<'de>>(
+    d: D,
+) -> Result<Vec<(Text, Option<String>)>, D::Error> {
     let steps = Vec::<FixStep>::deserialize(d)?;
     Ok(steps.into_iter().map(|step| (step.text, step.run)).collect())
 }
 
 /// Why a document is not compared.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum Refused {
+pub enum RejectReason {
     /// It tells how far a run is; the report follows.
     #[error("a stage of `verify`")]
     Stage,
@@ -118,7 +120,7 @@ struct Document {
     #[serde(default)]
     subject: String,
     #[serde(default)]
-    findings: Vec<Sent>,
+    findings: Vec<ReportedFinding>,
     #[serde(default)]
     checks: Vec<Checked>,
     #[serde(default)]
@@ -182,30 +184,32 @@ struct Device {
 }
 
 /// Reads one report.
-pub fn read(bytes: &[u8]) -> Result<Record, Refused> {
+pub fn read(bytes: &[u8]) -> Result<Record, RejectReason> {
     let document: Document = serde_json::from_slice(bytes).map_err(|error| {
         // Facts and stages lack what a report has, or name it otherwise.
-        let schema = schema_of(bytes);
+        let schema = read_schema(bytes);
         match schema.as_deref() {
-            Some("ascend-doctor/verify-stage/1") => Refused::Stage,
-            Some(other) if !is_read(other) => Refused::Other(short(other.to_owned(), MAX_VALUE)),
-            _ => Refused::Form(error.to_string()),
+            Some("ascend-doctor/verify-stage/1") => RejectReason::Stage,
+            Some(other) if !is_read(other) => {
+                RejectReason::Other(truncate_text(other.to_owned(), MAX_VALUE))
+            }
+            _ => RejectReason::Form(error.to_string()),
         }
     })?;
     if document.schema == "ascend-doctor/verify-stage/1" {
-        return Err(Refused::Stage);
+        return Err(RejectReason::Stage);
     }
     if !is_read(&document.schema) {
-        return Err(Refused::Other(short(document.schema, MAX_VALUE)));
+        return Err(RejectReason::Other(truncate_text(document.schema, MAX_VALUE)));
     }
-    Ok(reduced(document))
+    Ok(reduce_document(document))
 }
 
 fn is_read(schema: &str) -> bool {
     matches!(schema, "ascend-doctor/check/1" | "ascend-doctor/verify/1")
 }
 
-fn schema_of(bytes: &[u8]) -> Option<String> {
+fn read_schema(bytes: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
     struct Head {
         schema: String,
@@ -213,9 +217,9 @@ fn schema_of(bytes: &[u8]) -> Option<String> {
     serde_json::from_slice::<Head>(bytes).ok().map(|head| head.schema)
 }
 
-fn reduced(document: Document) -> Record {
+fn reduce_document(document: Document) -> Record {
     let check = document.schema == "ascend-doctor/check/1";
-    let values = COMPONENTS.iter().map(|component| value(&document, component.from, check));
+    let values = COMPONENTS.iter().map(|component| read_value(&document, component.from, check));
     let values = values.collect();
     let name = document
         .host
@@ -226,14 +230,14 @@ fn reduced(document: Document) -> Record {
     let more_findings = findings.len().saturating_sub(MAX_FINDINGS);
     findings.truncate(MAX_FINDINGS);
     for finding in &mut findings {
-        finding.id = plain(&finding.id);
-        finding.message = plain(&finding.message);
+        finding.id = filter_id(&finding.id);
+        finding.message = filter_id(&finding.message);
         shorten(&mut finding.title);
         shorten(&mut finding.cause);
         finding.fix.truncate(8);
         for (text, run) in &mut finding.fix {
             shorten(text);
-            *run = run.take().map(|run| short(run, MAX_TEXT));
+            *run = run.take().map(|run| truncate_text(run, MAX_TEXT));
         }
     }
     let mut no_verdict = document.no_verdict;
@@ -242,71 +246,75 @@ fn reduced(document: Document) -> Record {
     let (mut not_checked, mut answered) = (Vec::new(), Vec::new());
     for check in document.checks.into_iter().take(1000) {
         match check.verdict {
-            Verdict::NotChecked => not_checked.push(plain(&check.id)),
+            Verdict::NotChecked => not_checked.push(filter_id(&check.id)),
             Verdict::NotApplicable => {}
             Verdict::Passed | Verdict::Found | Verdict::Folded => {
-                answered.push(plain(&check.id));
+                answered.push(filter_id(&check.id));
             }
         }
     }
     Record {
-        host: short(name, MAX_NAME),
+        host: truncate_text(name, MAX_NAME),
         command: if check { "check" } else { "verify" }.to_owned(),
         taken: document.taken,
         arrived: None,
-        machine: document.host.machine.map(|id| short(id, 64)),
-        boot: document.host.boot.map(|id| short(id, 64)),
+        machine: document.host.machine.map(|id| truncate_text(id, 64)),
+        boot: document.host.boot.map(|id| truncate_text(id, 64)),
         values,
         findings,
         more_findings,
         no_verdict,
         not_checked,
         answered,
-        addresses: document.facts.net.hccn.map(addresses).unwrap_or_default(),
-        table: document.facts.net.ranktable.and_then(table),
+        addresses: document.facts.net.hccn.map(read_addresses).unwrap_or_default(),
+        table: document.facts.net.ranktable.and_then(read_table),
     }
 }
 
 /// What the report says of a component.
-fn value(document: &Document, from: Place, check: bool) -> Known {
-    let text = |value: &Option<String>| value.clone().map_or(Known::Unknown, bounded);
+fn read_value(document: &Document, from: Place, check: bool) -> ComponentValue {
+    let text = |value: &Option<String>| value.clone().map_or(ComponentValue::Unknown, bound_value);
     match from {
         Place::Fingerprint(key) => match document.fingerprint.get(key) {
-            Some(Value::String(text)) => bounded(text.clone()),
-            Some(Value::Number(number)) => Known::Is(number.to_string()),
-            Some(Value::Null) => Known::Absent,
-            _ => Known::Unknown,
+            Some(Value::String(text)) => bound_value(text.clone()),
+            Some(Value::Number(number)) => ComponentValue::Is(number.to_string()),
+            Some(Value::Null) => ComponentValue::Absent,
+            _ => ComponentValue::Unknown,
         },
         Place::Arch => text(&document.host.arch),
         Place::Os => text(&document.host.os),
         Place::Kernel => text(&document.host.kernel),
         Place::Soc => text(&document.devices.iter().find_map(|device| device.soc.clone())),
         // Of `verify` the version would only be another value for the same host.
-        Place::Tool if check => bounded(document.tool.version.clone()),
-        Place::Tool => Known::Unknown,
+        Place::Tool if check => bound_value(document.tool.version.clone()),
+        Place::Tool => ComponentValue::Unknown,
         Place::Matrix => {
             let matrix = document.provenance.iter().find(|part| part.what == "matrix");
-            matrix.map_or(Known::Unknown, |part| bounded(part.value.clone()))
+            matrix.map_or(ComponentValue::Unknown, |part| bound_value(part.value.clone()))
         }
     }
 }
 
-fn bounded(text: String) -> Known {
-    if text.is_empty() { Known::Unknown } else { Known::Is(short(text, MAX_VALUE)) }
+fn bound_value(text: String) -> ComponentValue {
+    if text.is_empty() {
+        ComponentValue::Unknown
+    } else {
+        ComponentValue::Is(truncate_text(text, MAX_VALUE))
+    }
 }
 
-fn addresses(conf: HccnConf) -> Vec<(u32, String, Option<String>, bool)> {
+fn read_addresses(conf: HccnConf) -> Vec<(u32, String, Option<String>, bool)> {
     let HccnConf { addresses, mut netmasks, gateways, .. } = conf;
     let device = |(device, address): (u32, String)| {
-        let mask = netmasks.remove(&device).map(|mask| short(mask, 64));
-        (device, short(address, 64), mask, gateways.contains_key(&device))
+        let mask = netmasks.remove(&device).map(|mask| truncate_text(mask, 64));
+        (device, truncate_text(address, 64), mask, gateways.contains_key(&device))
     };
     addresses.into_iter().take(MAX_DEVICES).map(device).collect()
 }
 
 /// The devices of a table for a job of several servers. That of the well-known place describes
 /// one machine alone, as does one that speaks of one server.
-fn table(table: RankTable) -> Option<Ranks> {
+fn read_table(table: RankTable) -> Option<Ranks> {
     let first = table.devices.first()?.server.clone();
     let several = table.devices.iter().any(|device| device.server != first);
     if table.variable.is_empty() || !several {
@@ -314,25 +322,25 @@ fn table(table: RankTable) -> Option<Ranks> {
     }
     let devices = table.devices.into_iter().take(MAX_TABLE);
     let mut devices: Vec<_> = devices
-        .filter_map(|device| Some((short(device.device_ip?, 64), device.device_id)))
+        .filter_map(|device| Some((truncate_text(device.device_ip?, 64), device.device_id)))
         .collect();
     devices.sort();
     Some(devices)
 }
 
 fn shorten(text: &mut Text) {
-    text.en = short(std::mem::take(&mut text.en), MAX_TEXT);
-    text.zh = short(std::mem::take(&mut text.zh), MAX_TEXT);
+    text.en = truncate_text(std::mem::take(&mut text.en), MAX_TEXT);
+    text.zh = truncate_text(std::mem::take(&mut text.zh), MAX_TEXT);
 }
 
 /// An id: it is shown as part of commands, and holds nothing but letters, digits and `-_./`.
-fn plain(id: &str) -> String {
+fn filter_id(id: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
     id.chars().take(64).map(|c| if fits(c) { c } else { '?' }).collect()
 }
 
 /// At most `limit` bytes, cut between characters.
-fn short(mut text: String, limit: usize) -> String {
+fn truncate_text(mut text: String, limit: usize) -> String {
     if text.len() > limit {
         text.truncate(text.floor_char_boundary(limit));
         text.push('…');
@@ -348,7 +356,7 @@ mod tests {
     #[test]
     fn what_is_no_report_is_refused() {
         let other = |text: &str| match read(text.as_bytes()) {
-            Err(Refused::Other(schema)) => schema,
+            Err(RejectReason::Other(schema)) => schema,
             found => panic!("{text}: {found:?}"),
         };
         assert_eq!(
@@ -358,10 +366,10 @@ mod tests {
         assert_eq!(other(r#"{"schema":"ascend-doctor/check/2"}"#), "ascend-doctor/check/2");
         assert_eq!(
             read(br#"{"schema":"ascend-doctor/verify-stage/1","device":0}"#).unwrap_err(),
-            Refused::Stage
+            RejectReason::Stage
         );
         for text in ["", "{", "[]", "{}", r#"{"schema":"ascend-doctor/check/1","findings":7}"#] {
-            assert!(matches!(read(text.as_bytes()), Err(Refused::Form(_))), "{text}");
+            assert!(matches!(read(text.as_bytes()), Err(RejectReason::Form(_))), "{text}");
         }
     }
 
@@ -384,6 +392,6 @@ mod tests {
             "devices":[{"soc":"Ascend910B3"}]}"#;
         let record = read(text.as_bytes()).unwrap();
         assert_eq!((record.host.as_str(), record.command.as_str()), ("n7", "verify"));
-        assert!(record.values.contains(&Known::Is("Ascend910B3".to_owned())));
+        assert!(record.values.contains(&ComponentValue::Is("Ascend910B3".to_owned())));
     }
 }

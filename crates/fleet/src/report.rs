@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::gather::{Fleet, Host};
-use super::hostlist::{ranges, shortened};
-use super::record::Sent;
-use super::rules::{self, COMPONENTS, Context, Group, IN_SENTENCE, RULES, listed, spread};
+use super::fleet_reports::{Fleet, Host};
+use super::hostlist::{format_ranges, format_shortened};
+use super::record::ReportedFinding;
+use super::rules::{
+    self, COMPONENTS, Context, Group, IN_SENTENCE, RULES, count_values, format_hosts,
+};
 use super::{GroupBy, Options};
 use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::Text;
@@ -23,32 +25,32 @@ const IN_TABLE: usize = 400;
 
 /// Compares the hosts and puts together what they say.
 pub fn report(fleet: &Fleet, options: &Options) -> Report {
-    let groups = rules::groups(fleet, options);
+    let groups = rules::form_groups(fleet, options);
     let context = Context { fleet, options, groups: &groups };
-    let missing = rules::missing(&context);
-    let mut report = Report::new("fleet", subject(fleet));
+    let missing = rules::find_missing(&context);
+    let mut report = Report::new("fleet", format_subject(fleet));
     report.invocation = "fleet merge";
     judge(&context, &mut report);
-    no_verdicts(&context, &missing, &mut report);
-    let said = said(fleet);
+    add_no_verdicts(&context, &missing, &mut report);
+    let said = collect_findings(fleet);
     let total = fleet.hosts.len();
-    report.findings.extend(said.iter().map(|said| said.finding(total)));
-    report.overview = overview(&context, &missing);
-    report.tables.push(states(&context, &missing));
-    report.tables.extend(versions(&groups));
-    report.tables.extend(unanswered(fleet));
+    report.findings.extend(said.iter().map(|said| said.to_finding(total)));
+    report.overview = list_overview(&context, &missing);
+    report.tables.push(state_table(&context, &missing));
+    report.tables.extend(version_tables(&groups));
+    report.tables.extend(unanswered_table(fleet));
     if !fleet.replaced.is_empty() {
-        let hosts = listed(fleet.replaced.keys().map(String::as_str));
+        let hosts = format_hosts(fleet.replaced.keys().map(String::as_str));
         let count = fleet.replaced.len().to_string();
         report.notes.push(sentence("fleet_replaced", &[("count", count), ("hosts", hosts)]));
     }
-    report.extra.insert("fleet".to_owned(), extra(&context, &missing, &said));
+    report.extra.insert("fleet".to_owned(), extra_json(&context, &missing, &said));
     report
 }
 
-fn subject(fleet: &Fleet) -> String {
+fn format_subject(fleet: &Fleet) -> String {
     let names = fleet.hosts.keys().map(String::as_str);
-    format!("{} ({})", shortened(names, 60), fleet.hosts.len()).trim().to_owned()
+    format!("{} ({})", format_shortened(names, 60), fleet.hosts.len()).trim().to_owned()
 }
 
 /// Runs the rules.
@@ -60,13 +62,13 @@ fn judge(context: &Context<'_>, report: &mut Report) {
 }
 
 /// A host that said nothing, or gave no verdict, is never well.
-fn no_verdicts(context: &Context<'_>, missing: &[&str], report: &mut Report) {
+fn add_no_verdicts(context: &Context<'_>, missing: &[&str], report: &mut Report) {
     let fleet = context.fleet;
     if fleet.hosts.is_empty() {
         report.no_verdict.push(words("fleet_no_reports"));
     }
     if !missing.is_empty() {
-        let hosts = listed(missing.iter().copied());
+        let hosts = format_hosts(missing.iter().copied());
         report.no_verdict.push(sentence("fleet_silent", &[("hosts", hosts)]));
     }
     let unread = fleet.unread.len() + fleet.unread_more + fleet.refused;
@@ -83,7 +85,7 @@ fn no_verdicts(context: &Context<'_>, missing: &[&str], report: &mut Report) {
         }
     }
     for (text, hosts) in reasons.into_iter().take(50) {
-        let hosts = listed(hosts.iter().copied());
+        let hosts = format_hosts(hosts.iter().copied());
         report
             .no_verdict
             .push(Text::new(format!("{hosts}: {}", text.en), format!("{hosts}：{}", text.zh)));
@@ -91,8 +93,8 @@ fn no_verdicts(context: &Context<'_>, missing: &[&str], report: &mut Report) {
 }
 
 /// A finding that hosts report, with all its wordings.
-struct Said<'a> {
-    first: &'a Sent,
+struct SharedFinding<'a> {
+    first: &'a ReportedFinding,
     severity: Severity,
     hosts: BTreeSet<&'a str>,
     /// The most frequent first.
@@ -100,11 +102,11 @@ struct Said<'a> {
 }
 
 /// A wording, and the hosts that use it.
-type Wording<'a> = (&'a Sent, Vec<&'a str>);
+type Wording<'a> = (&'a ReportedFinding, Vec<&'a str>);
 
-impl Said<'_> {
-    fn finding(&self, total: usize) -> Finding {
-        let hosts = shortened(self.hosts.iter().copied(), IN_SENTENCE);
+impl SharedFinding<'_> {
+    fn to_finding(&self, total: usize) -> Finding {
+        let hosts = format_shortened(self.hosts.iter().copied(), IN_SENTENCE);
         let head = sentence(
             "fleet_on_hosts",
             &[
@@ -117,7 +119,7 @@ impl Said<'_> {
         let mut evidence: Vec<Evidence> = Vec::new();
         if self.wordings.len() > 1 {
             for (sent, hosts) in self.wordings.iter().take(WORDINGS) {
-                let mut piece = Evidence::host(shortened(hosts.iter().copied(), IN_TABLE));
+                let mut piece = Evidence::host(format_shortened(hosts.iter().copied(), IN_TABLE));
                 piece.value = Some(sent.title.en.clone());
                 piece.said = Some(sent.title.clone());
                 evidence.push(piece);
@@ -128,7 +130,8 @@ impl Said<'_> {
             let rest: BTreeSet<&str> =
                 self.wordings[WORDINGS..].iter().flat_map(|(_, hosts)| hosts).copied().collect();
             evidence.push(
-                Evidence::host(shortened(rest, IN_TABLE)).says(sentence("more", &[("n", n)])),
+                Evidence::host(format_shortened(rest, IN_TABLE))
+                    .says(sentence("more", &[("n", n)])),
             );
         }
         let steps = first.fix.iter();
@@ -156,7 +159,7 @@ impl Said<'_> {
 }
 
 /// The findings of all hosts by id, message and gravity.
-fn said(fleet: &Fleet) -> Vec<Said<'_>> {
+fn collect_findings(fleet: &Fleet) -> Vec<SharedFinding<'_>> {
     let mut wordings: Vec<Vec<&str>> = vec![Vec::new(); fleet.findings.len()];
     for (name, host) in &fleet.hosts {
         for &number in host.all().flat_map(|said| &said.findings) {
@@ -173,12 +176,12 @@ fn said(fleet: &Fleet) -> Vec<Said<'_>> {
             kinds.entry(kind).or_default().push((sent, hosts));
         }
     }
-    let mut said: Vec<Said<'_>> = kinds
+    let mut said: Vec<SharedFinding<'_>> = kinds
         .into_iter()
         .map(|((.., severity), mut wordings)| {
             wordings.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then(a.0.title.cmp(&b.0.title)));
             let hosts = wordings.iter().flat_map(|(_, hosts)| hosts).copied().collect();
-            Said { first: wordings[0].0, severity, hosts, wordings }
+            SharedFinding { first: wordings[0].0, severity, hosts, wordings }
         })
         .collect();
     said.sort_by(|a, b| b.severity.cmp(&a.severity).then(b.hosts.len().cmp(&a.hosts.len())));
@@ -227,7 +230,7 @@ impl State {
     }
 }
 
-fn by_state(fleet: &Fleet) -> BTreeMap<State, Vec<&str>> {
+fn group_by_state(fleet: &Fleet) -> BTreeMap<State, Vec<&str>> {
     let mut states: BTreeMap<State, Vec<&str>> = BTreeMap::new();
     for (name, host) in &fleet.hosts {
         states.entry(State::of(fleet, host)).or_default().push(name);
@@ -235,7 +238,7 @@ fn by_state(fleet: &Fleet) -> BTreeMap<State, Vec<&str>> {
     states
 }
 
-fn overview(context: &Context<'_>, missing: &[&str]) -> Vec<(Text, Text)> {
+fn list_overview(context: &Context<'_>, missing: &[&str]) -> Vec<(Text, Text)> {
     let fleet = context.fleet;
     let unread = fleet.unread.len() + fleet.unread_more;
     let mut line = sentence("fleet_hosts_line", &[("n", fleet.hosts.len().to_string())]);
@@ -262,8 +265,8 @@ fn overview(context: &Context<'_>, missing: &[&str]) -> Vec<(Text, Text)> {
         })
         .filter_map(|(index, component)| {
             let [group] = context.groups else { return None };
-            let spread = spread(group, index);
-            let super::record::Known::Is(value) = spread.majority()? else { return None };
+            let spread = count_values(group, index);
+            let super::record::ComponentValue::Is(value) = spread.majority()? else { return None };
             let label = component.label().en;
             Some(format!("{label} {value} ({}/{})", spread.values[0].1.len(), spread.known))
         })
@@ -275,11 +278,11 @@ fn overview(context: &Context<'_>, missing: &[&str]) -> Vec<(Text, Text)> {
 }
 
 /// The hosts by what became of them.
-fn states(context: &Context<'_>, missing: &[&str]) -> Table {
+fn state_table(context: &Context<'_>, missing: &[&str]) -> Table {
     let fleet = context.fleet;
-    let states = by_state(fleet);
+    let states = group_by_state(fleet);
     let row = |label: Text, hosts: &[&str]| {
-        let list = shortened(hosts.iter().copied(), IN_TABLE);
+        let list = format_shortened(hosts.iter().copied(), IN_TABLE);
         vec![label, Text::same(hosts.len().to_string()), Text::same(list)]
     };
     let mut rows: Vec<Vec<Text>> = State::ALL
@@ -301,21 +304,21 @@ fn states(context: &Context<'_>, missing: &[&str]) -> Table {
 }
 
 /// The values of all components.
-fn versions(groups: &[Group<'_>]) -> Vec<Table> {
+fn version_tables(groups: &[Group<'_>]) -> Vec<Table> {
     let mut tables = Vec::new();
     for group in groups {
         let mut rows = Vec::new();
         for (index, component) in COMPONENTS.iter().enumerate() {
-            let spread = spread(group, index);
-            if let [(super::record::Known::Absent, _)] = spread.values.as_slice() {
+            let spread = count_values(group, index);
+            if let [(super::record::ComponentValue::Absent, _)] = spread.values.as_slice() {
                 continue;
             }
             for (value, hosts) in spread.values.iter().take(VALUES) {
                 rows.push(vec![
                     component.label(),
-                    rules::shown(value, component.key),
+                    rules::value_text(value, component.key),
                     Text::same(hosts.len().to_string()),
-                    Text::same(shortened(hosts.iter().copied(), IN_TABLE)),
+                    Text::same(format_shortened(hosts.iter().copied(), IN_TABLE)),
                 ]);
             }
             if spread.values.len() > VALUES {
@@ -347,7 +350,7 @@ fn versions(groups: &[Group<'_>]) -> Vec<Table> {
 }
 
 /// Checks that some hosts could not make and others could: never to be read as passed there.
-fn unanswered(fleet: &Fleet) -> Option<Table> {
+fn unanswered_table(fleet: &Fleet) -> Option<Table> {
     let answered: BTreeSet<&str> = fleet
         .hosts
         .values()
@@ -370,7 +373,7 @@ fn unanswered(fleet: &Fleet) -> Option<Table> {
         return None;
     }
     let rows = silent.into_iter().take(100).map(|(id, hosts)| {
-        let list = shortened(hosts.iter().copied(), IN_TABLE);
+        let list = format_shortened(hosts.iter().copied(), IN_TABLE);
         vec![Text::same(id), Text::same(hosts.len().to_string()), Text::same(list)]
     });
     Some(Table {
@@ -381,20 +384,20 @@ fn unanswered(fleet: &Fleet) -> Option<Table> {
 }
 
 /// The same for programs.
-fn extra(context: &Context<'_>, missing: &[&str], said: &[Said<'_>]) -> Value {
+fn extra_json(context: &Context<'_>, missing: &[&str], said: &[SharedFinding<'_>]) -> Value {
     let fleet = context.fleet;
-    let list = |hosts: &[&str]| ranges(hosts.iter().copied());
+    let list = |hosts: &[&str]| format_ranges(hosts.iter().copied());
     let group = |group: &Group<'_>| {
         let components: serde_json::Map<String, Value> = COMPONENTS
             .iter()
             .enumerate()
             .filter_map(|(index, component)| {
-                let spread = spread(group, index);
+                let spread = count_values(group, index);
                 if spread.known == 0 {
                     return None;
                 }
-                let plain = |value: &super::record::Known| match value {
-                    super::record::Known::Is(text) => json!(text),
+                let plain = |value: &super::record::ComponentValue| match value {
+                    super::record::ComponentValue::Is(text) => json!(text),
                     _ => Value::Null,
                 };
                 let values: Vec<Value> = spread
@@ -416,7 +419,7 @@ fn extra(context: &Context<'_>, missing: &[&str], said: &[Said<'_>]) -> Value {
             .collect();
         json!({ "name": group.name, "hosts": group.hosts.len(), "components": components })
     };
-    let states: serde_json::Map<String, Value> = by_state(fleet)
+    let states: serde_json::Map<String, Value> = group_by_state(fleet)
         .into_iter()
         .map(|(state, hosts)| {
             let own = json!({ "count": hosts.len(), "hosts": list(&hosts) });
@@ -431,7 +434,7 @@ fn extra(context: &Context<'_>, missing: &[&str], said: &[Said<'_>]) -> Value {
                 "message": said.first.message,
                 "severity": said.severity,
                 "count": said.hosts.len(),
-                "hosts": ranges(said.hosts.iter().copied()),
+                "hosts": format_ranges(said.hosts.iter().copied()),
                 "title": said.first.title,
             })
         })

@@ -47,7 +47,7 @@ impl Splitter {
     /// Takes a line, or a part of one. `joined` says that lines were cut at any place on the way,
     /// so that their ends mean nothing.
     pub fn line(&mut self, line: &[u8], joined: bool, out: &mut dyn FnMut(Piece)) {
-        if self.depth > 0 && !joined && self.begins_anew(line) {
+        if self.depth > 0 && !joined && self.begins_document(line) {
             self.end(out);
         }
         if self.depth > 0 && !joined && line.starts_with(SCHEMA) {
@@ -67,12 +67,12 @@ impl Splitter {
         while !rest.is_empty() {
             if self.depth == 0 {
                 let Some(open) = rest.iter().position(|&byte| byte == b'{') else {
-                    other(rest, out);
+                    emit_other(rest, out);
                     break;
                 };
                 if !rest[..open].trim_ascii().is_empty() {
                     // Words before a brace: a line of something else.
-                    other(rest, out);
+                    emit_other(rest, out);
                     break;
                 }
                 rest = &rest[open..];
@@ -103,7 +103,7 @@ impl Splitter {
 
     /// Whether a line begins another report although the one before has not ended. Inside of a
     /// document of ours no brace stands at the beginning of a line.
-    fn begins_anew(&self, line: &[u8]) -> bool {
+    fn begins_document(&self, line: &[u8]) -> bool {
         if line.first() != Some(&b'{') {
             return false;
         }
@@ -159,7 +159,7 @@ impl Splitter {
     }
 }
 
-fn other(line: &[u8], out: &mut dyn FnMut(Piece)) {
+fn emit_other(line: &[u8], out: &mut dyn FnMut(Piece)) {
     let line = line.trim_ascii();
     if !line.is_empty() {
         let line = &line[..line.len().min(MAX_OTHER)];
@@ -169,7 +169,7 @@ fn other(line: &[u8], out: &mut dyn FnMut(Piece)) {
 
 /// Cuts a stream that may be mixed of many hosts.
 #[derive(Debug, Default)]
-pub struct Labelled {
+pub struct LabeledSplitter {
     /// `None` until a line says which kind of stream it is.
     named: Option<bool>,
     plain: Splitter,
@@ -177,7 +177,7 @@ pub struct Labelled {
     pending: usize,
 }
 
-impl Labelled {
+impl LabeledSplitter {
     /// Takes a line with its end. What comes out is named by its host, where lines are; it is
     /// handed over one by one, since a line may hold millions of documents.
     pub fn line(&mut self, line: &[u8], out: &mut dyn FnMut(Option<&str>, Piece)) {
@@ -203,7 +203,7 @@ impl Labelled {
                     splitter.too_large = true;
                 }
             }
-            (Some(true) | None, _) => other(line, &mut |piece| out(None, piece)),
+            (Some(true) | None, _) => emit_other(line, &mut |piece| out(None, piece)),
             (Some(false), _) => self.plain.line(line, false, &mut |piece| out(None, piece)),
         }
     }
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     fn cut(text: &str) -> Vec<(Option<String>, Piece)> {
-        let (mut stream, mut out) = (Labelled::default(), Vec::new());
+        let (mut stream, mut out) = (LabeledSplitter::default(), Vec::new());
         let mut take = |label: Option<&str>, piece| out.push((label.map(str::to_owned), piece));
         for line in text.split_inclusive('\n') {
             stream.line(line.as_bytes(), &mut take);

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::Style;
-use super::plain::overview;
+use super::plain::write_overview;
 use super::wrap::wrap;
 use base::report::Report;
 use base::text::escape_line;
@@ -28,10 +28,10 @@ pub fn render_compat(page: &CompatPage<'_>, style: Style, out: &mut dyn Write) -
     let say = |key: &str| word(key, style.lang);
     let heading = |key: &str| style.paint.bold(&say(key));
     writeln!(out, "{}", heading("compat_machine"))?;
-    overview(page.report, style, out)?;
+    write_overview(page.report, style, out)?;
     writeln!(out)?;
     for reason in &page.report.no_verdict {
-        paragraph(&escape_line(reason.get(style.lang)), "", style, out)?;
+        write_paragraph(&escape_line(reason.get(style.lang)), "", style, out)?;
         writeln!(out)?;
     }
     if let Some(advice) = page.advice {
@@ -49,27 +49,27 @@ pub fn render_compat(page: &CompatPage<'_>, style: Style, out: &mut dyn Write) -
         }
         writeln!(out, "{}", heading("compat_reasons"))?;
         for reason in &advice.reasons {
-            paragraph(&escape_line(reason.get(style.lang)), "  - ", style, out)?;
+            write_paragraph(&escape_line(reason.get(style.lang)), "  - ", style, out)?;
         }
         if style.verbose {
             writeln!(out, "{}", heading("compat_sources"))?;
             for source in &advice.sources {
-                paragraph(&escape_line(source), "  - ", style, out)?;
+                write_paragraph(&escape_line(source), "  - ", style, out)?;
             }
         }
         writeln!(out)?;
     }
     if !style.quiet {
-        tables(page.matrix, style, out)?;
+        write_tables(page.matrix, style, out)?;
     }
     for (_, value) in &page.report.provenance {
         let text = sentence("compat_as_of", &[("matrix", value.clone())]);
-        paragraph(&escape_line(text.get(style.lang)), "", style, out)?;
+        write_paragraph(&escape_line(text.get(style.lang)), "", style, out)?;
     }
     Ok(())
 }
 
-fn tables(matrix: &Matrix, style: Style, out: &mut dyn Write) -> io::Result<()> {
+fn write_tables(matrix: &Matrix, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let say = |key: &str| word(key, style.lang);
     let torch_npu: Vec<[String; 4]> = matrix
         .torch_npu
@@ -95,7 +95,7 @@ fn tables(matrix: &Matrix, style: Style, out: &mut dyn Write) -> io::Result<()> 
             ]
         })
         .collect();
-    table(
+    write_table(
         &say("compat_table_torch_npu"),
         ["torch_npu", "torch", "CANN", "Python"],
         &torch_npu,
@@ -120,7 +120,7 @@ fn tables(matrix: &Matrix, style: Style, out: &mut dyn Write) -> io::Result<()> 
             _ => drivers.push([cann, String::new(), hdk, String::new()]),
         }
     }
-    table(&say("compat_table_pair"), ["CANN", "", "HDK", ""], &drivers, style, out)?;
+    write_table(&say("compat_table_pair"), ["CANN", "", "HDK", ""], &drivers, style, out)?;
 
     let plugins: Vec<[String; 4]> = matrix
         .vllm_ascend
@@ -138,7 +138,13 @@ fn tables(matrix: &Matrix, style: Style, out: &mut dyn Write) -> io::Result<()> 
             ]
         })
         .collect();
-    table(&say("compat_table_vllm"), ["vllm-ascend", "vllm", "", "Python"], &plugins, style, out)?;
+    write_table(
+        &say("compat_table_vllm"),
+        ["vllm-ascend", "vllm", "", "Python"],
+        &plugins,
+        style,
+        out,
+    )?;
 
     let mindspore: Vec<[String; 4]> = matrix
         .mindspore
@@ -149,7 +155,7 @@ fn tables(matrix: &Matrix, style: Style, out: &mut dyn Write) -> io::Result<()> 
             Some([row.version.clone(), cann, row.cann_internal.join(" "), python])
         })
         .collect();
-    table(
+    write_table(
         &say("compat_table_mindspore"),
         ["MindSpore", "CANN", "compiler", "Python"],
         &mindspore,
@@ -157,11 +163,11 @@ fn tables(matrix: &Matrix, style: Style, out: &mut dyn Write) -> io::Result<()> 
         out,
     )?;
     let nothing = torch_npu.is_empty() && drivers.is_empty() && plugins.is_empty();
-    paragraph(&say(if nothing { "compat_empty" } else { "compat_legend" }), "", style, out)
+    write_paragraph(&say(if nothing { "compat_empty" } else { "compat_legend" }), "", style, out)
 }
 
 /// Four columns, of which the third is wrapped.
-fn table(
+fn write_table(
     title: &str,
     head: [&str; 4],
     rows: &[[String; 4]],
@@ -171,7 +177,7 @@ fn table(
     if rows.is_empty() {
         return Ok(());
     }
-    paragraph(&style.paint.bold(title), "", style, out)?;
+    write_paragraph(&style.paint.bold(title), "", style, out)?;
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].width());
         cells.chain([head[column].width()]).max().unwrap_or(0)
@@ -204,7 +210,7 @@ fn table(
     writeln!(out)
 }
 
-fn paragraph(text: &str, lead: &str, style: Style, out: &mut dyn Write) -> io::Result<()> {
+fn write_paragraph(text: &str, lead: &str, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let pad = " ".repeat(lead.width());
     let width = if style.width == 0 { 0 } else { style.width.saturating_sub(lead.width()) };
     for (at, line) in wrap(text, width).iter().enumerate() {

@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::Style;
-use super::plain::{finding_lines, reason_of};
+use super::plain::{finding_lines, reason_text};
 use base::report::{Finding, Report, RuleResult, Verdict};
 use base::text::{Lang, escape, escape_line};
 use data::Catalog;
 use data::{sentence, word};
 
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let suites = suites(report, style.lang);
+    let suites = build_suites(report, style.lang);
     let total = |what: fn(&Case) -> bool| {
         suites.iter().flat_map(|(_, cases)| cases).filter(|case| what(case)).count()
     };
@@ -24,21 +24,21 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
     writeln!(
         out,
         r#"<testsuites name="ascend-doctor {}" tests="{}" failures="{}" errors="{}">"#,
-        attribute(report.command),
+        escape_attribute(report.command),
         total(|_| true),
-        total(Case::failed),
-        total(Case::errored),
+        total(Case::is_failed),
+        total(Case::is_error),
     )?;
     for (name, cases) in &suites {
         let count = |what: fn(&Case) -> bool| cases.iter().filter(|case| what(case)).count();
         writeln!(
             out,
             r#"  <testsuite name="{}" tests="{}" failures="{}" errors="{}" skipped="{}" time="0">"#,
-            attribute(name),
+            escape_attribute(name),
             cases.len(),
-            count(Case::failed),
-            count(Case::errored),
-            count(Case::skipped),
+            count(Case::is_failed),
+            count(Case::is_error),
+            count(Case::is_skipped),
         )?;
         for case in cases {
             case.write(report.command, name, out)?;
@@ -63,15 +63,15 @@ struct Case {
 }
 
 impl Case {
-    fn failed(&self) -> bool {
+    fn is_failed(&self) -> bool {
         matches!(self.body, Body::Failure { .. })
     }
 
-    fn errored(&self) -> bool {
+    fn is_error(&self) -> bool {
         matches!(self.body, Body::Error { .. })
     }
 
-    fn skipped(&self) -> bool {
+    fn is_skipped(&self) -> bool {
         matches!(self.body, Body::Skipped(_))
     }
 
@@ -79,29 +79,29 @@ impl Case {
         write!(
             out,
             r#"    <testcase classname="ascend-doctor.{}.{}" name="{}" time="0""#,
-            attribute(command),
-            attribute(suite),
-            attribute(&self.name)
+            escape_attribute(command),
+            escape_attribute(suite),
+            escape_attribute(&self.name)
         )?;
         match &self.body {
             Body::Passed => return writeln!(out, "/>"),
             Body::Failure { kind, message, text } => writeln!(
                 out,
                 ">\n      <failure type=\"{kind}\" message=\"{}\">{}</failure>",
-                attribute(message),
-                content(text)
+                escape_attribute(message),
+                escape_content(text)
             )?,
             Body::Output(text) => {
-                writeln!(out, ">\n      <system-out>{}</system-out>", content(text))?;
+                writeln!(out, ">\n      <system-out>{}</system-out>", escape_content(text))?;
             }
             Body::Skipped(message) => {
-                writeln!(out, ">\n      <skipped message=\"{}\"/>", attribute(message))?;
+                writeln!(out, ">\n      <skipped message=\"{}\"/>", escape_attribute(message))?;
             }
             Body::Error { message, text } => writeln!(
                 out,
                 ">\n      <error type=\"no_verdict\" message=\"{}\">{}</error>",
-                attribute(message),
-                content(text)
+                escape_attribute(message),
+                escape_content(text)
             )?,
         }
         writeln!(out, "    </testcase>")
@@ -109,7 +109,7 @@ impl Case {
 }
 
 /// The suites in the order in which their families first occur.
-fn suites(report: &Report, lang: Lang) -> Vec<(String, Vec<Case>)> {
+fn build_suites(report: &Report, lang: Lang) -> Vec<(String, Vec<Case>)> {
     let mut of_id: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
     for finding in &report.findings {
         of_id.entry(&finding.id).or_default().push(finding);
@@ -125,12 +125,12 @@ fn suites(report: &Report, lang: Lang) -> Vec<(String, Vec<Case>)> {
     for result in &report.results {
         let findings = of_id.remove(result.id).unwrap_or_default();
         let name = format!("{} {}", result.id, result.name.get(lang));
-        let body = body(report, result, &findings, lang);
+        let body = build_body(report, result, &findings, lang);
         add(result.id, Case { name, body });
     }
     // Findings of subcommands that have no list of rules.
     for (id, findings) in of_id {
-        add(id, Case { name: id.to_owned(), body: found(report, &findings, lang) });
+        add(id, Case { name: id.to_owned(), body: finding_body(report, &findings, lang) });
     }
     if !report.no_verdict.is_empty() {
         let text: Vec<String> =
@@ -141,18 +141,18 @@ fn suites(report: &Report, lang: Lang) -> Vec<(String, Vec<Case>)> {
     suites
 }
 
-fn body(report: &Report, result: &RuleResult, findings: &[&Finding], lang: Lang) -> Body {
+fn build_body(report: &Report, result: &RuleResult, findings: &[&Finding], lang: Lang) -> Body {
     match result.verdict {
-        _ if !findings.is_empty() => found(report, findings, lang),
+        _ if !findings.is_empty() => finding_body(report, findings, lang),
         Verdict::NotChecked | Verdict::NotApplicable => {
-            Body::Skipped(reason_of(result, lang).into_owned())
+            Body::Skipped(reason_text(result, lang).into_owned())
         }
-        Verdict::Folded => Body::Skipped(folded_under(report, result.id, lang)),
+        Verdict::Folded => Body::Skipped(explain_folding(report, result.id, lang)),
         Verdict::Passed | Verdict::Found => Body::Passed,
     }
 }
 
-fn found(report: &Report, findings: &[&Finding], lang: Lang) -> Body {
+fn finding_body(report: &Report, findings: &[&Finding], lang: Lang) -> Body {
     let text: Vec<String> =
         findings.iter().map(|finding| finding_lines(finding, lang).join("\n")).collect();
     let text = text.join("\n\n");
@@ -167,7 +167,7 @@ fn found(report: &Report, findings: &[&Finding], lang: Lang) -> Body {
 }
 
 /// "Explained by X": the finding under which those of `id` were folded.
-fn folded_under(report: &Report, id: &str, lang: Lang) -> String {
+fn explain_folding(report: &Report, id: &str, lang: Lang) -> String {
     let root = report
         .findings
         .iter()
@@ -185,17 +185,17 @@ fn family(id: &str) -> String {
     id.split(['-', '/']).next().unwrap_or(id).to_ascii_lowercase()
 }
 
-fn attribute(text: &str) -> String {
-    xml(&escape_line(text))
+fn escape_attribute(text: &str) -> String {
+    escape_xml(&escape_line(text))
 }
 
-fn content(text: &str) -> String {
-    xml(&escape(text))
+fn escape_content(text: &str) -> String {
+    escape_xml(&escape(text))
 }
 
 /// Escapes markup and replaces the characters that XML 1.0 has no way to write. Controls are
 /// already visible text here; U+FFFE and U+FFFF are what is left of the forbidden ones.
-fn xml(text: &str) -> String {
+fn escape_xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         let replacement: Cow<'_, str> = match c {
@@ -220,7 +220,10 @@ mod tests {
 
     #[test]
     fn markup_and_forbidden_characters_are_replaced() {
-        assert_eq!(attribute("a<b>&\"\n\u{1b}\u{ffff}"), "a&lt;b&gt;&amp;&quot;\\n\\x1b\\u{ffff}");
-        assert_eq!(content("]]>\n"), "]]&gt;\n");
+        assert_eq!(
+            escape_attribute("a<b>&\"\n\u{1b}\u{ffff}"),
+            "a&lt;b&gt;&amp;&quot;\\n\\x1b\\u{ffff}"
+        );
+        assert_eq!(escape_content("]]>\n"), "]]&gt;\n");
     }
 }

@@ -26,9 +26,9 @@ use base::report::Report;
 use base::text::Lang;
 
 pub use compat::{CompatPage, render_compat};
-pub use html::{Document, page as render_documents, read as read_document};
-pub use markdown::prose as markdown_words;
-pub use page::{Block, markdown as page_markdown, text as page_text};
+pub use html::{Document, read as read_document, write_page as render_documents};
+pub use markdown::escape_prose as markdown_words;
+pub use page::{Block, write_markdown as page_markdown, write_text as page_text};
 pub use paint::Paint;
 pub use safe_json::write as write_json;
 

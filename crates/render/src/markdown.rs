@@ -13,31 +13,36 @@ use data::{sentence, word};
 
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let lang = style.lang;
-    writeln!(out, "## ascend-doctor {}: {}\n", report.command, prose(&report.subject))?;
+    writeln!(out, "## ascend-doctor {}: {}\n", report.command, escape_prose(&report.subject))?;
     if !report.overview.is_empty() {
         writeln!(out, "| {} | {} |\n| --- | --- |", word("item", lang), word("value", lang))?;
         for (label, value) in &report.overview {
-            writeln!(out, "| {} | {} |", prose(label.get(lang)), prose(value.get(lang)))?;
+            writeln!(
+                out,
+                "| {} | {} |",
+                escape_prose(label.get(lang)),
+                escape_prose(value.get(lang))
+            )?;
         }
         writeln!(out)?;
     }
     writeln!(
         out,
         "**{}**\n",
-        prose(&summary_line(report.summary(), !report.results.is_empty(), lang))
+        escape_prose(&summary_line(report.summary(), !report.results.is_empty(), lang))
     )?;
     if report.findings.len() > 1 {
-        table(&report.findings, lang, out)?;
+        write_table(&report.findings, lang, out)?;
     }
     for found in &report.findings {
-        finding(found, lang, out)?;
+        write_finding(found, lang, out)?;
     }
     for list in &report.tables {
-        writeln!(out, "### {}\n", prose(list.title.get(lang)))?;
-        let head: Vec<String> = list.head.iter().map(|cell| prose(cell.get(lang))).collect();
+        writeln!(out, "### {}\n", escape_prose(list.title.get(lang)))?;
+        let head: Vec<String> = list.head.iter().map(|cell| escape_prose(cell.get(lang))).collect();
         writeln!(out, "| {} |\n|{}", head.join(" | "), " --- |".repeat(head.len()))?;
         for row in &list.rows {
-            let cells: Vec<String> = row.iter().map(|cell| prose(cell.get(lang))).collect();
+            let cells: Vec<String> = row.iter().map(|cell| escape_prose(cell.get(lang))).collect();
             writeln!(out, "| {} |", cells.join(" | "))?;
         }
         writeln!(out)?;
@@ -45,20 +50,20 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
     if !report.patches.is_empty() {
         writeln!(out, "### {}\n", word("patches", lang))?;
         for patch in &report.patches {
-            block("", "diff", patch, out)?;
+            write_block("", "diff", patch, out)?;
             writeln!(out)?;
         }
     }
     if !report.no_verdict.is_empty() {
         writeln!(out, "### {}\n", word("no_verdict", lang))?;
         for text in &report.no_verdict {
-            writeln!(out, "- {}", prose(text.get(lang)))?;
+            writeln!(out, "- {}", escape_prose(text.get(lang)))?;
         }
         writeln!(out)?;
     }
-    unanswered(report, lang, out)?;
+    write_unanswered(report, lang, out)?;
     for note in &report.notes {
-        writeln!(out, "{}\n", prose(note.get(lang)))?;
+        writeln!(out, "{}\n", escape_prose(note.get(lang)))?;
     }
     let mut foot = vec![format!("ascend-doctor {}", env!("CARGO_PKG_VERSION"))];
     foot.push(
@@ -66,11 +71,13 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
             .get(lang)
             .to_owned(),
     );
-    foot.extend(report.provenance.iter().map(|(what, value)| prose(&format!("{what} {value}"))));
+    foot.extend(
+        report.provenance.iter().map(|(what, value)| escape_prose(&format!("{what} {value}"))),
+    );
     writeln!(out, "<sub>{}</sub>", foot.join(" · "))
 }
 
-fn table(findings: &[Finding], lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+fn write_table(findings: &[Finding], lang: Lang, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "| {} | {} | {} |\n| --- | --- | --- |",
@@ -83,53 +90,53 @@ fn table(findings: &[Finding], lang: Lang, out: &mut dyn Write) -> io::Result<()
             out,
             "| {} | {} | {} |",
             word(finding.severity.as_str(), lang),
-            code(&finding.id),
-            prose(finding.title.get(lang))
+            code_span(&finding.id),
+            escape_prose(finding.title.get(lang))
         )?;
     }
     writeln!(out)
 }
 
-fn finding(finding: &Finding, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+fn write_finding(finding: &Finding, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "### {} {}: {}\n",
         word(finding.severity.as_str(), lang),
-        code(&finding.id),
-        prose(finding.title.get(lang))
+        code_span(&finding.id),
+        escape_prose(finding.title.get(lang))
     )?;
     if !finding.cause.get(lang).is_empty() {
-        writeln!(out, "{}\n", prose(finding.cause.get(lang)))?;
+        writeln!(out, "{}\n", escape_prose(finding.cause.get(lang)))?;
     }
     if !finding.evidence.is_empty() {
         writeln!(out, "**{}**\n", word("seen", lang))?;
         let lines: Vec<String> =
             finding.evidence.iter().map(|evidence| show_evidence(evidence, lang)).collect();
-        block("", "text", &lines.join("\n"), out)?;
+        write_block("", "text", &lines.join("\n"), out)?;
         writeln!(out)?;
     }
     if !finding.fix.is_empty() {
         writeln!(out, "**{}**\n", word("fix", lang))?;
         for (number, step) in (1..).zip(&finding.fix) {
             let bullet = format!("{number}. ");
-            writeln!(out, "{bullet}{}", prose(step.text.get(lang)))?;
+            writeln!(out, "{bullet}{}", escape_prose(step.text.get(lang)))?;
             if let Some(run) = &step.run {
                 writeln!(out)?;
-                block(&" ".repeat(bullet.len()), "sh", &escape_line(run), out)?;
+                write_block(&" ".repeat(bullet.len()), "sh", &escape_line(run), out)?;
             }
         }
         writeln!(out)?;
     }
     let ids = consequences(finding);
     if !ids.is_empty() {
-        let ids: Vec<String> = ids.into_iter().map(code).collect();
+        let ids: Vec<String> = ids.into_iter().map(code_span).collect();
         writeln!(out, "**{}** {}\n", word("explains", lang), ids.join(", "))?;
     }
     Ok(())
 }
 
 /// The rules that gave no answer, folded away by the reader of the issue.
-fn unanswered(report: &Report, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+fn write_unanswered(report: &Report, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
     let rules: Vec<_> =
         report.results.iter().filter(|rule| rule.verdict == Verdict::NotChecked).collect();
     if rules.is_empty() {
@@ -138,13 +145,19 @@ fn unanswered(report: &Report, lang: Lang, out: &mut dyn Write) -> io::Result<()
     writeln!(out, "<details><summary>{} ({})</summary>\n", word("not_checked", lang), rules.len())?;
     for rule in rules {
         let reason = rule.reason.as_ref().map_or("", |reason| reason.get(lang));
-        writeln!(out, "- {} {}: {}", code(rule.id), prose(rule.name.get(lang)), prose(reason))?;
+        writeln!(
+            out,
+            "- {} {}: {}",
+            code_span(rule.id),
+            escape_prose(rule.name.get(lang)),
+            escape_prose(reason)
+        )?;
     }
     writeln!(out, "\n</details>\n")
 }
 
 /// A fenced block.
-pub(super) fn block(
+pub(super) fn write_block(
     indent: &str,
     language: &str,
     text: &str,
@@ -160,7 +173,7 @@ pub(super) fn block(
 }
 
 /// A code span that holds any text, also backticks and, for tables, vertical bars.
-pub(super) fn code(text: &str) -> String {
+pub(super) fn code_span(text: &str) -> String {
     let text = escape_line(text).replace('|', "\\|");
     let fence = "`".repeat(longest_run(&text) + 1);
     let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
@@ -168,7 +181,7 @@ pub(super) fn code(text: &str) -> String {
 }
 
 /// Words: what stands between backticks becomes a code span, all else is escaped.
-pub fn prose(text: &str) -> String {
+pub fn escape_prose(text: &str) -> String {
     let text = escape_line(text);
     let parts: Vec<&str> = text.split('`').collect();
     let mut out = String::with_capacity(text.len() + 16);
@@ -176,7 +189,7 @@ pub fn prose(text: &str) -> String {
         let inside = number % 2 == 1;
         let closed = number + 1 < parts.len();
         if inside && closed && !part.is_empty() {
-            out.push_str(&code(part));
+            out.push_str(&code_span(part));
         } else {
             if inside && !closed {
                 out.push_str("\\`");
@@ -218,20 +231,20 @@ mod tests {
 
     #[test]
     fn words_carry_no_markup() {
-        assert_eq!(prose("<img src=x> [a](b) *c*"), "&lt;img src=x&gt; \\[a\\](b) \\*c\\*");
-        assert_eq!(prose("torch_npu _x_ $HOME"), "torch_npu \\_x\\_ \\$HOME");
+        assert_eq!(escape_prose("<img src=x> [a](b) *c*"), "&lt;img src=x&gt; \\[a\\](b) \\*c\\*");
+        assert_eq!(escape_prose("torch_npu _x_ $HOME"), "torch_npu \\_x\\_ \\$HOME");
     }
 
     #[test]
     fn code_spans_stay_and_cannot_be_left() {
-        assert_eq!(prose("`/a_b|c` is gone"), "`/a_b\\|c` is gone");
-        assert_eq!(prose("`a` <b>` c"), "`a` &lt;b&gt;\\` c");
+        assert_eq!(escape_prose("`/a_b|c` is gone"), "`/a_b\\|c` is gone");
+        assert_eq!(escape_prose("`a` <b>` c"), "`a` &lt;b&gt;\\` c");
     }
 
     #[test]
     fn the_fence_is_longer_than_any_run_inside() {
         let mut out = Vec::new();
-        block("", "text", "a ```` b", &mut out).unwrap();
+        write_block("", "text", "a ```` b", &mut out).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "`````text\na ```` b\n`````\n");
     }
 }

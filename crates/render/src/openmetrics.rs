@@ -21,14 +21,14 @@ pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         (Severity::Info, summary.infos),
     ] {
         let labels = [("command", command), ("severity", severity.as_str())];
-        family.sample("ascend_doctor_findings", &labels, count)?;
+        family.write_sample("ascend_doctor_findings", &labels, count)?;
     }
     family.begin(
         "ascend_doctor_exit_status",
         "Exit status: 0 clean, 1 findings at or above the fail level, 3 no verdict.",
     )?;
     let status = usize::from(report.exit_status().code());
-    family.sample("ascend_doctor_exit_status", &[("command", command)], status)?;
+    family.write_sample("ascend_doctor_exit_status", &[("command", command)], status)?;
     let checks: Vec<_> = report
         .results
         .iter()
@@ -47,7 +47,7 @@ pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             .begin("ascend_doctor_check", "Checks: 0 passed, 1 found something, 2 not checked.")?;
         for (id, state) in checks {
             let labels = [("command", command), ("id", id)];
-            family.sample("ascend_doctor_check", &labels, state)?;
+            family.write_sample("ascend_doctor_check", &labels, state)?;
         }
     }
     if let Some(Value::Object(fingerprint)) = report.extra.get("fingerprint") {
@@ -57,22 +57,26 @@ pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             labels.push((key, fingerprint.get(key).and_then(Value::as_str).unwrap_or_default()));
         }
         family.begin("ascend_doctor_info", "Versions of the stack.")?;
-        family.sample("ascend_doctor_info", &labels, 1)?;
+        family.write_sample("ascend_doctor_info", &labels, 1)?;
     }
     if let Some(fleet) = report.extra.get("fleet") {
-        self::fleet(fleet, &mut family)?;
+        self::write_fleet(fleet, &mut family)?;
     }
     family.begin(
         "ascend_doctor_last_run_timestamp_seconds",
         "When this was written, in seconds since 1970.",
     )?;
     let now = usize::try_from(report.ended.unwrap_or_default()).unwrap_or_default();
-    family.sample("ascend_doctor_last_run_timestamp_seconds", &[("command", command)], now)?;
+    family.write_sample(
+        "ascend_doctor_last_run_timestamp_seconds",
+        &[("command", command)],
+        now,
+    )?;
     writeln!(family.out, "# EOF")
 }
 
 /// What only a fleet has: hosts by state, and by finding.
-fn fleet(fleet: &Value, family: &mut Families<'_>) -> io::Result<()> {
+fn write_fleet(fleet: &Value, family: &mut Families<'_>) -> io::Result<()> {
     let count = |value: &Value| {
         value.as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or_default()
     };
@@ -80,12 +84,12 @@ fn fleet(fleet: &Value, family: &mut Families<'_>) -> io::Result<()> {
     family.begin("ascend_doctor_fleet_hosts", "Hosts of the fleet by state.")?;
     for state in ["clean", "warnings", "errors", "no_verdict"] {
         let hosts = count(&fleet["states"][state]["count"]);
-        family.sample("ascend_doctor_fleet_hosts", &[("state", state)], hosts)?;
+        family.write_sample("ascend_doctor_fleet_hosts", &[("state", state)], hosts)?;
     }
     let missing = count(&fleet["missing_count"]);
-    family.sample("ascend_doctor_fleet_hosts", &[("state", "missing")], missing)?;
+    family.write_sample("ascend_doctor_fleet_hosts", &[("state", "missing")], missing)?;
     let unreadable = listed(&fleet["unreadable"]);
-    family.sample("ascend_doctor_fleet_hosts", &[("state", "unreadable")], unreadable)?;
+    family.write_sample("ascend_doctor_fleet_hosts", &[("state", "unreadable")], unreadable)?;
     // By id and severity: messages of one id may be several.
     let mut hosts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for finding in fleet["findings"].as_array().into_iter().flatten() {
@@ -97,7 +101,7 @@ fn fleet(fleet: &Value, family: &mut Families<'_>) -> io::Result<()> {
         family.begin("ascend_doctor_fleet_finding_hosts", "Hosts that report a finding.")?;
         for ((id, severity), count) in hosts {
             let labels = [("id", id), ("severity", severity)];
-            family.sample("ascend_doctor_fleet_finding_hosts", &labels, count)?;
+            family.write_sample("ascend_doctor_fleet_finding_hosts", &labels, count)?;
         }
     }
     Ok(())
@@ -112,15 +116,22 @@ impl Families<'_> {
         writeln!(self.out, "# HELP {name} {help}\n# TYPE {name} gauge")
     }
 
-    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: usize) -> io::Result<()> {
-        let labels: Vec<String> =
-            labels.iter().map(|(key, value)| format!("{key}=\"{}\"", quoted(value))).collect();
+    fn write_sample(
+        &mut self,
+        name: &str,
+        labels: &[(&str, &str)],
+        value: usize,
+    ) -> io::Result<()> {
+        let labels: Vec<String> = labels
+            .iter()
+            .map(|(key, value)| format!("{key}=\"{}\"", escape_label(value)))
+            .collect();
         writeln!(self.out, "{name}{{{}}} {value}", labels.join(","))
     }
 }
 
 /// The value of a label: what the format escapes, and no control characters.
-fn quoted(value: &str) -> String {
+fn escape_label(value: &str) -> String {
     let value: String = value.chars().filter(|c| !c.is_control()).take(200).collect();
     value.replace('\\', "\\\\").replace('"', "\\\"")
 }
@@ -131,6 +142,6 @@ mod tests {
 
     #[test]
     fn labels_cannot_leave_their_quotes() {
-        assert_eq!(quoted("a\"} 1\n# EOF\\"), "a\\\"} 1# EOF\\\\");
+        assert_eq!(escape_label("a\"} 1\n# EOF\\"), "a\\\"} 1# EOF\\\\");
     }
 }

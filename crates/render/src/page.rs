@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::Style;
-use super::markdown::{block, prose};
+use super::markdown::{escape_prose, write_block};
 use super::wrap::wrap;
 use base::text::escape_line;
 
@@ -31,33 +31,33 @@ pub enum Block {
 }
 
 /// Writes a page for a terminal.
-pub fn text(page: &[Block], style: Style, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_text(page: &[Block], style: Style, out: &mut dyn Write) -> io::Result<()> {
     for (number, block) in page.iter().enumerate() {
         if number > 0 && !matches!(block, Block::Facts(_)) && !after_heading(page, number) {
             writeln!(out)?;
         }
         match block {
-            Block::Title(name, about) => title(name, about, style, out)?,
+            Block::Title(name, about) => write_title(name, about, style, out)?,
             Block::Heading(text) => {
                 writeln!(out, "{}", style.paint.bold(&escape_line(text)))?;
             }
-            Block::Paragraph(text) => beside("", "", text, style, out)?,
+            Block::Paragraph(text) => write_labeled("", "", text, style, out)?,
             Block::Facts(facts) => {
                 let label_width = facts.iter().map(|(label, _)| label.width()).max().unwrap_or(0);
                 for (label, value) in facts {
                     let pad = " ".repeat(label_width - label.width());
-                    beside(label, &pad, value, style, out)?;
+                    write_labeled(label, &pad, value, style, out)?;
                 }
             }
             Block::Bullets(items) => {
                 for item in items {
-                    beside("-", "", item, style, out)?;
+                    write_labeled("-", "", item, style, out)?;
                 }
             }
             Block::Steps(steps) => {
                 for (number, (step, run)) in (1..).zip(steps) {
                     let label = format!("{number}.");
-                    beside(&label, "", step, style, out)?;
+                    write_labeled(&label, "", step, style, out)?;
                     if let Some(run) = run {
                         let command = style.paint.command(&format!("$ {}", escape_line(run)));
                         writeln!(out, "{}{command}", " ".repeat(4 + label.len()))?;
@@ -69,14 +69,14 @@ pub fn text(page: &[Block], style: Style, out: &mut dyn Write) -> io::Result<()>
                     writeln!(out, "    {}", escape_line(line))?;
                 }
             }
-            Block::Table(_, rows) => table(rows, style, out)?,
+            Block::Table(_, rows) => write_table(rows, style, out)?,
         }
     }
     Ok(())
 }
 
 /// A name and what it is, on one line if they fit.
-fn title(name: &str, about: &str, style: Style, out: &mut dyn Write) -> io::Result<()> {
+fn write_title(name: &str, about: &str, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let name = escape_line(name);
     let about = escape_line(about);
     write!(out, "{}", style.paint.bold(&name))?;
@@ -87,11 +87,17 @@ fn title(name: &str, about: &str, style: Style, out: &mut dyn Write) -> io::Resu
         return writeln!(out, "  {about}");
     }
     writeln!(out)?;
-    beside("", "", &about, style, out)
+    write_labeled("", "", &about, style, out)
 }
 
 /// A label, padded, and a wrapped text beside it; two columns in.
-fn beside(label: &str, pad: &str, text: &str, style: Style, out: &mut dyn Write) -> io::Result<()> {
+fn write_labeled(
+    label: &str,
+    pad: &str,
+    text: &str,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let gap = match label {
         "" => 0,
         _ if label.ends_with(['-', '.']) => 1,
@@ -111,7 +117,11 @@ fn beside(label: &str, pad: &str, text: &str, style: Style, out: &mut dyn Write)
 }
 
 /// Rows in columns as wide as their widest cell; the last one wraps.
-pub(super) fn table(rows: &[Vec<String>], style: Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_table(
+    rows: &[Vec<String>],
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)
         .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|c| c.width()).max())
@@ -142,48 +152,48 @@ fn after_heading(page: &[Block], number: usize) -> bool {
 }
 
 /// Writes a page as Markdown; `level` is the heading level of titles.
-pub fn markdown(page: &[Block], level: usize, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_markdown(page: &[Block], level: usize, out: &mut dyn Write) -> io::Result<()> {
     for (number, part) in page.iter().enumerate() {
         if number > 0 {
             writeln!(out)?;
         }
         match part {
             Block::Title(name, about) => {
-                writeln!(out, "{} {}", "#".repeat(level), prose(name))?;
+                writeln!(out, "{} {}", "#".repeat(level), escape_prose(name))?;
                 if !about.is_empty() {
-                    writeln!(out, "\n{}", prose(about))?;
+                    writeln!(out, "\n{}", escape_prose(about))?;
                 }
             }
             Block::Heading(text) => {
-                writeln!(out, "{} {}", "#".repeat(level + 1), prose(text))?;
+                writeln!(out, "{} {}", "#".repeat(level + 1), escape_prose(text))?;
             }
-            Block::Paragraph(text) => writeln!(out, "{}", prose(text))?,
+            Block::Paragraph(text) => writeln!(out, "{}", escape_prose(text))?,
             Block::Facts(facts) => {
                 for (label, value) in facts {
-                    writeln!(out, "- **{}:** {}", prose(label), prose(value))?;
+                    writeln!(out, "- **{}:** {}", escape_prose(label), escape_prose(value))?;
                 }
             }
             Block::Bullets(items) => {
                 for item in items {
-                    writeln!(out, "- {}", prose(item))?;
+                    writeln!(out, "- {}", escape_prose(item))?;
                 }
             }
             Block::Steps(steps) => {
                 for (number, (step, run)) in (1..).zip(steps) {
                     let bullet = format!("{number}. ");
-                    writeln!(out, "{bullet}{}", prose(step))?;
+                    writeln!(out, "{bullet}{}", escape_prose(step))?;
                     if let Some(run) = run {
                         writeln!(out)?;
-                        block(&" ".repeat(bullet.len()), "sh", &escape_line(run), out)?;
+                        write_block(&" ".repeat(bullet.len()), "sh", &escape_line(run), out)?;
                     }
                 }
             }
-            Block::Code(language, code) => block("", language, code, out)?,
+            Block::Code(language, code) => write_block("", language, code, out)?,
             Block::Table(head, rows) => {
-                writeln!(out, "| {} |", cells(head))?;
+                writeln!(out, "| {} |", format_cells(head))?;
                 writeln!(out, "|{}", " --- |".repeat(head.len()))?;
                 for row in rows {
-                    writeln!(out, "| {} |", cells(row))?;
+                    writeln!(out, "| {} |", format_cells(row))?;
                 }
             }
         }
@@ -191,6 +201,6 @@ pub fn markdown(page: &[Block], level: usize, out: &mut dyn Write) -> io::Result
     Ok(())
 }
 
-fn cells(row: &[String]) -> String {
-    row.iter().map(|cell| prose(cell)).collect::<Vec<_>>().join(" | ")
+fn format_cells(row: &[String]) -> String {
+    row.iter().map(|cell| escape_prose(cell)).collect::<Vec<_>>().join(" | ")
 }

@@ -13,7 +13,7 @@ use data::{sentence, word};
 
 /// Title, cause, evidence, fix and consequences, one statement a line, harmless on a terminal.
 pub(super) fn finding_lines(finding: &Finding, lang: Lang) -> Vec<String> {
-    let label = |key: &str, text: &str| sentence_of(&word(key, lang), text, lang);
+    let label = |key: &str, text: &str| labeled_sentence(&word(key, lang), text, lang);
     let mut lines = vec![format!(
         "{}[{}] {}",
         word(finding.severity.as_str(), lang),
@@ -40,7 +40,7 @@ pub(super) fn finding_lines(finding: &Finding, lang: Lang) -> Vec<String> {
 }
 
 /// A label and what it says, with the colon of the language.
-pub(super) fn sentence_of(label: &str, text: &str, lang: Lang) -> String {
+pub(super) fn labeled_sentence(label: &str, text: &str, lang: Lang) -> String {
     match lang {
         Lang::En => format!("{label}: {text}"),
         Lang::Zh => format!("{label}：{text}"),
@@ -56,12 +56,12 @@ pub(super) fn consequences(finding: &Finding) -> Vec<&str> {
 }
 
 /// Why a rule gave no answer.
-pub(super) fn reason_of(result: &RuleResult, lang: Lang) -> Cow<'_, str> {
+pub(super) fn reason_text(result: &RuleResult, lang: Lang) -> Cow<'_, str> {
     escape_line(result.reason.as_ref().map_or("", |reason| reason.get(lang)))
 }
 
 /// The head of a report: a line for each fact, wrapped beside its label.
-pub(super) fn overview(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_overview(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let labels = report.overview.iter().map(|(label, _)| label.get(style.lang).width());
     let widest = labels.max().unwrap_or(0);
     let start = widest + 4;

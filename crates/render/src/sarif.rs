@@ -26,11 +26,18 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
     let index: BTreeMap<&str, usize> =
         rules.iter().enumerate().map(|(index, id)| (*id, index)).collect();
     let mut seen = BTreeMap::new();
-    let places = if report.about_sources { by_place(report) } else { report.findings.clone() };
+    let places =
+        if report.about_sources { split_by_place(report) } else { report.findings.clone() };
     let results: Vec<Value> = places
         .iter()
         .map(|finding| {
-            result(finding, index[finding.id.as_str()], style.lang, report.about_sources, &mut seen)
+            result_json(
+                finding,
+                index[finding.id.as_str()],
+                style.lang,
+                report.about_sources,
+                &mut seen,
+            )
         })
         .collect();
     let status = report.exit_status();
@@ -42,7 +49,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
                 "name": "ascend-doctor",
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
                 "version": env!("CARGO_PKG_VERSION"),
-                "rules": rules.iter().map(|id| rule(report, id, style.lang)).collect::<Vec<_>>(),
+                "rules": rules.iter().map(|id| rule_json(report, id, style.lang)).collect::<Vec<_>>(),
             }},
             "language": match style.lang { Lang::En => "en-US", Lang::Zh => "zh-CN" },
             "columnKind": "unicodeCodePoints",
@@ -54,7 +61,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
             "invocations": [{
                 "executionSuccessful": matches!(status, ExitStatus::Clean | ExitStatus::Findings),
                 "exitCode": status.code(),
-                "toolExecutionNotifications": notifications(report, &index, style.lang),
+                "toolExecutionNotifications": list_notifications(report, &index, style.lang),
             }],
             "results": results,
             "properties": {
@@ -69,7 +76,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
 }
 
 /// Each place of a finding as a finding: services show one place for each result.
-fn by_place(report: &Report) -> Vec<Finding> {
+fn split_by_place(report: &Report) -> Vec<Finding> {
     let mut places = Vec::new();
     for finding in &report.findings {
         if finding.evidence.len() < 2 {
@@ -94,7 +101,7 @@ fn rule_ids(report: &Report) -> Vec<&str> {
     ids
 }
 
-fn rule(report: &Report, id: &str, lang: Lang) -> Value {
+fn rule_json(report: &Report, id: &str, lang: Lang) -> Value {
     let entry = Catalog::builtin().entry(id);
     let result = report.results.iter().find(|result| result.id == id);
     let finding = report.findings.iter().find(|finding| finding.id == id);
@@ -127,7 +134,7 @@ fn is_uri(text: &str) -> bool {
     text.starts_with("https://") && !text.contains(|c: char| c.is_whitespace() || c.is_control())
 }
 
-fn result(
+fn result_json(
     finding: &Finding,
     rule_index: usize,
     lang: Lang,
@@ -152,29 +159,29 @@ fn result(
         "ruleIndex": rule_index,
         "level": level(finding.severity),
         "kind": "fail",
-        "message": { "text": message, "markdown": super::markdown::prose(&message.replace('\n', ". ")) },
-        "locations": first.map(|place| location(place, None, lang, sources)).into_iter().collect::<Vec<_>>(),
+        "message": { "text": message, "markdown": super::markdown::escape_prose(&message.replace('\n', ". ")) },
+        "locations": first.map(|place| location_json(place, None, lang, sources)).into_iter().collect::<Vec<_>>(),
         "partialFingerprints": { "ascendDoctor/v1": format!("{fingerprint}:{ordinal}") },
         "properties": {
             "message": finding.message,
             "severity": finding.severity.as_str(),
             "title": finding.title,
             "cause": finding.cause,
-            "fix": finding.fix.iter().map(step).collect::<Vec<_>>(),
+            "fix": finding.fix.iter().map(step_json).collect::<Vec<_>>(),
             "rootCauseOf": consequences(finding),
             "evidence": finding.evidence,
             "text": finding_lines(finding, lang).join("\n"),
         },
     });
     let related: Vec<Value> =
-        (1..).zip(places).map(|(id, at)| location(at, Some(id), lang, sources)).collect();
+        (1..).zip(places).map(|(id, at)| location_json(at, Some(id), lang, sources)).collect();
     if !related.is_empty() {
         result["relatedLocations"] = json!(related);
     }
     result
 }
 
-fn step(step: &FixStep) -> Value {
+fn step_json(step: &FixStep) -> Value {
     let mut value = json!({ "text": step.text });
     if let Some(run) = &step.run {
         value["run"] = json!(run);
@@ -187,7 +194,7 @@ fn is_file(evidence: &Evidence, sources: bool) -> bool {
     evidence.kind == EvidenceKind::File && (sources || evidence.source.starts_with('/'))
 }
 
-fn location(evidence: &Evidence, id: Option<u32>, lang: Lang, sources: bool) -> Value {
+fn location_json(evidence: &Evidence, id: Option<u32>, lang: Lang, sources: bool) -> Value {
     let mut location = json!({ "message": { "text": show_evidence(evidence, lang) } });
     if let Some(id) = id {
         location["id"] = json!(id);
@@ -268,20 +275,20 @@ fn level(severity: Severity) -> &'static str {
 }
 
 /// What could not be examined: no result, but not silent either.
-fn notifications(report: &Report, index: &BTreeMap<&str, usize>, lang: Lang) -> Vec<Value> {
-    let verdicts = report.no_verdict.iter().map(|text| notification("error", text, lang));
+fn list_notifications(report: &Report, index: &BTreeMap<&str, usize>, lang: Lang) -> Vec<Value> {
+    let verdicts = report.no_verdict.iter().map(|text| notification_json("error", text, lang));
     let rules = report.results.iter().filter(|rule| rule.verdict == Verdict::NotChecked);
     verdicts
         .chain(rules.map(|rule| {
             let reason = rule.reason.clone().unwrap_or_default();
-            let mut value = notification("note", &reason, lang);
+            let mut value = notification_json("note", &reason, lang);
             value["associatedRule"] = json!({ "id": rule.id, "index": index.get(rule.id) });
             value
         }))
         .collect()
 }
 
-fn notification(level: &str, text: &Text, lang: Lang) -> Value {
+fn notification_json(level: &str, text: &Text, lang: Lang) -> Value {
     json!({ "level": level, "message": { "text": text.get(lang) }, "properties": { "text": text } })
 }
 

@@ -6,8 +6,8 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::Style;
 use super::line::no_verdict;
-use super::plain::{consequences, overview, sentence_of, show_evidence, summary_line};
-use super::wrap::{hanging, wrap};
+use super::plain::{consequences, labeled_sentence, show_evidence, summary_line, write_overview};
+use super::wrap::{wrap, wrap_hanging};
 use base::report::{ExitStatus, Finding, Report, RuleResult, Severity, Table, Verdict};
 use base::text::{Text, escape, escape_line};
 use data::{sentence, word};
@@ -20,11 +20,11 @@ const ROWS_SHOWN: usize = 20;
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let page = Page { style };
     if !style.quiet {
-        page.head(report, out)?;
+        page.write_head(report, out)?;
     }
     let mut open = false;
     for finding in &report.findings {
-        page.finding(finding, out)?;
+        page.write_finding(finding, out)?;
         open = page.is_short(finding);
     }
     if open {
@@ -32,23 +32,23 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
     }
     if !style.quiet {
         for table in &report.tables {
-            page.table(table, out)?;
+            page.write_table(table, out)?;
         }
-        page.patches(report, out)?;
-        page.unanswered(report, out)?;
+        page.write_patches(report, out)?;
+        page.write_unanswered(report, out)?;
         if style.verbose {
-            page.list(report, Verdict::NotApplicable, "not_applicable_list", out)?;
-            page.list(report, Verdict::Passed, "passed_list", out)?;
+            page.write_list(report, Verdict::NotApplicable, "not_applicable_list", out)?;
+            page.write_list(report, Verdict::Passed, "passed_list", out)?;
         }
         for note in &report.notes {
-            page.paragraph("", &escape_line(note.get(style.lang)), out)?;
+            page.write_paragraph("", &escape_line(note.get(style.lang)), out)?;
         }
     }
     if style.quiet && report.exit_status() == ExitStatus::NoVerdict {
         // A status that is no success is never without its reason.
         writeln!(out, "{}", escape_line(&no_verdict(report, style.lang)))?;
     }
-    page.foot(report, out)
+    page.write_foot(report, out)
 }
 
 struct Page {
@@ -56,10 +56,10 @@ struct Page {
 }
 
 impl Page {
-    fn head(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    fn write_head(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let title = format!("ascend-doctor {}", report.command);
         writeln!(out, "{} {}", self.style.paint.bold(&title), escape_line(&report.subject))?;
-        overview(report, self.style, out)?;
+        write_overview(report, self.style, out)?;
         writeln!(out)
     }
 
@@ -69,7 +69,7 @@ impl Page {
         finding.severity == Severity::Info && !self.style.verbose
     }
 
-    fn finding(&self, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+    fn write_finding(&self, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
         let Style { lang, paint, width, verbose, .. } = self.style;
         let mark = match finding.severity {
             Severity::Error => "✗",
@@ -79,7 +79,8 @@ impl Page {
         let level = word(finding.severity.as_str(), lang);
         let head = format!("{mark} {level}[{}]", finding.id);
         let title = escape_line(finding.title.get(lang)).into_owned();
-        for (number, line) in hanging(&format!("{head} {title}"), width, 4).iter().enumerate() {
+        for (number, line) in wrap_hanging(&format!("{head} {title}"), width, 4).iter().enumerate()
+        {
             match line.strip_prefix(&head) {
                 Some(rest) if number == 0 => {
                     writeln!(out, "{}{rest}", paint.severity(finding.severity, &head))?;
@@ -90,45 +91,45 @@ impl Page {
         if self.is_short(finding) {
             return Ok(());
         }
-        self.labelled("why", &escape_line(finding.cause.get(lang)), out)?;
+        self.write_labeled("why", &escape_line(finding.cause.get(lang)), out)?;
         let shown = if verbose { usize::MAX } else { EVIDENCE_SHOWN };
         for (number, evidence) in finding.evidence.iter().take(shown).enumerate() {
             let label = if number == 0 { "seen" } else { "" };
-            self.labelled(label, &show_evidence(evidence, lang), out)?;
+            self.write_labeled(label, &show_evidence(evidence, lang), out)?;
         }
         if finding.evidence.len() > shown {
             let rest = (finding.evidence.len() - shown).to_string();
-            self.labelled("", sentence("more", &[("n", rest)]).get(lang), out)?;
+            self.write_labeled("", sentence("more", &[("n", rest)]).get(lang), out)?;
         }
         for (number, step) in finding.fix.iter().enumerate() {
             let label = if number == 0 { "fix" } else { "" };
-            self.labelled(label, &escape_line(step.text.get(lang)), out)?;
+            self.write_labeled(label, &escape_line(step.text.get(lang)), out)?;
             if let Some(run) = &step.run {
                 // A command stays on one line, so that it can be pasted.
                 writeln!(out, "          {}", paint.command(&format!("$ {}", escape_line(run))))?;
             }
         }
         if !finding.consequences.is_empty() {
-            self.labelled("explains", &consequences(finding).join(", "), out)?;
+            self.write_labeled("explains", &consequences(finding).join(", "), out)?;
         }
         if verbose {
             for reference in &finding.refs {
-                self.labelled("see", &escape_line(reference), out)?;
+                self.write_labeled("see", &escape_line(reference), out)?;
             }
         }
         writeln!(out)
     }
 
     /// A label in its own column and a wrapped text beside it.
-    fn labelled(&self, label: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
+    fn write_labeled(&self, label: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
         if text.is_empty() {
             return Ok(());
         }
         let label = if label.is_empty() { String::new() } else { word(label, self.style.lang) };
-        self.beside(&label, text, out)
+        self.write_hanging(&label, text, out)
     }
 
-    fn beside(&self, label: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
+    fn write_hanging(&self, label: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
         const INDENT: usize = 4;
         const COLUMN: usize = 6;
         let label_width = label.width();
@@ -146,14 +147,14 @@ impl Page {
         Ok(())
     }
 
-    fn paragraph(&self, indent: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
+    fn write_paragraph(&self, indent: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
         for line in wrap(text, self.style.width) {
             writeln!(out, "{indent}{line}")?;
         }
         Ok(())
     }
 
-    fn table(&self, table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    fn write_table(&self, table: &Table, out: &mut dyn Write) -> io::Result<()> {
         let lang = self.style.lang;
         writeln!(out, "{}", self.style.paint.bold(table.title.get(lang)))?;
         let head = table.head.iter().map(|cell| cell.get(lang).to_owned()).collect();
@@ -162,16 +163,16 @@ impl Page {
         let rows: Vec<Vec<String>> =
             std::iter::once(head).chain(table.rows.iter().take(shown).map(cells)).collect();
         let hidden = table.rows.len().saturating_sub(shown);
-        super::page::table(&rows, self.style, out)?;
+        super::page::write_table(&rows, self.style, out)?;
         if hidden > 0 {
             let more = sentence("more", &[("n", hidden.to_string())]);
-            self.paragraph("  ", more.get(lang), out)?;
+            self.write_paragraph("  ", more.get(lang), out)?;
         }
         writeln!(out)
     }
 
     /// Diffs as they are, so that they can be copied.
-    fn patches(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    fn write_patches(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         if report.patches.is_empty() {
             return Ok(());
         }
@@ -182,19 +183,19 @@ impl Page {
         writeln!(out)
     }
 
-    fn unanswered(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    fn write_unanswered(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         if !report.no_verdict.is_empty() {
             writeln!(out, "{}", self.style.paint.bold(&word("no_verdict", self.style.lang)))?;
             for text in &report.no_verdict {
-                self.paragraph("  ", &escape_line(text.get(self.style.lang)), out)?;
+                self.write_paragraph("  ", &escape_line(text.get(self.style.lang)), out)?;
             }
             writeln!(out)?;
         }
-        self.list(report, Verdict::NotChecked, "not_checked", out)
+        self.write_list(report, Verdict::NotChecked, "not_checked", out)
     }
 
     /// The rules with this verdict: grouped by reason, or one a line with their names.
-    fn list(
+    fn write_list(
         &self,
         report: &Report,
         verdict: Verdict,
@@ -217,7 +218,7 @@ impl Page {
             }
         }
         for (text, ids) in groups {
-            let line = sentence_of(&escape_line(text.get(lang)), &ids.join(", "), lang);
+            let line = labeled_sentence(&escape_line(text.get(lang)), &ids.join(", "), lang);
             for (number, part) in wrap(&line, self.style.width.saturating_sub(4)).iter().enumerate()
             {
                 writeln!(out, "{}{part}", if number == 0 { "  " } else { "    " })?;
@@ -226,9 +227,13 @@ impl Page {
         writeln!(out)
     }
 
-    fn foot(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    fn write_foot(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let lang = self.style.lang;
-        self.paragraph("", &summary_line(report.summary(), !report.results.is_empty(), lang), out)?;
+        self.write_paragraph(
+            "",
+            &summary_line(report.summary(), !report.results.is_empty(), lang),
+            out,
+        )?;
         if self.style.quiet {
             return Ok(());
         }
@@ -236,12 +241,12 @@ impl Page {
             let key = if self.style.verbose { "next_explain" } else { "next_explain_or_verbose" };
             let command = report.invocation.to_owned();
             let hint = sentence(key, &[("id", first.id.clone()), ("command", command)]);
-            self.paragraph("", hint.get(lang), out)?;
+            self.write_paragraph("", hint.get(lang), out)?;
         }
         if self.style.verbose {
             for (what, value) in &report.provenance {
                 let line = format!("{what} {value}");
-                self.beside(&word("data_used", lang), &escape_line(&line), out)?;
+                self.write_hanging(&word("data_used", lang), &escape_line(&line), out)?;
             }
         }
         Ok(())

@@ -12,7 +12,7 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
 }
 
 /// As [`wrap`], for a text whose lines after the first one will be indented by `indent` columns.
-pub(super) fn hanging(text: &str, width: usize, indent: usize) -> Vec<String> {
+pub(super) fn wrap_hanging(text: &str, width: usize, indent: usize) -> Vec<String> {
     let lines = wrap(text, width);
     let [first, _, ..] = lines.as_slice() else { return lines };
     let Some(rest) = text.trim_start().strip_prefix(first.as_str()) else { return lines };
@@ -23,7 +23,7 @@ pub(super) fn hanging(text: &str, width: usize, indent: usize) -> Vec<String> {
 fn wrap_line(line: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut current = String::new();
-    for piece in pieces(line) {
+    for piece in split_pieces(line) {
         let used = current.width();
         if used > 0 && used + piece.trim_end().width() > width {
             lines.push(std::mem::take(&mut current).trim_end().to_owned());
@@ -38,7 +38,7 @@ fn wrap_line(line: &str, width: usize) -> Vec<String> {
 
 /// Units that must not be broken: a run of narrow characters with the blanks after it, or one
 /// wide character with the opening punctuation before and the closing punctuation after it.
-fn pieces(line: &str) -> Vec<&str> {
+fn split_pieces(line: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut start = 0;
     let mut previous: Option<char> = None;
@@ -72,8 +72,8 @@ mod tests {
 
     #[test]
     fn indented_lines_are_shorter() {
-        assert_eq!(hanging("aaaa bbbb cccc dd", 10, 4), ["aaaa bbbb", "cccc", "dd"]);
-        assert_eq!(hanging("aaaa", 10, 4), ["aaaa"]);
+        assert_eq!(wrap_hanging("aaaa bbbb cccc dd", 10, 4), ["aaaa bbbb", "cccc", "dd"]);
+        assert_eq!(wrap_hanging("aaaa", 10, 4), ["aaaa"]);
     }
 
     #[test]

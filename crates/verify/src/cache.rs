@@ -32,7 +32,7 @@ const PARTS: [&str; 3] = [
 ];
 
 /// The directory for compiled kernels: below `XDG_CACHE_HOME`, or `.cache` in the home directory.
-pub fn place(xdg: Option<&str>, home: Option<&str>) -> Option<String> {
+pub fn cache_dir(xdg: Option<&str>, home: Option<&str>) -> Option<String> {
     let absolute = |path: &&str| path.starts_with('/');
     let base = match xdg.filter(absolute) {
         Some(xdg) => xdg.trim_end_matches('/').to_owned(),
@@ -43,17 +43,17 @@ pub fn place(xdg: Option<&str>, home: Option<&str>) -> Option<String> {
 
 /// The name of the file for what depends on `parts`, and on the compiler that this process has
 /// loaded.
-pub fn key(parts: &[&str]) -> String {
+pub fn cache_key(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
-    for part in parts.iter().copied().map(str::to_owned).chain(compiler()) {
+    for part in parts.iter().copied().map(str::to_owned).chain(list_compiler_files()) {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part.as_bytes());
     }
-    hex(&hash.finalize())
+    encode_hex(&hash.finalize())
 }
 
 /// The files of the compiler: path, size, time of change.
-fn compiler() -> Vec<String> {
+fn list_compiler_files() -> Vec<String> {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let loaded = maps.lines().find_map(|line| {
         line.find('/').map(|at| &line[at..]).filter(|path| path.ends_with(COMPILER))
@@ -75,7 +75,7 @@ fn compiler() -> Vec<String> {
 
 /// A kernel that was kept, if there is one and it is whole.
 pub fn read(dir: &Path, key: &str) -> Option<Vec<u8>> {
-    ours(dir).ok()?;
+    check_owner(dir).ok()?;
     let file = File::open(dir.join(key)).ok()?;
     let mut bytes = Vec::new();
     let limit = MAGIC.len() + HASH + MAX_BINARY + 1;
@@ -89,7 +89,7 @@ pub fn read(dir: &Path, key: &str) -> Option<Vec<u8>> {
 /// Keeps a kernel. A reader sees all of it or nothing.
 pub fn write(dir: &Path, key: &str, binary: &[u8]) -> std::io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-    ours(dir)?;
+    check_owner(dir)?;
     let unfinished = dir.join(format!("{key}.{}", std::process::id()));
     let write = || {
         let mut file =
@@ -113,7 +113,7 @@ pub fn remove(dir: &Path, key: &str) {
 }
 
 /// Whether the directory is this user's alone: what lies in it is run.
-fn ours(dir: &Path) -> std::io::Result<()> {
+fn check_owner(dir: &Path) -> std::io::Result<()> {
     let seen = std::fs::symlink_metadata(dir)?;
     let own = seen.is_dir()
         && seen.uid() == rustix::process::geteuid().as_raw()
@@ -123,7 +123,7 @@ fn ours(dir: &Path) -> std::io::Result<()> {
 }
 
 /// Hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
+pub fn encode_hex(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
@@ -138,8 +138,8 @@ mod tests {
     fn a_kernel_is_kept_whole_or_not_at_all() {
         let dir = tempfile::Builder::new().prefix("kernels-").tempdir().unwrap();
         let place = dir.path().join("a/b");
-        let name = key(&["source", "dav-2201"]);
-        assert_ne!(name, key(&["sourced", "av-2201"]));
+        let name = cache_key(&["source", "dav-2201"]);
+        assert_ne!(name, cache_key(&["sourced", "av-2201"]));
         assert_eq!(read(&place, &name), None);
         write(&place, &name, b"binary").unwrap();
         assert_eq!(read(&place, &name).as_deref(), Some(&b"binary"[..]));
@@ -166,10 +166,10 @@ mod tests {
     #[test]
     fn the_place_is_that_of_the_user() {
         let own = "/home/u/.cache/ascend-doctor/kernels";
-        assert_eq!(place(None, Some("/home/u/")).as_deref(), Some(own));
-        assert_eq!(place(Some("x"), Some("/home/u")).as_deref(), Some(own));
-        assert_eq!(place(Some("/c"), None).as_deref(), Some("/c/ascend-doctor/kernels"));
-        assert_eq!(place(None, Some("")), None);
-        assert_eq!(place(None, None), None);
+        assert_eq!(cache_dir(None, Some("/home/u/")).as_deref(), Some(own));
+        assert_eq!(cache_dir(Some("x"), Some("/home/u")).as_deref(), Some(own));
+        assert_eq!(cache_dir(Some("/c"), None).as_deref(), Some("/c/ascend-doctor/kernels"));
+        assert_eq!(cache_dir(None, Some("")), None);
+        assert_eq!(cache_dir(None, None), None);
     }
 }

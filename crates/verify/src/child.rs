@@ -14,12 +14,13 @@ use std::time::Duration;
 use acl_abi::Group;
 
 use super::parent::SUBCOMMAND;
-use super::protocol::chatter::marker;
-use super::protocol::{Event, Fault, Order, Rung, Task};
-use super::rung::{
-    Ended, Measured, Probe, Stopped, compute, kernel, memory, passed, peers, rank, speeds, stress,
+use super::protocol::vendor_output::make_marker;
+use super::protocol::{Event, Fault, Order, Stage, Task};
+use super::stage::{
+    Measurements, Probe, StageAborted, StepResult, measure_speeds, passed, run_compute, run_kernel,
+    run_memory, run_peers, run_rank, run_stress,
 };
-use super::vendor::{Vendor, leave, print_at_once};
+use super::vendor::{Vendor, disable_buffering, exit_process};
 
 /// Where events go.
 #[derive(Debug, Clone)]
@@ -27,12 +28,12 @@ pub struct Reporter(Rc<RefCell<File>>);
 
 impl Reporter {
     /// Writes an event. Without a reader there is nobody to work for: the process ends.
-    pub fn say(&self, event: &Event) {
-        let Ok(mut line) = serde_json::to_vec(event) else { leave(2) };
+    pub fn write_event(&self, event: &Event) {
+        let Ok(mut line) = serde_json::to_vec(event) else { exit_process(2) };
         line.push(b'\n');
         // One write: a line is whole or not there.
         if self.0.borrow_mut().write_all(&line).is_err() {
-            leave(2);
+            exit_process(2);
         }
     }
 }
@@ -41,7 +42,7 @@ impl Reporter {
 pub const ORDER: &str = "ASCEND_DOCTOR_ORDER";
 
 /// The order, if this process was started as the other side of `verify`.
-pub fn requested() -> Option<String> {
+pub fn read_order() -> Option<String> {
     let mut arguments = std::env::args_os().skip(1);
     let own = arguments.next()? == SUBCOMMAND;
     let order = arguments.next().filter(|_| own)?.into_string().ok()?;
@@ -57,10 +58,10 @@ pub fn run(order: &str) -> anyhow::Result<std::convert::Infallible> {
     let (pipe, mouth) = prepare(order.parent)?;
     let reporter = Reporter(Rc::new(RefCell::new(pipe)));
     // What went wrong was said where it happened.
-    if work(&order, &reporter, mouth).is_ok() {
-        reporter.say(&Event::Done);
+    if run_order(&order, &reporter, mouth).is_ok() {
+        reporter.write_event(&Event::Done);
     }
-    leave(0)
+    exit_process(0)
 }
 
 /// Takes the pipe of reports and that of standard output and error, and sees to it that nothing
@@ -73,7 +74,7 @@ fn prepare(parent: u32) -> anyhow::Result<(File, File)> {
     rustix::stdio::dup2_stdin(&null)?;
     // Whatever becomes of standard output, this stays what it is now.
     let mouth = rustix::io::fcntl_dupfd_cloexec(std::io::stdout(), 3)?;
-    print_at_once();
+    disable_buffering();
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     let alive = rustix::process::getppid().map(rustix::process::Pid::as_raw_nonzero);
     anyhow::ensure!(
@@ -86,99 +87,102 @@ fn prepare(parent: u32) -> anyhow::Result<(File, File)> {
     Ok((pipe.into(), mouth.into()))
 }
 
-fn work(order: &Order, reporter: &Reporter, mut mouth: File) -> Result<(), Stopped> {
+fn run_order(order: &Order, reporter: &Reporter, mut mouth: File) -> Result<(), StageAborted> {
     let voice = reporter.clone();
     let mut vendor = Vendor::new(move |function| {
         // What is printed from here on is this function's.
-        let _ = mouth.write_all(&marker(function));
-        voice.say(&Event::Call { function: function.to_owned() });
+        let _ = mouth.write_all(&make_marker(function));
+        voice.write_event(&Event::Call { function: function.to_owned() });
     });
     let mut groups = vec![Group::Acl];
     match order.task {
-        Task::Ladder if order.rungs.contains(&Rung::Compute) => {
+        Task::Ladder if order.stages.contains(&Stage::Compute) => {
             groups.extend([Group::Nnopbase, Group::Math, Group::Nn]);
         }
         Task::Stress { .. } => groups.extend([Group::Nnopbase, Group::Nn]),
         Task::Ladder | Task::Peers { .. } | Task::Rank { .. } => {}
     }
-    reporter.stage(Rung::Load, "load", || {
+    reporter.run_step(Stage::Load, "load", || {
         groups.into_iter().try_for_each(|group| vendor.load(group, order.allow_simulated))?;
         Ok(passed())
     })?;
-    reporter.say(&Event::Loaded { libraries: vendor.loaded.clone(), simulated: vendor.simulated });
+    reporter.write_event(&Event::Loaded {
+        libraries: vendor.loaded.clone(),
+        simulated: vendor.simulated,
+    });
     match (&order.task, order.device) {
-        (Task::Ladder, _) if order.rungs.iter().all(|rung| *rung == Rung::Load) => Ok(()),
-        (Task::Ladder, None) => count(&vendor, reporter),
-        (Task::Ladder, Some(device)) => device_rungs(device, &mut vendor, order, reporter),
-        (Task::Peers { devices }, _) => peers(&vendor, reporter, devices),
+        (Task::Ladder, _) if order.stages.iter().all(|stage| *stage == Stage::Load) => Ok(()),
+        (Task::Ladder, None) => count_devices(&vendor, reporter),
+        (Task::Ladder, Some(device)) => run_device_stages(device, &mut vendor, order, reporter),
+        (Task::Peers { devices }, _) => run_peers(&vendor, reporter, devices),
         (Task::Rank { rank: own, ranks, root }, _) => {
-            let sums = optional(&mut vendor, Group::Hccl, order, reporter)?;
+            let sums = load_optional(&mut vendor, Group::Hccl, order, reporter)?;
             if !sums {
                 return Ok(());
             }
-            rank(&vendor, reporter, order, [*own, *ranks], root.as_deref())
+            run_rank(&vendor, reporter, order, [*own, *ranks], root.as_deref())
         }
         (Task::Stress { milliseconds }, _) => {
-            stress(&vendor, reporter, order, Duration::from_millis(*milliseconds))
+            run_stress(&vendor, reporter, order, Duration::from_millis(*milliseconds))
         }
     }
 }
 
 /// Counts the devices.
-fn count(vendor: &Vendor, reporter: &Reporter) -> Result<(), Stopped> {
-    reporter.stage(Rung::Runtime, "start", || {
+fn count_devices(vendor: &Vendor, reporter: &Reporter) -> Result<(), StageAborted> {
+    reporter.run_step(Stage::Runtime, "start", || {
         vendor.init()?;
-        reporter.say(&Event::Interface { version: vendor.version()? });
+        reporter.write_event(&Event::Interface { version: vendor.version()? });
         if let Some(version) = vendor.cann_version()? {
-            reporter.say(&Event::Cann { version });
+            reporter.write_event(&Event::Cann { version });
         }
-        let count = vendor.devices()?;
-        reporter.say(&Event::Devices { count });
+        let count = vendor.count_devices()?;
+        reporter.write_event(&Event::Devices { count });
         if count == 0 { Err(Fault::NoDevice) } else { Ok(passed()) }
     })?;
-    reporter.stage(Rung::Runtime, "end", || vendor.finalize().map(|()| passed()))
+    reporter.run_step(Stage::Runtime, "end", || vendor.finalize().map(|()| passed()))
 }
 
-/// Climbs the ladder on one device.
-fn device_rungs(
+/// Runs the stages on one device.
+fn run_device_stages(
     device: i32,
     vendor: &mut Vendor,
     order: &Order,
     reporter: &Reporter,
-) -> Result<(), Stopped> {
+) -> Result<(), StageAborted> {
     let mut opened = None;
-    reporter.stage(Rung::Runtime, "open", || {
+    reporter.run_step(Stage::Runtime, "open", || {
         vendor.init()?;
         vendor.set_device(device)?;
         let soc = vendor.soc()?.unwrap_or_default();
-        reporter.say(&Event::Soc { name: soc.clone() });
-        vendor.memory()?;
+        reporter.write_event(&Event::Soc { name: soc.clone() });
+        vendor.memory_info()?;
         opened = Some((vendor.create_stream()?, soc));
         Ok(passed())
     })?;
-    let Some((stream, soc)) = opened else { return Err(Stopped) };
+    let Some((stream, soc)) = opened else { return Err(StageAborted) };
     let probe = Probe { vendor: &*vendor, reporter, order, stream, soc };
-    reporter.stage(Rung::Runtime, "stream and events", || {
-        let device_ms = Some(probe.timed(|| Ok(()))?);
-        Ok(Ended::Passed(Measured { device_ms, ..Measured::default() }))
+    reporter.run_step(Stage::Runtime, "stream and events", || {
+        let device_ms = Some(probe.measure_time(|| Ok(()))?);
+        Ok(StepResult::Passed(Measurements { device_ms, ..Measurements::default() }))
     })?;
-    if order.rungs.contains(&Rung::Memory) {
-        memory(&probe)?;
+    if order.stages.contains(&Stage::Memory) {
+        run_memory(&probe)?;
         if order.speed {
-            speeds(&probe)?;
+            measure_speeds(&probe)?;
         }
     }
-    if order.rungs.contains(&Rung::Compute) {
-        compute(&probe)?;
+    if order.stages.contains(&Stage::Compute) {
+        run_compute(&probe)?;
     }
     let Probe { soc, .. } = probe;
-    if order.rungs.contains(&Rung::Kernel) {
-        let compiles = optional(vendor, Group::Rtc, order, reporter)?;
+    if order.stages.contains(&Stage::Kernel) {
+        let compiles = load_optional(vendor, Group::Rtc, order, reporter)?;
         if compiles {
-            kernel(&Probe { vendor: &*vendor, reporter, order, stream, soc })?;
+            run_kernel(&Probe { vendor: &*vendor, reporter, order, stream, soc })?;
         }
     }
-    reporter.stage(Rung::Runtime, "close", || {
+    reporter.run_step(Stage::Runtime, "close", || {
         vendor.destroy_stream(stream)?;
         vendor.reset_device(device)?;
         vendor.finalize()?;
@@ -188,18 +192,18 @@ fn device_rungs(
 
 /// Loads a library that not all installations have: that it is not there is no fault. Whether
 /// it is.
-fn optional(
+fn load_optional(
     vendor: &mut Vendor,
     group: Group,
     order: &Order,
     reporter: &Reporter,
-) -> Result<bool, Stopped> {
+) -> Result<bool, StageAborted> {
     let mut there = true;
-    reporter.stage(Rung::Load, group.libraries()[0], || {
+    reporter.run_step(Stage::Load, group.libraries()[0], || {
         match vendor.load(group, order.allow_simulated) {
             Err(Fault::NoLibrary { tried }) => {
                 there = false;
-                Ok(Ended::NotSupported(tried.join(", ")))
+                Ok(StepResult::NotSupported(tried.join(", ")))
             }
             loaded => loaded.map(|()| passed()),
         }

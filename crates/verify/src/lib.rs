@@ -1,18 +1,18 @@
-//! `verify`: runs the vendor's libraries in child processes and reports which stage fails.
+//! `verify`: runs the vendor's libraries in child processes and reports which step fails.
 //!
 //! Must not touch: the collectors, the terminal, the network. Only [`vendor`] is `unsafe`, and it
 //! runs in child processes only.
 //!
 //! ```text
 //! parent: order -> child process -> events -> run -> judge -> findings
-//! child:  order -> vendor (dlopen) -> rungs -> events
+//! child:  order -> vendor (dlopen) -> stages -> events
 //! ```
 //!
 //! - [`protocol`] is what goes between the two: an order down, lines of JSON up.
 //! - [`parent`] starts, watches and ends one child; [`run`] decides which children there are.
 //! - [`child`] is the other side. It alone touches [`vendor`], the only module with `unsafe`, so
 //!   that no library of the vendor is ever mapped into the doctor itself.
-//! - [`rung`] holds what is tried on a device, [`probe_numbers`] what right numbers are,
+//! - [`stage`] holds what is tried on a device, [`probe_numbers`] what right numbers are,
 //!   [`cache`] what was compiled for it.
 //! - [`judge`] turns a run into findings.
 //!
@@ -46,6 +46,6 @@ pub mod parent;
 pub mod plog;
 pub mod protocol;
 pub mod run;
-pub mod rung;
 pub mod soc;
+pub mod stage;
 pub mod vendor;

@@ -60,10 +60,10 @@ pub fn last_errors(dir: &Path) -> Option<LogTail> {
     let logs = files.into_iter().filter_map(Result::ok).filter(|entry| {
         entry.file_type().is_file() && entry.path().extension().is_some_and(|ext| ext == "log")
     });
-    logs.take(MAX_FILES).filter_map(|entry| errors_of(entry.path())).last()
+    logs.take(MAX_FILES).filter_map(|entry| read_errors(entry.path())).last()
 }
 
-fn errors_of(path: &Path) -> Option<LogTail> {
+fn read_errors(path: &Path) -> Option<LogTail> {
     let mut file = std::fs::File::open(path).ok()?;
     let size = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(size.saturating_sub(TAIL))).ok()?;

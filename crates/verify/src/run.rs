@@ -7,16 +7,16 @@ use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::parent::{End, Ran, orphans, supervise};
-use super::protocol::{Dtype, Event, Level, Order, Rung, Task};
+use super::parent::{ChildEnd, ChildResult, orphans, supervise};
+use super::protocol::{Dtype, Event, Level, Order, Stage, Task};
 
 /// What to try.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct RunOptions {
     /// These devices; all of them if empty.
     pub devices: Vec<i32>,
-    /// These rungs.
-    pub rungs: Vec<Rung>,
+    /// These stages.
+    pub stages: Vec<Stage>,
     /// With these element types.
     pub dtypes: Vec<Dtype>,
     /// How much.
@@ -43,25 +43,25 @@ pub struct Wanted {
 
 /// What came of it.
 #[derive(Debug)]
-pub struct Done {
+pub struct RunResult {
     /// The child that loaded the libraries and counted the devices.
-    pub first: Ran,
+    pub first: ChildResult,
     /// How many devices there are, where that became known.
     pub count: Option<u32>,
     /// The children of the devices, in the order of the devices.
-    pub devices: Vec<Ran>,
+    pub devices: Vec<ChildResult>,
     /// Devices that were asked for and are not there.
     pub unknown: Vec<i32>,
     /// The child that copied between devices.
-    pub peers: Option<Ran>,
+    pub peers: Option<ChildResult>,
     /// The children that summed, in the order of the ranks.
-    pub ranks: Vec<Ran>,
+    pub ranks: Vec<ChildResult>,
     /// The children under load, in the order of the devices.
-    pub loads: Vec<Ran>,
+    pub loads: Vec<ChildResult>,
     /// Whether others used the devices before anything was tried on them.
-    pub in_use: Use,
+    pub in_use: DeviceUse,
     /// Why there was no load although it was wanted: others use the devices, or nobody can tell.
-    pub no_load: Use,
+    pub no_load: DeviceUse,
     /// Processes that the vendor's code left behind, and that were ended.
     pub left: Vec<String>,
     /// Processes that stay whatever is done.
@@ -70,7 +70,7 @@ pub struct Done {
 
 /// Whether others use the devices.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Use {
+pub enum DeviceUse {
     /// It was of no interest.
     #[default]
     NotAsked,
@@ -82,16 +82,16 @@ pub enum Use {
     Unknown(String),
 }
 
-impl Use {
+impl DeviceUse {
     /// Whether somebody certainly does.
     pub fn is_used(&self) -> bool {
         matches!(self, Self::Used(_))
     }
 }
 
-impl Done {
+impl RunResult {
     /// Nothing yet but what the first child did.
-    pub fn of(first: Ran) -> Self {
+    pub fn of(first: ChildResult) -> Self {
         Self {
             first,
             count: None,
@@ -100,15 +100,15 @@ impl Done {
             peers: None,
             ranks: Vec::new(),
             loads: Vec::new(),
-            in_use: Use::NotAsked,
-            no_load: Use::NotAsked,
+            in_use: DeviceUse::NotAsked,
+            no_load: DeviceUse::NotAsked,
             left: Vec::new(),
             stay: Vec::new(),
         }
     }
 
     /// All children, in the order in which they were started.
-    pub fn all(&self) -> impl Iterator<Item = &Ran> {
+    pub fn children(&self) -> impl Iterator<Item = &ChildResult> {
         std::iter::once(&self.first)
             .chain(&self.devices)
             .chain(&self.peers)
@@ -117,29 +117,29 @@ impl Done {
     }
 
     /// Ends what the vendor's code left behind. No child of ours runs now but those that stay.
-    fn bury(&mut self) {
-        let stuck = self.all().filter_map(|ran| match &ran.end {
-            End::Stuck(stuck) => Some(stuck.pid),
+    fn end_orphans(&mut self) {
+        let stuck = self.children().filter_map(|ran| match &ran.end {
+            ChildEnd::Stuck(stuck) => Some(stuck.pid),
             _ => None,
         });
         let mut known: Vec<u32> = stuck.chain(self.stay.iter().copied()).collect();
-        let named = orphans::end(&mut known);
+        let named = orphans::end_orphans(&mut known);
         self.left.extend(named);
         self.stay = known;
     }
 
     /// The devices of which nothing is wrong so far.
-    fn sound(&self) -> Vec<i32> {
+    fn healthy_devices(&self) -> Vec<i32> {
         let sound = self.devices.iter().filter(|ran| ran.is_whole());
         sound.filter_map(|ran| ran.device).collect()
     }
 }
 
 /// Hears the events of all children as they come, with the device.
-pub type Listener<'a> = &'a (dyn Fn(Option<i32>, &Event) + Sync);
+pub type EventListener<'a> = &'a (dyn Fn(Option<i32>, &Event) + Sync);
 
 /// Tells who uses the devices, within this time.
-pub type Look<'a> = &'a (dyn Fn(Duration) -> Use + Sync);
+pub type DeviceUseQuery<'a> = &'a (dyn Fn(Duration) -> DeviceUse + Sync);
 
 /// How long it may take to tell who uses the devices, before anything is tried: it goes on
 /// beside the first child, and what it tells is good to know and no more.
@@ -148,16 +148,16 @@ const GLANCE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_secs(20);
 
 /// Runs everything. `look` is asked before a device is opened, and again before a load.
-pub fn run(wanted: &Wanted, listen: Listener<'_>, look: Look<'_>) -> Done {
+pub fn run(wanted: &RunOptions, listen: EventListener<'_>, look: DeviceUseQuery<'_>) -> RunResult {
     orphans::adopt();
-    let touches = wanted.rungs.iter().any(|rung| *rung > Rung::Load);
+    let touches = wanted.stages.iter().any(|stage| *stage > Stage::Load);
     let (first, in_use) = std::thread::scope(|scope| {
-        let glance = scope.spawn(move || if touches { look(GLANCE) } else { Use::NotAsked });
-        let first = one(wanted, &order(wanted, Task::Ladder, None), listen);
+        let glance = scope.spawn(move || if touches { look(GLANCE) } else { DeviceUse::NotAsked });
+        let first = run_child(wanted, &build_order(wanted, Task::Ladder, None), listen);
         (first, glance.join().unwrap_or_default())
     });
-    let mut done = Done { in_use, ..Done::of(first) };
-    done.bury();
+    let mut done = RunResult { in_use, ..RunResult::of(first) };
+    done.end_orphans();
     done.count = done.first.events.iter().find_map(|event| match event {
         Event::Devices { count } => Some(*count),
         _ => None,
@@ -171,27 +171,29 @@ pub fn run(wanted: &Wanted, listen: Listener<'_>, look: Look<'_>) -> Done {
         devices = (0..i32::try_from(count).unwrap_or(i32::MAX)).collect();
     }
     (devices, done.unknown) = devices.into_iter().partition(there);
-    let ladder = |device: &i32| order(wanted, Task::Ladder, Some(*device));
-    done.devices = together(wanted, devices.iter().map(ladder).collect(), listen);
-    done.bury();
-    let sound = done.sound();
-    if wanted.rungs.contains(&Rung::Fabric) && sound.len() > 1 {
+    let ladder = |device: &i32| build_order(wanted, Task::Ladder, Some(*device));
+    done.devices = run_children(wanted, devices.iter().map(ladder).collect(), listen);
+    done.end_orphans();
+    let sound = done.healthy_devices();
+    if wanted.stages.contains(&Stage::Fabric) && sound.len() > 1 {
         let task = Task::Peers { devices: sound.clone() };
-        let peers = done.peers.insert(one(wanted, &order(wanted, task, None), listen));
+        let peers = done.peers.insert(run_child(wanted, &build_order(wanted, task, None), listen));
         if wanted.sums && peers.is_whole() {
-            done.ranks = ranks(wanted, &sound, listen);
+            done.ranks = run_ranks(wanted, &sound, listen);
         }
-        done.bury();
+        done.end_orphans();
     }
-    if wanted.rungs.contains(&Rung::Stress) && !sound.is_empty() {
+    if wanted.stages.contains(&Stage::Stress) && !sound.is_empty() {
         let seen = look(LOOK);
-        if seen == Use::Idle {
+        if seen == DeviceUse::Idle {
             let milliseconds = u64::try_from(wanted.load.as_millis()).unwrap_or(u64::MAX);
             let task = Task::Stress { milliseconds };
-            let orders =
-                sound.iter().map(|device| order(wanted, task.clone(), Some(*device))).collect();
-            done.loads = together(wanted, orders, listen);
-            done.bury();
+            let orders = sound
+                .iter()
+                .map(|device| build_order(wanted, task.clone(), Some(*device)))
+                .collect();
+            done.loads = run_children(wanted, orders, listen);
+            done.end_orphans();
         } else {
             done.no_load = seen;
         }
@@ -199,15 +201,15 @@ pub fn run(wanted: &Wanted, listen: Listener<'_>, look: Look<'_>) -> Done {
     done
 }
 
-impl Ran {
+impl ChildResult {
     /// Whether it did everything, and all of it was right.
     pub fn is_whole(&self) -> bool {
-        matches!(self.end, End::Reported | End::CrashedAtEnd(_) | End::SilentAtEnd)
+        matches!(self.end, ChildEnd::Reported | ChildEnd::CrashedAtEnd(_) | ChildEnd::SilentAtEnd)
             && self.events.contains(&Event::Done)
     }
 }
 
-fn order(wanted: &Wanted, task: Task, device: Option<i32>) -> Order {
+fn build_order(wanted: &RunOptions, task: Task, device: Option<i32>) -> Order {
     let silence = match task {
         Task::Rank { .. } => wanted.patience,
         _ => wanted.silence,
@@ -216,7 +218,7 @@ fn order(wanted: &Wanted, task: Task, device: Option<i32>) -> Order {
         task,
         device,
         cache: wanted.cache.clone(),
-        rungs: wanted.rungs.clone(),
+        stages: wanted.stages.clone(),
         dtypes: wanted.dtypes.clone(),
         level: wanted.level,
         speed: wanted.speed,
@@ -226,27 +228,31 @@ fn order(wanted: &Wanted, task: Task, device: Option<i32>) -> Order {
     }
 }
 
-fn one(wanted: &Wanted, order: &Order, listen: Listener<'_>) -> Ran {
+fn run_child(wanted: &RunOptions, order: &Order, listen: EventListener<'_>) -> ChildResult {
     let logs = wanted.logs.as_deref().map(|logs| log_dir(logs, &order.name()));
     supervise(order, logs.as_deref(), &wanted.env, &mut |event| listen(order.device, event))
 }
 
 /// Runs children at the same time; what came of them, in the order of `orders`.
-fn together(wanted: &Wanted, orders: Vec<Order>, listen: Listener<'_>) -> Vec<Ran> {
+fn run_children(
+    wanted: &RunOptions,
+    orders: Vec<Order>,
+    listen: EventListener<'_>,
+) -> Vec<ChildResult> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = orders
             .into_iter()
-            .map(|order| scope.spawn(move || one(wanted, &order, listen)))
+            .map(|order| scope.spawn(move || run_child(wanted, &order, listen)))
             .collect();
         threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
     })
 }
 
 /// Runs a rank on each device. The first one makes the root information, which starts the others.
-fn ranks(wanted: &Wanted, devices: &[i32], listen: Listener<'_>) -> Vec<Ran> {
+fn run_ranks(wanted: &RunOptions, devices: &[i32], listen: EventListener<'_>) -> Vec<ChildResult> {
     let count = u32::try_from(devices.len()).unwrap_or(u32::MAX);
     let rank = |rank: u32, device: i32, root: Option<String>| {
-        order(wanted, Task::Rank { rank, ranks: count, root }, Some(device))
+        build_order(wanted, Task::Rank { rank, ranks: count, root }, Some(device))
     };
     let (sender, root) = channel();
     let sender = Mutex::new(Some(sender));
@@ -264,14 +270,14 @@ fn ranks(wanted: &Wanted, devices: &[i32], listen: Listener<'_>) -> Vec<Ran> {
         let (hear, sender) = (&hear, &sender);
         let first = rank(0, devices[0], None);
         let first = scope.spawn(move || {
-            let ran = one(wanted, &first, hear);
+            let ran = run_child(wanted, &first, hear);
             // Without root information nobody else has to be started.
             sender.lock().unwrap_or_else(PoisonError::into_inner).take();
             ran
         });
         let others = root.recv().map(|root| {
             let orders = (1..).zip(&devices[1..]);
-            together(
+            run_children(
                 wanted,
                 orders.map(|(number, device)| rank(number, *device, Some(root.clone()))).collect(),
                 listen,

@@ -16,7 +16,7 @@ pub fn compiler_arch(chip: Option<ChipFamily>) -> Option<&'static str> {
 }
 
 /// Whether `aclnnAdd` is there: not on 310P and 310B. `None` if nobody knows.
-pub fn adds(chip: Option<ChipFamily>, dtype: Dtype) -> Option<bool> {
+pub fn supports_add(chip: Option<ChipFamily>, dtype: Dtype) -> Option<bool> {
     match chip? {
         ChipFamily::A310P | ChipFamily::A310B => Some(false),
         ChipFamily::A910 => Some(dtype != Dtype::Bf16),
@@ -28,7 +28,7 @@ pub fn adds(chip: Option<ChipFamily>, dtype: Dtype) -> Option<bool> {
 
 /// Whether `aclnnMatmul` is there, with the type kept: not on 310B, single precision on none
 /// but the later chips, integers on none. `None` if nobody knows.
-pub fn multiplies(chip: Option<ChipFamily>, dtype: Dtype) -> Option<bool> {
+pub fn supports_matmul(chip: Option<ChipFamily>, dtype: Dtype) -> Option<bool> {
     if dtype == Dtype::Int32 {
         return Some(false);
     }
@@ -47,18 +47,18 @@ mod tests {
     #[test]
     fn inference_chips_do_not_add() {
         let inference = ChipFamily::from_soc("Ascend310P3");
-        assert_eq!(adds(inference, Dtype::Fp16), Some(false));
-        assert_eq!(multiplies(inference, Dtype::Fp16), Some(true));
-        assert_eq!(multiplies(inference, Dtype::Bf16), Some(false));
+        assert_eq!(supports_add(inference, Dtype::Fp16), Some(false));
+        assert_eq!(supports_matmul(inference, Dtype::Fp16), Some(true));
+        assert_eq!(supports_matmul(inference, Dtype::Bf16), Some(false));
     }
 
     #[test]
     fn plain_910b_is_a_chip_of_the_first_generation() {
         let first = ChipFamily::from_soc("Ascend910B");
-        assert_eq!(adds(first, Dtype::Bf16), Some(false));
+        assert_eq!(supports_add(first, Dtype::Bf16), Some(false));
         assert_eq!(compiler_arch(first), None);
         let second = ChipFamily::from_soc("Ascend910B4-1");
-        assert_eq!(adds(second, Dtype::Bf16), Some(true));
+        assert_eq!(supports_add(second, Dtype::Bf16), Some(true));
         assert_eq!(compiler_arch(second), Some("dav-2201"));
     }
 
@@ -66,9 +66,9 @@ mod tests {
     fn of_a_chip_that_nobody_knows_only_the_certain_is_said() {
         for soc in ["Ascend1234", "Ascend910", ""] {
             let chip = ChipFamily::from_soc(soc);
-            assert_eq!(adds(chip, Dtype::Bf16), None, "{soc}");
-            assert_eq!(multiplies(chip, Dtype::Fp32), None, "{soc}");
-            assert_eq!(multiplies(chip, Dtype::Int32), Some(false), "{soc}");
+            assert_eq!(supports_add(chip, Dtype::Bf16), None, "{soc}");
+            assert_eq!(supports_matmul(chip, Dtype::Fp32), None, "{soc}");
+            assert_eq!(supports_matmul(chip, Dtype::Int32), Some(false), "{soc}");
             assert_eq!(compiler_arch(chip), None, "{soc}");
         }
     }

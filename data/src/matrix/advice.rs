@@ -11,7 +11,7 @@ use base::text::Text;
 use base::version::{CannVersion, DottedVersion, InnerVersion};
 
 /// How good a pair is; the order is that of preference.
-fn rank(support: &Support) -> Option<u8> {
+fn rank_support(support: &Support) -> Option<u8> {
     match support {
         Support::Recommended { .. } => Some(3),
         Support::Compatible { basis: Basis::Release, .. } => Some(2),
@@ -23,7 +23,7 @@ fn rank(support: &Support) -> Option<u8> {
 impl Matrix {
     /// Whether the pair is recommended or known to fit.
     pub fn accepts(&self, version: &Version, cann: &CannVersion) -> bool {
-        rank(&self.torch_npu_with_cann(version, cann)).is_some()
+        rank_support(&self.torch_npu_with_cann(version, cann)).is_some()
     }
 
     /// Versions of torch_npu for `torch` that a user can install, newest first: final ones of a
@@ -58,7 +58,9 @@ impl Matrix {
     ) -> Option<&TorchNpu> {
         let mut best: Option<(u8, &TorchNpu)> = None;
         for row in self.installable(torch, arch, python) {
-            let Some(rank) = rank(&self.torch_npu_with_cann(&row.version, cann)) else { continue };
+            let Some(rank) = rank_support(&self.torch_npu_with_cann(&row.version, cann)) else {
+                continue;
+            };
             if best.is_none_or(|(known, _)| rank > known) {
                 best = Some((rank, row));
             }
@@ -95,7 +97,7 @@ pub struct Machine {
 
 /// What the user wants to have; nothing for "whatever is best".
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Wish {
+pub struct RequestedVersions {
     /// torch.
     pub torch: Option<Parsed<Version>>,
     /// torch_npu.
@@ -152,14 +154,14 @@ struct Choice<'a> {
 
 impl Matrix {
     /// What to install for `wish` on `machine`.
-    pub fn advise(&self, wish: &Wish, machine: &Machine) -> Result<Advice, NoAdvice> {
+    pub fn advise(&self, wish: &RequestedVersions, machine: &Machine) -> Result<Advice, NoAdvice> {
         let plugin = match &wish.vllm_ascend {
             Some(version) => Some(self.vllm_ascend(version).ok_or_else(|| {
                 let known = self.vllm_ascend.iter().map(|row| row.version.to_string());
                 NoAdvice::new(
                     "compat_unknown_vllm_ascend",
                     &[("version", version.to_string())],
-                    nearest(&version.to_string(), known),
+                    find_nearest(&version.to_string(), known),
                 )
             })?),
             None => None,
@@ -197,7 +199,7 @@ impl Matrix {
         let known = || self.torch_npu.iter().map(|row| row.version.to_string());
         let npu = self.torch_npu(version).ok_or_else(|| {
             let args = [("version", version.to_string())];
-            NoAdvice::new("compat_unknown_torch_npu", &args, nearest(&args[0].1, known()))
+            NoAdvice::new("compat_unknown_torch_npu", &args, find_nearest(&args[0].1, known()))
         })?;
         let installed = machine.cann.as_ref().map(|cann| cann.0);
         let candidates = match wanted {
@@ -206,7 +208,7 @@ impl Matrix {
         };
         for cann in candidates {
             let support = self.torch_npu_with_cann(&npu.version, &cann);
-            if rank(&support).is_some() {
+            if rank_support(&support).is_some() {
                 let driver = self.driver_verdict(machine, &cann);
                 return Ok(Choice { npu, cann, support, driver });
             }
@@ -236,7 +238,7 @@ impl Matrix {
                     let names = known.iter().map(ToString::to_string);
                     let newer = known.first().is_none_or(|newest| torch > **newest);
                     let key = if newer { "compat_newer_torch" } else { "compat_unknown_torch" };
-                    return Err(NoAdvice::new(key, &args, nearest(&args[0].1, names)));
+                    return Err(NoAdvice::new(key, &args, find_nearest(&args[0].1, names)));
                 }
                 vec![torch]
             }
@@ -262,7 +264,7 @@ impl Matrix {
                 ];
                 let near = torches.iter().flat_map(|torch| self.installable(torch, arch, python));
                 let near = near.filter_map(|row| row.cann.as_ref()).map(ToString::to_string);
-                return Err(NoAdvice::new("compat_no_torch_npu", &args, distinct(near)));
+                return Err(NoAdvice::new("compat_no_torch_npu", &args, remove_duplicates(near)));
             }
         }
         let serves = |driver: &Option<DriverSupport>| {
@@ -286,7 +288,7 @@ impl Matrix {
             };
             let pythons = torches.iter().flat_map(|torch| self.torch_npu_for(torch));
             let pythons = pythons.flat_map(|row| row.pythons()).map(|p| format!("Python {p}"));
-            NoAdvice::new(key, &args, distinct(pythons))
+            NoAdvice::new(key, &args, remove_duplicates(pythons))
         })
     }
 
@@ -334,7 +336,7 @@ impl Matrix {
             commands.extend(cann_packages(cann, machine, uses_atb(npu)));
         }
         commands.extend(environment(cann, machine, installed, uses_atb(npu)));
-        commands.extend(self.pip(npu, cann, plugin, machine, &mut reasons));
+        commands.extend(self.pip_commands(npu, cann, plugin, machine, &mut reasons));
         if let Some(plugin) = plugin {
             sources.push(plugin.source.clone());
         }
@@ -352,7 +354,7 @@ impl Matrix {
     }
 }
 
-fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
+fn remove_duplicates(names: impl Iterator<Item = String>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for name in names {
         if !all.contains(&name) {
@@ -363,9 +365,9 @@ fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// At most five known names, those that share the longest beginning with `wanted` first.
-fn nearest(wanted: &str, known: impl Iterator<Item = String>) -> Vec<String> {
+fn find_nearest(wanted: &str, known: impl Iterator<Item = String>) -> Vec<String> {
     let shared = |name: &str| wanted.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
-    let mut all = distinct(known);
+    let mut all = remove_duplicates(known);
     all.sort_by_key(|name| std::cmp::Reverse(shared(name)));
     all.truncate(5);
     all
@@ -387,8 +389,11 @@ mod tests {
         }
     }
 
-    fn torch(version: &str) -> Wish {
-        Wish { torch: Some(Parsed(version.parse().unwrap())), ..Wish::default() }
+    fn torch(version: &str) -> RequestedVersions {
+        RequestedVersions {
+            torch: Some(Parsed(version.parse().unwrap())),
+            ..RequestedVersions::default()
+        }
     }
 
     #[test]
@@ -443,7 +448,10 @@ mod tests {
 
     #[test]
     fn a_plugin_brings_its_own_stack() {
-        let wish = Wish { vllm_ascend: Some(Parsed("0.18.0".parse().unwrap())), ..Wish::default() };
+        let wish = RequestedVersions {
+            vllm_ascend: Some(Parsed("0.18.0".parse().unwrap())),
+            ..RequestedVersions::default()
+        };
         let here = machine("aarch64", "3.11", "", "");
         let advice = Matrix::builtin().advise(&wish, &here).unwrap();
         assert_eq!((advice.cann.as_str(), advice.torch_npu.as_str()), ("8.5.1", "2.9.0"));
@@ -455,10 +463,10 @@ mod tests {
         let here = Machine { interpreter: "python3".to_owned(), ..Machine::default() };
         for row in &Matrix::builtin().torch_npu {
             if let (Level::Recommended, Some(cann)) = (row.level, &row.cann) {
-                let wish = Wish {
+                let wish = RequestedVersions {
                     torch_npu: Some(row.version.clone()),
                     cann: Some(cann.clone()),
-                    ..Wish::default()
+                    ..RequestedVersions::default()
                 };
                 assert_eq!(Matrix::builtin().advise(&wish, &here).unwrap().level, "recommended");
             }

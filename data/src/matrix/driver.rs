@@ -6,7 +6,7 @@
 //! is on no list proves nothing by itself: the pair is then "unverified".
 
 use super::rows::range_list;
-use super::{Cann, Level, Lined as _, Matrix};
+use super::{Cann, Level, Matrix, ReleaseLine as _};
 use base::version::{CannVersion, DottedVersion, InnerVersion};
 
 /// What a machine says about its driver. Any part may be unknown.
@@ -77,7 +77,7 @@ impl Matrix {
         let base = version.base();
         let exact = self.cann.iter().find(|row| row.version.0 == *version);
         exact.or_else(|| self.cann.iter().find(|row| row.version.0 == base)).or_else(|| {
-            let earlier = self.cann.iter().filter(|row| row.version.covers_line(&base));
+            let earlier = self.cann.iter().filter(|row| row.version.is_same_line(&base));
             earlier.max_by(|a, b| a.version.0.cmp(&b.version.0))
         })
     }
@@ -98,7 +98,7 @@ impl Matrix {
             .or_else(|| range_list(cann_row.and_then(|row| row.compatible.as_deref())));
 
         if let (Some(driver), Some(cann)) = (driver.version, cann.version)
-            && let Some(source) = self.published_pair(driver, cann)
+            && let Some(source) = self.find_published_pair(driver, cann)
         {
             return DriverSupport::Paired { source };
         }
@@ -124,7 +124,7 @@ impl Matrix {
         if self.newest_cann().is_some_and(|newest| cann_version.line() > newest.line()) {
             return DriverSupport::NewerCann;
         }
-        let published = self.published_drivers(cann_version);
+        let published = self.list_published_drivers(cann_version);
         let expected: Vec<String> = published.iter().map(ToString::to_string).collect();
         let excluded = cann_list.is_some() && driver_inner.is_some();
         let (Some(version), Some(first), Some(last)) =
@@ -147,7 +147,7 @@ impl Matrix {
         if version >= first {
             return DriverSupport::Within;
         }
-        let accepted = cann_list.as_ref().and_then(|list| self.oldest_accepted(list));
+        let accepted = cann_list.as_ref().and_then(|list| self.find_oldest_accepted(list));
         let oldest = accepted.as_ref().map_or(first, |driver| driver.min(first));
         let far = if excluded { version < oldest } else { version.major() < oldest.major() };
         if far && (excluded || cann_list.is_none()) {
@@ -162,14 +162,14 @@ impl Matrix {
         let row = self.cann(version);
         row.filter(|row| row.innerversion.is_some()).or_else(|| {
             let base = version.base();
-            let line = self.cann.iter().filter(|row| row.version.covers_line(&base));
+            let line = self.cann.iter().filter(|row| row.version.is_same_line(&base));
             line.filter(|row| row.innerversion.is_some())
                 .max_by(|a, b| a.version.0.cmp(&b.version.0))
         })
     }
 
     /// The source of a published pair: this CANN line with this driver, or a patch of either.
-    fn published_pair(&self, driver: &DottedVersion, cann: &CannVersion) -> Option<String> {
+    fn find_published_pair(&self, driver: &DottedVersion, cann: &CannVersion) -> Option<String> {
         let cann = cann.base();
         let near = |listed: &CannVersion| listed.line() == cann.line() && cann >= *listed;
         let pair = self.pairs.iter().find(|pair| {
@@ -185,7 +185,7 @@ impl Matrix {
 
     /// Drivers that are published for this CANN, oldest first; those of the 950 products, which
     /// have numbers of their own, are left out.
-    fn published_drivers(&self, cann: &CannVersion) -> Vec<DottedVersion> {
+    fn list_published_drivers(&self, cann: &CannVersion) -> Vec<DottedVersion> {
         let cann = cann.base();
         let pairs = self.pairs.iter().filter(|pair| {
             pair.product.is_none() && pair.cann.line() == cann.line() && cann >= pair.cann.0
@@ -206,7 +206,7 @@ impl Matrix {
 
     /// The oldest driver whose code is on a list of CANN, as far as the table can tell: drivers
     /// with a known code, and drivers published for a CANN of that code.
-    fn oldest_accepted(&self, list: &base::version::RangeList) -> Option<DottedVersion> {
+    fn find_oldest_accepted(&self, list: &base::version::RangeList) -> Option<DottedVersion> {
         let drivers = self.drivers.iter().filter(|row| {
             row.innerversion.as_ref().is_some_and(|inner| list.contains(&inner.line()))
         });
@@ -226,7 +226,7 @@ impl Matrix {
 
 impl super::Parsed<CannVersion> {
     /// Whether this version is of the same line as `later`, and not later itself.
-    fn covers_line(&self, later: &CannVersion) -> bool {
+    fn is_same_line(&self, later: &CannVersion) -> bool {
         self.0.line() == later.line() && self.0 <= *later
     }
 }

@@ -9,7 +9,7 @@ use base::version::CannVersion;
 
 impl Matrix {
     /// The pip commands for the packages, and why they are as they are, into `reasons`.
-    pub(super) fn pip(
+    pub(super) fn pip_commands(
         &self,
         npu: &TorchNpu,
         cann: &CannVersion,
@@ -58,7 +58,7 @@ pub(super) fn uses_atb(npu: &TorchNpu) -> bool {
 }
 
 /// CANN 8.5 moved to one directory per version and renamed the kernels packages.
-fn new_layout(cann: &CannVersion) -> bool {
+fn has_new_layout(cann: &CannVersion) -> bool {
     cann.line() >= (8, 5)
 }
 
@@ -68,7 +68,7 @@ fn new_layout(cann: &CannVersion) -> bool {
 pub(super) fn cann_packages(cann: &CannVersion, machine: &Machine, atb: bool) -> Vec<String> {
     let arch = machine.arch.as_deref().unwrap_or("<arch>");
     let chip = machine.chip.as_deref().unwrap_or("<chip>");
-    let ops = match (new_layout(cann), chip) {
+    let ops = match (has_new_layout(cann), chip) {
         (true, "a3") => "Ascend-cann-A3-ops".to_owned(),
         (true, chip) => format!("Ascend-cann-{chip}-ops"),
         (false, "a3") => "Atlas-A3-cann-kernels".to_owned(),
@@ -93,7 +93,7 @@ pub(super) fn cann_packages(cann: &CannVersion, machine: &Machine, atb: bool) ->
 }
 
 fn default_set_env(cann: &CannVersion) -> &'static str {
-    if new_layout(cann) {
+    if has_new_layout(cann) {
         "/usr/local/Ascend/cann/set_env.sh"
     } else {
         "/usr/local/Ascend/ascend-toolkit/set_env.sh"

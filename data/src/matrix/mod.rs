@@ -14,9 +14,9 @@ mod rows;
 mod stack;
 mod torch_npu;
 
-pub use advice::{Advice, Machine, NoAdvice, Wish};
+pub use advice::{Advice, Machine, NoAdvice, RequestedVersions};
 pub use driver::{CannSide, DriverSide, DriverSupport};
-pub use parsed::{Lined, Parsed, Pattern, Release};
+pub use parsed::{Parsed, Pattern, Release, ReleaseLine};
 pub use rows::*;
 pub use stack::MindSporeSupport;
 pub use torch_npu::{Basis, Side, Support, base};
@@ -26,7 +26,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Mistake, OwnFile, own};
+use super::{FileError, UserFile, user_file};
 use base::version::{CannVersion, RangeList};
 
 /// The format of matrix files that this version reads.
@@ -104,25 +104,25 @@ macro_rules! matrix {
             }
 
             /// Reads a file by itself and proves what can be proved of it alone.
-            fn read(text: &str) -> Result<(Self, Lines), Mistake> {
+            fn read(text: &str) -> Result<(Self, Lines), FileError> {
                 const KEYS: &[&str] = &["schema", "as_of", "generated_from", $($name),*];
-                let mut file = OwnFile::parse(text, KEYS)?;
-                let own::Lined { line, value: schema } = file.needed::<String>("schema")?;
+                let mut file = UserFile::parse(text, KEYS)?;
+                let user_file::WithLine { line, value: schema } = file.take_required::<String>("schema")?;
                 if schema != MATRIX_SCHEMA {
                     let what =
                         format!("the schema is `{schema}`, this version reads `{MATRIX_SCHEMA}`");
-                    return Err(Mistake { line, what });
+                    return Err(FileError { line, what });
                 }
-                let origins = file.value("generated_from")?;
+                let origins = file.take_value("generated_from")?;
                 let mut lines = Lines::new();
                 let matrix = Self {
                     schema,
-                    as_of: file.needed("as_of")?.value,
+                    as_of: file.take_required("as_of")?.value,
                     overlay: None,
                     generated_from: origins.map_or_else(Vec::new, |origins| origins.value),
-                    $($field: unique(file.rows($name)?, &mut lines)?,)*
+                    $($field: check_unique(file.take_rows($name)?, &mut lines)?,)*
                 };
-                matrix.prove_lists(&lines)?;
+                matrix.check_lists(&lines)?;
                 Ok((matrix, lines))
             }
 
@@ -180,18 +180,18 @@ impl Matrix {
 
     /// Reads a complete matrix file.
     #[cfg(test)]
-    fn parse(text: &str) -> Result<(Self, Lines), Mistake> {
+    fn parse(text: &str) -> Result<(Self, Lines), FileError> {
         let (matrix, lines) = Self::read(text)?;
-        matrix.prove_references(&lines)?;
+        matrix.check_references(&lines)?;
         Ok((matrix, lines))
     }
 
     /// The built-in matrix with `text` (read from `file`) laid over it.
-    pub fn overlaid(text: &str, file: &str) -> Result<Self, Mistake> {
+    pub fn apply_overlay(text: &str, file: &str) -> Result<Self, FileError> {
         let (newer, lines) = Self::read(text)?;
         let mut matrix = Self::builtin().clone();
         matrix.merge(newer, file);
-        matrix.prove_references(&lines)?;
+        matrix.check_references(&lines)?;
         Ok(matrix)
     }
 
@@ -213,7 +213,7 @@ impl Matrix {
     }
 
     /// Lists in the notation of version files parse.
-    fn prove_lists(&self, lines: &Lines) -> Result<(), Mistake> {
+    fn check_lists(&self, lines: &Lines) -> Result<(), FileError> {
         let lists = self
             .cann
             .iter()
@@ -225,14 +225,14 @@ impl Matrix {
             if let Some(text) = list
                 && let Err(error) = text.parse::<RangeList>()
             {
-                return Err(fault(lines, table, key, error.to_string()));
+                return Err(error_on_line(lines, table, key, error.to_string()));
             }
         }
         Ok(())
     }
 
     /// A CANN that a row names has a row of its own, and windows are about releases that exist.
-    fn prove_references(&self, lines: &Lines) -> Result<(), Mistake> {
+    fn check_references(&self, lines: &Lines) -> Result<(), FileError> {
         let known: BTreeSet<&CannVersion> = self.cann.iter().map(|row| &row.version.0).collect();
         let named = self
             .torch_npu
@@ -242,7 +242,7 @@ impl Matrix {
         for (table, key, version) in named {
             if !known.contains(version) {
                 let reason = format!("[[{table}]] {key} names CANN {version}, which has no row");
-                return Err(fault(lines, table, key, reason));
+                return Err(error_on_line(lines, table, key, reason));
             }
         }
         for window in &self.windows {
@@ -251,21 +251,24 @@ impl Matrix {
             });
             if !exists {
                 let reason = format!("no torch_npu belongs to the release {}", window.release);
-                return Err(fault(lines, "window", window.key(), reason));
+                return Err(error_on_line(lines, "window", window.key(), reason));
             }
         }
         Ok(())
     }
 }
 
-fn fault(lines: &Lines, table: &'static str, key: String, what: String) -> Mistake {
-    Mistake { line: lines.get(&(table, key)).copied().unwrap_or(1), what }
+fn error_on_line(lines: &Lines, table: &'static str, key: String, what: String) -> FileError {
+    FileError { line: lines.get(&(table, key)).copied().unwrap_or(1), what }
 }
 
 /// Takes the rows from their lines; keys are unique and each row has a source.
-fn unique<R: Row>(rows: Vec<own::Lined<R>>, lines: &mut Lines) -> Result<Vec<R>, Mistake> {
+fn check_unique<R: Row>(
+    rows: Vec<user_file::WithLine<R>>,
+    lines: &mut Lines,
+) -> Result<Vec<R>, FileError> {
     rows.into_iter()
-        .map(|own::Lined { line, value: row }| {
+        .map(|user_file::WithLine { line, value: row }| {
             let what = if row.source().trim().is_empty() {
                 format!("[[{}]] {} has no source", R::TABLE, row.key())
             } else if let Some(first) = lines.insert((R::TABLE, row.key()), line) {
@@ -273,7 +276,7 @@ fn unique<R: Row>(rows: Vec<own::Lined<R>>, lines: &mut Lines) -> Result<Vec<R>,
             } else {
                 return Ok(row);
             };
-            Err(Mistake { line, what })
+            Err(FileError { line, what })
         })
         .collect()
 }

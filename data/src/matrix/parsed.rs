@@ -111,24 +111,24 @@ impl<T: fmt::Display> fmt::Display for Pattern<T> {
 }
 
 /// Versions that belong to a line of development and have an order in it.
-pub trait Lined: Ord {
+pub trait ReleaseLine: Ord {
     /// First and second number.
     fn line(&self) -> (u32, u32);
 }
 
-impl Lined for CannVersion {
+impl ReleaseLine for CannVersion {
     fn line(&self) -> (u32, u32) {
         CannVersion::line(self)
     }
 }
 
-impl Lined for DottedVersion {
+impl ReleaseLine for DottedVersion {
     fn line(&self) -> (u32, u32) {
         (self.major(), self.minor())
     }
 }
 
-impl Lined for Release {
+impl ReleaseLine for Release {
     fn line(&self) -> (u32, u32) {
         (self.major, self.minor)
     }
@@ -147,7 +147,7 @@ impl Ord for Release {
     }
 }
 
-impl<T: Lined> Pattern<T> {
+impl<T: ReleaseLine> Pattern<T> {
     /// First and second number.
     pub fn line(&self) -> (u32, u32) {
         match self {

@@ -36,7 +36,7 @@ impl Matrix {
     }
 
     /// Whether this vllm-ascend is later than all rows.
-    pub fn newer_vllm_ascend(&self, version: &Version) -> bool {
+    pub fn is_newer_vllm_ascend(&self, version: &Version) -> bool {
         let base = base(version);
         self.vllm_ascend.iter().all(|row| base > row.version.0)
     }

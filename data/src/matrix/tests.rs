@@ -264,7 +264,7 @@ source = "an example"
 
 #[test]
 fn an_overlay_replaces_and_adds() {
-    let matrix = Matrix::overlaid(OVERLAY, "new.toml").unwrap();
+    let matrix = Matrix::apply_overlay(OVERLAY, "new.toml").unwrap();
     let overlay = matrix.overlay.as_ref().unwrap();
     assert_eq!((overlay.replaced, overlay.added), (2, 0));
     let support = matrix.torch_npu_with_cann(&v("2.14.0"), &cann("9.2.0"));
@@ -277,7 +277,7 @@ fn a_bad_overlay_is_refused_with_its_line() {
     let fails = |from: &str, to: &str| {
         let text = OVERLAY.replacen(from, to, 1);
         assert_ne!(text, OVERLAY);
-        Matrix::overlaid(&text, "x").unwrap_err()
+        Matrix::apply_overlay(&text, "x").unwrap_err()
     };
     assert_eq!(fails("matrix/1", "matrix/9").line, 2);
     assert_eq!(fails("\"9.2.0\"", "\"nine\"").line, 6);
@@ -285,23 +285,23 @@ fn a_bad_overlay_is_refused_with_its_line() {
     assert_eq!(fails("torch = ", "toorch = ").line, 12);
     assert_eq!(fails("source = \"an example\"", "source = \"\"").line, 5);
     let twice = format!("{OVERLAY}{}", &OVERLAY[OVERLAY.find("[[torch_npu]]").unwrap()..]);
-    let error = Matrix::overlaid(&twice, "x").unwrap_err();
+    let error = Matrix::apply_overlay(&twice, "x").unwrap_err();
     assert!(error.line == 17 && error.what.contains("already in line 10"), "{error}");
 }
 
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in "\\PC{0,200}") {
-        let _ = Matrix::overlaid(&text, "x");
+        let _ = Matrix::apply_overlay(&text, "x");
     }
 
     #[test]
     fn a_damaged_overlay_never_panics(at in 0..OVERLAY.len(), with in "[\\[\\]=\"0-9a-z\\n.é]{0,4}") {
         let mut text = OVERLAY.to_owned();
         text.insert_str(at, &with);
-        let _ = Matrix::overlaid(&text, "x");
+        let _ = Matrix::apply_overlay(&text, "x");
         let cut = &OVERLAY[..at];
-        let _ = Matrix::overlaid(cut, "x");
+        let _ = Matrix::apply_overlay(cut, "x");
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl Matrix {
 
     /// Whether `version` is later than every version of its torch that a release is known of,
     /// or built for a later torch than any of those.
-    fn newer_torch_npu(&self, version: &Version) -> bool {
+    fn is_newer_torch_npu(&self, version: &Version) -> bool {
         let placed = |row: &&TorchNpu| row.release.is_some() && row.cann.is_some();
         let base = base(version);
         let torch = Version::new(base.release().iter().copied());
@@ -99,7 +99,7 @@ impl Matrix {
             return Support::NewerThanTable("cann");
         }
         let Some(row) = row.filter(|row| row.release.is_some() || row.cann.is_some()) else {
-            return if self.newer_torch_npu(version) {
+            return if self.is_newer_torch_npu(version) {
                 Support::NewerThanTable("torch_npu")
             } else {
                 Support::Unlisted
@@ -109,12 +109,12 @@ impl Matrix {
         if exact.is_some() && row.level == Level::Recommended && cann.stage == Stage::Release {
             return Support::Recommended { source: row.source.clone() };
         }
-        let accepted = self.accepted(row);
+        let accepted = self.list_accepted(row);
         if let Some(entry) = accepted.iter().find(|entry| entry.pattern.covers(&cann_base)) {
             return Support::Compatible { basis: entry.basis, source: entry.source.to_owned() };
         }
         let lines = || accepted.iter().map(|entry| entry.pattern.line());
-        let older = |entry: &Accepted<'_>| match &entry.pattern {
+        let older = |entry: &AcceptedCann<'_>| match &entry.pattern {
             Pattern::Exact(listed) => cann_base < *listed,
             Pattern::Line(major, minor) => cann_base.line() < (*major, *minor),
         };
@@ -133,12 +133,12 @@ impl Matrix {
                 sources.dedup();
                 Support::Unsupported {
                     side,
-                    accepted: in_order(&accepted),
+                    accepted: sort_versions(&accepted),
                     window: accepted.iter().any(|entry| entry.basis == Basis::Window),
                     source: sources.join("; "),
                 }
             }
-            None if accepted.is_empty() && self.newer_torch_npu(version) => {
+            None if accepted.is_empty() && self.is_newer_torch_npu(version) => {
                 Support::NewerThanTable("torch_npu")
             }
             None => Support::Unlisted,
@@ -146,8 +146,8 @@ impl Matrix {
     }
 
     /// Every CANN that is written down for a torch_npu.
-    fn accepted<'a>(&'a self, row: &'a TorchNpu) -> Vec<Accepted<'a>> {
-        let own = row.cann.as_ref().map(|cann| Accepted {
+    fn list_accepted<'a>(&'a self, row: &'a TorchNpu) -> Vec<AcceptedCann<'a>> {
+        let own = row.cann.as_ref().map(|cann| AcceptedCann {
             pattern: Pattern::Exact(cann.0),
             basis: Basis::Release,
             source: &row.source,
@@ -156,7 +156,7 @@ impl Matrix {
             row.release.as_ref().is_some_and(|release| window.release.covers(release))
         });
         let listed = windows.flat_map(|window| {
-            window.cann.iter().map(|pattern| Accepted {
+            window.cann.iter().map(|pattern| AcceptedCann {
                 pattern: pattern.0.clone(),
                 basis: Basis::Window,
                 source: &window.source,
@@ -166,7 +166,7 @@ impl Matrix {
             .vllm_ascend
             .iter()
             .filter(|plugin| plugin.torch_npu.iter().any(|pin| base(pin) == row.version.0));
-        let tested = plugins.map(|plugin| Accepted {
+        let tested = plugins.map(|plugin| AcceptedCann {
             pattern: Pattern::Exact(plugin.cann.0),
             basis: Basis::VllmAscend,
             source: &plugin.source,
@@ -176,7 +176,7 @@ impl Matrix {
 
     /// The CANN versions that are written down for a torch_npu, newest first.
     pub fn accepted_cann(&self, row: &TorchNpu) -> Vec<String> {
-        in_order(&self.accepted(row))
+        sort_versions(&self.list_accepted(row))
     }
 
     /// Rows for this torch, newest first. `2.7` means the latest `2.7.x`, if there is just one.
@@ -190,13 +190,13 @@ impl Matrix {
 }
 
 /// A CANN that is written down for a torch_npu.
-struct Accepted<'a> {
+struct AcceptedCann<'a> {
     pattern: Pattern<CannVersion>,
     basis: Basis,
     source: &'a str,
 }
 
-fn in_order(accepted: &[Accepted<'_>]) -> Vec<String> {
+fn sort_versions(accepted: &[AcceptedCann<'_>]) -> Vec<String> {
     let mut all: Vec<&Pattern<CannVersion>> = accepted.iter().map(|entry| &entry.pattern).collect();
     all.sort_by(|a, b| {
         let exact = |pattern: &Pattern<CannVersion>| match pattern {

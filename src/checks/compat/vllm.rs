@@ -16,7 +16,7 @@ fn plugin<'a>(ctx: &Context<'a>) -> Result<(&'a Dist, Version, &'a VllmAscend), 
         dist(ctx.facts, "vllm-ascend").ok_or(Outcome::NotApplicable(reason))?;
     let version = version.ok_or_else(|| Outcome::not_checked("version_unknown", "vllm-ascend"))?;
     let Some(row) = ctx.matrix.vllm_ascend(&version) else {
-        let key = if ctx.matrix.newer_vllm_ascend(&version) {
+        let key = if ctx.matrix.is_newer_vllm_ascend(&version) {
             "newer_than_matrix"
         } else {
             "not_in_matrix"

@@ -10,9 +10,9 @@ use anyhow::{Context as _, ensure};
 use rayon::prelude::*;
 
 use super::super::output::open_argument;
-use super::search::{find_reports, host_name_of};
-use fleet::{Fleet, Labelled, MAX_DOCUMENT, Piece, Record, Refused, Splitter, read};
-use machine::collect::read_clock;
+use super::search::{named_as, reports_in};
+use fleet::{Fleet, LabeledSplitter, MAX_DOCUMENT, Piece, Record, RejectReason, Splitter, read};
+use machine::collect::now;
 
 /// The largest file, in bytes: one report, or the lines of `verify --json`.
 const MAX_FILE: u64 = 64 << 20;
@@ -36,8 +36,8 @@ pub(super) struct UnrelatedLines {
     pub(super) first: Option<String>,
 }
 
-/// The source of a document, and its record or the reason to refuse it.
-type Outcome = (String, Result<Record, Refused>);
+/// A document: where it comes from, and what became of it.
+type Outcome = (String, Result<Record, RejectReason>);
 
 /// Reads all named inputs.
 pub(super) fn read_all(inputs: &[PathBuf], fleet: &mut Fleet) -> anyhow::Result<UnrelatedLines> {
@@ -73,10 +73,10 @@ pub(super) fn read_all(inputs: &[PathBuf], fleet: &mut Fleet) -> anyhow::Result<
     Ok(other)
 }
 
-fn add_outcome(source: &str, outcome: Result<Record, Refused>, fleet: &mut Fleet) {
+fn take(source: &str, outcome: Result<Record, RejectReason>, fleet: &mut Fleet) {
     match outcome {
         Ok(record) => fleet.add(record, source),
-        Err(Refused::Stage) => {}
+        Err(RejectReason::Stage) => {}
         Err(refused) => fleet.refuse(source, &refused.to_string()),
     }
 }
@@ -86,14 +86,14 @@ fn read_file(path: &Path) -> Vec<Outcome> {
     let source = host_name_of(path);
     let (bytes, written) = match read_content(path) {
         Ok(read) => read,
-        Err(error) => return vec![(source, Err(Refused::Form(error.to_string())))],
+        Err(error) => return vec![(source, Err(RejectReason::Form(error.to_string())))],
     };
     let arrived = |mut record: Record| {
         record.arrived = written;
         record
     };
     let whole = read(&bytes);
-    if !matches!(whole, Err(Refused::Form(_) | Refused::Stage)) {
+    if !matches!(whole, Err(RejectReason::Form(_) | RejectReason::Stage)) {
         return vec![(source, whole.map(arrived))];
     }
     // Several documents, one after the other; or a damaged one.
@@ -101,11 +101,11 @@ fn read_file(path: &Path) -> Vec<Outcome> {
     let mut take = |piece| {
         let outcome = match piece {
             Piece::Document(bytes) => read(&bytes).map(arrived),
-            Piece::Broken(_) => Err(Refused::Form("it breaks off".to_owned())),
+            Piece::Broken(_) => Err(RejectReason::Form("it breaks off".to_owned())),
             Piece::Other(_) => return,
         };
         match outcome {
-            Err(Refused::Stage) => {}
+            Err(RejectReason::Stage) => {}
             _ if out.len() >= MAX_PER_FILE => more += 1,
             outcome => out.push((source.clone(), outcome)),
         }
@@ -116,11 +116,13 @@ fn read_file(path: &Path) -> Vec<Outcome> {
     splitter.end(&mut take);
     if more > 0 {
         let why = format!("{more} documents after the {MAX_PER_FILE} that are read of one file");
-        out.push((source.clone(), Err(Refused::Form(why))));
+        out.push((source.clone(), Err(RejectReason::Form(why))));
     }
     if out.is_empty() {
         let why = match whole {
-            Err(Refused::Stage) => Refused::Form("stages without the report at the end".to_owned()),
+            Err(RejectReason::Stage) => {
+                RejectReason::Form("stages without the report at the end".to_owned())
+            }
             Err(refused) => refused,
             Ok(_) => return out,
         };
@@ -153,12 +155,8 @@ fn read_content(path: &Path) -> io::Result<(Vec<u8>, Option<i64>)> {
 }
 
 /// Reads a stream to its end.
-fn read_stream(
-    input: &mut impl io::BufRead,
-    fleet: &mut Fleet,
-    other: &mut UnrelatedLines,
-) -> io::Result<()> {
-    let mut labelled = Labelled::default();
+fn stream(input: &mut impl io::BufRead, fleet: &mut Fleet, other: &mut Other) -> io::Result<()> {
+    let mut labelled = LabeledSplitter::default();
     let mut line = Vec::new();
     let mut hosts = StreamHosts {
         fleet,
@@ -229,7 +227,7 @@ impl StreamHosts<'_> {
             .map(|(label, piece)| {
                 let outcome = match piece {
                     Piece::Document(bytes) => read(&bytes),
-                    _ => Err(Refused::Form("it breaks off".to_owned())),
+                    _ => Err(RejectReason::Form("it breaks off".to_owned())),
                 };
                 (label, outcome.map(|record| Record { arrived, ..record }))
             })
@@ -240,7 +238,7 @@ impl StreamHosts<'_> {
                 add_outcome(&format!("#{}", self.count), outcome, self.fleet);
                 continue;
             };
-            if matches!(outcome, Err(Refused::Stage)) {
+            if matches!(outcome, Err(RejectReason::Stage)) {
                 let said = Some("stages without the report at the end".to_owned());
                 self.hosts.entry(label.clone()).or_insert(said);
             } else {

@@ -21,8 +21,8 @@ use base::report::ExitStatus;
 use base::text::escape_line;
 use errcodes;
 use errcodes::log::{
-    self, Filter, Follower, Input, Problem, ProblemKind, Reading, Shown, Time, diagnose, redact,
-    redact_text,
+    self, Filter, Follower, Input, Problem, ProblemKind, Reading, ReportOptions, Time, diagnose,
+    redact, redact_text,
 };
 
 /// How much is read of a pipe at a time, in bytes.
@@ -125,7 +125,8 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
         redact(&mut diagnosis);
         subject = redact_text(&subject);
     }
-    let shown = Shown { top: args.top, all: args.all, why_not: args.why_not, lang: output.lang() };
+    let shown =
+        ReportOptions { top: args.top, all: args.all, why_not: args.why_not, lang: output.lang() };
     let report = log::report(&diagnosis, &subject, shown);
     if args.follow && !output.has_file() {
         return finish_on_stderr(report, output);
@@ -222,7 +223,7 @@ fn follow(output: &Output, reading: &mut Reading) -> anyhow::Result<()> {
             ));
         }
     }
-    if let Some(packed) = log::packed_with(&head) {
+    if let Some(packed) = log::detect_packer(&head) {
         reading.problems.push(Problem {
             name: "-".to_owned(),
             kind: ProblemKind::Unsupported,

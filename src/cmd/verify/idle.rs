@@ -6,32 +6,32 @@ use std::time::Duration;
 use machine::collect::driver::NPU_SMI;
 use machine::collect::npu_smi::processes;
 use machine::sysroot::Sysroot;
-use verify::run::Use;
+use verify::run::DeviceUse;
 
 /// Who uses the devices of this machine, if that can be told within `limit`.
-pub(super) fn look(limit: Duration) -> Use {
+pub(super) fn look(limit: Duration) -> DeviceUse {
     let machine = Sysroot::live();
     let path = std::env::var("PATH").unwrap_or_default();
     let named = path.split(':').filter(|dir| dir.starts_with('/'));
     let named = named.map(|dir| format!("{}/npu-smi", dir.trim_end_matches('/')));
     let usual = NPU_SMI.iter().map(|path| (*path).to_owned());
     let program = named.chain(usual).find(|path| machine.is_file(path));
-    let Some(program) = program else { return Use::Unknown("npu-smi: -".to_owned()) };
+    let Some(program) = program else { return DeviceUse::Unknown("npu-smi: -".to_owned()) };
     match machine.run(&program, &["info"], limit) {
         Some(output) if output.status == Some(0) => read(&output.text),
         Some(output) => {
             let line = output.text.lines().map(str::trim).find(|line| !line.is_empty());
-            Use::Unknown(format!("{program}: {}", bounded(line.unwrap_or("-"))))
+            DeviceUse::Unknown(format!("{program}: {}", bounded(line.unwrap_or("-"))))
         }
-        None => Use::Unknown(program),
+        None => DeviceUse::Unknown(program),
     }
 }
 
-fn read(text: &str) -> Use {
+fn read(text: &str) -> DeviceUse {
     match processes(text) {
-        Some(users) if users.is_empty() => Use::Idle,
-        Some(users) => Use::Used(users.join("; ")),
-        None => Use::Unknown("npu-smi info: -".to_owned()),
+        Some(users) if users.is_empty() => DeviceUse::Idle,
+        Some(users) => DeviceUse::Used(users.join("; ")),
+        None => DeviceUse::Unknown("npu-smi info: -".to_owned()),
     }
 }
 

@@ -27,10 +27,10 @@ use machine::sysroot::Sysroot;
 use render::{Format, render};
 use report::report;
 use verify::cache;
-use verify::judge::Surroundings;
+use verify::judge::JudgeContext;
 use verify::plog::{Logs, last_errors};
-use verify::protocol::{Dtype, Event, Fault, Level, Outcome, Rung};
-use verify::run::{self, Done, Wanted, log_dir};
+use verify::protocol::{Dtype, Event, Fault, Level, Outcome, Stage};
+use verify::run::{self, RunOptions, RunResult, log_dir};
 
 /// Allows simulated libraries: for the tests of this program.
 const ALLOW_SIMULATED: &str = "ASCEND_DOCTOR_ALLOW_SIM";
@@ -52,11 +52,11 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
     let mut asked = args.rung.clone();
     if limited && !asked.is_empty() {
         // Copies are what the rung of the memory makes.
-        asked.push(Rung::Memory);
+        asked.push(Stage::Memory);
     }
-    let rungs = rungs(&asked, args.level);
+    let stages = stages(&asked, args.level);
     anyhow::ensure!(
-        args.yes || !rungs.contains(&Rung::Stress),
+        args.yes || !stages.contains(&Stage::Stress),
         "the stress test puts all devices under full load for minutes: say `--yes` if that is wanted"
     );
     let env = if args.env_file.is_some() {
@@ -66,30 +66,30 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         Vec::new()
     };
     let variable = |name: &str| std::env::var(name).ok();
-    let mut wanted = Wanted {
+    let mut wanted = RunOptions {
         devices: args.device.clone(),
-        rungs: rungs.clone(),
+        stages: stages.clone(),
         dtypes: if args.dtype.is_empty() { Dtype::ALL.to_vec() } else { args.dtype.clone() },
         level: args.level,
         speed: limited || args.level >= Level::Standard,
         silence: Duration::from_secs_f64(args.timeout.unwrap_or(SILENCE)),
         patience: Duration::from_secs_f64(args.timeout.unwrap_or(PATIENCE)),
-        sums: args.level == Level::Extended || asked.contains(&Rung::Fabric),
+        sums: args.level == Level::Extended || asked.contains(&Stage::Fabric),
         load: Duration::from_secs_f64(args.minutes * 60.0),
         allow_simulated: variable(ALLOW_SIMULATED).is_some_and(|value| value == "1"),
         logs: logs.path().map(ToOwned::to_owned),
-        cache: cache::place(variable("XDG_CACHE_HOME").as_deref(), variable("HOME").as_deref()),
+        cache: cache::cache_dir(variable("XDG_CACHE_HOME").as_deref(), variable("HOME").as_deref()),
         env,
     };
     let line = Line::new(output.quiet() || args.json);
     let listen = |device: Option<i32>, event: &Event| match event {
-        Event::Begin { stage, .. } => {
+        Event::Begin { step, .. } => {
             let place = device.map_or_else(|| "CANN".to_owned(), |device| format!("NPU {device}"));
-            line.show(&format!("{place}: {stage}"));
+            line.show(&format!("{place}: {step}"));
         }
         // It is said when nothing else can be done about it.
-        Event::Stage { outcome: Outcome::Failed { fault: Fault::NoLibrary { .. } }, .. } => {}
-        Event::Stage { .. } if args.json => say(device, event),
+        Event::StepEnd { outcome: Outcome::Failed { fault: Fault::NoLibrary { .. } }, .. } => {}
+        Event::StepEnd { .. } if args.json => say(device, event),
         _ => {}
     };
     let mut done = run::run(&wanted, &listen, &idle::look);
@@ -106,18 +106,18 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
     }
     drop(line);
     let given = wanted.env.iter().rev().find(|(name, _)| name == visible::NAME);
-    let mut around = Surroundings {
+    let mut around = JudgeContext {
         visible: given.map(|(_, list)| list.clone()).or_else(|| variable(visible::NAME)),
         passed_over: passed_over(&done),
         floors: args.floor.clone(),
         baseline: baseline.unwrap_or_default(),
-        ..Surroundings::default()
+        ..JudgeContext::default()
     };
-    for ran in done.all() {
+    for ran in done.children() {
         let tail = logs.path().and_then(|logs| last_errors(&log_dir(logs, &ran.name)));
         around.logs.extend(tail.map(|tail| (ran.name.clone(), tail)));
     }
-    let mut report = report(&done, &rungs, &around, args.host.as_deref());
+    let mut report = report(&done, &stages, &around, args.host.as_deref());
     if let Some(found) = &found {
         report.notes.push(sentence("verify_found_cann", &[("path", found.path.clone())]));
     }
@@ -137,21 +137,21 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
 }
 
 /// The rungs that were asked for, and those that all others need; without any, those of the level.
-fn rungs(asked: &[Rung], level: Level) -> Vec<Rung> {
+fn stages(asked: &[Stage], level: Level) -> Vec<Stage> {
     if asked.is_empty() {
-        return level.rungs().to_vec();
+        return level.stages().to_vec();
     }
-    let highest = asked.iter().max().copied().unwrap_or(Rung::Load);
-    let needed = |rung: Rung| rung < highest && matches!(rung, Rung::Load | Rung::Runtime);
-    Rung::ALL.into_iter().filter(|rung| asked.contains(rung) || needed(*rung)).collect()
+    let highest = asked.iter().max().copied().unwrap_or(Stage::Load);
+    let needed = |stage: Stage| stage < highest && matches!(stage, Stage::Load | Stage::Runtime);
+    Stage::ALL.into_iter().filter(|stage| asked.contains(stage) || needed(*stage)).collect()
 }
 
 /// The stage that says that no library of CANN was found.
-fn missing(done: &Done) -> Option<&Event> {
+fn missing(done: &RunResult) -> Option<&Event> {
     done.first.events.iter().find(|event| {
         matches!(
             event,
-            Event::Stage { outcome: Outcome::Failed { fault: Fault::NoLibrary { .. } }, .. }
+            Event::StepEnd { outcome: Outcome::Failed { fault: Fault::NoLibrary { .. } }, .. }
         )
     })
 }
@@ -177,10 +177,10 @@ fn baseline(path: &Path) -> anyhow::Result<BTreeMap<(i32, String), f64>> {
     let mut speeds = BTreeMap::new();
     for device in list(&report["devices"]) {
         let number = device["device"].as_i64().and_then(|number| i32::try_from(number).ok());
-        for stage in list(&device["stages"]) {
-            let name = stage["stage"].as_str().map(str::to_owned);
+        for step in list(&device["stages"]) {
+            let name = step["stage"].as_str().map(str::to_owned);
             if let (Some(number), Some(name), Some(speed)) =
-                (number, name, stage["gb_per_s"].as_f64())
+                (number, name, step["gb_per_s"].as_f64())
             {
                 speeds.insert((number, name), speed);
             }
@@ -194,9 +194,9 @@ fn baseline(path: &Path) -> anyhow::Result<BTreeMap<(i32, String), f64>> {
 }
 
 /// Libraries that were not found although the search path has them: for another machine.
-fn passed_over(done: &Done) -> Vec<(String, String)> {
+fn passed_over(done: &RunResult) -> Vec<(String, String)> {
     let tried = match missing(done) {
-        Some(Event::Stage {
+        Some(Event::StepEnd {
             outcome: Outcome::Failed { fault: Fault::NoLibrary { tried } },
             ..
         }) => Some(tried),
@@ -238,12 +238,12 @@ mod tests {
 
     #[test]
     fn rungs_bring_what_they_need() {
-        let quick = [Rung::Load, Rung::Runtime, Rung::Memory, Rung::Compute];
-        assert_eq!(rungs(&[], Level::Quick), quick);
-        assert_eq!(rungs(&[], Level::Standard), Rung::ALL[..6]);
-        assert_eq!(rungs(&[], Level::Extended), Rung::ALL);
-        let compute = [Rung::Load, Rung::Runtime, Rung::Compute];
-        assert_eq!(rungs(&[Rung::Compute], Level::Extended), compute);
-        assert_eq!(rungs(&[Rung::Load], Level::Quick), [Rung::Load]);
+        let quick = [Stage::Load, Stage::Runtime, Stage::Memory, Stage::Compute];
+        assert_eq!(stages(&[], Level::Quick), quick);
+        assert_eq!(stages(&[], Level::Standard), Stage::ALL[..6]);
+        assert_eq!(stages(&[], Level::Extended), Stage::ALL);
+        let compute = [Stage::Load, Stage::Runtime, Stage::Compute];
+        assert_eq!(stages(&[Stage::Compute], Level::Extended), compute);
+        assert_eq!(stages(&[Stage::Load], Level::Quick), [Stage::Load]);
     }
 }

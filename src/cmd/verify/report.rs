@@ -7,23 +7,23 @@ use base::text::Text;
 use data::words;
 use machine::collect;
 use machine::sysroot::Sysroot;
-use verify::judge::{Surroundings, judge};
-use verify::parent::Ran;
-use verify::protocol::{Dtype, Event, Outcome, Rung};
-use verify::run::Done;
+use verify::judge::{JudgeContext, judge};
+use verify::parent::ChildResult;
+use verify::protocol::{Dtype, Event, Outcome, Stage};
+use verify::run::RunResult;
 
 /// What every output says where the libraries are a simulation.
 const SIMULATED: &str = "SIMULATED";
 
 pub(super) fn report(
-    done: &Done,
-    rungs: &[Rung],
-    around: &Surroundings,
+    done: &RunResult,
+    stages: &[Stage],
+    around: &JudgeContext,
     named: Option<&str>,
 ) -> Report {
-    let judgement = judge(done, rungs, around);
+    let judgement = judge(done, stages, around);
     let simulated = done
-        .all()
+        .children()
         .flat_map(|ran| &ran.events)
         .any(|event| matches!(event, Event::Loaded { simulated: true, .. }));
     let machine = Sysroot::live();
@@ -62,17 +62,17 @@ pub(super) fn report(
             _ => {}
         }
     }
-    for rung in rungs {
+    for stage in stages {
         let passed = report
             .results
             .iter()
-            .any(|result| result.id == rung.finding() && result.verdict == Verdict::Passed);
+            .any(|result| result.id == stage.finding_id() && result.verdict == Verdict::Passed);
         if passed {
-            report.notes.push(words(proves(*rung)));
+            report.notes.push(words(proves(*stage)));
         }
     }
     if !done.devices.is_empty() {
-        report.tables.push(overview(done, rungs));
+        report.tables.push(overview(done, stages));
     }
     report.tables.extend(errors(done));
     report.extra.insert("simulated".to_owned(), json!(simulated));
@@ -97,19 +97,19 @@ pub(super) fn report(
 }
 
 /// What a rung proves and what not, as a key of `data/ui.toml`.
-const fn proves(rung: Rung) -> &'static str {
-    match rung {
-        Rung::Load => "verify_proves_load",
-        Rung::Runtime => "verify_proves_runtime",
-        Rung::Memory => "verify_proves_memory",
-        Rung::Compute => "verify_proves_compute",
-        Rung::Kernel => "verify_proves_kernel",
-        Rung::Fabric => "verify_proves_fabric",
-        Rung::Stress => "verify_proves_stress",
+const fn proves(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Load => "verify_proves_load",
+        Stage::Runtime => "verify_proves_runtime",
+        Stage::Memory => "verify_proves_memory",
+        Stage::Compute => "verify_proves_compute",
+        Stage::Kernel => "verify_proves_kernel",
+        Stage::Fabric => "verify_proves_fabric",
+        Stage::Stress => "verify_proves_stress",
     }
 }
 
-fn soc(ran: &Ran) -> Option<&str> {
+fn soc(ran: &ChildResult) -> Option<&str> {
     ran.events.iter().find_map(|event| match event {
         Event::Soc { name } => Some(name.as_str()),
         _ => None,
@@ -117,9 +117,9 @@ fn soc(ran: &Ran) -> Option<&str> {
 }
 
 /// A child in the JSON report.
-fn device(ran: &Ran) -> Value {
-    let stages: Vec<&Event> =
-        ran.events.iter().filter(|event| matches!(event, Event::Stage { .. })).collect();
+fn device(ran: &ChildResult) -> Value {
+    let steps: Vec<&Event> =
+        ran.events.iter().filter(|event| matches!(event, Event::StepEnd { .. })).collect();
     let about = |event: &&Event| matches!(event, Event::Kernel { .. } | Event::Load { .. });
     let told: Vec<&Event> = ran.events.iter().filter(about).collect();
     json!({
@@ -128,27 +128,27 @@ fn device(ran: &Ran) -> Value {
         "soc": soc(ran),
         "took_ms": ran.took.as_secs_f64() * 1e3,
         "last_call": ran.last_call,
-        "stages": stages,
+        "stages": steps,
     })
 }
 
 /// A row for each device: its chip, what became of each rung, how long it took.
-fn overview(done: &Done, rungs: &[Rung]) -> Table {
-    let of = |device: Option<i32>, rung: Rung| -> Vec<&Ran> {
-        let own = |ran: &&Ran| ran.device == device;
-        match rung {
+fn overview(done: &RunResult, stages: &[Stage]) -> Table {
+    let of = |device: Option<i32>, stage: Stage| -> Vec<&ChildResult> {
+        let own = |ran: &&ChildResult| ran.device == device;
+        match stage {
             // One child copies between all of them.
-            Rung::Fabric => done.peers.iter().chain(done.ranks.iter().filter(own)).collect(),
-            Rung::Stress => done.loads.iter().filter(own).collect(),
+            Stage::Fabric => done.peers.iter().chain(done.ranks.iter().filter(own)).collect(),
+            Stage::Stress => done.loads.iter().filter(own).collect(),
             _ => done.devices.iter().filter(own).collect(),
         }
     };
-    let mark = |children: &[&Ran], rung: Rung| {
+    let mark = |children: &[&ChildResult], stage: Stage| {
         let (mut open, mut seen) = (false, "");
         for event in children.iter().flat_map(|ran| &ran.events) {
             match event {
-                Event::Begin { rung: of, .. } if *of == rung => open = true,
-                Event::Stage { rung: of, outcome, .. } if *of == rung => {
+                Event::Begin { stage: of, .. } if *of == stage => open = true,
+                Event::StepEnd { stage: of, outcome, .. } if *of == stage => {
                     open = false;
                     seen = match (outcome, seen) {
                         (Outcome::Failed { .. }, _) | (_, "✗") => "✗",
@@ -163,28 +163,27 @@ fn overview(done: &Done, rungs: &[Rung]) -> Table {
         // A stage that began and never ended took the process with it.
         if open { "✗" } else { seen }.to_owned()
     };
-    let row = |ran: &Ran| {
+    let row = |ran: &ChildResult| {
         let mut row = vec![
             ran.device.map(|device| device.to_string()).unwrap_or_default(),
             soc(ran).unwrap_or_default().to_owned(),
         ];
-        row.extend(rungs.iter().map(|rung| mark(&of(ran.device, *rung), *rung)));
+        row.extend(stages.iter().map(|stage| mark(&of(ran.device, *stage), *stage)));
         row.push(format!("{:.0}", ran.took.as_secs_f64() * 1e3));
         row.into_iter().map(Text::same).collect::<Vec<_>>()
     };
     let mut head = vec![words("verify_device"), words("verify_chip")];
-    head.extend(rungs.iter().map(|rung| Text::same(rung.as_str())));
+    head.extend(stages.iter().map(|stage| Text::same(stage.as_str())));
     head.push(Text::same("ms"));
     Table { title: words("verify_devices"), head, rows: done.devices.iter().map(row).collect() }
 }
 
 /// How far random numbers were off, by element type: the most of all devices.
-fn errors(done: &Done) -> Option<Table> {
+fn errors(done: &RunResult) -> Option<Table> {
     let mut most: Vec<(&'static str, f64)> = Vec::new();
     for event in done.devices.iter().flat_map(|ran| &ran.events) {
-        let Event::Stage { stage, relative_error: Some(error), .. } = event else { continue };
-        let Some(dtype) = Dtype::ALL.into_iter().find(|dtype| stage.contains(dtype.as_str()))
-        else {
+        let Event::StepEnd { step, relative_error: Some(error), .. } = event else { continue };
+        let Some(dtype) = Dtype::ALL.into_iter().find(|dtype| step.contains(dtype.as_str())) else {
             continue;
         };
         match most.iter_mut().find(|(name, _)| *name == dtype.as_str()) {

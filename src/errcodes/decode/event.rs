@@ -2,7 +2,7 @@
 //!
 //! Environment 31:30, black box 29:28, node 27:17, sensor 16:9, state 8:0.
 
-use super::{Decoding, Part, row};
+use super::{Decoding, Part, find_row};
 use crate::{Link, cause_of};
 use base::text::Text;
 
@@ -24,7 +24,7 @@ pub struct ChipEvent {
 }
 
 /// Takes an event apart.
-pub fn chip_event(id: u32) -> ChipEvent {
+pub fn parse_chip_event(id: u32) -> ChipEvent {
     let bits = |from: u32, count: u32| id >> from & ((1 << count) - 1);
     ChipEvent {
         id,
@@ -42,40 +42,40 @@ impl ChipEvent {
     pub fn is_plausible(self) -> bool {
         matches!(self.environment, 1 | 2)
             && self.black_box == 0
-            && (self.row("dms_sensor").is_some() || self.row("dms_node").is_some())
+            && (self.find_row("dms_sensor").is_some() || self.find_row("dms_node").is_some())
     }
 
-    fn row(self, family: &str) -> Option<crate::Row> {
+    fn find_row(self, family: &str) -> Option<crate::Row> {
         match family {
-            "dms_node" => row(family, &format!("{:#x}", self.node)),
-            "dms_sensor" => row(family, &format!("{:#x}", self.sensor)),
-            _ => row(family, &format!("{:#x}+{:#04x}", self.sensor, self.state)),
+            "dms_node" => find_row(family, &format!("{:#x}", self.node)),
+            "dms_sensor" => find_row(family, &format!("{:#x}", self.sensor)),
+            _ => find_row(family, &format!("{:#x}+{:#04x}", self.sensor, self.state)),
         }
     }
 
-    fn links(self) -> Vec<Link> {
+    fn find_links(self) -> Vec<Link> {
         cause_of("chip", &format!("0x{:08X}", self.id)).into_iter().collect()
     }
 
-    pub(super) fn decoding(self) -> Decoding {
+    pub(super) fn to_decoding(self) -> Decoding {
         let environment = match self.environment {
             1 => Some("part_host"),
             2 => Some("part_device"),
             _ => None,
         };
-        let symbol = |family| self.row(family).map(|row| Text::same(row.symbol));
-        let level = self.row("dms_state").map(|row| match row.level.as_str() {
+        let symbol = |family| self.find_row(family).map(|row| Text::same(row.symbol));
+        let level = self.find_row("dms_state").map(|row| match row.level.as_str() {
             "0" => "part_level_0",
             "1" => "part_level_1",
             "2" => "part_level_2",
             _ => "part_level_3",
         });
         let parts = vec![
-            Part::said("part_environment", self.environment.to_string(), environment),
+            Part::part_with_label("part_environment", self.environment.to_string(), environment),
             Part::new("part_node", format!("{:#x}", self.node), symbol("dms_node")),
             Part::new("part_sensor", format!("{:#x}", self.sensor), symbol("dms_sensor")),
-            Part::said("part_state", self.state.to_string(), level),
+            Part::part_with_label("part_state", self.state.to_string(), level),
         ];
-        Decoding { scheme: "scheme_event", parts, links: self.links() }
+        Decoding { scheme: "scheme_event", parts, links: self.find_links() }
     }
 }

@@ -73,7 +73,7 @@ const CAUSES: [(&str, &str); 6] = [
 ];
 
 /// Takes `name`, in upper case, apart.
-pub(super) fn decoding(name: &str) -> Option<Decoding> {
+pub(super) fn decode_name(name: &str) -> Option<Decoding> {
     let rest = name.strip_prefix("MIE")?;
     if rest.len() != 9 || !rest.is_ascii() {
         return None;
@@ -91,7 +91,7 @@ pub(super) fn decoding(name: &str) -> Option<Decoding> {
     }
     let mut parts = vec![
         Part::new("part_component", component, COMPONENTS.get(index).copied().map(Text::same)),
-        Part::said("part_gravity", letter, gravity),
+        Part::part_with_label("part_gravity", letter, gravity),
     ];
     if index != SERVER {
         parts.push(Part::new("part_number", own, None));
@@ -104,7 +104,7 @@ pub(super) fn decoding(name: &str) -> Option<Decoding> {
     parts.push(Part::new("part_module", part, of(&PARTS, part).map(Text::same)));
     let starts = (doing == "01").then(|| words("mindie_doing_start"));
     parts.push(Part::new("part_doing", doing, starts));
-    parts.push(Part::said("part_kind", kind, of(&KINDS, kind)));
+    parts.push(Part::part_with_label("part_kind", kind, of(&KINDS, kind)));
     let due = of(&CAUSES, kind).filter(|_| letter != "I").and_then(cause);
     let links = due.map(|cause| Link { cause, weight: 15 }).into_iter().collect();
     Some(Decoding { scheme: "scheme_mindie", parts, links })
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     fn said(code: &str) -> Vec<String> {
-        let parts = decoding(code).unwrap().parts;
+        let parts = decode_name(code).unwrap().parts;
         parts.into_iter().map(|part| part.meaning.map_or(part.value, |text| text.en)).collect()
     }
 
@@ -124,16 +124,16 @@ mod tests {
         let parts = said("MIE04E01011C");
         assert_eq!(parts[..3], ["MindIE Server", "error", "daemon"]);
         assert_eq!(parts[4], words("mindie_initialisation").en);
-        let download = decoding("MIE04E020217").unwrap();
+        let download = decode_name("MIE04E020217").unwrap();
         assert_eq!(download.links[0].cause.id, "tool.download_failed");
-        assert!(decoding("MIE04E01011C").unwrap().links.is_empty());
+        assert!(decode_name("MIE04E01011C").unwrap().links.is_empty());
     }
 
     #[test]
     fn codes_of_other_components_stay_whole() {
         assert_eq!(said("MIE05E000001"), ["MindIE LLM", "error", "000001"]);
         for name in ["MIE04E01011", "MIE04X01011C", "MIE04E01011G", "MIEAAE010101", "EI0006"] {
-            assert!(decoding(name).is_none(), "{name}");
+            assert!(decode_name(name).is_none(), "{name}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Numbers and names whose digits mean something: return codes of ACL, inner codes of the
 //! runtime, HCCL's `errNo[0x…]`, E-codes, `ERRssiii`, DCMI.
 
-use super::event::{ChipEvent, chip_event};
-use super::{Decoding, Part, row};
+use super::event::{ChipEvent, parse_chip_event};
+use super::{Decoding, Part, find_row};
 use crate::query::Form;
 use crate::{Link, cause_of, family, rows};
 use base::text::Text;
@@ -17,7 +17,7 @@ pub struct RuntimeInner {
 }
 
 /// Takes an inner code of the runtime apart. Logs print it in hexadecimal and in decimal.
-pub fn runtime_inner(value: i64) -> Option<RuntimeInner> {
+pub fn parse_runtime_inner(value: i64) -> Option<RuntimeInner> {
     let value = u32::try_from(value).ok().filter(|value| value >> 24 == 7)?;
     let [_, module, high, low] = value.to_be_bytes();
     Some(RuntimeInner { module, number: u16::from_be_bytes([high, low]) })
@@ -26,7 +26,8 @@ pub fn runtime_inner(value: i64) -> Option<RuntimeInner> {
 impl RuntimeInner {
     /// The name of the module: what the first constant of it is called.
     pub fn module_name(self) -> Option<String> {
-        let base = row("runtime", &format!("{:#x}", 0x0700_0000 | u32::from(self.module) << 16))?;
+        let base =
+            find_row("runtime", &format!("{:#x}", 0x0700_0000 | u32::from(self.module) << 16))?;
         let name = base.symbol.strip_prefix("RT_ERROR_")?;
         Some(name.strip_suffix("_BASE").unwrap_or(name).to_owned())
     }
@@ -44,7 +45,7 @@ pub struct AclClass {
 }
 
 /// Takes a return code of ACL apart.
-pub fn acl_class(value: i64) -> Option<AclClass> {
+pub fn parse_acl_class(value: i64) -> Option<AclClass> {
     let value = u32::try_from(value).ok().filter(|value| (100_000..600_000).contains(value))?;
     let class =
         AclClass { class: value / 100_000, component: value / 1000 % 100, number: value % 1000 };
@@ -82,21 +83,21 @@ pub fn hccl_errno(value: u64) -> u8 {
 /// The modules that print messages with the first two characters of `code`.
 pub fn e_code_module(code: &str) -> Option<String> {
     let prefix = code.get(..2)?;
-    let row = row("module_prefix", &prefix.to_ascii_uppercase())?;
+    let row = find_row("module_prefix", &prefix.to_ascii_uppercase())?;
     (!row.message.starts_with('?')).then_some(row.message)
 }
 
 /// `errNo[0x…]`.
-pub(super) fn hccl_errno_decoding(text: &str) -> Option<Decoding> {
+pub(super) fn decode_hccl_errno(text: &str) -> Option<Decoding> {
     let inner = text.strip_prefix("errNo[0x")?;
     let digits = inner.trim_end_matches(']');
     let value = u64::from_str_radix(digits, 16).ok()?;
-    Some(of_errno(value))
+    Some(decode_errno(value))
 }
 
-fn of_errno(value: u64) -> Decoding {
+fn decode_errno(value: u64) -> Decoding {
     let result = hccl_errno(value);
-    let found = row("hccl", &result.to_string());
+    let found = find_row("hccl", &result.to_string());
     let links = cause_of("hccl", &result.to_string()).into_iter().collect();
     let meaning = found.map(|row| Text::same(format!("{}: {}", row.symbol, row.message)));
     let parts = vec![
@@ -109,32 +110,38 @@ fn of_errno(value: u64) -> Decoding {
 /// Numbers, as they are written: a value means nothing where it would be written otherwise.
 pub(super) fn decode(value: i64, form: Form) -> Vec<Decoding> {
     let mut found = Vec::new();
-    if let Some(inner) = runtime_inner(value) {
+    if let Some(inner) = parse_runtime_inner(value) {
         let name = inner.module_name();
         let code = format!("{value:#x}");
         let parts = vec![
             Part::new("part_module", format!("{:#04x}", inner.module), name.map(Text::same)),
-            Part::new("part_number", inner.number.to_string(), symbol("runtime", &code)),
+            Part::new("part_number", inner.number.to_string(), find_symbol("runtime", &code)),
         ];
-        found.push(Decoding { scheme: "scheme_runtime", parts, links: link("runtime", &code) });
+        found.push(Decoding {
+            scheme: "scheme_runtime",
+            parts,
+            links: find_link("runtime", &code),
+        });
     }
     match (form, value) {
         (Form::Decimal, -8999..=-8001 | -9999..=-9001) => {
             let key = if value > -9000 { "part_dcmi" } else { "part_npu_smi" };
             let code = value.to_string();
             let parts = vec![
-                Part::said("part_module", (value / 1000).to_string(), Some(key)),
-                Part::new("part_number", (-value % 1000).to_string(), symbol("dcmi", &code)),
+                Part::part_with_label("part_module", (value / 1000).to_string(), Some(key)),
+                Part::new("part_number", (-value % 1000).to_string(), find_symbol("dcmi", &code)),
             ];
-            found.push(Decoding { scheme: "scheme_dcmi", parts, links: link("dcmi", &code) });
+            found.push(Decoding { scheme: "scheme_dcmi", parts, links: find_link("dcmi", &code) });
         }
-        (Form::Decimal, _) => found.extend(acl_class(value).map(|class| class.decoding(value))),
+        (Form::Decimal, _) => {
+            found.extend(parse_acl_class(value).map(|class| class.decoding(value)))
+        }
         (Form::Hex, 0x1000_0000..=0xffff_ffff) => {
-            let event = u32::try_from(value).ok().map(chip_event);
-            found.extend(event.filter(|event| event.is_plausible()).map(ChipEvent::decoding));
+            let event = u32::try_from(value).ok().map(parse_chip_event);
+            found.extend(event.filter(|event| event.is_plausible()).map(ChipEvent::to_decoding));
         }
         (Form::Hex, 0x1_0000_0000..) => {
-            found.extend(u64::try_from(value).ok().map(of_errno));
+            found.extend(u64::try_from(value).ok().map(decode_errno));
         }
         (Form::Hex, _) => {}
     }
@@ -145,10 +152,14 @@ impl AclClass {
     fn decoding(self, value: i64) -> Decoding {
         let code = value.to_string();
         let families = ["acl_rt", "acl_api", "acl_ge", "aclnn"];
-        let meaning = families.iter().find_map(|family| symbol(family, &code));
+        let meaning = families.iter().find_map(|family| find_symbol(family, &code));
         let parts = vec![
-            Part::said("part_class", self.class.to_string(), Some(self.class_key())),
-            Part::said("part_component", format!("{:02}", self.component), self.component_key()),
+            Part::part_with_label("part_class", self.class.to_string(), Some(self.class_key())),
+            Part::part_with_label(
+                "part_component",
+                format!("{:02}", self.component),
+                self.component_key(),
+            ),
             Part::new("part_number", format!("{:03}", self.number), meaning),
         ];
         let links = families.iter().find_map(|family| cause_of(family, &code));
@@ -157,9 +168,9 @@ impl AclClass {
 }
 
 /// E-codes and `ERRssiii`; `name` is in upper case.
-pub(super) fn name_decoding(name: &str) -> Option<Decoding> {
+pub(super) fn decode_name(name: &str) -> Option<Decoding> {
     if let Some(digits) = name.strip_prefix("ERR") {
-        return torch_npu(name, digits);
+        return decode_torch_npu(name, digits);
     }
     let rest = name.strip_prefix(['E', 'W'])?;
     let mut chars = rest.chars();
@@ -170,7 +181,7 @@ pub(super) fn name_decoding(name: &str) -> Option<Decoding> {
         return None;
     }
     let module = e_code_module(name).map(Text::same);
-    if module.is_none() && row("module_prefix", &name[..2]).is_none() {
+    if module.is_none() && find_row("module_prefix", &name[..2]).is_none() {
         return None;
     }
     let kind = match digits {
@@ -178,10 +189,10 @@ pub(super) fn name_decoding(name: &str) -> Option<Decoding> {
         "8888" => Some("part_call"),
         _ => None,
     };
-    let meaning = kind.map(data::words).or_else(|| symbol("ecode", name));
+    let meaning = kind.map(data::words).or_else(|| find_symbol("ecode", name));
     let warns = if name.starts_with('W') { "part_warning" } else { "part_error" };
     let parts = vec![
-        Part::said("part_gravity", &name[..1], Some(warns)),
+        Part::part_with_label("part_gravity", &name[..1], Some(warns)),
         Part::new("part_module", &name[..2], module),
         Part::new("part_number", digits, meaning),
     ];
@@ -191,7 +202,7 @@ pub(super) fn name_decoding(name: &str) -> Option<Decoding> {
 
 /// `ERRssiii`: two digits for the part of torch_npu, three for the kind of error. What they mean
 /// is in the names of the codes that are known: `ERR01007` is `OPS.NOT_SUPPORT`.
-fn torch_npu(name: &str, digits: &str) -> Option<Decoding> {
+fn decode_torch_npu(name: &str, digits: &str) -> Option<Decoding> {
     if digits.len() != 5 || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
@@ -207,13 +218,17 @@ fn torch_npu(name: &str, digits: &str) -> Option<Decoding> {
         Part::new("part_kind", kind, half(5..8, kind, false)),
     ];
     let known = parts.iter().any(|part| part.meaning.is_some());
-    known.then(|| Decoding { scheme: "scheme_torch_npu", parts, links: link("torch_npu", name) })
+    known.then(|| Decoding {
+        scheme: "scheme_torch_npu",
+        parts,
+        links: find_link("torch_npu", name),
+    })
 }
 
-fn symbol(family: &str, code: &str) -> Option<Text> {
-    row(family, code).map(|row| Text::same(row.symbol)).filter(|text| !text.en.is_empty())
+fn find_symbol(family: &str, code: &str) -> Option<Text> {
+    find_row(family, code).map(|row| Text::same(row.symbol)).filter(|text| !text.en.is_empty())
 }
 
-fn link(family: &str, code: &str) -> Vec<Link> {
+fn find_link(family: &str, code: &str) -> Vec<Link> {
     cause_of(family, code).into_iter().collect()
 }

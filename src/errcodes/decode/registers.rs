@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::{Decoding, Part, row};
+use super::{Decoding, Part, find_row};
 use crate::{Link, Row, cause, cause_of, family, rows};
 use base::text::Text;
 
@@ -29,18 +29,18 @@ pub struct Bit {
 
 /// The words in a text: in brackets, with or without `errcode:` before them, or a single word
 /// after `errcode`.
-pub fn registers(text: &str) -> Option<Registers> {
+pub fn parse_registers(text: &str) -> Option<Registers> {
     let text = text.trim();
     let text = text.strip_prefix("errcode").map_or(text, str::trim_start);
     let text = text.trim_start_matches([':', '=']).trim();
     let inner = text.strip_prefix('(')?;
     let inner = inner.split_once(')').map_or(inner, |(inner, _)| inner);
     let words: Vec<u64> =
-        inner.split(',').map(|word| number(word.trim())).collect::<Option<_>>()?;
+        inner.split(',').map(|word| parse_word(word.trim())).collect::<Option<_>>()?;
     words.try_into().ok().map(Registers)
 }
 
-fn number(word: &str) -> Option<u64> {
+fn parse_word(word: &str) -> Option<u64> {
     let digits = word.strip_prefix("0x").or_else(|| word.strip_prefix("0X"));
     let (digits, radix) = digits.map_or((word, 10), |digits| (digits, 16));
     if !digits.chars().all(|c| c.is_digit(radix)) {
@@ -60,7 +60,7 @@ static LINKS: LazyLock<Vec<Option<Link>>> = LazyLock::new(|| {
         .collect()
 });
 
-fn link(word: usize, bit: u32) -> Option<Link> {
+fn find_link(word: usize, bit: u32) -> Option<Link> {
     *LINKS.get(word * 64 + bit as usize)?
 }
 
@@ -79,7 +79,7 @@ static BY_WORDS: LazyLock<Vec<(&str, Link)>> = LazyLock::new(|| {
 
 impl Registers {
     /// What the words that the runtime prints for bits speak for.
-    pub(crate) fn link_of_words(text: &str) -> Option<Link> {
+    pub(crate) fn find_link_of_words(text: &str) -> Option<Link> {
         BY_WORDS.iter().find(|(words, _)| text.contains(words)).map(|(_, link)| *link)
     }
 
@@ -89,7 +89,12 @@ impl Registers {
         for (word, value) in self.0.into_iter().enumerate() {
             for bit in (0..u64::BITS).filter(|bit| value >> bit & 1 == 1) {
                 let code = format!("w{word}.{bit}");
-                bits.push(Bit { word, bit, row: row("aicore_bit", &code), link: link(word, bit) });
+                bits.push(Bit {
+                    word,
+                    bit,
+                    row: find_row("aicore_bit", &code),
+                    link: find_link(word, bit),
+                });
             }
         }
         bits
@@ -104,7 +109,7 @@ impl Registers {
         }
         let set = (0..3).flat_map(|word| (0..u64::BITS).map(move |bit| (word, bit)));
         let set = set.filter(|(word, bit)| self.0[*word] >> bit & 1 == 1);
-        let mut links: Vec<Link> = set.filter_map(|(word, bit)| link(word, bit)).collect();
+        let mut links: Vec<Link> = set.filter_map(|(word, bit)| find_link(word, bit)).collect();
         // Stable: of equals, the lower bit.
         links.sort_by_key(|link| std::cmp::Reverse(link.weight));
         let mut seen = Vec::new();
@@ -133,7 +138,7 @@ impl Registers {
             })
             .collect();
         if parts.is_empty() {
-            parts.push(Part::said("part_bit", "0", Some("part_no_bit")));
+            parts.push(Part::part_with_label("part_bit", "0", Some("part_no_bit")));
         }
         Decoding { scheme: "scheme_registers", parts, links: self.links() }
     }

@@ -30,10 +30,10 @@ fn register_words_are_read_in_the_ways_that_logs_print_them() {
         " errcode: (0x800000, 0x4000, 0) errorStr: x",
         "errcode=(8388608, 16384, 0)",
     ] {
-        assert_eq!(registers(text), words, "{text}");
+        assert_eq!(parse_registers(text), words, "{text}");
     }
     for text in ["", "errcode", "(1, 2)", "(1, 2, 3, 4)", "(1, 2, x)", "(-1, 0, 0)", "507035"] {
-        assert_eq!(registers(text), None, "{text}");
+        assert_eq!(parse_registers(text), None, "{text}");
     }
 }
 
@@ -71,13 +71,13 @@ fn every_bit_decodes() {
 
 #[test]
 fn events_are_taken_apart_known_or_not() {
-    let event = chip_event(0x80E0_1801);
+    let event = parse_chip_event(0x80E0_1801);
     assert_eq!((event.environment, event.black_box), (2, 0));
     assert_eq!((event.node, event.sensor, event.state), (0x70, 0x0c, 1));
     let known = parts("0x80E01801");
     assert_eq!(known[1], ("0x70".to_owned(), "HBM".to_owned()));
     assert_eq!(causes("0x80E01801"), ["hw.hbm_uce"]);
-    assert_eq!(chip_event(0x40F8_4E00).environment, 1);
+    assert_eq!(parse_chip_event(0x40F8_4E00).environment, 1);
     // Nowhere in the tables.
     let unknown = parts("0x80E01955");
     assert_eq!(unknown[1].1, "HBM");

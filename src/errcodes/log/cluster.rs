@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::diagnosis::Culprit;
-use super::process::Who;
+use super::diagnosis::FaultLocation;
+use super::process::ProcessKey;
 use super::rank::{Candidate, Context, Item};
 use super::time::{SECOND, Time};
 
@@ -19,7 +19,7 @@ pub(super) struct Verdict<'a> {
     /// The cause that it is about.
     pub cause: &'a str,
     /// Who.
-    pub culprit: Culprit,
+    pub culprit: FaultLocation,
     /// What a cause without a text of its own weighs.
     pub weight: i32,
 }
@@ -37,12 +37,12 @@ struct Task<'a> {
     item: Item<'a>,
 }
 
-fn capture<'a>(item: &Item<'a>, name: &str) -> Option<&'a str> {
+fn find_capture<'a>(item: &Item<'a>, name: &str) -> Option<&'a str> {
     item.record.hit.captures.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str())
 }
 
-fn number<T: std::str::FromStr>(item: &Item<'_>, name: &str) -> Option<T> {
-    capture(item, name)?.parse().ok()
+fn parse_capture<T: std::str::FromStr>(item: &Item<'_>, name: &str) -> Option<T> {
+    find_capture(item, name)?.parse().ok()
 }
 
 /// Candidates that only the comparison of ranks shows, and who is to blame for those and others.
@@ -50,16 +50,16 @@ pub(super) fn compare<'a>(
     candidates: &mut Vec<Candidate<'a>>,
     context: &Context<'a>,
 ) -> Vec<Verdict<'a>> {
-    let tasks = tasks(candidates, context);
+    let tasks = collect_tasks(candidates, context);
     let mut verdicts = Vec::new();
-    if let Some((verdict, items)) = mismatch(&tasks).or_else(|| slow(&tasks)) {
+    if let Some((verdict, items)) = find_mismatch(&tasks).or_else(|| find_slow_rank(&tasks)) {
         add(candidates, verdict.cause, items, verdict.weight);
         verdicts.push(verdict);
     }
-    verdicts.extend(located(context));
-    verdicts.extend(unconnected(context));
-    verdicts.extend(link_chain(candidates, context));
-    verdicts.extend(silent(candidates, context));
+    verdicts.extend(find_reported_location(context));
+    verdicts.extend(find_unconnected(context));
+    verdicts.extend(follow_link_chain(candidates, context));
+    verdicts.extend(find_silent_ranks(candidates, context));
     verdicts
 }
 
@@ -77,8 +77,11 @@ fn add<'a>(candidates: &mut Vec<Candidate<'a>>, cause: &'a str, items: Vec<Item<
 }
 
 /// The first unfinished operation of every process.
-fn tasks<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> BTreeMap<Who, Task<'a>> {
-    let mut tasks: BTreeMap<Who, Task<'a>> = BTreeMap::new();
+fn collect_tasks<'a>(
+    candidates: &[Candidate<'a>],
+    context: &Context<'a>,
+) -> BTreeMap<ProcessKey, Task<'a>> {
+    let mut tasks: BTreeMap<ProcessKey, Task<'a>> = BTreeMap::new();
     let waiting = candidates.iter().find(|one| one.cause == "hccl.notify_wait_timeout");
     let mut runs: Vec<&Item<'a>> = waiting
         .into_iter()
@@ -87,7 +90,8 @@ fn tasks<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> BTreeMap<Wh
         .collect();
     runs.sort_by_key(|item| (item.file, item.record.line));
     for item in runs {
-        let Some((operation, group)) = capture(item, "tag").and_then(|tag| tag.split_once('_'))
+        let Some((operation, group)) =
+            find_capture(item, "tag").and_then(|tag| tag.split_once('_'))
         else {
             continue;
         };
@@ -106,16 +110,16 @@ fn tasks<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> BTreeMap<Wh
         if let Some(task) = tasks.get_mut(&item.who)
             && task.index.is_none()
         {
-            task.index = number(item, "index");
-            task.count = number(item, "count");
-            task.began = capture(item, "ts").and_then(|time| Time::find(time.as_bytes()));
+            task.index = parse_capture(item, "index");
+            task.count = parse_capture(item, "count");
+            task.began = find_capture(item, "ts").and_then(|time| Time::find(time.as_bytes()));
         }
     }
     tasks
 }
 
 /// The largest set of tasks of one communicator.
-fn together<'t, 'a>(tasks: &'t BTreeMap<Who, Task<'a>>) -> Vec<&'t Task<'a>> {
+fn largest_communicator<'t, 'a>(tasks: &'t BTreeMap<ProcessKey, Task<'a>>) -> Vec<&'t Task<'a>> {
     let mut groups: BTreeMap<&str, Vec<&Task<'a>>> = BTreeMap::new();
     for task in tasks.values() {
         groups.entry(task.group).or_default().push(task);
@@ -124,27 +128,29 @@ fn together<'t, 'a>(tasks: &'t BTreeMap<Who, Task<'a>>) -> Vec<&'t Task<'a>> {
 }
 
 /// Ranks of one communicator that are in different operations, or in one with different counts.
-fn mismatch<'a>(tasks: &BTreeMap<Who, Task<'a>>) -> Option<(Verdict<'a>, Vec<Item<'a>>)> {
-    let together = together(tasks);
+fn find_mismatch<'a>(
+    tasks: &BTreeMap<ProcessKey, Task<'a>>,
+) -> Option<(Verdict<'a>, Vec<Item<'a>>)> {
+    let together = largest_communicator(tasks);
     if together.len() < 2 {
         return None;
     }
     let what = |task: &Task<'a>| (task.operation, task.index);
-    let (cause, odd) = match minority(&together, what) {
+    let (cause, odd) = match find_minority(&together, what) {
         Some(odd) => ("hccl.op_sequence_mismatch", odd),
-        None => ("hccl.param_mismatch", minority(&together, |task| task.count)?),
+        None => ("hccl.param_mismatch", find_minority(&together, |task| task.count)?),
     };
-    let culprit = Culprit {
+    let culprit = FaultLocation {
         ranks: odd.iter().filter_map(|task| task.rank).collect(),
         by: "other_operation",
-        ..Culprit::default()
+        ..FaultLocation::default()
     };
     let items = together.iter().map(|task| task.item.clone()).collect();
     Some((Verdict { cause, culprit, weight: 78 }, items))
 }
 
 /// Those that differ from the most; `None` if all agree.
-fn minority<'t, 'a, K: Ord>(
+fn find_minority<'t, 'a, K: Ord>(
     tasks: &[&'t Task<'a>],
     key: impl Fn(&Task<'a>) -> K,
 ) -> Option<Vec<&'t Task<'a>>> {
@@ -167,8 +173,10 @@ fn minority<'t, 'a, K: Ord>(
 }
 
 /// One operation on all ranks whose time-outs ended so far apart that one rank came too late.
-fn slow<'a>(tasks: &BTreeMap<Who, Task<'a>>) -> Option<(Verdict<'a>, Vec<Item<'a>>)> {
-    let together = together(tasks);
+fn find_slow_rank<'a>(
+    tasks: &BTreeMap<ProcessKey, Task<'a>>,
+) -> Option<(Verdict<'a>, Vec<Item<'a>>)> {
+    let together = largest_communicator(tasks);
     let times = || together.iter().filter_map(|task| Some((task.failed?, task)));
     let (first, early) = times().min_by_key(|(time, _)| *time)?;
     let (last, late) = times().max_by_key(|(time, _)| *time)?;
@@ -177,26 +185,27 @@ fn slow<'a>(tasks: &BTreeMap<Who, Task<'a>>) -> Option<(Verdict<'a>, Vec<Item<'a
     if (last.0 - first.0) / SECOND < timeout.max(SPREAD) {
         return None;
     }
-    let culprit = Culprit {
+    let culprit = FaultLocation {
         ranks: late.rank.into_iter().collect(),
         devices: late.item.process.device.into_iter().collect(),
         pid: late.item.process.pid,
         by: "latest_rank",
-        ..Culprit::default()
+        ..FaultLocation::default()
     };
     let items = together.iter().map(|task| task.item.clone()).collect();
     Some((Verdict { cause: "hccl.slow_rank", culprit, weight: 78 }, items))
 }
 
 /// `Cluster Exception Location[IP/ID]:[90.90.92.240/1]`.
-fn located<'a>(context: &Context<'a>) -> Vec<Verdict<'a>> {
+fn find_reported_location<'a>(context: &Context<'a>) -> Vec<Verdict<'a>> {
     let items = context.get("hccl.where").into_iter().flatten();
-    let places: BTreeSet<(&str, u32)> =
-        items.filter_map(|item| Some((capture(item, "ip")?, number(item, "device")?))).collect();
+    let places: BTreeSet<(&str, u32)> = items
+        .filter_map(|item| Some((find_capture(item, "ip")?, parse_capture(item, "device")?)))
+        .collect();
     if places.is_empty() {
         return Vec::new();
     }
-    let culprit = Culprit {
+    let culprit = FaultLocation {
         hosts: places
             .iter()
             .map(|(ip, _)| (*ip).to_owned())
@@ -205,7 +214,7 @@ fn located<'a>(context: &Context<'a>) -> Vec<Verdict<'a>> {
             .collect(),
         devices: places.iter().map(|(_, device)| *device).collect(),
         by: "cluster_exception_location",
-        ..Culprit::default()
+        ..FaultLocation::default()
     };
     ["hccl.peer_lost", "hccl.peer_stuck", "hccl.notify_wait_timeout", "hccl.error_cqe"]
         .map(|cause| Verdict { cause, culprit: culprit.clone(), weight: 0 })
@@ -213,18 +222,18 @@ fn located<'a>(context: &Context<'a>) -> Vec<Verdict<'a>> {
 }
 
 /// The ranks that the root did not hear of: all but those that it lists as connected.
-fn unconnected<'a>(context: &Context<'a>) -> Option<Verdict<'a>> {
+fn find_unconnected<'a>(context: &Context<'a>) -> Option<Verdict<'a>> {
     let of = |rule: &str| context.get(rule).into_iter().flatten();
-    let size: u32 = of("hccl.nego.need").find_map(|item| number(item, "size"))?;
+    let size: u32 = of("hccl.nego.need").find_map(|item| parse_capture(item, "size"))?;
     let connected: BTreeSet<u32> = of("hccl.nego.connected")
-        .filter_map(|item| capture(item, "ranks"))
+        .filter_map(|item| find_capture(item, "ranks"))
         .flat_map(|ranks| ranks.split(['[', ']', ',', ' ', ';']))
         .filter_map(|rank| rank.parse::<u32>().ok())
         .collect();
     let ranks: Vec<u32> = (0..size.min(100_000)).filter(|rank| !connected.contains(rank)).collect();
     (!connected.is_empty() && !ranks.is_empty()).then(|| Verdict {
         cause: "hccl.cluster_negotiation_timeout",
-        culprit: Culprit { ranks, by: "unconnected_ranks", ..Culprit::default() },
+        culprit: FaultLocation { ranks, by: "unconnected_ranks", ..FaultLocation::default() },
         weight: 0,
     })
 }
@@ -233,32 +242,33 @@ fn unconnected<'a>(context: &Context<'a>) -> Option<Verdict<'a>> {
 type Place<'a> = (&'a str, u32);
 
 /// Follows who cannot connect to whom to the end.
-fn link_chain<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> Vec<Verdict<'a>> {
+fn follow_link_chain<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> Vec<Verdict<'a>> {
     let mut links: BTreeSet<(u32, u32)> = BTreeSet::new();
     for item in context.get("hccl.linktable").into_iter().flatten() {
         // The row of a server names the client that did not come as its source.
-        links.extend(number(item, "src").zip(number(item, "dest")));
+        links.extend(parse_capture(item, "src").zip(parse_capture(item, "dest")));
     }
     let transports = candidates.iter().filter(|one| one.cause == "hccl.transport_init_error");
     for item in transports.flat_map(|one| &one.items) {
-        links.extend(number(item, "src").zip(number(item, "peer")));
+        links.extend(parse_capture(item, "src").zip(parse_capture(item, "peer")));
     }
-    links.extend(p2p_links(context));
-    if let Some(size) = ranks(candidates, context).size {
+    links.extend(find_p2p_links(context));
+    if let Some(size) = collect_ranks(candidates, context).size {
         // A rank that the job does not have is of another communicator, or misread.
         links.retain(|(_, to)| *to < size);
     }
     let mut places: BTreeSet<(Place<'_>, Place<'_>)> = BTreeSet::new();
     for item in context.get("hccl.detect").into_iter().flatten() {
-        let side = |ip: &str, device: &str| Some((capture(item, ip)?, number(item, device)?));
+        let side =
+            |ip: &str, device: &str| Some((find_capture(item, ip)?, parse_capture(item, device)?));
         places.extend(side("src_ip", "src_device").zip(side("dest_ip", "dest_device")));
     }
-    let ranks = sinks(&links);
-    let ends = sinks(&places);
+    let ranks = find_sinks(&links);
+    let ends = find_sinks(&places);
     if ranks.is_empty() && ends.is_empty() {
         return Vec::new();
     }
-    let culprit = Culprit {
+    let culprit = FaultLocation {
         ranks,
         devices: ends.iter().map(|(_, device)| *device).collect(),
         hosts: ends
@@ -268,7 +278,7 @@ fn link_chain<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> Vec<Ve
             .into_iter()
             .collect(),
         by: "link_chain",
-        ..Culprit::default()
+        ..FaultLocation::default()
     };
     ["hccl.socket_timeout", "hccl.transport_init_error", "hccl.p2p_timeout"]
         .map(|cause| Verdict { cause, culprit: culprit.clone(), weight: 0 })
@@ -276,7 +286,7 @@ fn link_chain<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> Vec<Ve
 }
 
 /// Which rank waits for which within one machine, by the devices that lines name.
-fn p2p_links(context: &Context<'_>) -> Vec<(u32, u32)> {
+fn find_p2p_links(context: &Context<'_>) -> Vec<(u32, u32)> {
     let items = || context.values().flatten();
     let known: BTreeMap<(&str, u32), u32> = items()
         .filter_map(|item| {
@@ -286,7 +296,7 @@ fn p2p_links(context: &Context<'_>) -> Vec<(u32, u32)> {
         .collect();
     let links = context.get("hccl.p2p_link").into_iter().flatten().filter_map(|item| {
         let host = item.process.host.as_str();
-        let rank = |name: &str| known.get(&(host, number(item, name)?)).copied();
+        let rank = |name: &str| known.get(&(host, parse_capture(item, name)?)).copied();
         item.process.rank.or_else(|| rank("local")).zip(rank("peer"))
     });
     links.collect()
@@ -296,7 +306,7 @@ fn p2p_links(context: &Context<'_>) -> Vec<(u32, u32)> {
 const CIRCLE: usize = 4;
 
 /// What is waited for and waits for nobody; where all wait, what most wait for.
-fn sinks<T: Ord + Copy>(links: &BTreeSet<(T, T)>) -> Vec<T> {
+fn find_sinks<T: Ord + Copy>(links: &BTreeSet<(T, T)>) -> Vec<T> {
     let links: Vec<&(T, T)> = links.iter().filter(|(from, to)| from != to).collect();
     let sources: BTreeSet<T> = links.iter().map(|(from, _)| *from).collect();
     let targets: BTreeSet<T> = links.iter().map(|(_, to)| *to).collect();
@@ -311,21 +321,21 @@ fn sinks<T: Ord + Copy>(links: &BTreeSet<(T, T)>) -> Vec<T> {
 }
 
 /// Where the others wait in vain: the ranks whose logs show no waiting, or that have no log.
-fn silent<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> Vec<Verdict<'a>> {
-    let known = ranks(candidates, context);
+fn find_silent_ranks<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> Vec<Verdict<'a>> {
+    let known = collect_ranks(candidates, context);
     let waiting: BTreeSet<u32> = candidates
         .iter()
         .filter(|one| one.waits)
         .flat_map(|one| one.items.iter().filter_map(|item| item.process.rank))
         .collect();
     let quiet: Vec<u32> = known.seen.difference(&waiting).copied().collect();
-    let absent = known.absent();
+    let absent = known.missing_ranks();
     let (ranks, by) = if quiet.is_empty() { (absent, "no_log") } else { (quiet, "does_not_wait") };
     // That most ranks are quiet says only that the logs are not complete.
     if ranks.is_empty() || waiting.len() < 2 || ranks.len() > waiting.len() {
         return Vec::new();
     }
-    let culprit = Culprit { ranks, by, ..Culprit::default() };
+    let culprit = FaultLocation { ranks, by, ..FaultLocation::default() };
     candidates
         .iter()
         .filter(|one| one.waits)
@@ -342,13 +352,13 @@ pub(super) struct Ranks {
 
 impl Ranks {
     /// The ranks without a log, where it is known how many there are.
-    pub(super) fn absent(&self) -> Vec<u32> {
+    pub(super) fn missing_ranks(&self) -> Vec<u32> {
         let size = self.size.unwrap_or(0).min(100_000);
         (0..size).filter(|rank| !self.seen.contains(rank)).collect()
     }
 }
 
-pub(super) fn ranks(candidates: &[Candidate<'_>], context: &Context<'_>) -> Ranks {
+pub(super) fn collect_ranks(candidates: &[Candidate<'_>], context: &Context<'_>) -> Ranks {
     let items = || candidates.iter().flat_map(|one| &one.items).chain(context.values().flatten());
     Ranks {
         seen: items().filter_map(|item| item.process.rank).collect(),
@@ -358,7 +368,7 @@ pub(super) fn ranks(candidates: &[Candidate<'_>], context: &Context<'_>) -> Rank
             .filter(|item| {
                 item.record.hit.cause == "hccl.identity" || item.record.hit.rule == "hccl.nego.need"
             })
-            .filter_map(|item| number(item, "size"))
+            .filter_map(|item| parse_capture(item, "size"))
             .max(),
     }
 }

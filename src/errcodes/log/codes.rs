@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 
 use regex::bytes::{Captures, Regex};
 
-use self::listed::{
-    ACL_FAMILIES, is_listed, named, of_reason, of_symbol, of_words, relative, stated,
+use self::registered_codes::{
+    ACL_FAMILIES, find_code, find_reason, find_related, find_symbol, find_words, is_listed,
+    new_stated_code,
 };
 use super::Role;
 use super::prefix::{Keys, keys};
@@ -17,12 +18,12 @@ use crate::overlay::overlay;
 use crate::{Family, Link, Query, families, rows, table};
 
 mod event;
-mod listed;
-mod spoken;
+mod free_text_codes;
+mod registered_codes;
 
 /// A code that a line states.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Stated {
+pub(super) struct StatedCode {
     /// The family, an id of `data/cann_errors.toml`, or `aicore` for register words.
     pub family: &'static str,
     /// The code as its family spells it.
@@ -38,7 +39,7 @@ pub(super) struct Stated {
 }
 
 /// Literals, one of which every line with such a number holds. Where the key alone is short, the
-/// first digits of ACL codes belong to the literal (see [`spoken`]).
+/// first digits of ACL codes belong to the literal (see [`free_text_codes`]).
 const LITERALS: [&str; 51] = [
     "errorStr:",
     "[Error]: ",
@@ -162,90 +163,94 @@ regex!(SYMBOLS, SYMBOL);
 
 /// Literals, one of which every line holds that has a code without a shape of its own.
 pub(super) fn literals() -> impl Iterator<Item = &'static str> {
-    LITERALS.into_iter().chain(of_torch_npu()).chain(spoken::literals())
+    LITERALS.into_iter().chain(torch_npu_literals()).chain(free_text_codes::literals())
 }
 
 /// All codes of `line`. Each expression is slower by far than to see that it cannot match.
-pub(super) fn find(line: &[u8]) -> Vec<Stated> {
-    let mut codes = spoken::find(line);
+pub(super) fn find(line: &[u8]) -> Vec<StatedCode> {
+    let mut codes = free_text_codes::find(line);
     // What a number is by who prints it, it is not by its key alone.
     let spoken: Vec<usize> = codes.iter().map(|code| code.at).collect();
-    let of_test = spoken::is_of_test(line);
-    for found in all(&E_CODES, line, has_e_code) {
+    let of_test = free_text_codes::is_of_test(line);
+    for found in find_matches(&E_CODES, line, has_e_code) {
         let group = (1..=3).find(|group| found.get(*group).is_some()).unwrap_or(1);
-        let (at, code) = part(&found, group);
-        let known = E_FAMILIES.iter().find_map(|family| named(family, code, at));
-        codes.extend(known.or_else(|| relative(code, at)));
+        let (at, code) = read_group(&found, group);
+        let known = E_FAMILIES.iter().find_map(|family| find_code(family, code, at));
+        codes.extend(known.or_else(|| find_related(code, at)));
     }
-    for found in all(&DECIMALS, line, has_acl_code) {
-        let (at, code) = part(&found, 1);
-        let first = ACL_FAMILIES.iter().find_map(|family| named(family, code, at));
+    for found in find_matches(&DECIMALS, line, has_acl_code) {
+        let (at, code) = read_group(&found, 1);
+        let first = ACL_FAMILIES.iter().find_map(|family| find_code(family, code, at));
         // Round numbers are codes, too, but not all that is returned is one.
-        let sure = |code: &Stated| {
-            code.family == "acl_rt" || !found[0].starts_with(b"ret") || spoken::has_failed(line)
+        let sure = |code: &StatedCode| {
+            code.family == "acl_rt"
+                || !found[0].starts_with(b"ret")
+                || free_text_codes::has_failed(line)
         };
         codes.extend(first.filter(|code| sure(code) && !spoken.contains(&at)));
     }
-    for found in all(&INNERS, line, |line| INNER_KEYS.any_in(line)) {
-        let ((_, key), (at, value)) = (part(&found, 1), part(&found, 2));
-        codes.extend(inner(key, value, at).filter(|_| !of_test && !spoken.contains(&at)));
+    for found in find_matches(&INNERS, line, |line| INNER_KEYS.is_in(line)) {
+        let ((_, key), (at, value)) = (read_group(&found, 1), read_group(&found, 2));
+        codes.extend(find_inner_code(key, value, at).filter(|_| !of_test && !spoken.contains(&at)));
     }
-    for found in all(&ERRNOS, line, |line| ERRNO_KEYS.any_in(line)) {
-        let (at, value) = part(&found, 1);
+    for found in find_matches(&ERRNOS, line, |line| ERRNO_KEYS.is_in(line)) {
+        let (at, value) = read_group(&found, 1);
         let value = u64::from_str_radix(value, 16).unwrap_or(0) & 0xff;
-        codes.extend(named("hccl", &value.to_string(), at));
+        codes.extend(find_code("hccl", &value.to_string(), at));
     }
-    for found in all(&REGISTER_WORDS, line, |line| REGISTERS_KEYS.any_in(line)) {
+    for found in find_matches(&REGISTER_WORDS, line, |line| REGISTERS_KEYS.is_in(line)) {
         let words = [1, 2, 3].map(|group| {
-            let (_, word) = part(&found, group);
+            let (_, word) = read_group(&found, group);
             u64::from_str_radix(word.trim_start_matches("0x"), 16).unwrap_or(0)
         });
-        codes.push(registers(words, part(&found, 0).0));
+        codes.push(find_register_cause(words, read_group(&found, 0).0));
     }
-    for found in all(&REGISTER_WORD, line, |line| REGISTER_KEYS.any_in(line)) {
+    for found in find_matches(&REGISTER_WORD, line, |line| REGISTER_KEYS.is_in(line)) {
         let group = (1..=3).find(|group| found.get(*group).is_some()).unwrap_or(1);
-        let (at, word) = part(&found, group);
+        let (at, word) = read_group(&found, group);
         let word = u64::from_str_radix(word, 16).unwrap_or(0);
-        codes.extend((word != 0).then(|| registers([word, 0, 0], at)));
+        codes.extend((word != 0).then(|| find_register_cause([word, 0, 0], at)));
     }
-    for found in all(&HCCL_CALL, line, |line| CALL_KEYS.any_in(line)) {
-        let (at, code) = part(&found, 1);
-        codes.extend(named("hccl", code, at));
+    for found in find_matches(&HCCL_CALL, line, |line| CALL_KEYS.is_in(line)) {
+        let (at, code) = read_group(&found, 1);
+        codes.extend(find_code("hccl", code, at));
     }
-    for found in all(&REASON, line, |line| REASON_KEYS.any_in(line)) {
-        let (at, reason) = part(&found, 1);
-        codes.extend(of_reason(reason, at));
+    for found in find_matches(&REASON, line, |line| REASON_KEYS.is_in(line)) {
+        let (at, reason) = read_group(&found, 1);
+        codes.extend(find_reason(reason, at));
     }
-    for found in all(&CORE_FAULTS, line, |line| FAULT_KEYS.any_in(line)) {
-        let (at, words) = part(&found, 1);
+    for found in find_matches(&CORE_FAULTS, line, |line| FAULT_KEYS.is_in(line)) {
+        let (at, words) = read_group(&found, 1);
         // The registers themselves say it, and which bits.
         if !codes.iter().any(|code| code.family == "aicore") {
-            codes.extend(Registers::link_of_words(words).map(|link| of_core(link, words, at)));
+            codes.extend(
+                Registers::find_link_of_words(words).map(|link| state_core_error(link, words, at)),
+            );
         }
     }
-    for found in all(&TORCH_NPU_WORDS, line, |line| WORDS_KEYS.any_in(line)) {
-        let (at, words) = part(&found, 1);
-        codes.extend(of_words(words, at));
+    for found in find_matches(&TORCH_NPU_WORDS, line, |line| WORDS_KEYS.is_in(line)) {
+        let (at, words) = read_group(&found, 1);
+        codes.extend(find_words(words, at));
     }
-    for found in all(&TORCH_NPU, line, |line| ERR_KEYS.any_in(line)) {
-        let (at, code) = part(&found, 1);
-        codes.extend(named("torch_npu", code, at));
+    for found in find_matches(&TORCH_NPU, line, |line| ERR_KEYS.is_in(line)) {
+        let (at, code) = read_group(&found, 1);
+        codes.extend(find_code("torch_npu", code, at));
     }
-    for found in all(&SYMBOLS, line, |line| SYMBOL_KEYS.any_in(line)) {
-        let (at, symbol) = part(&found, 1);
-        codes.extend(of_symbol(symbol, at));
+    for found in find_matches(&SYMBOLS, line, |line| SYMBOL_KEYS.is_in(line)) {
+        let (at, symbol) = read_group(&found, 1);
+        codes.extend(find_symbol(symbol, at));
     }
     codes.extend(event::find(line));
-    for (key, family) in own_keys() {
+    for (key, family) in user_code_keys() {
         for at in memchr::memmem::find_iter(line, key) {
-            codes.extend(own(family, line, at + key.len()));
+            codes.extend(find_user_code(family, line, at + key.len()));
         }
     }
     codes
 }
 
 /// The matches of an expression, if `may` says that there can be any.
-fn all<'r, 'l>(
+fn find_matches<'r, 'l>(
     regex: &'r Regex,
     line: &'l [u8],
     may: fn(&[u8]) -> bool,
@@ -280,25 +285,25 @@ fn has_acl_code(line: &[u8]) -> bool {
 }
 
 /// `ERRssiii`, literals of lines with such a code.
-fn of_torch_npu() -> impl Iterator<Item = &'static str> {
+fn torch_npu_literals() -> impl Iterator<Item = &'static str> {
     let family = families().iter().filter(|family| family.id == "torch_npu");
     family.flat_map(rows).map(|row| row.code.as_str()).filter(|code| code.len() >= LITERAL)
 }
 
 /// What stands before the codes of the user's own families, as far as it is long enough to be
 /// looked for.
-fn own_keys() -> impl Iterator<Item = (&'static str, &'static Family)> {
+fn user_code_keys() -> impl Iterator<Item = (&'static str, &'static Family)> {
     let keys = |family: &'static Family| family.context.iter().map(move |key| (&**key, family));
     overlay().families.iter().flat_map(keys).filter(|(key, _)| key.len() >= LITERAL)
 }
 
 /// Literals, one of which every line with a code of the user's own families holds.
-pub(super) fn own_literals() -> impl Iterator<Item = &'static str> {
-    own_keys().map(|(key, _)| key)
+pub(super) fn user_literals() -> impl Iterator<Item = &'static str> {
+    user_code_keys().map(|(key, _)| key)
 }
 
 /// The code of one of the user's own families behind its key.
-fn own(family: &'static Family, line: &[u8], at: usize) -> Option<Stated> {
+fn find_user_code(family: &'static Family, line: &[u8], at: usize) -> Option<StatedCode> {
     let between = |byte: &u8| matches!(byte, b' ' | b':' | b'=' | b'[' | b'(' | b'\'' | b'"');
     let start = at + line[at..].iter().take(4).take_while(|byte| between(byte)).count();
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
@@ -306,12 +311,14 @@ fn own(family: &'static Family, line: &[u8], at: usize) -> Option<Stated> {
     let code = std::str::from_utf8(&line[start..start + length]).ok()?;
     let query = Query::parse(code);
     let row = table::find(family, &query).into_iter().next()?;
-    Some(Stated { at, ..stated(family, &row) })
+    Some(StatedCode { at, ..new_stated_code(family, &row) })
 }
 
 /// The registered message of an E-code.
-pub(super) fn message(code: &Stated) -> Option<&'static str> {
-    E_FAMILIES.contains(&code.family).then(|| listed::message(code.family, &code.spelled))?
+pub(super) fn find_message(code: &StatedCode) -> Option<&'static str> {
+    E_FAMILIES
+        .contains(&code.family)
+        .then(|| registered_codes::find_message(code.family, &code.spelled))?
 }
 
 /// Whether a rule is a code and no signature.
@@ -320,14 +327,14 @@ pub(super) fn is_code(rule: &str) -> bool {
 }
 
 /// Group `index`, which takes part in every match of its expression, and is ASCII.
-fn part<'a>(found: &Captures<'a>, index: usize) -> (usize, &'a str) {
+fn read_group<'a>(found: &Captures<'a>, index: usize) -> (usize, &'a str) {
     found.get(index).map_or((0, ""), |group| {
         (group.start(), std::str::from_utf8(group.as_bytes()).unwrap_or_default())
     })
 }
 
 /// `retCode=` may print a code of the task scheduler, of the runtime, or the latter in decimal.
-fn inner(key: &str, value: &str, at: usize) -> Option<Stated> {
+fn find_inner_code(key: &str, value: &str, at: usize) -> Option<StatedCode> {
     let number = match value.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok()?,
         None => value.parse().ok()?,
@@ -336,42 +343,42 @@ fn inner(key: &str, value: &str, at: usize) -> Option<Stated> {
         return None;
     }
     match key {
-        "drvRetCode" => named("drv", &number.to_string(), at),
-        "hcclRet" => named("hccl", &number.to_string(), at),
-        "tdt error" => event::tsd(number, at),
+        "drvRetCode" => find_code("drv", &number.to_string(), at),
+        "hcclRet" => find_code("hccl", &number.to_string(), at),
+        "tdt error" => event::state_tsd_error(number, at),
         _ if (0x0700_0000..0x0800_0000).contains(&number) => {
-            named("runtime", &format!("{number:#x}"), at)
+            find_code("runtime", &format!("{number:#x}"), at)
         }
         // Everything calls something an error; only the codes of the runtime are of no other shape.
         "error" => None,
         _ if (100_000..600_000).contains(&number) => {
-            ACL_FAMILIES.iter().find_map(|family| named(family, &number.to_string(), at))
+            ACL_FAMILIES.iter().find_map(|family| find_code(family, &number.to_string(), at))
         }
-        "retCode" | "retcode" if number < 0x1000 => named("ts", &format!("{number:#x}"), at),
+        "retCode" | "retcode" if number < 0x1000 => find_code("ts", &format!("{number:#x}"), at),
         _ => None,
     }
 }
 
 /// The register words of an AI Core: which bits are set says what went wrong. A bit that names a
 /// cause is the surest that a log can hold.
-fn registers(words: [u64; 3], at: usize) -> Stated {
+fn find_register_cause(words: [u64; 3], at: usize) -> StatedCode {
     let text = format!("({:#x}, {:#x}, {:#x})", words[0], words[1], words[2]);
     let link = Registers(words).links().into_iter().next();
     let cause = link.map_or("aicore.kernel_exception", |link| link.cause.id.as_str());
-    let (role, weight) = standing_of_core(link.map_or(0, |link| link.weight));
-    Stated { family: "aicore", spelled: text, cause: Some(cause), role, weight, at }
+    let (role, weight) = classify_core_error(link.map_or(0, |link| link.weight));
+    StatedCode { family: "aicore", spelled: text, cause: Some(cause), role, weight, at }
 }
 
 /// The words for a bit.
-fn of_core(link: Link, words: &str, at: usize) -> Stated {
-    let (role, weight) = standing_of_core(link.weight);
+fn state_core_error(link: Link, words: &str, at: usize) -> StatedCode {
+    let (role, weight) = classify_core_error(link.weight);
     let words = words.split('.').next().unwrap_or(words).trim();
     let cause = Some(link.cause.id.as_str());
-    Stated { family: "aicore", spelled: words.to_owned(), cause, role, weight, at }
+    StatedCode { family: "aicore", spelled: words.to_owned(), cause, role, weight, at }
 }
 
 /// What a bit is in a failure, by the weight of its cause.
-fn standing_of_core(weight: u8) -> (Role, u8) {
+fn classify_core_error(weight: u8) -> (Role, u8) {
     match weight {
         26.. => (Role::Root, 76),
         22..26 => (Role::Root, 70),

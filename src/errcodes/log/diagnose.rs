@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::cluster::{self, Verdict};
 use super::diagnosis::{
-    Culprit, Diagnosis, Folded, Line, Missing, Ranked, Read, Rejected, Suspect, Why,
+    Diagnosis, FaultLocation, FoldedConsequence, Line, MissingEvidence, RankedCause, ReadSummary,
+    RejectReason, RejectedCause, Suspect,
 };
 use super::matcher::Role;
-use super::process::Processes;
+use super::process::ProcessTable;
 use super::rank::{self, Candidate, Context, Item};
 use super::scan::FileReport;
 use super::time::Time;
@@ -35,14 +36,14 @@ pub struct Filter {
 }
 
 impl Filter {
-    fn takes_all(&self) -> bool {
+    fn accepts_all(&self) -> bool {
         self.ranks.is_empty()
             && self.devices.is_empty()
             && self.since.is_none()
             && self.until.is_none()
     }
 
-    fn wants(&self, item: &Item<'_>, files: &[FileReport]) -> bool {
+    fn accepts(&self, item: &Item<'_>, files: &[FileReport]) -> bool {
         let among = |wanted: &[u32], value: Option<u32>| {
             wanted.is_empty() || value.is_some_and(|value| wanted.contains(&value))
         };
@@ -61,10 +62,10 @@ impl Filter {
 /// Finds the first cause.
 pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
     let Reading { mut files, problems, left_out } = reading;
-    let filter = &in_one_year(&mut files, filter);
-    let processes = Processes::new(&files);
+    let filter = &align_years(&mut files, filter);
+    let processes = ProcessTable::new(&files);
     let (mut candidates, context) =
-        rank::gather(&files, &processes, &|item| filter.wants(item, &files));
+        rank::gather(&files, &processes, &|item| filter.accepts(item, &files));
     for candidate in &mut candidates {
         let known = |item: &Item<'_>| filter.baseline.contains(&item.record.hit.rule);
         if candidate.items.iter().all(known) {
@@ -74,12 +75,12 @@ pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
     }
     let verdicts = cluster::compare(&mut candidates, &context);
     rank::judge(&mut candidates);
-    let ranks = cluster::ranks(&candidates, &context);
-    let silent_ranks = if ranks.seen.len() > 1 { ranks.absent() } else { Vec::new() };
-    let (causes, rejected) = results(&files, &candidates, &verdicts, &context);
-    let missing = causes.first().map(|first| missing(first, &files, &silent_ranks));
-    let fallbacks = fallbacks(&files, &candidates, filter);
-    let ranking = candidates.iter().map(|candidate| Ranked {
+    let ranks = cluster::collect_ranks(&candidates, &context);
+    let silent_ranks = if ranks.seen.len() > 1 { ranks.missing_ranks() } else { Vec::new() };
+    let (causes, rejected) = list_suspects(&files, &candidates, &verdicts, &context);
+    let missing = causes.first().map(|first| find_missing_evidence(first, &files, &silent_ranks));
+    let fallbacks = count_fallbacks(&files, &candidates, filter);
+    let ranking = candidates.iter().map(|candidate| RankedCause {
         cause: candidate.cause.to_owned(),
         points: candidate.score,
         explained_by: candidate.explained.map(|parent| candidates[parent].cause.to_owned()),
@@ -87,26 +88,26 @@ pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
     Diagnosis {
         ranking: ranking.collect(),
         rejected,
-        codes: codes(&files),
+        codes: count_codes(&files),
         fallbacks,
         missing: missing.unwrap_or_default(),
         silent_ranks,
         problems,
-        read: Read {
+        read: ReadSummary {
             files: files.len() as u64,
             lines: files.iter().map(|file| file.lines).sum(),
             bytes: files.iter().map(|file| file.bytes).sum(),
             cut_lines: files.iter().map(|file| file.cut).sum(),
             not_kept: files.iter().map(|file| file.dropped).sum(),
             left_out: left_out as u64,
-            passed_over: passed_over(&files, &candidates),
+            passed_over: count_filtered(&files, &candidates),
         },
         causes,
     }
 }
 
 /// How many hits with a cause are of other ranks, devices or times than asked for.
-fn passed_over(files: &[FileReport], candidates: &[Candidate<'_>]) -> u64 {
+fn count_filtered(files: &[FileReport], candidates: &[Candidate<'_>]) -> u64 {
     let all = files
         .iter()
         .flat_map(|file| &file.records)
@@ -117,13 +118,13 @@ fn passed_over(files: &[FileReport], candidates: &[Candidate<'_>]) -> u64 {
 
 /// How often each operator was computed on the CPU: in all files, or in the lines that are asked
 /// for.
-fn fallbacks(
+fn count_fallbacks(
     files: &[FileReport],
     candidates: &[Candidate<'_>],
     filter: &Filter,
 ) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
-    if filter.takes_all() {
+    if filter.accepts_all() {
         for (operator, count) in files.iter().flat_map(|file| &file.fallbacks) {
             *all.entry(operator.clone()).or_default() += count;
         }
@@ -141,7 +142,7 @@ fn fallbacks(
 }
 
 /// Gives moments without a year the one of the others.
-fn in_one_year(files: &mut [FileReport], filter: &Filter) -> Filter {
+fn align_years(files: &mut [FileReport], filter: &Filter) -> Filter {
     let own = [filter.since, filter.until].into_iter().flatten();
     let times = files.iter().flat_map(|file| {
         let records = file.records.iter().flat_map(|record| [record.hit.fields.time, record.last]);
@@ -150,7 +151,7 @@ fn in_one_year(files: &mut [FileReport], filter: &Filter) -> Filter {
     let with_year = |time: &Time| time.has_year();
     let latest = times.filter(with_year).max().or_else(|| own.filter(with_year).max());
     let Some(latest) = latest else { return filter.clone() };
-    let place = |time: &mut Option<Time>| *time = time.map(|time| time.in_year_of(latest));
+    let place = |time: &mut Option<Time>| *time = time.map(|time| time.with_year_of(latest));
     for record in files.iter_mut().flat_map(|file| &mut file.records) {
         place(&mut record.hit.fields.time);
         place(&mut record.last);
@@ -166,7 +167,7 @@ fn in_one_year(files: &mut [FileReport], filter: &Filter) -> Filter {
 }
 
 /// All codes that were read, with how often.
-fn codes(files: &[FileReport]) -> BTreeMap<String, u64> {
+fn count_codes(files: &[FileReport]) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
     for record in files.iter().flat_map(|file| &file.records) {
         if codes::is_code(&record.hit.rule) {
@@ -176,21 +177,21 @@ fn codes(files: &[FileReport]) -> BTreeMap<String, u64> {
     all
 }
 
-fn results(
+fn list_suspects(
     files: &[FileReport],
     candidates: &[Candidate<'_>],
     verdicts: &[Verdict<'_>],
     context: &Context<'_>,
-) -> (Vec<Suspect>, Vec<Rejected>) {
+) -> (Vec<Suspect>, Vec<RejectedCause>) {
     let line = |item: &Item<'_>| to_line(files, item);
     let top = candidates.first().map(|one| one.cause.to_owned());
     let (mut causes, mut rejected) = (Vec::new(), Vec::new());
     for (index, candidate) in candidates.iter().enumerate() {
         // The best stays, whatever speaks against it.
         if index > 0 {
-            let why = reason(candidate, &candidates[0]);
+            let why = reject_reason(candidate, &candidates[0]);
             let by = candidate.explained.map(|parent| candidates[parent].cause.to_owned());
-            rejected.push(Rejected {
+            rejected.push(RejectedCause {
                 cause: candidate.cause.to_owned(),
                 why,
                 by: by.or_else(|| top.clone()),
@@ -205,18 +206,18 @@ fn results(
             let folded = candidates
                 .iter()
                 .enumerate()
-                .filter(|(other, _)| *other != index && root_of(candidates, *other) == index);
+                .filter(|(other, _)| *other != index && find_root(candidates, *other) == index);
             causes.push(Suspect {
                 cause: candidate.cause.to_owned(),
                 role: candidate.role,
-                confidence: confidence(candidate.score, next),
-                culprit: culprit(candidate, verdicts, context),
-                evidence: lines(candidate).take(EVIDENCE).map(line).collect(),
-                values: values(candidate),
+                confidence: compute_confidence(candidate.score, next),
+                culprit: locate_fault(candidate, verdicts, context),
+                evidence: list_evidence(candidate).take(EVIDENCE).map(line).collect(),
+                values: collect_values(candidate),
                 first: candidate.first().time(),
                 count: candidate.count(),
                 consequences: folded
-                    .map(|(_, one)| Folded {
+                    .map(|(_, one)| FoldedConsequence {
                         cause: one.cause.to_owned(),
                         count: one.count(),
                         line: line(one.first()),
@@ -230,7 +231,7 @@ fn results(
 }
 
 /// What speaks for a cause, each line once: by what in it says most.
-fn lines<'c, 'a>(candidate: &'c Candidate<'a>) -> impl Iterator<Item = &'c Item<'a>> {
+fn list_evidence<'c, 'a>(candidate: &'c Candidate<'a>) -> impl Iterator<Item = &'c Item<'a>> {
     let items = candidate.items.iter().enumerate();
     let place = |item: &Item<'_>| (item.file, item.record.line);
     let first = move |(index, item): &(usize, &Item<'_>)| {
@@ -240,7 +241,7 @@ fn lines<'c, 'a>(candidate: &'c Candidate<'a>) -> impl Iterator<Item = &'c Item<
 }
 
 /// The cause at the end of the chain of explanations.
-fn root_of(candidates: &[Candidate<'_>], start: usize) -> usize {
+fn find_root(candidates: &[Candidate<'_>], start: usize) -> usize {
     let mut at = start;
     for _ in 0..candidates.len() {
         match candidates[at].explained {
@@ -251,23 +252,23 @@ fn root_of(candidates: &[Candidate<'_>], start: usize) -> usize {
     at
 }
 
-fn reason(candidate: &Candidate<'_>, best: &Candidate<'_>) -> Why {
+fn reject_reason(candidate: &Candidate<'_>, best: &Candidate<'_>) -> RejectReason {
     let weight = |one: &Candidate<'_>| one.items[0].record.hit.weight;
     if candidate.explained.is_some() {
-        if candidate.waits { Why::Waits } else { Why::Consequence }
+        if candidate.waits { RejectReason::Waits } else { RejectReason::Consequence }
     } else if candidate.stale {
-        Why::Stale
+        RejectReason::Stale
     } else if candidate.in_baseline {
-        Why::InBaseline
+        RejectReason::InBaseline
     } else if weight(candidate) + 10 < weight(best) || candidate.score + 20 < best.score {
-        Why::LessSpecific
+        RejectReason::LessSpecific
     } else {
-        Why::Later
+        RejectReason::Later
     }
 }
 
 /// How sure a cause is: by what it rests on, and by how far the next one is behind.
-fn confidence(score: i32, next: i32) -> f32 {
+fn compute_confidence(score: i32, next: i32) -> f32 {
     let part = |value: i32, of: i32| {
         f32::from(i16::try_from(value.clamp(0, of)).unwrap_or(0))
             / f32::from(i16::try_from(of).unwrap_or(1))
@@ -290,7 +291,7 @@ fn to_line(files: &[FileReport], item: &Item<'_>) -> Line {
     }
 }
 
-fn values(candidate: &Candidate<'_>) -> BTreeMap<String, String> {
+fn collect_values(candidate: &Candidate<'_>) -> BTreeMap<String, String> {
     let mut values = BTreeMap::new();
     for item in &candidate.items {
         for (name, value) in &item.record.hit.captures {
@@ -305,14 +306,18 @@ fn values(candidate: &Candidate<'_>) -> BTreeMap<String, String> {
 }
 
 /// Where a cause happened: by comparing ranks, or by what its most telling line says.
-fn culprit(candidate: &Candidate<'_>, verdicts: &[Verdict<'_>], context: &Context<'_>) -> Culprit {
+fn locate_fault(
+    candidate: &Candidate<'_>,
+    verdicts: &[Verdict<'_>],
+    context: &Context<'_>,
+) -> FaultLocation {
     let first = candidate.first();
-    let operator = operator(candidate, context);
+    let operator = find_operator(candidate, context);
     if let Some(verdict) = verdicts.iter().find(|verdict| verdict.cause == candidate.cause) {
-        return Culprit { operator, ..verdict.culprit.clone() };
+        return FaultLocation { operator, ..verdict.culprit.clone() };
     }
     let process = &first.process;
-    Culprit {
+    FaultLocation {
         ranks: process.rank.into_iter().collect(),
         devices: process.device.into_iter().collect(),
         hosts: (!process.host.is_empty()).then(|| process.host.clone()).into_iter().collect(),
@@ -324,7 +329,7 @@ fn culprit(candidate: &Candidate<'_>, verdicts: &[Verdict<'_>], context: &Contex
 }
 
 /// The operator that lines of the cause name, or else lines of the same kind of failure.
-fn operator(candidate: &Candidate<'_>, context: &Context<'_>) -> Option<String> {
+fn find_operator(candidate: &Candidate<'_>, context: &Context<'_>) -> Option<String> {
     let layer = candidate.cause.split('.').next().unwrap_or_default();
     if !matches!(layer, "aicore" | "aicpu" | "op" | "env" | "vague") {
         return None;
@@ -339,7 +344,11 @@ fn operator(candidate: &Candidate<'_>, context: &Context<'_>) -> Option<String> 
 }
 
 /// What the cause would need to be sure of, as far as it is not there.
-fn missing(first: &Suspect, files: &[FileReport], silent: &[u32]) -> Vec<Missing> {
+fn find_missing_evidence(
+    first: &Suspect,
+    files: &[FileReport],
+    silent: &[u32],
+) -> Vec<MissingEvidence> {
     let Some(cause) = cause(&first.cause) else { return Vec::new() };
     let records = || files.iter().flat_map(|file| &file.records);
     let named = |part: &str| files.iter().any(|file| file.name.contains(part));
@@ -358,7 +367,7 @@ fn missing(first: &Suspect, files: &[FileReport], silent: &[u32]) -> Vec<Missing
         .evidence
         .iter()
         .filter(|evidence| !has(evidence))
-        .map(|evidence| Missing {
+        .map(|evidence| MissingEvidence {
             evidence: evidence.clone(),
             ranks: if evidence.contains("all_ranks") { silent.to_vec() } else { Vec::new() },
         })

@@ -14,26 +14,26 @@ pub struct Diagnosis {
     /// Causes, the most probable first; consequences are within what they follow from.
     pub causes: Vec<Suspect>,
     /// All causes that anything speaks for, the most probable first, consequences among them.
-    pub ranking: Vec<Ranked>,
+    pub ranking: Vec<RankedCause>,
     /// What was recognised but is no cause of this failure, and why.
-    pub rejected: Vec<Rejected>,
+    pub rejected: Vec<RejectedCause>,
     /// All codes that were met, with how often they occur.
     pub codes: BTreeMap<String, u64>,
     /// How often each operator was computed on the CPU.
     pub fallbacks: BTreeMap<String, u64>,
     /// What would make it surer.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<MissingEvidence>,
     /// Ranks that are named but of which there is no log.
     pub silent_ranks: Vec<u32>,
     /// What could not be read.
     pub problems: Vec<Problem>,
     /// How much was read.
-    pub read: Read,
+    pub read: ReadSummary,
 }
 
 /// How much was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Read {
+pub struct ReadSummary {
     /// Logs, members of archives included.
     pub files: u64,
     /// Lines.
@@ -61,7 +61,7 @@ pub struct Suspect {
     /// From 0 to 1: how specific its evidence is, and how far the next cause is behind.
     pub confidence: f32,
     /// Where it happened.
-    pub culprit: Culprit,
+    pub culprit: FaultLocation,
     /// The lines that speak for it, the most telling first.
     pub evidence: Vec<Line>,
     /// Values of its text, for example the size that is needed.
@@ -71,7 +71,7 @@ pub struct Suspect {
     /// How many lines speak for it.
     pub count: u64,
     /// What follows from it.
-    pub consequences: Vec<Folded>,
+    pub consequences: Vec<FoldedConsequence>,
     /// The points by which causes are compared; no unit.
     #[serde(skip)]
     pub score: i32,
@@ -79,7 +79,7 @@ pub struct Suspect {
 
 /// A cause among the others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Ranked {
+pub struct RankedCause {
     /// The id of the cause.
     pub cause: String,
     /// The points by which causes are compared; no unit.
@@ -91,7 +91,7 @@ pub struct Ranked {
 
 /// Where it happened, as far as the logs say.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Culprit {
+pub struct FaultLocation {
     /// Ranks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<u32>,
@@ -140,7 +140,7 @@ pub struct Line {
 
 /// A consequence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Folded {
+pub struct FoldedConsequence {
     /// The id of the cause that it would otherwise be.
     pub cause: String,
     /// How many lines say it.
@@ -151,11 +151,11 @@ pub struct Folded {
 
 /// A cause that was weighed and found lighter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Rejected {
+pub struct RejectedCause {
     /// The id of the cause.
     pub cause: String,
     /// Why.
-    pub why: Why,
+    pub why: RejectReason,
     /// The id of the cause that was preferred or that explains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
@@ -166,7 +166,7 @@ pub struct Rejected {
 /// Why a cause was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum RejectReason {
     /// It follows from another one.
     Consequence,
     /// It is long before the failure, and did not come again.
@@ -183,7 +183,7 @@ pub enum Why {
 
 /// Evidence that is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Missing {
+pub struct MissingEvidence {
     /// A key of `data/errors/evidence.toml`.
     pub evidence: String,
     /// Ranks of which it is missing.

@@ -19,7 +19,7 @@ pub(super) const RULE: &str = "op.fallback";
 pub(super) const LITERALS: [&str; 3] = ["supported on the NPU", "AutoFallback", "auto fallback"];
 
 /// The operator that a line says to be computed on the CPU.
-pub fn operator(line: &[u8]) -> Option<String> {
+pub fn find_operator(line: &[u8]) -> Option<String> {
     let found = WARNING.captures(line)?;
     let name = found.get(1).or_else(|| found.get(2))?;
     Some(String::from_utf8_lossy(name.as_bytes()).trim_end_matches('.').to_owned())
@@ -34,7 +34,7 @@ mod tests {
         let line = b"[W VariableFallbackKernel.cpp:51] Warning: CAUTION: The operator \
             'aten::isin.Tensor_Tensor_out' is not currently supported on the NPU backend and will \
             fall back to run on the CPU.";
-        assert_eq!(operator(line).as_deref(), Some("aten::isin.Tensor_Tensor_out"));
-        assert_eq!(operator(b"the operator is supported on the NPU"), None);
+        assert_eq!(find_operator(line).as_deref(), Some("aten::isin.Tensor_Tensor_out"));
+        assert_eq!(find_operator(b"the operator is supported on the NPU"), None);
     }
 }

@@ -43,7 +43,7 @@ impl Follower {
     fn end_line(&mut self, found: &mut Vec<Hit>) {
         let line = std::mem::take(&mut self.line);
         if !self.scanner.is_in_traceback() && matcher::next_candidate(&line, 0).is_none() {
-            self.scanner.pass(&line);
+            self.scanner.count_line(&line);
             return;
         }
         let new = self.scanner.take(&line);

@@ -48,13 +48,13 @@ pub(super) struct Frame {
 }
 
 /// The innermost frame of the traceback that `above` ends with, written by the same process.
-pub(super) fn innermost(above: &[u8], writer: &Writer) -> Option<Frame> {
+pub(super) fn find_innermost(above: &[u8], writer: &Writer) -> Option<Frame> {
     let mut upper = above.len();
     while let Some(at) = memchr::memmem::rfind(&above[..upper], FILE) {
         let start = memchr::memrchr(b'\n', &above[..at]).map_or(0, |end| end + 1);
         if prefix::strip(&above[start..at]).1 == *writer {
             let end = memchr::memchr(b'\n', &above[at..]).map_or(above.len(), |end| at + end);
-            return frame(&above[at + FILE.len()..end]);
+            return parse_frame(&above[at + FILE.len()..end]);
         }
         upper = at;
     }
@@ -62,14 +62,14 @@ pub(super) fn innermost(above: &[u8], writer: &Writer) -> Option<Frame> {
 }
 
 /// `…/site-packages/torch/_ops.py", line 12, in __call__`.
-fn frame(text: &[u8]) -> Option<Frame> {
+fn parse_frame(text: &[u8]) -> Option<Frame> {
     let text = String::from_utf8_lossy(text);
     let (path, rest) = text.split_once('"')?;
     let rest = rest.strip_prefix(", line ")?;
     let line: String = rest.chars().take_while(char::is_ascii_digit).collect();
     let function = rest.split_once(", in ").map_or("", |(_, name)| name.trim());
     let parts: Vec<&str> = path.split('/').collect();
-    let from = first_of(&parts);
+    let from = find_package(&parts);
     let shown = from.map_or(parts.len().saturating_sub(2), |(at, _)| at);
     let mut place = format!("{}:{line}", parts[shown..].join("/"));
     if !function.is_empty() {
@@ -79,7 +79,7 @@ fn frame(text: &[u8]) -> Option<Frame> {
 }
 
 /// The package that a path is of, and where in the path it begins.
-fn first_of<'a>(parts: &[&'a str]) -> Option<(usize, &'a str)> {
+fn find_package<'a>(parts: &[&'a str]) -> Option<(usize, &'a str)> {
     let module = |part: &'a str| part.strip_suffix(".py").unwrap_or(part);
     if let Some(at) = parts.iter().rposition(|part| INSTALLED.contains(part))
         && let Some(package) = parts.get(at + 1)
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     fn raised(above: &str, writer: &Writer) -> Option<(String, String)> {
-        innermost(above.as_bytes(), writer).map(|frame| (frame.package, frame.place))
+        find_innermost(above.as_bytes(), writer).map(|frame| (frame.package, frame.place))
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! From a candidate line to hits.
 //!
-//! A sieve over all literals decides which lines are looked at. On such a line the literals say
+//! A filter over all literals selects the lines to examine. On such a line the literals say
 //! which signatures are tried; the expressions never see any other line.
 
 use std::borrow::Cow;
@@ -8,14 +8,14 @@ use std::cell::LazyCell;
 use std::ops::Deref;
 use std::sync::LazyLock;
 
-use line_sieve::Sieve;
+use line_filter::LineFilter;
 use serde::{Deserialize, Serialize};
 
-use super::codes::{self, Stated};
+use super::codes::{self, StatedCode};
 use super::frame::{self, Frame};
-use super::line::{self, Fields, Level};
+use super::line_fields::{self, Fields, Level};
 use super::signature::{Signature, signatures};
-use super::{advice, fallback, handled, prefix, raised, text};
+use super::{advice_text, fallback, handled_errors, prefix, text, traceback};
 use crate::{families, table};
 
 /// What a text or code is in the course of a failure.
@@ -67,7 +67,7 @@ pub(super) struct Findings<'a> {
 impl Findings<'_> {
     /// The line, for people.
     pub(super) fn text(&self) -> String {
-        text::evidence_at(&self.place.0, self.place.1)
+        text::decode_evidence_at(&self.place.0, self.place.1)
     }
 }
 
@@ -80,8 +80,8 @@ enum Target {
 }
 
 struct Prefilter {
-    sieve: Sieve,
-    /// By literal of the sieve.
+    filter: LineFilter,
+    /// By literal of the filter.
     targets: Vec<Vec<Target>>,
 }
 
@@ -96,21 +96,21 @@ static PREFILTER: LazyLock<Prefilter> = LazyLock::new(|| {
             literals.entry(literal).or_default().push(Target::Signature(index));
         }
     }
-    for literal in codes::literals().chain(codes::own_literals()) {
+    for literal in codes::literals().chain(codes::user_literals()) {
         literals.entry(literal).or_default().push(Target::Codes);
     }
     for literal in fallback::LITERALS {
         literals.entry(literal).or_default().push(Target::Fallback);
     }
     // Says nothing itself; what ends the traceback does.
-    literals.entry(raised::HEADER).or_default();
+    literals.entry(traceback::HEADER).or_default();
     let bytes = literals.keys().map(|literal| literal.as_bytes()).collect();
-    let sieve = Sieve::new(bytes, e_codes(), HEALTHY);
-    Prefilter { sieve, targets: literals.into_values().collect() }
+    let filter = LineFilter::new(bytes, list_e_codes(), HEALTHY);
+    Prefilter { filter, targets: literals.into_values().collect() }
 });
 
 /// E-codes as they stand in logs.
-fn e_codes() -> impl Iterator<Item = &'static str> {
+fn list_e_codes() -> impl Iterator<Item = &'static str> {
     let listed = families().iter().filter(|family| codes::E_FAMILIES.contains(&family.id.as_str()));
     listed.flat_map(table::codes).filter(|code| code.len() == 6)
 }
@@ -123,7 +123,7 @@ pub fn literals() -> Vec<&'static str> {
         .chain(codes::literals())
         .chain(fallback::LITERALS)
         .collect();
-    all.extend(e_codes());
+    all.extend(list_e_codes());
     all.sort_unstable();
     all.dedup();
     all
@@ -131,21 +131,21 @@ pub fn literals() -> Vec<&'static str> {
 
 /// Where in `text`, from `start`, the next literal or code ends; lines before its own have none.
 pub(super) fn next_candidate(text: &[u8], start: usize) -> Option<usize> {
-    PREFILTER.sieve.next(text, start).map(|found| found.end)
+    PREFILTER.filter.next(text, start).map(|found| found.end)
 }
 
 /// Everything that a line holds; `above` are lines before it.
 pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
-    let clean = text::without_escapes(raw);
+    let clean = text::strip_escapes(raw);
     let (line, writer) = prefix::strip(&clean);
-    let frame = LazyCell::new(|| frame::innermost(above, &writer));
-    let level = line::level(line);
-    let (wanted, with_codes, with_fallback) = targets(line);
+    let frame = LazyCell::new(|| frame::find_innermost(above, &writer));
+    let level = line_fields::parse_level(line);
+    let (wanted, with_codes, with_fallback) = find_targets(line);
     let mut found = Findings::default();
     if with_fallback {
-        found.fallback = fallback::operator(line);
+        found.fallback = fallback::find_operator(line);
     }
-    let stated = advice::start(line);
+    let stated = advice_text::find_start(line);
     let mut matches: Vec<Match<'_>> = Vec::new();
     let codes =
         if with_codes && level > Level::Noise { codes::find(&line[..stated]) } else { Vec::new() };
@@ -153,13 +153,13 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
         .into_iter()
         .map(|index| &signatures()[index])
         .partition(|signature| signature.is_last_resort());
-    let went_on = LazyCell::new(|| handled::is_handled(line, level));
+    let went_on = LazyCell::new(|| handled_errors::is_handled(line, level));
     let attempt = |signature| {
         if is_too_vague(signature, &went_on) {
             return None;
         }
         let matched = match_signature(signature, line, stated, level, &frame)?;
-        (!repeats(&matched, line, &codes)).then_some(matched)
+        (!is_repeat(&matched, line, &codes)).then_some(matched)
     };
     matches.extend(wanted.into_iter().filter_map(attempt));
     // Anything else says more than that there was an exception, or in which part.
@@ -176,22 +176,22 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
     if matches.is_empty() && codes.is_empty() {
         return found;
     }
-    let fields = line::fields(line, writer);
+    let fields = line_fields::parse_fields(line, writer);
     let first = matches.iter().map(|matched| matched.start);
     let first = first.chain(codes.iter().map(|code| code.at)).min().unwrap_or(0);
     let first = clean.len() - line.len() + first;
     found.hits.extend(matches.into_iter().map(|matched| matched.into_hit(&fields)));
     for code in codes {
-        let hit = of_code(code, &fields);
+        let hit = hit_of_code(code, &fields);
         if !found.hits.iter().any(|other| other.rule == hit.rule) {
             found.hits.push(hit);
         }
     }
-    if handled::is_later_failure(line, above) {
+    if handled_errors::is_later_failure(line, above) {
         found.hits.retain(|hit| hit.role < Role::Symptom);
     }
-    if handled::is_echo(line) {
-        found.hits.iter_mut().for_each(only_an_echo);
+    if handled_errors::is_echo(line) {
+        found.hits.iter_mut().for_each(reduce_to_echo);
     }
     found.place = (clean, first);
     found
@@ -203,24 +203,28 @@ pub(super) fn examine_raised<'a>(raw: &'a [u8], above: &[u8], start: usize) -> F
     let mut found = examine(raw, above);
     let known = !found.hits.is_empty();
     found.hits.clear();
-    let rule = signatures().iter().find(|signature| signature.id == raised::RULE);
+    let rule = signatures().iter().find(|signature| signature.id == traceback::RULE);
     let (line, writer) = prefix::strip(raw);
-    let (Some(rule), Some((kind, words))) = (rule, raised::exception(&raw[start..])) else {
+    let (Some(rule), Some((kind, words))) = (rule, traceback::parse_exception(&raw[start..]))
+    else {
         return found;
     };
-    if known || handled::is_handled(line, line::level(line)) || advice::start(line) < line.len() {
+    if known
+        || handled_errors::is_handled(line, line_fields::parse_level(line))
+        || advice_text::find_start(line) < line.len()
+    {
         return found;
     }
-    let place = frame::innermost(above, &writer).map(|frame| ("frame", frame.place));
+    let place = frame::find_innermost(above, &writer).map(|frame| ("frame", frame.place));
     let captures = [(KIND, kind), ("text", words)].into_iter();
-    let captures = captures.map(|(name, value)| (name, text::evidence(value))).chain(place);
+    let captures = captures.map(|(name, value)| (name, text::decode_evidence(value))).chain(place);
     found.hits.push(Hit {
         rule: rule.id.clone(),
         cause: rule.cause.clone(),
         role: rule.role,
         weight: rule.weight,
         captures: captures.filter(|(_, value)| !value.is_empty()).collect(),
-        fields: line::fields(line, writer),
+        fields: line_fields::parse_fields(line, writer),
         text: String::new(),
     });
     found.place = (Cow::Borrowed(raw), start);
@@ -228,17 +232,17 @@ pub(super) fn examine_raised<'a>(raw: &'a [u8], above: &[u8], start: usize) -> F
 }
 
 /// What the search for the words of an error says of itself is believed only where nothing else is.
-fn only_an_echo(hit: &mut Hit) {
+fn reduce_to_echo(hit: &mut Hit) {
     if hit.role != Role::Context {
         hit.role = hit.role.min(Role::Symptom);
-        hit.weight = hit.weight.min(handled::ECHO);
+        hit.weight = hit.weight.min(handled_errors::ECHO);
     }
 }
 
 /// Which signatures to try, and whether to look for codes and fallbacks.
-fn targets(line: &[u8]) -> (Vec<usize>, bool, bool) {
+fn find_targets(line: &[u8]) -> (Vec<usize>, bool, bool) {
     let (mut wanted, mut with_codes, mut with_fallback) = (Vec::new(), false, false);
-    PREFILTER.sieve.all(line, |literal| {
+    PREFILTER.filter.all(line, |literal| {
         let Some(literal) = literal else {
             with_codes = true;
             return;
@@ -278,7 +282,7 @@ impl Match<'_> {
             captures: self
                 .captures
                 .into_iter()
-                .map(|(name, value)| (name, text::evidence(value)))
+                .map(|(name, value)| (name, text::decode_evidence(value)))
                 .chain(self.place.map(|place| ("frame", place)))
                 .collect(),
             fields: fields.clone(),
@@ -289,15 +293,15 @@ impl Match<'_> {
 
 /// Whether the words of a signature say too little in a line after which the program went on.
 fn is_too_vague(signature: &Signature, went_on: &impl Deref<Target = bool>) -> bool {
-    let exact = signature.weight >= handled::EXACT || signature.id == fallback::RULE;
+    let exact = signature.weight >= handled_errors::EXACT || signature.id == fallback::RULE;
     signature.role != Role::Context && (signature.place || !exact) && **went_on
 }
 
 /// Whether general words were found in the registered message of a code that the line states, and
 /// read otherwise than the code: the code is what was meant.
-fn repeats(matched: &Match<'_>, line: &[u8], codes: &[Stated]) -> bool {
+fn is_repeat(matched: &Match<'_>, line: &[u8], codes: &[StatedCode]) -> bool {
     let signature = matched.signature;
-    if signature.weight >= handled::EXACT || signature.role == Role::Context {
+    if signature.weight >= handled_errors::EXACT || signature.role == Role::Context {
         return false;
     }
     codes.iter().any(|code| {
@@ -305,7 +309,7 @@ fn repeats(matched: &Match<'_>, line: &[u8], codes: &[Stated]) -> bool {
         let words = &line[matched.start..matched.end];
         says_itself
             && code.cause != Some(signature.cause.as_str())
-            && codes::message(code)
+            && codes::find_message(code)
                 .is_some_and(|message| memchr::memmem::find(message.as_bytes(), words).is_some())
     })
 }
@@ -337,7 +341,7 @@ fn match_signature<'a>(
     {
         for name in regex.capture_names().flatten() {
             if let Some(group) = found.name(name) {
-                let value = without_place(group.as_bytes());
+                let value = strip_location(group.as_bytes());
                 if !value.is_empty() {
                     captures.push((name, value));
                 }
@@ -379,7 +383,7 @@ const TRACEBACK: &[u8] = b"Traceback (most recent call last)";
 
 /// A value without the place in the source that CANN writes right behind it, where there is none
 /// but that place.
-fn without_place(value: &[u8]) -> &[u8] {
+fn strip_location(value: &[u8]) -> &[u8] {
     let place = [&b"[FUNC:"[..], b"[FILE:"].iter().any(|place| value.starts_with(place));
     if place { &[] } else { value }
 }
@@ -400,7 +404,7 @@ fn keep_most_specific(matches: &mut Vec<Match<'_>>) {
     });
 }
 
-fn of_code(code: Stated, fields: &Fields) -> Hit {
+fn hit_of_code(code: StatedCode, fields: &Fields) -> Hit {
     Hit {
         rule: format!("{}:{}", code.family, code.spelled),
         cause: code.cause.unwrap_or_default().to_owned(),

@@ -9,7 +9,7 @@
 //! hits, of which each file has a bounded number. A line is looked at only if it holds one of the
 //! literals of `data/errors/signatures/` or a code (see [`matcher`]).
 
-mod advice;
+mod advice_text;
 mod cluster;
 mod codes;
 mod diagnose;
@@ -17,13 +17,12 @@ mod diagnosis;
 mod fallback;
 mod follow;
 mod frame;
-mod handled;
-mod line;
+mod handled_errors;
+mod line_fields;
 mod matcher;
 mod page;
 mod prefix;
 mod process;
-mod raised;
 mod rank;
 mod redact;
 mod scan;
@@ -31,22 +30,24 @@ mod signature;
 mod source;
 mod text;
 mod time;
+mod traceback;
 
 pub use diagnose::{Filter, diagnose};
 pub use diagnosis::{
-    Culprit, Diagnosis, Folded, Line, Missing, Ranked, Read, Rejected, Suspect, Why,
+    Diagnosis, FaultLocation, FoldedConsequence, Line, MissingEvidence, RankedCause, ReadSummary,
+    RejectReason, RejectedCause, Suspect,
 };
-pub use fallback::operator as fallback_operator;
+pub use fallback::find_operator as fallback_operator;
 pub use follow::Follower;
-pub use line::{Fields, Level};
+pub use line_fields::{Fields, Level};
 pub use matcher::{Hit, Role, literals};
-pub use page::{Shown, report};
-pub use redact::{redact, text as redact_text};
+pub use page::{ReportOptions, report};
+pub use redact::{redact, redact_text};
 pub use scan::{FileReport, Limits, Record, scan};
 pub use signature::{Edge, Scope, Signature, edges, signatures};
 pub use source::{
-    Content, EntryKind, Files, Input, Opened, Problem, ProblemKind, Stream, Unopened, open,
-    packed_with, unpack,
+    Content, EntryKind, Files, Input, LogStreams, OpenError, Problem, ProblemKind, Stream,
+    detect_packer, open, unpack,
 };
 pub use time::Time;
 

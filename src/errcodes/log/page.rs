@@ -1,6 +1,8 @@
 //! A diagnosis as a report: the first cause as an error, others it could be as warnings.
 
-use super::diagnosis::{Culprit, Diagnosis, Folded, Line, Missing, Suspect, Why};
+use super::diagnosis::{
+    Diagnosis, FaultLocation, FoldedConsequence, Line, MissingEvidence, RejectReason, Suspect,
+};
 use super::source::{Problem, ProblemKind};
 use crate::{Cause, cause, evidence};
 use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
@@ -16,7 +18,7 @@ const PROBLEMS: usize = 8;
 
 /// What of a diagnosis is shown.
 #[derive(Debug, Clone, Copy)]
-pub struct Shown {
+pub struct ReportOptions {
     /// How many causes.
     pub top: usize,
     /// Also those that are hardly probable.
@@ -27,22 +29,22 @@ pub struct Shown {
     pub lang: Lang,
 }
 
-impl Default for Shown {
+impl Default for ReportOptions {
     fn default() -> Self {
         Self { top: 3, all: false, why_not: false, lang: Lang::En }
     }
 }
 
 /// The report on `diagnosis` of what `subject` names.
-pub fn report(diagnosis: &Diagnosis, subject: &str, shown: Shown) -> Report {
+pub fn report(diagnosis: &Diagnosis, subject: &str, shown: ReportOptions) -> Report {
     let mut report = Report::new("translate-error", subject);
-    report.overview = overview(diagnosis);
+    report.overview = list_overview(diagnosis);
     for (index, suspect) in diagnosis.causes.iter().enumerate() {
         let first = index == 0;
         let worth = first || shown.all || (index < shown.top && suspect.confidence >= SURE);
         if worth {
-            let asked: &[Missing] = if first { &diagnosis.missing } else { &[] };
-            let mut found = finding(suspect, first, asked);
+            let asked: &[MissingEvidence] = if first { &diagnosis.missing } else { &[] };
+            let mut found = build_finding(suspect, first, asked);
             if is_slow_alone(suspect, diagnosis) {
                 found.severity = found.severity.min(Severity::Warning);
             }
@@ -50,15 +52,15 @@ pub fn report(diagnosis: &Diagnosis, subject: &str, shown: Shown) -> Report {
         }
     }
     if !diagnosis.fallbacks.is_empty() {
-        report.tables.push(fallbacks(diagnosis));
+        report.tables.push(fallback_table(diagnosis));
         report.notes.push(words("log_fallbacks_next"));
     }
     if shown.why_not {
-        report.tables.push(why_not(diagnosis));
+        report.tables.push(rejected_table(diagnosis));
     }
-    report.notes.extend(problems(diagnosis));
+    report.notes.extend(list_problems(diagnosis));
     if diagnosis.causes.is_empty() && diagnosis.fallbacks.is_empty() {
-        report.no_verdict.push(nothing(diagnosis));
+        report.no_verdict.push(explain_missing_cause(diagnosis));
     }
     let value = serde_json::to_value(diagnosis).unwrap_or_default();
     report.extra.insert("diagnosis".to_owned(), value);
@@ -66,7 +68,7 @@ pub fn report(diagnosis: &Diagnosis, subject: &str, shown: Shown) -> Report {
 }
 
 /// Why there is no cause.
-fn nothing(diagnosis: &Diagnosis) -> Text {
+fn explain_missing_cause(diagnosis: &Diagnosis) -> Text {
     let read = &diagnosis.read;
     if read.passed_over > 0 {
         return sentence("log_passed_over", &[("count", read.passed_over.to_string())]);
@@ -82,26 +84,26 @@ fn nothing(diagnosis: &Diagnosis) -> Text {
     sentence("log_nothing", &[("lines", read.lines.to_string())])
 }
 
-fn overview(diagnosis: &Diagnosis) -> Vec<(Text, Text)> {
+fn list_overview(diagnosis: &Diagnosis) -> Vec<(Text, Text)> {
     let read = &diagnosis.read;
     let size = [
         ("files", read.files.to_string()),
         ("lines", read.lines.to_string()),
-        ("size", megabytes(read.bytes)),
+        ("size", format_megabytes(read.bytes)),
     ];
     let mut overview = vec![(words("log_read"), sentence("log_size", &size))];
     if !diagnosis.silent_ranks.is_empty() {
-        overview.push((words("log_silent"), Text::same(numbers(&diagnosis.silent_ranks))));
+        overview.push((words("log_silent"), Text::same(format_numbers(&diagnosis.silent_ranks))));
     }
     overview
 }
 
-fn megabytes(bytes: u64) -> String {
+fn format_megabytes(bytes: u64) -> String {
     format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10)
 }
 
 /// `0-3,7`: long lists of ranks are mostly rows.
-fn numbers(list: &[u32]) -> String {
+fn format_numbers(list: &[u32]) -> String {
     let mut text = String::new();
     let mut rest = list;
     while let Some(&first) = rest.first() {
@@ -124,27 +126,27 @@ fn is_slow_alone(suspect: &Suspect, diagnosis: &Diagnosis) -> bool {
         && suspect.count <= diagnosis.fallbacks.values().sum()
 }
 
-fn finding(suspect: &Suspect, first: bool, missing: &[Missing]) -> Finding {
+fn build_finding(suspect: &Suspect, first: bool, missing: &[MissingEvidence]) -> Finding {
     let known = cause(&suspect.cause);
     let severity = known.map_or(Severity::Error, |cause| cause.severity);
     // Reports show the gravest first: no other cause may come before the first.
     let severity =
         if first { severity.max(Severity::Warning) } else { severity.min(Severity::Info) };
-    let mut finding = named(&suspect.cause, severity);
-    if let Some(place) = place(&suspect.culprit) {
-        finding.title = both(&finding.title, &place, "log_where");
+    let mut finding = new_finding(&suspect.cause, severity);
+    if let Some(place) = format_location(&suspect.culprit) {
+        finding.title = join_texts(&finding.title, &place, "log_where");
     }
     let sure = format!("{:.0} %", suspect.confidence * 100.0);
-    finding.cause = both(&finding.cause, &Text::same(sure), "log_sure");
-    finding.evidence = suspect.evidence.iter().map(shown_line).collect();
-    finding.fix = known.map(|cause| steps(cause, suspect)).unwrap_or_default();
+    finding.cause = join_texts(&finding.cause, &Text::same(sure), "log_sure");
+    finding.evidence = suspect.evidence.iter().map(line_evidence).collect();
+    finding.fix = known.map(|cause| build_steps(cause, suspect)).unwrap_or_default();
     finding.fix.extend(missing.iter().take(MISSING).filter_map(collect));
-    finding.consequences = suspect.consequences.iter().map(folded).collect();
+    finding.consequences = suspect.consequences.iter().map(folded_finding).collect();
     finding
 }
 
 /// A finding with the words of a cause.
-fn named(id: &str, severity: Severity) -> Finding {
+fn new_finding(id: &str, severity: Severity) -> Finding {
     let mut finding = Finding::remark(id);
     finding.message = "log".to_owned();
     finding.severity = severity;
@@ -159,7 +161,7 @@ fn named(id: &str, severity: Severity) -> Finding {
 }
 
 /// `before` and `more` in the sentence `key`.
-fn both(before: &Text, more: &Text, key: &str) -> Text {
+fn join_texts(before: &Text, more: &Text, key: &str) -> Text {
     let fill = |text: &Text, more: &Text| {
         sentence(key, &[("text", text.en.clone()), ("more", more.en.clone())]).en
     };
@@ -167,13 +169,13 @@ fn both(before: &Text, more: &Text, key: &str) -> Text {
     Text::new(fill(before, more), zh)
 }
 
-fn place(culprit: &Culprit) -> Option<Text> {
+fn format_location(culprit: &FaultLocation) -> Option<Text> {
     let mut parts: Vec<(&str, String)> = Vec::new();
     if !culprit.ranks.is_empty() {
-        parts.push(("log_rank", numbers(&culprit.ranks)));
+        parts.push(("log_rank", format_numbers(&culprit.ranks)));
     }
     if !culprit.devices.is_empty() {
-        parts.push(("log_device", numbers(&culprit.devices)));
+        parts.push(("log_device", format_numbers(&culprit.devices)));
     }
     if !culprit.hosts.is_empty() && culprit.by != "line" {
         parts.push(("log_host", culprit.hosts.join(", ")));
@@ -194,7 +196,7 @@ fn place(culprit: &Culprit) -> Option<Text> {
     })
 }
 
-fn shown_line(line: &Line) -> Evidence {
+fn line_evidence(line: &Line) -> Evidence {
     let number = u32::try_from(line.line).unwrap_or(u32::MAX);
     let rank = line.rank.filter(|rank| !line.text.contains(&format!("rank{rank}]")));
     let rank = rank.map_or_else(String::new, |rank| format!("[rank {rank}] "));
@@ -203,11 +205,11 @@ fn shown_line(line: &Line) -> Evidence {
 }
 
 /// The steps of a cause, with the values that the log asks for.
-fn steps(cause: &Cause, suspect: &Suspect) -> Vec<FixStep> {
+fn build_steps(cause: &Cause, suspect: &Suspect) -> Vec<FixStep> {
     let step = |step: &crate::Step| FixStep {
         text: Text::new(step.en.clone(), step.zh.clone()),
         run: step.run.as_ref().map(|run| match suspect.values.get("need") {
-            Some(need) => with_value(run, need),
+            Some(need) => insert_value(run, need),
             None => run.clone(),
         }),
     };
@@ -215,7 +217,7 @@ fn steps(cause: &Cause, suspect: &Suspect) -> Vec<FixStep> {
 }
 
 /// `export NAME=<number>` with the number that a message says is needed.
-fn with_value(run: &str, need: &str) -> String {
+fn insert_value(run: &str, need: &str) -> String {
     match run.split_once('=') {
         Some((name, value))
             if name.starts_with("export ") && value.bytes().all(|byte| byte.is_ascii_digit()) =>
@@ -226,12 +228,12 @@ fn with_value(run: &str, need: &str) -> String {
     }
 }
 
-fn collect(missing: &Missing) -> Option<FixStep> {
+fn collect(missing: &MissingEvidence) -> Option<FixStep> {
     let wanted = evidence(&missing.evidence)?;
     let more = if missing.ranks.is_empty() {
         Text::same("")
     } else {
-        let ranks = sentence("log_rank", &[("n", numbers(&missing.ranks))]);
+        let ranks = sentence("log_rank", &[("n", format_numbers(&missing.ranks))]);
         Text::new(format!(" ({})", ranks.en), format!("（{}）", ranks.zh))
     };
     let what = Text::new(
@@ -243,13 +245,13 @@ fn collect(missing: &Missing) -> Option<FixStep> {
     Some(FixStep { text, run: wanted.run.clone() })
 }
 
-fn folded(folded: &Folded) -> Finding {
-    let mut finding = named(&folded.cause, Severity::Info);
-    finding.evidence = vec![shown_line(&folded.line)];
+fn folded_finding(folded: &FoldedConsequence) -> Finding {
+    let mut finding = new_finding(&folded.cause, Severity::Info);
+    finding.evidence = vec![line_evidence(&folded.line)];
     finding
 }
 
-fn fallbacks(diagnosis: &Diagnosis) -> Table {
+fn fallback_table(diagnosis: &Diagnosis) -> Table {
     let mut rows: Vec<(&String, &u64)> = diagnosis.fallbacks.iter().collect();
     rows.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), (*name).clone()));
     Table {
@@ -262,20 +264,20 @@ fn fallbacks(diagnosis: &Diagnosis) -> Table {
     }
 }
 
-fn reason(why: Why) -> &'static str {
+fn reason_key(why: RejectReason) -> &'static str {
     match why {
-        Why::Consequence => "log_consequence",
-        Why::Stale => "log_stale",
-        Why::LessSpecific => "log_less_specific",
-        Why::Later => "log_later",
-        Why::InBaseline => "log_in_baseline",
-        Why::Waits => "log_waits",
+        RejectReason::Consequence => "log_consequence",
+        RejectReason::Stale => "log_stale",
+        RejectReason::LessSpecific => "log_less_specific",
+        RejectReason::Later => "log_later",
+        RejectReason::InBaseline => "log_in_baseline",
+        RejectReason::Waits => "log_waits",
     }
 }
 
-fn why_not(diagnosis: &Diagnosis) -> Table {
+fn rejected_table(diagnosis: &Diagnosis) -> Table {
     let rows = diagnosis.rejected.iter().map(|rejected| {
-        let why = words(reason(rejected.why));
+        let why = words(reason_key(rejected.why));
         let by = rejected.by.clone().unwrap_or_default();
         let at =
             format!("{}:{} {}", rejected.line.file, rejected.line.line, rejected.line.text.trim());
@@ -301,7 +303,7 @@ fn describe_problem(problem: &Problem) -> Text {
     sentence(key, &[("path", problem.name.clone()), ("detail", problem.detail.clone())])
 }
 
-fn problems(diagnosis: &Diagnosis) -> Vec<Text> {
+fn list_problems(diagnosis: &Diagnosis) -> Vec<Text> {
     let mut notes: Vec<Text> =
         diagnosis.problems.iter().take(PROBLEMS).map(describe_problem).collect();
     if diagnosis.problems.len() > PROBLEMS {
@@ -317,13 +319,13 @@ mod tests {
 
     #[test]
     fn rows_of_numbers_are_short() {
-        assert_eq!(numbers(&[0, 1, 2, 3, 7, 9, 10]), "0-3,7,9,10");
-        assert_eq!(numbers(&[]), "");
+        assert_eq!(format_numbers(&[0, 1, 2, 3, 7, 9, 10]), "0-3,7,9,10");
+        assert_eq!(format_numbers(&[]), "");
     }
 
     #[test]
     fn a_needed_value_takes_the_place_of_the_number() {
-        assert_eq!(with_value("export HCCL_BUFFSIZE=1024", "609"), "export HCCL_BUFFSIZE=609");
-        assert_eq!(with_value("hccn_tool -i 0 -link -g", "609"), "hccn_tool -i 0 -link -g");
+        assert_eq!(insert_value("export HCCL_BUFFSIZE=1024", "609"), "export HCCL_BUFFSIZE=609");
+        assert_eq!(insert_value("hccn_tool -i 0 -link -g", "609"), "hccn_tool -i 0 -link -g");
     }
 }

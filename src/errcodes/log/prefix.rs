@@ -23,10 +23,10 @@ pub(super) fn strip(mut line: &[u8]) -> (&[u8], Writer) {
     for _ in 0..6 {
         line = line.trim_ascii_start();
         let Some(rest) = quote(line)
-            .or_else(|| torchrun(line, &mut writer))
-            .or_else(|| actor(line, &mut writer))
-            .or_else(|| container(line, &mut writer))
-            .or_else(|| worker(line, &mut writer))
+            .or_else(|| strip_torchrun(line, &mut writer))
+            .or_else(|| strip_actor(line, &mut writer))
+            .or_else(|| strip_container(line, &mut writer))
+            .or_else(|| strip_worker(line, &mut writer))
         else {
             break;
         };
@@ -43,32 +43,34 @@ fn quote(line: &[u8]) -> Option<&[u8]> {
 }
 
 /// `[rank0]:` and `[rank0]`, of torchrun; `[default0]:` of its log tee.
-fn torchrun<'a>(line: &'a [u8], writer: &mut Writer) -> Option<&'a [u8]> {
+fn strip_torchrun<'a>(line: &'a [u8], writer: &mut Writer) -> Option<&'a [u8]> {
     let rest = line.strip_prefix(b"[rank").or_else(|| line.strip_prefix(b"[default"))?;
-    let (rank, rest) = digits(rest)?;
+    let (rank, rest) = parse_digits(rest)?;
     let rest = rest.strip_prefix(b"]")?;
     writer.rank = Some(rank);
     Some(rest.strip_prefix(b":").unwrap_or(rest))
 }
 
 /// `(Worker_DP1_TP1_EP5 pid=465)`, `(train pid=1, ip=…)`, `(VllmWorker rank=1 pid=9)`.
-fn actor<'a>(line: &'a [u8], writer: &mut Writer) -> Option<&'a [u8]> {
+fn strip_actor<'a>(line: &'a [u8], writer: &mut Writer) -> Option<&'a [u8]> {
     let inner = line.strip_prefix(b"(")?;
     let end = inner.iter().take(160).position(|byte| *byte == b')')?;
     let (inner, rest) = (&inner[..end], &inner[end + 1..]);
-    let (_, pid) = value(inner, b"pid=")?;
+    let (_, pid) = find_value(inner, b"pid=")?;
     writer.pid = Some(pid);
     let name = inner.split(|byte| *byte == b' ').next().unwrap_or_default();
-    writer.rank =
-        value(inner, b"rank=").map(|(_, rank)| rank).or_else(|| rank_in(name)).or(writer.rank);
+    writer.rank = find_value(inner, b"rank=")
+        .map(|(_, rank)| rank)
+        .or_else(|| parse_worker_rank(name))
+        .or(writer.rank);
     writer.name = Some(String::from_utf8_lossy(name).into_owned());
     Some(rest)
 }
 
 /// The rank in the name of a vLLM worker: its place in the expert-parallel group is unique; its
 /// place in the tensor-parallel group is so only without other groups.
-fn rank_in(name: &[u8]) -> Option<u32> {
-    let part = |key: &[u8]| value(name, key).map(|(_, rank)| rank);
+fn parse_worker_rank(name: &[u8]) -> Option<u32> {
+    let part = |key: &[u8]| find_value(name, key).map(|(_, rank)| rank);
     part(b"_EP").or_else(|| {
         let alone = [&b"_DP"[..], b"_PP", b"_PCP", b"_DCP"].iter().all(|key| part(key).is_none());
         part(b"_TP").filter(|_| alone)
@@ -76,21 +78,21 @@ fn rank_in(name: &[u8]) -> Option<u32> {
 }
 
 /// `name   | ` of docker-compose: a word, at least one blank, a bar and a blank.
-fn container<'a>(line: &'a [u8], writer: &mut Writer) -> Option<&'a [u8]> {
+fn strip_container<'a>(line: &'a [u8], writer: &mut Writer) -> Option<&'a [u8]> {
     let bar = line.iter().take(64).position(|byte| *byte == b'|')?;
     let (name, rest) = (&line[..bar], line[bar + 1..].strip_prefix(b" ")?);
     let word = name.trim_ascii_end();
     let sound =
         !word.is_empty() && word.len() < name.len() && word.iter().all(|byte| is_name(*byte));
     sound.then(|| {
-        writer.rank = number_at_end(word).filter(|_| word.contains(&b'-')).or(writer.rank);
+        writer.rank = parse_trailing_number(word).filter(|_| word.contains(&b'-')).or(writer.rank);
         writer.name = Some(String::from_utf8_lossy(word).into_owned());
         rest
     })
 }
 
 /// `worker-1:` and `rank1:` at the start of a line.
-fn worker<'a>(line: &'a [u8], writer: &mut Writer) -> Option<&'a [u8]> {
+fn strip_worker<'a>(line: &'a [u8], writer: &mut Writer) -> Option<&'a [u8]> {
     let colon = line.iter().take(32).position(|byte| *byte == b':')?;
     let word = &line[..colon];
     let known = [&b"worker"[..], b"rank", b"node", b"Worker", b"Rank"];
@@ -98,7 +100,7 @@ fn worker<'a>(line: &'a [u8], writer: &mut Writer) -> Option<&'a [u8]> {
     let number = &word[key.len()..];
     let number = number.strip_prefix(b"-").or_else(|| number.strip_prefix(b"_")).unwrap_or(number);
     let number = number.strip_prefix(b" ").unwrap_or(number);
-    let (number, end) = digits(number)?;
+    let (number, end) = parse_digits(number)?;
     if !end.is_empty() {
         return None;
     }
@@ -113,9 +115,9 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
 }
 
-fn number_at_end(word: &[u8]) -> Option<u32> {
+fn parse_trailing_number(word: &[u8]) -> Option<u32> {
     let start = word.iter().rposition(|byte| !byte.is_ascii_digit())? + 1;
-    digits(&word[start..]).map(|(number, _)| number)
+    parse_digits(&word[start..]).map(|(number, _)| number)
 }
 
 /// Keys before numbers, ready to be looked for.
@@ -138,27 +140,27 @@ impl Keys {
     }
 
     /// Whether `text` holds one of them.
-    pub(super) fn any_in(&self, text: &[u8]) -> bool {
+    pub(super) fn is_in(&self, text: &[u8]) -> bool {
         self.0.iter().any(|key| key.find(text).is_some())
     }
 
     /// The number behind the first of them, in their order, that has one.
-    pub(super) fn number_in(&self, text: &[u8]) -> Option<u32> {
+    pub(super) fn find_number(&self, text: &[u8]) -> Option<u32> {
         self.0.iter().find_map(|key| {
             let at = key.find(text)?;
-            digits(&text[at + key.needle().len()..]).map(|(number, _)| number)
+            parse_digits(&text[at + key.needle().len()..]).map(|(number, _)| number)
         })
     }
 }
 
 /// The number behind the first `key`, and where the key begins.
-pub(super) fn value(text: &[u8], key: &[u8]) -> Option<(usize, u32)> {
+pub(super) fn find_value(text: &[u8], key: &[u8]) -> Option<(usize, u32)> {
     let at = memchr::memmem::find(text, key)?;
-    digits(&text[at + key.len()..]).map(|(number, _)| (at, number))
+    parse_digits(&text[at + key.len()..]).map(|(number, _)| (at, number))
 }
 
 /// The decimal number at the start, of at most nine digits.
-pub(super) fn digits(text: &[u8]) -> Option<(u32, &[u8])> {
+pub(super) fn parse_digits(text: &[u8]) -> Option<(u32, &[u8])> {
     let length = text.iter().take(10).take_while(|byte| byte.is_ascii_digit()).count();
     if length == 0 || length > 9 {
         return None;

@@ -22,7 +22,7 @@ pub(super) struct Process {
 /// What tells two processes apart: the rank; without one the process id, with the machine; else
 /// the device or the name with the machine.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Who {
+pub(super) enum ProcessKey {
     Rank(u32),
     Pid(String, u32),
     Device(String, u32),
@@ -31,38 +31,38 @@ pub(super) enum Who {
 }
 
 impl Process {
-    pub(super) fn who(&self, file: &str) -> Who {
+    pub(super) fn key(&self, file: &str) -> ProcessKey {
         match (self.rank, self.pid, self.device, &self.name) {
-            (Some(rank), ..) => Who::Rank(rank),
-            (None, Some(pid), ..) => Who::Pid(self.host.clone(), pid),
-            (None, None, Some(device), _) => Who::Device(self.host.clone(), device),
-            (None, None, None, Some(name)) => Who::Name(self.host.clone(), name.clone()),
-            _ => Who::File(file.to_owned()),
+            (Some(rank), ..) => ProcessKey::Rank(rank),
+            (None, Some(pid), ..) => ProcessKey::Pid(self.host.clone(), pid),
+            (None, None, Some(device), _) => ProcessKey::Device(self.host.clone(), device),
+            (None, None, None, Some(name)) => ProcessKey::Name(self.host.clone(), name.clone()),
+            _ => ProcessKey::File(file.to_owned()),
         }
     }
 }
 
 /// What the path of a file says: `worker-3/`, `rank_3.log`, `device-3/`, `plog-17528_2025….log`.
-pub(super) fn of_path(path: &str) -> Process {
+pub(super) fn from_path(path: &str) -> Process {
     let mut process = Process::default();
     let parts: Vec<&str> = path.split(['/', '!']).filter(|part| !part.is_empty()).collect();
     let mut host_end = 0;
     for (index, part) in parts.iter().enumerate() {
         let lower = part.to_ascii_lowercase();
         let last = index + 1 == parts.len();
-        if let Some(rank) = numbered(&lower, &["rank"]) {
+        if let Some(rank) = parse_number(&lower, &["rank"]) {
             process.rank = Some(rank);
-        } else if let Some(rank) = numbered(&lower, &["worker"]) {
+        } else if let Some(rank) = parse_number(&lower, &["worker"]) {
             // A folder of a worker may hold many ranks: it names a machine. A file is one process.
             if last {
                 process.rank = Some(rank);
             }
             process.name = Some((*part).to_owned());
             host_end = index + 1;
-        } else if let Some(number) = numbered(&lower, &["device"]) {
+        } else if let Some(number) = parse_number(&lower, &["device"]) {
             // The file below the folder of a device has the number of a process in its name.
             process.device = Some(number).filter(|device| *device < 64).or(process.device);
-        } else if last && let Some(pid) = numbered(&lower, &["plog"]) {
+        } else if last && let Some(pid) = parse_number(&lower, &["plog"]) {
             process.pid = Some(pid);
         } else if !last && is_machine(&lower) {
             host_end = index + 1;
@@ -90,7 +90,7 @@ pub(super) fn of_path(path: &str) -> Process {
 }
 
 /// `rank3`, `rank-3`, `rank_3`, `rank-3_2025.log`: the number behind one of the keys.
-fn numbered(name: &str, keys: &[&str]) -> Option<u32> {
+fn parse_number(name: &str, keys: &[&str]) -> Option<u32> {
     keys.iter().find_map(|key| {
         let at = name.find(key)?;
         let before = name[..at].chars().next_back();
@@ -113,7 +113,7 @@ fn is_address(part: &str) -> bool {
 }
 
 /// What is known of the processes by the lines of all files together.
-pub(super) struct Processes {
+pub(super) struct ProcessTable {
     paths: Vec<Process>,
     /// What any line of a process said, by machine and process id.
     known: BTreeMap<(String, u32), (Option<u32>, Option<u32>)>,
@@ -121,16 +121,16 @@ pub(super) struct Processes {
     single: Vec<(Option<u32>, Option<u32>)>,
 }
 
-impl Processes {
+impl ProcessTable {
     pub(super) fn new(files: &[FileReport]) -> Self {
-        let paths: Vec<Process> = files.iter().map(|file| of_path(&file.name)).collect();
+        let paths: Vec<Process> = files.iter().map(|file| from_path(&file.name)).collect();
         let mut known: BTreeMap<(String, u32), (Option<u32>, Option<u32>)> = BTreeMap::new();
         let mut single = Vec::new();
         for (file, path) in files.iter().zip(&paths) {
-            let (mut ranks, mut pids) = (Distinct::default(), Distinct::default());
+            let (mut ranks, mut pids) = (SingleValue::default(), SingleValue::default());
             for record in &file.records {
                 let fields = &record.hit.fields;
-                let captured = identity(&record.hit.captures, &record.hit.cause);
+                let captured = read_identity(&record.hit.captures, &record.hit.cause);
                 let rank = captured.0.or(fields.rank);
                 ranks.add(rank);
                 pids.add(fields.pid);
@@ -140,13 +140,13 @@ impl Processes {
                     entry.1 = entry.1.or(captured.1).or(fields.device).or(path.device);
                 }
             }
-            single.push((ranks.one(), pids.one()));
+            single.push((ranks.single(), pids.single()));
         }
         Self { paths, known, single }
     }
 
     /// The process that wrote a line of file `index`.
-    pub(super) fn of(&self, index: usize, fields: &super::Fields) -> Process {
+    pub(super) fn find(&self, index: usize, fields: &super::Fields) -> Process {
         let path = &self.paths[index];
         let (one_rank, one_pid) = self.single[index];
         let pid = fields.pid.or(path.pid).or(one_pid);
@@ -163,7 +163,7 @@ impl Processes {
 }
 
 /// Rank and device from a line that tells who it is of.
-fn identity(captures: &[(&'static str, String)], cause: &str) -> (Option<u32>, Option<u32>) {
+fn read_identity(captures: &[(&'static str, String)], cause: &str) -> (Option<u32>, Option<u32>) {
     let number = |name: &str| {
         captures.iter().find(|(key, _)| *key == name).and_then(|(_, value)| value.parse().ok())
     };
@@ -176,12 +176,12 @@ fn identity(captures: &[(&'static str, String)], cause: &str) -> (Option<u32>, O
 
 /// Whether all values are one.
 #[derive(Default)]
-struct Distinct {
+struct SingleValue {
     value: Option<u32>,
     several: bool,
 }
 
-impl Distinct {
+impl SingleValue {
     fn add(&mut self, value: Option<u32>) {
         match (self.value, value) {
             (None, Some(value)) => self.value = Some(value),
@@ -190,7 +190,7 @@ impl Distinct {
         }
     }
 
-    fn one(&self) -> Option<u32> {
+    fn single(&self) -> Option<u32> {
         self.value.filter(|_| !self.several)
     }
 }
@@ -201,17 +201,17 @@ mod tests {
 
     #[test]
     fn paths_name_ranks_devices_processes_and_machines() {
-        let process = of_path("logs/worker-3/plog/plog-17528_20250512205544.log");
+        let process = from_path("logs/worker-3/plog/plog-17528_20250512205544.log");
         assert_eq!((process.pid, process.host.as_str()), (Some(17_528), "logs/worker-3"));
         assert_eq!(process.rank, None, "a worker's folder may hold many ranks");
-        assert_eq!(of_path("logs/rank_7/train.log").rank, Some(7));
-        assert_eq!(of_path("logs/worker_7.log").rank, Some(7));
-        assert_eq!(of_path("out/train_rank-12.log").rank, Some(12));
-        let device = of_path("10.0.0.7/debug/device-5/device-1_2025.log");
+        assert_eq!(from_path("logs/rank_7/train.log").rank, Some(7));
+        assert_eq!(from_path("logs/worker_7.log").rank, Some(7));
+        assert_eq!(from_path("out/train_rank-12.log").rank, Some(12));
+        let device = from_path("10.0.0.7/debug/device-5/device-1_2025.log");
         assert_eq!((device.device, device.host.as_str()), (Some(1), "10.0.0.7"));
-        assert_eq!(of_path("a/debug/device-11/device-1382_2025.log").device, Some(11));
-        assert_eq!(of_path("frankfurt1/x.log").rank, None);
-        assert_eq!(of_path("node1/debug/plog/plog-1.log").host, "node1");
-        assert_eq!(of_path("a/debug/plog/plog-1.log").host, "a");
+        assert_eq!(from_path("a/debug/device-11/device-1382_2025.log").device, Some(11));
+        assert_eq!(from_path("frankfurt1/x.log").rank, None);
+        assert_eq!(from_path("node1/debug/plog/plog-1.log").host, "node1");
+        assert_eq!(from_path("a/debug/plog/plog-1.log").host, "a");
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::matcher::Role;
-use super::process::{Process, Processes, Who};
+use super::process::{Process, ProcessKey, ProcessTable};
 use super::scan::{FileReport, Record};
 use super::signature::{Edge, Scope, edges};
 use super::time::{SECOND, Time};
@@ -56,7 +56,7 @@ pub(super) struct Item<'a> {
     pub file: usize,
     pub record: &'a Record,
     pub process: Process,
-    pub who: Who,
+    pub who: ProcessKey,
 }
 
 impl Item<'_> {
@@ -129,15 +129,15 @@ pub(super) type Context<'a> = BTreeMap<&'a str, Vec<Item<'a>>>;
 /// Sorts the hits of all files into candidates and context.
 pub(super) fn gather<'a>(
     files: &'a [FileReport],
-    processes: &Processes,
+    processes: &ProcessTable,
     wanted: &dyn Fn(&Item<'_>) -> bool,
 ) -> (Vec<Candidate<'a>>, Context<'a>) {
     let mut by_cause: BTreeMap<&str, Vec<Item<'_>>> = BTreeMap::new();
     let mut context: Context<'_> = BTreeMap::new();
     for (index, file) in files.iter().enumerate() {
         for record in &file.records {
-            let process = processes.of(index, &record.hit.fields);
-            let who = process.who(&file.name);
+            let process = processes.find(index, &record.hit.fields);
+            let who = process.key(&file.name);
             let item = Item { file: index, record, process, who };
             if !wanted(&item) {
                 continue;
@@ -168,7 +168,7 @@ fn mark_stale(candidates: &mut [Candidate<'_>]) {
     for candidate in candidates {
         let old = candidate.last().is_some_and(|last| failure.0 - last.0 > LONG_AGO * SECOND);
         // What is waited for may be long ago: time-outs are long.
-        if old && !explains_late(candidate.cause) {
+        if old && !has_late_effects(candidate.cause) {
             candidate.stale = true;
             candidate.score -= STALE;
         }
@@ -176,12 +176,12 @@ fn mark_stale(candidates: &mut [Candidate<'_>]) {
 }
 
 /// Whether a cause has consequences that come more than an hour later.
-fn explains_late(cause: &str) -> bool {
+fn has_late_effects(cause: &str) -> bool {
     edges().iter().any(|edge| edge.from == cause && i64::from(edge.window_s) > LONG_AGO)
 }
 
 /// Whether `a` came no later than `b`, as far as that is known; clocks may differ by `slack`.
-fn not_later(a: &Item<'_>, b: &Item<'_>, slack: i64) -> Option<bool> {
+fn is_not_later(a: &Item<'_>, b: &Item<'_>, slack: i64) -> Option<bool> {
     if a.file == b.file {
         if let (Some(a), Some(b)) = (a.time(), b.time())
             && a != b
@@ -194,14 +194,14 @@ fn not_later(a: &Item<'_>, b: &Item<'_>, slack: i64) -> Option<bool> {
     Some(a.0 <= b.0 + slack * SECOND)
 }
 
-fn within(a: &Item<'_>, b: &Item<'_>, seconds: i64) -> bool {
+fn is_within(a: &Item<'_>, b: &Item<'_>, seconds: i64) -> bool {
     match (a.time(), b.time()) {
         (Some(a), Some(b)) => b.0 - a.0 <= seconds * SECOND,
         _ => true,
     }
 }
 
-fn same_place(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
+fn is_same_place(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
     a.items
         .iter()
         .any(|one| b.items.iter().any(|other| one.who == other.who || one.file == other.file))
@@ -216,7 +216,7 @@ fn fold(candidates: &mut [Candidate<'_>]) {
         for to in edge.to.iter().filter_map(|to| find(to)) {
             let strength = candidates[from].score;
             let sound = strength >= candidates[to].score - WEAKER
-                && explains(edge, &candidates[from], &candidates[to]);
+                && does_explain(edge, &candidates[from], &candidates[to]);
             if sound && parents[to].is_none_or(|(_, known)| known < strength) {
                 parents[to] = Some((from, strength));
             }
@@ -230,21 +230,21 @@ fn fold(candidates: &mut [Candidate<'_>]) {
     }
 }
 
-fn explains(edge: &Edge, from: &Candidate<'_>, to: &Candidate<'_>) -> bool {
-    if edge.scope == Scope::Rank && !same_place(from, to) {
+fn does_explain(edge: &Edge, from: &Candidate<'_>, to: &Candidate<'_>) -> bool {
+    if edge.scope == Scope::Rank && !is_same_place(from, to) {
         return false;
     }
     let (first, then) = (from.first(), to.first());
     // Within one process the order of lines says little: the innermost message is often printed
     // last.
-    let ordered = same_place(from, to) && within(then, first, SKEW)
-        || not_later(first, then, SKEW).unwrap_or(true);
-    ordered && within(first, then, i64::from(edge.window_s))
+    let ordered = is_same_place(from, to) && is_within(then, first, SKEW)
+        || is_not_later(first, then, SKEW).unwrap_or(true);
+    ordered && is_within(first, then, i64::from(edge.window_s))
 }
 
 /// Peers that wait are no cause where something else failed before.
 fn fold_waiting(candidates: &mut [Candidate<'_>]) {
-    let idle = idle(candidates);
+    let idle = find_idle(candidates);
     let strongest = candidates
         .iter()
         .enumerate()
@@ -265,7 +265,8 @@ fn fold_waiting(candidates: &mut [Candidate<'_>]) {
             continue;
         }
         let (first, then) = (candidates[cause].first(), waiting.first());
-        let before = not_later(first, then, SKEW).unwrap_or(true) && within(first, then, PATIENCE);
+        let before =
+            is_not_later(first, then, SKEW).unwrap_or(true) && is_within(first, then, PATIENCE);
         if before {
             candidates[index].explained = Some(cause);
             candidates[index].score -= FOLDED - 10;
@@ -274,7 +275,7 @@ fn fold_waiting(candidates: &mut [Candidate<'_>]) {
 }
 
 /// Who does not wait where at least two others do, if that is only a few.
-fn idle<'c>(candidates: &'c [Candidate<'_>]) -> BTreeSet<&'c Who> {
+fn find_idle<'c>(candidates: &'c [Candidate<'_>]) -> BTreeSet<&'c ProcessKey> {
     let ranks = |wait: bool| {
         let items =
             candidates.iter().filter(move |one| one.waits == wait).flat_map(|one| &one.items);
@@ -284,12 +285,12 @@ fn idle<'c>(candidates: &'c [Candidate<'_>]) -> BTreeSet<&'c Who> {
             .collect::<BTreeSet<_>>()
     };
     let waiting = ranks(true);
-    let idle: BTreeSet<&Who> = ranks(false).difference(&waiting).copied().collect();
+    let idle: BTreeSet<&ProcessKey> = ranks(false).difference(&waiting).copied().collect();
     if waiting.len() >= 2 && idle.len() * FEW <= waiting.len() { idle } else { BTreeSet::new() }
 }
 
 /// Whether what speaks for a cause most clearly comes from those alone.
-fn is_of(candidate: &Candidate<'_>, who: &BTreeSet<&Who>) -> bool {
+fn is_of(candidate: &Candidate<'_>, who: &BTreeSet<&ProcessKey>) -> bool {
     let best = candidate.items[0].record.hit.weight;
     let mut telling = candidate.items.iter().filter(|item| item.record.hit.weight == best);
     !who.is_empty() && telling.all(|item| who.contains(&item.who))
@@ -319,7 +320,7 @@ fn prefer_earliest(candidates: &mut [Candidate<'_>]) {
             && equals.iter().all(|other| {
                 one == other
                     || stated_beside(&candidates[*other])
-                    || precedes(&candidates[*one], &candidates[*other])
+                    || is_before(&candidates[*one], &candidates[*other])
             })
     });
     if let Some(earliest) = earliest
@@ -332,7 +333,7 @@ fn prefer_earliest(candidates: &mut [Candidate<'_>]) {
 /// Whether one came no later than the other. What is on one line is no earlier: there what says more
 /// does. A registered message says a little more than words of it, and words a little more than
 /// registers, whose bits differ from chip to chip.
-fn precedes(one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
+fn is_before(one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
     let (a, b) = (one.first(), other.first());
     if (a.file, a.record.line) == (b.file, b.record.line) {
         let says = |one: &Candidate<'_>| {
@@ -345,7 +346,7 @@ fn precedes(one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
         };
         return says(one) >= says(other);
     }
-    not_later(a, b, 0) == Some(true)
+    is_not_later(a, b, 0) == Some(true)
 }
 
 /// How many points that little is.

@@ -27,7 +27,7 @@ static HOST: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A text without paths, addresses and names of hosts.
-pub fn text(text: &str) -> String {
+pub fn redact_text(text: &str) -> String {
     let text = COLONS.replace_all(text, |found: &regex::Captures<'_>| {
         let whole = &found[0];
         let (start, end) = found.get(0).map_or((0, 0), |found| (found.start(), found.end()));
@@ -38,7 +38,7 @@ pub fn text(text: &str) -> String {
         let part = if part.ends_with("::") { part } else { part.trim_end_matches(':') };
         let in_word = |c: char| c.is_alphanumeric() || c == '_';
         let alone = !text[..start + before].ends_with(in_word) && !text[end..].starts_with(in_word);
-        match address(part).filter(|_| alone) {
+        match address_length(part).filter(|_| alone) {
             Some(length) => format!("{}<address>{}", &whole[..before], &whole[before + length..]),
             None => whole.to_owned(),
         }
@@ -54,7 +54,7 @@ pub fn text(text: &str) -> String {
 
 /// How many bytes of `part` are an address: of IPv6, perhaps with a port behind it, or of a network
 /// card.
-fn address(part: &str) -> Option<usize> {
+fn address_length(part: &str) -> Option<usize> {
     // `::` alone stands in C++ and says nothing of a machine.
     let is_address = |text: &str| text.parse::<Ipv6Addr>().is_ok_and(|ip| !ip.is_unspecified());
     let without_port = part.rsplit_once(':').map_or("", |(address, _)| address);
@@ -75,25 +75,25 @@ fn address(part: &str) -> Option<usize> {
 /// The same for all of a diagnosis.
 pub fn redact(diagnosis: &mut Diagnosis) {
     for suspect in &mut diagnosis.causes {
-        suspect.evidence.iter_mut().for_each(line);
-        suspect.consequences.iter_mut().for_each(|folded| line(&mut folded.line));
+        suspect.evidence.iter_mut().for_each(redact_line);
+        suspect.consequences.iter_mut().for_each(|folded| redact_line(&mut folded.line));
         for value in suspect.values.values_mut() {
-            *value = text(value);
+            *value = redact_text(value);
         }
         for (index, host) in suspect.culprit.hosts.iter_mut().enumerate() {
             *host = format!("<host {}>", index + 1);
         }
     }
-    diagnosis.rejected.iter_mut().for_each(|rejected| line(&mut rejected.line));
+    diagnosis.rejected.iter_mut().for_each(|rejected| redact_line(&mut rejected.line));
     for problem in &mut diagnosis.problems {
-        problem.name = text(&problem.name);
-        problem.detail = text(&problem.detail);
+        problem.name = redact_text(&problem.name);
+        problem.detail = redact_text(&problem.detail);
     }
 }
 
-fn line(line: &mut Line) {
-    line.text = text(&line.text);
-    line.file = text(&line.file);
+fn redact_line(line: &mut Line) {
+    line.text = redact_text(&line.text);
+    line.file = redact_text(&line.file);
 }
 
 #[cfg(test)]
@@ -119,7 +119,7 @@ mod tests {
             ("std::vector at :: or 1:2:3", "std::vector at :: or 1:2:3"),
             ("at::native::add_out, vec::add_", "at::native::add_out, vec::add_"),
         ] {
-            assert_eq!(text(given), left);
+            assert_eq!(redact_text(given), left);
         }
     }
 }

@@ -8,8 +8,8 @@ use foldhash::fast::RandomState;
 use foldhash::{HashMap, HashMapExt as _};
 
 use super::matcher::{self, Hit};
-use super::raised::{Step, Traceback};
 use super::time::Time;
+use super::traceback::{Step, Traceback};
 
 /// How much is read at a time, in bytes.
 const CHUNK: usize = 256 << 10;
@@ -136,8 +136,8 @@ impl Scanner {
     }
 
     /// Counts a line that holds nothing.
-    pub(super) fn pass(&mut self, line: &[u8]) {
-        self.remember(line);
+    pub(super) fn count_line(&mut self, line: &[u8]) {
+        self.remember_line(line);
         self.report.lines += 1;
         self.report.bytes += line.len() as u64;
         self.report.last = Time::find(line).or(self.report.last);
@@ -146,8 +146,8 @@ impl Scanner {
     /// Examines one whole line; what was not seen before is returned.
     pub(super) fn take(&mut self, line: &[u8]) -> Vec<Hit> {
         let number = self.report.lines + 1;
-        self.region(line);
-        self.remember(line);
+        self.scan_region(line);
+        self.remember_line(line);
         self.report.lines = number;
         self.report.bytes += line.len() as u64;
         self.report.last = Time::find(line).or(self.report.last);
@@ -157,7 +157,7 @@ impl Scanner {
 
     /// Keeps what later lines are read by: the frames of a traceback, and which entry of a report
     /// of torchrun they are of.
-    fn remember(&mut self, line: &[u8]) {
+    fn remember_line(&mut self, line: &[u8]) {
         let entry = || line.trim_ascii_end().ends_with(b"]:") || line.starts_with(b"Root Cause (");
         if memchr::memmem::find(line, b"File \"").is_some() || entry() {
             if self.above.len() + line.len() > LOOK_BACK {
@@ -177,7 +177,7 @@ impl Scanner {
             self.report.bytes += (buffer.len() - kept) as u64;
             let ended = !matches!(more, Ok(true));
             if self.report.first.is_none() && kept == 0 {
-                self.report.first = first_time(&buffer[..buffer.len().min(LOOK_BACK)]);
+                self.report.first = find_first_time(&buffer[..buffer.len().min(LOOK_BACK)]);
             }
             small &= ended && kept == 0 && buffer.len() <= WRAPPED;
             let whole = if ended {
@@ -190,40 +190,40 @@ impl Scanner {
                 buffer.len().saturating_sub(REACH)
             };
             let first_line = self.report.lines;
-            self.region(&buffer[..whole]);
+            self.scan_region(&buffer[..whole]);
             if small {
-                self.wrapped(&buffer[..whole], first_line);
+                self.scan_wrapped(&buffer[..whole], first_line);
             }
             if ended {
                 let tail = &buffer[buffer.len().saturating_sub(LOOK_BACK)..];
-                self.report.last = last_time(tail).or(self.report.last);
+                self.report.last = find_last_time(tail).or(self.report.last);
                 if buffer.last().is_some_and(|byte| *byte != b'\n') {
                     self.report.lines += 1;
                 }
                 return more.map(|_| ());
             }
-            self.report.last = last_time(&buffer[whole.saturating_sub(LOOK_BACK)..whole]);
+            self.report.last = find_last_time(&buffer[whole.saturating_sub(LOOK_BACK)..whole]);
             buffer.drain(..whole);
         }
     }
 
     /// Examines the candidate lines of whole lines.
-    fn region(&mut self, text: &[u8]) {
+    fn scan_region(&mut self, text: &[u8]) {
         let (mut at, mut counted) = (0, 0);
         self.end_traceback(text, 0, self.report.lines + 1);
         while let Some(end) = matcher::next_candidate(text, at) {
-            let (start, stop) = logical_line(text, at, end);
-            self.report.lines += newlines(&text[counted..start]);
+            let (start, stop) = find_logical_line(text, at, end);
+            self.report.lines += count_newlines(&text[counted..start]);
             counted = start;
             let line = self.report.lines + 1;
-            self.line(text, start, stop, line);
-            if let Some(begun) = Traceback::begins(&text[start..stop]) {
+            self.scan_line(text, start, stop, line);
+            if let Some(begun) = Traceback::begin(&text[start..stop]) {
                 self.traceback = Some(begun);
                 self.end_traceback(text, stop + 1, line + 1);
             }
             at = stop.max(end);
         }
-        self.report.lines += newlines(&text[counted..]);
+        self.report.lines += count_newlines(&text[counted..]);
     }
 
     /// Looks for the end of a traceback, from a line that begins at `from`, and keeps what it says.
@@ -232,7 +232,7 @@ impl Scanner {
         while from < text.len() {
             let end = memchr::memchr(b'\n', &text[from..]).map_or(text.len(), |at| from + at);
             let raw = text[from..end.min(from + REACH)].trim_ascii_end();
-            match traceback.step(raw) {
+            match traceback.advance(raw) {
                 Step::Inside => {}
                 Step::Over => return,
                 Step::Raised(at) => {
@@ -240,7 +240,7 @@ impl Scanner {
                     let above =
                         if before.is_empty() { self.above.clone() } else { before.to_vec() };
                     let mut found = matcher::examine_raised(raw, &above, at);
-                    let time = || last_time(before);
+                    let time = || find_last_time(before);
                     for hit in std::mem::take(&mut found.hits) {
                         self.keep(hit, line, time, || found.text());
                     }
@@ -253,7 +253,7 @@ impl Scanner {
         self.traceback = Some(traceback);
     }
 
-    fn line(&mut self, text: &[u8], start: usize, stop: usize, line: u64) {
+    fn scan_line(&mut self, text: &[u8], start: usize, stop: usize, line: u64) {
         if stop - start >= 2 * REACH {
             self.report.cut += 1;
         }
@@ -266,7 +266,7 @@ impl Scanner {
                 *self.report.fallbacks.entry(operator).or_default() += 1;
             }
         }
-        let time = || last_time(&text[start.saturating_sub(LOOK_BACK)..start]);
+        let time = || find_last_time(&text[start.saturating_sub(LOOK_BACK)..start]);
         for hit in std::mem::take(&mut found.hits) {
             self.keep(hit, line, time, || found.text());
         }
@@ -303,7 +303,7 @@ impl Scanner {
             return;
         }
         let variants = self.variants.get(&kind).copied().unwrap_or(0);
-        let place = if variants < self.limits.variants { self.place(hit.weight) } else { None };
+        let place = if variants < self.limits.variants { self.find_slot(hit.weight) } else { None };
         let Some(place) = place else {
             self.report.dropped += 1;
             return;
@@ -328,7 +328,7 @@ impl Scanner {
     }
 
     /// Where a hit of that weight may be kept: if there are too many, the least telling one goes.
-    fn place(&mut self, weight: u8) -> Option<usize> {
+    fn find_slot(&mut self, weight: u8) -> Option<usize> {
         let free = self.report.records.len();
         if free < self.limits.records {
             return Some(free);
@@ -345,7 +345,7 @@ impl Scanner {
     }
 
     /// Lines that a terminal or a form wrapped within a word: a literal over the end of a line.
-    fn wrapped(&mut self, text: &[u8], first_line: u64) {
+    fn scan_wrapped(&mut self, text: &[u8], first_line: u64) {
         const NEAR: usize = 48;
         let mut start = 0;
         for (line, end) in (first_line + 1..).zip(memchr::memchr_iter(b'\n', text)) {
@@ -354,7 +354,7 @@ impl Scanner {
                 let before = &text[end - NEAR.min(end - start)..end];
                 let after = &text[next..text.len().min(next + NEAR)];
                 let joined = [before, after].concat();
-                if crosses(&joined, before.len()) {
+                if is_crossing(&joined, before.len()) {
                     let stop =
                         memchr::memchr(b'\n', &text[next..]).map_or(text.len(), |at| next + at);
                     let stop = stop.min(next + REACH);
@@ -362,7 +362,7 @@ impl Scanner {
                     let whole = [&text[begin..end], &text[next..stop]].concat();
                     let before = &text[begin.saturating_sub(LOOK_BACK)..begin];
                     let mut found = matcher::examine(&whole, before);
-                    let time = || last_time(&text[start.saturating_sub(LOOK_BACK)..start]);
+                    let time = || find_last_time(&text[start.saturating_sub(LOOK_BACK)..start]);
                     for hit in std::mem::take(&mut found.hits) {
                         if !self.report.records.iter().any(|record| record.hit.rule == hit.rule) {
                             self.keep(hit, line, time, || found.text());
@@ -376,7 +376,7 @@ impl Scanner {
 }
 
 /// Whether a literal begins before `at` and ends after it.
-fn crosses(joined: &[u8], at: usize) -> bool {
+fn is_crossing(joined: &[u8], at: usize) -> bool {
     let mut from = 0;
     while let Some(end) = matcher::next_candidate(joined, from) {
         if end > at {
@@ -390,13 +390,13 @@ fn crosses(joined: &[u8], at: usize) -> bool {
 
 /// The line around a literal that ends at `end`, not before `from`. Lines end with a line feed, a
 /// carriage return, or the two characters `\n` of a text in JSON.
-fn logical_line(text: &[u8], from: usize, end: usize) -> (usize, usize) {
+fn find_logical_line(text: &[u8], from: usize, end: usize) -> (usize, usize) {
     let lowest = from.max(end.saturating_sub(REACH));
     let mut start = lowest;
     let mut upper = end;
     while let Some(at) = memchr::memrchr3(b'\n', b'\r', b'\\', &text[lowest..upper]) {
         let at = lowest + at;
-        if let Some(length) = line_end(text, at) {
+        if let Some(length) = line_end_length(text, at) {
             start = at + length;
             break;
         }
@@ -406,7 +406,7 @@ fn logical_line(text: &[u8], from: usize, end: usize) -> (usize, usize) {
     let mut lower = end;
     while let Some(at) = memchr::memchr3(b'\n', b'\r', b'\\', &text[lower..highest]) {
         let at = lower + at;
-        if line_end(text, at).is_some() {
+        if line_end_length(text, at).is_some() {
             return (start, at);
         }
         lower = at + 1;
@@ -415,22 +415,22 @@ fn logical_line(text: &[u8], from: usize, end: usize) -> (usize, usize) {
 }
 
 /// The length of the end of a line at `at`, if it is one.
-fn line_end(text: &[u8], at: usize) -> Option<usize> {
+fn line_end_length(text: &[u8], at: usize) -> Option<usize> {
     match text[at] {
         b'\\' => matches!(text.get(at + 1), Some(b'n' | b'r')).then_some(2),
         _ => Some(1),
     }
 }
 
-fn newlines(text: &[u8]) -> u64 {
+fn count_newlines(text: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', text).count() as u64
 }
 
-fn first_time(text: &[u8]) -> Option<Time> {
+fn find_first_time(text: &[u8]) -> Option<Time> {
     text.split(|byte| *byte == b'\n').find_map(Time::find)
 }
 
-fn last_time(text: &[u8]) -> Option<Time> {
+fn find_last_time(text: &[u8]) -> Option<Time> {
     text.rsplit(|byte| *byte == b'\n').find_map(Time::find)
 }
 

@@ -64,7 +64,7 @@ impl Signature {
     }
 
     /// What is wrong with it; of the causes only that it names one.
-    pub(crate) fn fault(&self) -> Option<String> {
+    pub(crate) fn find_defect(&self) -> Option<String> {
         let regex = match Regex::new(&format!("(?-u){}", self.regex)) {
             Ok(regex) => regex,
             Err(error) => return Some(error.to_string()),
@@ -179,7 +179,7 @@ static SIGNATURES: LazyLock<Vec<Signature>> = LazyLock::new(|| {
     };
     let own = &overlay().signatures;
     let mut all: Vec<Signature> = FILES.iter().flat_map(read).collect();
-    all.extend(knowledge());
+    all.extend(read_knowledge());
     all.retain(|signature| own.iter().all(|own| own.id != signature.id));
     all.extend(own.iter().cloned());
     all
@@ -192,7 +192,7 @@ static EDGES: LazyLock<Vec<Edge>> = LazyLock::new(|| {
 
 /// The words of the knowledge base: each line of `data/errors/knowledge.toml` is a signature that
 /// shows its cause without stating it.
-fn knowledge() -> impl Iterator<Item = Signature> {
+fn read_knowledge() -> impl Iterator<Item = Signature> {
     let file: KnowledgeFile = data::table("errors/knowledge");
     let source = file.source;
     file.rows.into_iter().map(move |KnowledgeRow(id, cause, weight, words)| {
@@ -240,7 +240,7 @@ mod tests {
             let id = &signature.id;
             assert!(ids.insert(id), "{id} occurs twice");
             assert!(!signature.source.is_empty(), "{id}");
-            assert_eq!(signature.fault(), None, "{id}");
+            assert_eq!(signature.find_defect(), None, "{id}");
             let context = signature.role == Role::Context;
             assert!(context || cause(&signature.cause).is_some(), "{id}: {}", signature.cause);
         }

@@ -5,7 +5,7 @@
 
 mod archive;
 
-pub use archive::packed_with;
+pub use archive::detect_packer;
 
 use std::io::{self, Read, Seek};
 
@@ -49,21 +49,21 @@ pub trait Files: Sync {
     /// # Errors
     ///
     /// If there is no such file, or if it cannot be reached.
-    fn kind(&self, path: &str) -> Result<EntryKind, Unopened>;
+    fn kind(&self, path: &str) -> Result<EntryKind, OpenError>;
 
     /// The entries of a directory in order of name, with links as such.
     ///
     /// # Errors
     ///
     /// If the directory cannot be listed.
-    fn entries(&self, dir: &str) -> Result<Vec<(String, EntryKind)>, Unopened>;
+    fn entries(&self, dir: &str) -> Result<Vec<(String, EntryKind)>, OpenError>;
 
     /// The content of a file, and its size in bytes.
     ///
     /// # Errors
     ///
     /// If it cannot be read, or is not a regular file.
-    fn open(&self, path: &str) -> Result<(Box<dyn Content>, u64), Unopened>;
+    fn open(&self, path: &str) -> Result<(Box<dyn Content>, u64), OpenError>;
 }
 
 /// The content of a file: archives are read from their end.
@@ -86,7 +86,7 @@ pub enum EntryKind {
 
 /// Why a file or directory was not opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unopened {
+pub struct OpenError {
     /// Category of the reason.
     pub kind: ProblemKind,
     /// The words of the system.
@@ -152,7 +152,7 @@ enum Source {
 
 /// The streams of all inputs, in the order in which they were named; files of a directory by name.
 #[derive(Debug, Default)]
-pub struct Opened {
+pub struct LogStreams {
     /// What is to be read.
     pub streams: Vec<Stream>,
     /// What cannot be.
@@ -162,8 +162,8 @@ pub struct Opened {
 }
 
 /// Finds the files of all inputs.
-pub fn open(inputs: Vec<Input>, files: &dyn Files) -> Opened {
-    let mut opened = Opened::default();
+pub fn open(inputs: Vec<Input>, files: &dyn Files) -> LogStreams {
+    let mut opened = LogStreams::default();
     for input in inputs {
         match input {
             Input::Text(text) => {
@@ -173,36 +173,36 @@ pub fn open(inputs: Vec<Input>, files: &dyn Files) -> Opened {
                 Ok(EntryKind::Directory) => {
                     let before = opened.streams.len();
                     let problems = opened.problems.len();
-                    opened.directory(files, &shown, &path, 0);
+                    opened.open_directory(files, &shown, &path, 0);
                     if opened.streams.len() == before && opened.problems.len() == problems {
-                        opened.problem(&shown, ProblemKind::Empty, "");
+                        opened.add_problem(&shown, ProblemKind::Empty, "");
                     }
                 }
                 Ok(_) => opened.streams.push(Stream { name: shown, source: Source::File(path) }),
-                Err(error) => opened.fail(&shown, error),
+                Err(error) => opened.add_open_error(&shown, error),
             },
         }
     }
     opened
 }
 
-impl Opened {
-    fn problem(&mut self, name: &str, kind: ProblemKind, detail: &str) {
+impl LogStreams {
+    fn add_problem(&mut self, name: &str, kind: ProblemKind, detail: &str) {
         self.problems.push(Problem { name: name.to_owned(), kind, detail: detail.to_owned() });
     }
 
-    fn fail(&mut self, name: &str, error: Unopened) {
-        self.problems.push(unopened(name, error));
+    fn add_open_error(&mut self, name: &str, error: OpenError) {
+        self.problems.push(problem_of_error(name, error));
     }
 
-    fn directory(&mut self, files: &dyn Files, shown: &str, path: &str, depth: usize) {
+    fn open_directory(&mut self, files: &dyn Files, shown: &str, path: &str, depth: usize) {
         if depth > DEPTH || self.streams.len() >= FILES {
-            self.problem(shown, ProblemKind::TooLarge, "");
+            self.add_problem(shown, ProblemKind::TooLarge, "");
             return;
         }
         let entries = match files.entries(path) {
             Ok(entries) => entries,
-            Err(error) => return self.fail(shown, error),
+            Err(error) => return self.add_open_error(shown, error),
         };
         for (name, kind) in entries {
             let below = |base: &str| format!("{}/{name}", base.trim_end_matches('/'));
@@ -216,7 +216,7 @@ impl Opened {
                 kind => kind,
             };
             match kind {
-                EntryKind::Directory => self.directory(files, &shown, &path, depth + 1),
+                EntryKind::Directory => self.open_directory(files, &shown, &path, depth + 1),
                 EntryKind::File if is_no_log(&name) => self.left_out += 1,
                 EntryKind::File => {
                     self.streams.push(Stream { name: shown, source: Source::File(path) });
@@ -236,7 +236,7 @@ fn is_no_log(name: &str) -> bool {
     NO_LOGS.iter().any(|other| extension.eq_ignore_ascii_case(other))
 }
 
-fn unopened(name: &str, error: Unopened) -> Problem {
+fn problem_of_error(name: &str, error: OpenError) -> Problem {
     Problem { name: name.to_owned(), kind: error.kind, detail: error.detail }
 }
 
@@ -254,9 +254,9 @@ impl Stream {
             }
             Source::File(path) => match files.open(path) {
                 Ok((content, size)) => {
-                    archive::read(&self.name, content, archive::budget(size), visit)
+                    archive::read(&self.name, content, archive::unpack_limit(size), visit)
                 }
-                Err(error) => vec![unopened(&self.name, error)],
+                Err(error) => vec![problem_of_error(&self.name, error)],
             },
         }
     }

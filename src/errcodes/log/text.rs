@@ -6,7 +6,7 @@ use std::borrow::Cow;
 const EVIDENCE: usize = 600;
 
 /// Without terminal escape sequences: CSI, OSC, and two-byte ones.
-pub(super) fn without_escapes(line: &[u8]) -> Cow<'_, [u8]> {
+pub(super) fn strip_escapes(line: &[u8]) -> Cow<'_, [u8]> {
     const ESCAPE: u8 = 0x1b;
     if memchr::memchr(ESCAPE, line).is_none() {
         return Cow::Borrowed(line);
@@ -32,21 +32,21 @@ pub(super) fn without_escapes(line: &[u8]) -> Cow<'_, [u8]> {
 
 /// What is shown of a line: decoded, cut if it is long, trailing blanks removed. Control characters
 /// stay: renderers escape them.
-pub(super) fn evidence(line: &[u8]) -> String {
-    evidence_at(line, 0)
+pub(super) fn decode_evidence(line: &[u8]) -> String {
+    decode_evidence_at(line, 0)
 }
 
 /// The same; of a long line the part that holds what is at `at`.
-pub(super) fn evidence_at(line: &[u8], at: usize) -> String {
+pub(super) fn decode_evidence_at(line: &[u8], at: usize) -> String {
     let line = line.trim_ascii_end();
     let start = if at < EVIDENCE / 2 || line.len() <= EVIDENCE {
         0
     } else {
-        boundary(line, (at - EVIDENCE / 6).min(line.len()))
+        find_boundary(line, (at - EVIDENCE / 6).min(line.len()))
     };
     let rest = &line[start..];
     let cut = rest.len() > EVIDENCE;
-    let part = if cut { &rest[..boundary(rest, EVIDENCE)] } else { rest };
+    let part = if cut { &rest[..find_boundary(rest, EVIDENCE)] } else { rest };
     let mut text = decode(part);
     if start > 0 {
         text.insert(0, '…');
@@ -67,7 +67,7 @@ pub(super) fn decode(bytes: &[u8]) -> String {
 }
 
 /// The greatest length up to `limit` that splits no UTF-8 character.
-fn boundary(line: &[u8], limit: usize) -> usize {
+fn find_boundary(line: &[u8], limit: usize) -> usize {
     (limit.saturating_sub(3)..=limit)
         .rev()
         .find(|&at| line.get(at).is_none_or(|byte| byte & 0xc0 != 0x80))
@@ -81,9 +81,9 @@ mod tests {
     #[test]
     fn escape_sequences_go() {
         let line = b"\x1b[1;31mERROR\x1b[0m x\x1b]0;title\x07y\x1b";
-        assert_eq!(without_escapes(line).as_ref(), b"ERROR xy");
-        assert!(matches!(without_escapes(b"plain"), Cow::Borrowed(_)));
-        assert_eq!(without_escapes(b"a\x1b[12").as_ref(), b"a");
+        assert_eq!(strip_escapes(line).as_ref(), b"ERROR xy");
+        assert!(matches!(strip_escapes(b"plain"), Cow::Borrowed(_)));
+        assert_eq!(strip_escapes(b"a\x1b[12").as_ref(), b"a");
     }
 
     #[test]
@@ -95,10 +95,10 @@ mod tests {
 
     #[test]
     fn long_lines_are_cut_between_characters() {
-        let text = evidence("错".repeat(1000).as_bytes());
+        let text = decode_evidence("错".repeat(1000).as_bytes());
         assert!(text.len() < 620 && text.ends_with("错…"), "{text}");
         let line = format!("{}here{}", "错".repeat(1000), "误".repeat(1000));
-        let text = evidence_at(line.as_bytes(), 3000);
+        let text = decode_evidence_at(line.as_bytes(), 3000);
         assert!(text.len() < 620 && text.contains("here"), "{text}");
         assert!(text.starts_with("…错") && text.ends_with("误…"), "{text}");
     }

@@ -54,7 +54,7 @@ impl Time {
         let mut at = 0;
         while let Some(colon) = memchr::memchr(b':', &line[at..]) {
             let colon = at + colon;
-            if let Some(time) = Self::around(line, colon) {
+            if let Some(time) = Self::parse_around(line, colon) {
                 return Some(time);
             }
             at = colon + 1;
@@ -63,13 +63,13 @@ impl Time {
     }
 
     /// Reads the moment whose hour ends before the colon at `colon`.
-    fn around(line: &[u8], colon: usize) -> Option<Self> {
-        let hour = number(line.get(colon.checked_sub(2)?..colon)?)?;
-        let minute = number(line.get(colon + 1..colon + 3)?)?;
+    fn parse_around(line: &[u8], colon: usize) -> Option<Self> {
+        let hour = parse_number(line.get(colon.checked_sub(2)?..colon)?)?;
+        let minute = parse_number(line.get(colon + 1..colon + 3)?)?;
         if line.get(colon + 3) != Some(&b':') {
             return None;
         }
-        let second = number(line.get(colon + 4..colon + 6)?)?;
+        let second = parse_number(line.get(colon + 4..colon + 6)?)?;
         let clock = (hour, minute, second);
         let rest = &line[colon + 6..];
         let separator = colon.checked_sub(3)?;
@@ -77,20 +77,20 @@ impl Time {
             return None;
         }
         let date = line[..separator].trim_ascii_end();
-        if let Some(date) = iso(date) {
-            return Self::new(date, clock, fraction(rest));
+        if let Some(date) = parse_iso_date(date) {
+            return Self::new(date, clock, parse_fraction(rest));
         }
-        if let Some((month, day)) = month_day(date).or_else(|| letter_month_day(date)) {
-            return Self::of((NO_YEAR, month, day), clock, fraction(rest));
+        if let Some((month, day)) = parse_month_day(date).or_else(|| parse_letter_month_day(date)) {
+            return Self::of((NO_YEAR, month, day), clock, parse_fraction(rest));
         }
         // `Nov 28 11:56:34 2024`
         let day_at = date.iter().rposition(|byte| *byte == b' ')?;
-        let day = number(date[day_at + 1..].trim_ascii())?;
-        let month = month(date[..day_at].trim_ascii())?;
-        let year = rest.strip_prefix(b" ").and_then(|rest| number(rest.get(..4)?));
+        let day = parse_number(date[day_at + 1..].trim_ascii())?;
+        let month = parse_month(date[..day_at].trim_ascii())?;
+        let year = rest.strip_prefix(b" ").and_then(|rest| parse_number(rest.get(..4)?));
         match year.filter(|year| (1970..=2999).contains(year)) {
             Some(year) => Self::new((i64::from(year), month, day), clock, 0),
-            None => Self::of((NO_YEAR, month, day), clock, fraction(rest)),
+            None => Self::of((NO_YEAR, month, day), clock, parse_fraction(rest)),
         }
     }
 
@@ -101,23 +101,19 @@ impl Time {
 
     /// A moment without a year, in the year in which it is not later than `latest`, as far as
     /// clocks agree.
-    pub(super) fn in_year_of(self, latest: Self) -> Self {
+    pub(super) fn with_year_of(self, latest: Self) -> Self {
         if self.has_year() || !latest.has_year() {
             return self;
         }
-        let ((_, month, day), micros) = self.parts();
-        let ((year, ..), _) = latest.parts();
-        let in_year = |year| Some(Self(days_since_epoch(year, month, day)? * DAY + micros));
-        let same_year = in_year(year).filter(|time| time.0 <= latest.0 + DAY);
-        same_year.or_else(|| in_year(year - 1)).unwrap_or(self)
+        let ((_, month, day), micros) = self.split();
+        let ((year, ..), _) = latest.split();
+        let moment = |year: i64| Self(days(year, month, day) * DAY + micros);
+        if moment(year).0 <= latest.0 + DAY { moment(year) } else { moment(year - 1) }
     }
 
     /// Year, month and day, and the microseconds since midnight.
-    fn parts(self) -> ((i64, u32, u32), i64) {
-        let days = SignedDuration::from_hours(self.0.div_euclid(DAY) * 24);
-        let date = EPOCH.saturating_add(days);
-        let small = |value: i8| u32::try_from(value).unwrap_or(0);
-        ((date.year().into(), small(date.month()), small(date.day())), self.0.rem_euclid(DAY))
+    fn split(self) -> ((i64, u32, u32), i64) {
+        (date(self.0.div_euclid(DAY)), self.0.rem_euclid(DAY))
     }
 }
 
@@ -129,15 +125,15 @@ fn days_since_epoch(year: i64, month: u32, day: u32) -> Option<i64> {
 }
 
 /// `06-10` behind a blank, or at the start: loggers of vLLM.
-fn month_day(date: &[u8]) -> Option<(u32, u32)> {
+fn parse_month_day(date: &[u8]) -> Option<(u32, u32)> {
     let start = date.len().checked_sub(5)?;
     let [.., b'-', _, _] = date else { return None };
     let alone = start == 0 || matches!(date[start - 1], b' ' | b'[' | b'(');
-    alone.then_some((number(&date[start..start + 2])?, number(&date[start + 3..])?))
+    alone.then_some((parse_number(&date[start..start + 2])?, parse_number(&date[start + 3..])?))
 }
 
 /// `W610`, `E1231`: loggers of C++.
-fn letter_month_day(date: &[u8]) -> Option<(u32, u32)> {
+fn parse_letter_month_day(date: &[u8]) -> Option<(u32, u32)> {
     let digits = date.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let letter = date.len().checked_sub(digits + 1)?;
     let alone = letter == 0 || matches!(date[letter - 1], b' ' | b'[' | b':');
@@ -145,21 +141,25 @@ fn letter_month_day(date: &[u8]) -> Option<(u32, u32)> {
         return None;
     }
     let (month, day) = date[letter + 1..].split_at(digits - 2);
-    Some((number(month)?, number(day)?))
+    Some((parse_number(month)?, parse_number(day)?))
 }
 
 /// `2024-11-28` or `2024/11/28` at the end.
-fn iso(date: &[u8]) -> Option<(i64, u32, u32)> {
+fn parse_iso_date(date: &[u8]) -> Option<(i64, u32, u32)> {
     let date = date.get(date.len().checked_sub(10)?..)?;
     let separated = matches!(date[4], b'-' | b'/') && date[4] == date[7];
     if !separated {
         return None;
     }
-    Some((i64::from(number(&date[..4])?), number(&date[5..7])?, number(&date[8..])?))
+    Some((
+        i64::from(parse_number(&date[..4])?),
+        parse_number(&date[5..7])?,
+        parse_number(&date[8..])?,
+    ))
 }
 
 /// `.645.648`, `.645648`, `,645`: microseconds.
-fn fraction(rest: &[u8]) -> u32 {
+fn parse_fraction(rest: &[u8]) -> u32 {
     if !matches!(rest.first(), Some(b'.' | b',')) {
         return 0;
     }
@@ -178,14 +178,14 @@ fn fraction(rest: &[u8]) -> u32 {
     micros * 10_u32.pow(6 - count)
 }
 
-fn number(digits: &[u8]) -> Option<u32> {
+fn parse_number(digits: &[u8]) -> Option<u32> {
     if digits.is_empty() || digits.len() > 4 || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
     Some(digits.iter().fold(0, |sum, digit| sum * 10 + u32::from(digit - b'0')))
 }
 
-fn month(name: &[u8]) -> Option<u32> {
+fn parse_month(name: &[u8]) -> Option<u32> {
     const NAMES: &[u8; 36] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
     let name = name.get(name.len().checked_sub(3)?..)?;
     let at = NAMES.chunks(3).position(|month| month == name)?;
@@ -194,7 +194,7 @@ fn month(name: &[u8]) -> Option<u32> {
 
 impl fmt::Display for Time {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ((year, month, day), micros) = self.parts();
+        let ((year, month, day), micros) = self.split();
         let clock = micros / SECOND;
         if self.has_year() {
             write!(out, "{year:04}-")?;
@@ -296,10 +296,10 @@ mod tests {
             ("2024-05-05 23:00:00", "2024-05-05 23:00:00.000"),
         ] {
             let found = Time::find(line.as_bytes()).unwrap();
-            assert_eq!(found.in_year_of(latest).to_string(), time);
+            assert_eq!(found.with_year_of(latest).to_string(), time);
         }
         let none = Time::find(b"05-05 23:00:00").unwrap();
-        assert_eq!(none.in_year_of(none), none);
+        assert_eq!(none.with_year_of(none), none);
     }
 
     #[test]

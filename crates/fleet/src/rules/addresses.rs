@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
-use super::{Context, Group, in_group, listed, seen};
-use base::report::{Evidence, Outcome, RawFinding, Severity};
+use super::{Context, Group, add_group, format_hosts, hosts_evidence};
+use base::report::{Evidence, Found, Outcome, Severity};
 
 /// As many addresses as are named.
 const NAMED: usize = 20;
@@ -20,7 +20,7 @@ struct Device<'a> {
     gateway: bool,
 }
 
-fn devices<'a>(group: &Group<'a>) -> impl Iterator<Item = Device<'a>> {
+fn list_devices<'a>(group: &Group<'a>) -> impl Iterator<Item = Device<'a>> {
     group.hosts.iter().flat_map(|&(name, host)| {
         let machine = host.boot().unwrap_or(name);
         let said = host.check.iter().flat_map(|said| &said.addresses);
@@ -36,13 +36,13 @@ fn devices<'a>(group: &Group<'a>) -> impl Iterator<Item = Device<'a>> {
 }
 
 /// Addresses that several machines have.
-pub(super) fn duplicates(ctx: &Context<'_>) -> Outcome {
+pub(super) fn find_duplicates(ctx: &Context<'_>) -> Outcome {
     let mut out = Vec::new();
     let mut looked = false;
     for group in ctx.groups {
         let mut owners: BTreeMap<&str, Vec<Device<'_>>> = BTreeMap::new();
         let mut machines: BTreeSet<&str> = BTreeSet::new();
-        for device in devices(group) {
+        for device in list_devices(group) {
             machines.insert(device.machine);
             owners.entry(device.address).or_default().push(device);
         }
@@ -57,7 +57,7 @@ pub(super) fn duplicates(ctx: &Context<'_>) -> Outcome {
         let hosts: BTreeSet<&str> = owners.values().flatten().map(|device| device.host).collect();
         // Where most machines have no address of their own, nobody meant them for a network of
         // all: each was set up for jobs of its own.
-        let own: BTreeSet<&str> = devices(group)
+        let own: BTreeSet<&str> = list_devices(group)
             .filter(|device| !owners.contains_key(device.address))
             .map(|device| device.machine)
             .collect();
@@ -68,7 +68,7 @@ pub(super) fn duplicates(ctx: &Context<'_>) -> Outcome {
         let mut found = RawFinding::new("FLEET-ADDRESS", message, severity)
             .arg("address", first)
             .arg("addresses", owners.len().to_string())
-            .arg("hosts", listed(hosts.iter().copied()))
+            .arg("hosts", format_hosts(hosts.iter().copied()))
             .arg("count", hosts.len().to_string());
         for (address, devices) in owners.iter().take(NAMED) {
             let mut numbers: Vec<u32> = devices.iter().map(|device| device.number).collect();
@@ -77,15 +77,15 @@ pub(super) fn duplicates(ctx: &Context<'_>) -> Outcome {
             let numbers: Vec<String> =
                 numbers.iter().map(|number| format!("address_{number}={address}")).collect();
             let hosts = devices.iter().map(|device| device.host);
-            found = found.evidence(seen(hosts).value(numbers.join(", ")));
+            found = found.evidence(hosts_evidence(hosts).value(numbers.join(", ")));
         }
-        out.push(in_group(found, group));
+        out.push(add_group(found, group));
     }
     if looked { out.into() } else { Outcome::not_applicable("fleet_no_addresses") }
 }
 
 /// The network of a device, if its address and mask are of version 4 and whole.
-fn network(device: &Device<'_>) -> Option<(Ipv4Addr, Ipv4Addr)> {
+fn network_of(device: &Device<'_>) -> Option<(Ipv4Addr, Ipv4Addr)> {
     let address: Ipv4Addr = device.address.parse().ok()?;
     let mask: Ipv4Addr = device.mask?.parse().ok()?;
     let bits = u32::from(mask);
@@ -95,12 +95,12 @@ fn network(device: &Device<'_>) -> Option<(Ipv4Addr, Ipv4Addr)> {
 
 /// Devices whose network or mask is another one than that of the same device of most hosts.
 /// Where hosts have a gateway, or there is no common network, networks are routed: silence.
-pub(super) fn networks(ctx: &Context<'_>) -> Outcome {
+pub(super) fn check_networks(ctx: &Context<'_>) -> Outcome {
     let mut out = Vec::new();
     let mut looked = false;
     for group in ctx.groups {
         let mut numbers: BTreeMap<u32, Vec<Device<'_>>> = BTreeMap::new();
-        for device in devices(group) {
+        for device in list_devices(group) {
             numbers.entry(device.number).or_default().push(device);
         }
         let mut masks: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -108,13 +108,15 @@ pub(super) fn networks(ctx: &Context<'_>) -> Outcome {
         let (mut usual_mask, mut usual_network) = (None, None);
         for (number, devices) in &numbers {
             let known: Vec<_> =
-                devices.iter().filter_map(|device| Some((device, network(device)?))).collect();
+                devices.iter().filter_map(|device| Some((device, network_of(device)?))).collect();
             if known.len() < 3 {
                 continue;
             }
             looked = true;
-            let Some(mask) = usual(known.iter().map(|(_, (_, mask))| *mask)) else { continue };
-            let network = usual(known.iter().map(|(_, (network, _))| *network));
+            let Some(mask) = find_majority(known.iter().map(|(_, (_, mask))| *mask)) else {
+                continue;
+            };
+            let network = find_majority(known.iter().map(|(_, (network, _))| *network));
             for (device, (own, own_mask)) in &known {
                 let value =
                     || format!("address_{number}={} netmask_{number}={own_mask}", device.address);
@@ -131,19 +133,19 @@ pub(super) fn networks(ctx: &Context<'_>) -> Outcome {
             }
         }
         if let Some(usual) = usual_mask {
-            let found = RawFinding::warning("FLEET-SUBNET", "mask").arg("usual", usual.to_string());
-            out.push(said(found, &masks, group));
+            let found = Found::warning("FLEET-SUBNET", "mask").arg("usual", usual.to_string());
+            out.push(add_evidence(found, &masks, group));
         }
         if let Some(usual) = usual_network {
-            let found = RawFinding::warning("FLEET-SUBNET", "network").arg("usual", usual);
-            out.push(said(found, &elsewhere, group));
+            let found = Found::warning("FLEET-SUBNET", "network").arg("usual", usual);
+            out.push(add_evidence(found, &elsewhere, group));
         }
     }
     if looked { out.into() } else { Outcome::not_applicable("fleet_no_addresses") }
 }
 
 /// What at least two of three have.
-fn usual<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Option<T> {
+fn find_majority<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Option<T> {
     let mut counts: BTreeMap<T, usize> = BTreeMap::new();
     let mut total = 0;
     for value in values {
@@ -154,11 +156,12 @@ fn usual<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Option<T> {
     (count * 3 >= total * 2).then_some(value)
 }
 
-fn said(found: RawFinding, hosts: &BTreeMap<&str, Vec<String>>, group: &Group<'_>) -> RawFinding {
-    let mut found =
-        found.arg("hosts", listed(hosts.keys().copied())).arg("count", hosts.len().to_string());
+fn add_evidence(found: Found, hosts: &BTreeMap<&str, Vec<String>>, group: &Group<'_>) -> Found {
+    let mut found = found
+        .arg("hosts", format_hosts(hosts.keys().copied()))
+        .arg("count", hosts.len().to_string());
     for (host, values) in hosts.iter().take(NAMED) {
         found = found.evidence(Evidence::host(*host).value(values.join(", ")));
     }
-    in_group(found, group)
+    add_group(found, group)
 }

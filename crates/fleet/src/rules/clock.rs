@@ -1,7 +1,7 @@
 //! Clocks: the moment that a report names against the moment at which it arrived.
 
-use super::{Context, listed};
-use base::report::{Evidence, Outcome, RawFinding};
+use super::{Context, format_hosts};
+use base::report::{Evidence, Found, Outcome};
 
 /// How far a clock may be off, in seconds: well below the five minutes after which munge and
 /// Kerberos refuse credentials, and above what a slow answer takes.
@@ -9,7 +9,7 @@ const TOLERANCE: i64 = 60;
 /// As many hosts as are named.
 const NAMED: usize = 20;
 
-pub(super) fn clock(ctx: &Context<'_>) -> Outcome {
+pub(super) fn check_clock(ctx: &Context<'_>) -> Outcome {
     if ctx.fleet.hosts.is_empty() {
         return Outcome::not_applicable("fleet_no_hosts");
     }
@@ -36,22 +36,22 @@ pub(super) fn clock(ctx: &Context<'_>) -> Outcome {
         return Outcome::not_checked("fleet_no_time", "");
     }
     let mut out = Vec::new();
-    out.extend(said("ahead", &ahead));
+    out.extend(clock_finding("ahead", &ahead));
     // Where most reports arrived as soon as they were made, one that seems to have taken long has
     // a clock that is behind. Reports that were copied later say nothing about clocks.
     let prompt = delays.iter().filter(|(_, delay)| (-TOLERANCE..=TOLERANCE).contains(delay));
     if prompt.count() * 3 >= delays.len() * 2 && delays.len() >= 3 {
         delays.retain(|(_, delay)| *delay > TOLERANCE);
-        out.extend(said("behind", &delays));
+        out.extend(clock_finding("behind", &delays));
     }
     out.into()
 }
 
-fn said(message: &'static str, hosts: &[(&str, i64)]) -> Option<RawFinding> {
+fn clock_finding(message: &'static str, hosts: &[(&str, i64)]) -> Option<Found> {
     let most = hosts.iter().map(|(_, seconds)| *seconds).max()?;
     let mut found = RawFinding::warning("FLEET-CLOCK", message)
         .arg("count", hosts.len().to_string())
-        .arg("hosts", listed(hosts.iter().map(|(name, _)| *name)))
+        .arg("hosts", format_hosts(hosts.iter().map(|(name, _)| *name)))
         .arg("seconds", most.to_string());
     for (name, seconds) in hosts.iter().take(NAMED) {
         found = found.evidence(Evidence::host(*name).value(format!("{seconds} s")));

@@ -2,38 +2,38 @@
 
 use std::collections::BTreeMap;
 
-use super::super::record::Known;
-use super::{COMPONENTS, Context, Group, component, in_group, listed, seen};
-use base::report::{Outcome, RawFinding};
+use super::super::record::ComponentValue;
+use super::{COMPONENTS, Context, Group, add_group, component, format_hosts, hosts_evidence};
+use base::report::{Found, Outcome};
 use base::text::Text;
 use data::words;
 
 /// The values of a component in a group, the most frequent first, with their hosts.
 pub(crate) struct Spread<'a> {
     /// The values.
-    pub(crate) values: Vec<(&'a Known, Vec<&'a str>)>,
+    pub(crate) values: Vec<(&'a ComponentValue, Vec<&'a str>)>,
     /// Of how many hosts something is known.
     pub(crate) known: usize,
 }
 
 impl Spread<'_> {
     /// The value that more than half of the hosts have.
-    pub(crate) fn majority(&self) -> Option<&Known> {
+    pub(crate) fn majority(&self) -> Option<&ComponentValue> {
         let (value, hosts) = self.values.first()?;
         (hosts.len() * 2 > self.known).then_some(*value)
     }
 }
 
 /// Looks at a component of all hosts of a group.
-pub(crate) fn spread<'a>(group: &Group<'a>, index: usize) -> Spread<'a> {
+pub(crate) fn count_values<'a>(group: &Group<'a>, index: usize) -> Spread<'a> {
     let absence = COMPONENTS[index].absence;
-    let mut values: BTreeMap<&Known, Vec<&str>> = BTreeMap::new();
+    let mut values: BTreeMap<&ComponentValue, Vec<&str>> = BTreeMap::new();
     for (name, host) in &group.hosts {
         let value = host.value(index);
         let known = match value {
-            Known::Unknown => false,
-            Known::Absent => absence,
-            Known::Is(_) => true,
+            ComponentValue::Unknown => false,
+            ComponentValue::Absent => absence,
+            ComponentValue::Is(_) => true,
         };
         if known {
             values.entry(value).or_default().push(name);
@@ -46,12 +46,14 @@ pub(crate) fn spread<'a>(group: &Group<'a>, index: usize) -> Spread<'a> {
 }
 
 /// A value as it is shown.
-pub(crate) fn shown(value: &Known, key: &str) -> Text {
+pub(crate) fn value_text(value: &ComponentValue, key: &str) -> Text {
     match value {
-        Known::Unknown => words("unknown_version"),
-        Known::Absent => words("fleet_absent"),
-        Known::Is(text) if key.ends_with("_hash") => Text::same(text.get(..12).unwrap_or(text)),
-        Known::Is(text) => Text::same(text),
+        ComponentValue::Unknown => words("unknown_version"),
+        ComponentValue::Absent => words("fleet_absent"),
+        ComponentValue::Is(text) if key.ends_with("_hash") => {
+            Text::same(text.get(..12).unwrap_or(text))
+        }
+        ComponentValue::Is(text) => Text::same(text),
     }
 }
 
@@ -59,7 +61,7 @@ pub(crate) fn shown(value: &Known, key: &str) -> Text {
 const LISTED: usize = 20;
 
 /// A finding about a component that is not the same everywhere.
-fn differs(
+fn difference_finding(
     id: &'static str,
     group: &Group<'_>,
     index: usize,
@@ -76,14 +78,15 @@ fn differs(
     if let Some(majority) = spread.majority() {
         let outliers = || spread.values.iter().skip(1).flat_map(|(_, hosts)| hosts.iter().copied());
         found = found
-            .arg_words("usual", shown(majority, component.key))
-            .arg("hosts", listed(outliers()))
+            .arg_words("usual", value_text(majority, component.key))
+            .arg("hosts", format_hosts(outliers()))
             .arg("count", outliers().count().to_string());
         if let [_, (value, _)] = spread.values.as_slice() {
-            found = found.arg_words("other", shown(value, component.key));
+            found = found.arg_words("other", value_text(value, component.key));
         } else {
             let others = spread.values[1..].iter().take(4);
-            let others: Vec<Text> = others.map(|(value, _)| shown(value, component.key)).collect();
+            let others: Vec<Text> =
+                others.map(|(value, _)| value_text(value, component.key)).collect();
             let list = |pick: fn(&Text) -> &str| {
                 let mut all = others.iter().map(pick).collect::<Vec<_>>().join(", ");
                 if spread.values.len() > 5 {
@@ -97,19 +100,19 @@ fn differs(
         found = found.arg("values", spread.values.len().to_string());
     }
     for (value, hosts) in spread.values.iter().take(LISTED) {
-        let value = shown(value, component.key);
-        let mut piece = seen(hosts.iter().copied()).value(value.en.clone());
+        let value = value_text(value, component.key);
+        let mut piece = hosts_evidence(hosts.iter().copied()).value(value.en.clone());
         piece.said = (value.en != value.zh).then_some(value);
         found = found.evidence(piece);
     }
     if let Some((_, hosts)) = spread.values.get(1) {
         found = found.arg("host", hosts.first().copied().unwrap_or_default());
     }
-    Some(in_group(found, group))
+    Some(add_group(found, group))
 }
 
 /// Components whose hosts differ, each once.
-pub(super) fn versions(ctx: &Context<'_>) -> Outcome {
+pub(super) fn check_versions(ctx: &Context<'_>) -> Outcome {
     let several = ctx.groups.iter().filter(|group| group.hosts.len() > 1);
     let mut looked = false;
     let mut out = Vec::new();
@@ -119,22 +122,22 @@ pub(super) fn versions(ctx: &Context<'_>) -> Outcome {
             if component.key == "elf_hash" {
                 continue;
             }
-            let spread = spread(group, index);
+            let spread = count_values(group, index);
             looked |= spread.known > 1;
-            out.extend(differs("FLEET-VERSION", group, index, &spread));
+            out.extend(difference_finding("FLEET-VERSION", group, index, &spread));
         }
     }
     if looked { out.into() } else { Outcome::not_applicable("fleet_one_host") }
 }
 
 /// The same version of torch_npu with other files.
-pub(super) fn binaries(ctx: &Context<'_>) -> Outcome {
+pub(super) fn check_binaries(ctx: &Context<'_>) -> Outcome {
     let (hash, version, tool) = (component("elf_hash"), component("torch_npu"), component("tool"));
     let mut out = Vec::new();
     let mut looked = false;
     for group in ctx.groups {
         // Other versions have other files, and another program may count them in another way.
-        let mut alike: BTreeMap<(&Known, &Known), Group<'_>> = BTreeMap::new();
+        let mut alike: BTreeMap<(&ComponentValue, &ComponentValue), Group<'_>> = BTreeMap::new();
         for &(name, host) in &group.hosts {
             let kind = alike.entry((host.value(version), host.value(tool)));
             let group =
@@ -142,10 +145,10 @@ pub(super) fn binaries(ctx: &Context<'_>) -> Outcome {
             group.hosts.push((name, host));
         }
         for ((version, _), group) in alike {
-            let spread = spread(&group, hash);
+            let spread = count_values(&group, hash);
             looked |= spread.known > 1;
-            let version = shown(version, "torch_npu");
-            let found = differs("FLEET-BINARY", &group, hash, &spread);
+            let version = value_text(version, "torch_npu");
+            let found = difference_finding("FLEET-BINARY", &group, hash, &spread);
             out.extend(found.map(|found| found.arg_words("version", version)));
         }
     }

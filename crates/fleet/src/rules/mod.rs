@@ -8,14 +8,14 @@ mod ranktable;
 
 use std::collections::BTreeMap;
 
-use super::gather::{Fleet, Host};
-use super::record::Known;
+use super::fleet_reports::{Fleet, Host};
+use super::record::ComponentValue;
 use super::{GroupBy, Options};
 use base::report::{Outcome, RawFinding, Severity};
 use base::text::Text;
-pub(super) use components::{shown, spread};
+pub(super) use components::{count_values, value_text};
 use data::words;
-pub(super) use presence::missing;
+pub(super) use presence::find_missing;
 
 /// Where a report says a component.
 #[derive(Debug, Clone, Copy)]
@@ -132,7 +132,7 @@ impl Group<'_> {
 }
 
 /// The groups of a fleet, by name.
-pub(super) fn groups<'a>(fleet: &'a Fleet, options: &Options) -> Vec<Group<'a>> {
+pub(super) fn form_groups<'a>(fleet: &'a Fleet, options: &Options) -> Vec<Group<'a>> {
     let mut groups: BTreeMap<String, Vec<(&str, &Host)>> = BTreeMap::new();
     for (name, host) in &fleet.hosts {
         let group = match options.group_by {
@@ -140,7 +140,7 @@ pub(super) fn groups<'a>(fleet: &'a Fleet, options: &Options) -> Vec<Group<'a>> 
             Some(GroupBy::Soc) => {
                 let known = ["chip", "soc"].map(|key| host.value(component(key)));
                 let value = known.into_iter().find_map(|value| match value {
-                    Known::Is(value) => Some(value.clone()),
+                    ComponentValue::Is(value) => Some(value.clone()),
                     _ => None,
                 });
                 value.unwrap_or_else(|| "?".to_owned())
@@ -170,31 +170,33 @@ pub(super) struct Rule {
 
 /// All rules, in the order of the report.
 pub(super) const RULES: &[Rule] = &[
-    Rule { id: "FLEET-READ", run: presence::read },
-    Rule { id: "FLEET-HOSTS", run: presence::hosts },
-    Rule { id: "FLEET-NAME", run: presence::names },
-    Rule { id: "FLEET-CLOCK", run: clock::clock },
-    Rule { id: "FLEET-VERSION", run: components::versions },
-    Rule { id: "FLEET-BINARY", run: components::binaries },
-    Rule { id: "FLEET-ADDRESS", run: addresses::duplicates },
-    Rule { id: "FLEET-SUBNET", run: addresses::networks },
-    Rule { id: "FLEET-RANKTABLE", run: ranktable::tables },
+    Rule { id: "FLEET-READ", run: presence::check_unread },
+    Rule { id: "FLEET-HOSTS", run: presence::check_hosts },
+    Rule { id: "FLEET-NAME", run: presence::check_names },
+    Rule { id: "FLEET-CLOCK", run: clock::check_clock },
+    Rule { id: "FLEET-VERSION", run: components::check_versions },
+    Rule { id: "FLEET-BINARY", run: components::check_binaries },
+    Rule { id: "FLEET-ADDRESS", run: addresses::find_duplicates },
+    Rule { id: "FLEET-SUBNET", run: addresses::check_networks },
+    Rule { id: "FLEET-RANKTABLE", run: ranktable::check_tables },
 ];
 
 /// How long a list of hosts may be in a sentence, in bytes.
 pub(super) const IN_SENTENCE: usize = 160;
 
 /// Hosts as a list that fits into a sentence.
-pub(super) fn listed<'a>(hosts: impl IntoIterator<Item = &'a str>) -> String {
-    super::hostlist::shortened(hosts, IN_SENTENCE)
+pub(super) fn format_hosts<'a>(hosts: impl IntoIterator<Item = &'a str>) -> String {
+    super::hostlist::format_shortened(hosts, IN_SENTENCE)
 }
 
 /// Hosts as evidence: a list as long as it may be useful.
-pub(super) fn seen<'a>(hosts: impl IntoIterator<Item = &'a str>) -> base::report::Evidence {
-    base::report::Evidence::host(super::hostlist::shortened(hosts, 2000))
+pub(super) fn hosts_evidence<'a>(
+    hosts: impl IntoIterator<Item = &'a str>,
+) -> base::report::Evidence {
+    base::report::Evidence::host(super::hostlist::format_shortened(hosts, 2000))
 }
 
 /// Adds the words for the group.
-fn in_group(found: RawFinding, group: &Group<'_>) -> RawFinding {
+fn add_group(found: Found, group: &Group<'_>) -> Found {
     found.arg_words("group", group.suffix())
 }

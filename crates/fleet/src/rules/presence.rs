@@ -1,20 +1,20 @@
 //! Who answered, and under which name.
 
-use super::{Context, listed, seen};
-use base::report::{Evidence, Outcome, RawFinding};
+use super::{Context, format_hosts, hosts_evidence};
+use base::report::{Evidence, Found, Outcome};
 use data::localize_error;
 
 /// As many documents as are named.
 const NAMED: usize = 20;
 
 /// What was given and is no report.
-pub(super) fn read(ctx: &Context<'_>) -> Outcome {
+pub(super) fn check_unread(ctx: &Context<'_>) -> Outcome {
     let fleet = ctx.fleet;
     let mut out = Vec::new();
     let total = fleet.unread.len() + fleet.unread_more;
     if total > 0 {
-        let names = listed(fleet.unread.iter().map(|unread| unread.source.as_str()));
-        let mut found = RawFinding::warning("FLEET-READ", "unreadable")
+        let names = format_hosts(fleet.unread.iter().map(|unread| unread.source.as_str()));
+        let mut found = Found::warning("FLEET-READ", "unreadable")
             .arg("count", total.to_string())
             .arg("sources", names);
         for unread in fleet.unread.iter().take(NAMED) {
@@ -35,11 +35,11 @@ pub(super) fn read(ctx: &Context<'_>) -> Outcome {
 }
 
 /// Hosts that were expected and did not answer, or answered and were not expected.
-pub(super) fn hosts(ctx: &Context<'_>) -> Outcome {
+pub(super) fn check_hosts(ctx: &Context<'_>) -> Outcome {
     let Some(expected) = &ctx.options.expected else {
         return Outcome::not_applicable("fleet_no_expect");
     };
-    let missing = missing(ctx);
+    let missing = find_missing(ctx);
     let strange: Vec<&str> = ctx
         .fleet
         .hosts
@@ -52,20 +52,20 @@ pub(super) fn hosts(ctx: &Context<'_>) -> Outcome {
         let found = RawFinding::warning("FLEET-HOSTS", "missing")
             .arg("count", missing.len().to_string())
             .arg("expected", expected.names().count().to_string())
-            .arg("hosts", listed(missing.iter().copied()));
-        out.push(found.evidence(seen(missing)));
+            .arg("hosts", format_hosts(missing.iter().copied()));
+        out.push(found.evidence(hosts_evidence(missing)));
     }
     if !strange.is_empty() {
         let found = RawFinding::info("FLEET-HOSTS", "unexpected")
             .arg("count", strange.len().to_string())
-            .arg("hosts", listed(strange.iter().copied()));
-        out.push(found.evidence(seen(strange)));
+            .arg("hosts", format_hosts(strange.iter().copied()));
+        out.push(found.evidence(hosts_evidence(strange)));
     }
     out.into()
 }
 
 /// The expected hosts of which nothing came.
-pub(crate) fn missing<'a>(ctx: &Context<'a>) -> Vec<&'a str> {
+pub(crate) fn find_missing<'a>(ctx: &Context<'a>) -> Vec<&'a str> {
     let Some(expected) = &ctx.options.expected else { return Vec::new() };
     let heard = ctx.fleet.hosts.keys().map(String::as_str);
     let heard = heard.chain(ctx.fleet.aliases.iter().map(String::as_str));
@@ -76,13 +76,13 @@ pub(crate) fn missing<'a>(ctx: &Context<'a>) -> Vec<&'a str> {
 }
 
 /// Different machines that call themselves the same: the reports of one hide those of the other.
-pub(super) fn names(ctx: &Context<'_>) -> Outcome {
+pub(super) fn check_names(ctx: &Context<'_>) -> Outcome {
     let doubles = &ctx.fleet.doubles;
     if doubles.is_empty() {
         return Outcome::Passed;
     }
-    let mut found = RawFinding::warning("FLEET-NAME", "double")
-        .arg("hosts", listed(doubles.keys().map(String::as_str)))
+    let mut found = Found::warning("FLEET-NAME", "double")
+        .arg("hosts", format_hosts(doubles.keys().map(String::as_str)))
         .arg("count", doubles.len().to_string());
     for (name, ids) in doubles.iter().take(NAMED) {
         found = found.evidence(Evidence::host(name).value(ids.join(", ")));

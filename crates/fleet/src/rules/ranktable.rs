@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::super::record::Ranks;
-use super::{Context, in_group, listed, seen};
-use base::report::{Evidence, Outcome, RawFinding};
+use super::{Context, add_group, format_hosts, hosts_evidence};
+use base::report::{Evidence, Found, Outcome};
 
 /// As many devices as are named.
 const NAMED: usize = 20;
 
-pub(super) fn tables(ctx: &Context<'_>) -> Outcome {
+pub(super) fn check_tables(ctx: &Context<'_>) -> Outcome {
     let mut out = Vec::new();
     let mut looked = false;
     let all = || ctx.groups.iter().flat_map(|group| &group.hosts);
@@ -49,20 +49,20 @@ pub(super) fn tables(ctx: &Context<'_>) -> Outcome {
                 .filter(|host| listed_hosts.contains(host) && seen_hosts.insert(host))
                 .collect();
             if !others.is_empty() {
-                let found = RawFinding::warning("FLEET-RANKTABLE", "differs")
-                    .arg("hosts", listed(others.iter().copied()))
+                let found = Found::warning("FLEET-RANKTABLE", "differs")
+                    .arg("hosts", format_hosts(others.iter().copied()))
                     .arg("count", others.len().to_string())
-                    .arg("usual", listed(hosts.iter().copied()));
-                out.push(in_group(found.evidence(seen(others)), group));
+                    .arg("usual", format_hosts(hosts.iter().copied()));
+                out.push(add_group(found.evidence(hosts_evidence(others)), group));
             }
-            out.extend(against(table, hosts, &owners).map(|found| in_group(found, group)));
+            out.extend(compare_table(table, hosts, &owners).map(|found| add_group(found, group)));
         }
     }
     if looked { out.into() } else { Outcome::not_applicable("fleet_no_tables") }
 }
 
 /// What a table says of devices that are known, and of those that nobody has.
-fn against(
+fn compare_table(
     table: &Ranks,
     hosts: &[&str],
     owners: &BTreeMap<&str, Option<(&str, u32)>>,
@@ -82,9 +82,9 @@ fn against(
     if !unknown.is_empty() && unknown.len() * 2 <= table.len() {
         let found = RawFinding::warning("FLEET-RANKTABLE", "unknown")
             .arg("count", unknown.len().to_string())
-            .arg("addresses", listed(unknown.iter().copied()))
-            .arg("hosts", listed(hosts.iter().copied()));
-        out.push(found.evidence(seen(unknown)));
+            .arg("addresses", format_hosts(unknown.iter().copied()))
+            .arg("hosts", format_hosts(hosts.iter().copied()));
+        out.push(found.evidence(hosts_evidence(unknown)));
     }
     if let Some((address, host, number, device)) = moved.first() {
         let mut found = RawFinding::warning("FLEET-RANKTABLE", "moved")

@@ -4,7 +4,7 @@ use super::format::Manifest;
 use super::record::{self, Record};
 use crate::sysroot::Sysroot;
 use base::hash::Sha256;
-use data::{of_the_package, record_digest};
+use data::{is_of_package, record_digest};
 use facts::normalize_name;
 
 /// Why no manifest can be made of a wheel or directory.
@@ -68,7 +68,7 @@ pub(super) fn build(
         return Err(CreateError::NoWheel("RECORD has more rows than a wheel can hold".to_owned()));
     }
     let mut files = Vec::new();
-    for row in record.rows.iter().filter(|row| of_the_package(&row.path)) {
+    for row in record.rows.iter().filter(|row| is_of_package(&row.path)) {
         let fail = |reason: String| Err(CreateError::Differs { path: row.path.clone(), reason });
         let (size, hash) = content(&row.path)?;
         match (row.size, row.sha256) {

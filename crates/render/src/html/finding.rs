@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::both;
+use super::bilingual_html;
 use crate::plain::{consequences, show_evidence};
 use base::report::{Finding, Severity};
 use base::text::escape_html;
@@ -19,17 +19,17 @@ pub(super) fn write(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "<details class=\"finding {level}\"{open}><summary><b>{} {}</b> {}</summary>",
-        both(&words(level)),
+        bilingual_html(&words(level)),
         escape_html(&finding.id),
-        both(&finding.title)
+        bilingual_html(&finding.title)
     )?;
     if finding.cause != Text::default() {
-        writeln!(out, "<p>{}</p>", both(&finding.cause))?;
+        writeln!(out, "<p>{}</p>", bilingual_html(&finding.cause))?;
     }
     if !finding.fix.is_empty() {
-        writeln!(out, "<h4>{}</h4>\n<ol>", both(&words("what_to_do")))?;
+        writeln!(out, "<h4>{}</h4>\n<ol>", bilingual_html(&words("what_to_do")))?;
         for step in &finding.fix {
-            write!(out, "<li>{}", both(&step.text))?;
+            write!(out, "<li>{}", bilingual_html(&step.text))?;
             if let Some(run) = &step.run {
                 write!(out, "<pre>{}</pre>", escape_html(run))?;
             }
@@ -38,26 +38,26 @@ pub(super) fn write(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "</ol>")?;
     }
     if !finding.evidence.is_empty() {
-        writeln!(out, "<h4>{}</h4>\n<ul>", both(&words("page_evidence")))?;
+        writeln!(out, "<h4>{}</h4>\n<ul>", bilingual_html(&words("page_evidence")))?;
         for (number, evidence) in finding.evidence.iter().enumerate() {
             if number == SHOWN {
                 let more = (finding.evidence.len() - SHOWN).to_string();
                 let more = data::sentence("more", &[("n", more)]);
-                writeln!(out, "</ul><details><summary>{}</summary><ul>", both(&more))?;
+                writeln!(out, "</ul><details><summary>{}</summary><ul>", bilingual_html(&more))?;
             }
             let said = |lang| show_evidence(evidence, lang);
             let text = Text::new(said(Lang::En), said(Lang::Zh));
-            writeln!(out, "<li><code>{}</code></li>", both(&text))?;
+            writeln!(out, "<li><code>{}</code></li>", bilingual_html(&text))?;
         }
         writeln!(out, "</ul>{}", if finding.evidence.len() > SHOWN { "</details>" } else { "" })?;
     }
     let explained = consequences(finding);
     if !explained.is_empty() {
         let list = escape_html(&explained.join(", "));
-        writeln!(out, "<p>{} {list}</p>", both(&words("explains")))?;
+        writeln!(out, "<p>{} {list}</p>", bilingual_html(&words("explains")))?;
     }
     if !finding.refs.is_empty() {
-        writeln!(out, "<details><summary>{}</summary><ul>", both(&words("sources")))?;
+        writeln!(out, "<details><summary>{}</summary><ul>", bilingual_html(&words("sources")))?;
         for source in &finding.refs {
             writeln!(out, "<li>{}</li>", escape_html(source))?;
         }

@@ -82,20 +82,20 @@ pub(super) struct Step {
 }
 
 /// The page of answers; `command` is the subcommand that wrote it.
-pub(super) fn document(command: &str, items: Vec<Item>) -> Document {
+pub(super) fn to_document(command: &str, items: Vec<Item>) -> Document {
     let mut page = Document { command: command.to_owned(), answer: true, ..Document::default() };
     let mut asked_for = Vec::new();
     for item in items {
         match item {
             Item::Code { asked, meanings } => {
-                page.findings.extend(meanings.into_iter().map(of_meaning));
+                page.findings.extend(meanings.into_iter().map(meaning_finding));
                 asked_for.push(asked);
             }
-            Item::Cause { cause } => page.findings.push(of_cause(cause)),
-            Item::Row { family, code } => page.findings.push(of_code(&family, code)),
+            Item::Cause { cause } => page.findings.push(cause_finding(cause)),
+            Item::Row { family, code } => page.findings.push(code_finding(&family, code)),
             Item::CodeFamily { family, codes } => {
                 asked_for.push(family.id.clone());
-                page.findings.extend(codes.into_iter().map(|code| of_code(&family.id, code)));
+                page.findings.extend(codes.into_iter().map(|code| code_finding(&family.id, code)));
             }
             Item::Unknown { asked, similar } => {
                 let mut said = sentence("nothing_known", &[("code", asked.clone())]);
@@ -115,16 +115,16 @@ pub(super) fn document(command: &str, items: Vec<Item>) -> Document {
     page
 }
 
-fn of_meaning(meaning: Meaning) -> Finding {
+fn meaning_finding(meaning: Meaning) -> Finding {
     let Meaning { family, code, cause } = meaning;
-    let mut finding = of_code(&family.id, code);
+    let mut finding = code_finding(&family.id, code);
     finding.cause = family.says;
     if !finding.title.en.contains(&family.title.en) {
         finding.title.en = format!("{} ({})", finding.title.en, family.title.en);
         finding.title.zh = format!("{}（{}）", finding.title.zh, family.title.zh);
     }
     if let Some(cause) = cause {
-        let about = of_cause(cause);
+        let about = cause_finding(cause);
         finding.cause = about.cause;
         finding.fix = about.fix;
         finding.refs = about.refs;
@@ -134,7 +134,7 @@ fn of_meaning(meaning: Meaning) -> Finding {
     finding
 }
 
-fn of_code(family: &str, code: Code) -> Finding {
+fn code_finding(family: &str, code: Code) -> Finding {
     let Code { spelled: code, symbol, message, zh, source } = code;
     let said = |message: &str| {
         let parts = [code.as_str(), &symbol, message].map(str::trim);
@@ -149,7 +149,7 @@ fn of_code(family: &str, code: Code) -> Finding {
     }
 }
 
-fn of_cause(cause: Cause) -> Finding {
+fn cause_finding(cause: Cause) -> Finding {
     Finding {
         title: cause.title,
         cause: cause.text,

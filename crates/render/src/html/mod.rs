@@ -27,20 +27,20 @@ pub use read::read;
 const STYLE: &str = include_str!("style.css");
 
 /// Adds sections to a page.
-pub(super) type More<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
+pub(super) type ExtraSections<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 
 /// Writes the report; `more` may add sections before its end.
 pub(super) fn render(
     report: &Report,
     style: Style,
-    more: Option<More<'_>>,
+    more: Option<ExtraSections<'_>>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let document = Document::from(report);
-    let title = title(&document);
+    let title = document_title(&document);
     let wide = more.is_some();
     begin(&title, style.lang, wide, out)?;
-    section(&document, 0, out)?;
+    write_section(&document, 0, out)?;
     if let Some(more) = more {
         more(out)?;
     }
@@ -48,9 +48,13 @@ pub(super) fn render(
 }
 
 /// Writes a page with several reports, each by the name of where it comes from.
-pub fn page(documents: &[(String, Document)], lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_page(
+    documents: &[(String, Document)],
+    lang: Lang,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let title = match documents {
-        [(_, document)] => title(document),
+        [(_, document)] => document_title(document),
         _ => format!("ascend-doctor: {}", documents.len()),
     };
     begin(&title, lang, false, out)?;
@@ -64,20 +68,20 @@ pub fn page(documents: &[(String, Document)], lang: Lang, out: &mut dyn Write) -
                  <a href=\"#r{number}\">{}</a></b><small>{}</small></li>",
                 state.class(),
                 state.sign(),
-                escape_html(&self::title(document)),
-                both(&words(state.words()))
+                escape_html(&self::document_title(document)),
+                bilingual_html(&words(state.words()))
             )?;
         }
         writeln!(out, "</ul></nav>")?;
     }
     for (number, (name, document)) in documents.iter().enumerate() {
         writeln!(out, "<p class=\"source\">{}</p>", escape_html(name))?;
-        section(document, number, out)?;
+        write_section(document, number, out)?;
     }
     end(out)
 }
 
-fn title(document: &Document) -> String {
+fn document_title(document: &Document) -> String {
     format!("{} {}", document.command, document.subject).trim().to_owned()
 }
 
@@ -111,7 +115,7 @@ fn end(out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Writes one report.
-fn section(document: &Document, number: usize, out: &mut dyn Write) -> io::Result<()> {
+fn write_section(document: &Document, number: usize, out: &mut dyn Write) -> io::Result<()> {
     let state = document.state();
     writeln!(
         out,
@@ -119,41 +123,46 @@ fn section(document: &Document, number: usize, out: &mut dyn Write) -> io::Resul
          <div class=\"lamps\" aria-hidden=\"true\"><i></i><i></i><i></i></div>\
          <div><h2>{}</h2><p><strong>{}</strong> <span class=\"dim\">{}</span></p></div></div>",
         state.class(),
-        escape_html(&title(document)),
-        both(&words(state.words())),
-        both(&counts(document))
+        escape_html(&document_title(document)),
+        bilingual_html(&words(state.words())),
+        bilingual_html(&counts(document))
     )?;
     for text in &document.no_verdict {
         let label = words("no_verdict");
-        writeln!(out, "<p class=\"note\"><b>{}</b> {}</p>", both(&label), both(text))?;
+        writeln!(
+            out,
+            "<p class=\"note\"><b>{}</b> {}</p>",
+            bilingual_html(&label),
+            bilingual_html(text)
+        )?;
     }
     overview(&document.overview, out)?;
     tiles(document, out)?;
     versions::write(document, out)?;
     if !document.findings.is_empty() {
-        writeln!(out, "<h3>{}</h3>", both(&words("page_findings")))?;
+        writeln!(out, "<h3>{}</h3>", bilingual_html(&words("page_findings")))?;
         for found in &document.findings {
             finding::write(found, out)?;
         }
     }
     for note in &document.notes {
-        writeln!(out, "<p class=\"note\">{}</p>", both(note))?;
+        writeln!(out, "<p class=\"note\">{}</p>", bilingual_html(note))?;
     }
     for list in &document.tables {
-        table(list, out)?;
+        write_table(list, out)?;
     }
     for patch in &document.patches {
         let lines: Vec<String> = patch.lines().map(|line| escape_html(line)).collect();
         writeln!(
             out,
             "<details open><summary><b>{}</b></summary><pre>{}</pre></details>",
-            both(&words("patches")),
+            bilingual_html(&words("patches")),
             lines.join("\n")
         )?;
     }
-    checks(document, Verdict::NotChecked, "not_checked", out)?;
-    checks(document, Verdict::Passed, "passed_list", out)?;
-    checks(document, Verdict::NotApplicable, "not_applicable_list", out)?;
+    write_checks(document, Verdict::NotChecked, "not_checked", out)?;
+    write_checks(document, Verdict::Passed, "passed_list", out)?;
+    write_checks(document, Verdict::NotApplicable, "not_applicable_list", out)?;
     write!(out, "<p class=\"source\">ascend-doctor {}", escape_html(&document.tool.version))?;
     for part in &document.provenance {
         write!(out, " · {}", escape_html(&format!("{} {}", part.what, part.value)))?;
@@ -173,7 +182,12 @@ fn overview(facts: &[Fact], out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "<dl>")?;
     for fact in facts {
-        writeln!(out, "<dt>{}</dt><dd>{}</dd>", both(&fact.label), both(&fact.value))?;
+        writeln!(
+            out,
+            "<dt>{}</dt><dd>{}</dd>",
+            bilingual_html(&fact.label),
+            bilingual_html(&fact.value)
+        )?;
     }
     writeln!(out, "</dl>")
 }
@@ -220,9 +234,9 @@ fn tiles(document: &Document, out: &mut dyn Write) -> io::Result<()> {
             out,
             "<li class=\"{}\"><b>{}</b><small><span class=\"sign\" aria-hidden=\"true\">{}</span> {}</small></li>",
             state.class(),
-            both(&label),
+            bilingual_html(&label),
             state.sign(),
-            both(&said)
+            bilingual_html(&said)
         )?;
     }
     writeln!(out, "</ul>")
@@ -232,17 +246,17 @@ fn family(id: &str) -> &str {
     id.split('-').next().unwrap_or(id)
 }
 
-fn table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "<details open><summary><b>{}</b></summary>", both(&table.title))?;
+fn write_table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "<details open><summary><b>{}</b></summary>", bilingual_html(&table.title))?;
     write!(out, "<table class=\"list\"><thead><tr>")?;
     for cell in &table.head {
-        write!(out, "<th scope=\"col\">{}</th>", both(cell))?;
+        write!(out, "<th scope=\"col\">{}</th>", bilingual_html(cell))?;
     }
     writeln!(out, "</tr></thead><tbody>")?;
     for row in &table.rows {
         write!(out, "<tr>")?;
         for cell in row {
-            write!(out, "<td>{}</td>", both(cell))?;
+            write!(out, "<td>{}</td>", bilingual_html(cell))?;
         }
         writeln!(out, "</tr>")?;
     }
@@ -250,7 +264,7 @@ fn table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The rules with this outcome.
-fn checks(
+fn write_checks(
     document: &Document,
     verdict: Verdict,
     heading: &str,
@@ -260,12 +274,12 @@ fn checks(
     if rules.is_empty() {
         return Ok(());
     }
-    let heading = both(&words(heading));
+    let heading = bilingual_html(&words(heading));
     writeln!(out, "<details><summary>{heading} ({})</summary><ul>", rules.len())?;
     for rule in rules {
-        write!(out, "<li>{}: {}", escape_html(&rule.id), both(&rule.name))?;
+        write!(out, "<li>{}: {}", escape_html(&rule.id), bilingual_html(&rule.name))?;
         if let Some(reason) = &rule.reason {
-            write!(out, " <span class=\"dim\">({})</span>", both(reason))?;
+            write!(out, " <span class=\"dim\">({})</span>", bilingual_html(reason))?;
         }
         writeln!(out, "</li>")?;
     }
@@ -273,7 +287,7 @@ fn checks(
 }
 
 /// A text in both languages, of which the style sheet shows one.
-fn both(text: &Text) -> String {
+fn bilingual_html(text: &Text) -> String {
     if text.en == text.zh {
         return escape_html(&text.en);
     }
@@ -285,7 +299,7 @@ fn both(text: &Text) -> String {
 }
 
 /// The same inside of a drawing.
-fn tspans(text: &Text) -> String {
+fn bilingual_tspans(text: &Text) -> String {
     if text.en == text.zh {
         return escape_html(&text.en);
     }

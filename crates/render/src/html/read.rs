@@ -54,7 +54,7 @@ pub fn read(bytes: &[u8]) -> Result<Document, ReadError> {
     }
     if head.items.is_some() {
         let list: Answers = serde_json::from_slice(bytes).map_err(ReadError::Form)?;
-        return Ok(items::document(command, list.items));
+        return Ok(items::to_document(command, list.items));
     }
     if head.findings.is_none() {
         return Err(ReadError::Foreign);

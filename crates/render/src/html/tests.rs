@@ -27,7 +27,7 @@ fn sample() -> Report {
 
 fn shown(documents: &[(String, Document)]) -> String {
     let mut out = Vec::new();
-    page(documents, Lang::En, &mut out).unwrap();
+    write_page(documents, Lang::En, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use super::document::{Document, Fingerprint, State};
-use super::{both, tspans};
+use super::{bilingual_html, bilingual_tspans};
 use base::text::Text;
 use base::text::escape_html;
 use data::{sentence, words};
@@ -34,7 +34,7 @@ struct Product {
     beside: Option<Text>,
 }
 
-fn products(print: &Fingerprint) -> [Product; 4] {
+fn list_products(print: &Fingerprint) -> [Product; 4] {
     let plain = |name: &str, version: &Option<String>| Product {
         name: Text::same(name),
         version: version.clone(),
@@ -55,7 +55,7 @@ fn products(print: &Fingerprint) -> [Product; 4] {
 /// Writes the drawing, and what it says in words. Nothing, if no version is known.
 pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     let Some(print) = &document.fingerprint else { return Ok(()) };
-    let products = products(print);
+    let products = list_products(print);
     if products.iter().all(|product| product.version.is_none()) {
         return Ok(());
     }
@@ -63,10 +63,10 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
         out,
         "<section><h3>{}</h3>\n<div class=\"versions\">\n\
          <svg viewBox=\"0 0 620 234\" aria-hidden=\"true\">",
-        both(&words("page_versions"))
+        bilingual_html(&words("page_versions"))
     )?;
     for pair in &PAIRS {
-        let state = state(document, pair, &products);
+        let state = pair_state(document, pair, &products);
         let [(x1, y1), (x2, y2)] = pair.ends.map(|at| {
             let (x, y) = PLACES[at];
             (x + BOX.0 / 2, y + BOX.1 / 2)
@@ -84,7 +84,8 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
     }
     for (product, (x, y)) in products.iter().zip(PLACES) {
         let unknown = words("unknown_value");
-        let version = product.version.as_ref().map_or(unknown, |version| Text::same(cut(version)));
+        let version =
+            product.version.as_ref().map_or(unknown, |version| Text::same(truncate_text(version)));
         let middle = x + BOX.0 / 2;
         writeln!(
             out,
@@ -95,23 +96,23 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
             BOX.1,
             if product.version.is_none() { " class=\"absent\"" } else { "" },
             y + 22,
-            tspans(&product.name),
+            bilingual_tspans(&product.name),
             y + 41,
-            tspans(&version)
+            bilingual_tspans(&version)
         )?;
         if let Some(beside) = &product.beside {
-            let beside = Text::new(cut(&beside.en), cut(&beside.zh));
+            let beside = Text::new(truncate_text(&beside.en), truncate_text(&beside.zh));
             let y = y + 57;
             writeln!(
                 out,
                 "<text class=\"small\" x=\"{middle}\" y=\"{y}\">{}</text>",
-                tspans(&beside)
+                bilingual_tspans(&beside)
             )?;
         }
     }
     writeln!(out, "</svg>\n<ul>")?;
     for pair in &PAIRS {
-        let state = state(document, pair, &products);
+        let state = pair_state(document, pair, &products);
         let name = |at: usize, zh: bool| {
             let Product { name, version, .. } = &products[at];
             let name = if zh { &name.zh } else { &name.en };
@@ -133,24 +134,24 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
             "<li class=\"{}\"><span class=\"sign\" aria-hidden=\"true\">{}</span> {}</li>",
             state.class(),
             state.sign(),
-            both(&text)
+            bilingual_html(&text)
         )?;
     }
     if let Some(chip) = &print.chip {
-        writeln!(out, "<li>{} {}</li>", both(&words("compat_chip")), escape_html(chip))?;
+        writeln!(out, "<li>{} {}</li>", bilingual_html(&words("compat_chip")), escape_html(chip))?;
     }
     writeln!(out, "</ul>\n</div></section>")
 }
 
 /// Of two products of which one is not there nothing is known.
-fn state(document: &Document, pair: &Pair, products: &[Product; 4]) -> State {
+fn pair_state(document: &Document, pair: &Pair, products: &[Product; 4]) -> State {
     let state = document.state_of(|id| pair.rules.contains(&id));
     let there = pair.ends.iter().all(|&at| products[at].version.is_some());
     if there || state <= State::Warning { state } else { State::Unknown }
 }
 
 /// What fits into a box.
-fn cut(text: &str) -> String {
+fn truncate_text(text: &str) -> String {
     const MOST: usize = 26;
     if text.chars().count() <= MOST {
         return text.to_owned();

@@ -1,8 +1,8 @@
 //! Ranks wait for each other: one that fails makes all others fail, and it alone is to be named.
 
-use super::super::parent::{End, Ran};
+use super::super::parent::{ChildEnd, ChildResult};
 use super::super::protocol::{Event, Fault, Outcome};
-use super::{Item, of_ran, place};
+use super::{DeviceFinding, format_devices, judge_child};
 use base::report::{Evidence, Reason};
 use data::sentence;
 
@@ -14,7 +14,7 @@ const STREAM_TIMEOUT: i32 = 507_046;
 
 /// What a rank has to do with the failure of all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum RankRole {
     /// It came through.
     Whole,
     /// It gave up waiting.
@@ -25,48 +25,48 @@ enum Part {
     Failed,
 }
 
-fn part(ran: &Ran) -> Part {
+fn classify_rank(ran: &ChildResult) -> RankRole {
     if ran.is_whole() {
-        return Part::Whole;
+        return RankRole::Whole;
     }
-    if matches!(ran.end, End::Silent(_)) {
-        return Part::Silent;
+    if matches!(ran.end, ChildEnd::Silent(_)) {
+        return RankRole::Silent;
     }
     let fault = ran.events.iter().find_map(|event| match event {
-        Event::Stage { outcome: Outcome::Failed { fault }, .. } => Some(fault),
+        Event::StepEnd { outcome: Outcome::Failed { fault }, .. } => Some(fault),
         _ => None,
     });
     match fault {
-        Some(Fault::Hccl { code, .. }) if WAITED.contains(code) => Part::Waited,
-        Some(Fault::Call { code: STREAM_TIMEOUT, .. }) => Part::Waited,
-        _ => Part::Failed,
+        Some(Fault::Hccl { code, .. }) if WAITED.contains(code) => RankRole::Waited,
+        Some(Fault::Call { code: STREAM_TIMEOUT, .. }) => RankRole::Waited,
+        _ => RankRole::Failed,
     }
 }
 
 /// What the ranks found: of those that failed; else of those that are silent while others gave
 /// up, the ones that came least far; else of all that gave up.
-pub(super) fn of_ranks(ranks: &[Ran], reasons: &mut Vec<Reason>) -> Vec<Item> {
-    let parts: Vec<Part> = ranks.iter().map(part).collect();
-    let guilty = [Part::Failed, Part::Silent, Part::Waited]
+pub(super) fn judge_ranks(ranks: &[ChildResult], reasons: &mut Vec<Reason>) -> Vec<DeviceFinding> {
+    let parts: Vec<RankRole> = ranks.iter().map(classify_rank).collect();
+    let guilty = [RankRole::Failed, RankRole::Silent, RankRole::Waited]
         .into_iter()
         .find(|part| parts.contains(part))
-        .unwrap_or(Part::Whole);
-    if guilty == Part::Whole {
+        .unwrap_or(RankRole::Whole);
+    if guilty == RankRole::Whole {
         return Vec::new();
     }
     let of_guilty = || ranks.iter().zip(&parts).filter(|(_, part)| **part == guilty);
     let least = of_guilty().map(|(ran, _)| ran.calls).min();
     let (mut items, mut waited) = (Vec::new(), Vec::new());
     for (ran, part) in ranks.iter().zip(&parts) {
-        if *part == guilty && (guilty != Part::Silent || Some(ran.calls) == least) {
-            items.extend(of_ran(ran, reasons));
-        } else if *part != Part::Whole {
+        if *part == guilty && (guilty != RankRole::Silent || Some(ran.calls) == least) {
+            items.extend(judge_child(ran, reasons));
+        } else if *part != RankRole::Whole {
             waited.push(ran.device);
         }
     }
     for item in &mut items {
         if !waited.is_empty() {
-            let who = [("devices", place(&waited))];
+            let who = [("devices", format_devices(&waited))];
             item.found
                 .evidence
                 .push(Evidence::command("HCCL").says(sentence("verify_waited", &who)));
@@ -77,7 +77,7 @@ pub(super) fn of_ranks(ranks: &[Ran], reasons: &mut Vec<Reason>) -> Vec<Item> {
                 .split(", ")
                 .map(|rank| Some(ranks.get(rank.parse::<usize>().ok()?)?.device))
                 .collect();
-            *value = devices.map_or_else(|| value.clone(), |devices| place(&devices));
+            *value = devices.map_or_else(|| value.clone(), |devices| format_devices(&devices));
         }
     }
     items
@@ -88,28 +88,28 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::protocol::Chatter;
-    use crate::protocol::Rung;
+    use crate::protocol::Stage;
+    use crate::protocol::VendorOutput;
 
-    fn ran(rank: i32, calls: u64, end: End, fault: Option<Fault>) -> Ran {
-        let whole = end == End::Reported && fault.is_none();
-        let stage = fault.map(|fault| Event::Stage {
-            rung: Rung::Fabric,
-            stage: "join".to_owned(),
+    fn ran(rank: i32, calls: u64, end: ChildEnd, fault: Option<Fault>) -> ChildResult {
+        let whole = end == ChildEnd::Reported && fault.is_none();
+        let step = fault.map(|fault| Event::StepEnd {
+            stage: Stage::Fabric,
+            step: "join".to_owned(),
             host_ms: 1.0,
             device_ms: None,
             gb_per_s: None,
             relative_error: None,
             outcome: Outcome::Failed { fault },
         });
-        Ran {
+        ChildResult {
             name: format!("rank-{rank}"),
             device: Some(rank + 4),
-            events: stage.into_iter().chain(whole.then_some(Event::Done)).collect(),
+            events: step.into_iter().chain(whole.then_some(Event::Done)).collect(),
             last_call: Some("HcclCommInitRootInfo".to_owned()),
             calls,
             end,
-            chatter: Chatter::default(),
+            chatter: VendorOutput::default(),
             took: Duration::ZERO,
         }
     }
@@ -121,17 +121,17 @@ mod tests {
 
     #[test]
     fn the_one_that_fails_is_named_and_not_those_that_wait() {
-        let silent = End::Silent(Duration::from_secs(1));
-        let named = |ranks: &[Ran]| -> Vec<i32> {
-            of_ranks(ranks, &mut Vec::new()).iter().filter_map(|item| item.device).collect()
+        let silent = ChildEnd::Silent(Duration::from_secs(1));
+        let named = |ranks: &[ChildResult]| -> Vec<i32> {
+            judge_ranks(ranks, &mut Vec::new()).iter().filter_map(|item| item.device).collect()
         };
-        let reported = || End::Reported;
+        let reported = || ChildEnd::Reported;
         // All came through.
         assert_eq!(named(&[ran(0, 9, reported(), None), ran(1, 9, reported(), None)]), [0; 0]);
         // One crashed, the others gave up.
         let ranks = [
             ran(0, 9, reported(), Some(hccl(9))),
-            ran(1, 5, End::Crashed(11), None),
+            ran(1, 5, ChildEnd::Crashed(11), None),
             ran(2, 9, silent.clone(), None),
         ];
         assert_eq!(named(&ranks), [5]);

@@ -1,9 +1,9 @@
-//! What a fault of a stage is, and what is known of its code.
+//! What a fault of a step is, and what is known of its code.
 
-use super::super::parent::Ran;
-use super::super::protocol::{Again, Fault, Pattern, Place, Rung, Wrong};
-use super::{Item, place};
-use base::report::{Evidence, Finding, FixStep, RawFinding, Reason, Severity};
+use super::super::parent::ChildResult;
+use super::super::protocol::{DataError, DataLocation, Fault, Pattern, RetryResult, Stage};
+use super::{DeviceFinding, format_devices};
+use base::report::{Evidence, Finding, FixStep, Found, Reason, Severity};
 use base::text::Text;
 use data::sentence;
 use errcodes::{self, Match};
@@ -24,9 +24,14 @@ pub(super) enum Code {
     Hccl(i32),
 }
 
-/// What a fault on a rung is.
-pub(super) fn of_fault(rung: Rung, fault: &Fault, ran: &Ran, reasons: &mut Vec<Reason>) -> Item {
-    let id = rung.finding();
+/// What a fault on a stage is.
+pub(super) fn judge_fault(
+    stage: Stage,
+    fault: &Fault,
+    ran: &ChildResult,
+    reasons: &mut Vec<Reason>,
+) -> DeviceFinding {
+    let id = stage.finding_id();
     let device = ran.device;
     let mut code = None;
     let mut blocked = |key, what: &str| reasons.push(Reason { key, what: what.to_owned() });
@@ -61,45 +66,47 @@ pub(super) fn of_fault(rung: Rung, fault: &Fault, ran: &Ran, reasons: &mut Vec<R
                 .evidence(Evidence::option("--device").value(device.to_string()))
         }
         // Nobody there is what `no_device` says, whichever function says it.
-        Fault::Call { function, code: 207_004, .. } if rung == Rung::Runtime => {
+        Fault::Call { function, code: 207_004, .. } if stage == Stage::Runtime => {
             blocked("verify_no_device", "");
             RawFinding::warning("VERIFY-RUNTIME", "no_device")
                 .evidence(Evidence::command(function).value("207004"))
         }
-        Fault::Call { function, code: NO_MEMORY, message } if rung >= Rung::Memory => {
-            blocked("verify_memory_full", &place(&[device]));
+        Fault::Call { function, code: NO_MEMORY, message } if stage >= Stage::Memory => {
+            blocked("verify_memory_full", &format_devices(&[device]));
             code = Some(Code::Runtime(NO_MEMORY));
             RawFinding::warning(id, "full")
                 .arg("function", function)
-                .evidence(said(function, message.as_ref()))
+                .evidence(runtime_message(function, message.as_ref()))
         }
         // What the compiler says is the whole of it.
         Fault::Call { function, code: number, message } if function == "aclrtcCompileProg" => {
-            let known = meaning(Code::Runtime(*number)).map(|known| known.row.symbol);
+            let known = look_up_code(Code::Runtime(*number)).map(|known| known.row.symbol);
             let symbol = known.map_or_else(String::new, |symbol| format!(" {symbol}"));
             RawFinding::error(id, "compile")
                 .arg("code", format!("{number}{symbol}"))
-                .evidence(said(function, message.as_ref()))
+                .evidence(runtime_message(function, message.as_ref()))
         }
         Fault::Call { function, code: number, message } => {
             code = Some(Code::Runtime(*number));
-            called(id, function, *number, code).evidence(said(function, message.as_ref()))
+            call_failure(id, function, *number, code)
+                .evidence(runtime_message(function, message.as_ref()))
         }
         Fault::Hccl { function, code: number, message } => {
             code = Some(Code::Hccl(*number));
-            called(id, function, *number, code).evidence(said(function, message.as_ref()))
+            call_failure(id, function, *number, code)
+                .evidence(runtime_message(function, message.as_ref()))
         }
         Fault::Null { function, message } => RawFinding::error(id, "null")
             .arg("function", function)
-            .evidence(said(function, message.as_ref())),
-        Fault::Wrong(wrong) => of_wrong(id, wrong),
+            .evidence(runtime_message(function, message.as_ref())),
+        Fault::Wrong(wrong) => judge_data_error(id, wrong),
         Fault::Stripes { data, blocks, again, of } => {
             let message = if again.is_empty() { "stripes_once" } else { "stripes" };
-            let second = [("blocks", list(again))];
-            RawFinding::error(id, message)
-                .arg("blocks", list(blocks))
+            let second = [("blocks", format_numbers(again))];
+            Found::error(id, message)
+                .arg("blocks", format_numbers(blocks))
                 .arg("count", of.to_string())
-                .evidence(seen(data))
+                .evidence(describe_data_error(data))
                 .evidence(
                     Evidence::command(&data.operation).says(sentence("verify_stripes", &second)),
                 )
@@ -111,60 +118,61 @@ pub(super) fn of_fault(rung: Rung, fault: &Fault, ran: &Ran, reasons: &mut Vec<R
                 .arg("wrong", data.found.wrong.to_string())
                 .arg("total", data.found.total.to_string());
             if !from.is_empty() {
-                found = found.arg("ranks", list(from));
+                found = found.arg("ranks", format_numbers(from));
             }
-            found.evidence(seen(data))
+            found.evidence(describe_data_error(data))
         }
     };
-    if rung == Rung::Kernel && found.id == id && found.severity == Severity::Error {
+    if stage == Stage::Kernel && found.id == id && found.severity == Severity::Error {
         // The compiler, the loader or the device: nothing here decides it.
-        blocked("verify_undecided", &place(&[device]));
+        blocked("verify_undecided", &format_devices(&[device]));
         found.severity = Severity::Warning;
     }
-    Item { found, device, code, child: ran.name.clone() }
+    DeviceFinding { found, device, code, child: ran.name.clone() }
 }
 
 /// A call that failed.
-fn called(id: &'static str, function: &str, number: i32, code: Option<Code>) -> RawFinding {
-    let symbol = code.and_then(meaning).map(|known| known.row.symbol);
-    RawFinding::error(id, "call")
+fn call_failure(id: &'static str, function: &str, number: i32, code: Option<Code>) -> Found {
+    let symbol = code.and_then(look_up_code).map(|known| known.row.symbol);
+    Found::error(id, "call")
         .arg("function", function)
         .arg("code", number.to_string())
         .arg("symbol", symbol.filter(|symbol| !symbol.is_empty()).unwrap_or("?".to_owned()))
 }
 
 /// Numbers, the first of them at least.
-fn list(numbers: &[u32]) -> String {
+fn format_numbers(numbers: &[u32]) -> String {
     let shown: Vec<String> = numbers.iter().take(NAMED).map(ToString::to_string).collect();
     let rest = if numbers.len() > NAMED { ", …" } else { "" };
     if shown.is_empty() { "-".to_owned() } else { format!("{}{rest}", shown.join(", ")) }
 }
 
-fn of_wrong(id: &'static str, wrong: &Wrong) -> RawFinding {
+fn judge_data_error(id: &'static str, wrong: &DataError) -> Found {
     let message = match (wrong.what, wrong.again, wrong.found.pattern) {
-        (Place::Guard, ..) => "guard",
-        (Place::Input, ..) => "input",
-        (Place::Tolerance, ..) => "tolerance",
-        (_, Again::Right, _) => "intermittent",
+        (DataLocation::Guard, ..) => "guard",
+        (DataLocation::Input, ..) => "input",
+        (DataLocation::Tolerance, ..) => "tolerance",
+        (_, RetryResult::Right, _) => "intermittent",
         (_, _, Pattern::Unwritten) => "unwritten",
         _ => "wrong",
     };
-    let severity = if wrong.what == Place::Tolerance { Severity::Warning } else { Severity::Error };
-    RawFinding::new(id, message, severity)
+    let severity =
+        if wrong.what == DataLocation::Tolerance { Severity::Warning } else { Severity::Error };
+    Found::new(id, message, severity)
         .arg("operation", &wrong.operation)
         .arg("wrong", wrong.found.wrong.to_string())
         .arg("total", wrong.found.total.to_string())
-        .evidence(seen(wrong))
+        .evidence(describe_data_error(wrong))
 }
 
 /// What was wrong, and in which way.
-fn seen(wrong: &Wrong) -> Evidence {
+fn describe_data_error(wrong: &DataError) -> Evidence {
     Evidence::command(&wrong.operation).says(sentence(
         match wrong.again {
-            Again::Same => "verify_wrong_same",
-            Again::Different => "verify_wrong_different",
-            Again::Right => "verify_wrong_right",
-            Again::NotTried => "verify_wrong_once",
+            RetryResult::Same => "verify_wrong_same",
+            RetryResult::Different => "verify_wrong_different",
+            RetryResult::Right => "verify_wrong_right",
+            RetryResult::NotTried => "verify_wrong_once",
         },
         &[
             ("pattern", wrong.found.pattern.as_str().to_owned()),
@@ -177,12 +185,12 @@ fn seen(wrong: &Wrong) -> Evidence {
 }
 
 /// What the runtime said, as evidence.
-fn said(function: &str, message: Option<&String>) -> Evidence {
+fn runtime_message(function: &str, message: Option<&String>) -> Evidence {
     Evidence::command(function).value_if(message)
 }
 
 /// What a code means that a function returned.
-pub(super) fn meaning(code: Code) -> Option<Match> {
+pub(super) fn look_up_code(code: Code) -> Option<Match> {
     let (number, families) = match code {
         Code::Runtime(number) => (number, &FAMILIES[..]),
         Code::Hccl(number) => (number, &["hccl"][..]),
@@ -219,9 +227,9 @@ mod tests {
     /// The musl build says of itself what it cannot do, in both languages, and blames no device.
     #[test]
     fn a_static_program_gives_no_verdict_and_says_why() {
-        let ran = Ran::new("first".to_owned(), None);
+        let ran = ChildResult::new("first".to_owned(), None);
         let mut reasons = Vec::new();
-        let item = of_fault(Rung::Load, &Fault::Static, &ran, &mut reasons);
+        let item = judge_fault(Stage::Load, &Fault::Static, &ran, &mut reasons);
         assert_eq!(reasons.iter().map(|reason| reason.key).collect::<Vec<_>>(), ["verify_static"]);
         let finding = Catalog::builtin().resolve(item.found);
         assert_eq!(finding.severity, Severity::Warning);

@@ -7,30 +7,30 @@ mod visible;
 
 use std::collections::BTreeMap;
 
-use super::parent::Ran;
+use super::parent::ChildResult;
 use super::plog::LogTail;
-use super::protocol::{Event, Fault, Outcome, Rung};
-use super::run::{Done, Use};
+use super::protocol::{Event, Fault, Outcome, Stage};
+use super::run::{DeviceUse, RunResult};
 use base::report::{
     Evidence, Finding, RawFinding, Reason, RuleResult, Severity, Verdict, fold_consequences,
 };
 use base::text::Text;
 use base::visible::NAME;
 use data::Catalog;
-use end::{of_chatter, of_end};
-use fault::{Code, of_fault};
+use end::{judge_end, judge_vendor_output};
+use fault::{Code, judge_fault};
 
 /// How many devices a finding quotes; all of them are named.
 const QUOTED: usize = 3;
 
 /// What is known besides the run.
 #[derive(Debug, Default)]
-pub struct Surroundings {
+pub struct JudgeContext {
     /// `ASCEND_RT_VISIBLE_DEVICES` of the children, if it is set.
     pub visible: Option<String>,
     /// The least speed of a copy, by direction, in GB/s.
-    pub floors: Vec<Floor>,
-    /// Speeds of an earlier run, by device and stage, in GB/s.
+    pub floors: Vec<MinSpeed>,
+    /// Speeds of an earlier run, by device and step, in GB/s.
     pub baseline: BTreeMap<(i32, String), f64>,
     /// Libraries in the search path that the linker passes over, and for which machine they are.
     pub passed_over: Vec<(String, String)>,
@@ -40,9 +40,9 @@ pub struct Surroundings {
 
 /// The least speed of a copy.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Floor {
-    /// The stage that measures it.
-    pub stage: &'static str,
+pub struct MinSpeed {
+    /// The step that measures it.
+    pub step: &'static str,
     /// In GB/s.
     pub gb_per_s: f64,
 }
@@ -56,43 +56,43 @@ const ENOUGH: u64 = 12;
 
 /// The judgement.
 #[derive(Debug, Default)]
-pub struct Judgement {
+pub struct Judgment {
     /// What was found.
     pub findings: Vec<Finding>,
-    /// What became of each rung.
+    /// What became of each stage.
     pub results: Vec<RuleResult>,
     /// Why there is no verdict, if so.
     pub no_verdict: Vec<Text>,
 }
 
 /// Something that was found on one device, or before there were any.
-struct Item {
-    found: RawFinding,
+struct DeviceFinding {
+    found: Found,
     device: Option<i32>,
     code: Option<Code>,
     child: String,
 }
 
-/// Judges a run of `rungs`.
-pub fn judge(done: &Done, rungs: &[Rung], around: &Surroundings) -> Judgement {
+/// Judges a run of `stages`.
+pub fn judge(done: &RunResult, stages: &[Stage], around: &JudgeContext) -> Judgment {
     let catalog = Catalog::builtin();
     let mut items = Vec::new();
     let mut reasons: Vec<Reason> = Vec::new();
     let alone = std::iter::once(&done.first).chain(&done.devices);
     for ran in alone.chain(&done.peers).chain(&done.loads) {
-        items.extend(of_ran(ran, &mut reasons));
-        items.extend(of_speed(ran, around, done.in_use.is_used(), &mut reasons));
-        items.extend(of_leak(ran, done.in_use.is_used()));
-        items.extend(of_cache(ran));
-        items.extend(of_load(ran));
+        items.extend(judge_child(ran, &mut reasons));
+        items.extend(judge_speed(ran, around, done.in_use.is_used(), &mut reasons));
+        items.extend(judge_leak(ran, done.in_use.is_used()));
+        items.extend(judge_cache(ran));
+        items.extend(judge_load(ran));
     }
-    items.extend(fabric::of_ranks(&done.ranks, &mut reasons));
-    items.extend(of_chatter(done));
-    items.extend(of_use(done));
-    items.extend(of_no_load(done, &mut reasons));
+    items.extend(fabric::judge_ranks(&done.ranks, &mut reasons));
+    items.extend(judge_vendor_output(done));
+    items.extend(judge_device_use(done));
+    items.extend(judge_skipped_load(done, &mut reasons));
     for device in &done.unknown {
         let fault = Fault::NoSuchDevice { device: *device, count: done.count.unwrap_or_default() };
-        items.push(of_fault(Rung::Runtime, &fault, &done.first, &mut reasons));
+        items.push(judge_fault(Stage::Runtime, &fault, &done.first, &mut reasons));
     }
     if !around.passed_over.is_empty() {
         // They are there: that is no missing installation, and a verdict.
@@ -121,7 +121,7 @@ pub fn judge(done: &Done, rungs: &[Rung], around: &Surroundings) -> Judgement {
         .into_iter()
         .map(|(found, code)| {
             let mut finding = catalog.resolve(found);
-            if let Some(known) = code.and_then(fault::meaning) {
+            if let Some(known) = code.and_then(fault::look_up_code) {
                 fault::translate(&mut finding, &known);
             }
             finding
@@ -134,39 +134,39 @@ pub fn judge(done: &Done, rungs: &[Rung], around: &Surroundings) -> Judgement {
             no_verdict.push(text);
         }
     }
-    let results = results(done, rungs, around, &findings);
-    Judgement { findings: fold_consequences(findings), results, no_verdict }
+    let results = build_results(done, stages, around, &findings);
+    Judgment { findings: fold_consequences(findings), results, no_verdict }
 }
 
 /// What one child found.
-fn of_ran(ran: &Ran, reasons: &mut Vec<Reason>) -> Vec<Item> {
+fn judge_child(ran: &ChildResult, reasons: &mut Vec<Reason>) -> Vec<DeviceFinding> {
     let faults = ran.events.iter().filter_map(|event| match event {
-        Event::Stage { rung, outcome: Outcome::Failed { fault }, .. } => Some((*rung, fault)),
+        Event::StepEnd { stage, outcome: Outcome::Failed { fault }, .. } => Some((*stage, fault)),
         _ => None,
     });
-    let mut items: Vec<Item> =
-        faults.map(|(rung, fault)| of_fault(rung, fault, ran, reasons)).collect();
-    items.extend(of_end(ran, reasons));
+    let mut items: Vec<DeviceFinding> =
+        faults.map(|(stage, fault)| judge_fault(stage, fault, ran, reasons)).collect();
+    items.extend(judge_end(ran, reasons));
     items
 }
 
-fn item(found: RawFinding, ran: &Ran) -> Item {
-    Item { found, device: ran.device, code: None, child: ran.name.clone() }
+fn device_finding(found: Found, ran: &ChildResult) -> DeviceFinding {
+    DeviceFinding { found, device: ran.device, code: None, child: ran.name.clone() }
 }
 
 /// A place for compiled kernels that cannot be used.
-fn of_cache(ran: &Ran) -> Option<Item> {
+fn judge_cache(ran: &ChildResult) -> Option<DeviceFinding> {
     ran.events.iter().find_map(|event| match event {
         Event::CacheUnusable { path, error } => {
-            let found = RawFinding::info("VERIFY-CACHE", "unusable").arg("path", path);
-            Some(item(found.evidence(Evidence::file(path).value(error)), ran))
+            let found = Found::info("VERIFY-CACHE", "unusable").arg("path", path);
+            Some(device_finding(found.evidence(Evidence::file(path).value(error)), ran))
         }
         _ => None,
     })
 }
 
 /// A load that got slower.
-fn of_load(ran: &Ran) -> Option<Item> {
+fn judge_load(ran: &ChildResult) -> Option<DeviceFinding> {
     ran.events.iter().find_map(|event| match event {
         Event::Load { compared, first_tflops, last_tflops, .. }
             if *compared >= ENOUGH && *last_tflops < first_tflops * FADED =>
@@ -174,14 +174,14 @@ fn of_load(ran: &Ran) -> Option<Item> {
             let found = RawFinding::warning("VERIFY-STRESS", "slower")
                 .arg("first", format!("{first_tflops:.2}"))
                 .arg("last", format!("{last_tflops:.2}"));
-            Some(item(found, ran))
+            Some(device_finding(found, ran))
         }
         _ => None,
     })
 }
 
 /// Memory of the device that was given back and is not there again.
-fn of_leak(ran: &Ran, in_use: bool) -> Option<Item> {
+fn judge_leak(ran: &ChildResult, in_use: bool) -> Option<DeviceFinding> {
     // Another process may take what this one gives back.
     ran.events.iter().filter(|_| !in_use).find_map(|event| match event {
         Event::Leak { rounds, bytes, lost } => {
@@ -190,46 +190,46 @@ fn of_leak(ran: &Ran, in_use: bool) -> Option<Item> {
                 .arg("rounds", rounds.to_string())
                 .arg("size", mib(*bytes))
                 .arg("lost", mib(*lost));
-            Some(item(found, ran))
+            Some(device_finding(found, ran))
         }
         _ => None,
     })
 }
 
 /// Devices that other processes use.
-fn of_use(done: &Done) -> Option<Item> {
-    let Use::Used(processes) = &done.in_use else { return None };
-    let found = RawFinding::info("VERIFY-BUSY", "used")
+fn judge_device_use(done: &RunResult) -> Option<DeviceFinding> {
+    let DeviceUse::Used(processes) = &done.in_use else { return None };
+    let found = Found::info("VERIFY-BUSY", "used")
         .arg("processes", processes)
         .evidence(Evidence::command("npu-smi info").value(processes));
-    Some(Item { found, device: None, code: None, child: done.first.name.clone() })
+    Some(DeviceFinding { found, device: None, code: None, child: done.first.name.clone() })
 }
 
 /// Devices that are not put under load.
-fn of_no_load(done: &Done, reasons: &mut Vec<Reason>) -> Option<Item> {
+fn judge_skipped_load(done: &RunResult, reasons: &mut Vec<Reason>) -> Option<DeviceFinding> {
     let (message, key, why) = match &done.no_load {
-        Use::NotAsked | Use::Idle => return None,
-        Use::Used(processes) => ("busy", "verify_busy", processes),
-        Use::Unknown(why) => ("unknown", "verify_busy_unknown", why),
+        DeviceUse::NotAsked | DeviceUse::Idle => return None,
+        DeviceUse::Used(processes) => ("busy", "verify_busy", processes),
+        DeviceUse::Unknown(why) => ("unknown", "verify_busy_unknown", why),
     };
     reasons.push(Reason { key, what: why.clone() });
     let found = RawFinding::warning("VERIFY-STRESS", message)
         .evidence(Evidence::command("npu-smi info").value(why));
-    Some(Item { found, device: None, code: None, child: done.first.name.clone() })
+    Some(DeviceFinding { found, device: None, code: None, child: done.first.name.clone() })
 }
 
 /// Copies that are slower than they should be. Where others use the devices, that says nothing.
-fn of_speed(
-    ran: &Ran,
-    around: &Surroundings,
+fn judge_speed(
+    ran: &ChildResult,
+    around: &JudgeContext,
     in_use: bool,
     reasons: &mut Vec<Reason>,
-) -> Vec<Item> {
+) -> Vec<DeviceFinding> {
     let mut items = Vec::new();
     for event in &ran.events {
-        let Event::Stage { stage, gb_per_s: Some(speed), .. } = event else { continue };
-        let floor = around.floors.iter().find(|floor| floor.stage == stage);
-        let before = ran.device.and_then(|device| around.baseline.get(&(device, stage.clone())));
+        let Event::StepEnd { step, gb_per_s: Some(speed), .. } = event else { continue };
+        let floor = around.floors.iter().find(|floor| floor.step == step);
+        let before = ran.device.and_then(|device| around.baseline.get(&(device, step.clone())));
         let found = if let Some(floor) = floor.filter(|floor| *speed < floor.gb_per_s) {
             RawFinding::error("VERIFY-SPEED", "floor").arg("least", format!("{}", floor.gb_per_s))
         } else if let Some(before) = before.filter(|before| *speed < **before * SLOWER) {
@@ -237,7 +237,7 @@ fn of_speed(
         } else {
             continue;
         };
-        let mut found = found.arg("stage", stage).arg("speed", format!("{speed:.2}"));
+        let mut found = found.arg("stage", step).arg("speed", format!("{speed:.2}"));
         if in_use {
             reasons.push(Reason { key: "verify_speed_busy", what: String::new() });
             found.severity = Severity::Info;
@@ -245,20 +245,20 @@ fn of_speed(
             found.args.remove("before");
             found.args.remove("least");
         }
-        items.push(item(found, ran));
+        items.push(device_finding(found, ran));
     }
     items
 }
 
 /// `NPU 0, 1`, or `CANN` for what happened before there were devices.
-fn place(devices: &[Option<i32>]) -> String {
+fn format_devices(devices: &[Option<i32>]) -> String {
     let numbers: Vec<String> = devices.iter().flatten().map(ToString::to_string).collect();
     if numbers.is_empty() { "CANN".to_owned() } else { format!("NPU {}", numbers.join(", ")) }
 }
 
 /// One finding for what several devices have in common.
-fn merge(items: Vec<Item>) -> Vec<(RawFinding, Option<Code>)> {
-    let mut merged: Vec<(RawFinding, Vec<Option<i32>>, Option<Code>)> = Vec::new();
+fn merge(items: Vec<DeviceFinding>) -> Vec<(Found, Option<Code>)> {
+    let mut merged: Vec<(Found, Vec<Option<i32>>, Option<Code>)> = Vec::new();
     for item in items {
         let same = merged.iter_mut().find(|(found, _, _)| {
             (found.id, found.message, &found.args)
@@ -278,15 +278,15 @@ fn merge(items: Vec<Item>) -> Vec<(RawFinding, Option<Code>)> {
     }
     merged
         .into_iter()
-        .map(|(found, devices, code)| (found.arg("where", place(&devices)), code))
+        .map(|(found, devices, code)| (found.arg("where", format_devices(&devices)), code))
         .collect()
 }
 
-/// What became of each rung, and of the processes.
-fn results(
-    done: &Done,
-    rungs: &[Rung],
-    around: &Surroundings,
+/// What became of each stage, and of the processes.
+fn build_results(
+    done: &RunResult,
+    stages: &[Stage],
+    around: &JudgeContext,
     findings: &[Finding],
 ) -> Vec<RuleResult> {
     let catalog = Catalog::builtin();
@@ -300,17 +300,17 @@ fn results(
         explained(id, verdict, key.map(|key| Reason { key, what: String::new() }))
     };
     let found = |id: &str| findings.iter().any(|finding| finding.id == id);
-    let mut results: Vec<RuleResult> = Rung::ALL
+    let mut results: Vec<RuleResult> = Stage::ALL
         .into_iter()
-        .map(|rung| {
-            let id = rung.finding();
+        .map(|stage| {
+            let id = stage.finding_id();
             if found(id) {
                 return result(id, Verdict::Found, None);
             }
-            if !rungs.contains(&rung) {
+            if !stages.contains(&stage) {
                 return result(id, Verdict::NotApplicable, Some("verify_not_asked"));
             }
-            let (verdict, reason) = of_rung(done, rung);
+            let (verdict, reason) = stage_verdict(done, stage);
             result(id, verdict, reason)
         })
         .collect();
@@ -330,10 +330,14 @@ fn results(
         results.push(result(id, verdict, None));
     }
     results.push(match &done.in_use {
-        Use::Used(_) => result("VERIFY-BUSY", Verdict::Found, None),
-        Use::Idle => result("VERIFY-BUSY", Verdict::Passed, None),
-        Use::Unknown(_) => result("VERIFY-BUSY", Verdict::NotChecked, Some("verify_use_unknown")),
-        Use::NotAsked => result("VERIFY-BUSY", Verdict::NotApplicable, Some("verify_stopped")),
+        DeviceUse::Used(_) => result("VERIFY-BUSY", Verdict::Found, None),
+        DeviceUse::Idle => result("VERIFY-BUSY", Verdict::Passed, None),
+        DeviceUse::Unknown(_) => {
+            result("VERIFY-BUSY", Verdict::NotChecked, Some("verify_use_unknown"))
+        }
+        DeviceUse::NotAsked => {
+            result("VERIFY-BUSY", Verdict::NotApplicable, Some("verify_stopped"))
+        }
     });
     let compiled = done
         .devices
@@ -349,7 +353,7 @@ fn results(
         .devices
         .iter()
         .flat_map(|ran| &ran.events)
-        .any(|event| matches!(event, Event::Stage { gb_per_s: Some(_), .. }));
+        .any(|event| matches!(event, Event::StepEnd { gb_per_s: Some(_), .. }));
     let limited = !around.floors.is_empty() || !around.baseline.is_empty();
     results.push(match (found("VERIFY-SPEED"), limited, measured) {
         (true, ..) => result("VERIFY-SPEED", Verdict::Found, None),
@@ -360,40 +364,40 @@ fn results(
     results
 }
 
-/// What became of a rung on which nothing was found.
-fn of_rung(done: &Done, rung: Rung) -> (Verdict, Option<&'static str>) {
-    let children: Vec<&Ran> = match rung {
-        Rung::Load => vec![&done.first],
-        Rung::Runtime | Rung::Memory | Rung::Compute | Rung::Kernel => {
+/// What became of a stage on which nothing was found.
+fn stage_verdict(done: &RunResult, stage: Stage) -> (Verdict, Option<&'static str>) {
+    let children: Vec<&ChildResult> = match stage {
+        Stage::Load => vec![&done.first],
+        Stage::Runtime | Stage::Memory | Stage::Compute | Stage::Kernel => {
             done.devices.iter().collect()
         }
-        Rung::Fabric => done.peers.iter().chain(&done.ranks).collect(),
-        Rung::Stress => done.loads.iter().collect(),
+        Stage::Fabric => done.peers.iter().chain(&done.ranks).collect(),
+        Stage::Stress => done.loads.iter().collect(),
     };
-    let single = rung == Rung::Fabric && done.devices.len() == 1;
-    if single && done.devices.iter().all(Ran::is_whole) {
+    let single = stage == Stage::Fabric && done.devices.len() == 1;
+    if single && done.devices.iter().all(ChildResult::is_whole) {
         (Verdict::NotApplicable, Some("verify_one_device"))
-    } else if children.is_empty() || !children.iter().all(|ran| finished(ran, rung)) {
+    } else if children.is_empty() || !children.iter().all(|ran| has_finished(ran, stage)) {
         (Verdict::NotChecked, Some("verify_stopped"))
-    } else if !children.iter().any(|ran| proves(ran, rung)) {
+    } else if !children.iter().any(|ran| has_passed(ran, stage)) {
         (Verdict::NotApplicable, Some("verify_not_supported"))
     } else {
         (Verdict::Passed, None)
     }
 }
 
-/// Whether a child came beyond this rung.
-fn finished(ran: &Ran, rung: Rung) -> bool {
+/// Whether a child came beyond this stage.
+fn has_finished(ran: &ChildResult, stage: Stage) -> bool {
     ran.events.iter().any(|event| match event {
         Event::Done => true,
-        Event::Begin { rung: later, .. } => *later > rung,
+        Event::Begin { stage: later, .. } => *later > stage,
         _ => false,
     })
 }
 
-/// Whether a stage of this rung passed.
-fn proves(ran: &Ran, rung: Rung) -> bool {
+/// Whether a step of this stage passed.
+fn has_passed(ran: &ChildResult, stage: Stage) -> bool {
     ran.events.iter().any(|event| {
-        matches!(event, Event::Stage { rung: of, outcome: Outcome::Passed, .. } if *of == rung)
+        matches!(event, Event::StepEnd { stage: of, outcome: Outcome::Passed, .. } if *of == stage)
     })
 }

@@ -1,7 +1,7 @@
 //! The list of visible devices, where the runtime did not take it whole.
 
-use super::{Item, Surroundings};
-use crate::run::Done;
+use super::{DeviceFinding, JudgeContext};
+use crate::run::RunResult;
 use base::report::Severity;
 use base::visible::judge_taken;
 
@@ -9,7 +9,7 @@ use base::visible::judge_taken;
 ///
 /// Devices that were left out were not examined: where some remain that is an error, and where
 /// none remains there is no verdict, as for other machines without a device.
-pub(super) fn explain(items: &mut Vec<Item>, done: &Done, around: &Surroundings) {
+pub(super) fn explain(items: &mut Vec<DeviceFinding>, done: &RunResult, around: &JudgeContext) {
     let Some(list) = &around.visible else { return };
     let nobody = items.iter().any(|item| item.found.message == "no_device");
     let Some(count) = done.count.or(nobody.then_some(0)) else { return };
@@ -31,5 +31,5 @@ pub(super) fn explain(items: &mut Vec<Item>, done: &Done, around: &Surroundings)
             item.found.because = vec!["ENV-VISIBLE"];
         }
     }
-    items.push(Item { found, device: None, code: None, child: done.first.name.clone() });
+    items.push(DeviceFinding { found, device: None, code: None, child: done.first.name.clone() });
 }

@@ -27,16 +27,16 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::child::ORDER;
-use super::protocol::chatter::Listener;
-use super::protocol::{Chatter, Event, Hearing, Order, Task};
-use watch::{Limits, News, watch};
+use super::protocol::vendor_output::OutputReader;
+use super::protocol::{Event, EventReader, Order, Task, VendorOutput};
+use watch::{ChildEvent, Limits, watch};
 
 /// The hidden subcommand.
 pub const SUBCOMMAND: &str = "verify-child";
 
 /// What became of a child.
 #[derive(Debug)]
-pub struct Ran {
+pub struct ChildResult {
     /// The name of its order.
     pub name: String,
     /// The device that it was for.
@@ -48,14 +48,14 @@ pub struct Ran {
     /// How many functions it called.
     pub calls: u64,
     /// How it ended.
-    pub end: End,
+    pub end: ChildEnd,
     /// What the vendor's code wrote to standard output and error.
-    pub chatter: Chatter,
+    pub chatter: VendorOutput,
     /// How long it took.
     pub took: Duration,
 }
 
-impl Ran {
+impl ChildResult {
     /// A child that has said nothing yet.
     pub fn new(name: String, device: Option<i32>) -> Self {
         Self {
@@ -64,8 +64,8 @@ impl Ran {
             events: Vec::new(),
             last_call: None,
             calls: 0,
-            end: End::Reported,
-            chatter: Chatter::default(),
+            end: ChildEnd::Reported,
+            chatter: VendorOutput::default(),
             took: Duration::ZERO,
         }
     }
@@ -73,7 +73,7 @@ impl Ran {
 
 /// How a child ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
+pub enum ChildEnd {
     /// It did what it was told and said what came of it.
     Reported,
     /// A signal ended it before.
@@ -83,7 +83,7 @@ pub enum End {
     /// It was silent for too long and was killed.
     Silent(Duration),
     /// It was killed and stays.
-    Stuck(Stuck),
+    Stuck(StuckProcess),
     /// It said everything, and crashed then.
     CrashedAtEnd(i32),
     /// It said everything, and then did not end.
@@ -94,7 +94,7 @@ pub enum End {
 
 /// A process that stays after SIGKILL.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Stuck {
+pub struct StuckProcess {
     /// Its number.
     pub pid: u32,
     /// Its state, as the kernel writes it: `D` waits in the kernel, `t` is held by a debugger,
@@ -112,43 +112,43 @@ pub fn supervise(
     logs: Option<&Path>,
     env: &[(String, String)],
     listen: &mut dyn FnMut(&Event),
-) -> Ran {
+) -> ChildResult {
     let start = Instant::now();
-    let mut ran = Ran::new(order.name(), order.device);
+    let mut ran = ChildResult::new(order.name(), order.device);
     let child = match spawn(order, logs, env) {
         Ok(child) => child,
         Err(error) => {
-            ran.end = End::NotStarted(error.to_string());
+            ran.end = ChildEnd::NotStarted(error.to_string());
             return ran;
         }
     };
     let limits = Limits::new(Duration::from_millis(order.silence_ms));
-    let mut hearing = Hearing::default();
+    let mut event_reader = EventReader::default();
     let kill = || child.leader.kill();
-    let watched = watch(&child.news, limits, &kill, &mut hearing, listen);
-    ran.end = watched.end(hearing.done, limits.silence, || stuck(child.leader.pid));
-    ran.events = hearing.events;
-    ran.last_call = hearing.last_call;
-    ran.calls = hearing.calls;
-    ran.chatter = child.chatter.lock().unwrap_or_else(PoisonError::into_inner).chatter();
+    let watched = watch(&child.news, limits, &kill, &mut event_reader, listen);
+    ran.end = watched.end(event_reader.done, limits.silence, || describe_stuck(child.leader.pid));
+    ran.events = event_reader.events;
+    ran.last_call = event_reader.last_call;
+    ran.calls = event_reader.calls;
+    ran.chatter = child.chatter.lock().unwrap_or_else(PoisonError::into_inner).to_output();
     ran.took = start.elapsed();
     ran
 }
 
-struct Started {
-    leader: Arc<Leader>,
-    news: Receiver<News>,
-    chatter: Arc<Mutex<Listener>>,
+struct RunningChild {
+    leader: Arc<GroupLeader>,
+    news: Receiver<ChildEvent>,
+    chatter: Arc<Mutex<OutputReader>>,
 }
 
 /// The child, which leads its group.
-struct Leader {
+struct GroupLeader {
     pid: Pid,
     /// Until it is reaped its number is nobody else's, and may be killed.
     reaped: Mutex<bool>,
 }
 
-impl Leader {
+impl GroupLeader {
     /// Kills it and all of its group.
     fn kill(&self) {
         let reaped = self.reaped.lock().unwrap_or_else(PoisonError::into_inner);
@@ -169,7 +169,11 @@ impl Leader {
     }
 }
 
-fn spawn(order: &Order, logs: Option<&Path>, env: &[(String, String)]) -> std::io::Result<Started> {
+fn spawn(
+    order: &Order,
+    logs: Option<&Path>,
+    env: &[(String, String)],
+) -> std::io::Result<RunningChild> {
     let (reports, writer) = std::io::pipe()?;
     let (words, mouth) = std::io::pipe()?;
     let text = serde_json::to_string(order)?;
@@ -193,26 +197,26 @@ fn spawn(order: &Order, logs: Option<&Path>, env: &[(String, String)]) -> std::i
     drop(command);
     let pid = Pid::from_child(&child);
     let (sender, news) = channel();
-    let chatter = Arc::new(Mutex::new(Listener::default()));
+    let chatter = Arc::new(Mutex::new(OutputReader::default()));
     let (ear, ends) = (Arc::clone(&chatter), sender.clone());
     std::thread::spawn(move || {
         read(words, |bytes| {
             ear.lock().unwrap_or_else(PoisonError::into_inner).feed(bytes);
             true
         });
-        let _ = ends.send(News::ChatterEnds);
+        let _ = ends.send(ChildEvent::OutputClosed);
     });
     let said = sender.clone();
     std::thread::spawn(move || {
-        read(reports, |bytes| said.send(News::Said(bytes.to_vec())).is_ok());
-        let _ = said.send(News::ReportEnds);
+        read(reports, |bytes| said.send(ChildEvent::ReportData(bytes.to_vec())).is_ok());
+        let _ = said.send(ChildEvent::ReportClosed);
     });
-    let leader = Arc::new(Leader { pid, reaped: Mutex::new(false) });
+    let leader = Arc::new(GroupLeader { pid, reaped: Mutex::new(false) });
     let own = Arc::clone(&leader);
     std::thread::spawn(move || {
-        let _ = sender.send(News::Ended(own.reap(&mut child)));
+        let _ = sender.send(ChildEvent::Exited(own.reap(&mut child)));
     });
-    Ok(Started { leader, news, chatter })
+    Ok(RunningChild { leader, news, chatter })
 }
 
 /// Reads a pipe to its end, or until nobody takes what is in it.
@@ -228,13 +232,13 @@ fn read(mut pipe: impl Read, mut take: impl FnMut(&[u8]) -> bool) {
 }
 
 /// What is known of a process that does not end.
-fn stuck(pid: Pid) -> Stuck {
+fn describe_stuck(pid: Pid) -> StuckProcess {
     let pid = pid.as_raw_nonzero().get().cast_unsigned();
     let read = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).ok();
     // The name may have blanks and brackets in it.
     let state = read("stat").and_then(|stat| stat.rsplit_once(") ")?.1.chars().next());
     let place = read("wchan").filter(|place| !place.is_empty() && place != "0");
-    Stuck { pid, state, place }
+    StuckProcess { pid, state, place }
 }
 
 /// The process that children die with: this one.

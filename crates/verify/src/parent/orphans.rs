@@ -18,14 +18,14 @@ pub fn adopt() {
 
 /// Ends all children of this process but those in `known`: nothing of ours may run besides them.
 /// The names of those that still ran. One that stays all the same is known from then on.
-pub fn end(known: &mut Vec<u32>) -> Vec<String> {
+pub fn end_orphans(known: &mut Vec<u32>) -> Vec<String> {
     let start = Instant::now();
     let (mut named, mut seen) = (Vec::new(), Vec::new());
     loop {
         let mut left = Vec::new();
-        for pid in children().into_iter().filter(|pid| !known.contains(pid)) {
+        for pid in list_children().into_iter().filter(|pid| !known.contains(pid)) {
             let Some(process) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { continue };
-            let (name, state) = about(pid);
+            let (name, state) = read_name_and_state(pid);
             // One that ended by itself has only to be buried.
             if state != Some('Z') && !seen.contains(&pid) {
                 seen.push(pid);
@@ -50,7 +50,7 @@ pub fn end(known: &mut Vec<u32>) -> Vec<String> {
 }
 
 /// The name of a process, and its state.
-fn about(pid: u32) -> (String, Option<char>) {
+fn read_name_and_state(pid: u32) -> (String, Option<char>) {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let Some((head, rest)) = stat.rsplit_once(") ") else { return ("?".to_owned(), None) };
     let name = head.split_once('(').map_or("?", |(_, name)| name);
@@ -58,7 +58,7 @@ fn about(pid: u32) -> (String, Option<char>) {
 }
 
 /// The children of this process.
-fn children() -> Vec<u32> {
+fn list_children() -> Vec<u32> {
     let mut found = Vec::new();
     let mut lists = false;
     for thread in std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten() {
@@ -68,11 +68,11 @@ fn children() -> Vec<u32> {
         }
     }
     // Kernels can be built without these lists.
-    if lists { found } else { children_by_parent() }
+    if lists { found } else { list_children_by_parent() }
 }
 
 /// The same, by asking all processes for their parent.
-fn children_by_parent() -> Vec<u32> {
+fn list_children_by_parent() -> Vec<u32> {
     let own = super::own_pid().to_string();
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -95,11 +95,11 @@ mod tests {
         let mut child =
             Command::new("sleep").arg("60").stdin(Stdio::null()).spawn().expect("there is a sleep");
         let pid = child.id();
-        assert!(children().contains(&pid) && children_by_parent().contains(&pid));
-        assert_eq!(about(pid).1.map(|state| "SRD".contains(state)), Some(true));
+        assert!(list_children().contains(&pid) && list_children_by_parent().contains(&pid));
+        assert_eq!(read_name_and_state(pid).1.map(|state| "SRD".contains(state)), Some(true));
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(!children().contains(&pid) && !children_by_parent().contains(&pid));
-        assert_eq!(about(u32::MAX), ("?".to_owned(), None));
+        assert!(!list_children().contains(&pid) && !list_children_by_parent().contains(&pid));
+        assert_eq!(read_name_and_state(u32::MAX), ("?".to_owned(), None));
     }
 }

@@ -8,8 +8,8 @@ use std::process::ExitStatus;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use super::{End, Stuck};
-use crate::protocol::{Event, Hearing};
+use super::{ChildEnd, StuckProcess};
+use crate::protocol::{Event, EventReader};
 
 /// How long a killed process may take to be gone.
 const REAP: Duration = Duration::from_secs(2);
@@ -34,20 +34,20 @@ impl Limits {
 }
 
 /// What happens to a child.
-pub(super) enum News {
+pub(super) enum ChildEvent {
     /// It wrote this to the pipe of reports.
-    Said(Vec<u8>),
+    ReportData(Vec<u8>),
     /// Nothing more comes from there.
-    ReportEnds,
+    ReportClosed,
     /// Nor from its standard output and error.
-    ChatterEnds,
+    OutputClosed,
     /// It is gone.
-    Ended(std::io::Result<ExitStatus>),
+    Exited(std::io::Result<ExitStatus>),
 }
 
 /// What was seen.
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(super) struct WatchResult {
     /// How it ended, if it did.
     ended: Option<std::io::Result<ExitStatus>>,
     /// Whether it was silent for too long.
@@ -56,26 +56,26 @@ pub(super) struct Watched {
 
 /// Stays until the child has ended and all that it said is heard; at most the limits.
 pub(super) fn watch(
-    news: &Receiver<News>,
+    news: &Receiver<ChildEvent>,
     limits: Limits,
     kill: &dyn Fn(),
-    hearing: &mut Hearing,
+    event_reader: &mut EventReader,
     listen: &mut dyn FnMut(&Event),
-) -> Watched {
-    let mut watched = Watched { ended: None, killed: false };
+) -> WatchResult {
+    let mut watched = WatchResult { ended: None, killed: false };
     let (mut report_over, mut chatter_over) = (false, false);
     let mut deadline = Instant::now() + limits.silence;
     while watched.ended.is_none() || !report_over || !chatter_over {
         match news.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(News::Said(bytes)) => {
+            Ok(ChildEvent::ReportData(bytes)) => {
                 if !watched.killed && watched.ended.is_none() {
                     deadline = Instant::now() + limits.silence;
                 }
-                hearing.feed(&bytes, listen);
+                event_reader.feed(&bytes, listen);
             }
-            Ok(News::ReportEnds) => report_over = true,
-            Ok(News::ChatterEnds) => chatter_over = true,
-            Ok(News::Ended(status)) => {
+            Ok(ChildEvent::ReportClosed) => report_over = true,
+            Ok(ChildEvent::OutputClosed) => chatter_over = true,
+            Ok(ChildEvent::Exited(status)) => {
                 watched.ended = Some(status);
                 deadline = Instant::now() + limits.drain;
             }
@@ -90,19 +90,24 @@ pub(super) fn watch(
     watched
 }
 
-impl Watched {
+impl WatchResult {
     /// How the child ended, which `done` says all was said of. `stuck` looks at one that stays.
-    pub(super) fn end(self, done: bool, silence: Duration, stuck: impl FnOnce() -> Stuck) -> End {
+    pub(super) fn end(
+        self,
+        done: bool,
+        silence: Duration,
+        stuck: impl FnOnce() -> StuckProcess,
+    ) -> ChildEnd {
         match (self.ended, self.killed) {
-            (None, _) => End::Stuck(stuck()),
-            (Some(_), true) if done => End::SilentAtEnd,
-            (Some(_), true) => End::Silent(silence),
-            (Some(Err(error)), _) => End::NotStarted(error.to_string()),
+            (None, _) => ChildEnd::Stuck(stuck()),
+            (Some(_), true) if done => ChildEnd::SilentAtEnd,
+            (Some(_), true) => ChildEnd::Silent(silence),
+            (Some(Err(error)), _) => ChildEnd::NotStarted(error.to_string()),
             (Some(Ok(status)), _) => match (status.signal(), status.code()) {
-                (Some(signal), _) if done => End::CrashedAtEnd(signal),
-                (Some(signal), _) => End::Crashed(signal),
-                _ if done => End::Reported,
-                (_, code) => End::Exited(code.unwrap_or_default()),
+                (Some(signal), _) if done => ChildEnd::CrashedAtEnd(signal),
+                (Some(signal), _) => ChildEnd::Crashed(signal),
+                _ if done => ChildEnd::Reported,
+                (_, code) => ChildEnd::Exited(code.unwrap_or_default()),
             },
         }
     }
@@ -123,7 +128,7 @@ mod tests {
     const DONE: &[u8] = b"{\"event\":\"done\"}\n";
 
     /// What is made of news that come as `tell` sends them; a kill is told to it too.
-    fn seen(tell: impl Fn(&Sender<News>, bool)) -> (End, u32, Duration) {
+    fn seen(tell: impl Fn(&Sender<ChildEvent>, bool)) -> (ChildEnd, u32, Duration) {
         let (sender, news) = channel();
         let kills = Cell::new(0);
         let kill = || {
@@ -132,16 +137,18 @@ mod tests {
         };
         tell(&sender, false);
         let start = Instant::now();
-        let mut hearing = Hearing::default();
-        let watched = watch(&news, LIMITS, &kill, &mut hearing, &mut |_| {});
-        let stuck = || Stuck { pid: 7, ..Stuck::default() };
-        (watched.end(hearing.done, LIMITS.silence, stuck), kills.get(), start.elapsed())
+        let mut event_reader = EventReader::default();
+        let watched = watch(&news, LIMITS, &kill, &mut event_reader, &mut |_| {});
+        let stuck = || StuckProcess { pid: 7, ..StuckProcess::default() };
+        (watched.end(event_reader.done, LIMITS.silence, stuck), kills.get(), start.elapsed())
     }
 
-    fn over(sender: &Sender<News>, status: i32) {
-        for news in
-            [News::ReportEnds, News::ChatterEnds, News::Ended(Ok(ExitStatus::from_raw(status)))]
-        {
+    fn over(sender: &Sender<ChildEvent>, status: i32) {
+        for news in [
+            ChildEvent::ReportClosed,
+            ChildEvent::OutputClosed,
+            ChildEvent::Exited(Ok(ExitStatus::from_raw(status))),
+        ] {
             sender.send(news).unwrap();
         }
     }
@@ -149,14 +156,14 @@ mod tests {
     #[test]
     fn a_child_ends_as_its_status_and_its_last_word_say() {
         for (said, status, end) in [
-            (DONE, 0, End::Reported),
-            (DONE, 11, End::CrashedAtEnd(11)),
-            (b"", 11, End::Crashed(11)),
-            (b"", 3 << 8, End::Exited(3)),
-            (b"", 0, End::Exited(0)),
+            (DONE, 0, ChildEnd::Reported),
+            (DONE, 11, ChildEnd::CrashedAtEnd(11)),
+            (b"", 11, ChildEnd::Crashed(11)),
+            (b"", 3 << 8, ChildEnd::Exited(3)),
+            (b"", 0, ChildEnd::Exited(0)),
         ] {
             let found = seen(|sender, _| {
-                sender.send(News::Said(said.to_vec())).unwrap();
+                sender.send(ChildEvent::ReportData(said.to_vec())).unwrap();
                 over(sender, status);
             });
             assert_eq!((found.0, found.1), (end, 0));
@@ -170,32 +177,37 @@ mod tests {
                 over(sender, 9);
             }
         });
-        assert_eq!((found.0, found.1), (End::Silent(LIMITS.silence), 1));
+        assert_eq!((found.0, found.1), (ChildEnd::Silent(LIMITS.silence), 1));
         let found = seen(|sender, killed| {
             if killed {
                 over(sender, 9);
             } else {
-                sender.send(News::Said(DONE.to_vec())).unwrap();
+                sender.send(ChildEvent::ReportData(DONE.to_vec())).unwrap();
             }
         });
-        assert_eq!((found.0, found.1), (End::SilentAtEnd, 1));
+        assert_eq!((found.0, found.1), (ChildEnd::SilentAtEnd, 1));
     }
 
     /// Nothing comes after the kill: the process waits in the kernel for what never comes.
     #[test]
     fn a_process_that_stays_is_left_behind() {
         let (end, kills, took) = seen(|_, _| {});
-        assert_eq!((end, kills), (End::Stuck(Stuck { pid: 7, ..Stuck::default() }), 1));
+        assert_eq!(
+            (end, kills),
+            (ChildEnd::Stuck(StuckProcess { pid: 7, ..StuckProcess::default() }), 1)
+        );
         assert!(took >= LIMITS.silence + LIMITS.reap, "{took:?}");
         // Nor is more time given to one that still writes, or whose pipes end.
         let (end, _, took) = seen(|sender, killed| {
-            sender.send(News::Said(b"{\"event\":\"soc\",\"name\":\"x\"}\n".to_vec())).unwrap();
+            sender
+                .send(ChildEvent::ReportData(b"{\"event\":\"soc\",\"name\":\"x\"}\n".to_vec()))
+                .unwrap();
             if killed {
-                sender.send(News::ReportEnds).unwrap();
-                sender.send(News::ChatterEnds).unwrap();
+                sender.send(ChildEvent::ReportClosed).unwrap();
+                sender.send(ChildEvent::OutputClosed).unwrap();
             }
         });
-        assert!(matches!(end, End::Stuck(_)), "{end:?}");
+        assert!(matches!(end, ChildEnd::Stuck(_)), "{end:?}");
         assert!(took < LIMITS.silence + LIMITS.reap + Duration::from_secs(5), "{took:?}");
     }
 
@@ -203,10 +215,10 @@ mod tests {
     #[test]
     fn pipes_that_stay_open_are_left() {
         let (end, kills, took) = seen(|sender, _| {
-            sender.send(News::Ended(Ok(ExitStatus::from_raw(0)))).unwrap();
-            sender.send(News::Said(DONE.to_vec())).unwrap();
+            sender.send(ChildEvent::Exited(Ok(ExitStatus::from_raw(0)))).unwrap();
+            sender.send(ChildEvent::ReportData(DONE.to_vec())).unwrap();
         });
-        assert_eq!((end, kills), (End::Reported, 0));
+        assert_eq!((end, kills), (ChildEnd::Reported, 0));
         assert!(took >= LIMITS.drain, "{took:?}");
     }
 }

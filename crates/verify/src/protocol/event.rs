@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, Rung};
+use super::{Fault, Stage};
 
 /// A library that was loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,19 +92,24 @@ pub enum Event {
         /// Bytes of memory that were written and read back.
         memory_bytes: u64,
     },
-    /// A stage begins.
+    /// A step begins.
     Begin {
-        /// Of this rung.
-        rung: Rung,
+        /// Of this stage.
+        #[serde(rename = "rung")]
+        stage: Stage,
         /// Its name.
-        stage: String,
+        #[serde(rename = "stage")]
+        step: String,
     },
-    /// The stage that began last has ended.
-    Stage {
-        /// Of this rung.
-        rung: Rung,
+    /// The step that began last has ended.
+    #[serde(rename = "stage")]
+    StepEnd {
+        /// Of this stage.
+        #[serde(rename = "rung")]
+        stage: Stage,
         /// Its name.
-        stage: String,
+        #[serde(rename = "stage")]
+        step: String,
         /// How long it took by the clock of the host, in milliseconds.
         host_ms: f64,
         /// How long the device worked on it by its own events, in milliseconds, where measured.
@@ -123,7 +128,7 @@ pub enum Event {
     Done,
 }
 
-/// What came of a stage.
+/// What came of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
@@ -145,14 +150,14 @@ pub enum Outcome {
 mod tests {
     use probe_numbers::Difference;
 
-    use super::super::{Again, Pattern, Place, Wrong};
+    use super::super::{DataError, DataLocation, Pattern, RetryResult};
     use super::*;
 
     #[test]
     fn events_survive_the_pipe() {
-        let wrong = Wrong {
+        let wrong = DataError {
             operation: "aclnnAdd int32".to_owned(),
-            what: Place::Result,
+            what: DataLocation::Result,
             found: Difference {
                 pattern: Pattern::Single,
                 wrong: 1,
@@ -162,13 +167,13 @@ mod tests {
                 expected: "1".to_owned(),
                 got: "2".to_owned(),
             },
-            again: Again::Same,
+            again: RetryResult::Same,
         };
         for event in [
             Event::Call { function: "aclInit".to_owned() },
-            Event::Stage {
-                rung: Rung::Compute,
-                stage: "add".to_owned(),
+            Event::StepEnd {
+                stage: Stage::Compute,
+                step: "add".to_owned(),
                 host_ms: 1.5,
                 device_ms: None,
                 gb_per_s: None,

@@ -1,9 +1,9 @@
-//! Why a stage failed.
+//! Why a step failed.
 
 use probe_numbers::Difference;
 use serde::{Deserialize, Serialize};
 
-/// Why a stage failed.
+/// Why a step failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "fault", rename_all = "snake_case")]
 pub enum Fault {
@@ -72,11 +72,11 @@ pub enum Fault {
         count: u32,
     },
     /// Data is not what it should be.
-    Wrong(Wrong),
+    Wrong(DataError),
     /// Stripes of a result are wrong, each of which one block computed.
     Stripes {
         /// What is wrong.
-        data: Box<Wrong>,
+        data: Box<DataError>,
         /// The blocks that were wrong the first time.
         blocks: Vec<u32>,
         /// Those that were wrong the second time too.
@@ -87,7 +87,7 @@ pub enum Fault {
     /// A sum over ranks is wrong.
     Sum {
         /// What is wrong.
-        data: Box<Wrong>,
+        data: Box<DataError>,
         /// The ranks whose part of it is missing, where that can be told.
         from: Vec<u32>,
     },
@@ -95,22 +95,22 @@ pub enum Fault {
 
 /// Data that is not what it should be.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Wrong {
+pub struct DataError {
     /// What was done: `aclnnAdd int32 [65536]`, `host to device and back`.
     pub operation: String,
     /// What is wrong.
-    pub what: Place,
+    pub what: DataLocation,
     /// How, and where.
     #[serde(flatten)]
     pub found: Difference,
     /// What a second try gave.
-    pub again: Again,
+    pub again: RetryResult,
 }
 
 /// Which data is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum DataLocation {
     /// The result.
     Result,
     /// Bytes behind the result: something wrote out of bounds.
@@ -124,7 +124,7 @@ pub enum Place {
 /// What a second try gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Again {
+pub enum RetryResult {
     /// The same wrong data.
     Same,
     /// Other wrong data.

@@ -3,12 +3,12 @@
 use probe_numbers::Dtype;
 use serde::{Deserialize, Serialize};
 
-/// A step of the ladder. Later ones need what earlier ones prove.
+/// A test stage. Each stage relies on the earlier ones.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Rung {
+pub enum Stage {
     /// 0: the libraries load and have the functions.
     #[value(alias = "0")]
     Load,
@@ -32,7 +32,7 @@ pub enum Rung {
     Stress,
 }
 
-impl Rung {
+impl Stage {
     /// All of them, in order.
     pub const ALL: [Self; 7] = [
         Self::Load,
@@ -58,7 +58,7 @@ impl Rung {
     }
 
     /// The id of what is found on it.
-    pub const fn finding(self) -> &'static str {
+    pub const fn finding_id(self) -> &'static str {
         match self {
             Self::Load => "VERIFY-LOAD",
             Self::Runtime => "VERIFY-RUNTIME",
@@ -87,9 +87,9 @@ pub enum Level {
 }
 
 impl Level {
-    /// The rungs that it climbs unless others are named.
-    pub const fn rungs(self) -> &'static [Rung] {
-        let all: &'static [Rung] = &Rung::ALL;
+    /// The stages of the level.
+    pub const fn stages(self) -> &'static [Stage] {
+        let all: &'static [Stage] = &Stage::ALL;
         match self {
             Self::Quick => all.split_at(4).0,
             Self::Standard => all.split_at(6).0,
@@ -102,7 +102,7 @@ impl Level {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "task", rename_all = "snake_case")]
 pub enum Task {
-    /// The ladder on one device; without one, the libraries are loaded and the devices counted.
+    /// The stages on one device; without one, the libraries are loaded and the devices counted.
     #[default]
     Ladder,
     /// Copies between these devices, all in one process: memory is shared within one alone.
@@ -137,8 +137,9 @@ pub struct Order {
     /// Where compiled kernels are kept, if anywhere.
     #[serde(default)]
     pub cache: Option<String>,
-    /// Which rungs.
-    pub rungs: Vec<Rung>,
+    /// Which stages.
+    #[serde(rename = "rungs")]
+    pub stages: Vec<Stage>,
     /// With which element types.
     pub dtypes: Vec<Dtype>,
     /// How much.
@@ -173,8 +174,8 @@ mod tests {
     #[test]
     fn names_are_those_of_the_options() {
         use clap::ValueEnum as _;
-        for rung in Rung::ALL {
-            assert_eq!(rung.to_possible_value().unwrap().get_name(), rung.as_str());
+        for stage in Stage::ALL {
+            assert_eq!(stage.to_possible_value().unwrap().get_name(), stage.as_str());
         }
         for dtype in Dtype::ALL {
             assert_eq!(dtype.to_possible_value().unwrap().get_name(), dtype.as_str());

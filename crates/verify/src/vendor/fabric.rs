@@ -18,7 +18,7 @@ macro_rules! try_hccl {
             return Err(Fault::Hccl {
                 function: stringify!($name).to_owned(),
                 code,
-                message: $vendor.said(),
+                message: $vendor.last_error(),
             });
         }
     }};
@@ -43,7 +43,7 @@ impl Vendor {
         let mut pointer = null_mut();
         try_call!(self, aclrtMalloc(&raw mut pointer, size, ACL_MEM_MALLOC_HUGE_FIRST_P2P));
         if pointer.is_null() {
-            return Err(self.no_object("aclrtMalloc"));
+            return Err(self.null_fault("aclrtMalloc"));
         }
         Ok(Buffer { pointer, size })
     }
@@ -51,7 +51,7 @@ impl Vendor {
     /// Copies between the memory of devices, and waits until it is done.
     ///
     /// # Panics
-    /// If it does not fit: the rungs allocate what they copy.
+    /// If it does not fit: the stages allocate what they copy.
     pub fn copy_over(&self, from: &Buffer, to: &Buffer, count: usize) -> Result<(), Fault> {
         assert!(count <= from.size && count <= to.size, "the rungs allocate what they copy");
         let kind = ACL_MEMCPY_DEVICE_TO_DEVICE;
@@ -60,19 +60,24 @@ impl Vendor {
     }
 
     /// What all ranks of a new communicator have to be given.
-    pub fn root_info(&self) -> Result<Box<RootInfo>, Fault> {
+    pub fn create_root_info(&self) -> Result<Box<RootInfo>, Fault> {
         let mut info = Box::new(RootInfo { bytes: [0; 4108] });
         try_hccl!(self, HcclGetRootInfo(&raw mut *info));
         Ok(info)
     }
 
     /// Joins the communicator, and waits until all have.
-    pub fn join(&self, ranks: u32, info: &RootInfo, rank: u32) -> Result<Communicator, Fault> {
+    pub fn join_communicator(
+        &self,
+        ranks: u32,
+        info: &RootInfo,
+        rank: u32,
+    ) -> Result<Communicator, Fault> {
         let mut communicator = Communicator::NULL;
         let place = &raw mut communicator;
         try_hccl!(self, HcclCommInitRootInfo(ranks, &raw const *info, rank, place));
         if communicator == Communicator::NULL {
-            return Err(self.no_object("HcclCommInitRootInfo"));
+            return Err(self.null_fault("HcclCommInitRootInfo"));
         }
         Ok(communicator)
     }
@@ -80,7 +85,7 @@ impl Vendor {
     /// Puts the sum of `count` elements over all ranks on a stream.
     ///
     /// # Panics
-    /// If there are not as many: the rungs allocate what they sum.
+    /// If there are not as many: the stages allocate what they sum.
     pub fn all_reduce(
         &self,
         [from, to]: [&Buffer; 2],
@@ -98,7 +103,7 @@ impl Vendor {
     }
 
     /// Leaves the communicator.
-    pub fn part(&self, communicator: Communicator) -> Result<(), Fault> {
+    pub fn leave_communicator(&self, communicator: Communicator) -> Result<(), Fault> {
         try_hccl!(self, HcclCommDestroy(communicator));
         Ok(())
     }

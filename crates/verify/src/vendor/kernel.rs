@@ -37,7 +37,7 @@ macro_rules! absent {
 
 impl Vendor {
     /// Functions that compiling, loading or launching a kernel needs and these libraries lack.
-    pub fn kernel_lacks(&self) -> Vec<&'static str> {
+    pub fn missing_kernel_functions(&self) -> Vec<&'static str> {
         absent![self;
             aclrtcCreateProg, aclrtcCompileProg, aclrtcGetBinDataSize, aclrtcGetBinData,
             aclrtcGetCompileLogSize, aclrtcGetCompileLog, aclrtcDestroyProg,
@@ -62,7 +62,7 @@ impl Vendor {
         let none = null_mut();
         try_call!(self, aclrtcCreateProg(&raw mut program, text, title, 0, none, none));
         if program == RtcProgram::NULL {
-            return Err(self.no_object("aclrtcCreateProg"));
+            return Err(self.null_fault("aclrtcCreateProg"));
         }
         let mut options = [option.as_ptr()];
         let code = call!(self, aclrtcCompileProg(program, 1, options.as_mut_ptr()));
@@ -111,12 +111,12 @@ impl Vendor {
         let mut loaded = Binary::NULL;
         try_call!(self, aclrtBinaryLoadFromData(data, size, &raw const options, &raw mut loaded));
         if loaded == Binary::NULL {
-            return Err(self.no_object("aclrtBinaryLoadFromData"));
+            return Err(self.null_fault("aclrtBinaryLoadFromData"));
         }
         let mut function = KernelFunction::NULL;
         try_call!(self, aclrtBinaryGetFunction(loaded, name.as_ptr(), &raw mut function));
         if function == KernelFunction::NULL {
-            return Err(self.no_object("aclrtBinaryGetFunction"));
+            return Err(self.null_fault("aclrtBinaryGetFunction"));
         }
         Ok(Kernel { binary: loaded, function })
     }
@@ -133,7 +133,7 @@ impl Vendor {
         let mut args = KernelArgs::NULL;
         try_call!(self, aclrtKernelArgsInit(function, &raw mut args));
         if args == KernelArgs::NULL {
-            return Err(self.no_object("aclrtKernelArgsInit"));
+            return Err(self.null_fault("aclrtKernelArgsInit"));
         }
         for buffer in buffers {
             let mut address = buffer.pointer;

@@ -82,7 +82,7 @@ macro_rules! try_call {
             return Err(Fault::Call {
                 function: stringify!($name).to_owned(),
                 code,
-                message: $vendor.said(),
+                message: $vendor.last_error(),
             });
         }
     }};
@@ -193,15 +193,15 @@ impl Vendor {
     }
 
     /// What the runtime says about the last failure.
-    fn said(&self) -> Option<String> {
+    fn last_error(&self) -> Option<String> {
         let function = self.table.aclGetRecentErrMsg?;
         self.announce("aclGetRecentErrMsg");
         // SAFETY: the declared type.
-        text(unsafe { function() })
+        read_text(unsafe { function() })
     }
 
-    fn no_object(&self, function: &str) -> Fault {
-        Fault::Null { function: function.to_owned(), message: self.said() }
+    fn null_fault(&self, function: &str) -> Fault {
+        Fault::Null { function: function.to_owned(), message: self.last_error() }
     }
 }
 
@@ -214,7 +214,7 @@ fn library_of<'a>(
 }
 
 /// A text of the library.
-fn text(pointer: *const c_char) -> Option<String> {
+fn read_text(pointer: *const c_char) -> Option<String> {
     if pointer.is_null() {
         return None;
     }
@@ -227,7 +227,7 @@ fn text(pointer: *const c_char) -> Option<String> {
 
 /// Lets C code print at once: what it prints would stay in a buffer until the buffer is full, and
 /// be another function's then, or nobody's, since this process ends without emptying it.
-pub fn print_at_once() {
+pub fn disable_buffering() {
     /// `_IONBF` of `stdio.h`, the same in all C libraries for Linux.
     const UNBUFFERED: c_int = 2;
     unsafe extern "C" {
@@ -240,7 +240,7 @@ pub fn print_at_once() {
 
 /// Ends this process at once: what the vendor's libraries do at the end of a process is known to
 /// crash, and says nothing about a device.
-pub fn leave(status: i32) -> ! {
+pub fn exit_process(status: i32) -> ! {
     unsafe extern "C" {
         safe fn _exit(status: i32) -> !;
     }

@@ -26,7 +26,12 @@ pub enum Operator {
 
 impl Vendor {
     /// A dense tensor at the beginning of device memory, of `dtype` (a value of `acl_abi`).
-    pub fn tensor(&self, buffer: &Buffer, shape: &[i64], dtype: i32) -> Result<Tensor, Fault> {
+    pub fn create_tensor(
+        &self,
+        buffer: &Buffer,
+        shape: &[i64],
+        dtype: i32,
+    ) -> Result<Tensor, Fault> {
         let mut strides = vec![1i64; shape.len()];
         for at in (1..shape.len()).rev() {
             strides[at - 1] = strides[at] * shape[at];
@@ -48,7 +53,7 @@ impl Vendor {
             )
         );
         if tensor == Tensor::NULL {
-            return Err(self.no_object("aclCreateTensor"));
+            return Err(self.null_fault("aclCreateTensor"));
         }
         Ok(tensor)
     }
@@ -60,10 +65,10 @@ impl Vendor {
     }
 
     /// A number, as the bytes of a value of `dtype`.
-    pub fn scalar(&self, mut value: [u8; 8], dtype: i32) -> Result<Scalar, Fault> {
+    pub fn create_scalar(&self, mut value: [u8; 8], dtype: i32) -> Result<Scalar, Fault> {
         let scalar = call!(self, aclCreateScalar(value.as_mut_ptr().cast(), dtype));
         if scalar == Scalar::NULL {
-            return Err(self.no_object("aclCreateScalar"));
+            return Err(self.null_fault("aclCreateScalar"));
         }
         Ok(scalar)
     }
@@ -86,7 +91,7 @@ impl Vendor {
         let (size, plan) = (&raw mut workspace, &raw mut executor);
         try_call!(self, aclnnAddGetWorkspaceSize(one, other, alpha, out, size, plan));
         if executor == Executor::NULL {
-            return Err(self.no_object("aclnnAddGetWorkspaceSize"));
+            return Err(self.null_fault("aclnnAddGetWorkspaceSize"));
         }
         Ok(Plan { executor, workspace })
     }
@@ -98,7 +103,7 @@ impl Vendor {
         // 0: the type is kept.
         try_call!(self, aclnnMatmulGetWorkspaceSize(left, right, out, 0, size, plan));
         if executor == Executor::NULL {
-            return Err(self.no_object("aclnnMatmulGetWorkspaceSize"));
+            return Err(self.null_fault("aclnnMatmulGetWorkspaceSize"));
         }
         Ok(Plan { executor, workspace })
     }

@@ -9,7 +9,7 @@ use acl_abi::values::{
 };
 use acl_abi::{Event, PackageVersion, Stream};
 
-use super::{Fault, Vendor, text};
+use super::{Fault, Vendor, read_text};
 
 /// Memory of the device.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Vendor {
         if code == ACL_SUCCESS || code == acl_abi::values::ACL_ERROR_REPEAT_INITIALIZE {
             return Ok(());
         }
-        Err(Fault::Call { function: "aclInit".to_owned(), code, message: self.said() })
+        Err(Fault::Call { function: "aclInit".to_owned(), code, message: self.last_error() })
     }
 
     /// Ends ACL.
@@ -69,7 +69,7 @@ impl Vendor {
     }
 
     /// How many devices this process may use.
-    pub fn devices(&self) -> Result<u32, Fault> {
+    pub fn count_devices(&self) -> Result<u32, Fault> {
         let mut count = 0;
         try_call!(self, aclrtGetDeviceCount(&raw mut count));
         Ok(count)
@@ -77,7 +77,7 @@ impl Vendor {
 
     /// The name of the chip.
     pub fn soc(&self) -> Result<Option<String>, Fault> {
-        Ok(text(call!(self, aclrtGetSocName())))
+        Ok(read_text(call!(self, aclrtGetSocName())))
     }
 
     /// Opens a device.
@@ -93,7 +93,7 @@ impl Vendor {
     }
 
     /// Free and total bytes of the device's memory.
-    pub fn memory(&self) -> Result<(usize, usize), Fault> {
+    pub fn memory_info(&self) -> Result<(usize, usize), Fault> {
         let (mut free, mut total) = (0, 0);
         try_call!(self, aclrtGetMemInfo(ACL_HBM_MEM, &raw mut free, &raw mut total));
         if total == 0 {
@@ -109,7 +109,7 @@ impl Vendor {
         let mut stream = Stream::NULL;
         try_call!(self, aclrtCreateStream(&raw mut stream));
         if stream == Stream::NULL {
-            return Err(self.no_object("aclrtCreateStream"));
+            return Err(self.null_fault("aclrtCreateStream"));
         }
         Ok(stream)
     }
@@ -134,7 +134,7 @@ impl Vendor {
             aclrtCreateEventWithFlag(&raw mut event, ACL_EVENT_TIME_LINE.cast_unsigned())
         );
         if event == Event::NULL {
-            return Err(self.no_object("aclrtCreateEventWithFlag"));
+            return Err(self.null_fault("aclrtCreateEventWithFlag"));
         }
         Ok(event)
     }
@@ -163,7 +163,7 @@ impl Vendor {
         let mut pointer = null_mut();
         try_call!(self, aclrtMalloc(&raw mut pointer, size, ACL_MEM_MALLOC_HUGE_FIRST));
         if pointer.is_null() {
-            return Err(self.no_object("aclrtMalloc"));
+            return Err(self.null_fault("aclrtMalloc"));
         }
         Ok(Buffer { pointer, size })
     }
@@ -179,7 +179,7 @@ impl Vendor {
     /// Copies to the beginning of device memory.
     ///
     /// # Panics
-    /// If it does not fit: the rungs allocate what they fill.
+    /// If it does not fit: the stages allocate what they fill.
     pub fn upload(&self, to: &Buffer, from: &[u8]) -> Result<(), Fault> {
         assert!(from.len() <= to.size, "the rungs allocate what they fill");
         let kind = ACL_MEMCPY_HOST_TO_DEVICE;
@@ -190,7 +190,7 @@ impl Vendor {
     /// Copies from the beginning of device memory.
     ///
     /// # Panics
-    /// If there is not as much: the rungs allocate what they read.
+    /// If there is not as much: the stages allocate what they read.
     pub fn download(&self, from: &Buffer, to: &mut [u8]) -> Result<(), Fault> {
         assert!(to.len() <= from.size, "the rungs allocate what they read");
         let (kind, count) = (ACL_MEMCPY_DEVICE_TO_HOST, to.len());
@@ -201,7 +201,7 @@ impl Vendor {
     /// Copies within the device, in the order of a stream.
     ///
     /// # Panics
-    /// If it does not fit: the rungs allocate what they copy.
+    /// If it does not fit: the stages allocate what they copy.
     pub fn copy(
         &self,
         from: &Buffer,

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::{Role, Stated, named, part};
-use crate::decode::chip_event;
+use super::{Role, StatedCode, find_code, read_group};
+use crate::decode::parse_chip_event;
 use crate::log::prefix::{Keys, keys};
 use crate::{cause_of, family, rows, table};
 
@@ -39,8 +39,8 @@ static KEYS: Keys = keys![
 static OVER: Keys = keys![b"assertion:Recover", b"assertion: Recover", b"assertion=Recover"];
 
 /// The events of a line.
-pub(super) fn find(line: &[u8]) -> Vec<Stated> {
-    if !KEYS.any_in(line) || OVER.any_in(line) {
+pub(super) fn find(line: &[u8]) -> Vec<StatedCode> {
+    if !KEYS.is_in(line) || OVER.is_in(line) {
         return Vec::new();
     }
     let hex = |text: &str| u32::from_str_radix(text, 16).ok();
@@ -48,30 +48,30 @@ pub(super) fn find(line: &[u8]) -> Vec<Stated> {
         .captures_iter(line)
         .filter_map(|found| {
             if found.get(1).is_some() {
-                let (at, id) = part(&found, 1);
-                return stated(hex(id)?, at);
+                let (at, id) = read_group(&found, 1);
+                return state_event(hex(id)?, at);
             }
             let ((at, node), (_, sensor), (_, state)) =
-                (part(&found, 2), part(&found, 3), part(&found, 4));
+                (read_group(&found, 2), read_group(&found, 3), read_group(&found, 4));
             // The environment is the device: host events have other words.
             let bits = |value: Option<u32>, width: u32| value.filter(|value| value >> width == 0);
             let (node, sensor) = (bits(hex(node), 11)?, bits(hex(sensor), 8)?);
             let state = bits(state.parse().ok(), 9)?;
-            stated(2 << 30 | node << 17 | sensor << 9 | state, at)
+            state_event(2 << 30 | node << 17 | sensor << 9 | state, at)
         })
         .collect()
 }
 
 /// An event that is listed, or whose node or sensor is; where management does not act on it, it is
 /// no failure.
-fn stated(id: u32, at: usize) -> Option<Stated> {
+fn state_event(id: u32, at: usize) -> Option<StatedCode> {
     let code = format!("0x{id:08X}");
-    let row = table::with_code(family("chip")?, &code).into_iter().next();
-    if row.is_none() && !chip_event(id).is_plausible() {
+    let row = table::find_rows(family("chip")?, &code).into_iter().next();
+    if row.is_none() && !parse_chip_event(id).is_plausible() {
         return None;
     }
     let harmless = row.as_ref().is_some_and(|row| row.level.starts_with("NotHandle"));
-    let known = named("chip", &code.to_ascii_lowercase(), at);
+    let known = find_code("chip", &code.to_ascii_lowercase(), at);
     let link = cause_of("chip", &code)?;
     let (role, weight) = match link.weight {
         _ if harmless => (Role::Symptom, 8),
@@ -79,12 +79,13 @@ fn stated(id: u32, at: usize) -> Option<Stated> {
         _ => (Role::Root, 46),
     };
     let cause = Some(link.cause.id.as_str());
-    let base = known.unwrap_or(Stated { family: "chip", spelled: code, cause, role, weight, at });
-    Some(Stated { cause, role, weight, ..base })
+    let base =
+        known.unwrap_or(StatedCode { family: "chip", spelled: code, cause, role, weight, at });
+    Some(StatedCode { cause, role, weight, ..base })
 }
 
 /// `tdt error=31` of the service on the host that starts processes on a device.
-pub(super) fn tsd(number: u64, at: usize) -> Option<Stated> {
+pub(super) fn state_tsd_error(number: u64, at: usize) -> Option<StatedCode> {
     let code = number.to_string();
     let row = rows(family("misc")?)
         .iter()
@@ -95,7 +96,7 @@ pub(super) fn tsd(number: u64, at: usize) -> Option<Stated> {
         "TSD_SUBPROCESS_NUM_EXCEED_THE_LIMIT" => "runtime.resource_exhausted",
         _ => "driver.device_unreachable",
     };
-    Some(Stated {
+    Some(StatedCode {
         family: "misc",
         spelled: row.symbol.clone(),
         cause: Some(cause),

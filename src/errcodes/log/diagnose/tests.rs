@@ -5,7 +5,7 @@ use crate::log::scan::{Limits, scan};
 
 #[test]
 fn confidence_grows_with_the_evidence_and_with_the_distance_to_the_next() {
-    let percent = |score, next| (confidence(score, next) * 100.0).round().to_string();
+    let percent = |score, next| (compute_confidence(score, next) * 100.0).round().to_string();
     assert_eq!(percent(85, 60), "100");
     assert_eq!(percent(85, 85), "75", "as much speaks for another");
     assert_eq!(percent(85, 75), "85");
@@ -25,7 +25,7 @@ fn lacking(cause: &str, files: &[(&str, &str)], silent: &[u32]) -> Vec<String> {
         cause: cause.to_owned(),
         role: Role::Root,
         confidence: 0.5,
-        culprit: Culprit::default(),
+        culprit: FaultLocation::default(),
         evidence: Vec::new(),
         values: BTreeMap::new(),
         first: None,
@@ -33,7 +33,7 @@ fn lacking(cause: &str, files: &[(&str, &str)], silent: &[u32]) -> Vec<String> {
         consequences: Vec::new(),
         score: 50,
     };
-    let missing = missing(&suspect, &files, silent);
+    let missing = find_missing_evidence(&suspect, &files, silent);
     for one in &missing {
         let ranks = if one.evidence.contains("all_ranks") { silent } else { &[] };
         assert_eq!(one.ranks, ranks, "{}", one.evidence);

@@ -78,8 +78,8 @@ fn parts_that_frameworks_do_without_are_no_failure() {
 
 #[test]
 fn a_place_in_the_source_is_no_value() {
-    assert_eq!(without_place(b"[FUNC:GetError][FILE:stream.cc]"), b"");
-    assert_eq!(without_place(b"MatMul[FUNC:GetError]"), b"MatMul[FUNC:GetError]");
+    assert_eq!(strip_location(b"[FUNC:GetError][FILE:stream.cc]"), b"");
+    assert_eq!(strip_location(b"MatMul[FUNC:GetError]"), b"MatMul[FUNC:GetError]");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What explains what, and which is the first: at the borders that the constants draw.
 
 use super::*;
-use crate::log::line::Fields;
+use crate::log::line_fields::Fields;
 use crate::log::matcher::Hit;
 
 const OOM: &str = "memory.device_oom";
@@ -38,7 +38,7 @@ fn line(
         file: rank as usize,
         record,
         process: Process { rank: Some(rank), ..Process::default() },
-        who: Who::Rank(rank),
+        who: ProcessKey::Rank(rank),
     }
 }
 
@@ -203,7 +203,7 @@ fn of_about_equal_causes_the_earliest_is_the_first() {
 #[test]
 fn in_one_file_times_count_unless_they_are_about_equal() {
     let at = |line_no: u64, time: Option<i64>| line(0, line_no, OOM, 60, Role::Root, time);
-    let order = |a: Item<'_>, b: Item<'_>| not_later(&a, &b, SKEW);
+    let order = |a: Item<'_>, b: Item<'_>| is_not_later(&a, &b, SKEW);
     assert_eq!(order(at(9, Some(0)), at(1, Some(50))), Some(true));
     assert_eq!(order(at(1, Some(50)), at(9, Some(0))), Some(false));
     // A log that several threads write is out of order by seconds.
@@ -227,7 +227,7 @@ fn who_does_not_wait_is_told_only_where_few_do_not() {
         let waits = (0..waiting).map(|rank| line(WAITS_FOR, rank)).collect();
         let others = (0..idle_ranks).map(|rank| line(OOM, 100 + rank)).collect();
         let candidates = [Candidate::new(WAITS_FOR, waits), Candidate::new(OOM, others)];
-        idle(&candidates).len()
+        find_idle(&candidates).len()
     };
     assert_eq!([of(1, 2), of(2, 4), of(1, 1), of(2, 3)], [1, 2, 0, 0]);
 }

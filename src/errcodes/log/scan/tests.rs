@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 
 use super::*;
-use crate::log::source::{Content, EntryKind, Files, Input, ProblemKind, Unopened, open};
+use crate::log::source::{Content, EntryKind, Files, Input, OpenError, ProblemKind, open};
 
 fn scanned(text: &[u8]) -> FileReport {
     scan("log", &mut &*text, Limits::default())
@@ -120,12 +120,12 @@ const OOM: &[u8] = b"RuntimeError: NPU out of memory\n";
 struct InMemory(BTreeMap<String, Vec<u8>>);
 
 impl Files for InMemory {
-    fn kind(&self, path: &str) -> Result<EntryKind, Unopened> {
+    fn kind(&self, path: &str) -> Result<EntryKind, OpenError> {
         let file = self.0.contains_key(path);
         Ok(if file { EntryKind::File } else { EntryKind::Directory })
     }
 
-    fn entries(&self, dir: &str) -> Result<Vec<(String, EntryKind)>, Unopened> {
+    fn entries(&self, dir: &str) -> Result<Vec<(String, EntryKind)>, OpenError> {
         let below = format!("{}/", dir.trim_end_matches('/'));
         let names = self.0.keys().filter_map(|path| path.strip_prefix(&below));
         let entries = names.map(|name| match name.split_once('/') {
@@ -137,8 +137,8 @@ impl Files for InMemory {
         Ok(entries)
     }
 
-    fn open(&self, path: &str) -> Result<(Box<dyn Content>, u64), Unopened> {
-        let missing = || Unopened { kind: ProblemKind::Unreadable, detail: String::new() };
+    fn open(&self, path: &str) -> Result<(Box<dyn Content>, u64), OpenError> {
+        let missing = || OpenError { kind: ProblemKind::Unreadable, detail: String::new() };
         let content = self.0.get(path).ok_or_else(missing)?.clone();
         let size = content.len() as u64;
         Ok((Box::new(io::Cursor::new(content)), size))

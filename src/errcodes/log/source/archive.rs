@@ -30,7 +30,7 @@ enum Form {
     Plain,
 }
 
-fn form(head: &[u8]) -> Form {
+fn detect_form(head: &[u8]) -> Form {
     if head.starts_with(&[0x1f, 0x8b]) {
         Form::Gzip
     } else if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
@@ -53,8 +53,8 @@ fn form(head: &[u8]) -> Form {
 }
 
 /// What a log is packed with, by its first bytes: nobody reads such lines.
-pub fn packed_with(head: &[u8]) -> Option<&'static str> {
-    match form(head) {
+pub fn detect_packer(head: &[u8]) -> Option<&'static str> {
+    match detect_form(head) {
         Form::Gzip => Some("gzip"),
         Form::Tar => Some("tar"),
         Form::Zip => Some("zip"),
@@ -64,7 +64,7 @@ pub fn packed_with(head: &[u8]) -> Option<&'static str> {
 }
 
 /// How much is unpacked of a file of that many bytes at most.
-pub(super) fn budget(size: u64) -> u64 {
+pub(super) fn unpack_limit(size: u64) -> u64 {
     UNPACKED.max(size.saturating_mul(RATIO))
 }
 
@@ -80,13 +80,13 @@ pub(super) fn read(
     // What cannot be read fails again, where it is reported.
     let _ = source.by_ref().take(BLOCK as u64).read_to_end(&mut head);
     if let Err(error) = source.rewind() {
-        reader.damaged(name, &error);
+        reader.add_damage(name, &error);
         return reader.problems;
     }
-    match form(&head) {
-        Form::Zip => reader.zip(name, source, visit),
-        Form::Plain => reader.plain(name, source, visit),
-        _ => reader.any(name, BufReader::with_capacity(64 << 10, source), 0, visit),
+    match detect_form(&head) {
+        Form::Zip => reader.read_zip(name, source, visit),
+        Form::Plain => reader.read_plain(name, source, visit),
+        _ => reader.read_any(name, BufReader::with_capacity(64 << 10, source), 0, visit),
     }
     reader.problems
 }
@@ -96,13 +96,13 @@ pub(super) fn read(
 pub(super) fn read_once(name: &str, source: impl Read, visit: Visit<'_>) -> Vec<Problem> {
     let mut reader = Reader { problems: Vec::new(), budget: UNPACKED, members: 0 };
     match peek(source) {
-        Ok((head, source)) => match form(&head) {
+        Ok((head, source)) => match detect_form(&head) {
             // What is in it stands at its end.
-            Form::Zip => reader.problem(name, ProblemKind::Unsupported, ZIP),
-            Form::Plain => reader.plain(name, source, visit),
-            _ => reader.any(name, source, 0, visit),
+            Form::Zip => reader.add_problem(name, ProblemKind::Unsupported, ZIP),
+            Form::Plain => reader.read_plain(name, source, visit),
+            _ => reader.read_any(name, source, 0, visit),
         },
-        Err(error) => reader.damaged(name, &error),
+        Err(error) => reader.add_damage(name, &error),
     }
     reader.problems
 }
@@ -118,80 +118,80 @@ struct Reader {
 }
 
 impl Reader {
-    fn problem(&mut self, name: &str, kind: ProblemKind, detail: &str) {
+    fn add_problem(&mut self, name: &str, kind: ProblemKind, detail: &str) {
         self.problems.push(Problem { name: name.to_owned(), kind, detail: detail.to_owned() });
     }
 
-    fn plain(&mut self, name: &str, mut source: impl Read, visit: Visit<'_>) {
+    fn read_plain(&mut self, name: &str, mut source: impl Read, visit: Visit<'_>) {
         if let Err(error) = visit(name, &mut source) {
-            self.damaged(name, &error);
+            self.add_damage(name, &error);
         }
     }
 
-    fn damaged(&mut self, name: &str, error: &io::Error) {
+    fn add_damage(&mut self, name: &str, error: &io::Error) {
         let kind = match error.get_ref() {
-            Some(inner) if inner.is::<Exceeded>() => ProblemKind::TooLarge,
+            Some(inner) if inner.is::<SizeLimitError>() => ProblemKind::TooLarge,
             _ => ProblemKind::Damaged,
         };
-        self.problem(name, kind, &error.to_string());
+        self.add_problem(name, kind, &error.to_string());
     }
 
     /// Reads what may be packed once more: `depth` counts the layers around it.
-    fn any(&mut self, name: &str, source: impl Read, depth: usize, visit: Visit<'_>) {
+    fn read_any(&mut self, name: &str, source: impl Read, depth: usize, visit: Visit<'_>) {
         let (head, source) = match peek(source) {
             Ok(peeked) => peeked,
-            Err(error) => return self.damaged(name, &error),
+            Err(error) => return self.add_damage(name, &error),
         };
-        match form(&head) {
+        match detect_form(&head) {
             Form::Gzip if depth < 3 => {
                 let inner = name.strip_suffix(".gz").unwrap_or(name);
                 let inner = inner.strip_suffix(".tgz").unwrap_or(inner).to_owned();
                 let unpacked = MultiGzDecoder::new(BufReader::new(source));
                 // Boxed: the type would otherwise contain itself.
-                let mut limited = Limited::new(Box::new(unpacked), self.budget);
-                self.any(&inner, &mut limited as &mut dyn Read, depth + 1, visit);
+                let mut limited = LimitedReader::new(Box::new(unpacked), self.budget);
+                self.read_any(&inner, &mut limited as &mut dyn Read, depth + 1, visit);
                 self.spend(&limited);
             }
-            Form::Tar if depth < 3 => self.tar(name, source, depth, visit),
+            Form::Tar if depth < 3 => self.read_tar(name, source, depth, visit),
             Form::Program => {}
             Form::Gzip | Form::Tar => {
-                self.problem(name, ProblemKind::Unsupported, "too many layers");
+                self.add_problem(name, ProblemKind::Unsupported, "too many layers");
             }
-            Form::Zip => self.problem(name, ProblemKind::Unsupported, "zip within an archive"),
-            Form::Unsupported(what) => self.problem(name, ProblemKind::Unsupported, what),
-            Form::Plain => self.plain(name, source, visit),
+            Form::Zip => self.add_problem(name, ProblemKind::Unsupported, "zip within an archive"),
+            Form::Unsupported(what) => self.add_problem(name, ProblemKind::Unsupported, what),
+            Form::Plain => self.read_plain(name, source, visit),
         }
     }
 
-    fn tar(&mut self, name: &str, source: impl Read, depth: usize, visit: Visit<'_>) {
+    fn read_tar(&mut self, name: &str, source: impl Read, depth: usize, visit: Visit<'_>) {
         let read = tarball::each(source, |entry| {
             // Links, devices and directories have no content of their own.
             if entry.header().entry_type().is_file() {
-                if !self.member(name) {
+                if !self.count_member(name) {
                     return ControlFlow::Break(());
                 }
                 let path = entry.path_bytes();
                 let member = String::from_utf8_lossy(&path[..path.len().min(PATH)]).into_owned();
                 if !super::is_no_log(&member) {
                     let inside = format!("{name}!{member}");
-                    self.any(&inside, entry as &mut dyn Read, depth + 1, visit);
+                    self.read_any(&inside, entry as &mut dyn Read, depth + 1, visit);
                 }
             }
             ControlFlow::Continue(())
         });
         // What follows a damaged header cannot be found.
         if let Err(error) = read {
-            self.damaged(name, &error);
+            self.add_damage(name, &error);
         }
     }
 
-    fn zip(&mut self, name: &str, source: impl Read + Seek, visit: Visit<'_>) {
+    fn read_zip(&mut self, name: &str, source: impl Read + Seek, visit: Visit<'_>) {
         let mut archive = match zip::ZipArchive::new(BufReader::new(source)) {
             Ok(archive) => archive,
-            Err(error) => return self.problem(name, ProblemKind::Damaged, &error.to_string()),
+            Err(error) => return self.add_problem(name, ProblemKind::Damaged, &error.to_string()),
         };
         for index in 0..archive.len() {
-            if !self.member(name) {
+            if !self.count_member(name) {
                 return;
             }
             match archive.by_index(index) {
@@ -201,18 +201,18 @@ impl Reader {
                         continue;
                     }
                     let inside = format!("{name}!{own}");
-                    let mut limited = Limited::new(Box::new(member), self.budget);
-                    self.any(&inside, &mut limited as &mut dyn Read, 1, visit);
+                    let mut limited = LimitedReader::new(Box::new(member), self.budget);
+                    self.read_any(&inside, &mut limited as &mut dyn Read, 1, visit);
                     self.spend(&limited);
                 }
                 Ok(_) => {}
-                Err(error) => self.problem(name, ProblemKind::Damaged, &error.to_string()),
+                Err(error) => self.add_problem(name, ProblemKind::Damaged, &error.to_string()),
             }
         }
     }
 
     /// Takes off what was unpacked. Where that was too much, the last problem is just that.
-    fn spend(&mut self, limited: &Limited<'_>) {
+    fn spend(&mut self, limited: &LimitedReader<'_>) {
         self.budget = self.budget.saturating_sub(limited.used);
         if let Some(problem) = self.problems.last_mut().filter(|_| limited.exceeded) {
             problem.kind = ProblemKind::TooLarge;
@@ -220,21 +220,21 @@ impl Reader {
     }
 
     /// Counts a member of an archive; whether it may be read.
-    fn member(&mut self, name: &str) -> bool {
+    fn count_member(&mut self, name: &str) -> bool {
         self.members += 1;
         let may = self.members <= MEMBERS && self.budget > 0;
         if !may {
-            self.problem(name, ProblemKind::TooLarge, "");
+            self.add_problem(name, ProblemKind::TooLarge, "");
         }
         may
     }
 }
 
 /// A stream of which the first block was read before.
-type Peeked<R> = Chain<Cursor<Vec<u8>>, R>;
+type PeekedStream<R> = Chain<Cursor<Vec<u8>>, R>;
 
 /// The first block of a stream, and the stream as it was.
-fn peek<R: Read>(mut source: R) -> io::Result<(Vec<u8>, Peeked<R>)> {
+fn peek<R: Read>(mut source: R) -> io::Result<(Vec<u8>, PeekedStream<R>)> {
     let mut head = Vec::with_capacity(BLOCK);
     source.by_ref().take(BLOCK as u64).read_to_end(&mut head)?;
     Ok((head.clone(), Cursor::new(head).chain(source)))
@@ -243,23 +243,23 @@ fn peek<R: Read>(mut source: R) -> io::Result<(Vec<u8>, Peeked<R>)> {
 /// That a limit was reached.
 #[derive(Debug, thiserror::Error)]
 #[error("it unpacks to more than is read")]
-struct Exceeded;
+struct SizeLimitError;
 
 /// A stream that fails where it becomes too long.
-struct Limited<'a> {
+struct LimitedReader<'a> {
     source: Box<dyn Read + 'a>,
     left: u64,
     used: u64,
     exceeded: bool,
 }
 
-impl<'a> Limited<'a> {
+impl<'a> LimitedReader<'a> {
     fn new(source: Box<dyn Read + 'a>, left: u64) -> Self {
         Self { source, left, used: 0, exceeded: false }
     }
 }
 
-impl Read for Limited<'_> {
+impl Read for LimitedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.used >= self.left {
             // Not an error where there is nothing more.
@@ -268,7 +268,7 @@ impl Read for Limited<'_> {
                 return Ok(0);
             }
             self.exceeded = true;
-            return Err(io::Error::other(Exceeded));
+            return Err(io::Error::other(SizeLimitError));
         }
         let most = usize::try_from(self.left - self.used).unwrap_or(usize::MAX).min(buffer.len());
         let count = self.source.read(&mut buffer[..most])?;

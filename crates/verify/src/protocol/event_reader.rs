@@ -10,14 +10,14 @@ const MAX_KEPT: usize = 16 << 20;
 
 /// What a child has said.
 #[derive(Debug, Default)]
-pub struct Hearing {
+pub struct EventReader {
     /// What it reported, the calls left out.
     pub events: Vec<Event>,
     /// The function that it called last.
     pub last_call: Option<String>,
     /// How many functions it called.
     pub calls: u64,
-    /// Whether it said its last word: that all is done, or that a stage failed, after which
+    /// Whether it said its last word: that all is done, or that a step failed, after which
     /// nothing is called.
     pub done: bool,
     /// The beginning of a line.
@@ -27,23 +27,23 @@ pub struct Hearing {
     kept: usize,
 }
 
-impl Hearing {
+impl EventReader {
     /// Takes what was read next; `listen` hears the events in it.
     pub fn feed(&mut self, mut bytes: &[u8], listen: &mut dyn FnMut(&Event)) {
         while let Some(end) = memchr::memchr(b'\n', bytes) {
             let (line, rest) = bytes.split_at(end);
             bytes = &rest[1..];
-            self.begin(line);
+            self.append_bytes(line);
             let line = std::mem::take(&mut self.pending);
             if !std::mem::take(&mut self.too_long) {
-                self.line(&line, listen);
+                self.parse_line(&line, listen);
             }
         }
         // What has no end yet; if it never gets one, it belongs to a crash.
-        self.begin(bytes);
+        self.append_bytes(bytes);
     }
 
-    fn begin(&mut self, bytes: &[u8]) {
+    fn append_bytes(&mut self, bytes: &[u8]) {
         self.too_long |= self.pending.len() + bytes.len() > MAX_LINE;
         if self.too_long {
             self.pending.clear();
@@ -52,7 +52,7 @@ impl Hearing {
         }
     }
 
-    fn line(&mut self, line: &[u8], listen: &mut dyn FnMut(&Event)) {
+    fn parse_line(&mut self, line: &[u8], listen: &mut dyn FnMut(&Event)) {
         let Ok(event) = serde_json::from_slice::<Event>(line) else { return };
         listen(&event);
         if let Event::Call { function } = event {
@@ -61,7 +61,7 @@ impl Hearing {
             return;
         }
         let failed =
-            |event: &Event| matches!(event, Event::Stage { outcome: Outcome::Failed { .. }, .. });
+            |event: &Event| matches!(event, Event::StepEnd { outcome: Outcome::Failed { .. }, .. });
         self.done |= event == Event::Done || failed(&event);
         self.kept = self.kept.saturating_add(line.len() + size_of::<Event>());
         if self.kept <= MAX_KEPT {
@@ -74,12 +74,12 @@ impl Hearing {
 mod tests {
     use super::*;
 
-    fn heard(bytes: &[u8], chunk: usize) -> (Hearing, usize) {
-        let (mut hearing, mut heard) = (Hearing::default(), 0);
+    fn heard(bytes: &[u8], chunk: usize) -> (EventReader, usize) {
+        let (mut event_reader, mut heard) = (EventReader::default(), 0);
         for chunk in bytes.chunks(chunk) {
-            hearing.feed(chunk, &mut |_| heard += 1);
+            event_reader.feed(chunk, &mut |_| heard += 1);
         }
-        (hearing, heard)
+        (event_reader, heard)
     }
 
     #[test]
@@ -88,10 +88,10 @@ mod tests {
              {\"event\":\"devices\",\"count\":2}\n{\"event\":\"call\",\"function\":\"aclFinalize\"}\n\
              {\"event\":\"done\"}\n{\"event\":\"dev";
         for chunk in [1, 2, 5, stream.len()] {
-            let (hearing, heard) = heard(stream.as_bytes(), chunk);
-            assert_eq!(hearing.events, [Event::Devices { count: 2 }, Event::Done]);
-            assert_eq!((heard, hearing.calls, hearing.done), (4, 2, true));
-            assert_eq!(hearing.last_call.as_deref(), Some("aclFinalize"));
+            let (event_reader, heard) = heard(stream.as_bytes(), chunk);
+            assert_eq!(event_reader.events, [Event::Devices { count: 2 }, Event::Done]);
+            assert_eq!((heard, event_reader.calls, event_reader.done), (4, 2, true));
+            assert_eq!(event_reader.last_call.as_deref(), Some("aclFinalize"));
         }
         assert!(!heard(b"{\"event\":\"done\"}", 9).0.done, "a line that is cut off");
     }
@@ -100,13 +100,14 @@ mod tests {
     fn it_is_bounded() {
         let long =
             [&b"{\"event\":\"soc\",\"name\":\""[..], &vec![b'x'; MAX_LINE], b"\"}\n"].concat();
-        let (hearing, heard_events) = heard(&[&long[..], b"{\"event\":\"done\"}\n"].concat(), 4096);
-        assert_eq!((hearing.events, heard_events), (vec![Event::Done], 1));
+        let (event_reader, heard_events) =
+            heard(&[&long[..], b"{\"event\":\"done\"}\n"].concat(), 4096);
+        assert_eq!((event_reader.events, heard_events), (vec![Event::Done], 1));
         let name = "x".repeat(MAX_LINE / 2);
         let line = format!("{{\"event\":\"soc\",\"name\":\"{name}\"}}\n");
-        let (hearing, _) = heard(line.repeat(600).as_bytes(), 1 << 16);
-        assert!(hearing.events.len() < MAX_KEPT / name.len(), "{}", hearing.events.len());
-        let (hearing, _) = heard(&vec![b'x'; 1 << 20], 1 << 16);
-        assert!(hearing.pending.capacity() <= 2 * MAX_LINE);
+        let (event_reader, _) = heard(line.repeat(600).as_bytes(), 1 << 16);
+        assert!(event_reader.events.len() < MAX_KEPT / name.len(), "{}", event_reader.events.len());
+        let (event_reader, _) = heard(&vec![b'x'; 1 << 20], 1 << 16);
+        assert!(event_reader.pending.capacity() <= 2 * MAX_LINE);
     }
 }

@@ -1,14 +1,14 @@
-//! Rung 6: the same under load, for minutes: a chip that is right when it is cool and idle may
+//! Stage 6: the same under load, for minutes: a chip that is right when it is cool and idle may
 //! not be so when it draws full power, and most of its memory is used by no short test.
 
 use std::time::{Duration, Instant};
 
 use acl_abi::{Stream, Tensor};
 
-use super::memory::words;
-use super::{Ended, Measured, Probe, Reporter, Stopped, passed, wrong};
-use crate::protocol::{Again, Dtype, Event, Fault, Order, Place, Rung};
-use crate::soc::multiplies;
+use super::memory::compare_words;
+use super::{Measurements, Probe, Reporter, StageAborted, StepResult, data_fault, passed};
+use crate::protocol::{DataLocation, Dtype, Event, Fault, Order, RetryResult, Stage};
+use crate::soc::supports_matmul;
 use crate::vendor::{Buffer, Operator, Vendor};
 use base::chip::ChipFamily;
 use probe_numbers::{Case, POISON, SEEDS, addresses, large_product};
@@ -26,36 +26,36 @@ const CHUNK: usize = 64 << 20;
 /// Of the free memory, how much is used.
 const SHARE: (usize, usize) = (9, 10);
 
-/// Runs the rung.
-pub fn stress(
+/// Runs the stage.
+pub fn run_stress(
     vendor: &Vendor,
     reporter: &Reporter,
     order: &Order,
     limit: Duration,
-) -> Result<(), Stopped> {
+) -> Result<(), StageAborted> {
     let device = order.device.unwrap_or_default();
     let mut opened: Option<(Stream, String)> = None;
-    reporter.stage(Rung::Runtime, "open", || {
+    reporter.run_step(Stage::Runtime, "open", || {
         vendor.init()?;
         vendor.set_device(device)?;
         let soc = vendor.soc()?.unwrap_or_default();
         opened = Some((vendor.create_stream()?, soc));
         Ok(passed())
     })?;
-    let Some((stream, soc)) = opened else { return Err(Stopped) };
+    let Some((stream, soc)) = opened else { return Err(StageAborted) };
     let probe = Probe { vendor, reporter, order, stream, soc };
     let mut load = Load::default();
-    reporter.stage(Rung::Stress, "matrix products", || {
-        if multiplies(ChipFamily::from_soc(&probe.soc), Dtype::Fp16) == Some(false) {
-            return Ok(Ended::NotSupported(probe.soc.clone()));
+    reporter.run_step(Stage::Stress, "matrix products", || {
+        if supports_matmul(ChipFamily::from_soc(&probe.soc), Dtype::Fp16) == Some(false) {
+            return Ok(StepResult::NotSupported(probe.soc.clone()));
         }
-        products(&probe, limit, &mut load)
+        run_products(&probe, limit, &mut load)
     })?;
-    let walked = reporter.stage(Rung::Stress, "most of the memory", || {
-        load.memory = walk(&probe)?;
+    let walked = reporter.run_step(Stage::Stress, "most of the memory", || {
+        load.memory = check_free_memory(&probe)?;
         Ok(passed())
     });
-    reporter.say(&Event::Load {
+    reporter.write_event(&Event::Load {
         rounds: load.rounds,
         compared: load.compared,
         first_tflops: load.first,
@@ -63,7 +63,7 @@ pub fn stress(
         memory_bytes: load.memory,
     });
     walked?;
-    reporter.stage(Rung::Runtime, "close", || {
+    reporter.run_step(Stage::Runtime, "close", || {
         vendor.destroy_stream(stream)?;
         vendor.reset_device(device)?;
         vendor.finalize()?;
@@ -109,10 +109,10 @@ impl Work {
         let vendor = probe.vendor;
         vendor.upload(&self.out, &vec![POISON; self.case.size])?;
         let shape = [i64::try_from(self.size).unwrap_or(i64::MAX); 2];
-        let tensor = |buffer: &Buffer| vendor.tensor(buffer, &shape, Dtype::Fp16.acl());
+        let tensor = |buffer: &Buffer| vendor.create_tensor(buffer, &shape, Dtype::Fp16.acl());
         let tensors: [Tensor; 3] = [tensor(&self.one)?, tensor(&self.other)?, tensor(&self.out)?];
         let mut scratch: Option<Buffer> = None;
-        let milliseconds = probe.timed(|| {
+        let milliseconds = probe.measure_time(|| {
             for _ in 0..times {
                 let plan = vendor.plan_matmul(tensors[0], tensors[1], tensors[2])?;
                 let size = usize::try_from(plan.workspace).unwrap_or(usize::MAX);
@@ -140,7 +140,7 @@ impl Work {
     }
 }
 
-fn products(probe: &Probe<'_>, limit: Duration, load: &mut Load) -> Result<Ended, Fault> {
+fn run_products(probe: &Probe<'_>, limit: Duration, load: &mut Load) -> Result<StepResult, Fault> {
     let vendor = probe.vendor;
     let mut sizes = SIZES.into_iter();
     let mut work = Work::new(vendor, sizes.next().unwrap_or(512))?;
@@ -180,25 +180,25 @@ fn products(probe: &Probe<'_>, limit: Duration, load: &mut Load) -> Result<Ended
             let mut second = vec![!POISON; work.case.size];
             vendor.download(&work.out, &mut second)?;
             let again = match work.case.expected.differs(Dtype::Fp16, &second) {
-                None => Again::Right,
-                Some(_) if second == got => Again::Same,
-                Some(_) => Again::Different,
+                None => RetryResult::Right,
+                Some(_) if second == got => RetryResult::Same,
+                Some(_) => RetryResult::Different,
             };
-            return Err(wrong(&operation, Place::Result, found, again));
+            return Err(data_fault(&operation, DataLocation::Result, found, again));
         }
     }
     work.free(vendor)?;
     let best = |part: &[f64]| part.iter().copied().fold(0.0, f64::max);
     let third = speeds.len() / 3;
     (load.first, load.last) = (best(&speeds[..third]), best(&speeds[speeds.len() - third..]));
-    Ok(Ended::Passed(Measured { device_ms: Some(total), ..Measured::default() }))
+    Ok(StepResult::Passed(Measurements { device_ms: Some(total), ..Measurements::default() }))
 }
 
 /// Writes most of the free memory with its addresses and reads it back, then the complement.
 /// How many bytes that were.
-fn walk(probe: &Probe<'_>) -> Result<u64, Fault> {
+fn check_free_memory(probe: &Probe<'_>) -> Result<u64, Fault> {
     let vendor = probe.vendor;
-    let (free, _) = vendor.memory()?;
+    let (free, _) = vendor.memory_info()?;
     let count = (free / SHARE.1 * SHARE.0 / CHUNK).max(1);
     let size = CHUNK.min(free / SHARE.1 * SHARE.0).next_multiple_of(8).max(4096);
     let chunks: Vec<Buffer> =
@@ -213,12 +213,12 @@ fn walk(probe: &Probe<'_>) -> Result<u64, Fault> {
         for (at, chunk) in chunks.iter().enumerate() {
             let sent = content(at);
             vendor.download(chunk, &mut got)?;
-            if let Some(found) = words(&sent, &got) {
+            if let Some(found) = compare_words(&sent, &got) {
                 let mut second = vec![POISON; size];
                 vendor.download(chunk, &mut second)?;
-                let tried = super::again(&got, &second, &sent);
+                let tried = super::compare_retry(&got, &second, &sent);
                 let operation = format!("memory, block {at} of {count} of {} MiB", size >> 20);
-                return Err(wrong(&operation, Place::Result, found, tried));
+                return Err(data_fault(&operation, DataLocation::Result, found, tried));
             }
         }
     }

@@ -51,21 +51,21 @@ pub(super) enum Step {
 
 impl Traceback {
     /// The traceback that `line` begins.
-    pub(super) fn begins(line: &[u8]) -> Option<Self> {
+    pub(super) fn begin(line: &[u8]) -> Option<Self> {
         let at = HEADERS.find(line)?;
         let rest = line[at + HEADER.len()..].trim_ascii();
         rest.is_empty().then(|| Self { prefix: line[..at].to_vec(), left: LINES })
     }
 
     /// Takes the next line.
-    pub(super) fn step(&mut self, line: &[u8]) -> Step {
+    pub(super) fn advance(&mut self, line: &[u8]) -> Step {
         self.left -= 1;
         if self.left == 0 {
             return Step::Over;
         }
         match line.strip_prefix(self.prefix.as_slice()) {
             Some(rest) if !rest.trim_ascii().is_empty() && !matches!(rest[0], b' ' | b'\t') => {
-                if exception(rest).is_some() {
+                if parse_exception(rest).is_some() {
                     Step::Raised(self.prefix.len())
                 } else {
                     Step::Over
@@ -77,7 +77,7 @@ impl Traceback {
 }
 
 /// Type and words of an exception, if `line` is one that tells of a failure.
-pub(super) fn exception(line: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(super) fn parse_exception(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let found = EXCEPTIONS.captures(line)?;
     let kind = found.get(1)?.as_bytes();
     let words = found.get(2).map_or(&b""[..], |words| words.as_bytes().trim_ascii_end());
@@ -97,9 +97,9 @@ mod tests {
 
     fn end_of(text: &str) -> Option<&str> {
         let mut lines = text.lines();
-        let mut traceback = Traceback::begins(lines.next()?.as_bytes())?;
+        let mut traceback = Traceback::begin(lines.next()?.as_bytes())?;
         for line in lines {
-            match traceback.step(line.as_bytes()) {
+            match traceback.advance(line.as_bytes()) {
                 Step::Inside => {}
                 Step::Raised(at) => return Some(&line[at..]),
                 Step::Over => return None,
@@ -140,10 +140,11 @@ mod tests {
 
     #[test]
     fn a_traceback_that_does_not_end_is_given_up() {
-        let mut traceback = Traceback::begins(HEADER.as_bytes()).unwrap();
-        let inside = (0..2 * LINES).take_while(|_| traceback.step(b"  x") == Step::Inside).count();
+        let mut traceback = Traceback::begin(HEADER.as_bytes()).unwrap();
+        let inside =
+            (0..2 * LINES).take_while(|_| traceback.advance(b"  x") == Step::Inside).count();
         assert_eq!(inside, LINES as usize - 1);
-        assert!(Traceback::begins(b"import torch RuntimeError: Traceback (most recent").is_none());
-        assert!(Traceback::begins(b"Traceback (most recent call last): raise").is_none());
+        assert!(Traceback::begin(b"import torch RuntimeError: Traceback (most recent").is_none());
+        assert!(Traceback::begin(b"Traceback (most recent call last): raise").is_none());
     }
 }

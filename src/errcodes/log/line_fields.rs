@@ -67,9 +67,9 @@ static LOGGERS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(LOGGED).expect("the expression is proved by a test"));
 
 /// The level of a line from which prefixes were taken.
-pub(super) fn level(line: &[u8]) -> Level {
-    match own_level(line) {
-        Level::Unknown => logged(&line[..line.len().min(HEAD)]),
+pub(super) fn parse_level(line: &[u8]) -> Level {
+    match parse_known_level(line) {
+        Level::Unknown => parse_logger_level(&line[..line.len().min(HEAD)]),
         known => known,
     }
 }
@@ -79,7 +79,7 @@ const HEAD: usize = 240;
 
 static RAISED: Keys = keys![b"Error:", b"Exception:"];
 
-fn logged(head: &[u8]) -> Level {
+fn parse_logger_level(head: &[u8]) -> Level {
     // Nothing else begins such a line.
     if !head.first().is_some_and(|first| matches!(first, b'[' | b'(' | b'0'..=b'9' | b'A'..=b'Z')) {
         return Level::Unknown;
@@ -88,7 +88,7 @@ fn logged(head: &[u8]) -> Level {
     let word = found.and_then(|found| (1..=4).find_map(|group| found.get(group)));
     // The words of an exception are no names of a logger.
     let names = word.map_or(head, |word| &head[..word.start()]);
-    if RAISED.any_in(names) {
+    if RAISED.is_in(names) {
         return Level::Unknown;
     }
     match word.map_or(&b""[..], |word| word.as_bytes()) {
@@ -100,9 +100,9 @@ fn logged(head: &[u8]) -> Level {
 }
 
 /// The level as those write it whose words are known here.
-fn own_level(line: &[u8]) -> Level {
+fn parse_known_level(line: &[u8]) -> Level {
     if let Some(rest) = line.strip_prefix(b"[") {
-        let word = upper(rest);
+        let word = read_upper(rest);
         if rest.get(word.len()) == Some(&b']') {
             let plog = || is_plog(&rest[word.len() + 1..]);
             return match word {
@@ -122,7 +122,7 @@ fn own_level(line: &[u8]) -> Level {
             _ => Level::Error,
         };
     }
-    match upper(line) {
+    match read_upper(line) {
         b"ERROR" | b"CRITICAL" => Level::Error,
         b"WARNING" => Level::Warning,
         b"INFO" | b"DEBUG" => Level::Info,
@@ -148,31 +148,31 @@ fn is_plog(rest: &[u8]) -> bool {
         && rest.get(module + 1).is_some_and(u8::is_ascii_digit)
 }
 
-fn upper(text: &[u8]) -> &[u8] {
+fn read_upper(text: &[u8]) -> &[u8] {
     &text[..text.iter().take(12).take_while(|byte| byte.is_ascii_uppercase()).count()]
 }
 
 /// Reads the rest; `writer` is what the prefixes said.
-pub(super) fn fields(line: &[u8], writer: Writer) -> Fields {
+pub(super) fn parse_fields(line: &[u8], writer: Writer) -> Fields {
     Fields {
         time: Time::find(line),
-        pid: plog_pid(line).or_else(|| PID_KEYS.number_in(line)).or(writer.pid),
-        rank: RANK_KEYS.number_in(line).or(writer.rank),
+        pid: parse_plog_pid(line).or_else(|| PID_KEYS.find_number(line)).or(writer.pid),
+        rank: RANK_KEYS.find_number(line).or(writer.rank),
         // 64 devices are the most that one host has; larger numbers are something else.
-        device: DEVICE_KEYS.number_in(line).filter(|device| *device < 64),
+        device: DEVICE_KEYS.find_number(line).filter(|device| *device < 64),
         writer: writer.name,
     }
 }
 
 /// `[ERROR] HCCL(17528,python3):` and `[ERROR]HCCL(`.
-fn plog_pid(line: &[u8]) -> Option<u32> {
+fn parse_plog_pid(line: &[u8]) -> Option<u32> {
     let rest = line.strip_prefix(b"[")?;
-    let rest = rest[upper(rest).len()..].strip_prefix(b"]")?;
+    let rest = rest[read_upper(rest).len()..].strip_prefix(b"]")?;
     if !is_plog(rest) {
         return None;
     }
     let open = memchr::memchr(b'(', rest)?;
-    prefix::digits(&rest[open + 1..]).map(|(pid, _)| pid)
+    prefix::parse_digits(&rest[open + 1..]).map(|(pid, _)| pid)
 }
 
 #[cfg(test)]
@@ -181,7 +181,7 @@ mod tests {
 
     fn read(line: &str) -> Fields {
         let (rest, writer) = prefix::strip(line.as_bytes());
-        fields(rest, writer)
+        parse_fields(rest, writer)
     }
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
             ("E1001 x", Level::Unknown),
             ("", Level::Unknown),
         ] {
-            assert_eq!(level(line.as_bytes()), expected, "{line}");
+            assert_eq!(parse_level(line.as_bytes()), expected, "{line}");
         }
     }
 }

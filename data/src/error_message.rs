@@ -43,25 +43,25 @@ const DEPTH: usize = 4;
 
 /// A sentence that says in English why something could not be done, in both languages.
 pub fn localize_error(en: &str) -> Text {
-    Text::new(en, chinese(en, DEPTH))
+    Text::new(en, translate_error(en, DEPTH))
 }
 
-fn chinese(en: &str, depth: usize) -> String {
-    let found = FAULTS.iter().find_map(|fault| Some((fault.zh, values(fault.en, en)?)));
+fn translate_error(en: &str, depth: usize) -> String {
+    let found = FAULTS.iter().find_map(|fault| Some((fault.zh, match_template(fault.en, en)?)));
     let Some((zh, mut values)) = found else { return en.to_owned() };
     if let Some(why) = values.get_mut(WHY)
         && depth > 0
     {
-        *why = chinese(why, depth - 1);
+        *why = translate_error(why, depth - 1);
     }
     if let Some(what) = values.get_mut("what") {
-        *what = chinese(what, 0);
+        *what = translate_error(what, 0);
     }
     fill(zh, &values)
 }
 
 /// What stands at the placeholders, if a text is the template with something there.
-fn values(template: &'static str, text: &str) -> Option<BTreeMap<&'static str, String>> {
+fn match_template(template: &'static str, text: &str) -> Option<BTreeMap<&'static str, String>> {
     let mut values = BTreeMap::new();
     let mut open = None;
     let mut rest = text;

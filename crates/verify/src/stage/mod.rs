@@ -1,4 +1,4 @@
-//! What is tried on a device: one file per rung.
+//! What is tried on a device: one file per stage.
 
 mod compute;
 mod fabric;
@@ -7,19 +7,19 @@ mod memory;
 mod speed;
 mod stress;
 
-pub use compute::compute;
-pub use fabric::{link, peers, rank};
-pub use kernel::kernel;
-pub use memory::memory;
-pub use speed::{DIRECTIONS, speeds};
-pub use stress::stress;
+pub use compute::run_compute;
+pub use fabric::{link_name, run_peers, run_rank};
+pub use kernel::run_kernel;
+pub use memory::run_memory;
+pub use speed::{DIRECTIONS, measure_speeds};
+pub use stress::run_stress;
 
 use std::time::Instant;
 
 use acl_abi::Stream;
 
 use super::child::Reporter;
-use super::protocol::{Again, Event, Fault, Order, Outcome, Place, Rung, Wrong};
+use super::protocol::{DataError, DataLocation, Event, Fault, Order, Outcome, RetryResult, Stage};
 use super::vendor::Vendor;
 use probe_numbers::Difference;
 /// What stands behind output memory: nothing may change it.
@@ -41,9 +41,9 @@ pub struct Probe<'a> {
     pub soc: String,
 }
 
-/// What a stage measured.
+/// What a step measured.
 #[derive(Debug, Default, Clone, Copy)]
-pub struct Measured {
+pub struct Measurements {
     /// By the events of the device, in milliseconds.
     pub device_ms: Option<f64>,
     /// The speed of a copy, in GB/s.
@@ -52,61 +52,61 @@ pub struct Measured {
     pub relative_error: Option<f64>,
 }
 
-/// How a stage ended that did not fail.
+/// How a step ended that did not fail.
 #[derive(Debug)]
-pub enum Ended {
+pub enum StepResult {
     /// Right.
-    Passed(Measured),
+    Passed(Measurements),
     /// Not done: this chip or library does not do it.
     NotSupported(String),
 }
 
 /// Right, and nothing measured.
-pub fn passed() -> Ended {
-    Ended::Passed(Measured::default())
+pub fn passed() -> StepResult {
+    StepResult::Passed(Measurements::default())
 }
 
-/// Ends the ladder: it was reported why.
+/// Error that skips the remaining stages; its cause was already reported.
 #[derive(Debug)]
-pub struct Stopped;
+pub struct StageAborted;
 
 impl Reporter {
-    /// Runs a stage, and reports what came of it.
-    pub fn stage(
+    /// Runs a step, and reports what came of it.
+    pub fn run_step(
         &self,
-        rung: Rung,
-        stage: &str,
-        run: impl FnOnce() -> Result<Ended, Fault>,
-    ) -> Result<(), Stopped> {
-        self.say(&Event::Begin { rung, stage: stage.to_owned() });
+        stage: Stage,
+        step: &str,
+        run: impl FnOnce() -> Result<StepResult, Fault>,
+    ) -> Result<(), StageAborted> {
+        self.write_event(&Event::Begin { stage, step: step.to_owned() });
         let start = Instant::now();
         let ended = run();
         let host_ms = start.elapsed().as_secs_f64() * 1e3;
         let measured = match &ended {
-            Ok(Ended::Passed(measured)) => *measured,
-            _ => Measured::default(),
+            Ok(StepResult::Passed(measured)) => *measured,
+            _ => Measurements::default(),
         };
         let failed = ended.is_err();
         let outcome = match ended {
-            Ok(Ended::Passed(_)) => Outcome::Passed,
-            Ok(Ended::NotSupported(reason)) => Outcome::NotSupported { reason },
+            Ok(StepResult::Passed(_)) => Outcome::Passed,
+            Ok(StepResult::NotSupported(reason)) => Outcome::NotSupported { reason },
             Err(fault) => Outcome::Failed { fault },
         };
-        self.say(&Event::Stage {
-            rung,
-            stage: stage.to_owned(),
+        self.write_event(&Event::StepEnd {
+            stage,
+            step: step.to_owned(),
             host_ms,
             device_ms: measured.device_ms,
             gb_per_s: measured.gb_per_s,
             relative_error: measured.relative_error,
             outcome,
         });
-        if failed { Err(Stopped) } else { Ok(()) }
+        if failed { Err(StageAborted) } else { Ok(()) }
     }
 }
 
 /// GB/s of `bytes` in that time.
-fn speed(bytes: usize, milliseconds: f64) -> Option<f64> {
+fn compute_speed(bytes: usize, milliseconds: f64) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
     let bytes = bytes as f64;
     (milliseconds > 0.0).then_some(bytes / milliseconds / 1e6)
@@ -120,7 +120,7 @@ impl Probe<'_> {
     }
 
     /// Runs work on the stream and waits: how long it took by the events of the device.
-    pub fn timed(&self, work: impl FnOnce() -> Result<(), Fault>) -> Result<f64, Fault> {
+    pub fn measure_time(&self, work: impl FnOnce() -> Result<(), Fault>) -> Result<f64, Fault> {
         let (start, end) = (self.vendor.create_event()?, self.vendor.create_event()?);
         self.vendor.record(start, self.stream)?;
         work()?;
@@ -134,22 +134,32 @@ impl Probe<'_> {
 }
 
 /// Makes a fault of a difference.
-pub fn wrong(operation: &str, what: Place, found: Difference, again: Again) -> Fault {
-    Fault::Wrong(described(operation, what, found, again))
+pub fn data_fault(
+    operation: &str,
+    what: DataLocation,
+    found: Difference,
+    again: RetryResult,
+) -> Fault {
+    Fault::Wrong(describe_error(operation, what, found, again))
 }
 
 /// Describes a difference.
-pub fn described(operation: &str, what: Place, found: Difference, again: Again) -> Wrong {
-    Wrong { operation: operation.to_owned(), what, found, again }
+pub fn describe_error(
+    operation: &str,
+    what: DataLocation,
+    found: Difference,
+    again: RetryResult,
+) -> DataError {
+    DataError { operation: operation.to_owned(), what, found, again }
 }
 
 /// What a second try says about a first one that was wrong.
-pub fn again(first: &[u8], second: &[u8], expected: &[u8]) -> Again {
+pub fn compare_retry(first: &[u8], second: &[u8], expected: &[u8]) -> RetryResult {
     if second == expected {
-        Again::Right
+        RetryResult::Right
     } else if second == first {
-        Again::Same
+        RetryResult::Same
     } else {
-        Again::Different
+        RetryResult::Different
     }
 }

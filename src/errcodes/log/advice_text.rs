@@ -35,7 +35,7 @@ static FINDER: LazyLock<AhoCorasick> =
     LazyLock::new(|| AhoCorasick::new(MARKERS).expect("the markers are few"));
 
 /// The length of the part of `line` that states something.
-pub(super) fn start(line: &[u8]) -> usize {
+pub(super) fn find_start(line: &[u8]) -> usize {
     if is_item(line) {
         return 0;
     }
@@ -60,10 +60,10 @@ mod tests {
     #[test]
     fn advice_begins_where_it_is_announced() {
         let line = b"Getting socket times out. Reason: 1. The TLS configurations are inconsistent";
-        assert_eq!(&line[..start(line)], b"Getting socket times out. ");
-        assert_eq!(start(b"        2. The TLS configurations are inconsistent"), 0);
+        assert_eq!(&line[..find_start(line)], b"Getting socket times out. ");
+        assert_eq!(find_start(b"        2. The TLS configurations are inconsistent"), 0);
         let stated = b"Value 1000 for environment variable HCCL_RDMA_SL is invalid.";
-        assert_eq!(start(stated), stated.len());
-        assert_eq!(start(b" 1.5 GiB out of memory"), 22);
+        assert_eq!(find_start(stated), stated.len());
+        assert_eq!(find_start(b" 1.5 GiB out of memory"), 22);
     }
 }

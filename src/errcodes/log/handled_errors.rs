@@ -4,7 +4,7 @@
 //! there or not supported, and what they do instead. In such lines only words count that say
 //! exactly what is wrong.
 
-use super::line::Level;
+use super::line_fields::Level;
 use super::prefix::{Keys, keys};
 
 /// The weight from which on words count although the program that wrote them went on.
@@ -44,7 +44,7 @@ static ASKING: Keys = keys![b"rtGetDevMsg", b"GetDevErrMsg", b"device error msg 
 
 /// Whether `line` says no more than that the words of another error could not be had.
 pub(super) fn is_echo(line: &[u8]) -> bool {
-    ASKING.any_in(line)
+    ASKING.is_in(line)
 }
 
 /// What ends a rank in the report of torchrun.
@@ -74,8 +74,8 @@ pub(super) fn is_later_failure(line: &[u8], above: &[u8]) -> bool {
 pub(super) fn is_handled(line: &[u8], level: Level) -> bool {
     match level {
         Level::Noise | Level::Info | Level::Warning => true,
-        Level::Unknown if INSTEAD.any_in(line) => true,
-        Level::Unknown | Level::Error => IMPORT.any_in(line) && !RAISED.any_in(line),
+        Level::Unknown if INSTEAD.is_in(line) => true,
+        Level::Unknown | Level::Error => IMPORT.is_in(line) && !RAISED.is_in(line),
     }
 }
 

@@ -1,76 +1,78 @@
-//! Rung 2: what is copied to the device and back, or within it, is what it was.
+//! Stage 2: what is copied to the device and back, or within it, is what it was.
 //!
 //! Every word holds its own address, so that exchanged pages show; a second round holds the
 //! complement, so that every bit of the memory was 0 and 1. Nothing computes here.
 
-use super::{Ended, GUARD, GUARD_SIZE, Measured, Probe, Stopped, again, wrong};
-use crate::protocol::{Event, Fault, Level, Place, Rung};
+use super::{
+    GUARD, GUARD_SIZE, Measurements, Probe, StageAborted, StepResult, compare_retry, data_fault,
+};
+use crate::protocol::{DataLocation, Event, Fault, Level, Stage};
 use crate::vendor::Buffer;
 use probe_numbers::{Difference, POISON, addresses, compare};
 
 /// How often memory is taken to see whether it comes back.
 const ROUNDS: usize = 4;
 
-/// Runs the rung.
-pub fn memory(probe: &Probe<'_>) -> Result<(), Stopped> {
+/// Runs the stage.
+pub fn run_memory(probe: &Probe<'_>) -> Result<(), StageAborted> {
     let size = match probe.order.level {
         Level::Quick => 4 << 20,
         Level::Standard | Level::Extended => 64 << 20,
     };
-    let stage = |name: &str, run: &dyn Fn() -> Result<Ended, Fault>| {
-        probe.reporter.stage(Rung::Memory, name, run)
+    let step = |name: &str, run: &dyn Fn() -> Result<StepResult, Fault>| {
+        probe.reporter.run_step(Stage::Memory, name, run)
     };
-    stage("round trip", &|| round_trip(probe, size, 0))?;
-    stage("round trip, complement", &|| round_trip(probe, size, u64::MAX))?;
-    stage("copy on the device", &|| device_copy(probe, size))?;
-    stage("given back", &|| given_back(probe, size))
+    step("round trip", &|| copy_round_trip(probe, size, 0))?;
+    step("round trip, complement", &|| copy_round_trip(probe, size, u64::MAX))?;
+    step("copy on the device", &|| copy_on_device(probe, size))?;
+    step("given back", &|| check_release(probe, size))
 }
 
 /// Takes memory and gives it back some times, and reports if it is not there again. The first
 /// round may leave a pool behind, and once may be another process: every later round has to lose
 /// all that it took.
-fn given_back(probe: &Probe<'_>, size: usize) -> Result<Ended, Fault> {
+fn check_release(probe: &Probe<'_>, size: usize) -> Result<StepResult, Fault> {
     let vendor = probe.vendor;
     let mut free = Vec::new();
     for _ in 0..ROUNDS {
         vendor.free(vendor.allocate(size)?)?;
-        free.push(vendor.memory()?.0);
+        free.push(vendor.memory_info()?.0);
     }
-    if loses(&free, size) {
+    if is_leaking(&free, size) {
         let lost = free[0].saturating_sub(free[free.len() - 1]) as u64;
         let rounds = u32::try_from(free.len()).unwrap_or(u32::MAX);
-        probe.reporter.say(&Event::Leak { rounds, bytes: size as u64, lost });
+        probe.reporter.write_event(&Event::Leak { rounds, bytes: size as u64, lost });
     }
-    Ok(Ended::Passed(Measured::default()))
+    Ok(StepResult::Passed(Measurements::default()))
 }
 
 /// Whether what is free becomes less by `size` with every step.
-fn loses(free: &[usize], size: usize) -> bool {
+fn is_leaking(free: &[usize], size: usize) -> bool {
     free.windows(2).all(|pair| pair[0].saturating_sub(pair[1]) >= size)
 }
 
 /// Compares words, and says where a word of another address stands.
-pub(super) fn words(expected: &[u8], got: &[u8]) -> Option<Difference> {
+pub(super) fn compare_words(expected: &[u8], got: &[u8]) -> Option<Difference> {
     compare(expected, got, 8, POISON, false, |word| {
         let word = word.try_into().map_or(0, u64::from_le_bytes);
         (format!("{word:#018x}"), true)
     })
 }
 
-fn round_trip(probe: &Probe<'_>, size: usize, mask: u64) -> Result<Ended, Fault> {
+fn copy_round_trip(probe: &Probe<'_>, size: usize, mask: u64) -> Result<StepResult, Fault> {
     let vendor = probe.vendor;
     let buffer = vendor.allocate(size + GUARD_SIZE)?;
     // The guard is written with the rest, then the rest again, so that it alone is old.
     vendor.upload(&buffer, &vec![GUARD; size + GUARD_SIZE])?;
     let sent = addresses(size, mask);
     vendor.upload(&buffer, &sent)?;
-    let got = check(probe, "host to device and back", &buffer, &sent)?;
-    guard(&got, size, "host to device and back")?;
+    let got = check_buffer(probe, "host to device and back", &buffer, &sent)?;
+    check_guard(&got, size, "host to device and back")?;
     vendor.free(buffer)?;
-    Ok(Ended::Passed(Measured::default()))
+    Ok(StepResult::Passed(Measurements::default()))
 }
 
-fn device_copy(probe: &Probe<'_>, size: usize) -> Result<Ended, Fault> {
+fn copy_on_device(probe: &Probe<'_>, size: usize) -> Result<StepResult, Fault> {
     let vendor = probe.vendor;
     let (from, to) = (vendor.allocate(size)?, vendor.allocate(size + GUARD_SIZE)?);
     let sent = addresses(size, 0x0123_4567_89ab_cdef);
@@ -78,16 +80,19 @@ fn device_copy(probe: &Probe<'_>, size: usize) -> Result<Ended, Fault> {
     let mut blank = vec![POISON; size];
     blank.resize(size + GUARD_SIZE, GUARD);
     vendor.upload(&to, &blank)?;
-    let milliseconds = probe.timed(|| vendor.copy(&from, &to, size, probe.stream))?;
-    let got = check(probe, "copy on the device", &to, &sent)?;
-    guard(&got, size, "copy on the device")?;
+    let milliseconds = probe.measure_time(|| vendor.copy(&from, &to, size, probe.stream))?;
+    let got = check_buffer(probe, "copy on the device", &to, &sent)?;
+    check_guard(&got, size, "copy on the device")?;
     vendor.free(from)?;
     vendor.free(to)?;
-    Ok(Ended::Passed(Measured { device_ms: Some(milliseconds), ..Measured::default() }))
+    Ok(StepResult::Passed(Measurements {
+        device_ms: Some(milliseconds),
+        ..Measurements::default()
+    }))
 }
 
 /// Reads `buffer` back, all of it, and compares its beginning with what was sent.
-fn check(
+fn check_buffer(
     probe: &Probe<'_>,
     operation: &str,
     buffer: &Buffer,
@@ -98,19 +103,24 @@ fn check(
         probe.vendor.download(buffer, &mut got).map(|()| got)
     };
     let got = read()?;
-    if let Some(found) = words(sent, &got[..sent.len()]) {
+    if let Some(found) = compare_words(sent, &got[..sent.len()]) {
         let second = read()?;
-        let again = again(&got[..sent.len()], &second[..sent.len()], sent);
-        return Err(wrong(operation, Place::Result, found, again));
+        let again = compare_retry(&got[..sent.len()], &second[..sent.len()], sent);
+        return Err(data_fault(operation, DataLocation::Result, found, again));
     }
     Ok(got)
 }
 
 /// Compares what stands behind `size` bytes with the guard.
-fn guard(got: &[u8], size: usize, operation: &str) -> Result<(), Fault> {
-    match words(&[GUARD; GUARD_SIZE], &got[size..]) {
+fn check_guard(got: &[u8], size: usize, operation: &str) -> Result<(), Fault> {
+    match compare_words(&[GUARD; GUARD_SIZE], &got[size..]) {
         None => Ok(()),
-        Some(found) => Err(wrong(operation, Place::Guard, found, crate::protocol::Again::Same)),
+        Some(found) => Err(data_fault(
+            operation,
+            DataLocation::Guard,
+            found,
+            crate::protocol::RetryResult::Same,
+        )),
     }
 }
 
@@ -121,12 +131,12 @@ mod tests {
 
     #[test]
     fn a_leak_loses_with_every_round() {
-        assert!(loses(&[900, 800, 700, 600], 100));
-        assert!(loses(&[900, 790, 680, 0], 100));
+        assert!(is_leaking(&[900, 800, 700, 600], 100));
+        assert!(is_leaking(&[900, 790, 680, 0], 100));
         // Once is another process, less is its growth, and more is no loss.
-        assert!(!loses(&[900, 800, 800, 700], 100));
-        assert!(!loses(&[900, 801, 702, 603], 100));
-        assert!(!loses(&[700, 800, 900, 1000], 100));
+        assert!(!is_leaking(&[900, 800, 800, 700], 100));
+        assert!(!is_leaking(&[900, 801, 702, 603], 100));
+        assert!(!is_leaking(&[700, 800, 900, 1000], 100));
     }
 
     #[test]
@@ -135,7 +145,7 @@ mod tests {
         let mut got = sent.clone();
         let (one, other) = got.split_at_mut(1 << 15);
         one[4096..8192].swap_with_slice(&mut other[..4096]);
-        let found = words(&sent, &got).unwrap();
+        let found = compare_words(&sent, &got).unwrap();
         assert_eq!((found.wrong, found.first), (1024, 512));
         assert_eq!(found.expected, "0x0000000000001000");
         assert_eq!(found.got, "0x0000000000008000", "the address says where it came from");

@@ -23,7 +23,7 @@ type Value<'t> = Spanned<DeValue<'t>>;
 /// What is wrong with a file of a user, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
-pub struct Mistake {
+pub struct FileError {
     /// The line, counted from 1.
     pub line: usize,
     /// What is wrong there.
@@ -32,7 +32,7 @@ pub struct Mistake {
 
 /// A row, or a value, and the line on which it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lined<T> {
+pub struct WithLine<T> {
     /// Counted from 1.
     pub line: usize,
     /// What stands there.
@@ -40,20 +40,20 @@ pub struct Lined<T> {
 }
 
 /// The content of a file, taken out piece by piece.
-pub struct OwnFile<'t> {
+pub struct UserFile<'t> {
     table: DeTable<'t>,
     lines: Lines,
 }
 
-impl<'t> OwnFile<'t> {
+impl<'t> UserFile<'t> {
     /// Reads a text in which no other keys stand at the top than `known`.
     ///
     /// # Errors
     ///
     /// If it is no TOML, or has a key that is not known.
-    pub fn parse(text: &'t str, known: &[&str]) -> Result<Self, Mistake> {
+    pub fn parse(text: &'t str, known: &[&str]) -> Result<Self, FileError> {
         let lines = Lines::of(text);
-        let table = DeTable::parse(text).map_err(|error| Mistake {
+        let table = DeTable::parse(text).map_err(|error| FileError {
             line: lines.at(error.span().map_or(0, |span| span.start)),
             what: error.message().to_owned(),
         })?;
@@ -63,59 +63,68 @@ impl<'t> OwnFile<'t> {
             Some(key) => {
                 let known = known.join("`, `");
                 let what = format!("unknown field `{}`, expected one of `{known}`", key.get_ref());
-                Err(Mistake { line: file.lines.at(key.span().start), what })
+                Err(FileError { line: file.lines.at(key.span().start), what })
             }
         }
     }
 
     /// The value of a key, if it is there.
-    pub fn value<T: DeserializeOwned>(&mut self, key: &str) -> Result<Option<Lined<T>>, Mistake> {
+    pub fn take_value<T: DeserializeOwned>(
+        &mut self,
+        key: &str,
+    ) -> Result<Option<WithLine<T>>, FileError> {
         let Some(value) = self.table.remove(key) else { return Ok(None) };
         let line = self.lines.at(value.span().start);
         match decode(&value, None) {
-            Ok(value) => Ok(Some(Lined { line, value })),
-            Err(what) => Err(self.mistake(&value, what, decode::<T>)),
+            Ok(value) => Ok(Some(WithLine { line, value })),
+            Err(what) => Err(self.error_at(&value, what, decode::<T>)),
         }
     }
 
     /// The same, of a key that has to be there.
-    pub fn needed<T: DeserializeOwned>(&mut self, key: &str) -> Result<Lined<T>, Mistake> {
-        let missing = || Mistake { line: 1, what: format!("missing field `{key}`") };
-        self.value(key)?.ok_or_else(missing)
+    pub fn take_required<T: DeserializeOwned>(
+        &mut self,
+        key: &str,
+    ) -> Result<WithLine<T>, FileError> {
+        let missing = || FileError { line: 1, what: format!("missing field `{key}`") };
+        self.take_value(key)?.ok_or_else(missing)
     }
 
     /// The rows of `[[key]]`, in their order; none, if there is no such table.
-    pub fn rows<T: DeserializeOwned>(&mut self, key: &str) -> Result<Vec<Lined<T>>, Mistake> {
+    pub fn take_rows<T: DeserializeOwned>(
+        &mut self,
+        key: &str,
+    ) -> Result<Vec<WithLine<T>>, FileError> {
         let Some(all) = self.table.remove(key) else { return Ok(Vec::new()) };
         let rows: Result<Vec<T>, String> = decode(&all, None);
         match (rows, all.get_ref()) {
             (Ok(rows), DeValue::Array(array)) => {
                 let lines = array.iter().map(|row| self.lines.at(row.span().start));
-                Ok(lines.zip(rows).map(|(line, value)| Lined { line, value }).collect())
+                Ok(lines.zip(rows).map(|(line, value)| WithLine { line, value }).collect())
             }
             (Err(_), DeValue::Array(array)) => {
                 let first =
                     array.iter().find_map(|row| Some((row, decode_alone::<T>(row, None).err()?)));
                 let (row, what) = first.unwrap_or_else(|| (&all, "no list of tables".to_owned()));
-                Err(self.mistake(row, what, decode_alone::<T>))
+                Err(self.error_at(row, what, decode_alone::<T>))
             }
             (_, _) => {
                 let what = format!("`[[{key}]]`, a list of tables, is expected");
-                Err(Mistake { line: self.lines.at(all.span().start), what })
+                Err(FileError { line: self.lines.at(all.span().start), what })
             }
         }
     }
 
-    fn mistake<T>(
+    fn error_at<T>(
         &self,
         value: &Value<'_>,
         what: String,
         read: impl Fn(&Value<'_>, Option<&Value<'_>>) -> Result<T, String>,
-    ) -> Mistake {
-        let at = at_fault(value, &what, &|without| read(value, Some(without)).err());
+    ) -> FileError {
+        let at = find_fault(value, &what, &|without| read(value, Some(without)).err());
         let line = self.lines.at(at.span().start);
         let what = match at.get_ref() {
-            _ if what != OTHER_KIND => return Mistake { line, what },
+            _ if what != OTHER_KIND => return FileError { line, what },
             DeValue::String(_) => "a text",
             DeValue::Integer(_) | DeValue::Float(_) => "a number",
             DeValue::Boolean(_) => "`true` or `false`",
@@ -123,12 +132,12 @@ impl<'t> OwnFile<'t> {
             DeValue::Array(_) => "a list",
             DeValue::Table(_) => "a table",
         };
-        Mistake { line, what: format!("{what} is not what is expected here") }
+        FileError { line, what: format!("{what} is not what is expected here") }
     }
 }
 
 /// The innermost value of `whole` without which reading no longer ends with `what`.
-fn at_fault<'v, 't>(
+fn find_fault<'v, 't>(
     whole: &'v Value<'t>,
     what: &str,
     error_without: &dyn Fn(&Value<'t>) -> Option<String>,
@@ -270,9 +279,9 @@ mod tests {
                         day = 2027-01-31\nkind = 'plain'\n[[row]]\nid = 'b'\n[[row.step]]\nen = 'one'\n\
                         [[row.step]]\nen = 'two'\n";
 
-    fn read(text: &str) -> Result<(u32, Vec<Lined<Row>>), Mistake> {
-        let mut file = OwnFile::parse(text, &["schema", "row"])?;
-        Ok((file.needed("schema")?.value, file.rows("row")?))
+    fn read(text: &str) -> Result<(u32, Vec<WithLine<Row>>), FileError> {
+        let mut file = UserFile::parse(text, &["schema", "row"])?;
+        Ok((file.take_required("schema")?.value, file.take_rows("row")?))
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Rung 5: devices reach each other's memory, and HCCL sums over all of them.
+//! Stage 5: devices reach each other's memory, and HCCL sums over all of them.
 //!
 //! One process copies between all pairs of devices: memory has no name outside of a process. The
 //! ranks of HCCL are a process each, as in training.
@@ -8,11 +8,12 @@ use std::collections::BTreeSet;
 use acl_abi::values::{HCCL_DATA_TYPE_FP32, HCCL_DATA_TYPE_INT32};
 use acl_abi::{Communicator, RootInfo};
 
-use super::memory::words;
+use super::memory::compare_words;
 use super::{
-    Ended, GUARD, GUARD_SIZE, Measured, Probe, Reporter, Stopped, again, described, passed, wrong,
+    GUARD, GUARD_SIZE, Measurements, Probe, Reporter, StageAborted, StepResult, compare_retry,
+    data_fault, describe_error, passed,
 };
-use crate::protocol::{Again, Dtype, Event, Fault, Order, Place, Rung};
+use crate::protocol::{DataLocation, Dtype, Event, Fault, Order, RetryResult, Stage};
 use crate::vendor::{Buffer, Vendor};
 use probe_numbers::{Numbers, POISON, addresses, elements};
 
@@ -23,8 +24,12 @@ const SUMMED: usize = 1 << 16;
 
 /// Copies between all pairs of `devices`. A pair that damages data does not end the round: which
 /// others do tells where the fault is.
-pub fn peers(vendor: &Vendor, reporter: &Reporter, devices: &[i32]) -> Result<(), Stopped> {
-    reporter.stage(Rung::Runtime, "open all", || {
+pub fn run_peers(
+    vendor: &Vendor,
+    reporter: &Reporter,
+    devices: &[i32],
+) -> Result<(), StageAborted> {
+    reporter.run_step(Stage::Runtime, "open all", || {
         vendor.init()?;
         devices.iter().try_for_each(|device| vendor.set_device(*device))?;
         Ok(passed())
@@ -33,23 +38,23 @@ pub fn peers(vendor: &Vendor, reporter: &Reporter, devices: &[i32]) -> Result<()
     let mut damaged = false;
     for from in devices {
         for to in devices.iter().filter(|to| *to != from) {
-            let link = link(*from, *to);
+            let link = link_name(*from, *to);
             let mut stops = false;
-            let stage = reporter.stage(Rung::Fabric, &link, || {
-                let ended = pair(vendor, [*from, *to], &mut enabled, &link);
+            let step = reporter.run_step(Stage::Fabric, &link, || {
+                let ended = copy_pair(vendor, [*from, *to], &mut enabled, &link);
                 stops = !matches!(ended, Ok(_) | Err(Fault::Wrong(_)));
                 ended
             });
-            damaged |= stage.is_err();
+            damaged |= step.is_err();
             if stops {
-                return Err(Stopped);
+                return Err(StageAborted);
             }
         }
     }
     if damaged {
-        return Err(Stopped);
+        return Err(StageAborted);
     }
-    reporter.stage(Rung::Runtime, "close all", || {
+    reporter.run_step(Stage::Runtime, "close all", || {
         for device in devices {
             vendor.set_device(*device)?;
             vendor.reset_device(*device)?;
@@ -60,18 +65,18 @@ pub fn peers(vendor: &Vendor, reporter: &Reporter, devices: &[i32]) -> Result<()
 }
 
 /// What the copy from one device to another is called.
-pub fn link(from: i32, to: i32) -> String {
+pub fn link_name(from: i32, to: i32) -> String {
     format!("NPU {from} \u{2192} NPU {to}")
 }
 
-fn pair(
+fn copy_pair(
     vendor: &Vendor,
     [from, to]: [i32; 2],
     enabled: &mut BTreeSet<[i32; 2]>,
     link: &str,
-) -> Result<Ended, Fault> {
+) -> Result<StepResult, Fault> {
     if !vendor.can_access_peer(from, to)? {
-        return Ok(Ended::NotSupported(format!("aclrtDeviceCanAccessPeer: {link}")));
+        return Ok(StepResult::NotSupported(format!("aclrtDeviceCanAccessPeer: {link}")));
     }
     for [own, other] in [[from, to], [to, from]] {
         vendor.set_device(own)?;
@@ -87,14 +92,14 @@ fn pair(
     vendor.upload(&source, &sent)?;
     vendor.set_device(to)?;
     let target = vendor.allocate_shared(COPIED + GUARD_SIZE)?;
-    let got = carry(vendor, &source, &target)?;
-    if let Some(found) = words(&sent, &got[..COPIED]) {
-        let second = carry(vendor, &source, &target)?;
-        let tried = again(&got[..COPIED], &second[..COPIED], &sent);
-        return Err(wrong(link, Place::Result, found, tried));
+    let got = copy_once(vendor, &source, &target)?;
+    if let Some(found) = compare_words(&sent, &got[..COPIED]) {
+        let second = copy_once(vendor, &source, &target)?;
+        let tried = compare_retry(&got[..COPIED], &second[..COPIED], &sent);
+        return Err(data_fault(link, DataLocation::Result, found, tried));
     }
-    if let Some(found) = words(&[GUARD; GUARD_SIZE], &got[COPIED..]) {
-        return Err(wrong(link, Place::Guard, found, Again::Same));
+    if let Some(found) = compare_words(&[GUARD; GUARD_SIZE], &got[COPIED..]) {
+        return Err(data_fault(link, DataLocation::Guard, found, RetryResult::Same));
     }
     vendor.free(target)?;
     vendor.set_device(from)?;
@@ -103,7 +108,7 @@ fn pair(
 }
 
 /// Copies once, from poisoned memory on: all that is there then.
-fn carry(vendor: &Vendor, source: &Buffer, target: &Buffer) -> Result<Vec<u8>, Fault> {
+fn copy_once(vendor: &Vendor, source: &Buffer, target: &Buffer) -> Result<Vec<u8>, Fault> {
     let mut blank = vec![POISON; COPIED];
     blank.resize(target.size(), GUARD);
     vendor.upload(target, &blank)?;
@@ -114,43 +119,46 @@ fn carry(vendor: &Vendor, source: &Buffer, target: &Buffer) -> Result<Vec<u8>, F
 }
 
 /// One rank: joins the others, sums with them, and leaves.
-pub fn rank(
+pub fn run_rank(
     vendor: &Vendor,
     reporter: &Reporter,
     order: &Order,
     [rank, ranks]: [u32; 2],
     root: Option<&str>,
-) -> Result<(), Stopped> {
+) -> Result<(), StageAborted> {
     let device = order.device.unwrap_or_default();
     let mut opened = None;
-    reporter.stage(Rung::Runtime, "open", || {
+    reporter.run_step(Stage::Runtime, "open", || {
         vendor.init()?;
         vendor.set_device(device)?;
         opened = Some(vendor.create_stream()?);
         Ok(passed())
     })?;
-    let Some(stream) = opened else { return Err(Stopped) };
+    let Some(stream) = opened else { return Err(StageAborted) };
     let mut joined = None;
-    reporter.stage(Rung::Fabric, "join", || {
+    reporter.run_step(Stage::Fabric, "join", || {
         let info = if let Some(info) = root.and_then(from_hex) {
             info
         } else {
-            let info = vendor.root_info()?;
-            let digits = crate::cache::hex(&info.bytes);
-            reporter.say(&Event::Root { info: digits });
+            let info = vendor.create_root_info()?;
+            let digits = crate::cache::encode_hex(&info.bytes);
+            reporter.write_event(&Event::Root { info: digits });
             info
         };
-        joined = Some(vendor.join(ranks, &info, rank)?);
+        joined = Some(vendor.join_communicator(ranks, &info, rank)?);
         Ok(passed())
     })?;
-    let Some(communicator) = joined else { return Err(Stopped) };
+    let Some(communicator) = joined else { return Err(StageAborted) };
     let probe = Probe { vendor, reporter, order, stream, soc: String::new() };
     for lane in [Lane::Each, Lane::Integers, Lane::Floats] {
-        reporter
-            .stage(Rung::Fabric, lane.name(), || sum(&probe, communicator, lane, rank, ranks))?;
+        reporter.run_step(Stage::Fabric, lane.name(), || {
+            run_sum(&probe, communicator, lane, rank, ranks)
+        })?;
     }
-    reporter.stage(Rung::Fabric, "leave", || vendor.part(communicator).map(|()| passed()))?;
-    reporter.stage(Rung::Runtime, "close", || {
+    reporter.run_step(Stage::Fabric, "leave", || {
+        vendor.leave_communicator(communicator).map(|()| passed())
+    })?;
+    reporter.run_step(Stage::Runtime, "close", || {
         vendor.destroy_stream(stream)?;
         vendor.reset_device(device)?;
         vendor.finalize()?;
@@ -186,7 +194,7 @@ impl Lane {
     }
 
     /// What a rank adds.
-    fn part(self, rank: u32, ranks: u32) -> Vec<i64> {
+    fn rank_terms(self, rank: u32, ranks: u32) -> Vec<i64> {
         let mut numbers = Numbers::new(0x5eed ^ u64::from(rank) << 8);
         let limit = match self {
             Self::Each => (1 << 29) - 1,
@@ -208,7 +216,7 @@ impl Lane {
     }
 }
 
-fn encoded(dtype: Dtype, numbers: &[i64]) -> Vec<u8> {
+fn encode_numbers(dtype: Dtype, numbers: &[i64]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(numbers.len() * dtype.width());
     for number in numbers {
         dtype.encode(*number, &mut bytes);
@@ -216,25 +224,25 @@ fn encoded(dtype: Dtype, numbers: &[i64]) -> Vec<u8> {
     bytes
 }
 
-fn sum(
+fn run_sum(
     probe: &Probe<'_>,
     communicator: Communicator,
     lane: Lane,
     rank: u32,
     ranks: u32,
-) -> Result<Ended, Fault> {
+) -> Result<StepResult, Fault> {
     let vendor = probe.vendor;
     let (dtype, number) = lane.dtype();
     let mut total = vec![0i64; SUMMED];
     let mut own = Vec::new();
     for other in 0..ranks {
-        let part = lane.part(other, ranks);
+        let part = lane.rank_terms(other, ranks);
         total.iter_mut().zip(&part).for_each(|(sum, number)| *sum += number);
         if other == rank {
-            own = encoded(dtype, &part);
+            own = encode_numbers(dtype, &part);
         }
     }
-    let right = encoded(dtype, &total);
+    let right = encode_numbers(dtype, &total);
     let from = vendor.allocate(own.len())?;
     let to = vendor.allocate(right.len() + GUARD_SIZE)?;
     vendor.upload(&from, &own)?;
@@ -242,7 +250,7 @@ fn sum(
         let mut blank = vec![POISON; right.len()];
         blank.resize(to.size(), GUARD);
         vendor.upload(&to, &blank)?;
-        let milliseconds = probe.timed(|| {
+        let milliseconds = probe.measure_time(|| {
             let both = [&from, &to];
             vendor.all_reduce(both, SUMMED, dtype.width(), number, communicator, probe.stream)
         })?;
@@ -254,20 +262,28 @@ fn sum(
     let (sums, behind) = got.split_at(right.len());
     if let Some(found) = elements(dtype, &right, sums) {
         // No second try: the other ranks may have right sums, and would not come to it.
-        let data = Box::new(described(lane.name(), Place::Result, found, Again::NotTried));
-        return Err(Fault::Sum { from: parts(lane, &right, sums, ranks), data });
+        let data = Box::new(describe_error(
+            lane.name(),
+            DataLocation::Result,
+            found,
+            RetryResult::NotTried,
+        ));
+        return Err(Fault::Sum { from: missing_ranks(lane, &right, sums, ranks), data });
     }
     if let Some(found) = elements(dtype, &[GUARD; GUARD_SIZE], behind) {
-        return Err(wrong(lane.name(), Place::Guard, found, Again::Same));
+        return Err(data_fault(lane.name(), DataLocation::Guard, found, RetryResult::Same));
     }
     vendor.free(from)?;
     vendor.free(to)?;
-    Ok(Ended::Passed(Measured { device_ms: Some(milliseconds), ..Measured::default() }))
+    Ok(StepResult::Passed(Measurements {
+        device_ms: Some(milliseconds),
+        ..Measurements::default()
+    }))
 }
 
 /// The ranks whose part is missing. Anything but zero where one rank alone has a number may be
 /// the mistake of another one, and then nobody is named; nor if all parts are missing.
-fn parts(lane: Lane, right: &[u8], got: &[u8], ranks: u32) -> Vec<u32> {
+fn missing_ranks(lane: Lane, right: &[u8], got: &[u8], ranks: u32) -> Vec<u32> {
     if lane != Lane::Each {
         return Vec::new();
     }
@@ -309,7 +325,7 @@ mod tests {
         for (byte, value) in info.bytes.iter_mut().zip((0..=255).cycle()) {
             *byte = value;
         }
-        let text = crate::cache::hex(&info.bytes);
+        let text = crate::cache::encode_hex(&info.bytes);
         assert_eq!(from_hex(&text).unwrap().bytes, info.bytes);
         assert!(from_hex(&text[2..]).is_none());
         assert!(from_hex(&text.replace('a', "x")).is_none());
@@ -323,27 +339,27 @@ mod tests {
                 let (dtype, _) = lane.dtype();
                 let mut total = vec![0i64; SUMMED];
                 for rank in 0..ranks {
-                    let part = lane.part(rank, ranks);
+                    let part = lane.rank_terms(rank, ranks);
                     total.iter_mut().zip(&part).for_each(|(sum, number)| *sum += number);
                 }
-                let right = encoded(dtype, &total);
+                let right = encode_numbers(dtype, &total);
                 for (element, number) in right.chunks_exact(dtype.width()).zip(&total) {
                     #[expect(clippy::cast_precision_loss, reason = "below 2^53")]
                     let number = *number as f64;
                     assert!((dtype.decode(element) - number).abs() == 0.0, "{lane:?} {ranks}");
                 }
                 let lost = ranks - 1;
-                let part = lane.part(lost, ranks);
+                let part = lane.rank_terms(lost, ranks);
                 let got: Vec<i64> = total.iter().zip(&part).map(|(sum, part)| sum - part).collect();
-                let got = encoded(dtype, &got);
+                let got = encode_numbers(dtype, &got);
                 assert!(elements(dtype, &right, &got).is_some(), "{lane:?} {ranks}");
                 let named = if lane == Lane::Each { vec![lost] } else { vec![] };
-                assert_eq!(parts(lane, &right, &got, ranks), named, "{lane:?} {ranks}");
+                assert_eq!(missing_ranks(lane, &right, &got, ranks), named, "{lane:?} {ranks}");
                 // A number too many may be anybody's, and no sum at all is everybody's.
                 let mut wrong = right.clone();
                 wrong[40] ^= 1;
-                assert!(parts(lane, &right, &wrong, ranks).is_empty());
-                assert!(parts(lane, &right, &vec![0; right.len()], ranks).is_empty());
+                assert!(missing_ranks(lane, &right, &wrong, ranks).is_empty());
+                assert!(missing_ranks(lane, &right, &vec![0; right.len()], ranks).is_empty());
             }
         }
     }

@@ -1,10 +1,10 @@
-//! Rung 3: the operators of the installed packages compute right numbers.
+//! Stage 3: the operators of the installed packages compute right numbers.
 
 use acl_abi::Tensor;
 
-use super::{Ended, GUARD, GUARD_SIZE, Measured, Probe, Stopped, wrong};
-use crate::protocol::{Again, Dtype, Fault, Level, Place, Rung};
-use crate::soc::{adds, multiplies};
+use super::{GUARD, GUARD_SIZE, Measurements, Probe, StageAborted, StepResult, data_fault};
+use crate::protocol::{DataLocation, Dtype, Fault, Level, RetryResult, Stage};
+use crate::soc::{supports_add, supports_matmul};
 use crate::vendor::{Buffer, Operator, Plan};
 use base::chip::ChipFamily;
 use probe_numbers::{
@@ -17,27 +17,27 @@ const NOT_VALID: i32 = 161_002;
 /// "There is no kernel": the same, said later.
 const NO_KERNEL: i32 = 561_003;
 
-/// Runs the rung.
-pub fn compute(probe: &Probe<'_>) -> Result<(), Stopped> {
+/// Runs the stage.
+pub fn run_compute(probe: &Probe<'_>) -> Result<(), StageAborted> {
     let chip = ChipFamily::from_soc(&probe.soc);
     let standard = probe.order.level >= Level::Standard;
     let [seed, product_seed] = SEEDS;
     let floats = || probe.order.dtypes.iter().filter(|dtype| **dtype != Dtype::Int32);
     let add = |dtype: Dtype, count: usize, lane: &str, case: &dyn Fn() -> Case| {
-        let stage = format!("aclnnAdd {}{lane} [{count}]", dtype.as_str());
+        let step = format!("aclnnAdd {}{lane} [{count}]", dtype.as_str());
         let shape = [i64::try_from(count).unwrap_or(i64::MAX)];
-        probe.reporter.stage(Rung::Compute, &stage, || {
-            supported(adds(chip, dtype), probe, || {
-                run(probe, Operator::Add, dtype, &case(), &shape, &stage)
+        probe.reporter.run_step(Stage::Compute, &step, || {
+            check_support(supports_add(chip, dtype), probe, || {
+                run(probe, Operator::Add, dtype, &case(), &shape, &step)
             })
         })
     };
     let multiply = |dtype: Dtype, size: usize, lane: &str, case: &dyn Fn() -> Case| {
-        let stage = format!("aclnnMatmul {}{lane} [{size}, {size}]", dtype.as_str());
+        let step = format!("aclnnMatmul {}{lane} [{size}, {size}]", dtype.as_str());
         let shape = [i64::try_from(size).unwrap_or(i64::MAX); 2];
-        probe.reporter.stage(Rung::Compute, &stage, || {
-            supported(multiplies(chip, dtype), probe, || {
-                run(probe, Operator::Matmul, dtype, &case(), &shape, &stage)
+        probe.reporter.run_step(Stage::Compute, &step, || {
+            check_support(supports_matmul(chip, dtype), probe, || {
+                run(probe, Operator::Matmul, dtype, &case(), &shape, &step)
             })
         })
     };
@@ -65,13 +65,13 @@ pub fn compute(probe: &Probe<'_>) -> Result<(), Stopped> {
 }
 
 /// Leaves out what the chip does not do. Of a chip that nobody knows, the library decides.
-fn supported(
+fn check_support(
     known: Option<bool>,
     probe: &Probe<'_>,
-    run: impl FnOnce() -> Result<Ended, Fault>,
-) -> Result<Ended, Fault> {
+    run: impl FnOnce() -> Result<StepResult, Fault>,
+) -> Result<StepResult, Fault> {
     if known == Some(false) {
-        return Ok(Ended::NotSupported(probe.soc.clone()));
+        return Ok(StepResult::NotSupported(probe.soc.clone()));
     }
     match run() {
         Err(Fault::Call { function, code, .. })
@@ -79,7 +79,7 @@ fn supported(
                 && function.ends_with("GetWorkspaceSize")
                 && matches!(code, NOT_VALID | NO_KERNEL) =>
         {
-            Ok(Ended::NotSupported(format!("{function}: {code}")))
+            Ok(StepResult::NotSupported(format!("{function}: {code}")))
         }
         other => other,
     }
@@ -100,7 +100,7 @@ fn run(
     case: &Case,
     shape: &[i64],
     operation: &str,
-) -> Result<Ended, Fault> {
+) -> Result<StepResult, Fault> {
     let vendor = probe.vendor;
     let memory = Memory {
         one: vendor.allocate(case.one.len())?,
@@ -109,32 +109,32 @@ fn run(
     };
     vendor.upload(&memory.one, &case.one)?;
     vendor.upload(&memory.other, &case.other)?;
-    let (milliseconds, got) = once(probe, operator, dtype, &memory, shape)?;
+    let (milliseconds, got) = run_once(probe, operator, dtype, &memory, shape)?;
     let (result, behind) = got.split_at(case.size);
     if let Some(found) = case.expected.differs(dtype, result) {
-        let (_, second) = once(probe, operator, dtype, &memory, shape)?;
+        let (_, second) = run_once(probe, operator, dtype, &memory, shape)?;
         let second = &second[..case.size];
         let again = match case.expected.differs(dtype, second) {
-            None => Again::Right,
-            Some(_) if second == result => Again::Same,
-            Some(_) => Again::Different,
+            None => RetryResult::Right,
+            Some(_) if second == result => RetryResult::Same,
+            Some(_) => RetryResult::Different,
         };
-        return Err(wrong(operation, place(&case.expected), found, again));
+        return Err(data_fault(operation, data_location(&case.expected), found, again));
     }
     if let Some(found) = elements(dtype, &[GUARD; GUARD_SIZE], behind) {
-        return Err(wrong(operation, Place::Guard, found, Again::Same));
+        return Err(data_fault(operation, DataLocation::Guard, found, RetryResult::Same));
     }
     for (buffer, sent) in [(&memory.one, &case.one), (&memory.other, &case.other)] {
         let mut back = vec![POISON; sent.len()];
         vendor.download(buffer, &mut back)?;
         if let Some(found) = elements(dtype, sent, &back) {
-            return Err(wrong(operation, Place::Input, found, Again::Same));
+            return Err(data_fault(operation, DataLocation::Input, found, RetryResult::Same));
         }
     }
     vendor.free(memory.one)?;
     vendor.free(memory.other)?;
     vendor.free(memory.out)?;
-    Ok(Ended::Passed(Measured {
+    Ok(StepResult::Passed(Measurements {
         device_ms: Some(milliseconds),
         gb_per_s: None,
         relative_error: case.expected.relative_error(dtype, result),
@@ -142,7 +142,7 @@ fn run(
 }
 
 /// Poisons the output, runs the operator, and reads the output with its guard.
-fn once(
+fn run_once(
     probe: &Probe<'_>,
     operator: Operator,
     dtype: Dtype,
@@ -153,12 +153,12 @@ fn once(
     let mut blank = vec![POISON; memory.out.size() - GUARD_SIZE];
     blank.resize(memory.out.size(), GUARD);
     vendor.upload(&memory.out, &blank)?;
-    let one = vendor.tensor(&memory.one, shape, dtype.acl())?;
-    let other = vendor.tensor(&memory.other, shape, dtype.acl())?;
-    let out = vendor.tensor(&memory.out, shape, dtype.acl())?;
+    let one = vendor.create_tensor(&memory.one, shape, dtype.acl())?;
+    let other = vendor.create_tensor(&memory.other, shape, dtype.acl())?;
+    let out = vendor.create_tensor(&memory.out, shape, dtype.acl())?;
     let milliseconds = match operator {
         Operator::Add => {
-            let alpha = vendor.scalar(unit(dtype), scalar_type(dtype))?;
+            let alpha = vendor.create_scalar(encode_one(dtype), scalar_type(dtype))?;
             let plan = vendor.plan_add(one, other, alpha, out)?;
             let milliseconds = launch(probe, operator, plan)?;
             vendor.destroy_scalar(alpha)?;
@@ -175,8 +175,8 @@ fn once(
 fn launch(probe: &Probe<'_>, operator: Operator, plan: Plan) -> Result<f64, Fault> {
     let size = usize::try_from(plan.workspace).unwrap_or(usize::MAX);
     let scratch = if size > 0 { Some(probe.vendor.allocate(size)?) } else { None };
-    let milliseconds =
-        probe.timed(|| probe.vendor.launch(operator, plan, scratch.as_ref(), probe.stream))?;
+    let milliseconds = probe
+        .measure_time(|| probe.vendor.launch(operator, plan, scratch.as_ref(), probe.stream))?;
     if let Some(scratch) = scratch {
         probe.vendor.free(scratch)?;
     }
@@ -196,7 +196,7 @@ fn scalar_type(dtype: Dtype) -> i32 {
 }
 
 /// One, in that type.
-fn unit(dtype: Dtype) -> [u8; 8] {
+fn encode_one(dtype: Dtype) -> [u8; 8] {
     let mut bytes = Vec::new();
     if dtype == Dtype::Int32 { Dtype::Int32 } else { Dtype::Fp32 }.encode(1, &mut bytes);
     bytes.resize(8, 0);
@@ -204,9 +204,9 @@ fn unit(dtype: Dtype) -> [u8; 8] {
 }
 
 /// What is wrong if a result is not as expected.
-const fn place(expected: &Expected) -> Place {
+const fn data_location(expected: &Expected) -> DataLocation {
     match expected {
-        Expected::Exact(_) | Expected::Product { .. } => Place::Result,
-        Expected::Near(_) => Place::Tolerance,
+        Expected::Exact(_) | Expected::Product { .. } => DataLocation::Result,
+        Expected::Near(_) => DataLocation::Tolerance,
     }
 }

@@ -1,4 +1,4 @@
-//! Rung 4: a kernel of our own, compiled on this machine, adds on every vector core.
+//! Stage 4: a kernel of our own, compiled on this machine, adds on every vector core.
 //!
 //! It shows what the installed operators cannot: which core a wrong number comes from, and that
 //! compiler, loader and launch work together. What fails here may be any of these, so it is
@@ -7,9 +7,12 @@
 use std::ffi::CStr;
 use std::path::Path;
 
-use super::{Ended, GUARD, GUARD_SIZE, Measured, Probe, Stopped, again, described, wrong};
+use super::{
+    GUARD, GUARD_SIZE, Measurements, Probe, StageAborted, StepResult, compare_retry, data_fault,
+    describe_error,
+};
 use crate::cache;
-use crate::protocol::{Again, Dtype, Event, Fault, Level, Place, Rung, Wrong};
+use crate::protocol::{DataError, DataLocation, Dtype, Event, Fault, Level, RetryResult, Stage};
 use crate::soc::compiler_arch;
 use crate::vendor::{Buffer, Kernel};
 use base::chip::ChipFamily;
@@ -26,44 +29,47 @@ const STRIPE: usize = 8192;
 /// More cores than any chip has; a larger number is no answer.
 const MAX_CORES: u32 = 4096;
 
-/// Runs the rung.
-pub fn kernel(probe: &Probe<'_>) -> Result<(), Stopped> {
+/// Runs the stage.
+pub fn run_kernel(probe: &Probe<'_>) -> Result<(), StageAborted> {
     let arch = compiler_arch(ChipFamily::from_soc(&probe.soc));
     let mut ready = None;
-    probe.reporter.stage(Rung::Kernel, "compile and load", || {
-        let lacks = probe.vendor.kernel_lacks();
-        let Some(arch) = arch else { return Ok(Ended::NotSupported(probe.soc.clone())) };
+    probe.reporter.run_step(Stage::Kernel, "compile and load", || {
+        let lacks = probe.vendor.missing_kernel_functions();
+        let Some(arch) = arch else { return Ok(StepResult::NotSupported(probe.soc.clone())) };
         if !lacks.is_empty() {
-            return Ok(Ended::NotSupported(lacks.join(", ")));
+            return Ok(StepResult::NotSupported(lacks.join(", ")));
         }
         let cores = probe.vendor.vector_cores(probe.order.device.unwrap_or_default())?;
         if cores == 0 || cores > MAX_CORES {
-            return Ok(Ended::NotSupported(format!("aclGetDeviceCapability: {cores} cores")));
+            return Ok(StepResult::NotSupported(format!("aclGetDeviceCapability: {cores} cores")));
         }
-        let (kernel, cached) = prepare(probe, arch)?;
-        probe.reporter.say(&Event::Kernel { arch: arch.to_owned(), cores, cached });
+        let (kernel, cached) = load_or_compile(probe, arch)?;
+        probe.reporter.write_event(&Event::Kernel { arch: arch.to_owned(), cores, cached });
         ready = Some((kernel, cores));
-        Ok(Ended::Passed(Measured::default()))
+        Ok(StepResult::Passed(Measurements::default()))
     })?;
     let Some((kernel, cores)) = ready else { return Ok(()) };
     let rounds = if probe.order.level == Level::Quick { 1 } else { 4 };
-    let stage = format!("own kernel, int32 on {cores} cores");
-    probe.reporter.stage(Rung::Kernel, &stage, || {
+    let step = format!("own kernel, int32 on {cores} cores");
+    probe.reporter.run_step(Stage::Kernel, &step, || {
         let mut milliseconds = 0.0;
         for round in 0..rounds {
-            milliseconds += add(probe, &kernel, cores, SEEDS[0] + round, &stage)?;
+            milliseconds += run_add(probe, &kernel, cores, SEEDS[0] + round, &step)?;
         }
         probe.vendor.unload_kernel(kernel)?;
-        Ok(Ended::Passed(Measured { device_ms: Some(milliseconds), ..Measured::default() }))
+        Ok(StepResult::Passed(Measurements {
+            device_ms: Some(milliseconds),
+            ..Measurements::default()
+        }))
     })
 }
 
 /// A kernel that was kept, or a new one. Whether it was kept.
-fn prepare(probe: &Probe<'_>, arch: &str) -> Result<(Kernel, bool), Fault> {
+fn load_or_compile(probe: &Probe<'_>, arch: &str) -> Result<(Kernel, bool), Fault> {
     let option = format!("--npu-arch={arch}");
     let dir = probe.order.cache.as_deref().map(Path::new);
     let version = probe.vendor.cann_version().ok().flatten().unwrap_or_default();
-    let key = cache::key(&[SOURCE, &option, &version]);
+    let key = cache::cache_key(&[SOURCE, &option, &version]);
     if let Some(dir) = dir
         && let Some(binary) = cache::read(dir, &key)
     {
@@ -82,13 +88,13 @@ fn prepare(probe: &Probe<'_>, arch: &str) -> Result<(Kernel, bool), Fault> {
         && let Err(error) = cache::write(dir, &key, &binary)
     {
         let (path, error) = (dir.display().to_string(), error.to_string());
-        probe.reporter.say(&Event::CacheUnusable { path, error });
+        probe.reporter.write_event(&Event::CacheUnusable { path, error });
     }
     Ok((kernel, false))
 }
 
 /// Adds once, or twice if it was wrong: how long it took.
-fn add(
+fn run_add(
     probe: &Probe<'_>,
     kernel: &Kernel,
     cores: u32,
@@ -104,23 +110,23 @@ fn add(
     ];
     vendor.upload(&memory[0], &one)?;
     vendor.upload(&memory[1], &other)?;
-    let (milliseconds, got) = once(probe, kernel, cores, &memory)?;
+    let (milliseconds, got) = run_once(probe, kernel, cores, &memory)?;
     let (sums, behind) = got.split_at(result.len());
     if let Some(found) = elements(Dtype::Int32, &result, sums) {
-        let (_, second) = once(probe, kernel, cores, &memory)?;
+        let (_, second) = run_once(probe, kernel, cores, &memory)?;
         let second = &second[..result.len()];
-        let tried = again(sums, second, &result);
-        let data = described(operation, Place::Result, found, tried);
-        return Err(stripes(data, &result, sums, second, cores));
+        let tried = compare_retry(sums, second, &result);
+        let data = describe_error(operation, DataLocation::Result, found, tried);
+        return Err(find_faulty_blocks(data, &result, sums, second, cores));
     }
     if let Some(found) = elements(Dtype::Int32, &[GUARD; GUARD_SIZE], behind) {
-        return Err(wrong(operation, Place::Guard, found, Again::Same));
+        return Err(data_fault(operation, DataLocation::Guard, found, RetryResult::Same));
     }
     for (buffer, sent) in [(&memory[0], &one), (&memory[1], &other)] {
         let mut back = vec![POISON; sent.len()];
         vendor.download(buffer, &mut back)?;
         if let Some(found) = elements(Dtype::Int32, sent, &back) {
-            return Err(wrong(operation, Place::Input, found, Again::Same));
+            return Err(data_fault(operation, DataLocation::Input, found, RetryResult::Same));
         }
     }
     memory.into_iter().try_for_each(|buffer| vendor.free(buffer))?;
@@ -128,7 +134,13 @@ fn add(
 }
 
 /// Which blocks were wrong.
-fn stripes(data: Wrong, right: &[u8], first: &[u8], second: &[u8], of: u32) -> Fault {
+fn find_faulty_blocks(
+    data: DataError,
+    right: &[u8],
+    first: &[u8],
+    second: &[u8],
+    of: u32,
+) -> Fault {
     let width = STRIPE * Dtype::Int32.width();
     let wrong = |got: &[u8]| -> Vec<u32> {
         let pairs = right.chunks_exact(width).zip(got.chunks_exact(width));
@@ -138,7 +150,7 @@ fn stripes(data: Wrong, right: &[u8], first: &[u8], second: &[u8], of: u32) -> F
 }
 
 /// Poisons the output, runs the kernel, and reads the output with its guard.
-fn once(
+fn run_once(
     probe: &Probe<'_>,
     kernel: &Kernel,
     cores: u32,
@@ -147,8 +159,9 @@ fn once(
     let mut blank = vec![POISON; out.size() - GUARD_SIZE];
     blank.resize(out.size(), GUARD);
     probe.vendor.upload(out, &blank)?;
-    let milliseconds = probe
-        .timed(|| probe.vendor.launch_kernel(kernel, cores, &[one, other, out], probe.stream))?;
+    let milliseconds = probe.measure_time(|| {
+        probe.vendor.launch_kernel(kernel, cores, &[one, other, out], probe.stream)
+    })?;
     let mut got = vec![!POISON; out.size()];
     probe.vendor.download(out, &mut got)?;
     Ok((milliseconds, got))
@@ -180,9 +193,9 @@ mod tests {
         let mut second = got.clone();
         second[4] ^= 1;
         let found = elements(Dtype::Int32, &right, &got).unwrap();
-        let data = described("add", Place::Result, found, Again::Different);
+        let data = describe_error("add", DataLocation::Result, found, RetryResult::Different);
         assert_eq!((data.found.pattern, data.found.wrong), (Pattern::Single, 1));
-        let fault = stripes(data, &right, &got, &second, 5);
+        let fault = find_faulty_blocks(data, &right, &got, &second, 5);
         let Fault::Stripes { blocks, again, of, .. } = fault else { panic!() };
         assert_eq!((blocks, again, of), (vec![3], vec![0, 3], 5));
     }

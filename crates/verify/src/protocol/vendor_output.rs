@@ -1,6 +1,6 @@
 //! What the vendor's code writes to standard output and error, and which function did.
 //!
-//! Both are one pipe, into which the child writes a [`marker`] before every call. A pipe keeps
+//! Both are one pipe, into which the child writes a [`make_marker`] before every call. A pipe keeps
 //! the order in which it was written to, so what stands behind a marker was written after that
 //! call began and before the next one did: by the function, or by a thread that it started.
 
@@ -16,7 +16,7 @@ const TAIL: usize = 8 << 10;
 const PART_TAIL: usize = 1 << 10;
 
 /// What stands before what `function` writes. It is short enough that a pipe never splits it.
-pub fn marker(function: &str) -> Vec<u8> {
+pub fn make_marker(function: &str) -> Vec<u8> {
     let name = &function.as_bytes()[..function.len().min(MAX_NAME)];
     let name: Vec<u8> = name.iter().copied().filter(|byte| *byte != 0).collect();
     [BEGIN, &name, b"\0"].concat()
@@ -24,18 +24,18 @@ pub fn marker(function: &str) -> Vec<u8> {
 
 /// What code wrote that should not have.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Chatter {
+pub struct VendorOutput {
     /// How many bytes.
     pub bytes: u64,
     /// The end of it.
     pub tail: String,
     /// What each function wrote, the first of them, in the order in which they began to.
-    pub parts: Vec<Part>,
+    pub parts: Vec<FunctionOutput>,
 }
 
 /// What one function wrote.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct FunctionOutput {
     /// Its name; none for what came before the first call.
     pub function: Option<String>,
     /// How many bytes.
@@ -46,7 +46,7 @@ pub struct Part {
 
 /// Takes the pipe apart as it is read.
 #[derive(Debug, Default)]
-pub struct Listener {
+pub struct OutputReader {
     /// What may be the beginning of a marker.
     pending: Vec<u8>,
     during: Option<String>,
@@ -55,21 +55,21 @@ pub struct Listener {
     parts: Vec<(Option<String>, u64, Vec<u8>)>,
 }
 
-impl Listener {
+impl OutputReader {
     /// Takes what was read next.
     pub fn feed(&mut self, bytes: &[u8]) {
         let mut rest = std::mem::take(&mut self.pending);
         rest.extend_from_slice(bytes);
         let mut rest = &rest[..];
         while let Some(at) = memchr::memchr(0, rest) {
-            self.text(&rest[..at]);
+            self.append_text(&rest[..at]);
             rest = &rest[at..];
             let name = match rest.strip_prefix(BEGIN) {
                 Some(name) => &name[..name.len().min(MAX_NAME + 1)],
                 // It may go on as a marker.
                 None if BEGIN.starts_with(rest) => break,
                 None => {
-                    self.text(&rest[..1]);
+                    self.append_text(&rest[..1]);
                     rest = &rest[1..];
                     continue;
                 }
@@ -81,7 +81,7 @@ impl Listener {
                 }
                 None if name.len() <= MAX_NAME => break,
                 None => {
-                    self.text(&rest[..1]);
+                    self.append_text(&rest[..1]);
                     rest = &rest[1..];
                 }
             }
@@ -89,11 +89,11 @@ impl Listener {
         if rest.first() == Some(&0) {
             self.pending = rest.to_vec();
         } else {
-            self.text(rest);
+            self.append_text(rest);
         }
     }
 
-    fn text(&mut self, text: &[u8]) {
+    fn append_text(&mut self, text: &[u8]) {
         if text.is_empty() {
             return;
         }
@@ -115,14 +115,14 @@ impl Listener {
     }
 
     /// What was written so far.
-    pub fn chatter(&self) -> Chatter {
+    pub fn to_output(&self) -> VendorOutput {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let part = |(function, bytes, kept): &(Option<String>, u64, Vec<u8>)| Part {
+        let part = |(function, bytes, kept): &(Option<String>, u64, Vec<u8>)| FunctionOutput {
             function: function.clone(),
             bytes: *bytes,
             tail: text(kept),
         };
-        Chatter {
+        VendorOutput {
             bytes: self.bytes,
             tail: text(&self.kept),
             parts: self.parts.iter().map(part).collect(),
@@ -141,42 +141,42 @@ fn keep(kept: &mut Vec<u8>, new: &[u8], limit: usize) {
 mod tests {
     use super::*;
 
-    fn heard(bytes: &[u8], chunk: usize) -> Chatter {
-        let mut listener = Listener::default();
+    fn heard(bytes: &[u8], chunk: usize) -> VendorOutput {
+        let mut listener = OutputReader::default();
         bytes.chunks(chunk).for_each(|chunk| listener.feed(chunk));
-        listener.chatter()
+        listener.to_output()
     }
 
-    fn parts(chatter: &Chatter) -> Vec<(Option<&str>, u64)> {
-        chatter.parts.iter().map(|part| (part.function.as_deref(), part.bytes)).collect()
+    fn parts(vendor_output: &VendorOutput) -> Vec<(Option<&str>, u64)> {
+        vendor_output.parts.iter().map(|part| (part.function.as_deref(), part.bytes)).collect()
     }
 
     #[test]
     fn what_is_written_has_a_name() {
         let stream = [
             b"early ".to_vec(),
-            marker("aclInit"),
-            marker("aclrtSetDevice"),
+            make_marker("aclInit"),
+            make_marker("aclrtSetDevice"),
             b"set\xff\n".to_vec(),
-            marker("aclnnAdd"),
+            make_marker("aclnnAdd"),
             b"a\0b".to_vec(),
-            marker("aclInit"),
+            make_marker("aclInit"),
             b"again\n".to_vec(),
             b"\0ascend-doctor calls".to_vec(),
         ]
         .concat();
         for chunk in [1, 2, 3, 7, 19, 20, 21, stream.len()] {
-            let chatter = heard(&stream, chunk);
+            let vendor_output = heard(&stream, chunk);
             let named = [
                 (None, 6),
                 (Some("aclrtSetDevice"), 5),
                 (Some("aclnnAdd"), 3),
                 (Some("aclInit"), 6),
             ];
-            assert_eq!(parts(&chatter), named, "by {chunk}");
-            assert_eq!(chatter.bytes, 20);
-            assert_eq!(chatter.tail, "early set\u{fffd}\na\0bagain\n");
-            assert_eq!(chatter.parts[3].tail, "again\n");
+            assert_eq!(parts(&vendor_output), named, "by {chunk}");
+            assert_eq!(vendor_output.bytes, 20);
+            assert_eq!(vendor_output.tail, "early set\u{fffd}\na\0bagain\n");
+            assert_eq!(vendor_output.parts[3].tail, "again\n");
         }
     }
 
@@ -184,18 +184,18 @@ mod tests {
     fn it_is_bounded() {
         let mut stream = Vec::new();
         for number in 0..100 {
-            stream.extend(marker(&format!("f{number}")));
+            stream.extend(make_marker(&format!("f{number}")));
             stream.extend("x".repeat(3000).bytes());
         }
         // No marker, though it begins like one.
         stream.extend(BEGIN);
         stream.extend("y".repeat(5 * MAX_NAME).bytes());
-        let chatter = heard(&stream, 4096);
-        assert_eq!(chatter.bytes, 300_000 + BEGIN.len() as u64 + 5 * MAX_NAME as u64);
-        assert_eq!(chatter.tail.len(), TAIL);
-        assert_eq!(chatter.parts.len(), MAX_PARTS);
-        assert!(chatter.parts.iter().all(|part| part.tail.len() == PART_TAIL));
-        let long = marker(&"n".repeat(9999));
+        let vendor_output = heard(&stream, 4096);
+        assert_eq!(vendor_output.bytes, 300_000 + BEGIN.len() as u64 + 5 * MAX_NAME as u64);
+        assert_eq!(vendor_output.tail.len(), TAIL);
+        assert_eq!(vendor_output.parts.len(), MAX_PARTS);
+        assert!(vendor_output.parts.iter().all(|part| part.tail.len() == PART_TAIL));
+        let long = make_marker(&"n".repeat(9999));
         assert!(long.len() < 4096, "a pipe may split what is longer");
         assert_eq!(heard(&[&long[..], b"x"].concat(), 9).bytes, 1);
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{LazyLock, OnceLock};
 
-use super::{Role, Stated};
+use super::{Role, StatedCode};
 use crate::{Family, Kind, Link, Row, cause_of, families, rows};
 
 /// The families of the return codes of ACL.
@@ -11,12 +11,13 @@ pub(super) const ACL_FAMILIES: [&str; 4] = ["acl_rt", "acl_api", "acl_ge", "acln
 
 /// The codes of the runtime by their messages. A message of several codes stands for the cause that
 /// is the surest.
-static REASONS: LazyLock<HashMap<&str, &Stated>> = LazyLock::new(|| {
-    let mut reasons: HashMap<&str, &Stated> = HashMap::new();
+static REASONS: LazyLock<HashMap<&str, &StatedCode>> = LazyLock::new(|| {
+    let mut reasons: HashMap<&str, &StatedCode> = HashMap::new();
     for family in families().iter().filter(|family| ["runtime", "acl_rt"].contains(&&*family.id)) {
         for row in rows(family) {
             let code = row.code.to_ascii_lowercase();
-            if let Some(stated) = listed(&family.id, &code).filter(|stated| stated.cause.is_some())
+            if let Some(stated) =
+                find_entry(&family.id, &code).filter(|stated| stated.cause.is_some())
             {
                 let known = reasons.entry(&row.message).or_insert(stated);
                 if known.weight < stated.weight {
@@ -29,30 +30,30 @@ static REASONS: LazyLock<HashMap<&str, &Stated>> = LazyLock::new(|| {
 });
 
 /// A constant that is listed.
-pub(super) fn of_symbol(symbol: &str, at: usize) -> Option<Stated> {
+pub(super) fn find_symbol(symbol: &str, at: usize) -> Option<StatedCode> {
     ACL_FAMILIES.iter().chain(&["hccl"]).find_map(|id| {
         let family = families().iter().find(|family| family.id == **id)?;
         let row = rows(family).iter().find(|row| row.symbol == symbol)?;
-        named(id, &row.code, at)
+        find_code(id, &row.code, at)
     })
 }
 
 /// `reason=[vector core exception]` is a code in words.
-pub(super) fn of_reason(reason: &str, at: usize) -> Option<Stated> {
+pub(super) fn find_reason(reason: &str, at: usize) -> Option<StatedCode> {
     let stated = REASONS.get(reason)?;
-    Some(Stated { at, ..(*stated).clone() })
+    Some(StatedCode { at, ..(*stated).clone() })
 }
 
 /// The codes of ACL by the words that torch_npu has for them. Words of several codes stand for the
 /// cause that is the surest.
-static WORDS: LazyLock<HashMap<&str, &Stated>> = LazyLock::new(|| {
-    let mut known: HashMap<&str, &Stated> = HashMap::new();
+static WORDS: LazyLock<HashMap<&str, &StatedCode>> = LazyLock::new(|| {
+    let mut known: HashMap<&str, &StatedCode> = HashMap::new();
     let Some(family) = families().iter().find(|family| family.id == "torch_npu_text") else {
         return known;
     };
     for row in rows(family) {
         let code = row.code.to_ascii_lowercase();
-        let of_acl = ACL_FAMILIES.iter().find_map(|family| listed(family, &code));
+        let of_acl = ACL_FAMILIES.iter().find_map(|family| find_entry(family, &code));
         if let Some(stated) = of_acl.filter(|stated| stated.cause.is_some()) {
             let before = known.entry(row.message.trim_end_matches('.')).or_insert(stated);
             if before.weight < stated.weight {
@@ -64,9 +65,9 @@ static WORDS: LazyLock<HashMap<&str, &Stated>> = LazyLock::new(|| {
 });
 
 /// `[Error]: The aicpu execution is abnormal.` is a code in words.
-pub(super) fn of_words(words: &str, at: usize) -> Option<Stated> {
+pub(super) fn find_words(words: &str, at: usize) -> Option<StatedCode> {
     let stated = WORDS.get(words.trim_end().trim_end_matches('.'))?;
-    Some(Stated { at, ..(*stated).clone() })
+    Some(StatedCode { at, ..(*stated).clone() })
 }
 
 /// The families whose codes are read in lines.
@@ -91,7 +92,7 @@ const FAMILIES: [&str; 14] = [
 /// one is looked for when it is met.
 struct Codes {
     family: &'static Family,
-    rows: OnceLock<HashMap<String, (&'static Row, OnceLock<Stated>)>>,
+    rows: OnceLock<HashMap<String, (&'static Row, OnceLock<StatedCode>)>>,
 }
 
 static LISTED: LazyLock<HashMap<&str, Codes>> = LazyLock::new(|| {
@@ -100,7 +101,7 @@ static LISTED: LazyLock<HashMap<&str, Codes>> = LazyLock::new(|| {
 });
 
 impl Codes {
-    fn get(&'static self, code: &str) -> Option<&'static (&'static Row, OnceLock<Stated>)> {
+    fn get(&'static self, code: &str) -> Option<&'static (&'static Row, OnceLock<StatedCode>)> {
         let rows = self.rows.get_or_init(|| {
             let rows = rows(self.family).iter().map(|row| {
                 let name = self.family.kind == Kind::Name;
@@ -114,18 +115,18 @@ impl Codes {
 }
 
 /// The code of a family, if it is listed.
-pub(super) fn named(family: &str, code: &str, at: usize) -> Option<Stated> {
-    Some(Stated { at, ..listed(family, code)?.clone() })
+pub(super) fn find_code(family: &str, code: &str, at: usize) -> Option<StatedCode> {
+    Some(StatedCode { at, ..find_entry(family, code)?.clone() })
 }
 
-pub(super) fn listed(family: &str, code: &str) -> Option<&'static Stated> {
+pub(super) fn find_entry(family: &str, code: &str) -> Option<&'static StatedCode> {
     let codes = LISTED.get(family)?;
     let (row, said) = codes.get(code)?;
-    Some(said.get_or_init(|| stated(codes.family, row)))
+    Some(said.get_or_init(|| new_stated_code(codes.family, row)))
 }
 
 /// The message of a code.
-pub(super) fn message(family: &str, code: &str) -> Option<&'static str> {
+pub(super) fn find_message(family: &str, code: &str) -> Option<&'static str> {
     Some(LISTED.get(family)?.get(code)?.0.message.as_str())
 }
 
@@ -133,15 +134,15 @@ pub(super) fn is_listed(family: &str, code: &str) -> bool {
     LISTED.get(family).is_some_and(|codes| codes.get(code).is_some())
 }
 
-pub(super) fn stated(family: &'static Family, row: &Row) -> Stated {
+pub(super) fn new_stated_code(family: &'static Family, row: &Row) -> StatedCode {
     let link = cause_of(&family.id, &row.code).or_else(|| {
         // What it becomes on its way to the user says it less exactly.
         let of = |family| row.becomes.iter().find_map(|code| cause_of(family, code));
         let becomes = of("acl_rt").or_else(|| of("ecode"))?;
         Some(Link { weight: becomes.weight.saturating_sub(2).max(1), ..becomes })
     });
-    let (role, weight) = link.map_or((Role::Wrapper, 1), |link| standing(&family.id, &link));
-    Stated {
+    let (role, weight) = link.map_or((Role::Wrapper, 1), |link| classify_code(&family.id, &link));
+    StatedCode {
         family: &family.id,
         spelled: row.code.clone(),
         cause: link.map(|link| link.cause.id.as_str()),
@@ -153,12 +154,19 @@ pub(super) fn stated(family: &'static Family, row: &Row) -> Stated {
 
 /// An E-code that no registry has: TBE and AscendC operators make some up. Its first letters say
 /// which module prints it, and where most codes of the module speak for one cause, so does it.
-pub(super) fn relative(code: &str, at: usize) -> Option<Stated> {
+pub(super) fn find_related(code: &str, at: usize) -> Option<StatedCode> {
     let family = families().iter().find(|family| family.id == "ecode")?;
     if let Some(link) = cause_of("ecode", code) {
-        let (role, weight) = standing("ecode", &link);
+        let (role, weight) = classify_code("ecode", &link);
         let cause = Some(link.cause.id.as_str());
-        return Some(Stated { family: "ecode", spelled: code.to_owned(), cause, role, weight, at });
+        return Some(StatedCode {
+            family: "ecode",
+            spelled: code.to_owned(),
+            cause,
+            role,
+            weight,
+            at,
+        });
     }
     let mut votes: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut relatives = 0;
@@ -170,7 +178,7 @@ pub(super) fn relative(code: &str, at: usize) -> Option<Stated> {
     }
     let (cause, most) = votes.into_iter().max_by_key(|(_, count)| *count)?;
     let clear = most * 3 >= relatives * 2;
-    clear.then(|| Stated {
+    clear.then(|| StatedCode {
         family: "ecode",
         spelled: code.to_owned(),
         cause: Some(cause),
@@ -182,7 +190,7 @@ pub(super) fn relative(code: &str, at: usize) -> Option<Stated> {
 
 /// What a code is in a failure, and its weight as of signatures. The layer nearest to the failure
 /// has the most specific codes: an E-code states more than the return code of the same call.
-pub(super) fn standing(family: &str, link: &Link) -> (Role, u8) {
+pub(super) fn classify_code(family: &str, link: &Link) -> (Role, u8) {
     let cause = link.cause;
     if link.weight <= 1 || cause.role == crate::Role::Wrapper {
         return (Role::Wrapper, 2 * link.weight.min(5));

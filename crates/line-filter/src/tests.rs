@@ -3,8 +3,8 @@ use super::*;
 const LITERALS: [&[u8]; 6] =
     [b"retCode=", b"retCode", b"error code is", b"cannot open shared", b"hcclRet ->", b"abcdef"];
 
-fn sieve() -> Sieve {
-    Sieve::new(LITERALS.to_vec(), ["EI0006", "E10001"].into_iter(), "rank 0 is ready\n")
+fn filter() -> LineFilter {
+    LineFilter::new(LITERALS.to_vec(), ["EI0006", "E10001"].into_iter(), "rank 0 is ready\n")
 }
 
 /// What a plain search finds.
@@ -18,9 +18,9 @@ fn naive(text: &[u8]) -> BTreeSet<Option<usize>> {
     literals.chain(code.then_some(None)).collect()
 }
 
-fn all(sieve: &Sieve, text: &[u8]) -> BTreeSet<Option<usize>> {
+fn all(filter: &LineFilter, text: &[u8]) -> BTreeSet<Option<usize>> {
     let mut found = BTreeSet::new();
-    sieve.all(text, |literal| {
+    filter.all(text, |literal| {
         found.insert(literal);
     });
     found
@@ -28,16 +28,16 @@ fn all(sieve: &Sieve, text: &[u8]) -> BTreeSet<Option<usize>> {
 
 #[test]
 fn everything_is_found_wherever_it_stands() {
-    let sieve = sieve();
+    let filter = filter();
     let needles: Vec<&[u8]> = LITERALS.into_iter().chain([&b"EI0006"[..], b"E10001"]).collect();
     for needle in needles {
         for before in 0..2 * SPAN {
             for after in [0, 1, 2, 5, SPAN] {
                 let text = [&b"x".repeat(before)[..], needle, &b"y".repeat(after)].concat();
-                let found = sieve.next(&text, 0).unwrap_or_else(|| panic!("{before} {after}"));
+                let found = filter.next(&text, 0).unwrap_or_else(|| panic!("{before} {after}"));
                 assert!(text[found.start..].starts_with(needle) || found.start == before);
-                assert_eq!(all(&sieve, &text), naive(&text), "{before} {after}");
-                assert_eq!(sieve.next(&text, before + 1).map(|found| found.start), None);
+                assert_eq!(all(&filter, &text), naive(&text), "{before} {after}");
+                assert_eq!(filter.next(&text, before + 1).map(|found| found.start), None);
             }
         }
     }
@@ -45,7 +45,7 @@ fn everything_is_found_wherever_it_stands() {
 
 #[test]
 fn no_line_before_the_first_has_one() {
-    let sieve = sieve();
+    let filter = filter();
     // Pseudo-random lines, some with literals.
     let mut state = 7_u32;
     let mut next = |below: usize| {
@@ -67,7 +67,7 @@ fn no_line_before_the_first_has_one() {
         }
         let mut at = 0;
         let mut lines = BTreeSet::new();
-        while let Some(found) = sieve.next(&text, at) {
+        while let Some(found) = filter.next(&text, at) {
             let line = memchr::memchr_iter(b'\n', &text[..found.start]).count();
             lines.insert(line);
             at = memchr::memchr(b'\n', &text[found.end..])
@@ -85,9 +85,9 @@ fn no_line_before_the_first_has_one() {
 
 #[test]
 fn what_is_like_a_code_is_none() {
-    let sieve = sieve();
+    let filter = filter();
     for text in ["EI0007", "E1000", "EI006", "1.5E10002", "EVENT", "WARN0001"] {
         let text = format!("{}{text}{}", " ".repeat(300), " ".repeat(300));
-        assert_eq!(sieve.next(text.as_bytes(), 0), None, "{text}");
+        assert_eq!(filter.next(text.as_bytes(), 0), None, "{text}");
     }
 }

@@ -3,7 +3,7 @@
 //! Must not touch: files, tables. The caller passes literals and bytes.
 //!
 //! Nearly all of a log is healthy, so that the rate of a scan is the rate at which nothing is found.
-//! An automaton over all literals takes its steps one after the other. The sieve takes every third
+//! An automaton over all literals takes its steps one after the other. The filter takes every third
 //! place only and asks one table of bits whether the four bytes there are part of a literal; no
 //! answer waits for the one before. Of each literal six bytes are enough for that, since one of
 //! three places in a row is always asked. Which six is free: those that healthy logs show least.
@@ -35,12 +35,12 @@ const BLOCK: usize = 192;
 /// A block, and what a code that begins within it has beyond it.
 const SPAN: usize = BLOCK + CODE;
 
-/// Drawers of [`Common`]; a power of two.
+/// Drawers of [`GramFrequency`]; a power of two.
 const COUNTS: usize = 1 << 14;
 
 /// Finds literals and codes.
 #[derive(Debug)]
-pub struct Sieve {
+pub struct LineFilter {
     literals: Vec<&'static [u8]>,
     codes: BTreeSet<[u8; CODE]>,
     table: Box<[u64; BITS / 64]>,
@@ -61,7 +61,7 @@ struct Entry {
 
 /// What was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Found {
+pub struct Occurrence {
     /// Which literal, by its place in the list; none for a code.
     pub literal: Option<usize>,
     /// Where it begins.
@@ -70,7 +70,7 @@ pub struct Found {
     pub end: usize,
 }
 
-impl Sieve {
+impl LineFilter {
     /// For literals of at least six bytes without line feeds, and codes of six; `healthy` are lines
     /// of the texts that will be searched in which nothing is to be found.
     pub fn new(
@@ -78,11 +78,11 @@ impl Sieve {
         codes: impl Iterator<Item = &'static str>,
         healthy: &str,
     ) -> Self {
-        let common = Common::of(healthy);
+        let common = GramFrequency::new(healthy);
         let mut entries = Vec::new();
         let mut costs = Vec::new();
         for (index, literal) in literals.iter().enumerate() {
-            debug_assert!(literal.len() >= WINDOW, "too short for the sieve: {literal:?}");
+            debug_assert!(literal.len() >= WINDOW, "too short for the filter: {literal:?}");
             costs.clear();
             costs.extend(literal.windows(GRAM).map(|gram| common.cost(gram)));
             let windows = costs.windows(STRIDE).map(|grams| grams.iter().sum::<u32>());
@@ -98,7 +98,7 @@ impl Sieve {
                 });
             }
         }
-        let (entries, drawers) = sorted(&entries);
+        let (entries, drawers) = sort_entries(&entries);
         let zeros = vec![0_u64; BITS / 64].into_boxed_slice();
         let mut table: Box<[u64; BITS / 64]> = zeros.try_into().expect("it was made that long");
         for entry in &entries {
@@ -111,42 +111,49 @@ impl Sieve {
 
     /// What is found first in `text`, not before `from`: nothing else is found on lines before its
     /// own.
-    pub fn next(&self, text: &[u8], from: usize) -> Option<Found> {
+    pub fn next(&self, text: &[u8], from: usize) -> Option<Occurrence> {
         let mut at = from;
         while let Some(block) = text.get(at..).and_then(<[u8]>::first_chunk::<SPAN>) {
-            let literal = self.literal_in(text, block, at, from);
-            let code = if shapes(block) { self.code_in(text, at, at + BLOCK) } else { None };
-            if let Some(first) = earlier(literal, code) {
+            let literal = self.find_literal(text, block, at, from);
+            let code =
+                if may_hold_code(block) { self.find_code(text, at, at + BLOCK) } else { None };
+            if let Some(first) = earlier_of(literal, code) {
                 return Some(first);
             }
             at += BLOCK;
         }
         let mut literal = None;
         for place in (at..text.len()).step_by(STRIDE) {
-            self.literals_at(text, place, |found| {
+            self.find_literals_at(text, place, |found| {
                 literal = literal.or(Some(found).filter(|found| found.start >= from));
             });
         }
-        earlier(literal, self.code_in(text, at, text.len()))
+        earlier_of(literal, self.find_code(text, at, text.len()))
     }
 
     /// Everything in `text`; a literal that occurs twice comes twice.
     pub fn all(&self, text: &[u8], mut take: impl FnMut(Option<usize>)) {
         for place in (0..text.len()).step_by(STRIDE) {
-            self.literals_at(text, place, |found| take(found.literal));
+            self.find_literals_at(text, place, |found| take(found.literal));
         }
-        if self.code_in(text, 0, text.len()).is_some() {
+        if self.find_code(text, 0, text.len()).is_some() {
             take(None);
         }
     }
 
     /// The literal that is found first at the places of a block.
-    fn literal_in(&self, text: &[u8], block: &[u8; SPAN], at: usize, from: usize) -> Option<Found> {
+    fn find_literal(
+        &self,
+        text: &[u8],
+        block: &[u8; SPAN],
+        at: usize,
+        from: usize,
+    ) -> Option<Occurrence> {
         for place in (0..BLOCK).step_by(STRIDE) {
             let gram = [block[place], block[place + 1], block[place + 2], block[place + 3]];
             if self.is_yes(hash(u32::from_le_bytes(gram))) {
                 let mut literal = None;
-                self.literals_at(text, at + place, |found| {
+                self.find_literals_at(text, at + place, |found| {
                     literal = literal.or(Some(found).filter(|found| found.start >= from));
                 });
                 if literal.is_some() {
@@ -158,12 +165,12 @@ impl Sieve {
     }
 
     /// The first code that begins at one of the places from `start` to `end`.
-    fn code_in(&self, text: &[u8], start: usize, end: usize) -> Option<Found> {
+    fn find_code(&self, text: &[u8], start: usize, end: usize) -> Option<Occurrence> {
         memchr::memchr2_iter(b'E', b'W', &text[start..end]).find_map(|at| {
             let start = start + at;
             let code = text[start..].first_chunk::<CODE>()?;
             let listed = code[2..].iter().all(u8::is_ascii_digit) && self.codes.contains(code);
-            listed.then_some(Found { literal: None, start, end: start + CODE })
+            listed.then_some(Occurrence { literal: None, start, end: start + CODE })
         })
     }
 
@@ -174,7 +181,7 @@ impl Sieve {
     }
 
     /// The literals of which a gram stands at `place`.
-    fn literals_at(&self, text: &[u8], place: usize, mut take: impl FnMut(Found)) {
+    fn find_literals_at(&self, text: &[u8], place: usize, mut take: impl FnMut(Occurrence)) {
         let Some(gram) = text.get(place..).and_then(<[u8]>::first_chunk::<GRAM>) else { return };
         let hash = hash(u32::from_le_bytes(*gram));
         if !self.is_yes(hash) {
@@ -187,7 +194,7 @@ impl Sieve {
             let literal = self.literals[index];
             let Some(start) = place.checked_sub(usize::from(entry.at)) else { continue };
             if text[start..].starts_with(literal) {
-                take(Found { literal: Some(index), start, end: start + literal.len() });
+                take(Occurrence { literal: Some(index), start, end: start + literal.len() });
             }
         }
     }
@@ -195,7 +202,7 @@ impl Sieve {
 
 /// Entries by drawer, and where each drawer begins. To put them by hash would take much longer, and
 /// a drawer holds one or two.
-fn sorted(entries: &[Entry]) -> (Vec<Entry>, Vec<u16>) {
+fn sort_entries(entries: &[Entry]) -> (Vec<Entry>, Vec<u16>) {
     let mut ends = vec![0_usize; (1 << DRAWERS) + 1];
     for entry in entries {
         ends[drawer_of(entry.hash) as usize + 1] += 1;
@@ -216,7 +223,7 @@ fn sorted(entries: &[Entry]) -> (Vec<Entry>, Vec<u16>) {
 }
 
 /// Which begins earlier.
-fn earlier(one: Option<Found>, other: Option<Found>) -> Option<Found> {
+fn earlier_of(one: Option<Occurrence>, other: Option<Occurrence>) -> Option<Occurrence> {
     match (one, other) {
         (Some(one), Some(other)) => Some(if other.start < one.start { other } else { one }),
         (one, other) => one.or(other),
@@ -224,7 +231,7 @@ fn earlier(one: Option<Found>, other: Option<Found>) -> Option<Found> {
 }
 
 /// Whether a code may begin at one of the places of a block.
-fn shapes(block: &[u8; SPAN]) -> bool {
+fn may_hold_code(block: &[u8; SPAN]) -> bool {
     let mut any = 0;
     for at in 0..BLOCK {
         let letter = u8::from(block[at] == b'E') | u8::from(block[at] == b'W');
@@ -252,10 +259,10 @@ fn drawer_of(hash: u32) -> u32 {
 }
 
 /// How often healthy lines show four bytes, or others of the same drawer.
-struct Common(Box<[u16; COUNTS]>);
+struct GramFrequency(Box<[u16; COUNTS]>);
 
-impl Common {
-    fn of(healthy: &str) -> Self {
+impl GramFrequency {
+    fn new(healthy: &str) -> Self {
         let mut counts = Box::new([0_u16; COUNTS]);
         for gram in healthy.as_bytes().windows(GRAM) {
             let count = &mut counts[Self::drawer(gram)];

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::record::{Known, Ranks, Record, Sent};
+use super::record::{ComponentValue, Ranks, Record, ReportedFinding};
 use base::text::Text;
 
 /// The most hosts that are kept.
@@ -17,13 +17,13 @@ const MAX_MESSAGES: usize = 4_000;
 
 /// What one report says, with what is common to many shared between them.
 #[derive(Debug, Clone, Default)]
-pub struct Said {
+pub struct HostReport {
     /// See [`Record::taken`].
     pub taken: Option<i64>,
     /// See [`Record::arrived`].
     pub arrived: Option<i64>,
     /// The values of the components.
-    pub values: Vec<Arc<Known>>,
+    pub values: Vec<Arc<ComponentValue>>,
     /// Numbers of its findings.
     pub findings: Vec<u32>,
     /// Why there is no verdict.
@@ -44,20 +44,20 @@ pub struct Said {
 #[derive(Debug, Clone, Default)]
 pub struct Host {
     /// Of `check`.
-    pub check: Option<Said>,
+    pub check: Option<HostReport>,
     /// Of `verify`.
-    pub verify: Option<Said>,
+    pub verify: Option<HostReport>,
 }
 
 impl Host {
     /// All its reports.
-    pub fn all(&self) -> impl Iterator<Item = &Said> {
+    pub fn all(&self) -> impl Iterator<Item = &HostReport> {
         self.check.iter().chain(&self.verify)
     }
 
     /// The value of a component, from the first report that knows it.
-    pub fn value(&self, component: usize) -> &Known {
-        const UNKNOWN: &Known = &Known::Unknown;
+    pub fn value(&self, component: usize) -> &ComponentValue {
+        const UNKNOWN: &ComponentValue = &ComponentValue::Unknown;
         self.all()
             .map(|said| &*said.values[component])
             .find(|value| *value != UNKNOWN)
@@ -72,7 +72,7 @@ impl Host {
 
 /// Something that was given as a report and could not be read as one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Unread {
+pub struct UnreadInput {
     /// The file, or the host that a line came from.
     pub source: String,
     /// Why.
@@ -85,7 +85,7 @@ pub struct Fleet {
     /// The hosts by name.
     pub hosts: BTreeMap<String, Host>,
     /// What could not be read.
-    pub unread: Vec<Unread>,
+    pub unread: Vec<UnreadInput>,
     /// How many more.
     pub unread_more: usize,
     /// Names that files or lines gave to hosts which call themselves otherwise.
@@ -99,10 +99,10 @@ pub struct Fleet {
     /// Hosts that were left out since there are too many.
     pub refused: usize,
     /// The wordings of all findings.
-    pub findings: Vec<Sent>,
-    known: BTreeMap<Sent, u32>,
+    pub findings: Vec<ReportedFinding>,
+    known: BTreeMap<ReportedFinding, u32>,
     wordings: BTreeMap<(String, String), (u32, u32)>,
-    values: Pool<Known>,
+    values: Pool<ComponentValue>,
     texts: Pool<Text>,
     names: BTreeSet<Arc<str>>,
     answers: Pool<Vec<String>>,
@@ -142,7 +142,7 @@ impl Fleet {
             self.aliases.insert(source.to_owned());
         }
         let check = record.command == "check";
-        let said = self.shared(record);
+        let said = self.share_record(record);
         let host = self.hosts.entry(name.clone()).or_default();
         // Two names of one start are two views of one machine; two starts and two installations
         // under one name are two machines.
@@ -164,7 +164,7 @@ impl Fleet {
             Some(before) => {
                 *self.replaced.entry(name).or_default() += 1;
                 // Without a time of its own, a report is as old as its file.
-                let age = |said: &Said| (said.taken.or(said.arrived), said.arrived);
+                let age = |said: &HostReport| (said.taken.or(said.arrived), said.arrived);
                 if age(&said) >= age(before) {
                     *before = said;
                 }
@@ -178,13 +178,13 @@ impl Fleet {
         if self.unread.len() < MAX_UNREAD {
             let mut why = why.to_owned();
             why.truncate(why.floor_char_boundary(300));
-            self.unread.push(Unread { source: source.to_owned(), why });
+            self.unread.push(UnreadInput { source: source.to_owned(), why });
         } else {
             self.unread_more += 1;
         }
     }
 
-    fn shared(&mut self, record: Record) -> Said {
+    fn share_record(&mut self, record: Record) -> HostReport {
         self.cut += record.more_findings;
         let name = |names: &mut BTreeSet<Arc<str>>, text: String| -> Arc<str> {
             if let Some(known) = names.get(text.as_str()) {
@@ -204,10 +204,11 @@ impl Fleet {
             })
             .collect();
         let findings = record.findings.into_iter();
-        let mut numbers: Vec<u32> = findings.filter_map(|finding| self.number(finding)).collect();
+        let mut numbers: Vec<u32> =
+            findings.filter_map(|finding| self.find_number(finding)).collect();
         numbers.sort_unstable();
         numbers.dedup();
-        Said {
+        HostReport {
             taken: record.taken,
             arrived: record.arrived,
             values: record.values.into_iter().map(|value| self.values.share(value)).collect(),
@@ -223,7 +224,7 @@ impl Fleet {
     }
 
     /// The number of a finding. Wordings differ by paths and addresses; hostile ones without end.
-    fn number(&mut self, finding: Sent) -> Option<u32> {
+    fn find_number(&mut self, finding: ReportedFinding) -> Option<u32> {
         if let Some(&number) = self.known.get(&finding) {
             return Some(number);
         }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::{ACL_FAMILIES, Stated, has_acl_code, is_listed, named, part};
+use super::{ACL_FAMILIES, StatedCode, find_code, has_acl_code, is_listed, read_group};
 use crate::log::prefix::{Keys, keys};
 
 /// What ends the word before a return code of ACL.
@@ -33,19 +33,19 @@ const GE: &str = r"(?-u)\bErrorNo: ?(\d{10})\(";
 /// What `hccl_test` prints of the interface that it called.
 const TEST: &str = r"(?-u)\b(hccl|acl) interface return err\b[^\n]{0,160}?\bretcode: ?(\d{1,6})\b";
 
-static ACL_WORDS: LazyLock<Regex> = LazyLock::new(|| regex(ACL));
-static DVPP_WORDS: LazyLock<Regex> = LazyLock::new(|| regex(DVPP));
-static GE_NUMBER: LazyLock<Regex> = LazyLock::new(|| regex(GE));
-static TEST_RESULT: LazyLock<Regex> = LazyLock::new(|| regex(TEST));
+static ACL_WORDS: LazyLock<Regex> = LazyLock::new(|| compile_regex(ACL));
+static DVPP_WORDS: LazyLock<Regex> = LazyLock::new(|| compile_regex(DVPP));
+static GE_NUMBER: LazyLock<Regex> = LazyLock::new(|| compile_regex(GE));
+static TEST_RESULT: LazyLock<Regex> = LazyLock::new(|| compile_regex(TEST));
 
-fn regex(pattern: &str) -> Regex {
+fn compile_regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the expression is proved by a test")
 }
 
 /// Whose interface a line is about, and that it failed. What CANN reports to its caller ends with the
 /// function that reports it.
 static OF_ACL: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"(?-u)\b(?:acl|ACL)|\[FUNC:Report\w*Error\]"));
+    LazyLock::new(|| compile_regex(r"(?-u)\b(?:acl|ACL)|\[FUNC:Report\w*Error\]"));
 static FAILED: Keys = keys![b"fail", b"Fail", b"FAIL", b"rror", b"RROR"];
 static DVPP_KEYS: Keys = keys![b"hi_mpi_", b"hi_dvpp_", b"himpi_"];
 static GE_KEYS: Keys = keys![b"ErrorNo:"];
@@ -75,53 +75,53 @@ pub(super) fn literals() -> impl Iterator<Item = &'static str> {
 
 /// Whether a line tells of a failure.
 pub(super) fn has_failed(line: &[u8]) -> bool {
-    FAILED.any_in(line)
+    FAILED.is_in(line)
 }
 
 /// Whether `hccl_test` wrote the line: its `retcode` is of the interface that it names.
 pub(super) fn is_of_test(line: &[u8]) -> bool {
-    TEST_KEYS.any_in(line)
+    TEST_KEYS.is_in(line)
 }
 
 /// The codes of `line`.
-pub(super) fn find(line: &[u8]) -> Vec<Stated> {
+pub(super) fn find(line: &[u8]) -> Vec<StatedCode> {
     let mut codes = Vec::new();
     if is_of_test(line) {
         for found in TEST_RESULT.captures_iter(line) {
-            let ((_, whose), (at, code)) = (part(&found, 1), part(&found, 2));
+            let ((_, whose), (at, code)) = (read_group(&found, 1), read_group(&found, 2));
             codes.extend(match whose {
-                "hccl" => named("hccl", code, at),
-                _ => of_acl(code, at),
+                "hccl" => find_code("hccl", code, at),
+                _ => state_acl_code(code, at),
             });
         }
     }
-    if GE_KEYS.any_in(line) {
+    if GE_KEYS.is_in(line) {
         for found in GE_NUMBER.captures_iter(line) {
-            let (at, code) = part(&found, 1);
-            codes.extend(named("ge_inner", code, at));
+            let (at, code) = read_group(&found, 1);
+            codes.extend(find_code("ge_inner", code, at));
         }
     }
-    if DVPP_KEYS.any_in(line) {
+    if DVPP_KEYS.is_in(line) {
         for found in DVPP_WORDS.captures_iter(line) {
-            let (at, code) = part(&found, 1);
-            codes.extend(named("dvpp", &format!("0x{}", code.to_ascii_lowercase()), at));
+            let (at, code) = read_group(&found, 1);
+            codes.extend(find_code("dvpp", &format!("0x{}", code.to_ascii_lowercase()), at));
         }
     }
     if has_acl_code(line) && has_failed(line) && OF_ACL.is_match(line) {
         for found in ACL_WORDS.captures_iter(line) {
             let group = if found.get(1).is_some() { 1 } else { 2 };
-            let (at, code) = part(&found, group);
+            let (at, code) = read_group(&found, group);
             if !codes.iter().any(|known| known.at == at) {
-                codes.extend(of_acl(code, at));
+                codes.extend(state_acl_code(code, at));
             }
         }
     }
     codes
 }
 
-fn of_acl(code: &str, at: usize) -> Option<Stated> {
+fn state_acl_code(code: &str, at: usize) -> Option<StatedCode> {
     let family = ACL_FAMILIES.iter().find(|family| is_listed(family, code))?;
-    named(family, code, at)
+    find_code(family, code, at)
 }
 
 #[cfg(test)]
