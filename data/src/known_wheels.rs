@@ -182,11 +182,11 @@ mod tests {
 
     #[test]
     fn the_list_is_whole_and_small_enough_to_ship() {
-        let text = crate::text("known_wheels.tsv");
-        assert!(text.len() < 1_000_000, "{} bytes", text.len());
-        let list = KnownWheels::parse(text).unwrap();
+        let table = text("known_wheels.tsv");
+        assert!(table.len() < 1_000_000, "{} bytes", table.len());
+        let list = KnownWheels::parse(table).unwrap();
         let (all, with_files) = list.counts();
-        assert!(text.contains(&format!("wheels\t{all}\t{with_files}\n")));
+        assert!(table.contains(&format!("wheels\t{all}\t{with_files}\n")));
         assert!(all >= 500 && with_files >= 30);
         assert_eq!((list.package, list.as_of.len()), ("torch_npu", 10));
         let mut names = BTreeSet::new();

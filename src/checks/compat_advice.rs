@@ -9,7 +9,7 @@ use serde_json::json;
 use base::report::{Finding, FixStep, Report};
 use base::text::Text;
 use data::Matrix;
-use data::matrix::{Advice, Machine, NoAdvice, Parsed, Wish, base};
+use data::matrix::{Advice, Machine, NoAdvice, Parsed, RequestedVersions, base};
 use data::{sentence, words};
 use facts::Facts;
 
@@ -19,7 +19,7 @@ use super::chip::chip;
 #[derive(Debug, Clone, Default)]
 pub struct CompatRequest {
     /// The versions to install.
-    pub versions: Wish,
+    pub versions: RequestedVersions,
     /// The minor version of Python, such as `3.11`.
     pub python: Option<String>,
     /// The architecture, as `uname -m` prints it.

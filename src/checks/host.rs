@@ -1,7 +1,7 @@
 //! Checks of the family `host`: operating system, container, space.
 
 use super::{Check, Context, Family, Profile, npu};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use data::sentence;
 use facts::{Facts, place};
 

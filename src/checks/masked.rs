@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::check::Area;
 use super::scan::READ;
 use super::{Check, Context, Family};
-use base::report::{EvidenceKind, Found, Outcome};
-use facts::{Closed, Facts, Problem, ProblemKind};
+use base::report::{EvidenceKind, Outcome, RawFinding};
+use facts::{Facts, Problem, ProblemKind, UnreadablePath};
 
 /// Returns where a check looked for its subject, by the reason why it does not apply.
 fn areas_of_reason(key: &str) -> &'static [Area] {
@@ -27,7 +27,7 @@ fn areas_of_reason(key: &str) -> &'static [Area] {
 /// Removes findings that an unreadable directory could explain. Returns the outcome and the
 /// directories that could.
 fn remove_doubtful(check: &Check, outcome: Outcome, facts: &Facts) -> (Outcome, Vec<String>) {
-    if facts.closed.is_empty() || check.family == Family::Scan {
+    if facts.unreadable.is_empty() || check.family == Family::Scan {
         return (outcome, Vec::new());
     }
     let mut places: Vec<String> = Vec::new();
@@ -56,7 +56,7 @@ fn remove_doubtful(check: &Check, outcome: Outcome, facts: &Facts) -> (Outcome, 
             }
         }
         Outcome::NotChecked(reason) => {
-            let masking = facts.closed.iter().find(|closed| closed.is_above(&reason.what));
+            let masking = facts.unreadable.iter().find(|closed| closed.is_above(&reason.what));
             if reason.what.starts_with('/') && blame(masking) {
                 Outcome::blocked("unreadable", places.concat())
             } else {
@@ -80,7 +80,11 @@ fn problem_of_directory(place: &str) -> Problem {
 }
 
 /// Returns the unreadable directory that could explain a finding.
-fn find_explanation<'f>(check: &Check, found: &Found, facts: &'f Facts) -> Option<&'f Closed> {
+fn find_explanation<'f>(
+    check: &Check,
+    found: &RawFinding,
+    facts: &'f Facts,
+) -> Option<&'f UnreadablePath> {
     // On a live machine, missing access of its user is the finding.
     if check.reports_access && facts.source == "live" {
         return None;
@@ -88,15 +92,17 @@ fn find_explanation<'f>(check: &Check, found: &Found, facts: &'f Facts) -> Optio
     let files = found.evidence.iter().filter(|evidence| evidence.kind == EvidenceKind::File);
     let shown = files
         .filter(|evidence| evidence.source.trim_matches('/').contains('/'))
-        .find_map(|evidence| facts.closed.iter().find(|closed| closed.hides(&evidence.source)));
+        .find_map(|evidence| facts.unreadable.iter().find(|closed| closed.hides(&evidence.source)));
     shown.or_else(|| check.areas.iter().find_map(|area| find_unreadable(*area, facts)))
 }
 
 /// Returns an unreadable directory that could mask content of `area`.
-fn find_unreadable(area: Area, facts: &Facts) -> Option<&Closed> {
+fn find_unreadable(area: Area, facts: &Facts) -> Option<&UnreadablePath> {
     let cann = || facts.cann.active().or_else(|| facts.cann.newest());
     let paths: Vec<&str> = match area {
-        Area::AnyCann => return facts.closed.iter().find(|closed| may_contain_cann(closed, facts)),
+        Area::AnyCann => {
+            return facts.unreadable.iter().find(|closed| may_contain_cann(closed, facts));
+        }
         Area::Cann if cann().is_none() => return find_unreadable(Area::AnyCann, facts),
         Area::Cann => cann().map(|install| install.path.as_str()).into_iter().collect(),
         Area::Nnal => {
@@ -138,7 +144,7 @@ fn find_unreadable(area: Area, facts: &Facts) -> Option<&Closed> {
 }
 
 /// Whether `closed` could contain a CANN installation.
-fn may_contain_cann(closed: &Closed, facts: &Facts) -> bool {
+fn may_contain_cann(closed: &UnreadablePath, facts: &Facts) -> bool {
     const OTHERS: [&str; 4] = ["driver", "firmware", "develop", "nnal"];
     let named = facts.cann.env_paths.iter().filter(|path| path.real.is_none());
     let bases = facts.cann.bases.iter().map(String::as_str).chain(["/usr/local/Ascend"]);

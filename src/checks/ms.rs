@@ -2,7 +2,7 @@
 
 use super::pep::not_installed;
 use super::{Check, Context, Family};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use data::sentence;
 
 /// The checks of this family.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Check, Context, Family};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use facts::MappedFile;
 
 /// The checks of this family.

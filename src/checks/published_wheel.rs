@@ -4,7 +4,7 @@
 //! which compares installed files of torch_npu.
 
 use base::hash::Sha256;
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use data::KnownWheels;
 
 /// The finding id of the comparison.
@@ -42,7 +42,7 @@ impl PublishedWheel {
         ));
         let list = format!("known_wheels ({})", KnownWheels::builtin().as_of);
         vec![
-            Found::error(ID, "wheel")
+            RawFinding::error(ID, "wheel")
                 .arg("path", path)
                 .arg("wheel", &self.name)
                 .evidence(evidence)

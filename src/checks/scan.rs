@@ -4,7 +4,7 @@ use data::localize_error;
 use std::collections::BTreeMap;
 
 use super::{Check, Context, Family};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use facts::{Problem, ProblemKind, is_below};
 
 /// The checks of this family.

@@ -4,7 +4,7 @@
 use pep440_rs::Version;
 
 use super::{Check, Context, Family, pep};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use facts::{Dist, EntryPoint, Facts};
 
 /// The checks of this family.

@@ -1,7 +1,7 @@
 //! `TNPU-WHEELTAG`: the wheel that was installed is one for this interpreter and machine.
 
 use super::{Check, Context, Family, pep};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use facts::{Dist, Python};
 
 /// The checks of this file.

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use base::report::ExitStatus;
 use checks::compat_advice::{CompatAnswer, CompatRequest, advice_as_finding, find_compatible};
-use data::matrix::{Parsed, Wish};
+use data::matrix::{Parsed, RequestedVersions};
 use machine::collect::{self, Options};
 use render::{CompatPage, Format, render_compat};
 
@@ -14,15 +14,6 @@ use super::machine::{open_machine, read_facts};
 use super::matrix::load_matrix;
 use super::output::Output;
 use crate::cli::CompatArgs;
-use base::report::{ExitStatus, Finding, FixStep, Report};
-use base::text::Text;
-use checks::chip::chip;
-use data::Matrix;
-use data::matrix::{Advice, Machine, NoAdvice, Parsed, RequestedVersions, base};
-use data::{sentence, words};
-use facts::Facts;
-use machine::collect::{self, Options};
-use render::{CompatPage, Format, render_compat};
 
 pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     let matrix = load_matrix(args.matrix.as_deref())?;
@@ -35,12 +26,15 @@ pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStat
             Options { hash: false, npu_smi: false, python: interpreter, ..Options::default() };
         collect::collect(&sysroot, &options)
     };
-    let machine = machine(&facts, args);
-    let wish = RequestedVersions {
-        torch: args.torch.clone().map(Parsed),
-        torch_npu: args.torch_npu.clone().map(Parsed),
-        cann: args.cann.map(Parsed),
-        vllm_ascend: args.vllm_ascend.clone().map(Parsed),
+    let request = CompatRequest {
+        versions: RequestedVersions {
+            torch: args.torch.clone().map(Parsed),
+            torch_npu: args.torch_npu.clone().map(Parsed),
+            cann: args.cann.map(Parsed),
+            vllm_ascend: args.vllm_ascend.clone().map(Parsed),
+        },
+        python: args.python.clone(),
+        arch: args.arch.clone(),
     };
     let CompatAnswer { mut report, rows, advice } = find_compatible(&facts, &matrix, &request);
     if !matches!(output.format(), Format::Text | Format::Json) {

@@ -61,7 +61,7 @@ impl CannFunctions for Cann {
 impl Cann {
     /// Returns the CANN that the environment of a machine selects.
     pub fn detect(machine: &Sysroot) -> Option<Self> {
-        let facts = collect::cann(machine);
+        let facts = collect::collect_cann(machine);
         let home = facts.cann.installs.iter().find(|install| {
             facts
                 .env

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use base::text::Text;
 use data::sentence;
-use machine::collect::installed;
+use machine::collect::find_installed;
 use machine::sysroot::Sysroot;
 
 use crate::ops::installed::{FoundInstallation, KernelSource, read_site};
@@ -45,7 +45,7 @@ impl SelectedRelease {
     ///
     /// With the sentence that names the reason, if it is missing or unreadable.
     pub fn installed(machine: &Sysroot, tables: &'static Tables) -> Result<Self, String> {
-        let there = installed(machine, "torch-npu");
+        let there = find_installed(machine, "torch-npu");
         let (version, dir) = there.ok_or_else(|| {
             "no torch_npu is installed where this machine's Python would find it; name its \
              directory or its wheel: `--installed=PATH`"
@@ -62,7 +62,7 @@ impl SelectedRelease {
     ///
     /// With the reason, if the tables contain no such release.
     pub fn detect(machine: &Sysroot, tables: &'static Tables) -> Result<Self, String> {
-        if let Some((version, dir)) = installed(machine, "torch-npu") {
+        if let Some((version, dir)) = find_installed(machine, "torch-npu") {
             // The tables replace unreadable files.
             if let Ok(found) = read_site(machine, &dir, false, tables) {
                 return Ok(Self::installation(found, Some(version), dir));

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use super::check::Area;
 use super::{Check, Context, Family};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use data::KnownWheels;
 use facts::{FileDifference, PackageIntegrity, PthCode};
 

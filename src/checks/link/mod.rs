@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 use super::check::Area;
 use super::{Check, Context, Family, npu};
-use base::report::{Evidence, Found, UNKNOWN_VERSION};
+use base::report::{Evidence, RawFinding, UNKNOWN_VERSION};
 use facts::{LinkedObject, MissingLibrary};
 
 /// The checks of this group, of several families.

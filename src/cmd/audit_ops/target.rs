@@ -24,7 +24,7 @@ pub(super) fn chip(args: &AuditOpsArgs, machine: &Sysroot) -> anyhow::Result<Opt
     if let Some(name) = &args.soc {
         return audit::chip::family(name).map(Some).map_err(|why| anyhow!(why));
     }
-    let facts = collect::devices(machine);
+    let facts = collect::collect_devices(machine);
     Ok(checks::chip::chip(&facts).map(|chip| chip.family))
 }
 

@@ -10,9 +10,9 @@ use anyhow::{Context as _, ensure};
 use rayon::prelude::*;
 
 use super::super::output::open_argument;
-use super::search::{named_as, reports_in};
+use super::search::{find_reports, host_name_of};
 use fleet::{Fleet, LabeledSplitter, MAX_DOCUMENT, Piece, Record, RejectReason, Splitter, read};
-use machine::collect::now;
+use machine::collect::read_clock;
 
 /// The largest file, in bytes: one report, or the lines of `verify --json`.
 const MAX_FILE: u64 = 64 << 20;
@@ -36,7 +36,7 @@ pub(super) struct UnrelatedLines {
     pub(super) first: Option<String>,
 }
 
-/// A document: where it comes from, and what became of it.
+/// The source of a document, and its record or the reason to refuse it.
 type Outcome = (String, Result<Record, RejectReason>);
 
 /// Reads all named inputs.
@@ -73,7 +73,7 @@ pub(super) fn read_all(inputs: &[PathBuf], fleet: &mut Fleet) -> anyhow::Result<
     Ok(other)
 }
 
-fn take(source: &str, outcome: Result<Record, RejectReason>, fleet: &mut Fleet) {
+fn add_outcome(source: &str, outcome: Result<Record, RejectReason>, fleet: &mut Fleet) {
     match outcome {
         Ok(record) => fleet.add(record, source),
         Err(RejectReason::Stage) => {}
@@ -155,7 +155,11 @@ fn read_content(path: &Path) -> io::Result<(Vec<u8>, Option<i64>)> {
 }
 
 /// Reads a stream to its end.
-fn stream(input: &mut impl io::BufRead, fleet: &mut Fleet, other: &mut Other) -> io::Result<()> {
+fn read_stream(
+    input: &mut impl io::BufRead,
+    fleet: &mut Fleet,
+    other: &mut UnrelatedLines,
+) -> io::Result<()> {
     let mut labelled = LabeledSplitter::default();
     let mut line = Vec::new();
     let mut hosts = StreamHosts {
@@ -220,7 +224,7 @@ impl StreamHosts<'_> {
     /// Reads the queued documents.
     fn read_waiting(&mut self) {
         // Streams arrive while they are written, so that the current time is that of the report.
-        let arrived = now().and_then(|now| i64::try_from(now).ok());
+        let arrived = read_clock().and_then(|now| i64::try_from(now).ok());
         self.bytes = 0;
         let outcomes: Vec<_> = std::mem::take(&mut self.waiting)
             .into_par_iter()

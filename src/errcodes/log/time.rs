@@ -107,13 +107,17 @@ impl Time {
         }
         let ((_, month, day), micros) = self.split();
         let ((year, ..), _) = latest.split();
-        let moment = |year: i64| Self(days(year, month, day) * DAY + micros);
-        if moment(year).0 <= latest.0 + DAY { moment(year) } else { moment(year - 1) }
+        let in_year = |year| Some(Self(days_since_epoch(year, month, day)? * DAY + micros));
+        let same_year = in_year(year).filter(|time| time.0 <= latest.0 + DAY);
+        same_year.or_else(|| in_year(year - 1)).unwrap_or(self)
     }
 
     /// Year, month and day, and the microseconds since midnight.
     fn split(self) -> ((i64, u32, u32), i64) {
-        (date(self.0.div_euclid(DAY)), self.0.rem_euclid(DAY))
+        let days = SignedDuration::from_hours(self.0.div_euclid(DAY) * 24);
+        let date = EPOCH.saturating_add(days);
+        let small = |value: i8| u32::try_from(value).unwrap_or(0);
+        ((date.year().into(), small(date.month()), small(date.day())), self.0.rem_euclid(DAY))
     }
 }
 
@@ -265,7 +269,7 @@ mod tests {
             assert_eq!(days_since_epoch(year, month, day), Some(days), "{year}-{month}-{day}");
         }
         for at in (0..376_200).step_by(37) {
-            let ((year, month, day), micros) = Time(at * DAY + 5).parts();
+            let ((year, month, day), micros) = Time(at * DAY + 5).split();
             assert_eq!((days_since_epoch(year, month, day), micros), (Some(at), 5));
         }
     }

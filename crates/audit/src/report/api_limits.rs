@@ -25,7 +25,7 @@ pub(super) fn findings(
     chip: Option<ChipFamily>,
 ) {
     let mut by_point: BTreeMap<(&'static str, &str), Vec<&LimitedApi>> = BTreeMap::new();
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<RawFinding> = Vec::new();
     for one in read.iter().flat_map(|input| &input.documented) {
         for point in &one.points {
             let (message, detail) = match point {
@@ -41,7 +41,7 @@ pub(super) fn findings(
                     ("dtype", dtype.as_str())
                 }
                 DocumentationPoint::Argument { name, value, allowed, places } => {
-                    let about = Found::info("OPS-API", "argument")
+                    let about = RawFinding::info("OPS-API", "argument")
                         .arg("api", one.api)
                         .arg("given", format!("{name}={value}"))
                         .arg("allowed", allowed.join(", "))

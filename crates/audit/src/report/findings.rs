@@ -50,7 +50,7 @@ pub(super) fn unread(report: &mut Report, unread: &[Unread]) {
 pub(super) fn installation(report: &mut Report, release: &SelectedRelease) {
     let missing = release.installation.as_ref().and_then(|found| found.missing.as_ref());
     let Some(missing) = missing.filter(|missing| !missing.is_empty()) else { return };
-    let found = Found::warning("OPS-INSTALL", "library")
+    let found = RawFinding::warning("OPS-INSTALL", "library")
         .arg("path", release.path.clone())
         .arg("count", missing.len().to_string())
         .arg("names", some_of(missing.iter().map(String::as_str)));
@@ -75,7 +75,7 @@ pub(super) fn findings(
     against: TargetEnvironment<'_>,
 ) {
     let version = &place.release.version;
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<RawFinding> = Vec::new();
     // One operator is one finding, however many inputs use it.
     let mut by_name: BTreeMap<String, Vec<(&AuditedInput, &ClassifiedOperator)>> = BTreeMap::new();
     for input in read {
@@ -118,8 +118,8 @@ pub(super) fn findings(
             | SupportClass::PartlyKnown
             | SupportClass::Setup => {}
             SupportClass::Unknown => unknown.push(name.as_str()),
-            SupportClass::Host => found.push(about("OPS-HOST", "always", Found::info)),
-            SupportClass::Observed => found.push(about("OPS-OBSERVED", "fixed", Found::info)),
+            SupportClass::Host => found.push(about("OPS-HOST", "always", RawFinding::info)),
+            SupportClass::Observed => found.push(about("OPS-OBSERVED", "fixed", RawFinding::info)),
             SupportClass::AiCpu | SupportClass::Restricted | SupportClass::NeedsCann => {
                 found.push(limited(judged, place, &about));
             }
@@ -127,7 +127,7 @@ pub(super) fn findings(
                 let through = judged.through.join(", ");
                 found.push(about("OPS-DEPENDS", "some", RawFinding::info).arg("through", through));
             }
-            SupportClass::Fallback => found.push(missing("OPS-FALLBACK", Found::warning)),
+            SupportClass::Fallback => found.push(missing("OPS-FALLBACK", RawFinding::warning)),
             SupportClass::Unsupported if input.model.format == Format::Onnx => {
                 let opset = input.model.opsets.get("onnx").copied().unwrap_or_default();
                 found.push(
@@ -135,7 +135,7 @@ pub(super) fn findings(
                         .arg("opset", opset.to_string()),
                 );
             }
-            SupportClass::Unsupported => found.push(missing("OPS-UNSUPPORTED", Found::error)),
+            SupportClass::Unsupported => found.push(missing("OPS-UNSUPPORTED", RawFinding::error)),
         }
     }
     if !unknown.is_empty() {
@@ -192,8 +192,8 @@ type Level = fn(&'static str, &'static str) -> RawFinding;
 fn limited(
     judged: &ClassifiedOperator,
     place: &AuditTarget<'_>,
-    about: &dyn Fn(&'static str, &'static str, Level) -> Found,
-) -> Found {
+    about: &dyn Fn(&'static str, &'static str, Level) -> RawFinding,
+) -> RawFinding {
     match &judged.limit {
         Some(Limit::Dtype { function, argument, dtype, allowed, release }) => {
             about("OPS-LIMIT", "dtype", RawFinding::warning)
@@ -220,14 +220,14 @@ fn limited(
         Some(Limit::AiCpu { dtype: Some(dtype) }) => {
             about("OPS-AICPU", "dtype", RawFinding::info).arg("dtype", dtype.clone())
         }
-        Some(Limit::AiCpu { dtype: None }) => about("OPS-AICPU", "only", Found::info),
+        Some(Limit::AiCpu { dtype: None }) => about("OPS-AICPU", "only", RawFinding::info),
         // Reported by the log itself.
-        None => about("OPS-AICPU", "said", Found::info),
+        None => about("OPS-AICPU", "said", RawFinding::info),
     }
 }
 
 /// Reports bfloat16 on a chip without it: `IsBF16Supported` of torch_npu requires 910B or later.
-fn dtypes(read: &[AuditedInput], chip: Option<ChipFamily>) -> Vec<Found> {
+fn dtypes(read: &[AuditedInput], chip: Option<ChipFamily>) -> Vec<RawFinding> {
     let Some(chip @ (ChipFamily::A910 | ChipFamily::A310P | ChipFamily::A310)) = chip else {
         return Vec::new();
     };

@@ -25,7 +25,7 @@ const AI_CORE: &[(ChipFamily, u32, u32, u32)] = &[
     (ChipFamily::A3, 1072, 26, 11),
 ];
 
-pub(super) fn findings(read: &[AuditedInput], chip: Option<ChipFamily>) -> Vec<Found> {
+pub(super) fn findings(read: &[AuditedInput], chip: Option<ChipFamily>) -> Vec<RawFinding> {
     let mut places: BTreeMap<(HintKind, String), Vec<Evidence>> = BTreeMap::new();
     for input in read {
         for (hint, path) in &input.model.hints {
@@ -82,20 +82,22 @@ fn of(kind: HintKind, word: &str, chip: Option<ChipFamily>) -> Option<RawFinding
         (HintKind::Quantization, _) => quantization(word),
         (HintKind::Backend, _) => match backend(word) {
             CompileBackend::TorchNpu => None,
-            CompileBackend::Inductor => Some(Found::info("OPS-COMPILE", "inductor")),
-            CompileBackend::Eager => Some(Found::info("OPS-COMPILE", "eager").arg("backend", word)),
+            CompileBackend::Inductor => Some(RawFinding::info("OPS-COMPILE", "inductor")),
+            CompileBackend::Eager => {
+                Some(RawFinding::info("OPS-COMPILE", "eager").arg("backend", word))
+            }
             CompileBackend::Other => {
-                Some(Found::warning("OPS-COMPILE", "other").arg("backend", word))
+                Some(RawFinding::warning("OPS-COMPILE", "other").arg("backend", word))
             }
             CompileBackend::Unknown => {
-                Some(Found::info("OPS-COMPILE", "unknown").arg("backend", word))
+                Some(RawFinding::info("OPS-COMPILE", "unknown").arg("backend", word))
             }
         },
     }
 }
 
 /// Returns the finding about a quantization method; nothing for a method without a row.
-fn quantization(word: &str) -> Option<Found> {
+fn quantization(word: &str) -> Option<RawFinding> {
     let QuantizationMethod { name, known, needs } = method(word)?;
     let found = match known {
         "nf4" => RawFinding::warning("OPS-QUANT", "bitsandbytes"),

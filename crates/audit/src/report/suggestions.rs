@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use base::report::{Evidence, Found, Report, Table};
+use base::report::{Evidence, RawFinding, Report, Table};
 use base::text::Text;
 use data::Catalog;
 use data::words;

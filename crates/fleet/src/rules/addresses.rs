@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
 use super::{Context, Group, add_group, format_hosts, hosts_evidence};
-use base::report::{Evidence, Found, Outcome, Severity};
+use base::report::{Evidence, Outcome, RawFinding, Severity};
 
 /// As many addresses as are named.
 const NAMED: usize = 20;
@@ -133,11 +133,11 @@ pub(super) fn check_networks(ctx: &Context<'_>) -> Outcome {
             }
         }
         if let Some(usual) = usual_mask {
-            let found = Found::warning("FLEET-SUBNET", "mask").arg("usual", usual.to_string());
+            let found = RawFinding::warning("FLEET-SUBNET", "mask").arg("usual", usual.to_string());
             out.push(add_evidence(found, &masks, group));
         }
         if let Some(usual) = usual_network {
-            let found = Found::warning("FLEET-SUBNET", "network").arg("usual", usual);
+            let found = RawFinding::warning("FLEET-SUBNET", "network").arg("usual", usual);
             out.push(add_evidence(found, &elsewhere, group));
         }
     }
@@ -156,7 +156,11 @@ fn find_majority<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Option<T> {
     (count * 3 >= total * 2).then_some(value)
 }
 
-fn add_evidence(found: Found, hosts: &BTreeMap<&str, Vec<String>>, group: &Group<'_>) -> Found {
+fn add_evidence(
+    found: RawFinding,
+    hosts: &BTreeMap<&str, Vec<String>>,
+    group: &Group<'_>,
+) -> RawFinding {
     let mut found = found
         .arg("hosts", format_hosts(hosts.keys().copied()))
         .arg("count", hosts.len().to_string());

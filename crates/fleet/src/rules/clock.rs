@@ -1,7 +1,7 @@
 //! Clocks: the moment that a report names against the moment at which it arrived.
 
 use super::{Context, format_hosts};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 
 /// How far a clock may be off, in seconds: well below the five minutes after which munge and
 /// Kerberos refuse credentials, and above what a slow answer takes.
@@ -47,7 +47,7 @@ pub(super) fn check_clock(ctx: &Context<'_>) -> Outcome {
     out.into()
 }
 
-fn clock_finding(message: &'static str, hosts: &[(&str, i64)]) -> Option<Found> {
+fn clock_finding(message: &'static str, hosts: &[(&str, i64)]) -> Option<RawFinding> {
     let most = hosts.iter().map(|(_, seconds)| *seconds).max()?;
     let mut found = RawFinding::warning("FLEET-CLOCK", message)
         .arg("count", hosts.len().to_string())

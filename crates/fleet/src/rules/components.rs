@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::record::ComponentValue;
 use super::{COMPONENTS, Context, Group, add_group, component, format_hosts, hosts_evidence};
-use base::report::{Found, Outcome};
+use base::report::{Outcome, RawFinding};
 use base::text::Text;
 use data::words;
 

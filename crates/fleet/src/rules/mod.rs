@@ -197,6 +197,6 @@ pub(super) fn hosts_evidence<'a>(
 }
 
 /// Adds the words for the group.
-fn add_group(found: Found, group: &Group<'_>) -> Found {
+fn add_group(found: RawFinding, group: &Group<'_>) -> RawFinding {
     found.arg_words("group", group.suffix())
 }

@@ -1,7 +1,7 @@
 //! Who answered, and under which name.
 
 use super::{Context, format_hosts, hosts_evidence};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 use data::localize_error;
 
 /// As many documents as are named.
@@ -14,7 +14,7 @@ pub(super) fn check_unread(ctx: &Context<'_>) -> Outcome {
     let total = fleet.unread.len() + fleet.unread_more;
     if total > 0 {
         let names = format_hosts(fleet.unread.iter().map(|unread| unread.source.as_str()));
-        let mut found = Found::warning("FLEET-READ", "unreadable")
+        let mut found = RawFinding::warning("FLEET-READ", "unreadable")
             .arg("count", total.to_string())
             .arg("sources", names);
         for unread in fleet.unread.iter().take(NAMED) {
@@ -81,7 +81,7 @@ pub(super) fn check_names(ctx: &Context<'_>) -> Outcome {
     if doubles.is_empty() {
         return Outcome::Passed;
     }
-    let mut found = Found::warning("FLEET-NAME", "double")
+    let mut found = RawFinding::warning("FLEET-NAME", "double")
         .arg("hosts", format_hosts(doubles.keys().map(String::as_str)))
         .arg("count", doubles.len().to_string());
     for (name, ids) in doubles.iter().take(NAMED) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::record::Ranks;
 use super::{Context, add_group, format_hosts, hosts_evidence};
-use base::report::{Evidence, Found, Outcome};
+use base::report::{Evidence, Outcome, RawFinding};
 
 /// As many devices as are named.
 const NAMED: usize = 20;
@@ -49,7 +49,7 @@ pub(super) fn check_tables(ctx: &Context<'_>) -> Outcome {
                 .filter(|host| listed_hosts.contains(host) && seen_hosts.insert(host))
                 .collect();
             if !others.is_empty() {
-                let found = Found::warning("FLEET-RANKTABLE", "differs")
+                let found = RawFinding::warning("FLEET-RANKTABLE", "differs")
                     .arg("hosts", format_hosts(others.iter().copied()))
                     .arg("count", others.len().to_string())
                     .arg("usual", format_hosts(hosts.iter().copied()));

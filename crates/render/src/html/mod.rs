@@ -68,7 +68,7 @@ pub fn write_page(
                  <a href=\"#r{number}\">{}</a></b><small>{}</small></li>",
                 state.class(),
                 state.sign(),
-                escape_html(&self::document_title(document)),
+                escape_html(&document_title(document)),
                 bilingual_html(&words(state.words()))
             )?;
         }

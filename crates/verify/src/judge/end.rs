@@ -4,7 +4,7 @@ use super::super::parent::{ChildEnd, ChildResult, StuckProcess};
 use super::super::protocol::{Event, FunctionOutput, Stage};
 use super::super::run::RunResult;
 use super::{DeviceFinding, QUOTED, device_finding};
-use base::report::{Evidence, Found, Reason};
+use base::report::{Evidence, RawFinding, Reason};
 use data::sentence;
 
 /// How many functions a title names.
@@ -22,22 +22,21 @@ pub(super) fn judge_end(ran: &ChildResult, reasons: &mut Vec<Reason>) -> Option<
                 .evidence(Evidence::command(&function).value(signal_name(*signal)))
         }
         ChildEnd::Crashed(signal) => {
-            Found::error("VERIFY-CRASH", "signal").arg("signal", signal_name(*signal))
+            RawFinding::error("VERIFY-CRASH", "signal").arg("signal", signal_name(*signal))
         }
         ChildEnd::Exited(status) => {
-            Found::error("VERIFY-CRASH", "exit").arg("status", status.to_string())
+            RawFinding::error("VERIFY-CRASH", "exit").arg("status", status.to_string())
         }
         ChildEnd::CrashedAtEnd(signal) => {
-            Found::warning("VERIFY-CRASH", "at_end").arg("signal", signal_name(*signal))
+            RawFinding::warning("VERIFY-CRASH", "at_end").arg("signal", signal_name(*signal))
         }
         ChildEnd::NotStarted(error) => {
             let what = error.clone();
             reasons.push(Reason { key: "verify_not_started", what });
-            Found::warning("VERIFY-CRASH", "not_started").arg("error", error)
+            RawFinding::warning("VERIFY-CRASH", "not_started").arg("error", error)
         }
-        ChildEnd::Silent(limit) => {
-            Found::error("VERIFY-HANG", "silent").arg("seconds", limit.as_secs_f64().to_string())
-        }
+        ChildEnd::Silent(limit) => RawFinding::error("VERIFY-HANG", "silent")
+            .arg("seconds", limit.as_secs_f64().to_string()),
         ChildEnd::Stuck(StuckProcess { pid, state, place }) => {
             // Dead, or stopped by a debugger: the driver has nothing to do with it.
             let held = matches!(state, Some('Z' | 't' | 'T'));
@@ -49,7 +48,7 @@ pub(super) fn judge_end(ran: &ChildResult, reasons: &mut Vec<Reason>) -> Option<
                 )
                 .evidence(Evidence::file(format!("/proc/{pid}/wchan")).value_if(place.as_ref()))
         }
-        ChildEnd::SilentAtEnd => Found::warning("VERIFY-HANG", "at_end"),
+        ChildEnd::SilentAtEnd => RawFinding::warning("VERIFY-HANG", "at_end"),
     };
     let mut found = found;
     if found.id != "VERIFY-LOAD" {
@@ -92,7 +91,7 @@ pub(super) fn judge_vendor_output(done: &RunResult) -> Vec<DeviceFinding> {
     }
     let functions = functions.join(", ");
     let of_child = |ran: &ChildResult| {
-        let mut found = Found::info("VERIFY-CHATTER", "wrote").arg("functions", &functions);
+        let mut found = RawFinding::info("VERIFY-CHATTER", "wrote").arg("functions", &functions);
         for part in ran.chatter.parts.iter().take(QUOTED) {
             let source = format!("{} (stdout, stderr)", function_name(part));
             found = found.evidence(

@@ -3,7 +3,7 @@
 use super::super::parent::ChildResult;
 use super::super::protocol::{DataError, DataLocation, Fault, Pattern, RetryResult, Stage};
 use super::{DeviceFinding, format_devices};
-use base::report::{Evidence, Finding, FixStep, Found, Reason, Severity};
+use base::report::{Evidence, Finding, FixStep, RawFinding, Reason, Severity};
 use base::text::Text;
 use data::sentence;
 use errcodes::{self, Match};
@@ -103,7 +103,7 @@ pub(super) fn judge_fault(
         Fault::Stripes { data, blocks, again, of } => {
             let message = if again.is_empty() { "stripes_once" } else { "stripes" };
             let second = [("blocks", format_numbers(again))];
-            Found::error(id, message)
+            RawFinding::error(id, message)
                 .arg("blocks", format_numbers(blocks))
                 .arg("count", of.to_string())
                 .evidence(describe_data_error(data))
@@ -132,9 +132,9 @@ pub(super) fn judge_fault(
 }
 
 /// A call that failed.
-fn call_failure(id: &'static str, function: &str, number: i32, code: Option<Code>) -> Found {
+fn call_failure(id: &'static str, function: &str, number: i32, code: Option<Code>) -> RawFinding {
     let symbol = code.and_then(look_up_code).map(|known| known.row.symbol);
-    Found::error(id, "call")
+    RawFinding::error(id, "call")
         .arg("function", function)
         .arg("code", number.to_string())
         .arg("symbol", symbol.filter(|symbol| !symbol.is_empty()).unwrap_or("?".to_owned()))
@@ -147,7 +147,7 @@ fn format_numbers(numbers: &[u32]) -> String {
     if shown.is_empty() { "-".to_owned() } else { format!("{}{rest}", shown.join(", ")) }
 }
 
-fn judge_data_error(id: &'static str, wrong: &DataError) -> Found {
+fn judge_data_error(id: &'static str, wrong: &DataError) -> RawFinding {
     let message = match (wrong.what, wrong.again, wrong.found.pattern) {
         (DataLocation::Guard, ..) => "guard",
         (DataLocation::Input, ..) => "input",
@@ -158,7 +158,7 @@ fn judge_data_error(id: &'static str, wrong: &DataError) -> Found {
     };
     let severity =
         if wrong.what == DataLocation::Tolerance { Severity::Warning } else { Severity::Error };
-    Found::new(id, message, severity)
+    RawFinding::new(id, message, severity)
         .arg("operation", &wrong.operation)
         .arg("wrong", wrong.found.wrong.to_string())
         .arg("total", wrong.found.total.to_string())

@@ -67,7 +67,7 @@ pub struct Judgment {
 
 /// Something that was found on one device, or before there were any.
 struct DeviceFinding {
-    found: Found,
+    found: RawFinding,
     device: Option<i32>,
     code: Option<Code>,
     child: String,
@@ -150,7 +150,7 @@ fn judge_child(ran: &ChildResult, reasons: &mut Vec<Reason>) -> Vec<DeviceFindin
     items
 }
 
-fn device_finding(found: Found, ran: &ChildResult) -> DeviceFinding {
+fn device_finding(found: RawFinding, ran: &ChildResult) -> DeviceFinding {
     DeviceFinding { found, device: ran.device, code: None, child: ran.name.clone() }
 }
 
@@ -158,7 +158,7 @@ fn device_finding(found: Found, ran: &ChildResult) -> DeviceFinding {
 fn judge_cache(ran: &ChildResult) -> Option<DeviceFinding> {
     ran.events.iter().find_map(|event| match event {
         Event::CacheUnusable { path, error } => {
-            let found = Found::info("VERIFY-CACHE", "unusable").arg("path", path);
+            let found = RawFinding::info("VERIFY-CACHE", "unusable").arg("path", path);
             Some(device_finding(found.evidence(Evidence::file(path).value(error)), ran))
         }
         _ => None,
@@ -199,7 +199,7 @@ fn judge_leak(ran: &ChildResult, in_use: bool) -> Option<DeviceFinding> {
 /// Devices that other processes use.
 fn judge_device_use(done: &RunResult) -> Option<DeviceFinding> {
     let DeviceUse::Used(processes) = &done.in_use else { return None };
-    let found = Found::info("VERIFY-BUSY", "used")
+    let found = RawFinding::info("VERIFY-BUSY", "used")
         .arg("processes", processes)
         .evidence(Evidence::command("npu-smi info").value(processes));
     Some(DeviceFinding { found, device: None, code: None, child: done.first.name.clone() })
@@ -257,8 +257,8 @@ fn format_devices(devices: &[Option<i32>]) -> String {
 }
 
 /// One finding for what several devices have in common.
-fn merge(items: Vec<DeviceFinding>) -> Vec<(Found, Option<Code>)> {
-    let mut merged: Vec<(Found, Vec<Option<i32>>, Option<Code>)> = Vec::new();
+fn merge(items: Vec<DeviceFinding>) -> Vec<(RawFinding, Option<Code>)> {
+    let mut merged: Vec<(RawFinding, Vec<Option<i32>>, Option<Code>)> = Vec::new();
     for item in items {
         let same = merged.iter_mut().find(|(found, _, _)| {
             (found.id, found.message, &found.args)
