@@ -60,7 +60,7 @@ pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         family.write_sample("ascend_doctor_info", &labels, 1)?;
     }
     if let Some(fleet) = report.extra.get("fleet") {
-        self::write_fleet(fleet, &mut family)?;
+        write_fleet(fleet, &mut family)?;
     }
     family.begin(
         "ascend_doctor_last_run_timestamp_seconds",
