@@ -21,7 +21,7 @@ struct Sources {
 const CRATES: &[Sources] = &[
     Sources { dir: "crates/acl-abi/src", exceptions: &[] },
     Sources { dir: "crates/probe-numbers/src", exceptions: &[] },
-    Sources { dir: "crates/line-sieve/src", exceptions: &[] },
+    Sources { dir: "crates/line-filter/src", exceptions: &[] },
     Sources { dir: "crates/base/src", exceptions: &[] },
     Sources {
         dir: "data/src",
