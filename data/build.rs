@@ -50,6 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         } else if file.starts_with("ops/") {
             tables.push_str(&compress(file, &fs::read(path)?, out)?);
         } else if file.ends_with(".tsv") {
+            let path = path.to_str().ok_or("the path of the tables is not UTF-8")?;
             writeln!(texts, "    ({file:?}, include_str!({path:?})),")?;
         }
     }
