@@ -23,6 +23,8 @@ pub mod config;
 pub mod container;
 pub mod copy;
 pub mod diff;
+#[cfg(test)]
+mod edit_reversal;
 pub mod effort;
 pub mod encoding;
 pub mod environment;
