@@ -15,7 +15,8 @@
 //! - [`environment`], [`value`], [`programs`], [`options`]: variables, device and backend values,
 //!   programs that the tree installs, options of the run.
 //! - [`copy`]: the converted tree as a copy; [`links`]: files with several names.
-//! - [`mark`], [`messages`]: comments at places that need manual work, user-visible texts.
+//! - [`mark`], [`mark_comment`]: comments at places that need manual work, and their text;
+//!   [`joined_lines`]: lines between which no comment can stand; [`messages`]: user-visible texts.
 //! - [`report`], [`diff`], [`page`], [`effort`]: the result as findings, as a patch, side by side,
 //!   with an estimate.
 
@@ -23,11 +24,15 @@ pub mod config;
 pub mod container;
 pub mod copy;
 pub mod diff;
+#[cfg(test)]
+mod edit_reversal;
 pub mod effort;
 pub mod encoding;
 pub mod environment;
+mod joined_lines;
 pub mod links;
 mod mark;
+mod mark_comment;
 mod messages;
 pub mod native;
 pub mod notebook;

@@ -4,36 +4,12 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::rules::{Rule, Rules};
+use super::joined_lines::continued;
+use super::mark_comment::{is_marked, words};
+use super::rules::Rules;
 use super::site::{Decision, Planner};
 use super::{config, container, shell};
 use treeedit::kind::FileKind;
-
-/// What a mark begins with, behind the sign of a comment; the rule follows.
-const MARK: &str = "ascend-doctor: ";
-
-/// What a mark says: the rule, and what to do, on one line.
-pub(super) fn words(rule: &Rule) -> String {
-    let text = rule.text().advice.or(rule.text().note);
-    let said =
-        text.map_or_else(|| rule.name.to_owned(), |text| format!("{}: {}", rule.name, text.en));
-    format!("{MARK}{} {}", rule.id, said.replace(['\n', '\r'], " "))
-}
-
-/// Whether the comments right above the line that begins at `line`, or that begin there, hold a
-/// mark of this rule.
-pub(super) fn is_marked(text: &str, line: usize, sign: &str, id: &str) -> bool {
-    let is_comment = |line: &&str| line.trim_start().starts_with(sign);
-    let above = text[..line].strip_suffix('\r').unwrap_or(&text[..line]);
-    let above = lines(above).rev().take_while(is_comment);
-    let here = lines(&text[line..]).take_while(is_comment);
-    above.chain(here).any(|comment| comment.contains(MARK) && comment.contains(id))
-}
-
-/// Lines as Python counts them, for which a lone carriage return ends one too.
-fn lines(text: &str) -> impl DoubleEndedIterator<Item = &str> {
-    text.lines().flat_map(|line| line.split('\r'))
-}
 
 /// Adds the comments to the plan of a file of this kind and name (without directories).
 pub(super) fn mark(planner: &mut Planner<'_>, kind: FileKind, name: &str) {
@@ -92,28 +68,11 @@ fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |at| at + 1)
 }
 
-/// Lines that a backslash joins.
-pub(super) fn continued(text: &str) -> Vec<Range<usize>> {
-    let mut out: Vec<Range<usize>> = Vec::new();
-    let mut at = 0;
-    let mut open: Option<usize> = None;
-    for line in text.split_inclusive('\n') {
-        let end = at + line.len();
-        if line.trim_end_matches(['\n', '\r']).ends_with('\\') {
-            open.get_or_insert(at);
-        } else if let Some(start) = open.take() {
-            out.push(start..end);
-        }
-        at = end;
-    }
-    out.extend(open.map(|start| start..text.len()));
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::encoding::apply;
+    use crate::mark_comment::MARK;
     use crate::options::Options;
     use crate::requirements;
 

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::encoding::{Edit, apply, differs_only_in};
+use super::edit_reversal::reversed;
+use super::encoding::{apply, differs_only_in};
 use super::options::{Import, Options};
 use super::plan::{PlannedFile, plan, plan_bytes};
 use super::python::Project;
@@ -186,22 +187,6 @@ fn parses(name: &str, text: &str) -> bool {
         "py" => ruff_python_parser::parse_module(text).is_ok(),
         _ => true,
     }
-}
-
-/// The edits that take `edits` back.
-pub(super) fn reversed(text: &str, edits: &[Edit]) -> Vec<Edit> {
-    let mut shift = 0isize;
-    edits
-        .iter()
-        .map(|edit| {
-            let start = edit.range.start.checked_add_signed(shift).unwrap();
-            shift += edit.text.len().cast_signed() - edit.range.len().cast_signed();
-            Edit {
-                range: start..start + edit.text.len(),
-                text: text[edit.range.clone()].to_owned(),
-            }
-        })
-        .collect()
 }
 
 proptest! {

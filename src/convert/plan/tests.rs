@@ -1,5 +1,7 @@
+use std::sync::Arc;
+
 use super::*;
-use treeedit::walk::{Scope, walk};
+use treeedit::walk::{Root, Scope, walk};
 
 fn planned(files: &[(&str, &[u8])], options: &Options) -> Plan {
     let dir = tempfile::tempdir().unwrap();
@@ -52,4 +54,28 @@ fn a_file_that_is_no_python_does_not_keep_the_others() {
     assert!(matches!(b.problem, Some(FileProblem::Syntax { line: 1, .. })));
     assert!(matches!(c.problem, Some(FileProblem::Undecodable(_))));
     assert!(b.after.is_none() && c.after.is_none());
+}
+
+#[test]
+fn empty_native_file_with_mark_is_marked_once() {
+    let file = SourceFile {
+        path: "a.cu".into(),
+        relative: "a.cu".into(),
+        root: Arc::new(Root { dir: ".".into(), real: "/".into(), whole: true }),
+        kind: FileKind::Native,
+        size: 0,
+        launch: false,
+    };
+    let options = Options { mark: true, ..Options::default() };
+    let planned = |bytes: &[u8]| {
+        plan_bytes(&file, bytes.to_vec(), &options, &Project::default()).expect("a flagged file")
+    };
+    let first = planned(b"");
+    assert_eq!(first.problem, None);
+    let marked = first.after.expect("a file with a mark");
+    let text = std::str::from_utf8(&marked).unwrap();
+    assert!(text.starts_with("// ascend-doctor: CV0547 native-port: "), "{text}");
+    assert_eq!(text.find('\n'), Some(text.len() - 1), "{text}");
+    let second = planned(&marked);
+    assert_eq!((second.problem, second.after), (None, None));
 }

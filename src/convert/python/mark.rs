@@ -7,7 +7,7 @@ use ruff_python_ast::statement_visitor::{StatementVisitor, walk_stmt};
 use ruff_text_size::Ranged as _;
 
 use super::lines::{line_start, newline};
-use crate::mark::{is_marked, words};
+use crate::mark_comment::{is_marked, words};
 use crate::rules::Rules;
 use crate::site::{Decision, Planner, Site};
 

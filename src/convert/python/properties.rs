@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::edit_reversal::reversed;
 use crate::encoding::{Edit, apply, differs_only_in};
-use crate::properties::reversed;
 use crate::site::Decision;
 
 const IMPORTS: &[&str] = &[

@@ -23,6 +23,7 @@ use reader::{Names, Reader};
 use word::{EXPANSION, Word};
 
 use super::environment;
+use super::joined_lines::continued;
 use super::messages;
 use super::python::Project;
 use super::rules::{Match, Rules};
@@ -76,7 +77,7 @@ pub fn is_command(text: &str, project: Option<&Project>) -> bool {
 /// What goes over lines, so that no comment can stand in it: words, joined lines, here documents
 /// with their command.
 pub fn spans(text: &str) -> Vec<Range<usize>> {
-    let mut out = super::mark::continued(text);
+    let mut out = continued(text);
     // A script that cannot be read has no places.
     let Ok(script) = lexer::read(text) else { return out };
     for word in script.commands.iter().flat_map(|command| &command.words) {

@@ -1,0 +1,30 @@
+//! Text of one comment of `--mark`, and whether a line has it already. Used for Python and for the
+//! other kinds of file.
+
+use super::rules::Rule;
+
+/// Prefix of every mark, behind the sign of a comment and before the rule.
+pub(super) const MARK: &str = "ascend-doctor: ";
+
+/// Returns the text of a mark on one line: the rule, and its advice or note.
+pub(super) fn words(rule: &Rule) -> String {
+    let text = rule.text().advice.or(rule.text().note);
+    let said =
+        text.map_or_else(|| rule.name.to_owned(), |text| format!("{}: {}", rule.name, text.en));
+    format!("{MARK}{} {}", rule.id, said.replace(['\n', '\r'], " "))
+}
+
+/// Returns whether the comments right above the line that begins at `line`, or that begin there, hold a
+/// mark of this rule.
+pub(super) fn is_marked(text: &str, line: usize, sign: &str, id: &str) -> bool {
+    let is_comment = |line: &&str| line.trim_start().starts_with(sign);
+    let above = text[..line].strip_suffix('\r').unwrap_or(&text[..line]);
+    let above = lines(above).rev().take_while(is_comment);
+    let here = lines(&text[line..]).take_while(is_comment);
+    above.chain(here).any(|comment| comment.contains(MARK) && comment.contains(id))
+}
+
+/// Returns the lines as Python counts them: a lone carriage return ends one too.
+fn lines(text: &str) -> impl DoubleEndedIterator<Item = &str> {
+    text.lines().flat_map(|line| line.split('\r'))
+}
