@@ -12,8 +12,9 @@ use pep440_rs::Version;
 
 use super::finish;
 use super::machine::this_machine;
-use super::output::{Output, print, print_to_stderr};
+use super::output::Output;
 use super::progress::Bar;
+use super::standard_streams::{print, print_to_stderr};
 use crate::cli::{Also, ConvertArgs};
 use audit::ops::{Tables, Target as Column};
 use base::report::{Evidence, ExitStatus, RawFinding, Report};

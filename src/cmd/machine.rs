@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
+use super::argument_file::read_argument;
 use super::bundle_reader::{is_bundle, member};
-use super::output::read_argument;
 use crate::cli::{MachineArgs, ScanArgs};
 use facts::{FACTS_SCHEMA, Facts};
 use machine::collect::Options;

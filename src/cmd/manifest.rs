@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
+use super::argument_file::read_argument;
 use super::finish;
 use super::output::Output;
 use base::hash::{Hasher, Sha256};
@@ -108,7 +109,7 @@ fn file_name(path: &Path) -> String {
 /// Reads the file of `check --manifest`.
 pub(super) fn read(path: &Path) -> anyhow::Result<Manifest> {
     let shown = path.display();
-    let bytes = super::output::read_argument(path, 64 << 20)?;
+    let bytes = read_argument(path, 64 << 20)?;
     let manifest = Manifest::parse(&shown.to_string(), &bytes).map_err(|reason| {
         anyhow::anyhow!("`{shown}` is no manifest (written by `manifest create`): {reason}")
     })?;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-use super::output::read_argument;
+use super::argument_file::read_argument;
 use data::Matrix;
 
 /// The most that is read of a matrix file, in bytes; the built-in one has 0.1 MB.

@@ -1,6 +1,7 @@
 //! The subcommands: from arguments and named files to calls of the layers below, and from their
 //! reports to the terminal and the exit status.
 
+mod argument_file;
 mod audit_ops;
 mod bundle;
 mod bundle_reader;
@@ -23,6 +24,7 @@ mod progress;
 mod report;
 mod settings;
 mod shell;
+mod standard_streams;
 mod translate_error;
 mod usage;
 mod verify;

@@ -1,18 +1,18 @@
-//! Where reports go: standard output or a file, with or without colour, how wide.
+//! The destination of reports: standard output or a file, with its colors and width.
 #![expect(
     clippy::disallowed_methods,
-    reason = "asks for the terminal's variables, reads files that the user named"
+    reason = "reads the variables of the terminal, writes to standard output and error"
 )]
 
-use machine::collect::read_clock;
-use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::path::PathBuf;
 
 use super::output_file::{ReplaceMode, replace};
 use super::settings::Settings;
 use crate::cli::{ColorWhen, OutputArgs};
 use base::report::{FailOn, Report};
 use base::text::Lang;
+use machine::collect::read_clock;
 use render::{Format, Paint, Style};
 
 /// The output options, decided.
@@ -157,78 +157,6 @@ impl Output {
                 }),
         }
     }
-}
-
-/// Lets `print` write to standard output, whose first argument says whether it is a terminal.
-pub(super) fn print(print: impl FnOnce(bool, &mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let mut out = BufWriter::new(io::stdout().lock());
-    print(io::stdout().is_terminal(), &mut out)?;
-    out.flush()
-}
-
-/// Says something on standard error, where the answer itself is on standard output.
-pub(super) fn print_to_stderr(line: &str) {
-    let _ = writeln!(anstream::stderr(), "{}", base::text::escape_line(line));
-}
-
-/// Opens a file without waiting for the other end of a pipe that nobody writes to: that one is
-/// empty. A pipe that somebody holds open (`<(command)`) is read to its end.
-pub(super) fn open_argument(path: &Path) -> io::Result<std::fs::File> {
-    use rustix::fs::{Mode, OFlags};
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let file = rustix::fs::open(path, flags, Mode::empty())?;
-    let flags = rustix::fs::fcntl_getfl(&file)?;
-    rustix::fs::fcntl_setfl(&file, flags - OFlags::NONBLOCK)?;
-    Ok(file.into())
-}
-
-/// Reads a file that the user named as an argument, up to `limit` bytes.
-pub(super) fn read_argument(path: &Path, limit: u64) -> anyhow::Result<Vec<u8>> {
-    read_argument_by(path, |_| limit)
-}
-
-/// As [`read_argument`], where the first bytes say what the limit is: what is refused for its size
-/// is not read before.
-pub(super) fn read_argument_by(
-    path: &Path,
-    limit: impl Fn(&[u8]) -> u64,
-) -> anyhow::Result<Vec<u8>> {
-    use anyhow::Context as _;
-    let shown = path.display();
-    if path == Path::new("-") {
-        let read = read_limited(&mut io::stdin().lock(), 0, limit);
-        return read.context("cannot read standard input")?.map_err(|limit| too_large(path, limit));
-    }
-    let meta = path.metadata().with_context(|| format!("cannot read `{shown}`"))?;
-    anyhow::ensure!(!meta.is_dir(), "cannot read `{shown}`: it is a directory, a file is expected");
-    let size = if meta.is_file() { meta.len() } else { 0 };
-    open_argument(path)
-        .and_then(|mut file| read_limited(&mut file, size, limit))
-        .with_context(|| format!("cannot read `{shown}`"))?
-        .map_err(|limit| too_large(path, limit))
-}
-
-/// All bytes, or the limit that they pass; `size` is how many there are, as far as that is known.
-fn read_limited(
-    input: &mut impl io::Read,
-    size: u64,
-    limit: impl Fn(&[u8]) -> u64,
-) -> io::Result<Result<Vec<u8>, u64>> {
-    let mut bytes = Vec::new();
-    input.take(2).read_to_end(&mut bytes)?;
-    let limit = limit(&bytes);
-    if size > limit {
-        return Ok(Err(limit));
-    }
-    // Exactly as much as there is: growing by doubling would take three times that.
-    bytes.reserve_exact(usize::try_from(size).unwrap_or(0));
-    input.take((limit + 1).saturating_sub(bytes.len() as u64)).read_to_end(&mut bytes)?;
-    Ok(if bytes.len() as u64 > limit { Err(limit) } else { Ok(bytes) })
-}
-
-fn too_large(path: &Path, limit: u64) -> anyhow::Error {
-    let shown = path.display();
-    anyhow::anyhow!("`{shown}` is larger than the {limit} bytes that are read of such a file")
 }
 
 /// `--color`, then `NO_COLOR`, `CLICOLOR_FORCE`, `CLICOLOR`, `TERM`, then the terminal.

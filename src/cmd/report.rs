@@ -4,8 +4,9 @@ use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 
+use super::argument_file::read_argument_by;
 use super::bundle_reader::{is_bundle, member};
-use super::output::{Output, read_argument_by};
+use super::output::Output;
 use crate::cli::ReportArgs;
 use base::report::ExitStatus;
 use render::{Document, Format, read_document, render_documents};

@@ -6,7 +6,8 @@ use std::time::SystemTime;
 
 use anyhow::{Context as _, anyhow, bail};
 
-use super::output::{print_to_stderr, read_argument};
+use super::argument_file::read_argument;
+use super::standard_streams::print_to_stderr;
 use crate::cli::{Cli, Command, OutputArgs};
 use crate::config::{Config, Day, NAME, Skips};
 use base::text::{Lang, escape_line};

@@ -12,7 +12,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, FromArgMatches as _};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::output::{print, print_to_stderr};
+use super::standard_streams::{print, print_to_stderr};
 use crate::cli::Cli;
 use crate::explain;
 use audit::ops::Tables;

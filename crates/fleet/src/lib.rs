@@ -10,6 +10,7 @@
 //! A report is read once and reduced to a [`Record`] of the compared values, so that ten thousand
 //! of them take little memory.
 
+mod component;
 mod expect;
 mod fleet_reports;
 mod hostlist;

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::component::{COMPONENTS, Place};
 use super::hostlist::MAX_NAME;
-use super::rules::{COMPONENTS, Place};
 use base::report::{FixStep, Severity, Verdict};
 use base::text::Text;
 use facts::{HccnConf, RankTable};

@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use super::component::COMPONENTS;
 use super::fleet_reports::{Fleet, Host};
 use super::hostlist::{format_ranges, format_shortened};
 use super::record::ReportedFinding;
-use super::rules::{
-    self, COMPONENTS, Context, Group, IN_SENTENCE, RULES, count_values, format_hosts,
-};
+use super::rules::{self, Context, Group, IN_SENTENCE, RULES, count_values, format_hosts};
 use super::{GroupBy, Options};
 use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::Text;

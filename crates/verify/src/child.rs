@@ -5,41 +5,20 @@
     reason = "takes the pipe of its parent from standard input, which it then closes"
 )]
 
-use std::cell::RefCell;
 use std::fs::File;
 use std::io::Write as _;
-use std::rc::Rc;
 use std::time::Duration;
 
 use acl_abi::Group;
 
-use super::parent::SUBCOMMAND;
+use super::protocol::invocation::{ORDER, SUBCOMMAND};
 use super::protocol::vendor_output::make_marker;
 use super::protocol::{Event, Fault, Order, Stage, Task};
+use super::reporter::{Measurements, Reporter, StageAborted, StepResult, passed};
 use super::stage::{
-    Measurements, Probe, StageAborted, StepResult, measure_speeds, passed, run_compute, run_kernel,
-    run_memory, run_peers, run_rank, run_stress,
+    Probe, measure_speeds, run_compute, run_kernel, run_memory, run_peers, run_rank, run_stress,
 };
 use super::vendor::{Vendor, disable_buffering, exit_process};
-
-/// Where events go.
-#[derive(Debug, Clone)]
-pub struct Reporter(Rc<RefCell<File>>);
-
-impl Reporter {
-    /// Writes an event. Without a reader there is nobody to work for: the process ends.
-    pub fn write_event(&self, event: &Event) {
-        let Ok(mut line) = serde_json::to_vec(event) else { exit_process(2) };
-        line.push(b'\n');
-        // One write: a line is whole or not there.
-        if self.0.borrow_mut().write_all(&line).is_err() {
-            exit_process(2);
-        }
-    }
-}
-
-/// The variable with the order, where that is nothing for all to read.
-pub const ORDER: &str = "ASCEND_DOCTOR_ORDER";
 
 /// The order, if this process was started as the other side of `verify`.
 pub fn read_order() -> Option<String> {
@@ -56,7 +35,7 @@ pub fn run(order: &str) -> anyhow::Result<std::convert::Infallible> {
         order => serde_json::from_str(order)?,
     };
     let (pipe, mouth) = prepare(order.parent)?;
-    let reporter = Reporter(Rc::new(RefCell::new(pipe)));
+    let reporter = Reporter::new(pipe);
     // What went wrong was said where it happened.
     if run_order(&order, &reporter, mouth).is_ok() {
         reporter.write_event(&Event::Done);

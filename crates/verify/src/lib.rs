@@ -12,6 +12,7 @@
 //! - [`parent`] starts, watches and ends one child; [`run`] decides which children there are.
 //! - [`child`] is the other side. It alone touches [`vendor`], the only module with `unsafe`, so
 //!   that no library of the vendor is ever mapped into the doctor itself.
+//! - [`reporter`] writes the events of the child, step by step.
 //! - [`stage`] holds what is tried on a device, [`probe_numbers`] what right numbers are,
 //!   [`cache`] what was compiled for it.
 //! - [`judge`] turns a run into findings.
@@ -45,6 +46,7 @@ pub mod judge;
 pub mod parent;
 pub mod plog;
 pub mod protocol;
+pub mod reporter;
 pub mod run;
 pub mod soc;
 pub mod stage;

@@ -5,10 +5,13 @@ use serde::Serialize;
 
 use super::VllmAscend;
 use super::install::{cann_packages, environment, uses_atb};
-use super::{Basis, CannSide, DriverSide, DriverSupport, Level, Matrix, Parsed, Support, TorchNpu};
+use super::{
+    Basis, CannSide, DriverSide, DriverSupport, Level, Machine, Matrix, RequestedVersions, Support,
+    TorchNpu,
+};
 use crate::sentence;
 use base::text::Text;
-use base::version::{CannVersion, DottedVersion, InnerVersion};
+use base::version::CannVersion;
 
 /// How good a pair is; the order is that of preference.
 fn rank_support(support: &Support) -> Option<u8> {
@@ -67,45 +70,6 @@ impl Matrix {
         }
         best.map(|(_, row)| row)
     }
-}
-
-/// What is known of the machine that the advice is for.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct Machine {
-    /// Architecture as `uname -m` says.
-    pub arch: Option<String>,
-    /// `3.11`.
-    pub python: Option<String>,
-    /// The interpreter to name in commands.
-    pub interpreter: String,
-    /// The driver.
-    pub driver: Option<Parsed<DottedVersion>>,
-    /// The driver's internal version.
-    pub driver_inner: Option<Parsed<InnerVersion>>,
-    /// The internal versions of CANN that the driver accepts.
-    #[serde(skip)]
-    pub driver_accepts: Option<String>,
-    /// The CANN in use.
-    pub cann: Option<Parsed<CannVersion>>,
-    /// Its `set_env.sh`.
-    pub set_env: Option<String>,
-    /// `set_env.sh` of NNAL.
-    pub nnal_set_env: Option<String>,
-    /// The chip, as packages name it.
-    pub chip: Option<String>,
-}
-
-/// What the user wants to have; nothing for "whatever is best".
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct RequestedVersions {
-    /// torch.
-    pub torch: Option<Parsed<Version>>,
-    /// torch_npu.
-    pub torch_npu: Option<Parsed<Version>>,
-    /// CANN.
-    pub cann: Option<Parsed<CannVersion>>,
-    /// vllm-ascend.
-    pub vllm_ascend: Option<Parsed<Version>>,
 }
 
 /// A set of versions that fit together, and how to get them.
@@ -375,6 +339,7 @@ fn find_nearest(wanted: &str, known: impl Iterator<Item = String>) -> Vec<String
 
 #[cfg(test)]
 mod tests {
+    use super::super::Parsed;
     use super::*;
 
     fn machine(arch: &str, python: &str, cann: &str, driver: &str) -> Machine {

@@ -10,13 +10,15 @@ mod advice;
 mod driver;
 mod install;
 mod parsed;
+mod request;
 mod rows;
 mod stack;
 mod torch_npu;
 
-pub use advice::{Advice, Machine, NoAdvice, RequestedVersions};
+pub use advice::{Advice, NoAdvice};
 pub use driver::{CannSide, DriverSide, DriverSupport};
 pub use parsed::{Parsed, Pattern, Release, ReleaseLine};
+pub use request::{Machine, RequestedVersions};
 pub use rows::*;
 pub use stack::MindSporeSupport;
 pub use torch_npu::{Basis, Side, Support, base};

@@ -17,8 +17,9 @@ use serde_json::{Value, json};
 
 use super::bundle_reader::TOP;
 use super::machine::{open_machine, this_machine, wanted};
-use super::output::{Output, print};
+use super::output::Output;
 use super::output_file::{ReplaceMode, check_replaceable, create_private_dir, replace};
+use super::standard_streams::print;
 use crate::cli::BundleArgs;
 use base::redact::{self, Redactor};
 use base::report::ExitStatus;

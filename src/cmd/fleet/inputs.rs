@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 use anyhow::{Context as _, ensure};
 use rayon::prelude::*;
 
-use super::super::output::open_argument;
+use super::super::argument_file::open_argument;
 use super::search::{find_reports, host_name_of};
 use fleet::{Fleet, LabeledSplitter, MAX_DOCUMENT, Piece, Record, RejectReason, Splitter, read};
 use machine::collect::read_clock;

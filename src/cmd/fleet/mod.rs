@@ -5,7 +5,8 @@ mod search;
 
 use anyhow::{Context as _, ensure};
 
-use super::output::{Output, read_argument};
+use super::argument_file::read_argument;
+use super::output::Output;
 use crate::cli::{FleetCommand, MergeArgs};
 use base::report::ExitStatus;
 use data::sentence;

@@ -15,7 +15,8 @@ use anyhow::Context as _;
 use crate::cli::{InputKind, TranslateErrorArgs};
 use crate::cmd::log_files::MachineFiles;
 use crate::cmd::machine::this_machine;
-use crate::cmd::output::{self, Output};
+use crate::cmd::output::Output;
+use crate::cmd::standard_streams::print_to_stderr;
 use crate::cmd::{finish, finish_on_stderr};
 use base::report::ExitStatus;
 use base::text::escape_line;
@@ -216,7 +217,7 @@ fn follow(output: &Output, reading: &mut Reading) -> anyhow::Result<()> {
             }
             let title = errcodes::cause(&hit.cause).map(|cause| cause.title.get(output.lang()));
             let rank = hit.fields.rank.map_or_else(String::new, |rank| format!(" [rank {rank}]"));
-            output::print_to_stderr(&format!(
+            print_to_stderr(&format!(
                 "ascend-doctor:{rank} {} ({})",
                 title.unwrap_or(&hit.cause),
                 hit.cause

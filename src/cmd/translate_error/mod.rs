@@ -7,7 +7,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
 
-use super::output::{Output, read_argument};
+use super::argument_file::read_argument;
+use super::output::Output;
 use crate::cli::TranslateErrorArgs;
 use base::report::ExitStatus;
 use errcodes;

@@ -15,9 +15,11 @@ use std::time::Duration;
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
+use super::argument_file::read_argument;
 use super::machine::open_machine;
-use super::output::{self, Output};
+use super::output::Output;
 use super::progress::Line;
+use super::standard_streams::print;
 use crate::cli::{MachineArgs, VerifyArgs};
 use base::report::{ExitStatus, Report};
 use base::visible;
@@ -162,13 +164,13 @@ fn say(device: Option<i32>, event: &Event) {
     line.insert("schema".to_owned(), json!("ascend-doctor/verify-stage/1"));
     line.insert("device".to_owned(), json!(device));
     // Whoever reads the lines may be gone; the run goes on, and the report fails to be written.
-    let _ = output::print(|_, out| writeln!(out, "{}", Value::Object(line)));
+    let _ = print(|_, out| writeln!(out, "{}", Value::Object(line)));
 }
 
 /// The speeds of an earlier report, by device and stage.
 fn baseline(path: &Path) -> anyhow::Result<BTreeMap<(i32, String), f64>> {
     let shown = path.display();
-    let bytes = output::read_argument(path, BASELINE_LIMIT)?;
+    let bytes = read_argument(path, BASELINE_LIMIT)?;
     let report: Value = serde_json::from_slice(&bytes)
         .ok()
         .filter(|report: &Value| report["schema"] == "ascend-doctor/verify/1")

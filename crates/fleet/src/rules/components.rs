@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::super::record::ComponentValue;
-use super::{COMPONENTS, Context, Group, add_group, component, format_hosts, hosts_evidence};
+use super::{Context, Group, add_group, format_hosts, hosts_evidence};
+use crate::component::{COMPONENTS, find_component};
 use base::report::{Outcome, RawFinding};
 use base::text::Text;
 use data::words;
@@ -132,7 +133,8 @@ pub(super) fn check_versions(ctx: &Context<'_>) -> Outcome {
 
 /// The same version of torch_npu with other files.
 pub(super) fn check_binaries(ctx: &Context<'_>) -> Outcome {
-    let (hash, version, tool) = (component("elf_hash"), component("torch_npu"), component("tool"));
+    let (hash, version, tool) =
+        (find_component("elf_hash"), find_component("torch_npu"), find_component("tool"));
     let mut out = Vec::new();
     let mut looked = false;
     for group in ctx.groups {

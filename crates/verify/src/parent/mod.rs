@@ -26,13 +26,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::child::ORDER;
+use super::protocol::invocation::{ORDER, SUBCOMMAND};
 use super::protocol::vendor_output::OutputReader;
 use super::protocol::{Event, EventReader, Order, Task, VendorOutput};
 use watch::{ChildEvent, Limits, watch};
-
-/// The hidden subcommand.
-pub const SUBCOMMAND: &str = "verify-child";
 
 /// What became of a child.
 #[derive(Debug)]

@@ -5,13 +5,14 @@
 //! the parent knows which function did it. The same goes as a [`vendor_output::marker`] into the pipe
 //! that is its standard output and error, so that what the vendor's code prints has a name.
 //!
-//! - [`order`] is what the child is told;
+//! - [`invocation`] names the argument or variable with the [`order`];
 //! - [`event`] is what it says, [`fault`] why something failed;
 //! - [`event_reader`] reads that, and [`vendor_output`] what the vendor's code says beside it.
 
 pub mod event;
 pub mod event_reader;
 pub mod fault;
+pub mod invocation;
 pub mod order;
 pub mod vendor_output;
 

@@ -2,8 +2,9 @@
 
 use acl_abi::Tensor;
 
-use super::{GUARD, GUARD_SIZE, Measurements, Probe, StageAborted, StepResult, data_fault};
+use super::{GUARD, GUARD_SIZE, Probe, data_fault};
 use crate::protocol::{DataLocation, Dtype, Fault, Level, RetryResult, Stage};
+use crate::reporter::{Measurements, StageAborted, StepResult};
 use crate::soc::{supports_add, supports_matmul};
 use crate::vendor::{Buffer, Operator, Plan};
 use base::chip::ChipFamily;

@@ -9,11 +9,9 @@ use acl_abi::values::{HCCL_DATA_TYPE_FP32, HCCL_DATA_TYPE_INT32};
 use acl_abi::{Communicator, RootInfo};
 
 use super::memory::compare_words;
-use super::{
-    GUARD, GUARD_SIZE, Measurements, Probe, Reporter, StageAborted, StepResult, compare_retry,
-    data_fault, describe_error, passed,
-};
+use super::{GUARD, GUARD_SIZE, Probe, compare_retry, data_fault, describe_error};
 use crate::protocol::{DataLocation, Dtype, Event, Fault, Order, RetryResult, Stage};
+use crate::reporter::{Measurements, Reporter, StageAborted, StepResult, passed};
 use crate::vendor::{Buffer, Vendor};
 use probe_numbers::{Numbers, POISON, addresses, elements};
 

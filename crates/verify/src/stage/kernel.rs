@@ -7,12 +7,10 @@
 use std::ffi::CStr;
 use std::path::Path;
 
-use super::{
-    GUARD, GUARD_SIZE, Measurements, Probe, StageAborted, StepResult, compare_retry, data_fault,
-    describe_error,
-};
+use super::{GUARD, GUARD_SIZE, Probe, compare_retry, data_fault, describe_error};
 use crate::cache;
 use crate::protocol::{DataError, DataLocation, Dtype, Event, Fault, Level, RetryResult, Stage};
+use crate::reporter::{Measurements, StageAborted, StepResult};
 use crate::soc::compiler_arch;
 use crate::vendor::{Buffer, Kernel};
 use base::chip::ChipFamily;

@@ -3,10 +3,9 @@
 //! Every word holds its own address, so that exchanged pages show; a second round holds the
 //! complement, so that every bit of the memory was 0 and 1. Nothing computes here.
 
-use super::{
-    GUARD, GUARD_SIZE, Measurements, Probe, StageAborted, StepResult, compare_retry, data_fault,
-};
+use super::{GUARD, GUARD_SIZE, Probe, compare_retry, data_fault};
 use crate::protocol::{DataLocation, Event, Fault, Level, Stage};
+use crate::reporter::{Measurements, StageAborted, StepResult};
 use crate::vendor::Buffer;
 use probe_numbers::{Difference, POISON, addresses, compare};
 

@@ -14,14 +14,13 @@ pub use memory::run_memory;
 pub use speed::{DIRECTIONS, measure_speeds};
 pub use stress::run_stress;
 
-use std::time::Instant;
-
 use acl_abi::Stream;
 
-use super::child::Reporter;
-use super::protocol::{DataError, DataLocation, Event, Fault, Order, Outcome, RetryResult, Stage};
+use super::protocol::{DataError, DataLocation, Fault, Order, RetryResult};
+use super::reporter::Reporter;
 use super::vendor::Vendor;
 use probe_numbers::Difference;
+
 /// What stands behind output memory: nothing may change it.
 pub const GUARD: u8 = 0x5a;
 /// How much of it, in bytes.
@@ -39,70 +38,6 @@ pub struct Probe<'a> {
     pub stream: Stream,
     /// The chip, as the runtime names it.
     pub soc: String,
-}
-
-/// What a step measured.
-#[derive(Debug, Default, Clone, Copy)]
-pub struct Measurements {
-    /// By the events of the device, in milliseconds.
-    pub device_ms: Option<f64>,
-    /// The speed of a copy, in GB/s.
-    pub gb_per_s: Option<f64>,
-    /// The largest relative error of random numbers.
-    pub relative_error: Option<f64>,
-}
-
-/// How a step ended that did not fail.
-#[derive(Debug)]
-pub enum StepResult {
-    /// Right.
-    Passed(Measurements),
-    /// Not done: this chip or library does not do it.
-    NotSupported(String),
-}
-
-/// Right, and nothing measured.
-pub fn passed() -> StepResult {
-    StepResult::Passed(Measurements::default())
-}
-
-/// Error that skips the remaining stages; its cause was already reported.
-#[derive(Debug)]
-pub struct StageAborted;
-
-impl Reporter {
-    /// Runs a step, and reports what came of it.
-    pub fn run_step(
-        &self,
-        stage: Stage,
-        step: &str,
-        run: impl FnOnce() -> Result<StepResult, Fault>,
-    ) -> Result<(), StageAborted> {
-        self.write_event(&Event::Begin { stage, step: step.to_owned() });
-        let start = Instant::now();
-        let ended = run();
-        let host_ms = start.elapsed().as_secs_f64() * 1e3;
-        let measured = match &ended {
-            Ok(StepResult::Passed(measured)) => *measured,
-            _ => Measurements::default(),
-        };
-        let failed = ended.is_err();
-        let outcome = match ended {
-            Ok(StepResult::Passed(_)) => Outcome::Passed,
-            Ok(StepResult::NotSupported(reason)) => Outcome::NotSupported { reason },
-            Err(fault) => Outcome::Failed { fault },
-        };
-        self.write_event(&Event::StepEnd {
-            stage,
-            step: step.to_owned(),
-            host_ms,
-            device_ms: measured.device_ms,
-            gb_per_s: measured.gb_per_s,
-            relative_error: measured.relative_error,
-            outcome,
-        });
-        if failed { Err(StageAborted) } else { Ok(()) }
-    }
 }
 
 /// GB/s of `bytes` in that time.

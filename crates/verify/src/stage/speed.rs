@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
-use super::{Measurements, Probe, StageAborted, StepResult, compute_speed};
+use super::{Probe, compute_speed};
 use crate::protocol::{Fault, Stage};
+use crate::reporter::{Measurements, StageAborted, StepResult};
 
 /// What is copied, in bytes.
 const SIZE: usize = 64 << 20;

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use acl_abi::{Stream, Tensor};
 
 use super::memory::compare_words;
-use super::{Measurements, Probe, Reporter, StageAborted, StepResult, data_fault, passed};
+use super::{Probe, data_fault};
 use crate::protocol::{DataLocation, Dtype, Event, Fault, Order, RetryResult, Stage};
+use crate::reporter::{Measurements, Reporter, StageAborted, StepResult, passed};
 use crate::soc::supports_matmul;
 use crate::vendor::{Buffer, Operator, Vendor};
 use base::chip::ChipFamily;
