@@ -9,6 +9,7 @@
 
 mod cause;
 pub mod decode;
+mod family;
 mod link;
 pub mod log;
 mod overlay;
@@ -17,11 +18,12 @@ mod search;
 mod table;
 
 pub use cause::{Cause, Evidence, Role, Step, cause, causes, evidence};
+pub use family::{Family, Kind, Row};
 pub use link::{Link, Note, cause_of, links, note};
 pub use overlay::install;
 pub use query::{Form, Query};
 pub use search::{Hit, search};
-pub use table::{Family, Kind, Row, families, family, last_change, rows};
+pub use table::{families, family, last_change, rows};
 
 /// A code of one family that a query fits.
 #[derive(Debug)]
