@@ -162,6 +162,11 @@ pub(super) fn find_rows(family: &Family, code: &str) -> Vec<Row> {
     overlay().apply_overlay(&family.id, rows.unwrap_or_default(), |row| row.code == code)
 }
 
+/// Returns the first row of a family with that code.
+pub(super) fn find_row(id: &str, code: &str) -> Option<Row> {
+    find_rows(family(id)?, code).into_iter().next()
+}
+
 /// The rows of a family that a query names, by code or by symbol.
 pub(super) fn find(family: &Family, query: &Query) -> Vec<Row> {
     let spellings = query.spellings(family.kind);

@@ -1,9 +1,10 @@
 //! Numbers and names whose digits mean something: return codes of ACL, inner codes of the
 //! runtime, HCCL's `errNo[0x…]`, E-codes, `ERRssiii`, DCMI.
 
+use super::decoding::{Decoding, Part};
 use super::event::{ChipEvent, parse_chip_event};
-use super::{Decoding, Part, find_row};
 use crate::query::Form;
+use crate::table::find_row;
 use crate::{Link, cause_of, family, rows};
 use base::text::Text;
 
