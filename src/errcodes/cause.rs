@@ -1,12 +1,8 @@
-//! What failures mean for the user and what to do: `data/errors/causes/<layer>.toml`, written by
-//! hand, and what a diagnosis needs to be sure: `data/errors/evidence.toml`.
-
-use std::collections::BTreeMap;
-use std::sync::{LazyLock, OnceLock};
+//! Causes of failures, their steps and the evidence that a diagnosis needs, as types without the
+//! look-up.
 
 use serde::{Deserialize, Serialize};
 
-use super::overlay::overlay;
 use base::report::Severity;
 use base::text::Text;
 
@@ -29,7 +25,7 @@ pub struct Cause {
     /// Finding ids of `check` that look for the same thing on a machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<String>,
-    /// What is needed to be sure and to go on: ids of [`evidence`].
+    /// What is needed to be sure and to go on: ids of [`evidence`](super::evidence).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
     /// Causes that are mistaken for this one, lead to it or come of it.
@@ -103,179 +99,7 @@ fn error() -> Severity {
     Severity::Error
 }
 
-fn split_layer(id: &str) -> &str {
+/// Returns the part of an id before its first point; empty without a point.
+pub(super) fn split_layer(id: &str) -> &str {
     id.split_once('.').map_or("", |(layer, _)| layer)
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LayerFile {
-    #[expect(dead_code, reason = "read so that the file may carry it")]
-    schema: u32,
-    #[cfg_attr(not(test), expect(dead_code, reason = "read so that the file may carry it"))]
-    layer: String,
-    cause: Vec<Cause>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct EvidenceFile {
-    #[expect(dead_code, reason = "read so that the file may carry it")]
-    schema: u32,
-    evidence: Vec<Evidence>,
-}
-
-/// The causes of one layer, parsed once they are asked for: a look-up needs one layer.
-struct Layer {
-    name: &'static str,
-    causes: OnceLock<Vec<Cause>>,
-}
-
-macro_rules! layers {
-    ($($name:literal),* $(,)?) => {
-        [$(Layer {
-            name: $name,
-            causes: OnceLock::new(),
-        }),*]
-    };
-}
-
-static LAYERS: [Layer; 13] = layers![
-    "hw",
-    "driver",
-    "aicore",
-    "aicpu",
-    "memory",
-    "runtime",
-    "op",
-    "hccl",
-    "framework",
-    "env",
-    "model",
-    "tool",
-    "vague",
-];
-
-impl Layer {
-    fn causes(&'static self) -> &'static [Cause] {
-        self.causes.get_or_init(|| self.file().cause)
-    }
-
-    fn file(&self) -> LayerFile {
-        data::table(&format!("errors/causes/{}", self.name))
-    }
-}
-
-/// All causes, from the hardware upward, then the user's own.
-pub fn causes() -> impl Iterator<Item = &'static Cause> {
-    let own = &overlay().causes;
-    LAYERS
-        .iter()
-        .flat_map(Layer::causes)
-        .filter(|cause| own.iter().all(|own| own.id != cause.id))
-        .chain(own)
-}
-
-/// The cause of that id.
-pub fn cause(id: &str) -> Option<&'static Cause> {
-    overlay().causes.iter().find(|cause| cause.id == id).or_else(|| find_built_in(id))
-}
-
-/// The cause of that id of the program itself.
-pub(super) fn find_built_in(id: &str) -> Option<&'static Cause> {
-    let layer = LAYERS.iter().find(|layer| layer.name == split_layer(id))?;
-    layer.causes().iter().find(|cause| cause.id == id)
-}
-
-static EVIDENCE: LazyLock<BTreeMap<String, Evidence>> = LazyLock::new(|| {
-    let file: EvidenceFile = data::table("errors/evidence");
-    file.evidence.into_iter().map(|evidence| (evidence.id.clone(), evidence)).collect()
-});
-
-/// What a diagnosis can need, by id.
-pub fn evidence(id: &str) -> Option<&'static Evidence> {
-    EVIDENCE.get(id)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-    use data::Catalog;
-
-    fn chinese(text: &str) -> bool {
-        text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c))
-    }
-
-    #[test]
-    fn every_cause_is_whole_and_in_both_languages() {
-        let mut ids = BTreeSet::new();
-        for layer in &LAYERS {
-            assert_eq!(layer.file().layer, layer.name);
-            for cause in layer.causes() {
-                let id = &cause.id;
-                assert!(ids.insert(id), "{id} occurs twice");
-                assert_eq!(cause.layer(), layer.name, "{id}");
-                assert!(!cause.sources.is_empty() && !cause.steps.is_empty(), "{id}");
-                for text in [&cause.title, &cause.text] {
-                    assert!(!text.en.is_empty() && chinese(&text.zh), "{id}");
-                    assert!(!chinese(&text.en), "{id}");
-                }
-                assert!(!cause.title.en.ends_with('.') && !cause.title.zh.ends_with('。'), "{id}");
-                for step in &cause.steps {
-                    assert!(!step.en.is_empty() && chinese(&step.zh), "{id}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn what_causes_refer_to_exists() {
-        let catalog = Catalog::builtin();
-        let mut used = BTreeSet::new();
-        for cause in causes() {
-            for id in &cause.related {
-                assert!(super::cause(id).is_some(), "{}: there is no cause {id}", cause.id);
-                assert_ne!(id, &cause.id);
-            }
-            for id in &cause.evidence {
-                assert!(evidence(id).is_some(), "{}: there is no evidence {id}", cause.id);
-                used.insert(id);
-            }
-            for id in &cause.checks {
-                assert!(catalog.entry(id).is_some(), "{}: there is no check {id}", cause.id);
-            }
-        }
-        for evidence in EVIDENCE.values() {
-            assert!(used.contains(&evidence.id), "nothing needs {}", evidence.id);
-            assert!(chinese(&evidence.text.zh) && !evidence.text.en.is_empty());
-        }
-    }
-
-    /// The vocabulary that signatures, code maps and logs were labelled with, letter by letter.
-    #[test]
-    #[expect(clippy::disallowed_methods, reason = "reads the facts where they are present")]
-    fn the_vocabulary_of_the_facts_is_kept() {
-        assert!(causes().count() >= 106);
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../../shared/facts/cause_labels.json");
-        let Ok(text) = std::fs::read_to_string(path) else { return };
-        let facts: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let labels = facts["rows"].as_array().unwrap();
-        assert_eq!(labels.len(), 92);
-        for label in labels {
-            let id = label["symbol"].as_str().unwrap();
-            assert!(cause(id).is_some(), "{id} is lost");
-        }
-    }
-
-    #[test]
-    fn a_cause_is_found_by_its_id_alone() {
-        assert_eq!(cause("hccl.socket_timeout").unwrap().layer(), "hccl");
-        assert_eq!(cause("vague.inner").unwrap().role, Role::Wrapper);
-        for id in ["", "hccl", "hccl.", "nothing.at_all", "hccl.socket_timeout.x"] {
-            assert!(cause(id).is_none(), "{id}");
-        }
-    }
 }

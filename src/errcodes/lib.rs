@@ -8,20 +8,27 @@
 //! without one shows its symbol, its message and its source: nothing is guessed.
 
 mod cause;
+mod cause_table;
 pub mod decode;
+mod family;
 mod link;
 pub mod log;
+mod note;
 mod overlay;
 mod query;
 mod search;
 mod table;
+mod user_table;
 
-pub use cause::{Cause, Evidence, Role, Step, cause, causes, evidence};
-pub use link::{Link, Note, cause_of, links, note};
-pub use overlay::install;
+pub use cause::{Cause, Evidence, Role, Step};
+pub use cause_table::{cause, causes, evidence};
+pub use family::{Family, Kind, Row};
+pub use link::{Link, cause_of, links, note};
+pub use note::Note;
 pub use query::{Form, Query};
 pub use search::{Hit, search};
-pub use table::{Family, Kind, Row, families, family, last_change, rows};
+pub use table::{families, family, last_change, rows};
+pub use user_table::install;
 
 /// A code of one family that a query fits.
 #[derive(Debug)]

@@ -4,11 +4,12 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use super::cause::{Cause, cause};
+use super::cause::Cause;
+use super::cause_table::cause;
+use super::note::Note;
 use super::overlay::overlay;
-use base::text::Text;
 
 /// The weight of what all codes of a family speak for.
 const BY_FAMILY: u8 = 12;
@@ -21,19 +22,6 @@ pub struct Link {
     /// How sure, in tenths: 30 names a cause beyond doubt, 20 the kind of failure, 10 leaves
     /// several causes open, 1 is a wrapper.
     pub weight: u8,
-}
-
-/// What is to be said of one code beside its cause.
-#[derive(Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Note {
-    /// The codes, as `<family>:<code>`.
-    #[serde(skip_serializing)]
-    pub codes: Vec<String>,
-    /// The words.
-    pub text: Text,
-    /// Where this is known from.
-    pub sources: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -62,7 +50,7 @@ static INDEX: LazyLock<HashMap<&str, HashMap<&str, &str>>> = LazyLock::new(|| {
 
 /// The cause that a code of a family speaks for, where that is sure.
 pub fn cause_of(family: &str, code: &str) -> Option<Link> {
-    if let Some(own) = overlay().link(family, code) {
+    if let Some(own) = find_user_link(family, code) {
         return Some(own);
     }
     if let Some(tail) = INDEX.get(family).and_then(|codes| codes.get(code)) {
@@ -72,10 +60,17 @@ pub fn cause_of(family: &str, code: &str) -> Option<Link> {
     Some(Link { cause: cause(family.cause.as_deref()?)?, weight: BY_FAMILY })
 }
 
+/// Returns the cause that the user's file gives a code.
+fn find_user_link(family: &str, code: &str) -> Option<Link> {
+    let (.., id, weight) =
+        overlay().links.iter().find(|(of, known, ..)| of == family && known == code)?;
+    Some(Link { cause: cause(id)?, weight: *weight })
+}
+
 /// All codes that speak for a cause: family, code, cause, weight.
 pub fn links() -> impl Iterator<Item = (&'static str, &'static str, Link)> {
     let own = overlay().links.iter().filter_map(|(family, code, ..)| {
-        Some((family.as_str(), code.as_str(), overlay().link(family, code)?))
+        Some((family.as_str(), code.as_str(), find_user_link(family, code)?))
     });
     let built_in = data::text("errors/code_causes.tsv").lines().filter_map(|line| {
         let (family, rest) = line.split_once('\t')?;

@@ -1,19 +1,14 @@
-//! A user's own families, codes, causes and notes, laid over what is built in: `--data FILE`.
+//! A user's own families, codes, causes, notes and signatures, laid over what is built in.
 //!
-//! The file is TOML of the shape of our own: `[[family]]` as in `data/cann_errors.toml`, `[[cause]]`
-//! as in `data/errors/causes/`, `[[note]]` as in `data/errors/notes.toml`, `[[signature]]` as in
-//! the files of `data/errors/signatures/`, and `[[code]]` for codes. What it says of a code, a cause, a note
-//! or a signature that is built in replaces that.
+//! Holds values only: the look-ups read it, so that it depends on none of them. The file is parsed
+//! in `user_table`.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use serde::Deserialize;
-
-use super::log::{Role, Signature};
-use super::table;
-use super::{Cause, Family, Link, Note, Query, Row, cause, evidence};
-use data::{FileError, UserFile, WithLine};
+use super::cause::Cause;
+use super::family::{Family, Row};
+use super::log::Signature;
+use super::note::Note;
 
 /// What lies over the tables.
 #[derive(Debug, Default)]
@@ -35,168 +30,16 @@ pub(super) fn overlay() -> &'static Overlay {
     OVERLAY.get_or_init(Overlay::default)
 }
 
-/// Lays a file over the tables, before they are used for the first time.
-///
-/// # Errors
-///
-/// With the line, if the file does not parse, names what does not exist or lacks something.
+/// Sets the overlay.
 ///
 /// # Panics
 ///
-/// If the tables were in use already: what was read of them would not agree with what comes.
-pub fn install(text: &str) -> Result<(), FileError> {
-    let overlay = parse(text)?;
+/// If the tables were in use already: their values would not agree with the overlay.
+pub(super) fn set_overlay(overlay: Overlay) {
     assert!(OVERLAY.set(overlay).is_ok(), "the tables are in use");
-    Ok(())
-}
-
-/// A code of the user's.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct UserCode {
-    family: String,
-    code: String,
-    #[serde(default)]
-    symbol: String,
-    #[serde(default)]
-    message: String,
-    #[serde(default)]
-    zh: String,
-    #[serde(default)]
-    component: String,
-    #[serde(default)]
-    becomes: Vec<String>,
-    #[serde(default)]
-    doc: String,
-    /// The cause that it speaks for.
-    cause: Option<String>,
-    /// How surely, in tenths.
-    #[serde(default = "default_weight")]
-    weight: u8,
-    /// Where it is known from.
-    source: String,
-}
-
-fn default_weight() -> u8 {
-    20
-}
-
-fn parse(text: &str) -> Result<Overlay, FileError> {
-    let fail = |line: usize, what: String| FileError { line, what };
-    let mut file =
-        UserFile::parse(text, &["schema", "family", "code", "cause", "note", "signature"])?;
-    let schema: WithLine<u32> = file.take_required("schema")?;
-    if schema.value != 1 {
-        return Err(fail(schema.line, "the schema has to be 1".to_owned()));
-    }
-    let own_causes: Vec<WithLine<Cause>> = file.take_rows("cause")?;
-    let mut overlay = Overlay::default();
-    // Of families, whose causes may follow them.
-    let mut lines = BTreeMap::new();
-    let built_in = table::built_in();
-    for WithLine { line: at, value: family } in file.take_rows::<Family>("family")? {
-        let taken = built_in.iter().chain(&overlay.families).any(|known| known.id == family.id);
-        if taken {
-            return Err(fail(at, format!("there is a family `{}` already", family.id)));
-        }
-        lines.insert(family.id.clone(), at);
-        overlay.families.push(family);
-    }
-    let mut own = BTreeSet::new();
-    for WithLine { line: at, value: cause } in &own_causes {
-        let id = &cause.id;
-        if !id.contains('.') {
-            return Err(fail(*at, format!("`{id}` is no `<layer>.<name>`")));
-        }
-        if !own.insert(id.clone()) {
-            return Err(fail(*at, format!("the cause `{id}` is here twice")));
-        }
-    }
-    let is_cause = |id: &str| own.contains(id) || cause::find_built_in(id).is_some();
-    for WithLine { line: at, value: cause } in &own_causes {
-        let at = *at;
-        if let Some(id) = cause.related.iter().find(|id| !is_cause(id)) {
-            return Err(fail(at, format!("there is no cause `{id}`")));
-        }
-        if let Some(id) = cause.evidence.iter().find(|id| evidence(id).is_none()) {
-            return Err(fail(at, format!("there is no kind of evidence `{id}`")));
-        }
-        if cause.steps.is_empty() {
-            return Err(fail(at, format!("the cause `{}` says nothing to do", cause.id)));
-        }
-    }
-    for family in &overlay.families {
-        if let Some(id) = family.cause.as_ref().filter(|id| !is_cause(id)) {
-            let at = lines.get(&family.id).copied().unwrap_or(1);
-            return Err(fail(at, format!("family `{}`: there is no cause `{id}`", family.id)));
-        }
-    }
-    let mut seen = BTreeSet::new();
-    for WithLine { line: at, value: code } in file.take_rows::<UserCode>("code")? {
-        let known = built_in.iter().chain(&overlay.families).find(|known| known.id == code.family);
-        let Some(family) = known else {
-            return Err(fail(at, format!("there is no family `{}`", code.family)));
-        };
-        if let Some(id) = code.cause.as_ref().filter(|id| !is_cause(id)) {
-            return Err(fail(at, format!("there is no cause `{id}`")));
-        }
-        if !(1..=30).contains(&code.weight) {
-            return Err(fail(at, "a weight is 1 to 30".to_owned()));
-        }
-        // As the family writes it, so that a look-up finds it.
-        let spelled = match Query::parse(&code.code) {
-            Query::Name(_) => code.code.clone(),
-            number @ Query::Number { .. } => {
-                number.spellings(family.kind).into_iter().next().unwrap_or_default()
-            }
-        };
-        if spelled.is_empty() || spelled.contains(['\t', '\n']) {
-            return Err(fail(at, format!("`{}` is no code of `{}`", code.code, code.family)));
-        }
-        if !seen.insert((code.family.clone(), spelled.clone())) {
-            return Err(fail(at, format!("`{}` is here twice", code.code)));
-        }
-        if let Some(id) = code.cause {
-            overlay.links.push((code.family.clone(), spelled.clone(), id, code.weight));
-        }
-        let row = Row {
-            code: spelled,
-            symbol: code.symbol,
-            message: code.message,
-            zh: code.zh,
-            component: code.component,
-            becomes: code.becomes,
-            doc: code.doc,
-            source: code.source,
-            ..Row::default()
-        };
-        overlay.rows.push((code.family, row));
-    }
-    for WithLine { line: at, value: signature } in file.take_rows::<Signature>("signature")? {
-        if let Some(fault) = signature.find_defect() {
-            return Err(fail(at, format!("signature `{}`: {fault}", signature.id)));
-        }
-        if signature.role != Role::Context && !is_cause(&signature.cause) {
-            return Err(fail(at, format!("there is no cause `{}`", signature.cause)));
-        }
-        if overlay.signatures.iter().any(|known| known.id == signature.id) {
-            return Err(fail(at, format!("the signature `{}` is here twice", signature.id)));
-        }
-        overlay.signatures.push(signature);
-    }
-    overlay.causes = own_causes.into_iter().map(|cause| cause.value).collect();
-    overlay.notes = file.take_rows("note")?.into_iter().map(|note| note.value).collect();
-    Ok(overlay)
 }
 
 impl Overlay {
-    /// What it says of a code's cause.
-    pub(super) fn link(&'static self, family: &str, code: &str) -> Option<Link> {
-        let (.., id, weight) =
-            self.links.iter().find(|(of, known, ..)| of == family && known == code)?;
-        Some(Link { cause: cause(id)?, weight: *weight })
-    }
-
     /// Rows of a family as they are with what lies over them: `rows`, without those that are
     /// replaced, then those that are `wanted`.
     pub(super) fn apply_overlay(
@@ -213,84 +56,5 @@ impl Overlay {
         rows.retain(|row| own.iter().all(|own| own.code != row.code));
         rows.extend(own.into_iter().filter(|row| wanted(row)).cloned());
         rows
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const GOOD: &str = r#"
-schema = 1
-
-[[family]]
-id = "house"
-kind = "decimal"
-title = { en = "House", zh = "自有" }
-says = { en = "Printed by our launcher", zh = "由启动器打印" }
-context = ["launcher says"]
-
-[[cause]]
-id = "house.disk_full"
-title = { en = "The scratch disk is full", zh = "临时盘已满" }
-text = { en = "…", zh = "……" }
-sources = ["our wiki"]
-[[cause.step]]
-en = "Clean it"
-zh = "清理"
-
-[[code]]
-family = "house"
-code = "0x10"
-symbol = "NO_SPACE"
-cause = "house.disk_full"
-source = "our wiki"
-
-[[signature]]
-id = "house.scratch"
-cause = "house.disk_full"
-role = "root"
-weight = 80
-literals = ['no space on scratch']
-regex = 'no space on scratch'
-example = 'launcher: no space on scratch'
-counter = 'space on scratch'
-source = "our wiki"
-"#;
-
-    #[test]
-    fn a_good_file_is_read_and_its_codes_are_spelled_as_their_family_does() {
-        let overlay = parse(GOOD).unwrap();
-        assert_eq!(overlay.rows[0].1.code, "16");
-        assert_eq!(overlay.links[0].2, "house.disk_full");
-    }
-
-    #[test]
-    fn what_is_wrong_is_named_with_its_line() {
-        let bad = |from: &str, to: &str| {
-            let error = parse(&GOOD.replacen(from, to, 1)).unwrap_err();
-            (error.line, error.what)
-        };
-        assert_eq!(bad("schema = 1", "schema = 2").0, 2);
-        assert_eq!(
-            bad("family = \"house\"", "family = \"hous\""),
-            (20, "there is no family `hous`".to_owned())
-        );
-        assert_eq!(bad("cause = \"house.disk_full\"", "cause = \"house.disk\"").0, 20);
-        assert_eq!(bad("id = \"house\"", "id = \"acl_rt\"").0, 4);
-        assert_eq!(bad("kind = \"decimal\"", "kind = \"decimal\"\ncause = \"no.cause\"").0, 4);
-        assert_eq!(bad("id = \"house.disk_full\"", "id = \"disk_full\"").0, 11);
-        assert_eq!(bad("code = \"0x10\"", "code = \"\"").0, 20);
-        assert_eq!(bad("symbol = \"NO_SPACE\"", "symbl = \"NO_SPACE\"").0, 23);
-        assert_eq!(bad("schema = 1", "schema = ").0, 2);
-        assert_eq!(parse("").unwrap_err().line, 1);
-        assert_eq!(
-            bad("'no space on scratch'", "'elsewhere'"),
-            (27, "signature `house.scratch`: the example holds none of the literals".to_owned())
-        );
-        assert_eq!(bad("'no space on scratch'", "'no'").0, 27);
-        assert_eq!(bad("regex = 'no space", "regex = '(no space").0, 27);
-        assert_eq!(bad("counter = 'space", "counter = 'no space").0, 27);
-        assert_eq!(bad("cause = \"house.disk_full\"\nrole", "cause = \"house.x\"\nrole").0, 27);
     }
 }

@@ -1,6 +1,6 @@
 //! The forms in which people and logs write a code.
 
-use super::Kind;
+use super::family::Kind;
 
 /// How a number was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 //!
 //! Environment 31:30, black box 29:28, node 27:17, sensor 16:9, state 8:0.
 
-use super::{Decoding, Part, find_row};
+use super::decoding::{Decoding, Part};
+use crate::table::find_row;
 use crate::{Link, cause_of};
 use base::text::Text;
 

@@ -6,7 +6,7 @@
 //! Sources: the error codes of MindIE (mindie_log_0072, mindie_log_0201); the constants of
 //! MindIE-LLM's server.
 
-use super::{Decoding, Part};
+use super::decoding::{Decoding, Part};
 use crate::{Link, cause};
 use base::text::Text;
 use data::words;

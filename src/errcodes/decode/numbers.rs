@@ -1,9 +1,10 @@
 //! Numbers and names whose digits mean something: return codes of ACL, inner codes of the
 //! runtime, HCCL's `errNo[0x…]`, E-codes, `ERRssiii`, DCMI.
 
+use super::decoding::{Decoding, Part};
 use super::event::{ChipEvent, parse_chip_event};
-use super::{Decoding, Part, find_row};
 use crate::query::Form;
+use crate::table::find_row;
 use crate::{Link, cause_of, family, rows};
 use base::text::Text;
 
@@ -134,7 +135,7 @@ pub(super) fn decode(value: i64, form: Form) -> Vec<Decoding> {
             found.push(Decoding { scheme: "scheme_dcmi", parts, links: find_link("dcmi", &code) });
         }
         (Form::Decimal, _) => {
-            found.extend(parse_acl_class(value).map(|class| class.decoding(value)))
+            found.extend(parse_acl_class(value).map(|class| class.decoding(value)));
         }
         (Form::Hex, 0x1000_0000..=0xffff_ffff) => {
             let event = u32::try_from(value).ok().map(parse_chip_event);

@@ -6,7 +6,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::{Decoding, Part, find_row};
+use super::decoding::{Decoding, Part};
+use crate::table::find_row;
 use crate::{Link, Row, cause, cause_of, family, rows};
 use base::text::Text;
 

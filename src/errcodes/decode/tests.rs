@@ -1,4 +1,5 @@
 use super::*;
+use crate::family;
 use crate::query::Form;
 
 fn parts(text: &str) -> Vec<(String, String)> {

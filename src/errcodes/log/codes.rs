@@ -6,37 +6,24 @@ use std::sync::LazyLock;
 
 use regex::bytes::{Captures, Regex};
 
+use self::capture::read_group;
 use self::registered_codes::{
-    ACL_FAMILIES, find_code, find_reason, find_related, find_symbol, find_words, is_listed,
+    ACL_FAMILIES, find_code, find_reason, find_related, find_symbol, find_words, has_acl_code,
     new_stated_code,
 };
-use super::Role;
+pub(super) use self::stated_code::StatedCode;
 use super::prefix::{Keys, keys};
+use super::role::Role;
 use super::signature::LITERAL;
 use crate::decode::Registers;
 use crate::overlay::overlay;
 use crate::{Family, Link, Query, families, rows, table};
 
+mod capture;
 mod event;
 mod free_text_codes;
 mod registered_codes;
-
-/// A code that a line states.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct StatedCode {
-    /// The family, an id of `data/cann_errors.toml`, or `aicore` for register words.
-    pub family: &'static str,
-    /// The code as its family spells it.
-    pub spelled: String,
-    /// What it is due to, where it says so.
-    pub cause: Option<&'static str>,
-    /// What it is in the course of a failure.
-    pub role: Role,
-    /// How specific it is, as of signatures.
-    pub weight: u8,
-    /// Where in the line it stands.
-    pub at: usize,
-}
+mod stated_code;
 
 /// Literals, one of which every line with such a number holds. Where the key alone is short, the
 /// first digits of ACL codes belong to the literal (see [`free_text_codes`]).
@@ -266,24 +253,6 @@ fn has_e_code(line: &[u8]) -> bool {
     })
 }
 
-/// Whether there is a number that is a return code of ACL.
-fn has_acl_code(line: &[u8]) -> bool {
-    let mut at = 0;
-    while at < line.len() {
-        if !line[at].is_ascii_digit() {
-            at += 1;
-            continue;
-        }
-        let length = line[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let listed = |code| ACL_FAMILIES.iter().any(|family| is_listed(family, code));
-        if length == 6 && std::str::from_utf8(&line[at..at + length]).is_ok_and(listed) {
-            return true;
-        }
-        at += length;
-    }
-    false
-}
-
 /// `ERRssiii`, literals of lines with such a code.
 fn torch_npu_literals() -> impl Iterator<Item = &'static str> {
     let family = families().iter().filter(|family| family.id == "torch_npu");
@@ -324,13 +293,6 @@ pub(super) fn find_message(code: &StatedCode) -> Option<&'static str> {
 /// Whether a rule is a code and no signature.
 pub(super) fn is_code(rule: &str) -> bool {
     rule.contains(':')
-}
-
-/// Group `index`, which takes part in every match of its expression, and is ASCII.
-fn read_group<'a>(found: &Captures<'a>, index: usize) -> (usize, &'a str) {
-    found.get(index).map_or((0, ""), |group| {
-        (group.start(), std::str::from_utf8(group.as_bytes()).unwrap_or_default())
-    })
 }
 
 /// `retCode=` may print a code of the task scheduler, of the runtime, or the latter in decimal.

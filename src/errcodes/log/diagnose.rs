@@ -7,9 +7,9 @@ use super::diagnosis::{
     Diagnosis, FaultLocation, FoldedConsequence, Line, MissingEvidence, RankedCause, ReadSummary,
     RejectReason, RejectedCause, Suspect,
 };
-use super::matcher::Role;
 use super::process::ProcessTable;
 use super::rank::{self, Candidate, Context, Item};
+use super::role::Role;
 use super::scan::FileReport;
 use super::time::Time;
 use super::{Reading, codes, fallback};

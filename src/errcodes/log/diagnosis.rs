@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::matcher::Role;
+use super::role::Role;
 use super::source::Problem;
 use super::time::Time;
 

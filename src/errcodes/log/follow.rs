@@ -1,6 +1,7 @@
 //! Translates a stream while it is written, line by line.
 
-use super::matcher::{self, Hit, Role};
+use super::matcher::{self, Hit};
+use super::role::Role;
 use super::scan::{FileReport, Limits, Scanner};
 
 /// Longer lines are cut, in bytes.

@@ -9,30 +9,15 @@ use std::ops::Deref;
 use std::sync::LazyLock;
 
 use line_filter::LineFilter;
-use serde::{Deserialize, Serialize};
 
 use super::codes::{self, StatedCode};
 use super::frame::{self, Frame};
 use super::line_fields::{self, Fields, Level};
-use super::signature::{Signature, signatures};
+use super::role::Role;
+use super::signature::Signature;
+use super::signature_table::signatures;
 use super::{advice_text, fallback, handled_errors, prefix, text, traceback};
 use crate::{families, table};
-
-/// What a text or code is in the course of a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// Tells of ranks, peers or operators; no finding by itself.
-    Context,
-    /// Repeats what another layer said.
-    Wrapper,
-    /// Follows from something that happened elsewhere.
-    Consequence,
-    /// Shows a cause without saying which.
-    Symptom,
-    /// States a cause.
-    Root,
-}
 
 /// What was recognised in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -25,8 +25,10 @@ mod prefix;
 mod process;
 mod rank;
 mod redact;
+mod role;
 mod scan;
 mod signature;
+mod signature_table;
 mod source;
 mod text;
 mod time;
@@ -40,11 +42,13 @@ pub use diagnosis::{
 pub use fallback::find_operator as fallback_operator;
 pub use follow::Follower;
 pub use line_fields::{Fields, Level};
-pub use matcher::{Hit, Role, literals};
+pub use matcher::{Hit, literals};
 pub use page::{ReportOptions, report};
 pub use redact::{redact, redact_text};
+pub use role::Role;
 pub use scan::{FileReport, Limits, Record, scan};
-pub use signature::{Edge, Scope, Signature, edges, signatures};
+pub use signature::{Edge, Scope, Signature};
+pub use signature_table::{edges, signatures};
 pub use source::{
     Content, EntryKind, Files, Input, LogStreams, OpenError, Problem, ProblemKind, Stream,
     detect_packer, open, unpack,

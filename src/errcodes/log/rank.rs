@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::matcher::Role;
 use super::process::{Process, ProcessKey, ProcessTable};
+use super::role::Role;
 use super::scan::{FileReport, Record};
-use super::signature::{Edge, Scope, edges};
+use super::signature::{Edge, Scope};
+use super::signature_table::edges;
 use super::time::{SECOND, Time};
 
 /// What another kind of evidence for the same cause adds, and at most.

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
+use crate::Kind;
 
 /// Rows of the facts per family. A family of the facts that is left out would show here.
 const COUNTS: [(&str, usize); 38] = [

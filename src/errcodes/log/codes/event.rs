@@ -5,9 +5,12 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::{Role, StatedCode, find_code, read_group};
+use super::capture::read_group;
+use super::registered_codes::find_code;
+use super::stated_code::StatedCode;
 use crate::decode::parse_chip_event;
 use crate::log::prefix::{Keys, keys};
+use crate::log::role::Role;
 use crate::{cause_of, family, rows, table};
 
 /// The event as a whole, alone or as the first of a list, or as its three parts. Cluster management

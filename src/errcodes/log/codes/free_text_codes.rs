@@ -7,7 +7,9 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::{ACL_FAMILIES, StatedCode, find_code, has_acl_code, is_listed, read_group};
+use super::capture::read_group;
+use super::registered_codes::{ACL_FAMILIES, find_code, has_acl_code, is_listed};
+use super::stated_code::StatedCode;
 use crate::log::prefix::{Keys, keys};
 
 /// What ends the word before a return code of ACL.

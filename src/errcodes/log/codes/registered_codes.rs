@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{LazyLock, OnceLock};
 
-use super::{Role, StatedCode};
+use super::stated_code::StatedCode;
+use crate::log::role::Role;
 use crate::{Family, Kind, Link, Row, cause_of, families, rows};
 
 /// The families of the return codes of ACL.
@@ -132,6 +133,24 @@ pub(super) fn find_message(family: &str, code: &str) -> Option<&'static str> {
 
 pub(super) fn is_listed(family: &str, code: &str) -> bool {
     LISTED.get(family).is_some_and(|codes| codes.get(code).is_some())
+}
+
+/// Whether there is a number that is a return code of ACL.
+pub(super) fn has_acl_code(line: &[u8]) -> bool {
+    let mut at = 0;
+    while at < line.len() {
+        if !line[at].is_ascii_digit() {
+            at += 1;
+            continue;
+        }
+        let length = line[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let listed = |code| ACL_FAMILIES.iter().any(|family| is_listed(family, code));
+        if length == 6 && std::str::from_utf8(&line[at..at + length]).is_ok_and(listed) {
+            return true;
+        }
+        at += length;
+    }
+    false
 }
 
 pub(super) fn new_stated_code(family: &'static Family, row: &Row) -> StatedCode {

@@ -1,0 +1,179 @@
+//! Texts that name a cause, and which cause explains which: `data/errors/signatures/<what>.toml`
+//! and `knowledge.toml`, and `data/errors/edges.toml`.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::signature::{Edge, Signature};
+use crate::overlay::overlay;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SignatureFile {
+    #[expect(dead_code, reason = "read so that the file may carry it")]
+    schema: u32,
+    signature: Vec<Signature>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KnowledgeFile {
+    #[expect(dead_code, reason = "read so that the file may carry it")]
+    schema: u32,
+    source: String,
+    rows: Vec<KnowledgeRow>,
+}
+
+/// Key, cause, weight, and words that a line holds in this order.
+#[derive(Deserialize)]
+struct KnowledgeRow(String, String, u8, Vec<String>);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EdgeFile {
+    #[expect(dead_code, reason = "read so that the file may carry it")]
+    schema: u32,
+    edge: Vec<Edge>,
+}
+
+/// The files of `data/errors/signatures`: by what the texts are about.
+const FILES: [&str; 29] = [
+    "libraries",
+    "chips",
+    "driver",
+    "memory",
+    "frameworks",
+    "python",
+    "operators",
+    "aicore",
+    "hccl",
+    "hccl_ranks",
+    "hccl_stages",
+    "runtime",
+    "hardware",
+    "tools",
+    "containers",
+    "shells",
+    "installers",
+    "mindspore",
+    "inference",
+    "transfer",
+    "training",
+    "packages",
+    "torch",
+    "build",
+    "ge_atc",
+    "dvpp",
+    "mpi",
+    "words",
+    "places",
+];
+
+static SIGNATURES: LazyLock<Vec<Signature>> = LazyLock::new(|| {
+    let read = |name: &&str| {
+        let file: SignatureFile = data::table(&format!("errors/signatures/{name}"));
+        file.signature
+    };
+    let own = &overlay().signatures;
+    let mut all: Vec<Signature> = FILES.iter().flat_map(read).collect();
+    all.extend(read_knowledge());
+    all.retain(|signature| own.iter().all(|own| own.id != signature.id));
+    all.extend(own.iter().cloned());
+    all
+});
+
+static EDGES: LazyLock<Vec<Edge>> = LazyLock::new(|| {
+    let file: EdgeFile = data::table("errors/edges");
+    file.edge
+});
+
+/// The words of the knowledge base: each line of `data/errors/knowledge.toml` is a signature that
+/// shows its cause without stating it.
+fn read_knowledge() -> impl Iterator<Item = Signature> {
+    let file: KnowledgeFile = data::table("errors/knowledge");
+    let source = file.source;
+    file.rows.into_iter().map(move |KnowledgeRow(id, cause, weight, words)| {
+        Signature::from_words(id, cause, weight, &words, source.clone())
+    })
+}
+
+/// All signatures, in the order of their file, then the user's own.
+pub fn signatures() -> &'static [Signature] {
+    &SIGNATURES
+}
+
+/// Which cause explains which.
+pub fn edges() -> &'static [Edge] {
+    &EDGES
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+    use crate::log::role::Role;
+    use crate::{cause, cause_of, causes, families, rows};
+
+    #[test]
+    fn every_signature_matches_its_example_and_not_its_counter_example() {
+        let mut ids = BTreeSet::new();
+        for signature in signatures() {
+            let id = &signature.id;
+            assert!(ids.insert(id), "{id} occurs twice");
+            assert!(!signature.source.is_empty(), "{id}");
+            assert_eq!(signature.find_defect(), None, "{id}");
+            let context = signature.role == Role::Context;
+            assert!(context || cause(&signature.cause).is_some(), "{id}: {}", signature.cause);
+        }
+        assert!(ids.len() >= 450, "{}", ids.len());
+    }
+
+    /// Causes that only the comparison of ranks shows.
+    const COMPARED: [&str; 2] = ["hccl.op_sequence_mismatch", "hccl.slow_rank"];
+
+    #[test]
+    fn every_cause_is_found_by_a_text_a_code_or_a_comparison() {
+        let by_text: BTreeSet<&str> = signatures().iter().map(|one| one.cause.as_str()).collect();
+        let by_code: BTreeSet<&str> = families()
+            .iter()
+            .flat_map(|family| {
+                let codes = rows(family).iter();
+                codes.filter_map(|row| cause_of(&family.id, &row.code))
+            })
+            .map(|link| link.cause.id.as_str())
+            .collect();
+        for cause in causes() {
+            let id = cause.id.as_str();
+            assert!(
+                by_text.contains(id) || by_code.contains(id) || COMPARED.contains(&id),
+                "nothing finds {id}"
+            );
+        }
+    }
+
+    #[test]
+    fn no_cause_explains_itself_in_the_end() {
+        let mut explains: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for edge in edges() {
+            assert!(cause(&edge.from).is_some(), "there is no cause {}", edge.from);
+            let targets = explains.entry(&edge.from).or_default();
+            for to in &edge.to {
+                assert!(cause(to).is_some(), "there is no cause {to}");
+                assert!(!targets.contains(&to.as_str()), "{} -> {to} occurs twice", edge.from);
+                targets.push(to);
+            }
+        }
+        // Takes away, as often as possible, what explains nothing that is left.
+        loop {
+            let before = explains.len();
+            let left: BTreeSet<&str> = explains.keys().copied().collect();
+            explains.retain(|_, targets| targets.iter().any(|target| left.contains(target)));
+            if explains.len() == before {
+                break;
+            }
+        }
+        assert!(explains.is_empty(), "a cycle among {:?}", explains.keys());
+    }
+}

@@ -1,0 +1,18 @@
+//! Notes on single codes, as a type without the look-up.
+
+use serde::{Deserialize, Serialize};
+
+use base::text::Text;
+
+/// What is to be said of one code beside its cause.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Note {
+    /// The codes, as `<family>:<code>`.
+    #[serde(skip_serializing)]
+    pub codes: Vec<String>,
+    /// The words.
+    pub text: Text,
+    /// Where this is known from.
+    pub sources: Vec<String>,
+}
