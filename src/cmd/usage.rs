@@ -20,7 +20,6 @@ use base::report::ExitStatus;
 use base::text::{Lang, shell_quote};
 use data::{KnownWheels, Matrix};
 use data::{sentence, word};
-use errcodes;
 
 /// Example commands of the guide, in the order in which users need them, with the keys of their
 /// questions in `data/ui.toml`.

@@ -69,7 +69,7 @@ pub(super) fn find_reports(dir: &Path) -> io::Result<ReportFiles> {
         match link.metadata() {
             Ok(meta) if meta.is_dir() => {}
             Ok(meta) if !meta.is_file() => {
-                found.refused.push((link, describe_special_file(meta.file_type())))
+                found.refused.push((link, describe_special_file(meta.file_type())));
             }
             Ok(meta) => {
                 if seen.insert((meta.dev(), meta.ino())) {

@@ -20,7 +20,6 @@ use crate::cmd::standard_streams::print_to_stderr;
 use crate::cmd::{finish, finish_on_stderr};
 use base::report::ExitStatus;
 use base::text::escape_line;
-use errcodes;
 use errcodes::log::{
     self, Filter, Follower, Input, Problem, ProblemKind, Reading, ReportOptions, Time, diagnose,
     redact, redact_text,

@@ -11,7 +11,6 @@ use super::argument_file::read_argument;
 use super::output::Output;
 use crate::cli::TranslateErrorArgs;
 use base::report::ExitStatus;
-use errcodes;
 
 /// The most that is read of a file of `--data`, in bytes.
 const DATA_LIMIT: u64 = 16 << 20;

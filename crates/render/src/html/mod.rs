@@ -152,7 +152,7 @@ fn write_section(document: &Document, number: usize, out: &mut dyn Write) -> io:
         write_table(list, out)?;
     }
     for patch in &document.patches {
-        let lines: Vec<String> = patch.lines().map(|line| escape_html(line)).collect();
+        let lines: Vec<String> = patch.lines().map(escape_html).collect();
         writeln!(
             out,
             "<details open><summary><b>{}</b></summary><pre>{}</pre></details>",
