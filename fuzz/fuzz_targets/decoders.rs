@@ -4,7 +4,8 @@
 use libfuzzer_sys::fuzz_target;
 
 use errcodes::decode::{
-    Registers, acl_class, chip_event, decode, hccl_errno, registers, runtime_inner,
+    Registers, decode, hccl_errno, parse_acl_class, parse_chip_event, parse_registers,
+    parse_runtime_inner,
 };
 
 fuzz_target!(|bytes: &[u8]| {
@@ -22,13 +23,13 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(bits.len(), set as usize);
     assert!(bits.iter().all(|bit| words[bit.word] >> bit.bit & 1 == 1));
     let printed = format!("errcode:({:#x}, {:#x}, {:#x})", words[0], words[1], words[2]);
-    assert_eq!(registers(&printed), Some(Registers(words)));
+    assert_eq!(parse_registers(&printed), Some(Registers(words)));
     let decimal = format!("({}, {},{})", words[0], words[1], words[2]);
-    assert_eq!(registers(&decimal), Some(Registers(words)));
+    assert_eq!(parse_registers(&decimal), Some(Registers(words)));
     assert_eq!(decode(&printed).len(), 1);
 
     let id = words[0] as u32;
-    let event = chip_event(id);
+    let event = parse_chip_event(id);
     let whole = event.environment << 30
         | event.black_box << 28
         | event.node << 17
@@ -39,10 +40,10 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(!known || event.is_plausible());
 
     let value = words[0] as i64;
-    if let Some(inner) = runtime_inner(value) {
+    if let Some(inner) = parse_runtime_inner(value) {
         assert_eq!(value, 0x0700_0000 | i64::from(inner.module) << 16 | i64::from(inner.number));
     }
-    if let Some(class) = acl_class(value % 1_000_000) {
+    if let Some(class) = parse_acl_class(value % 1_000_000) {
         let whole = class.class * 100_000 + class.component * 1_000 + class.number;
         assert_eq!(i64::from(whole), value % 1_000_000);
     }

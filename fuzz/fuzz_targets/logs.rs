@@ -6,7 +6,8 @@ use libfuzzer_sys::fuzz_target;
 
 use base::text::Lang;
 use errcodes::log::{
-    FileReport, Filter, Follower, Limits, Reading, ReportOptions, diagnose, redact, report, scan, unpack,
+    FileReport, Filter, Follower, Limits, Reading, ReportOptions, diagnose, redact, report, scan,
+    unpack,
 };
 use render::{Format, Paint, Style, render};
 

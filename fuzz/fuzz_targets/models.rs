@@ -4,10 +4,11 @@
 
 use std::io::{Cursor, Write as _};
 
+use libfuzzer_sys::fuzz_target;
+
+use audit::Model;
 use audit::classify::classify;
 use audit::environment::TargetEnvironment;
-use audit::{self, Model};
-use machine::elf::strings_handed;
 use audit::ops::dispatch::Shipped;
 use audit::ops::installed::{Kernels, native_functions};
 use audit::ops::{Tables, Target};
@@ -68,7 +69,14 @@ fn checked(file: &mut Cursor<impl AsRef<[u8]>>) -> Option<Model> {
     let tables = Tables::get();
     let target = Target::newest(tables).expect("there are tables");
     let registered = &Shipped { tables, target: &target };
-    let against = TargetEnvironment { registered, tables, target: &target, chip: None, cann: None, dtype: None };
+    let against = TargetEnvironment {
+        registered,
+        tables,
+        target: &target,
+        chip: None,
+        cann: None,
+        dtype: None,
+    };
     let judged = classify(&model, against);
     assert!(judged.len() <= model.uses.len());
     Some(model)

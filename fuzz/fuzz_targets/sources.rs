@@ -2,9 +2,10 @@
 //! notebook.
 #![no_main]
 
+use libfuzzer_sys::fuzz_target;
+
 use audit::classify::classify;
 use audit::environment::TargetEnvironment;
-use audit::{Model, Place, python};
 use audit::ops::dispatch::Shipped;
 use audit::ops::{Tables, Target};
 use audit::{Model, Place, python};
@@ -52,6 +53,13 @@ fn checked(model: &Model, text: &str) {
     let tables = Tables::get();
     let target = Target::newest(tables).expect("there are tables");
     let registered = &Shipped { tables, target: &target };
-    let against = TargetEnvironment { registered, tables, target: &target, chip: None, cann: None, dtype: None };
+    let against = TargetEnvironment {
+        registered,
+        tables,
+        target: &target,
+        chip: None,
+        cann: None,
+        dtype: None,
+    };
     assert!(classify(model, against).len() <= model.uses.len());
 }

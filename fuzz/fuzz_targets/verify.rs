@@ -4,12 +4,12 @@
 
 use std::time::Duration;
 
+use libfuzzer_sys::fuzz_target;
 use verify::judge::{JudgeContext, judge};
 use verify::parent::{ChildEnd, ChildResult};
 use verify::protocol::vendor_output::OutputReader;
-use verify::protocol::{VendorOutput, EventReader, Stage};
+use verify::protocol::{EventReader, Stage, VendorOutput};
 use verify::run::RunResult;
-use libfuzzer_sys::fuzz_target;
 
 fn heard(bytes: &[u8], chunk: usize) -> (EventReader, VendorOutput) {
     let (mut hearing, mut listener) = (EventReader::default(), OutputReader::default());

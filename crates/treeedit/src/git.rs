@@ -33,12 +33,12 @@ pub struct Answer {
     pub trouble: Option<(PathBuf, String)>,
 }
 
-/// What git said about whole work trees, by their top directory.
-type Said = BTreeMap<PathBuf, Result<Vec<PathBuf>, String>>;
+/// Uncommitted files of whole work trees, by their top directory.
+type UncommittedFiles = BTreeMap<PathBuf, Result<Vec<PathBuf>, String>>;
 
 /// A question to git that is asked while something else is done.
 #[derive(Debug)]
-pub struct Question(Option<JoinHandle<Said>>);
+pub struct Question(Option<JoinHandle<UncommittedFiles>>);
 
 impl Question {
     /// Asks about the work trees in which `dirs` lie; they must be absolute and free of symbolic
@@ -75,8 +75,8 @@ fn top_of(dir: &Path) -> Option<PathBuf> {
     top.map(Path::to_owned)
 }
 
-/// Answers from what git `said`, and asks it about further work trees.
-fn uncommitted(files: &[PathBuf], mut said: Said) -> Answer {
+/// Answers from the work trees that were `listed`, and lists further ones.
+fn uncommitted(files: &[PathBuf], mut listed: UncommittedFiles) -> Answer {
     let mut trees: BTreeMap<PathBuf, BTreeSet<&Path>> = BTreeMap::new();
     let mut known: BTreeMap<&Path, Option<PathBuf>> = BTreeMap::new();
     for file in files {
@@ -88,7 +88,7 @@ fn uncommitted(files: &[PathBuf], mut said: Said) -> Answer {
     }
     let mut answer = Answer::default();
     for (top, files) in trees {
-        match said.remove(&top).unwrap_or_else(|| changed(&top)) {
+        match listed.remove(&top).unwrap_or_else(|| changed(&top)) {
             Ok(changed) => {
                 let dirty = changed.into_iter().filter(|path| files.contains(path.as_path()));
                 answer.uncommitted.extend(dirty);

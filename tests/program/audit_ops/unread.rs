@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::nobody::{Place, give, mode};
+use crate::support::unprivileged::{Place, give, mode};
 
 const SOURCE: &[u8] = b"import torch\ndef f(x):\n    return torch.add(x, x)\n";
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use walkdir::WalkDir;
 
 use super::contract::machine;
-use crate::support::nobody::{Place, mode};
+use crate::support::unprivileged::{Place, mode};
 
 /// What somebody without rights is told.
 fn check(place: &Place, root: &Path, args: &[&str]) -> (i32, Value) {

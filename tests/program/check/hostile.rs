@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use super::contract::{program, run};
 use crate::support::elf::ElfBuilder;
 use crate::support::machine::Spec;
-use crate::support::nobody::{Place, mode};
 use crate::support::python::Dist;
 use crate::support::tree::Tree;
+use crate::support::unprivileged::{Place, mode};
 
 /// What a run may take in memory: address space, in KiB. The largest limit of a file is 256 MiB.
 const MEMORY: &str = "3000000";

@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::trees::{AFTER, BEFORE, Run};
-use crate::support::nobody::{NOBODY, Place, give, is_root, mode, own};
+use crate::support::unprivileged::{NOBODY, Place, give, is_root, mode, own};
 
 fn write(path: &Path) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();

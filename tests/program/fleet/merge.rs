@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::site::{found, merge, now, put, report, reports, run, title, written};
-use crate::support::nobody::{Place, give, mode};
+use crate::support::unprivileged::{Place, give, mode};
 
 #[test]
 fn a_healthy_cluster_is_clean() {

@@ -184,20 +184,21 @@ pub fn tree(root: &Path, options: &Options) -> Tree {
 
 /// A source, with what it says; nothing where it does not parse, and the reason where it could not
 /// be read.
-type Said = (PathBuf, Result<Option<Arc<Facts>>, Unreadable>);
+type ReadSource = (PathBuf, Result<Option<Arc<Facts>>, Unreadable>);
 
 /// The sources of a tree that name torch, in the order in which they are found, and what could not be
 /// read or looked into on the way. The first ones are read while others are still looked for.
 fn found_and_read(
     scope: &walk::Scope,
     reading: &Reading<'_>,
-) -> Result<(Vec<Said>, Vec<Unread>), WalkError> {
+) -> Result<(Vec<ReadSource>, Vec<Unread>), WalkError> {
     let (send, parts) = mpsc::channel();
     let found = rayon::in_place_scope(|threads| {
         let read = |number: usize, files: Vec<PathBuf>| {
             let send = send.clone();
             threads.spawn(move |_| {
-                let said = files.into_iter().filter_map(|path| said_by(path, reading)).collect();
+                let said =
+                    files.into_iter().filter_map(|path| read_source(path, reading)).collect();
                 // Who receives is there until all is sent.
                 let _ = send.send((number, said));
             });
@@ -219,7 +220,7 @@ fn found_and_read(
         Ok(found)
     })?;
     drop(send);
-    let mut parts: Vec<(usize, Vec<Said>)> = parts.into_iter().collect();
+    let mut parts: Vec<(usize, Vec<ReadSource>)> = parts.into_iter().collect();
     parts.sort_unstable_by_key(|(number, _)| *number);
     let unread = found.skipped.into_iter().filter_map(unread).collect();
     Ok((parts.into_iter().flat_map(|(_, said)| said).collect(), unread))
@@ -246,7 +247,7 @@ fn too_large() -> Unreadable {
 }
 
 /// What a file of a tree says; nothing where it has nothing to say of torch.
-fn said_by(path: PathBuf, reading: &Reading<'_>) -> Option<Said> {
+fn read_source(path: PathBuf, reading: &Reading<'_>) -> Option<ReadSource> {
     let text = match text_of(&path) {
         Ok(text) => text,
         Err(error) => return Some((path, Err(error))),

@@ -116,7 +116,7 @@ fn read_conf(
         match words.next() {
             Some("include") => {
                 for pattern in words {
-                    for file in glob(sysroot, &beside(path, pattern)) {
+                    for file in glob(sysroot, &pattern_next_to(path, pattern)) {
                         read_conf(sysroot, &file, depth + 1, files, out);
                     }
                 }
@@ -135,7 +135,7 @@ fn read_conf(
     }
 }
 
-fn beside(file: &str, pattern: &str) -> String {
+fn pattern_next_to(file: &str, pattern: &str) -> String {
     if pattern.starts_with('/') {
         return pattern.to_owned();
     }
