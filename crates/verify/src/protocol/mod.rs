@@ -2,7 +2,7 @@
 //!
 //! The child gets one [`Order`] as an argument and writes one [`Event`] per line into a pipe.
 //! Before every call into the vendor's code it writes [`Event::Call`]: whatever happens next,
-//! the parent knows which function did it. The same goes as a [`vendor_output::marker`] into the pipe
+//! the parent knows which function did it. The same goes as a [`vendor_output::make_marker`] into the pipe
 //! that is its standard output and error, so that what the vendor's code prints has a name.
 //!
 //! - [`invocation`] names the argument or variable with the [`order`];
