@@ -3,7 +3,7 @@
 
     python3 scripts/package.py                 # all targets, into target/packages
     python3 scripts/package.py aarch64-gnu     # one of them
-    python3 scripts/package.py --fast          # without optimising: to try the way, not to ship
+    python3 scripts/package.py --fast          # without link-time optimization: to try the steps, not to ship
 
 Needs rustc of the version in Cargo.toml with rustup (for the standard library of the targets),
 python3 with venv, and the package registries that both are configured for. zig, which links
@@ -72,7 +72,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(t.name for t in TARGETS))
     parser.add_argument("--out", type=Path, default=PROJECT / "target/packages")
-    parser.add_argument("--fast", action="store_true", help="do not optimise: nothing to ship")
+    parser.add_argument("--fast", action="store_true", help="build without link-time optimization: nothing to ship")
     parser.add_argument("--no-test", action="store_true", help="do not look at what was built")
     args = parser.parse_args()
     unknown = set(args.targets) - {target.name for target in TARGETS}
@@ -83,7 +83,7 @@ def main() -> None:
     out = args.out.resolve()
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    profile = "dev" if args.fast else "dist"
+    profile = "release" if args.fast else "dist"
     env = environment()
     for target in chosen:
         standard_library(target)
