@@ -19,6 +19,7 @@
 mod docs;
 mod fixtures;
 mod process;
+mod refresh;
 mod same;
 mod times;
 mod workspace;
@@ -42,6 +43,12 @@ enum Task {
     /// Compare the output of two builds over the same inputs
     #[command(after_help = same::EXAMPLES)]
     Same(same::Options),
+    /// Extract tables from their public sources: `refresh --help`
+    #[command(disable_help_flag = true)]
+    Refresh(refresh::Arguments),
+    /// Check the invariants of all tables: `check-data --help`
+    #[command(disable_help_flag = true)]
+    CheckData(refresh::Arguments),
     /// Measure build times from a clean clone against their limits
     #[command(after_help = times::EXAMPLES)]
     Times(times::Options),
@@ -52,6 +59,8 @@ fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::Docs(options) => docs::run(&options),
         Task::Same(options) => same::run(&options),
+        Task::Refresh(arguments) => refresh::run("refresh", &arguments),
+        Task::CheckData(arguments) => refresh::run("check-data", &arguments),
         Task::Times(options) => times::run(&options),
     };
     match done {

@@ -1,0 +1,177 @@
+//! The sources of one refresh, opened on first use, and the commits that were read.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use anyhow::{Context as _, Result, ensure};
+use pep440_rs::Version;
+use regex::Regex;
+
+use crate::manifest::{Kind, Manifest, Source};
+use crate::package::Packages;
+use crate::repository::{Repository, Tree};
+
+/// Release branches of CANN, such as `9.1.0` and `9.2.0-beta.2`.
+const RELEASE: &str = r"^\d+\.\d+\.\d+(-beta\.\d+)?$";
+
+/// Where sources are read.
+#[derive(Debug)]
+pub(crate) struct Places {
+    /// Directory with local clones.
+    pub(crate) repos: Option<PathBuf>,
+    /// Directory for downloads.
+    pub(crate) cache: PathBuf,
+    /// Read nothing from the network.
+    pub(crate) offline: bool,
+    /// Read the commits that the manifest records instead of the newest ones.
+    pub(crate) pinned: bool,
+    /// Address that `OWNER/NAME` is appended to.
+    pub(crate) git_base: String,
+}
+
+/// What extractors read.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) manifest: Manifest,
+    /// Directory of the tables.
+    pub(crate) data: PathBuf,
+    /// The package index.
+    pub(crate) packages: Packages,
+    places: Places,
+    repositories: BTreeMap<String, OnceLock<Repository>>,
+    read: Mutex<BTreeMap<String, Revision>>,
+}
+
+/// What was read of a repository.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Revision {
+    /// Commit and day of the default branch.
+    pub(crate) commit: Option<(String, String)>,
+    /// Commits of release branches.
+    pub(crate) refs: BTreeMap<String, String>,
+}
+
+impl Context {
+    /// Opens nothing yet.
+    pub(crate) fn new(manifest: Manifest, data: &Path, places: Places, packages: Packages) -> Self {
+        let ids = manifest.sources.iter().filter(|source| source.kind == Kind::Repository);
+        let repositories = ids.map(|source| (source.id.clone(), OnceLock::new())).collect();
+        let read = Mutex::default();
+        Self { manifest, data: data.to_owned(), packages, places, repositories, read }
+    }
+
+    /// A repository by the ID of its source.
+    pub(crate) fn repository(&self, id: &str) -> Result<&Repository> {
+        let slot =
+            self.repositories.get(id).with_context(|| format!("`{id}` is not a repository"))?;
+        if let Some(repository) = slot.get() {
+            return Ok(repository);
+        }
+        let source = self.manifest.source(id)?;
+        let opened = self.open(source).with_context(|| format!("source `{id}`"))?;
+        Ok(slot.get_or_init(|| opened))
+    }
+
+    fn open(&self, source: &Source) -> Result<Repository> {
+        let name = &source.name;
+        let local = self.places.repos.as_ref().and_then(|repos| Repository::locate(repos, name));
+        if let Some(dir) = local {
+            return Repository::open(&dir, name);
+        }
+        let dir = self.places.cache.join("repos").join(name.replace('/', "+"));
+        if !self.places.offline {
+            let url = format!("{}/{name}", self.places.git_base.trim_end_matches('/'));
+            clone(&url, &dir)?;
+        }
+        ensure!(dir.exists(), "no clone of {name} in --repos or in the cache");
+        Repository::open(&dir, name)
+    }
+
+    /// The default branch of a repository.
+    pub(crate) fn tree(&self, id: &str) -> Result<Tree<'_>> {
+        let source = self.manifest.source(id)?;
+        let repository = self.repository(id)?;
+        let revision = match &source.commit {
+            Some(commit) if self.places.pinned => commit,
+            _ => "HEAD",
+        };
+        let tree = repository.tree("master", revision)?;
+        let day = repository.day(&tree.commit)?;
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        read.entry(id.to_owned()).or_default().commit = Some((tree.commit.clone(), day));
+        Ok(tree)
+    }
+
+    /// The release branches of a repository, oldest first, and then its default branch.
+    pub(crate) fn releases(&self, id: &str) -> Result<Vec<Tree<'_>>> {
+        let source = self.manifest.source(id)?;
+        let repository = self.repository(id)?;
+        let mut refs: Vec<(String, String)> = if self.places.pinned {
+            source.refs.clone().into_iter().collect()
+        } else {
+            repository.refs(&Regex::new(RELEASE)?)?
+        };
+        refs.sort_by_key(|(name, _)| release_version(name));
+        let trees: Result<Vec<Tree<'_>>> =
+            refs.iter().map(|(name, commit)| repository.tree(name, commit)).collect();
+        let mut trees = trees?;
+        trees.push(self.tree(id)?);
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        read.entry(id.to_owned()).or_default().refs = refs.into_iter().collect();
+        Ok(trees)
+    }
+
+    /// What was read so far, by source.
+    pub(crate) fn revisions(&self) -> BTreeMap<String, Revision> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The text of a file below `data/`, if there is one.
+    pub(crate) fn own(&self, file: &str) -> Result<Option<String>> {
+        let path = self.data.join(file);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).with_context(|| format!("cannot read `{}`", path.display())),
+        }
+    }
+}
+
+/// `9.2.0-beta.2` before `9.2.0`.
+pub(crate) fn release_version(name: &str) -> Option<Version> {
+    name.replace("-beta.", "b").parse().ok()
+}
+
+/// Clones a repository without its blobs, which git then fetches as they are read, or updates the
+/// clone.
+fn clone(url: &str, dir: &Path) -> Result<()> {
+    let mut git = Command::new("git");
+    git.env("GIT_TERMINAL_PROMPT", "0").args(["-c", "protocol.ext.allow=never"]);
+    if dir.exists() {
+        git.arg("--git-dir")
+            .arg(dir)
+            .args(["fetch", "--quiet", "--prune", "--tags", "--force", "origin"]);
+        git.arg("+refs/heads/*:refs/heads/*");
+    } else {
+        std::fs::create_dir_all(dir.parent().unwrap_or(dir))?;
+        git.args(["clone", "--quiet", "--bare", "--filter=blob:none", "--", url]).arg(dir);
+    }
+    let output = git.output().context("cannot start git")?;
+    let error = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "cannot read {url}: {}", error.trim());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_are_ordered_by_version() {
+        let mut names = ["9.1.0", "9.2.0-beta.10", "9.2.0-beta.2", "9.2.0", "8.5.0"];
+        names.sort_by_key(|name| release_version(name));
+        assert_eq!(names, ["8.5.0", "9.1.0", "9.2.0-beta.2", "9.2.0-beta.10", "9.2.0"]);
+    }
+}

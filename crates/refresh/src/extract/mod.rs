@@ -1,0 +1,68 @@
+//! One module per group of tables. Each extractor reads sources and returns rows; it writes
+//! nothing and decides nothing about other tables.
+//!
+//! To add a table: write a function here or in a submodule, list it in [`EXTRACTORS`], and add its
+//! entry to `data/sources.toml`.
+
+mod errors;
+
+use anyhow::Result;
+
+use crate::context::Context;
+use crate::table::Table;
+
+/// One machine-owned table.
+#[derive(Debug)]
+pub(crate) struct Extractor {
+    /// Path below `data/`.
+    pub(crate) file: &'static str,
+    /// Key of a row.
+    pub(crate) key: Key,
+    /// What happens to rows that vanish from every source.
+    pub(crate) vanished: Vanished,
+    pub(crate) extract: fn(&Context) -> Result<Content>,
+}
+
+/// Key of a row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Key {
+    /// Columns of a table with named columns.
+    Columns(&'static [&'static str]),
+    /// Column names of a table whose file does not name them, and how many of the first ones are
+    /// the key.
+    Unnamed(&'static [&'static str], usize),
+    /// Key fields of each array of tables in a TOML file.
+    Toml(&'static [(&'static str, &'static [&'static str])]),
+}
+
+/// What happens to rows that vanish from every source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Vanished {
+    /// They stay: released programs still print these codes.
+    Keep,
+    /// They go, as far as the floor of the table allows.
+    Drop,
+}
+
+/// What an extractor returns.
+#[derive(Debug)]
+pub(crate) enum Content {
+    /// Tab-separated values.
+    Table(Table),
+    /// The body of a TOML file, without the comment about its owner.
+    Toml(String),
+}
+
+impl From<Table> for Content {
+    fn from(table: Table) -> Self {
+        Self::Table(table)
+    }
+}
+
+/// All extractors, in the order of `data/sources.toml`.
+pub(crate) fn all() -> impl Iterator<Item = &'static Extractor> {
+    GROUPS.iter().copied().flatten()
+}
+
+/// Extractors by group.
+const GROUPS: &[&[Extractor]] = &[errors::EXTRACTORS];

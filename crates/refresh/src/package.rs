@@ -1,0 +1,339 @@
+//! Files of a package index: lists of versions, wheels, source archives.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use zip::ZipArchive;
+
+/// Largest member of an archive that is read.
+const MAX_MEMBER: u64 = 256 << 20;
+/// Longest download, in seconds.
+const MAX_SECONDS: &str = "1800";
+
+/// A package index and the directory that keeps what was downloaded from it.
+///
+/// The directory holds `index/<package>.json` (the list of files) and the archives by file name.
+#[derive(Debug)]
+pub(crate) struct Packages {
+    dir: PathBuf,
+    offline: bool,
+    url: Option<String>,
+    found: OnceLock<String>,
+}
+
+/// One file of a package, as the index lists it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct IndexFile {
+    /// Name of the file.
+    pub(crate) name: String,
+    /// SHA-256 in hexadecimal.
+    pub(crate) sha256: String,
+    /// Address. Not part of any table.
+    pub(crate) url: String,
+    /// Whether the index withdrew the file.
+    pub(crate) yanked: bool,
+    /// Required versions of Python, if the index states them.
+    pub(crate) requires_python: Option<String>,
+}
+
+/// The project page of an index in its JSON form (PEP 691).
+#[derive(Debug, Deserialize)]
+struct Page {
+    files: Vec<PageFile>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct PageFile {
+    filename: String,
+    url: String,
+    hashes: std::collections::BTreeMap<String, String>,
+    #[serde(default)]
+    yanked: serde_json::Value,
+    #[serde(default)]
+    requires_python: Option<String>,
+}
+
+impl Packages {
+    /// An index at `url`, by default the one that pip is configured for.
+    pub(crate) fn new(dir: &Path, offline: bool, url: Option<String>) -> Self {
+        Self { dir: dir.to_owned(), offline, url, found: OnceLock::new() }
+    }
+
+    /// All files of a package, sorted by name. Offline, the stored list.
+    pub(crate) fn files(&self, package: &str) -> Result<Vec<IndexFile>> {
+        let stored = self.dir.join("index").join(format!("{package}.json"));
+        if self.offline {
+            let text = std::fs::read_to_string(&stored).with_context(|| {
+                format!("no stored list of package `{package}` (`{}`)", stored.display())
+            })?;
+            return serde_json::from_str(&text).with_context(|| stored.display().to_string());
+        }
+        let url = format!("{}/{package}/", self.url()?.trim_end_matches('/'));
+        let page = curl(&["--header", "Accept: application/vnd.pypi.simple.v1+json", &url])
+            .with_context(|| format!("package `{package}`"))?;
+        let page: Page = serde_json::from_slice(&page)
+            .with_context(|| format!("package `{package}`: the index sent no JSON"))?;
+        let mut files = Vec::new();
+        for file in page.files {
+            let sha256 = file.hashes.get("sha256").cloned();
+            files.push(IndexFile {
+                sha256: sha256.with_context(|| format!("{} has no SHA-256", file.filename))?,
+                url: absolute(&url, &file.url),
+                yanked: file.yanked.as_bool().unwrap_or(file.yanked.is_string()),
+                requires_python: file.requires_python,
+                name: file.filename,
+            });
+        }
+        ensure!(!files.is_empty(), "package `{package}` has no files");
+        files.sort();
+        std::fs::create_dir_all(self.dir.join("index"))?;
+        std::fs::write(&stored, serde_json::to_string_pretty(&files)? + "\n")?;
+        Ok(files)
+    }
+
+    /// The local copy of a file; downloads it if it is missing, and checks its hash.
+    pub(crate) fn download(&self, file: &IndexFile) -> Result<PathBuf> {
+        ensure!(!file.name.contains(['/', '\\']), "file name `{}` has a separator", file.name);
+        let path = self.dir.join(&file.name);
+        if !path.exists() {
+            ensure!(!self.offline, "`{}` is not stored in `{}`", file.name, self.dir.display());
+            std::fs::create_dir_all(&self.dir)?;
+            let part = tempfile::Builder::new().prefix(".download-").tempfile_in(&self.dir)?;
+            let target = part.path().to_str().context("the cache has a path that is not UTF-8")?;
+            curl(&["--output", target, &file.url]).with_context(|| file.name.clone())?;
+            part.persist(&path)?;
+        }
+        let found = sha256(&path)?;
+        ensure!(
+            found == file.sha256,
+            "`{}` has SHA-256 {found}, the index states {}",
+            path.display(),
+            file.sha256
+        );
+        Ok(path)
+    }
+
+    /// Bytes `from..=to` of a file of the index, without downloading all of it.
+    pub(crate) fn range(&self, file: &IndexFile, from: u64, to: u64) -> Result<Vec<u8>> {
+        ensure!(!self.offline, "`{}` is not stored in `{}`", file.name, self.dir.display());
+        curl(&["--range", &format!("{from}-{to}"), &file.url]).with_context(|| file.name.clone())
+    }
+
+    /// Directory of stored files.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    fn url(&self) -> Result<&str> {
+        if let Some(url) = &self.url {
+            return Ok(url);
+        }
+        if let Some(found) = self.found.get() {
+            return Ok(found);
+        }
+        // pip knows its configuration files, variables and default.
+        let script = "from pip._internal.commands import create_command as c\n\
+                      print(c('download').parse_args([])[0].index_url)";
+        let output = Command::new("python3")
+            .args(["-c", script])
+            .output()
+            .context("cannot start python3")?;
+        let url = String::from_utf8(output.stdout)?.trim().to_owned();
+        ensure!(output.status.success() && !url.is_empty(), "pip names no index: pass --index");
+        Ok(self.found.get_or_init(|| url))
+    }
+}
+
+/// Runs one curl at a time: an index limits parallel requests.
+fn curl(arguments: &[&str]) -> Result<Vec<u8>> {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let output = Command::new("curl")
+        .args(["--fail", "--silent", "--show-error", "--location", "--retry", "3"])
+        .args(["--proto", "=http,https", "--max-time", MAX_SECONDS])
+        .args(arguments)
+        .output()
+        .context("cannot start curl")?;
+    if !output.status.success() {
+        bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(output.stdout)
+}
+
+/// An address of a page, which may be relative to the page.
+fn absolute(page: &str, url: &str) -> String {
+    if url.contains("://") {
+        return url.to_owned();
+    }
+    let host = page.split('/').take(3).collect::<Vec<_>>().join("/");
+    match url.strip_prefix('/') {
+        Some(path) => format!("{host}/{path}"),
+        None => {
+            // `../../packages/x`: up from the directory of the page.
+            let mut parts: Vec<&str> = page.trim_end_matches('/').split('/').collect();
+            for part in url.split('/') {
+                match part {
+                    ".." => drop(parts.pop()),
+                    part => parts.push(part),
+                }
+            }
+            parts.join("/")
+        }
+    }
+}
+
+/// SHA-256 of a file in hexadecimal.
+pub(crate) fn sha256(path: &Path) -> Result<String> {
+    let mut file = File::open(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => break,
+            count => hasher.update(&buffer[..count]),
+        }
+    }
+    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// A wheel or another ZIP archive.
+#[derive(Debug)]
+pub(crate) struct Archive {
+    zip: Mutex<ZipArchive<File>>,
+    name: String,
+}
+
+impl Archive {
+    /// Opens an archive.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        let zip = ZipArchive::new(file).with_context(|| path.display().to_string())?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self { zip: Mutex::new(zip), name })
+    }
+
+    /// Names of the members, sorted.
+    pub(crate) fn names(&self) -> Result<Vec<String>> {
+        let zip = self.zip.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = zip.file_names().map(|name| Ok(name?.into_owned()));
+        let mut names: Vec<String> =
+            names.collect::<Result<_>>().with_context(|| self.name.clone())?;
+        names.sort();
+        Ok(names)
+    }
+
+    /// The content of a member.
+    pub(crate) fn bytes(&self, member: &str) -> Result<Vec<u8>> {
+        let mut zip = self.zip.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = zip.by_name(member).with_context(|| format!("{}: {member}", self.name))?;
+        let mut content = Vec::new();
+        let read = file.take(MAX_MEMBER + 1).read_to_end(&mut content)? as u64;
+        ensure!(
+            read <= MAX_MEMBER,
+            "{}: {member} exceeds the limit of {MAX_MEMBER} bytes",
+            self.name
+        );
+        Ok(content)
+    }
+
+    /// The text of a member, with `\n` as line ends.
+    pub(crate) fn text(&self, member: &str) -> Result<String> {
+        let text = String::from_utf8(self.bytes(member)?)
+            .with_context(|| format!("{}: {member} is not valid UTF-8", self.name))?;
+        Ok(text.replace("\r\n", "\n"))
+    }
+
+    /// `FILE:MEMBER`, as the source of a row.
+    pub(crate) fn place(&self, member: &str) -> String {
+        format!("{}:{member}", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// Answers each request with the body for its path, or 404, until the test ends.
+    fn serve(pages: Vec<(&'static str, Vec<u8>)>) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let mut request = Vec::new();
+                let mut byte = [0];
+                while !request.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap() == 1 {
+                    request.push(byte[0]);
+                }
+                let request = String::from_utf8(request).unwrap();
+                let path = request.split(' ').nth(1).unwrap();
+                let page = pages.iter().find(|(known, _)| *known == path);
+                let (status, body) =
+                    page.map_or(("404 Not Found", &[][..]), |(_, body)| ("200 OK", body));
+                let head = format!(
+                    "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                    body.len()
+                );
+                stream.write_all(head.as_bytes()).unwrap();
+                stream.write_all(body).unwrap();
+            }
+        });
+        address
+    }
+
+    fn wheel() -> Vec<u8> {
+        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        zip.start_file("p/version.py", zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(b"x = 1\r\n").unwrap();
+        zip.finish().unwrap().into_inner()
+    }
+
+    fn hex(content: &[u8]) -> String {
+        Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    #[test]
+    fn files_are_listed_downloaded_and_checked() {
+        let wheel = wheel();
+        let page = format!(
+            r#"{{"files": [{{"filename": "p-1.whl", "url": "../files/p-1.whl", "hashes": {{"sha256": "{}"}}, "yanked": false}},
+                {{"filename": "p-0.whl", "url": "/files/p-0.whl", "hashes": {{"sha256": "{}"}}, "yanked": "broken", "requires-python": ">=3.9"}}]}}"#,
+            hex(&wheel),
+            hex(b"other")
+        );
+        let pages = vec![
+            ("/simple/p/", page.into_bytes()),
+            ("/simple/files/p-1.whl", wheel.clone()),
+            ("/files/p-0.whl", wheel),
+        ];
+        let index = format!("{}/simple", serve(pages));
+        let dir = tempfile::tempdir().unwrap();
+        let online = Packages::new(dir.path(), false, Some(index));
+        let files = online.files("p").unwrap();
+        assert_eq!(
+            files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(),
+            ["p-0.whl", "p-1.whl"]
+        );
+        assert!(files[0].yanked && !files[1].yanked);
+        let archive = Archive::open(&online.download(&files[1]).unwrap()).unwrap();
+        assert_eq!(archive.text("p/version.py").unwrap(), "x = 1\n");
+        assert!(archive.text("p/none").is_err());
+        assert!(online.download(&files[0]).unwrap_err().to_string().contains("the index states"));
+        assert!(format!("{:#}", online.files("none").unwrap_err()).contains("404"));
+        // What is stored answers without the index.
+        let offline = Packages::new(dir.path(), true, None);
+        assert_eq!(offline.files("p").unwrap(), files);
+        assert!(offline.download(&files[1]).is_ok());
+        assert!(offline.files("q").is_err());
+    }
+}
