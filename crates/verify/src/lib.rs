@@ -15,7 +15,9 @@
 //! - [`reporter`] writes the events of the child, step by step.
 //! - [`stage`] holds what is tried on a device, [`probe_numbers`] what right numbers are,
 //!   [`cache`] what was compiled for it.
-//! - [`judge`] turns a run into findings.
+//! - [`judge`] turns a run into findings, and [`report`] those into the report; [`baseline`] reads
+//!   the speeds of an earlier one.
+//! - [`libraries`] has variables for an installation that the dynamic linker does not find.
 //!
 //! The functions are declared in the crate `acl_abi`, for this loader and for the simulator
 //! (`crates/simulator`), which gives each of its functions to a constant of the declared type:
@@ -40,12 +42,15 @@
 //! const _: sig::aclrtEventElapsedTime = elapsed;
 //! ```
 
+pub mod baseline;
 pub mod cache;
 pub mod child;
 pub mod judge;
+pub mod libraries;
 pub mod parent;
 pub mod plog;
 pub mod protocol;
+pub mod report;
 pub mod reporter;
 pub mod run;
 pub mod soc;

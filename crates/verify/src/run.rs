@@ -2,13 +2,16 @@
 //! each device, all at once; then, between the sound ones, one for copies and one for each rank;
 //! then the load.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use super::libraries::Installation;
 use super::parent::{ChildEnd, ChildResult, orphans, supervise};
-use super::protocol::{Dtype, Event, Level, Order, Stage, Task};
+use super::plog::{LogTail, last_errors};
+use super::protocol::{Dtype, Event, Fault, Level, Order, Outcome, Stage, Task};
 
 /// What to try.
 #[derive(Debug, Clone)]
@@ -39,6 +42,50 @@ pub struct RunOptions {
     pub cache: Option<String>,
     /// Variables that the children get besides ours.
     pub env: Vec<(String, String)>,
+}
+
+impl RunOptions {
+    /// Returns the value that the children get for a variable, unless they inherit ours.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        let last = self.env.iter().rev().find(|(known, _)| known == name);
+        last.map(|(_, value)| value.as_str())
+    }
+}
+
+/// The tests of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestSelection {
+    /// The stages.
+    pub stages: Vec<Stage>,
+    /// Whether the speed of copies is measured.
+    pub speed: bool,
+    /// Whether ranks sum by HCCL.
+    pub sums: bool,
+}
+
+impl TestSelection {
+    /// Selects the `requested` stages and those that all others need; without any, the stages of
+    /// the level. `limited` means that copies have a minimum speed, and adds the stage that
+    /// measures it.
+    pub fn new(requested: &[Stage], level: Level, limited: bool) -> Self {
+        let is_requested =
+            |stage: Stage| requested.contains(&stage) || (limited && stage == Stage::Memory);
+        let stages = if requested.is_empty() {
+            level.stages().to_vec()
+        } else {
+            let mut all = Stage::ALL.into_iter();
+            let highest = all.rfind(|stage| is_requested(*stage)).unwrap_or(Stage::Load);
+            let needed =
+                |stage: Stage| stage < highest && matches!(stage, Stage::Load | Stage::Runtime);
+            let selected = Stage::ALL.into_iter();
+            selected.filter(|stage| is_requested(*stage) || needed(*stage)).collect()
+        };
+        Self {
+            stages,
+            speed: limited || level >= Level::Standard,
+            sums: level == Level::Extended || requested.contains(&Stage::Fabric),
+        }
+    }
 }
 
 /// What came of it.
@@ -83,6 +130,15 @@ pub enum DeviceUse {
 }
 
 impl DeviceUse {
+    /// Interprets the processes in the output of npu-smi; `None` if it has no table of processes.
+    pub fn of_processes(processes: Option<&[String]>) -> Self {
+        match processes {
+            Some([]) => Self::Idle,
+            Some(users) => Self::Used(users.join("; ")),
+            None => Self::Unknown("npu-smi info: -".to_owned()),
+        }
+    }
+
     /// Whether somebody certainly does.
     pub fn is_used(&self) -> bool {
         matches!(self, Self::Used(_))
@@ -116,6 +172,34 @@ impl RunResult {
             .chain(&self.loads)
     }
 
+    /// Returns the step that failed because no library of CANN was found.
+    pub fn no_library(&self) -> Option<&Event> {
+        self.first.events.iter().find(|event| {
+            matches!(
+                event,
+                Event::StepEnd { outcome: Outcome::Failed { fault: Fault::NoLibrary { .. } }, .. }
+            )
+        })
+    }
+
+    /// Returns the names of the libraries of CANN that were not found; `None` if all were.
+    pub fn missing_libraries(&self) -> Option<&[String]> {
+        match self.no_library() {
+            Some(Event::StepEnd {
+                outcome: Outcome::Failed { fault: Fault::NoLibrary { tried } },
+                ..
+            }) => Some(tried),
+            _ => None,
+        }
+    }
+
+    /// Returns the last errors in the logs of the children below `logs`, by the name of the child.
+    pub fn last_log_errors(&self, logs: &Path) -> BTreeMap<String, LogTail> {
+        let tail =
+            |ran: &ChildResult| Some((ran.name.clone(), last_errors(&log_dir(logs, &ran.name))?));
+        self.children().filter_map(tail).collect()
+    }
+
     /// Ends what the vendor's code left behind. No child of ours runs now but those that stay.
     fn end_orphans(&mut self) {
         let stuck = self.children().filter_map(|ran| match &ran.end {
@@ -146,6 +230,23 @@ pub type DeviceUseQuery<'a> = &'a (dyn Fn(Duration) -> DeviceUse + Sync);
 const GLANCE: Duration = Duration::from_secs(5);
 /// The same before a load, which is put on idle devices alone.
 const LOOK: Duration = Duration::from_secs(20);
+
+/// Runs everything, with the installation that `find_installed` returns if the libraries of CANN
+/// are not found and `wanted` has no variables for the children. Such an installation is returned.
+pub fn run_installed(
+    wanted: &mut RunOptions,
+    listen: EventListener<'_>,
+    look: DeviceUseQuery<'_>,
+    find_installed: &dyn Fn() -> Option<Installation>,
+) -> (RunResult, Option<Installation>) {
+    let done = run(wanted, listen, look);
+    if done.no_library().is_none() || !wanted.env.is_empty() {
+        return (done, None);
+    }
+    let Some(installed) = find_installed() else { return (done, None) };
+    wanted.env.clone_from(&installed.env);
+    (run(wanted, listen, look), Some(installed))
+}
 
 /// Runs everything. `look` is asked before a device is opened, and again before a load.
 pub fn run(wanted: &RunOptions, listen: EventListener<'_>, look: DeviceUseQuery<'_>) -> RunResult {
@@ -292,4 +393,31 @@ fn run_ranks(wanted: &RunOptions, devices: &[i32], listen: EventListener<'_>) ->
 /// Where the logs of a child are.
 pub fn log_dir(logs: &Path, name: &str) -> PathBuf {
     logs.join(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requested_stages_include_required_ones() {
+        let stages =
+            |requested: &[Stage], level| TestSelection::new(requested, level, false).stages;
+        let quick = [Stage::Load, Stage::Runtime, Stage::Memory, Stage::Compute];
+        assert_eq!(stages(&[], Level::Quick), quick);
+        assert_eq!(stages(&[], Level::Standard), Stage::ALL[..6]);
+        assert_eq!(stages(&[], Level::Extended), Stage::ALL);
+        let compute = [Stage::Load, Stage::Runtime, Stage::Compute];
+        assert_eq!(stages(&[Stage::Compute], Level::Extended), compute);
+        assert_eq!(stages(&[Stage::Load], Level::Quick), [Stage::Load]);
+    }
+
+    #[test]
+    fn speed_limits_add_the_memory_stage() {
+        let limited = TestSelection::new(&[Stage::Load], Level::Quick, true);
+        assert_eq!(limited.stages, [Stage::Load, Stage::Runtime, Stage::Memory]);
+        assert!(limited.speed && !limited.sums);
+        let level = TestSelection::new(&[], Level::Quick, true);
+        assert_eq!(level.stages, Level::Quick.stages());
+    }
 }

@@ -18,20 +18,14 @@ pub(super) fn look(limit: Duration) -> DeviceUse {
     let program = named.chain(usual).find(|path| machine.is_file(path));
     let Some(program) = program else { return DeviceUse::Unknown("npu-smi: -".to_owned()) };
     match machine.run(&program, &["info"], limit) {
-        Some(output) if output.status == Some(0) => read(&output.text),
+        Some(output) if output.status == Some(0) => {
+            DeviceUse::of_processes(processes(&output.text).as_deref())
+        }
         Some(output) => {
             let line = output.text.lines().map(str::trim).find(|line| !line.is_empty());
             DeviceUse::Unknown(format!("{program}: {}", bounded(line.unwrap_or("-"))))
         }
         None => DeviceUse::Unknown(program),
-    }
-}
-
-fn read(text: &str) -> DeviceUse {
-    match processes(text) {
-        Some(users) if users.is_empty() => DeviceUse::Idle,
-        Some(users) => DeviceUse::Used(users.join("; ")),
-        None => DeviceUse::Unknown("npu-smi info: -".to_owned()),
     }
 }
 

@@ -1,36 +1,48 @@
-//! The report of a run.
+//! The report of a run: findings and results of [`judge`], tables, and the fields of the JSON form.
 
 use serde_json::{Value, json};
 
+use super::judge::{JudgeContext, judge};
+use super::libraries::Installation;
+use super::parent::ChildResult;
+use super::protocol::{Dtype, Event, Outcome, Stage};
+use super::run::RunResult;
 use base::report::{Report, Table, Verdict};
 use base::text::Text;
-use data::words;
-use machine::collect;
-use machine::sysroot::Sysroot;
-use verify::judge::{JudgeContext, judge};
-use verify::parent::ChildResult;
-use verify::protocol::{Dtype, Event, Outcome, Stage};
-use verify::run::RunResult;
+use data::{sentence, words};
 
 /// What every output says where the libraries are a simulation.
 const SIMULATED: &str = "SIMULATED";
 
-pub(super) fn report(
+/// The host of a run.
+#[derive(Debug, Clone)]
+pub struct Host {
+    /// Name in the report.
+    pub name: String,
+    /// Digest that identifies the installation of the operating system.
+    pub machine: Option<String>,
+    /// Digest that identifies the boot.
+    pub boot: Option<String>,
+    /// End of the run: seconds since 1970, UTC.
+    pub taken: Option<u64>,
+}
+
+/// Builds the report of a run. `installed` is the installation that the children used although it
+/// is outside the search path of the dynamic linker.
+pub fn report(
     done: &RunResult,
     stages: &[Stage],
     around: &JudgeContext,
-    named: Option<&str>,
+    host: &Host,
+    installed: Option<&Installation>,
 ) -> Report {
     let judgement = judge(done, stages, around);
     let simulated = done
         .children()
         .flat_map(|ran| &ran.events)
         .any(|event| matches!(event, Event::Loaded { simulated: true, .. }));
-    let machine = Sysroot::live();
-    let identity = collect::read_identity(&machine);
-    let own = || machine.machine().hostname.clone().unwrap_or_default();
-    let host = named.map_or_else(own, str::to_owned);
-    let subject = if simulated { format!("{host} ({SIMULATED})") } else { host.clone() };
+    let name = &host.name;
+    let subject = if simulated { format!("{name} ({SIMULATED})") } else { name.clone() };
     let mut report = Report::new("verify", subject.trim().to_owned());
     report.findings = judgement.findings;
     report.results = judgement.results;
@@ -71,6 +83,13 @@ pub(super) fn report(
             report.notes.push(words(proves(*stage)));
         }
     }
+    if let Some(installed) = installed {
+        report.notes.push(sentence("verify_found_cann", &[("path", installed.path.clone())]));
+    }
+    if !done.left.is_empty() {
+        let processes = done.left.join(", ");
+        report.notes.push(sentence("verify_left", &[("processes", processes)]));
+    }
     if !done.devices.is_empty() {
         report.tables.push(overview(done, stages));
     }
@@ -78,9 +97,9 @@ pub(super) fn report(
     report.extra.insert("simulated".to_owned(), json!(simulated));
     report.extra.insert(
         "host".to_owned(),
-        json!({ "name": host, "machine": identity.0, "boot": identity.1 }),
+        json!({ "name": name, "machine": host.machine, "boot": host.boot }),
     );
-    report.extra.insert("taken".to_owned(), json!(collect::read_clock()));
+    report.extra.insert("taken".to_owned(), json!(host.taken));
     report
         .extra
         .insert("devices".to_owned(), json!(done.devices.iter().map(device).collect::<Vec<_>>()));
