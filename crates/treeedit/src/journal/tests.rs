@@ -17,7 +17,9 @@ fn runs_stack_and_are_forgotten() {
     assert_eq!((latest.number, &state), (2, &State::Interrupted));
     assert_eq!(latest.entries[0].path.path(), odd);
     assert_eq!(latest.originals(&[1, 0]).unwrap(), [b"".to_vec(), b"two".to_vec()]);
+    assert!(Journals::has_interrupted_run(dir.path()));
     second.remove().unwrap();
+    assert!(!Journals::has_interrupted_run(dir.path()));
     let (latest, state) = journals.latest().unwrap().unwrap();
     assert_eq!((latest.number, state), (1, State::Done(vec![0])));
     latest.remove().unwrap();
