@@ -12,8 +12,6 @@ use base::tarball;
 pub(super) const TOP: &str = "ascend-doctor-bundle";
 /// How far a bundle is unpacked in search of a member, in bytes.
 const SEARCH: u64 = 1 << 30;
-/// Where in its first block an archive of `tar` says that it is one.
-pub(super) const TAR: std::ops::Range<usize> = 257..262;
 
 /// Whether this looks like a bundle: it is compressed.
 pub(super) fn is_bundle(bytes: &[u8]) -> bool {
@@ -29,7 +27,7 @@ pub(super) fn member(bundle: &[u8], name: &str, limit: u64) -> anyhow::Result<Ve
         .read_to_end(&mut head)
         .context("it is compressed, and damaged")?;
     ensure!(
-        head.get(TAR) == Some(b"ustar"),
+        tarball::is_tar(&head),
         "it is compressed, but no bundle of ascend-doctor: unpack it first (`gunzip`)"
     );
     let wanted = format!("{TOP}/{name}");

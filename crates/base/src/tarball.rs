@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::io::{self, Read};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::rc::Rc;
 
 use tar::{Archive, Entry};
@@ -10,6 +10,14 @@ use tar::{Archive, Entry};
 /// The most that is read of what stands before a member, in bytes: its name, and attributes of its
 /// file. The library keeps them whole in memory.
 const HEADS: u64 = 1 << 20;
+
+/// Position of the format name in the first block of an archive.
+pub const MAGIC: Range<usize> = 257..262;
+
+/// Returns whether the first block of a file is that of an archive.
+pub fn is_tar(head: &[u8]) -> bool {
+    head.get(MAGIC) == Some(b"ustar")
+}
 
 /// Shows each member to `visit`, until that breaks off with an answer.
 ///

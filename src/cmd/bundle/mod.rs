@@ -4,9 +4,7 @@
     reason = "reads back its own recording from a temporary directory"
 )]
 
-mod logs;
 mod pack;
-mod text;
 
 use std::io::{IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
@@ -27,9 +25,9 @@ use base::text::{Text, escape_line};
 use checks::verdict::run_all_checks;
 use data::{sentence, words};
 use facts::Facts;
-use logs::{LogTails, Omission, OmittedFile};
 use machine::collect;
-use machine::sysroot::Sysroot;
+use machine::log_tails::{LogTails, Omission, OmittedFile, collect_tails};
+use machine::sysroot::{Sysroot, is_unread_or_program};
 use pack::{Entry, Pack};
 use render::{Format, Style, read_document, render, render_documents, write_json};
 
@@ -37,9 +35,6 @@ use render::{Format, Style, read_document, render, render_documents, write_json}
 const NAME: &str = "ascend-doctor-bundle.tar.gz";
 /// The largest recorded file whose content is read again to be redacted, in bytes.
 const MAX_REDACTED: u64 = 16 << 20;
-/// Smaller files may lie in the directory itself, without a block of their own, in bytes.
-const MIN_SPARSE: u64 = 1 << 20;
-
 /// Number of omitted files shown; `MANIFEST.json` lists all.
 const SHOWN: usize = 10;
 
@@ -80,7 +75,7 @@ pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStat
     let dir = create_private_dir()?;
     let machine = dir.get().path().join("machine");
     let (facts, there) = record(args, &machine)?;
-    let tails = logs::collect_tails(&here, &own, &there, args.limit << 20);
+    let tails = collect_tails(&here, &own, &there, args.limit << 20);
     let machines: &[&Sysroot] = if own.is_empty() { &[&there] } else { &[&there, &here] };
     let mut redactor = Redactor::new(args.redact, collect_names(&facts, machines));
     let mut made = None;
@@ -100,8 +95,7 @@ pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStat
     let written = BundleSummary { path: &path, piped, size, taken_out: redactor.count() };
     report_written(&written, &manifest, &tails, output)?;
     // The exit status reports requested files that are missing from the bundle.
-    let all = tails.left_out.iter().all(|left| left.missed != Omission::Requested);
-    Ok(if all { ExitStatus::Clean } else { ExitStatus::NoVerdict })
+    Ok(if tails.has_all_requested() { ExitStatus::Clean } else { ExitStatus::NoVerdict })
 }
 
 /// Counts what is written.
@@ -246,7 +240,7 @@ fn add_tree<W: Write>(
             pack.add_link(&name, &shown.map_or(target, PathBuf::from))?;
         } else if kind.is_dir() {
             pack.add_directory(&name)?;
-        } else if holds_no_text(entry.path())? {
+        } else if is_unread_or_program(entry.path())? {
             pack.add_sparse(&name, entry.path())?;
         } else if entry.metadata()?.len() > MAX_REDACTED {
             let why = "it is too large to be redacted";
@@ -265,20 +259,6 @@ fn add_tree<W: Write>(
         }
     }
     Ok(())
-}
-
-/// Whether nothing that a person wrote can be in a recorded file: a library or a program, or a large
-/// file of which nothing was read.
-fn holds_no_text(path: &Path) -> std::io::Result<bool> {
-    use std::io::Read as _;
-    use std::os::unix::fs::MetadataExt as _;
-    let meta = path.symlink_metadata()?;
-    if meta.len() > MIN_SPARSE && meta.blocks() == 0 {
-        return Ok(true);
-    }
-    let mut head = Vec::new();
-    std::fs::File::open(path)?.take(4).read_to_end(&mut head)?;
-    Ok(head == b"\x7fELF")
 }
 
 fn to_json_bytes(value: &impl Serialize) -> std::io::Result<Vec<u8>> {

@@ -9,9 +9,9 @@ use flate2::write::GzEncoder;
 use serde::Serialize;
 use tar::{Builder, EntryType, Header, HeaderMode};
 
-use super::logs::Tail;
 use crate::cmd::bundle_reader::TOP;
 use base::hash::Sha256;
+use machine::log_tails::Tail;
 
 /// A file of the archive.
 #[derive(Debug, Default, Serialize)]

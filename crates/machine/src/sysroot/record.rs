@@ -22,6 +22,27 @@ use facts::FileKind;
 
 /// Files that are read for URLs: recordings get attached to public issues.
 const WITH_URLS: &[&str] = &["pip.conf", "uv.toml", "direct_url.json", "environment"];
+/// Smaller files may lie in the directory itself, without a block of their own, in bytes.
+const MIN_SPARSE: u64 = 1 << 20;
+
+/// Returns whether a recorded file is a library or a program, or a large file of which nothing was
+/// read: neither has text of a person.
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub fn is_unread_or_program(path: &Path) -> io::Result<bool> {
+    use std::io::Read as _;
+    use std::os::unix::fs::MetadataExt as _;
+    let meta = path.symlink_metadata()?;
+    if meta.len() > MIN_SPARSE && meta.blocks() == 0 {
+        return Ok(true);
+    }
+    let mut head = Vec::new();
+    File::open(path)?.take(4).read_to_end(&mut head)?;
+    Ok(head == b"\x7fELF")
+}
+
 #[derive(Debug)]
 pub(super) struct Recorder {
     dir: PathBuf,
