@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::record::{ComponentValue, Ranks, Record, ReportedFinding};
+use super::record::{ComponentValue, Ranks, Record, RejectReason, ReportedFinding};
 use base::text::Text;
 
 /// The most hosts that are kept.
@@ -170,6 +170,16 @@ impl Fleet {
                 }
             }
             None => *slot = Some(said),
+        }
+    }
+
+    /// Adds a report, or the reason why a document is none. Stages are ignored, because the report
+    /// follows them.
+    pub fn add_outcome(&mut self, source: &str, outcome: Result<Record, RejectReason>) {
+        match outcome {
+            Ok(record) => self.add(record, source),
+            Err(RejectReason::Stage) => {}
+            Err(refused) => self.refuse(source, &refused.to_string()),
         }
     }
 

@@ -184,7 +184,7 @@ struct Device {
 }
 
 /// Reads one report.
-pub fn read(bytes: &[u8]) -> Result<Record, RejectReason> {
+pub(super) fn read(bytes: &[u8]) -> Result<Record, RejectReason> {
     let document: Document = serde_json::from_slice(bytes).map_err(|error| {
         // Facts and stages lack what a report has, or name it otherwise.
         let schema = read_schema(bytes);

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 /// The largest document, in bytes.
-pub const MAX_DOCUMENT: usize = 16 << 20;
+pub(super) const MAX_DOCUMENT: usize = 16 << 20;
 /// The most that unfinished documents of all hosts may take, in bytes.
 const MAX_PENDING: usize = 512 << 20;
 /// The most hosts of one stream.
@@ -16,7 +16,7 @@ const MAX_OTHER: usize = 300;
 
 /// A piece of the stream.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Piece {
+pub(super) enum Piece {
     /// A whole document.
     Document(Vec<u8>),
     /// A document that broke off, or grew too large: how it began.
@@ -27,7 +27,7 @@ pub enum Piece {
 
 /// Cuts the stream of one host, line by line.
 #[derive(Debug, Default)]
-pub struct Splitter {
+pub(super) struct Splitter {
     buffer: Vec<u8>,
     depth: u32,
     in_string: bool,
@@ -46,7 +46,7 @@ const SCHEMA: &[u8] = b"  \"schema\": \"ascend-doctor/";
 impl Splitter {
     /// Takes a line, or a part of one. `joined` says that lines were cut at any place on the way,
     /// so that their ends mean nothing.
-    pub fn line(&mut self, line: &[u8], joined: bool, out: &mut dyn FnMut(Piece)) {
+    pub(super) fn line(&mut self, line: &[u8], joined: bool, out: &mut dyn FnMut(Piece)) {
         if self.depth > 0 && !joined && self.begins_document(line) {
             self.end(out);
         }
@@ -151,7 +151,7 @@ impl Splitter {
     }
 
     /// Ends the stream, or gives an unfinished document up.
-    pub fn end(&mut self, out: &mut dyn FnMut(Piece)) {
+    pub(super) fn end(&mut self, out: &mut dyn FnMut(Piece)) {
         if self.depth > 0 {
             out(Piece::Broken(std::mem::take(&mut self.buffer)));
         }
@@ -169,7 +169,7 @@ fn emit_other(line: &[u8], out: &mut dyn FnMut(Piece)) {
 
 /// Cuts a stream that may be mixed of many hosts.
 #[derive(Debug, Default)]
-pub struct LabeledSplitter {
+pub(super) struct LabeledSplitter {
     /// `None` until a line says which kind of stream it is.
     named: Option<bool>,
     plain: Splitter,
@@ -180,7 +180,7 @@ pub struct LabeledSplitter {
 impl LabeledSplitter {
     /// Takes a line with its end. What comes out is named by its host, where lines are; it is
     /// handed over one by one, since a line may hold millions of documents.
-    pub fn line(&mut self, line: &[u8], out: &mut dyn FnMut(Option<&str>, Piece)) {
+    pub(super) fn line(&mut self, line: &[u8], out: &mut dyn FnMut(Option<&str>, Piece)) {
         let label = label(line);
         if self.named.is_none() {
             if line.trim_ascii_start().starts_with(b"{") {
@@ -209,7 +209,7 @@ impl LabeledSplitter {
     }
 
     /// Ends the stream.
-    pub fn end(&mut self, out: &mut dyn FnMut(Option<&str>, Piece)) {
+    pub(super) fn end(&mut self, out: &mut dyn FnMut(Option<&str>, Piece)) {
         self.plain.end(&mut |piece| out(None, piece));
         for (label, mut splitter) in std::mem::take(&mut self.hosts) {
             splitter.end(&mut |piece| out(Some(&label), piece));
