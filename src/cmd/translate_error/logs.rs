@@ -75,14 +75,12 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
         until: args.until.as_deref().map(moment).transpose()?,
         baseline: baseline(&args.baseline)?,
     };
-    if let (Some(since), Some(until)) = (filter.since, filter.until) {
-        anyhow::ensure!(
-            !(since.has_year() == until.has_year() && until < since),
-            "`--until {}` is before `--since {}`: nothing can be between them",
-            args.until.as_deref().unwrap_or_default(),
-            args.since.as_deref().unwrap_or_default()
-        );
-    }
+    anyhow::ensure!(
+        !filter.has_empty_range(),
+        "`--until {}` is before `--since {}`: nothing can be between them",
+        args.until.as_deref().unwrap_or_default(),
+        args.since.as_deref().unwrap_or_default()
+    );
     let mut reading = Reading::default();
     let stdin = args.inputs.iter().any(|input| input == "-") || args.inputs.is_empty();
     if args.follow {
@@ -177,14 +175,12 @@ fn baseline(paths: &[std::path::PathBuf]) -> anyhow::Result<BTreeSet<String>> {
     if let Some(problem) = reading.problems.first() {
         anyhow::bail!("the baseline `{}` was not read: {}", problem.name, problem.detail);
     }
-    let records = reading.files.into_iter().flat_map(|file| file.records);
-    Ok(records.map(|record| record.hit.rule).collect())
+    Ok(reading.into_rules())
 }
 
-/// `2025-05-12`, `2025-05-12 20:55`, `2025-05-12 20:55:44`, and as plogs write it.
+/// Parses the value of `--since` or `--until`.
 fn moment(text: &str) -> anyhow::Result<Time> {
-    let forms = [text.to_owned(), format!("{text}:00"), format!("{text} 00:00:00")];
-    forms.iter().find_map(|form| Time::find(form.as_bytes())).with_context(|| {
+    Time::parse(text).with_context(|| {
         format!("`{}` is no date and time such as 2025-05-12 20:55:44", escape_line(text))
     })
 }
@@ -195,7 +191,6 @@ fn follow(output: &Output, reading: &mut Reading) -> anyhow::Result<()> {
     let mut input = io::stdin().lock();
     let mut through = io::stdout().lock();
     let mut piece = vec![0; PIECE];
-    let mut told = BTreeSet::new();
     let mut head = Vec::with_capacity(HEAD);
     loop {
         let count = match input.read(&mut piece) {
@@ -210,10 +205,6 @@ fn follow(output: &Output, reading: &mut Reading) -> anyhow::Result<()> {
             .context("failed to pass the log on")?;
         head.extend_from_slice(&piece[..count.min(HEAD - head.len())]);
         for hit in follower.feed(&piece[..count]) {
-            // Several words of one failure speak for the same cause.
-            if !told.insert((hit.cause.clone(), hit.fields.rank)) {
-                continue;
-            }
             let title = errcodes::cause(&hit.cause).map(|cause| cause.title.get(output.lang()));
             let rank = hit.fields.rank.map_or_else(String::new, |rank| format!(" [rank {rank}]"));
             print_to_stderr(&format!(
@@ -237,15 +228,6 @@ fn follow(output: &Output, reading: &mut Reading) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn moments_may_be_given_to_the_day() {
-        let at = |text: &str| moment(text).unwrap().to_string();
-        assert_eq!(at("2025-05-12"), "2025-05-12 00:00:00.000");
-        assert_eq!(at("2025-05-12 20:55"), "2025-05-12 20:55:00.000");
-        assert_eq!(at("2025-05-12-20:55:44.705.025"), "2025-05-12 20:55:44.705");
-        assert!(moment("yesterday").is_err());
-    }
 
     #[test]
     fn codes_and_logs_are_told_apart() {

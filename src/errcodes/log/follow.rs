@@ -1,5 +1,7 @@
 //! Translates a stream while it is written, line by line.
 
+use std::collections::BTreeSet;
+
 use super::matcher::{self, Hit};
 use super::role::Role;
 use super::scan::{FileReport, Limits, Scanner};
@@ -12,12 +14,18 @@ pub struct Follower {
     scanner: Scanner,
     /// The begun line.
     line: Vec<u8>,
+    /// Causes with their rank that were returned before: several signatures match one failure.
+    returned: BTreeSet<(String, Option<u32>)>,
 }
 
 impl Follower {
     /// Nothing was read yet of the log that `name` names.
     pub fn new(name: &str) -> Self {
-        Self { scanner: Scanner::new(name, Limits::default()), line: Vec::new() }
+        Self {
+            scanner: Scanner::new(name, Limits::default()),
+            line: Vec::new(),
+            returned: BTreeSet::new(),
+        }
     }
 
     /// Takes the next bytes; what is new in the lines that they end is returned.
@@ -48,9 +56,11 @@ impl Follower {
             return;
         }
         let new = self.scanner.take(&line);
-        found.extend(
-            new.into_iter().filter(|hit| hit.role >= Role::Consequence && !hit.cause.is_empty()),
-        );
+        found.extend(new.into_iter().filter(|hit| {
+            hit.role >= Role::Consequence
+                && !hit.cause.is_empty()
+                && self.returned.insert((hit.cause.clone(), hit.fields.rank))
+        }));
     }
 }
 

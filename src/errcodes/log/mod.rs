@@ -55,6 +55,7 @@ pub use source::{
 };
 pub use time::Time;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::Mutex;
 
@@ -72,6 +73,14 @@ pub struct Reading {
     pub problems: Vec<Problem>,
     /// How many files of directories were left out by their names.
     pub left_out: usize,
+}
+
+impl Reading {
+    /// Returns the signatures and codes in the logs, for [`Filter::baseline`].
+    pub fn into_rules(self) -> BTreeSet<String> {
+        let records = self.files.into_iter().flat_map(|file| file.records);
+        records.map(|record| record.hit.rule).collect()
+    }
 }
 
 /// Reads all inputs, several at a time.

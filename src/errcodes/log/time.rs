@@ -46,6 +46,13 @@ impl Time {
         Some(Self(seconds * SECOND + i64::from(micros)))
     }
 
+    /// Parses a date with or without a time, such as `2025-05-12`, `2025-05-12 20:55` or
+    /// `2025-05-12 20:55:44`, or as plogs print it.
+    pub fn parse(text: &str) -> Option<Self> {
+        let forms = [text.to_owned(), format!("{text}:00"), format!("{text} 00:00:00")];
+        forms.iter().find_map(|form| Self::find(form.as_bytes()))
+    }
+
     /// Finds the first date with a time in `line`: `2024-11-28-11:59:30.645.648`,
     /// `2023-01-10 09:25:45,123`, `2023-01-10T09:25:45.123`, `2023/01/10 09:25:45`,
     /// `Thu Nov 28 11:56:34 2024`; without a year `06-10 09:25:45`, `W610 09:25:45.123`,
@@ -223,6 +230,15 @@ impl Serialize for Time {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parses_dates_with_and_without_time() {
+        let at = |text: &str| Time::parse(text).unwrap().to_string();
+        assert_eq!(at("2025-05-12"), "2025-05-12 00:00:00.000");
+        assert_eq!(at("2025-05-12 20:55"), "2025-05-12 20:55:00.000");
+        assert_eq!(at("2025-05-12-20:55:44.705.025"), "2025-05-12 20:55:44.705");
+        assert!(Time::parse("yesterday").is_none());
+    }
 
     fn shown(line: &str) -> Option<String> {
         Time::find(line.as_bytes()).map(|time| time.to_string())
