@@ -41,12 +41,12 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
          with `--report`"
     );
     let scope = scope(args)?;
-    // What takes some milliseconds each, and needs nothing of each other.
+    // Both take some milliseconds, and neither needs the other.
     let (found, target) = rayon::join(
         || walk(&scope),
         || {
             prefilter::prepare();
-            Target::of(args)
+            Target::select(args)
         },
     );
     let (mut found, target) = (found?, target?);
@@ -58,19 +58,19 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
         import: args.import,
     };
     let in_place = !(args.dry_run || args.diff || args.check || args.output.is_some());
-    let mut remarks = Vec::new();
+    let mut notes = Vec::new();
     let recovered = if in_place { restore_interrupted(&found)? } else { Vec::new() };
     if in_place && !recovered.is_empty() {
         found = walk(&scope)?;
     }
-    // Git takes its time; it is needed only if there is something to write.
+    // Git is slow, so it runs in parallel. Its answer is needed only for files that are written.
     let ask = in_place && !args.force;
     let dirs: Vec<PathBuf> = found.roots.iter().map(|root| root.real.clone()).collect();
     let question = git::Question::ask(if ask { &dirs } else { &[] });
     let bar = Bar::new(output.quiet());
-    // The words of the report are unpacked meanwhile.
+    // The texts of the report are unpacked in parallel.
     rayon::spawn(|| drop(words("convert_target_any")));
-    // What is written is proved meanwhile.
+    // Files that are written are checked while the disk is written.
     let (mut planned, project) = if in_place {
         draft(&found.files, &options, &bar.listener())
     } else {
@@ -78,7 +78,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     };
     drop(bar);
     if !in_place {
-        remarks.extend(note_interrupted(&found));
+        notes.extend(note_interrupted(&found));
     }
     let mut pending = Vec::new();
     let mut linked = Vec::new();
@@ -103,12 +103,12 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     for (_journals, completion) in pending {
         completion.wait()?;
     }
-    target.tell(&mut report);
+    target.add_to(&mut report);
     if args.transfer {
         report.notes.push(words("convert_transfer"));
     }
     add_recovered(&mut report, &recovered);
-    report.notes.extend(remarks);
+    report.notes.extend(notes);
     if args.diff {
         return show_patch(&planned, &found.idle_excludes, report, output);
     }
@@ -121,7 +121,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     finished
 }
 
-/// Writes the report; as a page with the files side by side.
+/// Writes the report. The HTML form has the files side by side.
 fn finish_with(mut report: Report, planned: &Plan, output: &Output) -> anyhow::Result<ExitStatus> {
     if output.format() != Format::Html {
         return finish(report, output);
@@ -136,18 +136,18 @@ fn finish_with(mut report: Report, planned: &Plan, output: &Output) -> anyhow::R
     Ok(report.exit_status())
 }
 
-/// The torch_npu that the result has to run with.
+/// The torch_npu release that the result must run with.
 struct Target {
     version: Option<Version>,
-    /// The directory that it was found in, unless it was asked for.
+    /// The directory where it was found, unless `--target` names the release.
     found: Option<String>,
 }
 
 impl Target {
-    /// What `--target` names, else what the Python of this machine would import.
-    fn of(args: &ConvertArgs) -> anyhow::Result<Self> {
+    /// Returns the release of `--target`, else the one that Python on this machine imports.
+    fn select(args: &ConvertArgs) -> anyhow::Result<Self> {
         if let Some(version) = &args.target {
-            known(version)?;
+            ensure_known(version)?;
             return Ok(Self { version: Some(version.clone()), found: None });
         }
         let machine = this_machine();
@@ -157,9 +157,10 @@ impl Target {
         Ok(Self { version, found })
     }
 
-    fn tell(&self, report: &mut Report) {
+    /// Adds the release to a report.
+    fn add_to(&self, report: &mut Report) {
         let version = self.version.as_ref().map(ToString::to_string);
-        let said = match (&version, &self.found) {
+        let text = match (&version, &self.found) {
             (Some(version), Some(dir)) => sentence(
                 "convert_target_found",
                 &[("version", version.clone()), ("dir", dir.clone())],
@@ -169,7 +170,7 @@ impl Target {
             }
             (None, _) => words("convert_target_any"),
         };
-        report.overview.push((words("convert_label_target"), said));
+        report.overview.push((words("convert_label_target"), text));
         let from = match (&version, &self.found) {
             (_, Some(dir)) => Some(dir.as_str()),
             (Some(_), None) => Some("--target"),
@@ -181,17 +182,16 @@ impl Target {
     }
 }
 
-/// Refuses a version of which nothing is known, as `audit-ops` does: every name would be one that it
-/// has, or none.
-fn known(version: &Version) -> anyhow::Result<()> {
-    // Candidates and builds of a release have its names.
+/// Rejects an unknown release, as `audit-ops` does: it would have every name, or none.
+fn ensure_known(version: &Version) -> anyhow::Result<()> {
+    // Release candidates and builds have the names of their release.
     let mut parts = version.release().to_vec();
     parts.resize(parts.len().max(3), 0);
-    let mut asked = parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(".");
+    let mut release = parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(".");
     if let Some(post) = version.post() {
-        asked = format!("{asked}.post{post}");
+        release = format!("{release}.post{post}");
     }
-    Column::asked(Tables::get(), &asked).map(drop).map_err(|why| anyhow::anyhow!(why))
+    Column::asked(Tables::get(), &release).map(drop).map_err(|why| anyhow::anyhow!(why))
 }
 
 fn subject(args: &ConvertArgs) -> String {
@@ -214,7 +214,7 @@ fn scope(args: &ConvertArgs) -> anyhow::Result<Scope> {
     })
 }
 
-/// `--diff`: the patch alone on standard output; what went wrong on standard error.
+/// Prints only the patch on standard output, for `--diff`, and problems on standard error.
 fn show_patch(
     planned: &Plan,
     idle_excludes: &[String],
@@ -236,8 +236,8 @@ fn show_patch(
     let mut report = report;
     output.settle(&mut report);
     for exclude in idle_excludes {
-        let said = sentence("convert_idle_exclude", &[("exclude", exclude.clone())]);
-        print_to_stderr(said.get(output.lang()));
+        let text = sentence("convert_idle_exclude", &[("exclude", exclude.clone())]);
+        print_to_stderr(text.get(output.lang()));
     }
     for finding in report.findings.iter().filter(|finding| report.fails(finding)) {
         print_to_stderr(&format!(

@@ -59,7 +59,7 @@ const UNUSABLE: &str = "the journal for --undo cannot be used (who converted can
 pub fn undo_last(roots: &[PathBuf], force: bool, subject: String) -> anyhow::Result<Report> {
     let mut report = Report::new("convert", subject);
     let mut restored = 0;
-    let mut nowhere = Vec::new();
+    let mut without_run = Vec::new();
     let mut unlinked = Vec::new();
     // All journals are opened before the first run is undone.
     let mut all = Vec::new();
@@ -80,18 +80,18 @@ pub fn undo_last(roots: &[PathBuf], force: bool, subject: String) -> anyhow::Res
             None => None,
         };
         let Some(undone) = undone else {
-            nowhere.push(dir);
+            without_run.push(dir);
             continue;
         };
         restored += undone.restored.len();
         report.findings.extend(changed_since(&undone, ["since", "since_gone"]));
         unlinked.extend(undone.unlinked);
     }
-    if let Some(first) = nowhere.first()
+    if let Some(first) = without_run.first()
         && restored == 0
         && report.findings.is_empty()
     {
-        let dirs: Vec<String> = nowhere.iter().map(|dir| shown_directory(dir)).collect();
+        let dirs: Vec<String> = without_run.iter().map(|dir| shown_directory(dir)).collect();
         let dirs = dirs.join("`, `");
         match Journals::above(first) {
             Some(above) => anyhow::bail!(
@@ -113,12 +113,12 @@ pub fn undo_last(roots: &[PathBuf], force: bool, subject: String) -> anyhow::Res
 fn changed_since(undone: &UndoReport, messages: [&'static str; 2]) -> Vec<Finding> {
     let [changed, gone] = messages;
     let changed = undone.changed.iter().map(|path| (path, changed));
-    let left = changed.chain(undone.gone.iter().map(|path| (path, gone)));
-    let statements = left.map(|(path, message)| {
+    let all = changed.chain(undone.gone.iter().map(|path| (path, gone)));
+    let findings = all.map(|(path, message)| {
         let path = shown(path);
         RawFinding::error("CONVERT-CHANGED", message)
             .arg("path", path.clone())
             .evidence(Evidence::file(path))
     });
-    statements.map(|statement| Catalog::builtin().resolve(statement)).collect()
+    findings.map(|finding| Catalog::builtin().resolve(finding)).collect()
 }

@@ -20,7 +20,7 @@ use treeedit::walk::WalkResult;
 pub(super) const NO_JOURNAL: &str = "nothing can be written here without a journal for --undo (`--output DIR` \
                           writes a copy elsewhere)";
 
-/// What is replaced, and how.
+/// How files are replaced.
 #[derive(Debug, Clone, Copy)]
 pub struct WriteOptions {
     /// Whether uncommitted changes are overwritten.
@@ -32,7 +32,7 @@ pub struct WriteOptions {
 /// The result of replacing files.
 #[derive(Debug)]
 pub struct WriteResult {
-    /// Whether files were written.
+    /// The outcome.
     pub done: Done,
     /// The journals of the roots, whose last writes have not reached the disk yet.
     pub pending: Vec<(Journals, JournalCompletion)>,
@@ -88,20 +88,19 @@ pub fn write(
     let mut pending: Vec<(Journals, JournalCompletion)> = Vec::new();
     let mut problems: BTreeMap<usize, FileProblem> = BTreeMap::new();
     let mut replaced = 0;
-    let mut stays: Vec<PathBuf> = Vec::new();
     for (at, root) in found.roots.iter().enumerate() {
         // A file and its directory may both be named: they have one journal.
         if found.roots[..at].iter().any(|before| before.real == root.real) {
             continue;
         }
-        let is_mine = |file: &PlannedFile| file.file.root.real == root.real;
-        let mine: Vec<usize> = (0..planned.files.len())
-            .filter(|&at| is_mine(&planned.files[at]) && planned.files[at].after.is_some())
+        let is_in_root = |file: &PlannedFile| file.file.root.real == root.real;
+        let selected: Vec<usize> = (0..planned.files.len())
+            .filter(|&at| is_in_root(&planned.files[at]) && planned.files[at].after.is_some())
             .collect();
-        if mine.is_empty() {
+        if selected.is_empty() {
             continue;
         }
-        let changes: Vec<Change<'_>> = mine
+        let changes: Vec<Change<'_>> = selected
             .iter()
             .map(|&at| {
                 let file = &planned.files[at];
@@ -110,8 +109,8 @@ pub fn write(
             })
             .collect();
         let outcome = Journals::open(&root.dir).context(NO_JOURNAL).and_then(|journals| {
-            let sound = |at: usize| prove(&planned.files[mine[at]], options, project);
-            let mut committed = commit(&journals, &changes, how.backup, &sound);
+            let proof = |at: usize| prove(&planned.files[selected[at]], options, project);
+            let mut committed = commit(&journals, &changes, how.backup, &proof);
             match committed.as_mut().map(|committed| committed.finishing.take()) {
                 Ok(Some(finishing)) => pending.push((journals, finishing)),
                 _ => journals.tidy(),
@@ -121,20 +120,12 @@ pub fn write(
         match outcome {
             Ok(CommitReport { left, replaced: count, linked: several, .. }) => {
                 replaced += count;
-                linked.extend(several.into_iter().map(|(at, names)| (mine[at], names)));
-                problems.extend(left.into_iter().map(|(at, problem)| (mine[at], problem)));
+                linked.extend(several.into_iter().map(|(at, names)| (selected[at], names)));
+                problems.extend(left.into_iter().map(|(at, problem)| (selected[at], problem)));
             }
             Err(error) => {
-                for (journals, finishing) in pending {
-                    finishing.wait()?;
-                    let undone = undo(&journals, false)
-                        .context("taking back what was written failed too")?;
-                    stays.extend(
-                        undone.into_iter().flat_map(|one| [one.changed, one.gone].concat()),
-                    );
-                    journals.tidy();
-                }
-                let Some(first) = stays.first() else { return Err(error) };
+                let changed = restore_roots(pending)?;
+                let Some(first) = changed.first() else { return Err(error) };
                 return Err(error.context(format!(
                     "what was written before was not taken back: `{}` was changed meanwhile",
                     shown(first)
@@ -146,4 +137,17 @@ pub fn write(
         planned.files[at].leave(problem);
     }
     Ok(WriteResult { done: Done::Written(replaced), pending, linked })
+}
+
+/// Restores the files of roots that were written before another root failed. Returns the files that
+/// were changed or removed since then.
+fn restore_roots(written: Vec<(Journals, JournalCompletion)>) -> anyhow::Result<Vec<PathBuf>> {
+    let mut changed = Vec::new();
+    for (journals, completion) in written {
+        completion.wait()?;
+        let undone = undo(&journals, false).context("taking back what was written failed too")?;
+        changed.extend(undone.into_iter().flat_map(|one| [one.changed, one.gone].concat()));
+        journals.tidy();
+    }
+    Ok(changed)
 }

@@ -1,4 +1,4 @@
-//! Members of a tar that may be hostile, one after the other.
+//! Reads the members of an untrusted tar archive one after the other.
 
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -7,8 +7,7 @@ use std::rc::Rc;
 
 use tar::{Archive, Entry};
 
-/// The most that is read of what stands before a member, in bytes: its name, and attributes of its
-/// file. The library keeps them whole in memory.
+/// Maximum size of the headers of a member, in bytes. The library keeps them in memory.
 const HEADS: u64 = 1 << 20;
 
 /// Position of the format name in the first block of an archive.
@@ -19,11 +18,11 @@ pub fn is_tar(head: &[u8]) -> bool {
     head.get(MAGIC) == Some(b"ustar")
 }
 
-/// Shows each member to `visit`, until that breaks off with an answer.
+/// Passes each member to `visit` until it returns an answer.
 ///
 /// # Errors
 ///
-/// Where a head cannot be read, is damaged, or longer than anybody needs.
+/// A header cannot be read, is damaged, or is too long.
 pub fn each<R: Read, Answer>(
     source: R,
     mut visit: impl FnMut(&mut Entry<'_, LimitedReader<R>>) -> ControlFlow<Answer>,
@@ -39,12 +38,12 @@ pub fn each<R: Read, Answer>(
         if let ControlFlow::Break(answer) = visit(&mut entry) {
             return Ok(Some(answer));
         }
-        // What is left of it is no head; where this fails, the next head does.
+        // The rest of the member is skipped. If that fails, reading the next header fails too.
         let _ = io::copy(&mut entry, &mut io::sink());
     }
 }
 
-/// A stream of which so much may still be read.
+/// A stream with a limit of bytes to read.
 pub struct LimitedReader<R> {
     source: R,
     left: Rc<Cell<u64>>,

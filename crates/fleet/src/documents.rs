@@ -3,7 +3,7 @@
 use super::record::{Record, RejectReason, read};
 use super::split::{Piece, Splitter};
 
-/// The most documents that are taken of one file: more reports than fit into it are not ours.
+/// Maximum number of documents in a file.
 const MAX_PER_FILE: usize = 20_000;
 
 /// The source of a document, and its record or the reason to refuse it.
@@ -18,7 +18,7 @@ pub fn read_documents(bytes: &[u8], source: &str, arrived: Option<i64>) -> Vec<D
     if !matches!(whole, Err(RejectReason::Form(_) | RejectReason::Stage)) {
         return vec![(source, whole.map(with_time))];
     }
-    // Several documents, one after the other; or a damaged one.
+    // The file has several documents, or a damaged one.
     let (mut splitter, mut out, mut more) = (Splitter::default(), Vec::new(), 0_usize);
     let mut take = |piece| {
         let outcome = match piece {

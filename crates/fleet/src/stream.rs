@@ -9,13 +9,13 @@ use super::fleet_reports::Fleet;
 use super::record::{Record, RejectReason, read};
 use super::split::{LabeledSplitter, MAX_DOCUMENT, Piece};
 
-/// As many bytes of a stream are read before their records are put together.
+/// Number of bytes of queued documents that are read together.
 const BATCH_BYTES: usize = 32 << 20;
-/// The longest line that is taken as a whole, in bytes.
+/// Maximum length of a line that is not split, in bytes.
 const MAX_LINE: usize = MAX_DOCUMENT + (1 << 20);
-/// As many documents of a stream wait to be read, however small they are.
+/// Maximum number of queued documents.
 const BATCH_DOCUMENTS: usize = 1024;
-/// Labels of launchers on their own lines.
+/// Labels that launchers put before lines that are not from a host.
 const LAUNCHERS: [&str; 7] = ["srun", "slurmstepd", "pdsh", "clush", "ssh", "kubectl", "salloc"];
 
 /// Lines of a stream that belong to no report.
@@ -63,15 +63,15 @@ pub fn read_stream(
     Ok(())
 }
 
-/// The hosts of a stream: those that sent a report, and a line of each of the others.
+/// The hosts of a stream: those with a report, and a line of each of the others.
 struct StreamHosts<'a> {
     fleet: &'a mut Fleet,
     other: &'a mut UnrelatedLines,
     now: &'a dyn Fn() -> Option<i64>,
     hosts: BTreeMap<String, Option<String>>,
-    /// How many documents without a name before them there were.
+    /// Number of documents without a label.
     count: usize,
-    /// Documents that are read together, and their bytes.
+    /// Queued documents with their labels, and their size.
     waiting: Vec<(Option<String>, Piece)>,
     bytes: usize,
 }
@@ -123,8 +123,8 @@ impl StreamHosts<'_> {
                 continue;
             };
             if matches!(outcome, Err(RejectReason::Stage)) {
-                let said = Some("stages without the report at the end".to_owned());
-                self.hosts.entry(label.clone()).or_insert(said);
+                let line = Some("stages without the report at the end".to_owned());
+                self.hosts.entry(label.clone()).or_insert(line);
             } else {
                 self.hosts.insert(label.clone(), None);
             }
@@ -134,9 +134,9 @@ impl StreamHosts<'_> {
 
     /// Refuses hosts that sent lines but no report.
     fn refuse_silent_hosts(self) {
-        for (host, said) in self.hosts {
-            if let Some(said) = said {
-                self.fleet.refuse(&host, &format!("no report, but: {said}"));
+        for (host, line) in self.hosts {
+            if let Some(line) = line {
+                self.fleet.refuse(&host, &format!("no report, but: {line}"));
             }
         }
     }

@@ -208,8 +208,7 @@ impl Journals {
         Self::open(base).map(Some)
     }
 
-    /// Returns whether a run in `base` was interrupted. Nothing is
-    /// written.
+    /// Returns whether a run in `base` was interrupted. Writes nothing.
     pub fn has_interrupted_run(base: &Path) -> bool {
         let Ok(runs) = base.join(DIRECTORY).read_dir() else { return false };
         runs.flatten().any(|run| {

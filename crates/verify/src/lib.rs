@@ -8,13 +8,13 @@
 //! child:  order -> vendor (dlopen) -> stages -> events
 //! ```
 //!
-//! - [`protocol`] is what goes between the two: an order down, lines of JSON up.
+//! - [`protocol`] defines their messages: an order for the child, lines of JSON from it.
 //! - [`parent`] starts, watches and ends one child; [`run`] decides which children there are.
-//! - [`child`] is the other side. It alone touches [`vendor`], the only module with `unsafe`, so
-//!   that no library of the vendor is ever mapped into the doctor itself.
+//! - [`child`] is the other side. Only children call [`vendor`], the only module with `unsafe`, so
+//!   that no vendor library is mapped into the parent.
 //! - [`reporter`] writes the events of the child, step by step.
-//! - [`stage`] holds what is tried on a device, [`probe_numbers`] what right numbers are,
-//!   [`cache`] what was compiled for it.
+//! - [`stage`] has the tests of a device, [`probe_numbers`] their expected results, [`cache`] the
+//!   compiled kernels.
 //! - [`judge`] turns a run into findings, and [`report`] those into the report; [`baseline`] reads
 //!   the speeds of an earlier one.
 //! - [`libraries`] has variables for an installation that the dynamic linker does not find.

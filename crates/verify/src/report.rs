@@ -11,7 +11,7 @@ use base::report::{Report, Table, Verdict};
 use base::text::Text;
 use data::{sentence, words};
 
-/// What every output says where the libraries are a simulation.
+/// Mark of all output about simulated libraries.
 const SIMULATED: &str = "SIMULATED";
 
 /// The host of a run.
@@ -80,7 +80,7 @@ pub fn report(
             .iter()
             .any(|result| result.id == stage.finding_id() && result.verdict == Verdict::Passed);
         if passed {
-            report.notes.push(words(proves(*stage)));
+            report.notes.push(words(coverage_note(*stage)));
         }
     }
     if let Some(installed) = installed {
@@ -91,32 +91,35 @@ pub fn report(
         report.notes.push(sentence("verify_left", &[("processes", processes)]));
     }
     if !done.devices.is_empty() {
-        report.tables.push(overview(done, stages));
+        report.tables.push(device_table(done, stages));
     }
-    report.tables.extend(errors(done));
+    report.tables.extend(error_table(done));
     report.extra.insert("simulated".to_owned(), json!(simulated));
     report.extra.insert(
         "host".to_owned(),
         json!({ "name": name, "machine": host.machine, "boot": host.boot }),
     );
     report.extra.insert("taken".to_owned(), json!(host.taken));
-    report
-        .extra
-        .insert("devices".to_owned(), json!(done.devices.iter().map(device).collect::<Vec<_>>()));
-    report.extra.insert("start".to_owned(), device(&done.first));
+    report.extra.insert(
+        "devices".to_owned(),
+        json!(done.devices.iter().map(child_json).collect::<Vec<_>>()),
+    );
+    report.extra.insert("start".to_owned(), child_json(&done.first));
     if let Some(peers) = &done.peers {
-        let ranks: Vec<Value> = done.ranks.iter().map(device).collect();
-        report.extra.insert("fabric".to_owned(), json!({ "peers": device(peers), "ranks": ranks }));
+        let ranks: Vec<Value> = done.ranks.iter().map(child_json).collect();
+        report
+            .extra
+            .insert("fabric".to_owned(), json!({ "peers": child_json(peers), "ranks": ranks }));
     }
     if !done.loads.is_empty() {
-        let loads: Vec<Value> = done.loads.iter().map(device).collect();
+        let loads: Vec<Value> = done.loads.iter().map(child_json).collect();
         report.extra.insert("stress".to_owned(), json!(loads));
     }
     report
 }
 
-/// What a rung proves and what not, as a key of `data/ui.toml`.
-const fn proves(stage: Stage) -> &'static str {
+/// Returns the key of the note in `data/ui.toml` on what a passed stage proves.
+const fn coverage_note(stage: Stage) -> &'static str {
     match stage {
         Stage::Load => "verify_proves_load",
         Stage::Runtime => "verify_proves_runtime",
@@ -128,31 +131,32 @@ const fn proves(stage: Stage) -> &'static str {
     }
 }
 
-fn soc(ran: &ChildResult) -> Option<&str> {
-    ran.events.iter().find_map(|event| match event {
+/// Returns the chip name that a child reported.
+fn soc(child: &ChildResult) -> Option<&str> {
+    child.events.iter().find_map(|event| match event {
         Event::Soc { name } => Some(name.as_str()),
         _ => None,
     })
 }
 
-/// A child in the JSON report.
-fn device(ran: &ChildResult) -> Value {
+/// Returns a child for the JSON report.
+fn child_json(child: &ChildResult) -> Value {
     let steps: Vec<&Event> =
-        ran.events.iter().filter(|event| matches!(event, Event::StepEnd { .. })).collect();
-    let about = |event: &&Event| matches!(event, Event::Kernel { .. } | Event::Load { .. });
-    let told: Vec<&Event> = ran.events.iter().filter(about).collect();
+        child.events.iter().filter(|event| matches!(event, Event::StepEnd { .. })).collect();
+    let is_detail = |event: &&Event| matches!(event, Event::Kernel { .. } | Event::Load { .. });
+    let details: Vec<&Event> = child.events.iter().filter(is_detail).collect();
     json!({
-        "told": told,
-        "device": ran.device,
-        "soc": soc(ran),
-        "took_ms": ran.took.as_secs_f64() * 1e3,
-        "last_call": ran.last_call,
+        "told": details,
+        "device": child.device,
+        "soc": soc(child),
+        "took_ms": child.took.as_secs_f64() * 1e3,
+        "last_call": child.last_call,
         "stages": steps,
     })
 }
 
-/// A row for each device: its chip, what became of each rung, how long it took.
-fn overview(done: &RunResult, stages: &[Stage]) -> Table {
+/// Creates the table of devices: chip, result of each stage, duration.
+fn device_table(done: &RunResult, stages: &[Stage]) -> Table {
     let of = |device: Option<i32>, stage: Stage| -> Vec<&ChildResult> {
         let own = |ran: &&ChildResult| ran.device == device;
         match stage {
@@ -179,7 +183,7 @@ fn overview(done: &RunResult, stages: &[Stage]) -> Table {
                 _ => {}
             }
         }
-        // A stage that began and never ended took the process with it.
+        // A stage without an end terminated the process.
         if open { "✗" } else { seen }.to_owned()
     };
     let row = |ran: &ChildResult| {
@@ -197,8 +201,8 @@ fn overview(done: &RunResult, stages: &[Stage]) -> Table {
     Table { title: words("verify_devices"), head, rows: done.devices.iter().map(row).collect() }
 }
 
-/// How far random numbers were off, by element type: the most of all devices.
-fn errors(done: &RunResult) -> Option<Table> {
+/// Creates the table of the largest relative errors of all devices, by element type.
+fn error_table(done: &RunResult) -> Option<Table> {
     let mut most: Vec<(&'static str, f64)> = Vec::new();
     for event in done.devices.iter().flat_map(|ran| &ran.events) {
         let Event::StepEnd { step, relative_error: Some(error), .. } = event else { continue };

@@ -31,9 +31,9 @@ use machine::sysroot::{Sysroot, is_unread_or_program};
 use pack::{Entry, Pack};
 use render::{Format, Style, read_document, render, render_documents, write_json};
 
-/// The name of the bundle where none is given.
+/// Default name of the bundle.
 const NAME: &str = "ascend-doctor-bundle.tar.gz";
-/// The largest recorded file whose content is read again to be redacted, in bytes.
+/// Maximum size of a recorded file that is redacted, in bytes.
 const MAX_REDACTED: u64 = 16 << 20;
 /// Number of omitted files shown; `MANIFEST.json` lists all.
 const SHOWN: usize = 10;
@@ -92,13 +92,13 @@ pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStat
     }
     .with_context(|| format!("cannot write `{}`", path.display()))?;
     let (manifest, size) = made.context("the bundle was not written")?;
-    let written = BundleSummary { path: &path, piped, size, taken_out: redactor.count() };
+    let written = BundleSummary { path: &path, piped, size, redacted: redactor.count() };
     report_written(&written, &manifest, &tails, output)?;
     // The exit status reports requested files that are missing from the bundle.
     Ok(if tails.has_all_requested() { ExitStatus::Clean } else { ExitStatus::NoVerdict })
 }
 
-/// Counts what is written.
+/// Counts the written bytes.
 struct CountingWriter<'a> {
     out: &'a mut dyn Write,
     count: u64,
@@ -116,9 +116,9 @@ impl Write for CountingWriter<'_> {
     }
 }
 
-/// Reads the machine, and keeps what is read.
+/// Collects the facts of the machine and records it below `machine`.
 ///
-/// What it was read from comes back: an environment that a pipe gave cannot be asked for twice.
+/// Returns the examined machine too, because an environment from a pipe can be read only once.
 fn record(args: &BundleArgs, machine: &Path) -> anyhow::Result<(Facts, Sysroot)> {
     let mut sysroot = open_machine(&args.scan.machine)?;
     sysroot.record_into(machine)?;
@@ -129,8 +129,8 @@ fn record(args: &BundleArgs, machine: &Path) -> anyhow::Result<(Facts, Sysroot)>
     Ok((facts, sysroot))
 }
 
-/// The logs that were named, by absolute paths. What is not there is a mistake of whoever named it:
-/// it is said before the machine is read.
+/// Returns the absolute paths of `--add`. A missing path is an error, reported before the machine is
+/// read.
 fn resolve_added(paths: &[PathBuf], here: &Sysroot) -> anyhow::Result<Vec<String>> {
     let absolute = paths.iter().map(|path| {
         let shown = path.display();
@@ -143,7 +143,7 @@ fn resolve_added(paths: &[PathBuf], here: &Sysroot) -> anyhow::Result<Vec<String
     absolute.collect()
 }
 
-/// Names of the host and of its users, and of those of this machine, whose logs may be in it.
+/// Returns the names of the host and its users, and of this machine, whose logs may be included.
 fn collect_names(facts: &Facts, machines: &[&Sysroot]) -> Vec<String> {
     let mut names: Vec<String> = facts.host.user.iter().cloned().collect();
     let mut own = |host: &str, home: &str| {
@@ -163,7 +163,7 @@ fn collect_names(facts: &Facts, machines: &[&Sysroot]) -> Vec<String> {
     names
 }
 
-/// Writes the archive; what it holds comes last.
+/// Writes the archive. The list of its contents comes last.
 fn write(
     out: &mut dyn Write,
     args: &BundleArgs,
@@ -195,7 +195,7 @@ fn write(
     let mut left_out = Vec::new();
     for tail in &tails.taken {
         let text = redactor.bytes(&tail.text);
-        // What is text now is not called compressed; the log beside it keeps its name.
+        // Decompressed logs get the extension `.txt`, so that `a.gz` and `a` keep different paths.
         let ending = if tail.compressed { ".txt" } else { "" };
         let name = redactor.path(&format!("logs{}{ending}", tail.path));
         pack.add_log(&name, &text, tail)?;
@@ -231,7 +231,7 @@ fn add_tree<W: Write>(
         let Some(path) = entry.path().strip_prefix(dir).ok().and_then(Path::to_str) else {
             continue;
         };
-        // As in the lists of the recording, which are redacted too.
+        // The lists of the recording are redacted in the same way.
         let name = redactor.path(&format!("machine/{path}"));
         let kind = entry.file_type();
         if kind.is_symlink() {
@@ -247,7 +247,7 @@ fn add_tree<W: Write>(
             left_out.push(json!({ "path": format!("/{path}"), "why": why }));
         } else {
             let content = std::fs::read(entry.path())?;
-            // The sidecars are ours: they stay what their readers expect.
+            // Sidecars must remain valid JSON for their readers.
             let sidecar = !path.contains('/') && path.starts_with('.') && path.ends_with(".json");
             match sidecar.then(|| serde_json::from_slice::<Value>(&content)) {
                 Some(Ok(mut value)) => {
@@ -267,14 +267,14 @@ fn to_json_bytes(value: &impl Serialize) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The bundle, as it was written.
+/// The written bundle.
 struct BundleSummary<'a> {
     path: &'a Path,
-    /// To standard output.
+    /// Whether it was written to standard output.
     piped: bool,
     size: u64,
-    /// How many secrets were taken out.
-    taken_out: usize,
+    /// Number of removed secrets.
+    redacted: usize,
 }
 
 /// Reports the written bundle, on standard error if standard output has the bundle itself.
@@ -305,9 +305,9 @@ fn report_written(
     lines.extend(list_omissions(&tails.left_out, Omission::UnreadLog, "bundle_log_not_in_it"));
     lines.push(sentence(
         "bundle_redacted",
-        &[("n", written.taken_out.to_string()), ("path", shown), ("top", TOP.to_owned())],
+        &[("n", written.redacted.to_string()), ("path", shown), ("top", TOP.to_owned())],
     ));
-    let say = |out: &mut dyn Write, style: Style| {
+    let print_lines = |out: &mut dyn Write, style: Style| {
         if output.format() == Format::Json {
             return write_json(manifest, out);
         }
@@ -316,17 +316,17 @@ fn report_written(
         }
         Ok(())
     };
-    if written.piped { output.write_to_stderr(say) } else { output.write(say) }
+    if written.piped { output.write_to_stderr(print_lines) } else { output.write(print_lines) }
         .context("failed to say what was written")
 }
 
 /// Lists the omitted files of a kind as sentences: the first ones, and the number of the others.
 fn list_omissions(left_out: &[OmittedFile], by: Omission, key: &str) -> Vec<Text> {
     let all = || left_out.iter().filter(|left| left.missed == by);
-    let say = |left: &OmittedFile| {
+    let text = |left: &OmittedFile| {
         sentence(key, &[("path", left.path.clone()), ("why", left.why.clone())])
     };
-    let mut lines: Vec<Text> = all().take(SHOWN).map(say).collect();
+    let mut lines: Vec<Text> = all().take(SHOWN).map(text).collect();
     let more = all().skip(SHOWN).count();
     if more > 0 {
         lines.push(sentence("more", &[("n", more.to_string())]));

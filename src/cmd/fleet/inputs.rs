@@ -13,9 +13,9 @@ use super::search::{find_reports, host_name_of};
 use fleet::{DocumentResult, Fleet, RejectReason, UnrelatedLines, read_documents, read_stream};
 use machine::collect::read_clock;
 
-/// The largest file, in bytes: one report, or the lines of `verify --json`.
+/// Maximum size of a file, in bytes: one report, or the lines of `verify --json`.
 const MAX_FILE: u64 = 64 << 20;
-/// As many files are read before their records are put together.
+/// Number of files that are read before their records are merged.
 const BATCH: usize = 256;
 
 /// Reads all named inputs.

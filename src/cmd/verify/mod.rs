@@ -1,7 +1,7 @@
-//! `verify`: run the vendor's libraries in processes of their own, and judge what they did.
+//! `verify`: runs the vendor's libraries in separate processes and reports the results.
 #![expect(
     clippy::disallowed_methods,
-    reason = "asks whether simulated libraries are allowed, and looks at this machine"
+    reason = "reads the environment and the identity of this machine"
 )]
 
 mod cann;
@@ -34,14 +34,14 @@ use verify::protocol::{Dtype, Event, Fault, Outcome, Stage};
 use verify::report::{Host, report};
 use verify::run::{RunOptions, TestSelection, run_installed};
 
-/// Allows simulated libraries: for the tests of this program.
+/// Allows simulated libraries, for the tests of this program.
 const ALLOW_SIMULATED: &str = "ASCEND_DOCTOR_ALLOW_SIM";
-/// The largest report that is read.
+/// Maximum size of a baseline report, in bytes.
 const BASELINE_LIMIT: u64 = 64 << 20;
-/// How long one call may take, in seconds.
+/// Default time limit of a call, in seconds.
 const SILENCE: f64 = 60.0;
-/// How long, where ranks wait for each other: HCCL itself waits for two minutes, and says then
-/// who did not come.
+/// The same where ranks wait for each other. HCCL waits for two minutes before it names the missing
+/// ranks.
 const PATIENCE: f64 = 150.0;
 
 pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStatus> {
@@ -67,7 +67,7 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         Vec::new()
     };
     let variable = |name: &str| std::env::var(name).ok();
-    let mut wanted = RunOptions {
+    let mut options = RunOptions {
         devices: args.device.clone(),
         stages: stages.clone(),
         dtypes: if args.dtype.is_empty() { Dtype::ALL.to_vec() } else { args.dtype.clone() },
@@ -83,37 +83,38 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         env,
     };
     let line = Line::new(output.quiet() || args.json);
-    let listen = |device: Option<i32>, event: &Event| match event {
+    let listener = |device: Option<i32>, event: &Event| match event {
         Event::Begin { step, .. } => {
             let place = device.map_or_else(|| "CANN".to_owned(), |device| format!("NPU {device}"));
             line.show(&format!("{place}: {step}"));
         }
-        // It is said when nothing else can be done about it.
+        // Printed after the run, if no other installation was found.
         Event::StepEnd { outcome: Outcome::Failed { fault: Fault::NoLibrary { .. } }, .. } => {}
-        Event::StepEnd { .. } if args.json => say(device, event),
+        Event::StepEnd { .. } if args.json => print_stage(device, event),
         _ => {}
     };
-    let (done, installed) = run_installed(&mut wanted, &listen, &idle::look, &cann::find);
+    let (done, installed) =
+        run_installed(&mut options, &listener, &idle::query_device_use, &cann::find);
     if let Some(event) = done.no_library().filter(|_| args.json) {
-        say(None, event);
+        print_stage(None, event);
     }
     drop(line);
     let machine = Sysroot::live();
     let foreign_architecture =
         |path: &str| machine.open(path).ok().and_then(|file| elf::foreign_architecture(&file));
     let search_path = variable("LD_LIBRARY_PATH").unwrap_or_default();
-    let around = JudgeContext {
-        visible: wanted
+    let context = JudgeContext {
+        visible: options
             .variable(visible::NAME)
             .map(str::to_owned)
             .or_else(|| variable(visible::NAME)),
-        passed_over: find_foreign_libraries(&done, &search_path, &foreign_architecture),
+        foreign_libraries: find_foreign_libraries(&done, &search_path, &foreign_architecture),
         floors: args.floor.clone(),
         baseline: baseline.unwrap_or_default(),
         logs: logs.path().map(|logs| done.last_log_errors(logs)).unwrap_or_default(),
     };
     let host = read_host(&machine, args.host.as_deref());
-    let mut report = report(&done, &stages, &around, &host, installed.as_ref());
+    let mut report = report(&done, &stages, &context, &host, installed.as_ref());
     match (keep, logs.path()) {
         (Some(_), Some(path)) => {
             let path = path.display().to_string();
@@ -122,7 +123,7 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         (None, None) => report.notes.push(words("verify_no_logs")),
         _ => {}
     }
-    if args.json { last_line(report, output) } else { super::finish(report, output) }
+    if args.json { print_report_line(report, output) } else { super::finish(report, output) }
 }
 
 /// Reads the identity of this machine; `name` replaces its host name.
@@ -133,17 +134,17 @@ fn read_host(machine: &Sysroot, name: Option<&str>) -> Host {
     Host { name, machine: installation, boot, taken: collect::read_clock() }
 }
 
-/// Writes a stage that ended as a line.
-fn say(device: Option<i32>, event: &Event) {
+/// Prints a completed stage as a line of JSON.
+fn print_stage(device: Option<i32>, event: &Event) {
     let Ok(Value::Object(mut line)) = serde_json::to_value(event) else { return };
     line.insert("schema".to_owned(), json!("ascend-doctor/verify-stage/1"));
     line.insert("device".to_owned(), json!(device));
-    // Whoever reads the lines may be gone; the run goes on, and the report fails to be written.
+    // The reader of the lines may have exited. The run continues, and writing the report fails.
     let _ = print(|_, out| writeln!(out, "{}", Value::Object(line)));
 }
 
-/// The report as one line.
-fn last_line(mut report: Report, output: &Output) -> anyhow::Result<ExitStatus> {
+/// Prints the report as one line of JSON.
+fn print_report_line(mut report: Report, output: &Output) -> anyhow::Result<ExitStatus> {
     output.settle(&mut report);
     output
         .write(|out, style| {

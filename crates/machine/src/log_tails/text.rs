@@ -57,7 +57,7 @@ fn read_last(
     let mut piece = vec![0; 64 << 10];
     loop {
         let count = from.read(&mut piece).map_err(|error| {
-            // What the machine said stands in it where the file cannot be read.
+            // For an unreadable file, `error` has the message of the operating system.
             format!("it is compressed, and cannot be unpacked: {error}")
         })?;
         if count == 0 {

@@ -22,11 +22,12 @@ use facts::FileKind;
 
 /// Files that are read for URLs: recordings get attached to public issues.
 const WITH_URLS: &[&str] = &["pip.conf", "uv.toml", "direct_url.json", "environment"];
-/// Smaller files may lie in the directory itself, without a block of their own, in bytes.
+/// Minimum size of files that occupy blocks, in bytes. Some file systems store smaller ones in the
+/// directory.
 const MIN_SPARSE: u64 = 1 << 20;
 
-/// Returns whether a recorded file is a library or a program, or a large file of which nothing was
-/// read: neither has text of a person.
+/// Returns whether a recorded file is a library or a program, or a large file without content:
+/// neither contains text to redact.
 ///
 /// # Errors
 ///
