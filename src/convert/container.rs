@@ -1,5 +1,6 @@
 //! Dockerfiles, and what compose files, Kubernetes manifests and CI workflows ask of NVIDIA.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::config;
@@ -31,10 +32,36 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
     out
 }
 
-/// One instruction: its name in capitals, and where the rest of it stands.
+/// One instruction.
 struct Instruction {
+    /// In capitals.
     name: String,
+    /// Arguments, with here documents.
     rest: Range<usize>,
+    /// End of the arguments without here documents.
+    head: usize,
+}
+
+impl Instruction {
+    /// The arguments as the shell gets them: blank lines and comments between continued lines
+    /// become blanks, so that places stay the same.
+    fn script<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let head = &text[self.rest.start..self.head.max(self.rest.start)];
+        let dropped = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+        if !head.split_inclusive('\n').skip(1).any(dropped) {
+            return Cow::Borrowed(&text[self.rest.clone()]);
+        }
+        let mut script = String::with_capacity(self.rest.len());
+        for (at, line) in head.split_inclusive('\n').enumerate() {
+            if at > 0 && dropped(line) {
+                script.extend(std::iter::repeat_n(' ', line.len()));
+            } else {
+                script.push_str(line);
+            }
+        }
+        script.push_str(&text[self.head.max(self.rest.start)..self.rest.end]);
+        Cow::Owned(script)
+    }
 }
 
 fn dockerfile(planner: &mut Planner<'_>) {
@@ -45,8 +72,9 @@ fn dockerfile(planner: &mut Planner<'_>) {
         return;
     }
     for instruction in instructions(text) {
+        let body = instruction.script(text);
+        let body = body.as_ref();
         let rest = instruction.rest;
-        let body = &text[rest.clone()];
         match instruction.name.as_str() {
             "FROM" => from(planner, &rest),
             "ENV" | "ARG" | "LABEL" if !body.contains('=') => legacy(planner, &rest),
@@ -112,7 +140,7 @@ fn instructions(text: &str) -> Vec<Instruction> {
         // The shell reads its here documents with the command.
         let rest = if behind > at && name == "RUN" { rest.start..behind } else { rest };
         at = behind;
-        out.push(Instruction { name, rest });
+        out.push(Instruction { name, head: rest.end.min(end), rest });
     }
     out
 }
@@ -264,7 +292,7 @@ mod tests {
             ("ENV CUDA_VISIBLE_DEVICES 0, 1\n", "ENV ASCEND_RT_VISIBLE_DEVICES 0,1\n"),
             (
                 "RUN pip install \\\n    # gpu\n    onnxruntime-gpu \\\n  && echo cuda\n",
-                "RUN pip install \\\n    # gpu\n    onnxruntime-gpu \\\n  && echo cuda\n",
+                "RUN pip install \\\n    # gpu\n    onnxruntime-cann \\\n  && echo cuda\n",
             ),
             (
                 "RUN pip install x \\\n    onnxruntime-gpu \\\n  && echo cuda\n",
@@ -312,7 +340,14 @@ mod tests {
             ("ENV NVIDIA_VISIBLE_DEVICES all\n", vec!["NVIDIA_VISIBLE_DEVICES"]),
             ("ENV PATH=/usr/local/cuda/bin:$PATH\n", vec!["ld-library-path-cuda"]),
             ("\u{feff}FROM nvidia/cuda:12.1.0-base\n", vec!["dockerfile-from"]),
-            ("RUN apt-get install -y curl \\\n\n  cuda-toolkit-12-1\n", vec!["requirements-cuda-package"]),
+            (
+                "RUN apt-get install -y curl \\\n\n  cuda-toolkit-12-1\n",
+                vec!["requirements-cuda-package"],
+            ),
+            (
+                "RUN apt-get install -y \\\n  # CUDA\n  cuda-toolkit-12-1\n",
+                vec!["requirements-cuda-package"],
+            ),
             ("HEALTHCHECK --interval=5s CMD nvidia-smi\n", vec!["shell-nvidia-smi"]),
             ("RUN apt-get install -y cuda-toolkit-12-1 curl\n", vec!["requirements-cuda-package"]),
         ] {
