@@ -3,61 +3,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::*;
 use crate::Kind;
 
-/// Rows of the facts per family. A family of the facts that is left out would show here.
-const COUNTS: [(&str, usize); 38] = [
-    ("acl_rt", 145),
-    ("acl_api", 71),
-    ("acl_ge", 38),
-    ("aclnn", 28),
-    ("aclrtc", 11),
-    ("acl_doc", 209),
-    ("torch_npu_text", 161),
-    ("ecode", 670),
-    ("ecode_inner", 19),
-    ("ecode_changes", 66),
-    ("ecode_hcomm", 20),
-    ("mindspore", 15),
-    ("module_prefix", 31),
-    ("torch_npu", 76),
-    ("torch_npu_fault", 8),
-    ("dcmi", 45),
-    ("hccl", 25),
-    ("hccl_stage", 34),
-    ("drv", 97),
-    ("ts", 205),
-    ("runtime", 434),
-    ("aicore_bit", 176),
-    ("aicore_tuple", 177),
-    ("chip", 877),
-    ("mcu", 532),
-    ("bbox", 20),
-    ("switch", 60),
-    ("aicpu", 87),
-    ("atb", 30),
-    ("hixl", 46),
-    ("dvpp", 126),
-    ("ge_inner", 186),
-    ("ge_graph", 17),
-    ("misc", 190),
-    ("device_map", 16),
-    ("dms_node", 164),
-    ("dms_sensor", 60),
-    ("dms_state", 264),
-];
-
-#[test]
-fn every_family_has_as_many_rows_as_the_facts() {
-    let index: Vec<&str> = families().iter().map(|family| family.id.as_str()).collect();
-    let tables: Vec<&str> = TABLES.iter().map(|table| table.id).collect();
-    assert_eq!(index, tables);
-    for (id, count) in COUNTS {
-        assert_eq!(rows(family(id).unwrap()).len(), count, "{id}");
-    }
-}
-
 #[test]
 fn every_line_has_a_cell_for_every_column() {
-    for table in &TABLES {
+    for table in TABLES.iter() {
         let head = table.head();
         assert!(head.columns.starts_with(&["code", "symbol", "message"]), "{}", table.id);
         assert!(!head.sources.is_empty(), "{}", table.id);
@@ -149,8 +97,8 @@ fn tables_have_the_codes_of_the_facts() {
     let project = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let (beside, own) = (project.join("../shared/facts"), project.join("data/errors/extracted"));
     let (mut read, mut extracted) = (0, 0);
-    for table in &TABLES {
-        let name = table.text.lines().next().unwrap();
+    for table in TABLES.iter() {
+        let name = table.text().lines().next().unwrap();
         let name = name.split(" from ").nth(1).unwrap().split(';').next().unwrap();
         let file = format!("{name}.json");
         let text = match std::fs::read_to_string(beside.join(&file)) {
@@ -168,9 +116,9 @@ fn tables_have_the_codes_of_the_facts() {
         };
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         let expected = json["rows"].as_array().unwrap();
-        let rows = rows(family(table.id).unwrap());
+        let rows = rows(family(&table.id).unwrap());
         assert_eq!(rows.len(), expected.len(), "{name}");
-        let coded_here = ["aicore_bit", "torch_npu_fault"].contains(&table.id);
+        let coded_here = ["aicore_bit", "torch_npu_fault"].contains(&table.id.as_str());
         for (row, fact) in rows.iter().zip(expected).filter(|_| !coded_here) {
             let fact = fact["code"].as_str().unwrap();
             assert_eq!(
