@@ -236,7 +236,7 @@ fn write(content: Content<'_>, output: &Output) -> anyhow::Result<ExitStatus> {
             output.write(|out, _| write_json(&document, out))
         }
         // These formats have no pages, so the answer becomes a report with findings.
-        Format::Junit | Format::Sarif | Format::Html | Format::Openmetrics | Format::Line => {
+        _ => {
             let mut report = Report::new("translate-error", content.subject);
             report.findings = content.remarks;
             report.no_verdict = content
