@@ -130,7 +130,7 @@ pub(super) fn operators(context: &Context) -> Result<Content> {
         .chain(by_code.captures_iter(&text))
         .map(|found| (found[1].to_owned(), found[2].trim().to_owned()))
         .collect();
-    ensure!(messages.len() >= 15, "{} has {} messages", tree.place(path), messages.len());
+    ensure!(messages.len() >= 8, "{} has {} messages", tree.place(path), messages.len());
     let message = |name: &str| {
         messages.iter().find(|(key, _)| key == name).map(|(_, message)| message.clone())
     };

@@ -9,6 +9,7 @@ use super::c_header::{constants, line_of, literals, number};
 use super::releases::{Release, spanned};
 use crate::context::Context;
 use crate::extract::Content;
+use crate::repository::Tree;
 use crate::table::{Place, SourcedRows};
 
 /// `acl_ge.tsv`: codes that the ACL interface returns for the graph engine. The header of torch_npu
@@ -68,19 +69,31 @@ const MODULES: [&str; 11] = [
 ];
 
 /// `ge_inner.tsv`: codes inside the graph engine. A comment behind some of them has the value,
-/// which must agree with the computed one.
+/// which must agree with the computed one. Since 9.0.0 a few are defined in another repository.
 pub(super) fn inner(context: &Context) -> Result<Content> {
-    const PATH: &str = "inc/graph_metadef/common/ge_common/ge_inner_error_codes.h";
+    const OWN: &str = "inc/graph_metadef/common/ge_common/ge_inner_error_codes.h";
+    const MOVED: &str = "pkg_inc/common/ge_common/error_codes_define.h";
     let mut releases = Vec::new();
     for tree in context.releases("hicann-ge")? {
-        let place = tree.place(PATH);
-        let codes = inner_codes(&tree.text(PATH)?).with_context(|| place.clone())?;
-        ensure!(codes.len() >= 180, "{place} has {} codes", codes.len());
-        let rows = codes.into_iter().map(|cells| (cells, Place::file(place.clone())));
-        releases.push(Release { label: tree.label.clone(), rows: rows.collect() });
+        let mut rows = inner_rows(&tree, OWN)?;
+        ensure!(rows.len() >= 180, "{} has {} codes", tree.place(OWN), rows.len());
+        let moved = context.releases("hicann-metadef")?;
+        let moved = moved.into_iter().find(|moved| moved.label == tree.label);
+        if let Some(moved) = moved
+            && (moved.label == "master" || moved.has(MOVED)?)
+        {
+            rows.extend(inner_rows(&moved, MOVED)?);
+        }
+        releases.push(Release { label: tree.label.clone(), rows });
     }
     let columns = ["code", "symbol", "message", "component"];
     Ok(spanned(&columns, 2, &releases).into_table().into())
+}
+
+fn inner_rows(tree: &Tree, path: &str) -> Result<Vec<(Vec<String>, Place)>> {
+    let codes = inner_codes(&tree.text(path)?).with_context(|| tree.place(path))?;
+    ensure!(!codes.is_empty(), "{} has no code", tree.place(path));
+    Ok(codes.into_iter().map(|cells| (cells, Place::file(tree.place(path)))).collect())
 }
 
 fn inner_codes(text: &str) -> Result<Vec<Vec<String>>> {

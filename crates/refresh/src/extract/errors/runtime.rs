@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 use regex::Regex;
 
 use super::c_header::{Constant, constants, enumeration, literals, number, words};
-use super::releases::{Release, only_file, spanned};
+use super::releases::{Release, TOOLKIT, only_file, spanned};
 use crate::context::Context;
 use crate::extract::Content;
 use crate::repository::Tree;
@@ -14,6 +14,9 @@ use crate::table::{Place, SourcedRows};
 
 /// A symbol of one layer, with the symbol of the next layer and a message.
 type Links = BTreeMap<String, (String, String)>;
+
+/// Success becomes success; no row names that.
+const SUCCESS: &str = "0";
 
 /// Codes inside the runtime, and the files of one release that they were read from.
 struct Runtime {
@@ -63,7 +66,8 @@ impl Runtime {
     /// The return code of ACL that a symbol of the runtime becomes; empty if there is none.
     fn returned(&self, symbol: &str) -> String {
         let link = self.links.get(symbol);
-        link.and_then(|(acl, _)| self.returned.get(acl)).cloned().unwrap_or_default()
+        let code = link.and_then(|(acl, _)| self.returned.get(acl));
+        code.filter(|code| *code != SUCCESS).cloned().unwrap_or_default()
     }
 }
 
@@ -110,6 +114,7 @@ pub(super) fn scheduler(context: &Context) -> Result<Content> {
         let row = |code: Constant| {
             let (next, message) = links.get(&code.name).cloned().unwrap_or_default();
             let inner = runtime.codes.iter().find(|inner| inner.name == next);
+            let inner = inner.filter(|inner| inner.decimal() != SUCCESS);
             let inner = inner.map(Constant::hexadecimal).unwrap_or_default();
             let message = Some(message).filter(|message| !message.is_empty());
             let cells = vec![
@@ -131,28 +136,48 @@ pub(super) fn scheduler(context: &Context) -> Result<Content> {
 /// `drv.tsv`: codes of the driver, with the return code of ACL and the E-code that they become.
 pub(super) fn driver(context: &Context) -> Result<Content> {
     const HEADER: &str = "pkg_inc/ascend_hal_error.h";
+    const HEADER_8_1: &str = "Ascend/driver/include/ascend_hal_error.h";
     let runtime_tree = context.tree("hicann-runtime")?;
     let runtime = Runtime::read(&runtime_tree)?;
     let (_, manager) = runtime.place.split_once(" + ").context("a source without two files")?;
-    let mut releases = Vec::new();
+    let toolkit = context.tree("cann-8.1.RC1")?;
+    let mut releases = vec![Release {
+        label: TOOLKIT.to_owned(),
+        rows: driver_rows(&toolkit, HEADER_8_1, |_| String::new(), "")?,
+    }];
     for tree in context.releases("hicann-driver")? {
         let map = only_file(&tree, r"^src/ascend_hal/(\w+/)?commlib/drv_error_map\.c$")?;
         let reported = reported_codes(&tree.text(map)?).with_context(|| tree.place(map))?;
-        let codes = enumeration(&tree.text(HEADER)?, "enum tagDrvError");
-        let codes = codes.with_context(|| tree.place(HEADER))?;
-        let place = format!("{} + {} + {manager}", tree.place(HEADER), tree.place(map));
-        let row = |code: Constant| {
-            let next = runtime.driver.get(&code.name).map_or("", String::as_str);
-            let reported = reported.get(&code.name).map_or("", String::as_str);
-            let becomes = format!("{} {reported}", runtime.returned(next));
-            let cells = vec![code.decimal(), code.name, code.comment, becomes.trim().to_owned()];
-            (cells, Place::file(place.clone()))
+        let becomes = |symbol: &str| {
+            let next = runtime.driver.get(symbol).map_or("", String::as_str);
+            let reported = reported.get(symbol).map_or("", String::as_str);
+            format!("{} {reported}", runtime.returned(next)).trim().to_owned()
         };
-        let codes = codes.into_iter().filter(|code| !code.name.ends_with("_RESERVED"));
-        releases.push(Release { label: tree.label.clone(), rows: codes.map(row).collect() });
+        let others = format!(" + {} + {manager}", tree.place(map));
+        let rows = driver_rows(&tree, HEADER, becomes, &others)?;
+        releases.push(Release { label: tree.label.clone(), rows });
     }
     let columns = ["code", "symbol", "message", "becomes"];
     Ok(spanned(&columns, 2, &releases).into_table().into())
+}
+
+/// Rows of the driver's header; `others` are the further files that they were made from.
+fn driver_rows(
+    tree: &Tree,
+    path: &str,
+    becomes: impl Fn(&str) -> String,
+    others: &str,
+) -> Result<Vec<(Vec<String>, Place)>> {
+    let codes = enumeration(&tree.text(path)?, "enum tagDrvError");
+    let codes = codes.with_context(|| tree.place(path))?.into_iter();
+    ensure!(codes.len() >= 80, "{} has {} codes", tree.place(path), codes.len());
+    let row = |code: Constant| {
+        let becomes = becomes(&code.name);
+        let place = Place::file(format!("{}{others}", tree.place(path)));
+        (vec![code.decimal(), code.name, code.comment, becomes], place)
+    };
+    // The last one marks the end.
+    Ok(codes.filter(|code| !code.name.ends_with("_RESERVED")).map(row).collect())
 }
 
 /// E-codes by symbol of the driver: the number of `[DRV_ERROR_X] = DRV_ERRCOED_Y` behind `EL`.
