@@ -4,8 +4,7 @@
     python3 scripts/gen_cann_errors.py FACTS_DIR [--check]
 
 FACTS_DIR holds one JSON file per header or registry ({"rows": [{code, symbol,
-official_message, source, ...}]}); what it does not hold is read from data/errors/extracted/,
-which has the extractions that were made for this project alone. Only numbers, names and the short messages that the
+official_message, source, ...}]}). Only numbers, names and the short messages that the
 programs themselves print are taken over, each row with the file that it was read from. Of
 sources under the GPL only numbers and the names of constants are taken.
 With --check nothing is written; the exit status is 1 if a file is not what it would be.
@@ -22,48 +21,19 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "data" / "errors"
-EXTRACTED = OUT / "extracted"
 
 # family: (facts file, how its codes are written, columns besides code, symbol, message)
 FAMILIES = {
-    "acl_rt": ("acl_rt_error_codes", "decimal", ["since"]),
-    "acl_api": ("acl_api_return_codes", "decimal", []),
-    "acl_ge": ("acl_ge_error_codes", "decimal", []),
-    "aclnn": ("aclnn_return_codes", "decimal", []),
-    "aclrtc": ("aclrtc_return_codes", "decimal", ["zh"]),
-    "acl_doc": ("acl_doc_zh_messages", "decimal", ["zh"]),
-    "torch_npu_text": ("torch_npu_error_table", "decimal", []),
-    "torch_npu_fault": ("torch_npu_device_fault_strings", "name", ["becomes"]),
     "ecode": ("cann_E_codes", "name", ["component", "arguments", "since", "doc", "formerly"]),
     "ecode_inner": ("cann_inner_catchall", "name", ["component"]),
     "ecode_changes": ("cann_E_codes_message_changes", "name", ["formerly"]),
     "ecode_hcomm": ("hcomm_EI_registry", "name", ["component", "arguments"]),
     "module_prefix": ("cann_E_prefix_modules", "name", []),
     "mindspore": ("mindspore_cann_error_table", "name", []),
-    "torch_npu": ("torch_npu_ERR_codes", "name", []),
-    "dcmi": ("dcmi_npu_smi_return_codes", "decimal", ["component"]),
-    "hccl": ("hccl_result", "decimal", []),
     "hccl_stage": ("hccl_stage_keywords", "name", ["zh"]),
-    "drv": ("driver_DRV_ERROR", "decimal", ["becomes"]),
-    "ts": ("task_scheduler_TS_ERROR", "hex", ["becomes"]),
-    "runtime": ("runtime_inner_RT_ERROR", "hex", ["becomes"]),
-    "aicore_bit": ("aicore_error_bits_runtime", "name", ["zh"]),
     "aicore_tuple": ("aicore_error_tuples_faultdiag", "name", ["zh"]),
     "chip": ("chip_fault_codes", "event", ["zh", "component", "level"]),
-    "mcu": ("dcmi_mcu_health_codes", "decimal", ["component"]),
-    "bbox": ("bbox_code_map", "event", ["becomes"]),
     "switch": ("switch_dpu_fault_codes", "name", ["zh", "component", "level"]),
-    "device_map": ("runtime_device_error_maps", "decimal", []),
-    "aicpu": ("aicpu_schedule_codes", "decimal", ["component"]),
-    "atb": ("atb_error_type", "decimal", []),
-    "hixl": ("llm_datadist_hixl_codes", "decimal", ["component"]),
-    "dvpp": ("dvpp_error_codes", "hex", ["component"]),
-    "ge_inner": ("ge_inner_error_codes", "decimal", ["component"]),
-    "ge_graph": ("ge_graph_status", "decimal", []),
-    "misc": ("misc_component_codes", "decimal", ["component"]),
-    "dms_node": ("dms_node_types", "hex", []),
-    "dms_sensor": ("dms_sensor_types", "hex", []),
-    "dms_state": ("dms_sensor_events", "name", ["level"]),
 }
 
 # What the stages of HCCL mean in English; the documents name them in Chinese.
@@ -97,40 +67,24 @@ def canonical(code, kind):
 
 
 def code(family, row, kind):
-    if family == "torch_npu_fault":
-        return row["official_message"]
-    if family == "aicore_bit":
-        return f"w{row['word']}.{row['bit_in_word']}"
     return canonical(row["code"], kind)
 
 
 def symbol(family, row):
     # There it is the name of an array or the level, which has a column.
-    if family in ("mcu", "switch") and row.get("layer") != "dpu":
+    if family == "switch" and row.get("layer") != "dpu":
         return ""
     return row.get("symbol", "")
 
 
 def message(family, row):
     text = row.get("official_message", "")
-    if family in ("dms_node", "dms_sensor", "dms_state"):
-        return ""
     if family == "chip":
         # Text that was put together from GPL sources, or a part that is not known.
         return row["names"].get("faultdiag_en") or row["names"].get("runtime", "")
-    if family == "acl_doc":
-        return ""
     if family == "hccl_stage":
         return STAGES.get(row["code"], "")
-    if family == "bbox":
-        return "occurred" if row["symbol"].endswith("OCCUR") else "recovered"
     return text
-
-
-def becomes(row):
-    """The codes that this one turns into on its way to the user."""
-    codes = [row.get("rt_code"), row.get("acl_code"), row.get("e_code"), row.get("acl"), row.get("event_id")]
-    return " ".join(c for c in codes if c and c != "EL0000")
 
 
 def since(row):
@@ -164,8 +118,6 @@ def titles(row):
 def component(family, row):
     if family == "chip":
         return row.get("faultdiag_class") or row.get("driver_group", "")
-    if family == "mcu":
-        return row["card"]
     return row.get("layer", "")
 
 
@@ -187,7 +139,6 @@ def cell(family, row, column, kind):
         "component": lambda: component(family, row),
         "arguments": lambda: row.get("arglist", ""),
         "doc": lambda: row.get("docs", {}).get("en", ""),
-        "becomes": lambda: becomes(row),
         "since": lambda: since(row),
         "formerly": lambda: titles(row),
         "level": lambda: level(family, row),
@@ -198,33 +149,10 @@ def escape(text):
     return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
 
 
-def chinese_of_bits(rows, facts):
-    """The Chinese words of ascend-faultdiag for the bits of the register words.
-
-    Its third word leaves out MTE_TIMEOUT, so that its bits are one lower, and goes on with 16
-    and 17 (Winograd) where the runtime goes on at 32.
-    """
-    tuples = json.loads((facts / "aicore_error_tuples_faultdiag.json").read_text("utf-8"))["rows"]
-    words = {}
-    for row in tuples:
-        for word, text in enumerate(row["words"]):
-            if value := int(text, 16):
-                words[word, value.bit_length() - 1] = row["message_zh"]
-    for row in rows:
-        word, bit = row["word"], row["bit_in_word"]
-        if word == 2:
-            bit = {0: None}.get(bit, bit - 1 if bit < 32 else bit - 14)
-        row["message_zh"] = words.get((word, bit), "")
-
-
 def family_tsv(family, facts):
     name, kind, extra = FAMILIES[family]
     path = facts / f"{name}.json"
-    if not path.exists():
-        path = EXTRACTED / path.name
     rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
-    if family == "aicore_bit":
-        chinese_of_bits(rows, facts)
     columns = ["code", "symbol", "message", *extra]
     table, sources = [], []
     for row in rows:
