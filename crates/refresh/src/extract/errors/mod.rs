@@ -1,8 +1,24 @@
 //! Error codes: `data/errors/<family>.tsv`.
 
 mod acl;
+mod aicore_tuple;
 mod c_header;
+mod c_strings;
+mod chip;
+mod ecode;
+mod ecode_messages;
+mod ecode_registry;
+mod hccl_stage;
+mod knowledge;
+mod knowledge_base;
+mod mindspore;
+mod ordered_json;
+mod raise_sites;
+mod registries;
 mod releases;
+mod switch;
+
+pub(super) use registries::EXTRACTORS as REGISTRY_EXTRACTORS;
 
 use super::{Content, Extractor, Key, Vanished};
 
