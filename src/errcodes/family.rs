@@ -63,8 +63,10 @@ pub struct Row {
     pub arguments: String,
     /// The codes that it turns into on its way to the user.
     pub becomes: Vec<String>,
-    /// In which versions of CANN it was seen.
+    /// The first version of CANN that has it, as far as public sources tell.
     pub since: String,
+    /// The last version of CANN that has it; empty if the newest one does.
+    pub until: String,
     /// Titles or messages that other versions of CANN give it.
     pub formerly: String,
     /// The official page about it.

@@ -38,7 +38,7 @@ struct Table {
 /// What stands above the rows.
 struct Head {
     columns: Vec<&'static str>,
-    sources: Vec<&'static str>,
+    sources: Vec<String>,
     /// The rows, one per line, from the line break before the first.
     body: &'static str,
 }
@@ -232,7 +232,7 @@ impl Head {
             if let Some((_, source)) =
                 remark.strip_prefix(" source ").and_then(|source| source.split_once(": "))
             {
-                sources.push(source);
+                sources.push(without_commits(source));
             }
             rest = after;
         }
@@ -253,7 +253,7 @@ impl Head {
 
     fn parse_row(&self, line: &str) -> Row {
         // A family with one source does not repeat it in every row.
-        let source = self.sources.first().copied().unwrap_or_default().to_owned();
+        let source = self.sources.first().cloned().unwrap_or_default();
         let mut row = Row { source, ..Row::default() };
         for (&column, cell) in self.columns.iter().zip(line.split('\t')) {
             let cell = unescape(cell).into_owned();
@@ -266,6 +266,7 @@ impl Head {
                 "arguments" => row.arguments = cell,
                 "becomes" => row.becomes = cell.split_whitespace().map(str::to_owned).collect(),
                 "since" => row.since = cell,
+                "until" => row.until = cell,
                 "formerly" => row.formerly = cell,
                 "doc" => row.doc = cell,
                 "level" => row.level = cell,
@@ -281,9 +282,20 @@ impl Head {
         let (index, line) = cell.split_once('#').unwrap_or((cell, ""));
         let source = index.parse::<usize>().ok().and_then(|index| self.sources.get(index));
         debug_assert!(source.is_some(), "there is no source `{cell}`");
-        let source = source.copied().unwrap_or_default();
+        let source = source.map(String::as_str).unwrap_or_default();
         if line.is_empty() { source.to_owned() } else { format!("{source}#{line}") }
     }
+}
+
+/// `OWNER/NAME@COMMIT:PATH` as `OWNER/NAME:PATH`; several sources are joined by ` + `.
+fn without_commits(source: &str) -> String {
+    let shown = source.split(" + ").map(|part| match part.split_once('@') {
+        Some((name, rest)) if rest.as_bytes().get(12) == Some(&b':') => {
+            format!("{name}{}", &rest[12..])
+        }
+        _ => part.to_owned(),
+    });
+    shown.collect::<Vec<_>>().join(" + ")
 }
 
 /// What a cell says: `\t`, `\n` and `\\` stand for themselves.

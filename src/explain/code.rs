@@ -132,13 +132,24 @@ pub(super) fn level(level: &str, lang: Lang) -> String {
     levels.collect::<Vec<_>>().join(", ")
 }
 
-/// In words what two extractions of the headers tell: that of CANN 8.1.RC1 and that of 2026-08.
+/// In words the first version that has a code: a version, or bounds such as `≤ 8.1.RC1` and
+/// `> 8.1.RC1, ≤ 8.5.0` for codes that are older than the public sources.
 fn since(cell: &str, lang: Lang) -> String {
-    match cell {
-        "≤ 8.1.RC1" => word("since_old", lang),
-        "≤ 8.1.RC1, < 2026-08" => word("since_old_gone", lang),
-        "> 8.1.RC1" => word("since_new", lang),
-        other => other.to_owned(),
+    let said = |key: &str, values: &[(&str, &str)]| {
+        let values: Vec<_> = values.iter().map(|&(name, value)| (name, value.to_owned())).collect();
+        sentence(key, &values).get(lang).to_owned()
+    };
+    let after = cell.strip_prefix("> ");
+    if cell == "master" {
+        word("since_unreleased", lang)
+    } else if let Some((after, by)) = after.and_then(|after| after.split_once(", ≤ ")) {
+        said("since_between", &[("after", after), ("by", by)])
+    } else if let Some(after) = after {
+        said("since_after", &[("version", after)])
+    } else if let Some(by) = cell.strip_prefix("≤ ") {
+        said("since_by", &[("version", by)])
+    } else {
+        cell.to_owned()
     }
 }
 
@@ -161,6 +172,7 @@ fn meaning(found: &Match, lang: Lang, detail: Detail, verbose: bool) -> Vec<Bloc
     let few = if verbose || detail == Detail::Long { usize::MAX } else { FEW };
     fact("comes_of", &codes(&found.find_sources(), few));
     fact("cann_versions", &since(&row.since, lang));
+    fact("cann_until", &row.until);
     fact("document", &row.doc);
     fact("source", &row.source);
     for (other, row) in also {

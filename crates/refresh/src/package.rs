@@ -7,6 +7,7 @@ use std::process::Command;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use pep440_rs::Version;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use zip::ZipArchive;
@@ -96,6 +97,29 @@ impl Packages {
         std::fs::create_dir_all(self.dir.join("index"))?;
         std::fs::write(&stored, serde_json::to_string_pretty(&files)? + "\n")?;
         Ok(files)
+    }
+
+    /// The wheel of the newest final version for one Python, one kind of platform (such as
+    /// `manylinux`) and one architecture.
+    pub(crate) fn newest_wheel(
+        &self,
+        package: &str,
+        python: &str,
+        platform: &str,
+        arch: &str,
+    ) -> Result<IndexFile> {
+        let files = self.files(package)?.into_iter().filter(|file| !file.yanked);
+        let fitting = files.filter_map(|file| {
+            let mut parts = file.name.strip_suffix(".whl")?.split('-');
+            let version: Version = parts.nth(1)?.parse().ok()?;
+            let (tag, tags) = (parts.next()?, parts.last()?);
+            let fits = tag == python && tags.contains(platform) && tags.ends_with(arch);
+            (fits && !version.any_prerelease()).then_some((version, file))
+        });
+        let newest = fitting.max().map(|(_, file)| file);
+        newest.with_context(|| {
+            format!("package `{package}` has no wheel for {python}, {platform}, {arch}")
+        })
     }
 
     /// The local copy of a file; downloads it if it is missing, and checks its hash.

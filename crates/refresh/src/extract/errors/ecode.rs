@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, Result, ensure};
 use regex::Regex;
 
-use super::ecode_messages::{self, NEWEST, OLDEST, Version, newest, seen};
+use super::ecode_messages::{self, NEWEST, Version, newest, seen};
 use super::ecode_registry::{Message, is_code};
 use super::raise_sites;
-use super::releases::span;
+use super::releases::{TOOLKIT, span};
 use crate::context::Context;
 use crate::extract::Content;
 use crate::table::{Place, SourcedRows, Table};
@@ -47,7 +47,7 @@ pub(super) fn table(context: &Context) -> Result<Content> {
         let page = pages.remove(code);
         let (since, until) = match registered.codes.get(code) {
             // A code of HCCL alone: no release is known to lack it except the oldest.
-            None => (format!("> {OLDEST}"), String::new()),
+            None => (format!("> {TOOLKIT}"), String::new()),
             Some(_) => span(&seen(versions), &all.labels),
         };
         let cells = [

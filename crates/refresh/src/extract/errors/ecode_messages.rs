@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context as _, Result, ensure};
 
 use super::ecode_registry::{Message, messages};
+use super::releases::TOOLKIT;
 use crate::context::{Context, release_version};
 use crate::repository::Tree;
 
-/// The oldest release with public registries.
-pub(super) const OLDEST: &str = "8.1.RC1";
 /// The label of default branches.
 pub(super) const NEWEST: &str = "master";
 
@@ -61,7 +60,7 @@ pub(super) fn read(context: &Context) -> Result<Messages> {
         let trees = trees(context, source)?;
         for tree in &trees {
             labels.insert(tree.label.clone());
-            let newest = tree.label == NEWEST || tree.label == OLDEST;
+            let newest = tree.label == NEWEST || tree.label == TOOLKIT;
             // Registries moved between repositories, so older releases have fewer of them.
             if !newest && !tree.has(path)? {
                 continue;
@@ -90,14 +89,14 @@ fn trees<'c>(context: &'c Context, source: &str) -> Result<Vec<Tree<'c>>> {
         return context.releases(source);
     }
     let mut tree = context.tree(source)?;
-    tree.label = OLDEST.to_owned();
+    tree.label = TOOLKIT.to_owned();
     Ok(vec![tree])
 }
 
 /// Sorts 8.1.RC1 first, then releases by version, then default branches.
 fn order(label: &str) -> (u8, Option<pep440_rs::Version>) {
     match label {
-        OLDEST => (0, None),
+        TOOLKIT => (0, None),
         NEWEST => (2, None),
         release => (1, release_version(release)),
     }

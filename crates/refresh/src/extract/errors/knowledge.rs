@@ -1,7 +1,7 @@
 //! `knowledge.toml`: words of logs, from the knowledge base of ascend-faultdiag.
 //!
 //! The words are those that programs print. Causes and weights are manual:
-//! `knowledge_rules.toml`. A fault is left out if it shows no cause of this project, or if its
+//! `knowledge.overlay.toml`. A fault is left out if it shows no cause of this project, or if its
 //! words are too common to tell anything.
 
 use std::collections::{BTreeSet, HashSet};
@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::extract::Content;
 
 /// Causes of faults, recorded by hand.
-const RULES: &str = "errors/knowledge_rules.toml";
+const RULES: &str = "errors/knowledge.overlay.toml";
 /// Least length of the longest word, by which readers search lines.
 const SEARCHED: usize = 6;
 /// Least length of the longest word that is not common, and of all words of a group together.
