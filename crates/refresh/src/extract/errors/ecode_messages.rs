@@ -103,7 +103,7 @@ fn order(label: &str) -> (u8, Option<pep440_rs::Version>) {
 }
 
 /// The newest title or component that is not empty.
-pub(super) fn newest<'v>(versions: &'v [Version], part: fn(&Message) -> &str) -> &'v str {
+pub(super) fn newest(versions: &[Version], part: fn(&Message) -> &str) -> &str {
     let mut parts = versions.iter().rev().map(|version| part(&version.message));
     parts.find(|part| !part.is_empty()).unwrap_or_default()
 }

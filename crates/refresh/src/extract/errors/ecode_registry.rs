@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn every_form_gives_the_same_messages() {
-        let raw = format!("// R\"(\nconst std::string a = R\"({})\";\n", JSON);
+        let raw = format!("// R\"(\nconst std::string a = R\"({JSON})\";\n");
         let lines: Vec<String> = JSON
             .lines()
             .map(|line| format!("    \"{}\\n\"\n", line.replace('"', "\\\"")))

@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn errors_name_the_file() {
         for text in ["{}", "[]", "{\"a\": \"x\"}"] {
-            let error = super::members::<u8>("o/a@1:x.json", text).unwrap_err();
+            let error = members::<u8>("o/a@1:x.json", text).unwrap_err();
             assert!(format!("{error:#}").contains("o/a@1:x.json"), "{text}");
         }
     }

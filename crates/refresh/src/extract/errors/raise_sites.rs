@@ -190,7 +190,7 @@ fn parse(text: &str) -> Vec<Literal> {
     });
     // The names after a code: `REPORT_PREDEFINED_ERR_MSG("E1", std::vector<const char *>({"a"}), …`.
     static NAMES: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r#"^\s*,\s*(?:std::)?vector<[^<>]*>\s*\(?\{([^{}]*)\}"#)
+        Regex::new(r"^\s*,\s*(?:std::)?vector<[^<>]*>\s*\(?\{([^{}]*)\}")
             .expect("a pattern of names")
     });
     let mut found = Vec::new();
