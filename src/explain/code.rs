@@ -140,9 +140,7 @@ fn since(cell: &str, lang: Lang) -> String {
         sentence(key, &values).get(lang).to_owned()
     };
     let after = cell.strip_prefix("> ");
-    if cell == "≤ 8.1.RC1, < 2026-08" {
-        word("since_old_gone", lang)
-    } else if cell == "master" {
+    if cell == "master" {
         word("since_unreleased", lang)
     } else if let Some((after, by)) = after.and_then(|after| after.split_once(", ≤ ")) {
         said("since_between", &[("after", after), ("by", by)])

@@ -177,7 +177,13 @@ pub(super) fn decode_name(name: &str) -> Option<Decoding> {
     let mut chars = rest.chars();
     let letter = chars.next()?;
     let digits = chars.as_str();
-    let shaped = digits.len() == 4 && digits.bytes().all(|b| b.is_ascii_digit());
+    // The last digit may be hexadecimal.
+    let shaped = match digits.as_bytes() {
+        [first @ .., last] if first.len() == 3 => {
+            first.iter().all(u8::is_ascii_digit) && last.is_ascii_hexdigit()
+        }
+        _ => false,
+    };
     if !shaped || !letter.is_ascii_alphanumeric() {
         return None;
     }

@@ -84,7 +84,8 @@ const LITERALS: [&str; 51] = [
 /// The families of E-codes that are registered.
 pub(super) const E_FAMILIES: [&str; 2] = ["ecode", "ecode_inner"];
 
-const E_CODE: &str = r#"(?-u)(?:(?:^|[\s('":|])([EW][1-9A-Z][0-9]{4})(?:: ?|\[PID|\)|['"]| \[PID)|^([EW][1-9A-Z][0-9]{4})  |\[([EW][1-9A-Z][0-9]{4})\])"#;
+/// The last digit may be hexadecimal.
+const E_CODE: &str = r#"(?-u)(?:(?:^|[\s('":|])([EW][1-9A-Z][0-9]{3}[0-9A-F])(?:: ?|\[PID|\)|['"]| \[PID)|^([EW][1-9A-Z][0-9]{3}[0-9A-F])  |\[([EW][1-9A-Z][0-9]{3}[0-9A-F])\])"#;
 
 /// An ACL code is six digits, and listed. `ret` alone is the most common word of plogs.
 const DECIMAL: &str = r"(?-u)(?:\b[eE]rror[ _]?[cC]ode(?: is|:| =|=)?|\bruntime result(?: =|=|:)|\b[eE]rrCode[:=]|\bret(?:urn)?[cC]?o?d?e?(?: is|:| =|=|\[)|\bresult(?:\[| =|=)|\bfailed, code|\bfailed:|\bCANN failure|\berrno:)[ \[(:=]{0,3}([1-9]\d{5})\b";
@@ -248,8 +249,10 @@ fn find_matches<'r, 'l>(
 /// Whether there is a letter, a module and four digits.
 fn has_e_code(line: &[u8]) -> bool {
     memchr::memchr2_iter(b'E', b'W', line).any(|at| {
-        let digits = line.get(at + 2..at + 6);
-        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_digit))
+        let digits = line.get(at + 2..at + 6).and_then(<[u8]>::split_last);
+        digits.is_some_and(|(last, digits)| {
+            last.is_ascii_hexdigit() && digits.iter().all(u8::is_ascii_digit)
+        })
     })
 }
 
@@ -376,6 +379,7 @@ mod tests {
             assert!(codes.iter().all(|code| code == "ecode:EI0006"), "{line}: {codes:?}");
         }
         assert_eq!(found("EE9999  Task execute failed, base info"), ["ecode_inner:EE9999"]);
+        assert_eq!(found("E2101A: Failed to parse"), ["ecode:E2101A"]);
     }
 
     #[test]

@@ -65,4 +65,4 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Extractor> {
 }
 
 /// Extractors by group.
-const GROUPS: &[&[Extractor]] = &[errors::EXTRACTORS];
+const GROUPS: &[&[Extractor]] = &[errors::EXTRACTORS, errors::REGISTRY_EXTRACTORS];

@@ -2,15 +2,31 @@
 
 mod acl;
 mod aicore;
+mod aicore_tuple;
 mod c_header;
+mod c_strings;
+mod chip;
 mod dms;
 mod driver;
+mod ecode;
+mod ecode_messages;
+mod ecode_registry;
 mod ge;
+mod hccl_stage;
 mod html;
+mod knowledge;
+mod knowledge_base;
+mod mindspore;
+mod ordered_json;
 mod parts;
+mod raise_sites;
+mod registries;
 mod releases;
 mod runtime;
+mod switch;
 mod torch_npu;
+
+pub(super) use registries::EXTRACTORS as REGISTRY_EXTRACTORS;
 
 use super::{Content, Extractor, Key, Vanished};
 
