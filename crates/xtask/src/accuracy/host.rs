@@ -51,7 +51,7 @@ pub(super) fn sample(name: &str) -> Option<Sample> {
         Some(Sample { measurement, files: vec![(path, name.to_owned())], expected })
     };
     if let Some(rest) = name.strip_prefix("driver_version.info_") {
-        // A chip may stand before the version.
+        // The name of a chip may precede the version.
         let version = rest.rsplit('_').next()?;
         one(VERSIONS, "usr/local/Ascend/driver/version.info".to_owned(), &[version])
     } else if let Some(version) = name.strip_prefix("firmware_version.info_") {
@@ -177,7 +177,7 @@ pub(super) fn table(
 ) -> Result<(String, String)> {
     let addresses = Regex::new(r"\b[0-9A-F]{4}:[0-9A-F]{2}:[0-9A-F]{2}\.[0-9A-F]\b")?;
     let addresses: Vec<&str> = addresses.find_iter(text).map(|found| found.as_str()).collect();
-    // The generation A3 has no name of its own in the table.
+    // The table does not name the generation A3.
     let chip = if chip == "A3" { "Ascend910" } else { chip };
     let chips: Vec<&Value> = smi["chips"].as_array().into_iter().flatten().collect();
     let names: BTreeSet<&str> = chips.iter().filter_map(|chip| chip["name"].as_str()).collect();

@@ -24,8 +24,8 @@ impl Probe {
         Self { program, limits: Limits { time, bytes: STREAM_BYTES } }
     }
 
-    /// Runs a command line and returns the JSON document that it prints, or the reason for which
-    /// there is none: that is a wrong result of a sample, not an error of the measurement.
+    /// Runs a command line and returns the JSON document that it prints. A failed run is a wrong
+    /// result of the sample, so its reason is the inner error.
     pub(super) fn json(&self, args: &[&str]) -> Result<Result<Value, String>> {
         let mut command = Command::new(&self.program);
         command.env_clear().env("LANG", "C.UTF-8").env("TZ", "UTC").args(args);

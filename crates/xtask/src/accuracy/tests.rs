@@ -178,7 +178,7 @@ fn samples(dir: &Path) -> Options {
 fn absent_or_unreadable_samples_are_errors() {
     let dir = tempfile::tempdir().unwrap();
     let options = samples(dir.path());
-    // Wrong results of samples are no error.
+    // A wrong result is not an error.
     assert!(!super::run(&options).unwrap());
     for path in ["samples/host", "samples/ops/m.onnx", "logs/more/1.txt", "logs/index.json"] {
         let (place, away) = (dir.path().join(path), dir.path().join("away"));
