@@ -1,0 +1,57 @@
+//! Operators: `data/ops/`.
+
+mod columns;
+mod native;
+mod recorded;
+mod registrations;
+mod release;
+mod runs;
+
+use super::{Content, Extractor, Key, Vanished};
+
+/// Extractors of operator tables.
+pub(super) const EXTRACTORS: &[Extractor] = &[
+    table(
+        "ops/tables.tsv",
+        Key::Unnamed(
+            &["number", "kind", "torch", "release", "wheels", "cann", "date", "op_plugin"],
+            1,
+        ),
+        columns::tables,
+    ),
+    table("ops/kernels.tsv", Key::Unnamed(&["overload", "runs"], 1), columns::kernels),
+    table("ops/custom.tsv", Key::Unnamed(&["overload", "runs"], 1), columns::custom),
+    table("ops/aten.tsv", Key::Unnamed(&["overload", "source", "runs"], 1), native::aten),
+    Extractor {
+        file: "ops/sync.tsv",
+        key: Key::Unnamed(&["overload", "tag"], 2),
+        vanished: Vanished::Keep,
+        extract: native::sync,
+    },
+];
+
+/// A table that holds what its sources hold.
+const fn table(
+    file: &'static str,
+    key: Key,
+    extract: fn(&crate::context::Context) -> anyhow::Result<Content>,
+) -> Extractor {
+    Extractor { file, key, vanished: Vanished::Drop, extract }
+}
+
+/// A table whose file does not name its columns: readers know them by position.
+fn unnamed(columns: &[&str], remarks: &str, rows: Vec<Vec<String>>) -> crate::table::Table {
+    let mut table = crate::table::Table::with_columns(columns);
+    table.named = false;
+    table.remarks = remarks.trim().lines().map(|line| line.trim().to_owned()).collect();
+    table.rows = rows;
+    table
+}
+
+/// Compares the rows of a version of PyTorch with its wheel.
+pub(crate) fn verify_aten(
+    context: &crate::context::Context,
+    version: &str,
+) -> anyhow::Result<Vec<String>> {
+    native::verify(context, version)
+}
