@@ -145,6 +145,10 @@ impl Context {
         let tree = self.repository(id)?.tree(name, commit)?;
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let revision = read.entry(id.to_owned()).or_default();
+        if revision.refs.is_empty() {
+            // A refresh of some tables does not forget the branches of others.
+            revision.refs.clone_from(&self.manifest.source(id)?.refs);
+        }
         revision.refs.insert(name.to_owned(), tree.commit.clone());
         Ok(tree)
     }

@@ -1,6 +1,9 @@
 //! Operators: `data/ops/`.
 
+mod api_docs;
+mod api_pages;
 mod columns;
+mod limit_patterns;
 mod native;
 mod recorded;
 mod registrations;
@@ -28,6 +31,11 @@ pub(super) const EXTRACTORS: &[Extractor] = &[
         vanished: Vanished::Keep,
         extract: native::sync,
     },
+    table(
+        "ops/api_docs.tsv",
+        Key::Unnamed(&["api", "value", "types", "chips", "limits"], 1),
+        api_docs::extract,
+    ),
 ];
 
 /// A table that holds what its sources hold.
