@@ -1,8 +1,12 @@
 //! Operators: `data/ops/`.
 
+mod aclnn_docs;
 mod api_docs;
 mod api_pages;
+mod cann_headers;
 mod columns;
+mod cpp;
+mod kernels_cpp;
 mod limit_patterns;
 mod native;
 mod recorded;
@@ -31,6 +35,14 @@ pub(super) const EXTRACTORS: &[Extractor] = &[
         vanished: Vanished::Keep,
         extract: native::sync,
     },
+    table("ops/host.tsv", Key::Unnamed(&["overload", "runs"], 1), kernels_cpp::host),
+    table("ops/aclnn.tsv", Key::Unnamed(&["overload", "functions"], 1), kernels_cpp::aclnn),
+    table(
+        "ops/aclnn_docs.tsv",
+        Key::Unnamed(&["function", "release", "processors", "types"], 1),
+        aclnn_docs::extract,
+    ),
+    table("ops/aclnn_8.1.RC1.tsv", Key::Unnamed(&["function"], 1), cann_headers::extract),
     table(
         "ops/api_docs.tsv",
         Key::Unnamed(&["api", "value", "types", "chips", "limits"], 1),

@@ -29,6 +29,11 @@ impl Kernel {
         if self.flags.contains(&'Q') { None } else { self.any() }
     }
 
+    /// Whether it is a kernel for tensors of any kind.
+    pub(super) fn is_any(&self) -> bool {
+        !self.flags.is_empty()
+    }
+
     /// `NLT`, for tensors of any kind.
     pub(super) fn any(&self) -> Option<String> {
         let flags: String = "NLT".chars().filter(|flag| self.flags.contains(flag)).collect();
