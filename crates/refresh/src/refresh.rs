@@ -203,6 +203,7 @@ fn refresh(extractor: &Extractor, context: &Context) -> Result<Refreshed> {
                 Key::Toml(_) => bail!("the extractor returns a table for a TOML file"),
             };
             ensure!(!table.rows.is_empty(), "the sources gave no row");
+            let sorted = table.rows.is_sorted_by(|a, b| a.first() <= b.first());
             let overlay_file = overlay::file_of(extractor.file);
             if let Some(text) = context.own(&overlay_file)? {
                 let parsed = overlay::parse(&text).with_context(|| overlay_file.clone())?;
@@ -214,6 +215,10 @@ fn refresh(extractor: &Extractor, context: &Context) -> Result<Refreshed> {
                 && let Ok(old) = parse(before, extractor.key)
             {
                 kept = keep_vanished(&mut table, &old, &key)?;
+            }
+            if sorted && !table.named {
+                // Readers of operators search in sorted rows.
+                table.rows.sort();
             }
             table.render(&head)
         }

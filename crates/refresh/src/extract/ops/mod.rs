@@ -1,6 +1,7 @@
 //! Operators: `data/ops/`.
 
 mod aclnn_docs;
+mod aicpu;
 mod api_docs;
 mod api_pages;
 mod cann_headers;
@@ -9,6 +10,7 @@ mod cpp;
 mod kernels_cpp;
 mod limit_patterns;
 mod native;
+mod onnx;
 mod recorded;
 mod registrations;
 mod release;
@@ -42,6 +44,8 @@ pub(super) const EXTRACTORS: &[Extractor] = &[
         Key::Unnamed(&["function", "release", "processors", "types"], 1),
         aclnn_docs::extract,
     ),
+    table("ops/aicpu.tsv", Key::Unnamed(&["overload", "types"], 1), aicpu::extract),
+    table("ops/onnx.tsv", Key::Unnamed(&onnx::COLUMNS, 1), onnx::extract),
     table("ops/aclnn_8.1.RC1.tsv", Key::Unnamed(&["function"], 1), cann_headers::extract),
     table(
         "ops/api_docs.tsv",
