@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use anyhow::{Result, ensure};
 use regex::Regex;
 
-use super::{kernels_cpp, unnamed};
+use super::{html_table, kernels_cpp, unnamed};
 use crate::context::{Context, release_version};
 use crate::extract::Content;
 
@@ -88,12 +88,6 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a pattern of documents")
 }
 
-static TAGS: LazyLock<Regex> = LazyLock::new(|| pattern("<[^>]*>"));
-
-fn plain(html: &str) -> String {
-    TAGS.replace_all(html, "").trim().to_owned()
-}
-
 /// Processors that a section about products lists.
 fn products(section: &str) -> BTreeMap<String, bool> {
     static MARK: LazyLock<Regex> = LazyLock::new(|| {
@@ -122,24 +116,17 @@ fn products(section: &str) -> BTreeMap<String, bool> {
 
 /// Arguments with their data types, in tables.
 fn tables(text: &str) -> Vec<(String, Vec<&'static str>)> {
-    static TABLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?s)<table.*?</table>"));
-    static HEAD: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?s)<th[^>]*>(.*?)</th>"));
-    static ROW: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?s)<tr[^>]*>(.*?)</tr>"));
-    static CELL: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?s)<td[^>]*>(.*?)</td>"));
     static NAME: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[A-Za-z_]\w*"));
     let mut found = Vec::new();
-    for table in TABLE.find_iter(text) {
-        let heads: Vec<String> =
-            HEAD.captures_iter(table.as_str()).map(|head| plain(&head[1])).collect();
+    for table in html_table::tables(text) {
+        let Some((heads, rows)) = table.split_first() else { continue };
         if !heads.first().is_some_and(|head| head.contains("参数")) {
             continue;
         }
         let Some(column) = heads.iter().position(|head| head.contains("数据类型")) else {
             continue;
         };
-        for row in ROW.captures_iter(table.as_str()) {
-            let cells: Vec<String> =
-                CELL.captures_iter(&row[1]).map(|cell| plain(&cell[1])).collect();
+        for cells in rows {
             let (Some(first), Some(types)) = (cells.first(), cells.get(column)) else { continue };
             let types = dtypes(types);
             if let Some(name) = NAME.find(first).filter(|_| !types.is_empty()) {
@@ -154,11 +141,11 @@ fn tables(text: &str) -> Vec<(String, Vec<&'static str>)> {
 fn lists(text: &str) -> Vec<(String, Vec<&'static str>)> {
     static ITEM: LazyLock<Regex> = LazyLock::new(|| {
         pattern(
-            r"(?m)^\s*[-*] (?:\*\*)?([A-Za-z_]\w*)\s*[（(]\s*(?:const )?acl(?:Tensor|Scalar|TensorList)[^）)]*[）)]\s*[：:]",
+            r"(?m)^\s*[-*] (?:\*\*)?([A-Za-z_]\w*)(?:\*\*)?\s*[（(]\s*(?:const )?acl(?:Tensor|Scalar|TensorList)[^）)]*[）)]\s*[：:]",
         )
     });
     static NEXT: LazyLock<Regex> =
-        LazyLock::new(|| pattern(r"(?m)^\s*[-*] (?:\*\*)?[A-Za-z_]\w*\s*[（(]|^##"));
+        LazyLock::new(|| pattern(r"(?m)^\s*[-*] (?:\*\*)?[A-Za-z_]\w*(?:\*\*)?\s*[（(]|^##"));
     static TYPES: LazyLock<Regex> = LazyLock::new(|| pattern(r"数据类型(?:仅)?支持([^。；\n]*)"));
     let mut found = Vec::new();
     let mut at = 0;

@@ -15,7 +15,7 @@ pub(super) struct Function {
     pub(super) aclnn: BTreeSet<String>,
     /// Conditions of the blocks that compute on the CPU, `(unconditional)` outside of any.
     pub(super) cpu: Vec<String>,
-    calls: BTreeSet<String>,
+    pub(super) calls: BTreeSet<String>,
 }
 
 /// Outside of any block with a condition.

@@ -7,6 +7,7 @@ mod api_pages;
 mod cann_headers;
 mod columns;
 mod cpp;
+mod html_table;
 mod kernels_cpp;
 mod limit_patterns;
 mod native;
