@@ -5,6 +5,7 @@
 //! entry to `data/sources.toml`.
 
 mod errors;
+pub(crate) mod ops;
 
 use anyhow::Result;
 
@@ -65,4 +66,4 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Extractor> {
 }
 
 /// Extractors by group.
-const GROUPS: &[&[Extractor]] = &[errors::EXTRACTORS, errors::REGISTRY_EXTRACTORS];
+const GROUPS: &[&[Extractor]] = &[errors::EXTRACTORS, errors::REGISTRY_EXTRACTORS, ops::EXTRACTORS];
