@@ -27,6 +27,7 @@ mod overlay;
 mod package;
 mod publish;
 mod refresh;
+mod remote_zip;
 mod report;
 mod repository;
 mod table;
