@@ -34,7 +34,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut texts = String::from("&[\n");
     let files = WalkDir::new(data).min_depth(1).sort_by_file_name();
     let own = |name: &std::ffi::OsStr| name == "src" || name == "target" || name == "acl_abi";
-    for entry in files.into_iter().filter_entry(|entry| !own(entry.file_name())) {
+    // Manual rows are in the tables already.
+    let overlay = |name: &std::ffi::OsStr| name.to_string_lossy().contains(".overlay.");
+    let packed = |name: &std::ffi::OsStr| !own(name) && !overlay(name);
+    for entry in files.into_iter().filter_entry(|entry| packed(entry.file_name())) {
         let entry = entry?;
         let path = entry.path();
         println!("cargo::rerun-if-changed={}", path.display());
