@@ -221,6 +221,13 @@ impl Matrix {
                 }));
             }
         }
+        for row in self.hdk_windows.iter().filter(|row| row.cann.covers(&cann)) {
+            drivers.extend(row.hdk.iter().filter_map(|pattern| match &pattern.0 {
+                super::Pattern::Line(major, minor) => format!("{major}.{minor}.0").parse().ok(),
+                // Single versions may be those of the 950 products.
+                super::Pattern::Exact(_) => None,
+            }));
+        }
         drivers.sort();
         drivers.dedup();
         drivers
