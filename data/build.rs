@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let files = WalkDir::new(data).min_depth(1).sort_by_file_name();
     let own = |name: &std::ffi::OsStr| {
         // Inputs of a refresh are no tables of the product.
-        let input = name == "recorded" || name.to_string_lossy().ends_with(".overlay.tsv");
+        let input = name == "recorded" || name.to_string_lossy().contains(".overlay.");
         input || name == "src" || name == "target" || name == "acl_abi"
     };
     for entry in files.into_iter().filter_entry(|entry| !own(entry.file_name())) {

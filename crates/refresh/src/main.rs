@@ -20,9 +20,11 @@
 mod check;
 mod context;
 mod diff;
+mod document;
 mod extract;
 mod manifest;
 mod manifest_edit;
+mod markup;
 mod overlay;
 mod package;
 mod publish;

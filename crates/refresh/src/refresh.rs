@@ -195,12 +195,24 @@ fn refresh(extractor: &Extractor, context: &Context) -> Result<Refreshed> {
     let mut stale = Vec::new();
     let mut kept = Vec::new();
     let text = match (extractor.extract)(context)? {
-        Content::Toml(body) => format!("# {}\n{body}", head.join("\n# ")),
+        Content::Toml(body) | Content::Lines(body) => {
+            format!("# {}\n{body}", head.join("\n# "))
+        }
+        Content::Document(mut document) => {
+            let overlay_file = overlay::file_of(extractor.file);
+            if let Some(text) = context.own(&overlay_file)? {
+                stale = document.apply(&text).with_context(|| overlay_file.clone())?;
+            }
+            document.finish()?;
+            document.render(&head)
+        }
         Content::Table(mut table) => {
             let key: Vec<&str> = match extractor.key {
                 Key::Columns(key) => key.to_vec(),
                 Key::Unnamed(columns, keys) => columns[..keys].to_vec(),
-                Key::Toml(_) => bail!("the extractor returns a table for a TOML file"),
+                Key::Toml(_) | Key::Lines(_) => {
+                    bail!("the extractor returns a table for a file of another kind")
+                }
             };
             ensure!(!table.rows.is_empty(), "the sources gave no row");
             let sorted = table.rows.is_sorted_by(|a, b| a.first() <= b.first());
@@ -255,7 +267,7 @@ pub(crate) fn parse(text: &str, key: Key) -> Result<Table> {
     match key {
         Key::Columns(_) => Table::parse(text, None),
         Key::Unnamed(columns, _) => Table::parse(text, Some(columns)),
-        Key::Toml(_) => bail!("not a table of tab-separated values"),
+        Key::Toml(_) | Key::Lines(_) => bail!("not a table of tab-separated values"),
     }
 }
 
@@ -263,6 +275,7 @@ pub(crate) fn parse(text: &str, key: Key) -> Result<Table> {
 pub(crate) fn rows(text: &str, key: Key, entry: &TableEntry) -> Result<Rows> {
     match key {
         Key::Toml(keys) => diff::toml_rows(text, keys),
+        Key::Lines(read) => read(text),
         Key::Columns(columns) => diff::table_rows(&parse(text, key)?, columns, &entry.conflicts),
         Key::Unnamed(columns, keys) => {
             diff::table_rows(&parse(text, key)?, &columns[..keys], &entry.conflicts)
