@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 
 use super::table;
+use crate::data_pack::{Pack, PackError, invalid};
 use crate::localize_error;
 use crate::word;
 use base::report::{
@@ -110,6 +111,18 @@ struct Reasons {
     #[expect(dead_code, reason = "read so that the file may carry it")]
     schema: u32,
     reason: BTreeMap<String, Text>,
+}
+
+/// Decodes the tables of a pack.
+pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
+    for name in FAMILIES {
+        let table = format!("findings/{name}");
+        let family: Family = pack.table(&table)?;
+        if family.family != name {
+            return Err(invalid(&table, format!("it is of family `{}`", family.family)));
+        }
+    }
+    pack.table::<Reasons>("findings/reasons").map(drop)
 }
 
 impl Catalog {

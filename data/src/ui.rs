@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::localize_error;
+use crate::data_pack::{Pack, PackError};
 use base::text::{Lang, Text, Words, fill};
 
 #[derive(Deserialize)]
@@ -21,6 +22,11 @@ static WORDS: LazyLock<BTreeMap<&'static str, Words>> = LazyLock::new(|| {
     let file: File = super::table("ui");
     file.word
 });
+
+/// Decodes the table of a pack.
+pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
+    pack.table::<File>("ui").map(drop)
+}
 
 /// The words for `key` in both languages.
 pub fn words(key: &str) -> Text {

@@ -54,3 +54,5 @@ pub mod site;
 pub mod syntax;
 pub mod value;
 mod words;
+
+pub use rules::check_pack;

@@ -4,8 +4,8 @@
 //! xtask starts programs and reads what they write. It links no crate of the product, so that it
 //! builds in seconds and can compare builds of any commit. It must not write into the work tree or
 //! into the inputs named on its command line: programs run on copies in temporary directories. The
-//! only exceptions are a release build in Cargo's target directory, `--fixtures`, `--diffs` and the
-//! reference pages of `cargo xtask docs`, which git ignores.
+//! only exceptions are a release build in Cargo's target directory, `--fixtures`, `--diffs`, the file
+//! of `cargo xtask pack` and the reference pages of `cargo xtask docs`, which git ignores.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -18,6 +18,7 @@
 
 mod docs;
 mod fixtures;
+mod pack;
 mod process;
 mod same;
 mod times;
@@ -39,6 +40,8 @@ struct Cli {
 enum Task {
     /// Write the reference pages
     Docs(docs::Options),
+    /// Write the tables below `data/` as a data pack
+    Pack(pack::Options),
     /// Compare the output of two builds over the same inputs
     #[command(after_help = same::EXAMPLES)]
     Same(same::Options),
@@ -51,6 +54,7 @@ enum Task {
 fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::Docs(options) => docs::run(&options),
+        Task::Pack(options) => pack::run(&options),
         Task::Same(options) => same::run(&options),
         Task::Times(options) => times::run(&options),
     };
