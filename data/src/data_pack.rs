@@ -410,3 +410,95 @@ pub fn write(parts: &[(String, Vec<u8>)], as_of: &str, requires: &str) -> io::Re
 pub fn write_built_in(requires: &str) -> io::Result<Vec<u8>> {
     write(&crate::packed::built_in_parts(), built_in_as_of(), requires)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::LazyLock;
+
+    use minisign::KeyPair;
+
+    use super::*;
+    use crate::packed::built_in_parts;
+
+    const PROGRAM: &str = "0.1.0";
+
+    static GOOD: LazyLock<Vec<u8>> = LazyLock::new(|| write_built_in(PROGRAM).unwrap());
+
+    fn open(bytes: &[u8]) -> Result<Pack, PackError> {
+        Pack::open(bytes, Trust::Unsigned, PROGRAM, false)
+    }
+
+    #[test]
+    fn written_tables_are_read_back() {
+        let pack = open(&GOOD).unwrap();
+        assert_eq!(pack.as_of(), built_in_as_of());
+        assert_eq!(pack.sha256(), Sha256::of(&GOOD));
+        assert_eq!(pack.signed_by(), None);
+        let parts = built_in_parts();
+        assert!(pack.names().eq(parts.iter().map(|(name, _)| name.as_str())));
+        for (name, content) in &parts {
+            assert_eq!(pack.content(name), Some(content.as_slice()), "{name}");
+        }
+        assert!(pack.text("ops/aten.tsv").is_ok() && pack.content("none").is_none());
+        assert!(matches!(pack.text("none"), Err(PackError::Missing(_))));
+    }
+
+    #[test]
+    fn signatures_are_verified_before_the_content() {
+        let keys = KeyPair::generate_unencrypted_keypair().unwrap();
+        let sign =
+            |bytes: &[u8]| minisign::sign(None, &keys.sk, bytes, None, None).unwrap().into_string();
+        let key = keys.pk.to_base64();
+        let file = keys.pk.to_box().unwrap().into_string();
+        let signature = sign(&GOOD);
+        for key in [&key, &file, &format!("{file}\n")] {
+            let trust = Trust::Signed { signature: &signature, key };
+            let pack = Pack::open(&GOOD, trust, PROGRAM, false).unwrap();
+            let id = u64::from_le_bytes(keys.pk.keynum().try_into().unwrap());
+            assert_eq!(pack.signed_by(), Some(format!("{id:016X}").as_str()));
+        }
+        let refused = |bytes: &[u8], signature: &str, key: &str| {
+            Pack::open(bytes, Trust::Signed { signature, key }, PROGRAM, false).unwrap_err()
+        };
+        assert!(matches!(refused(b"x", &signature, &key), PackError::Mismatch));
+        assert!(matches!(refused(b"x", &sign(b"x"), &key), PackError::Foreign));
+        assert!(matches!(refused(&GOOD, "", &key), PackError::Signature));
+        assert!(matches!(refused(&GOOD, &signature, "RW"), PackError::Key));
+        let other = KeyPair::generate_unencrypted_keypair().unwrap().pk.to_base64();
+        assert!(matches!(refused(&GOOD, &signature, &other), PackError::OtherKey(..)));
+    }
+
+    #[test]
+    fn unpacking_stops_at_the_declared_size() {
+        let content = vec![7; 100_000];
+        let mut packed = Vec::new();
+        DeflateEncoder::new(&content[..], Compression::best()).read_to_end(&mut packed).unwrap();
+        assert_eq!(inflate(&packed, content.len()).as_ref(), Some(&content));
+        for size in [0, 1, content.len() - 1, content.len() + 1, usize::MAX, usize::MAX / 2] {
+            assert_eq!(inflate(&packed, size), None, "{size}");
+        }
+        assert_eq!(inflate(&packed[..packed.len() - 1], content.len()), None);
+        assert_eq!(inflate(&[&packed[..], b"x"].concat(), content.len()), None);
+        assert_eq!(inflate(b"", 0), None);
+    }
+
+    #[test]
+    fn dates_and_versions_are_strict() {
+        assert!(is_day("2026-11-23") && is_day("2028-02-29"));
+        for bad in ["", "2026-13-01", "2026-00-01", "2026-1-01", "2026-11-23 ", "2026/11/23"] {
+            assert!(!is_day(bad), "{bad}");
+        }
+        assert!(!is_day("２026-11-2"), "bytes, not characters");
+        assert_eq!(version("1.20.3-rc.1"), Some([1, 20, 3]));
+        assert_eq!([version("1.2"), version("1.2.3.4"), version("x"), version("")], [None; 4]);
+    }
+
+    /// Other tests of this process read tables, or this one decides that there is no pack.
+    #[test]
+    fn installing_after_a_table_was_read_is_an_error() {
+        assert!(!crate::text("ops/onnx.tsv").is_empty());
+        let pack: &'static Pack = Box::leak(Box::new(open(&GOOD).unwrap()));
+        pack.check_common_tables().unwrap();
+        assert!(crate::install(pack).is_err());
+    }
+}

@@ -41,6 +41,12 @@ pub(crate) fn built_in_as_of() -> &'static str {
     source::as_of()
 }
 
+/// A built-in table, whether a pack is installed or not: what the program needs of a pack.
+pub(crate) fn built_in_table<T: Deserialize<'static>>(name: &str) -> T {
+    rmp_serde::from_slice(source::table(name))
+        .unwrap_or_else(|error| panic!("data/{name}.toml: {error}"))
+}
+
 /// The names of the built-in tables: TOML tables without their ending, other tables with it.
 pub(crate) fn names() -> Vec<String> {
     source::names()

@@ -313,6 +313,13 @@ fn signed_but_malformed_tables_are_errors() {
     site.refuses(&with("ops/aten.tsv", b"only\n"), "table `ops/aten.tsv` is invalid");
     site.refuses(&with("ops/api.tsv", b"\xff"), "table `ops/api.tsv` is invalid");
     site.refuses(&with("known_wheels.tsv", b"f\tx\ty\tz\n"), "table `known_wheels.tsv` is invalid");
+    // A pack of another version that lacks a sentence of this one.
+    let lacks = |table: &str, from: &str, to: &str| {
+        write(&changed(table, from, to), data::as_of(), "0.1.0").unwrap()
+    };
+    site.refuses(&lacks("ui", "data_title", "data_other"), "`data_title` is missing");
+    let other = lacks("findings/scan", "SCAN-FORMAT", "SCAN-OTHERS");
+    site.refuses(&other, "SCAN-FORMAT is missing");
     let header = b"# source 0: x\ncode\tnonsense\n1\t2\n";
     site.refuses(&with("errors/acl_rt.tsv", header), "unknown column `nonsense`");
     let (code, out, _) = site.explain(&["--lang", "zh"]);
