@@ -32,11 +32,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let out = Path::new(&out);
     let mut tables = String::from("&[\n");
     let mut texts = String::from("&[\n");
+    let mut as_of_line = String::new();
     let files = WalkDir::new(data).min_depth(1).sort_by_file_name();
     let own = |name: &std::ffi::OsStr| {
         // Inputs of a refresh are no tables of the product.
         let input = name == "recorded" || name.to_string_lossy().contains(".overlay.");
-        input || name == "src" || name == "target" || name == "acl_abi"
+        let code = ["src", "target", "acl_abi", "examples"].iter().any(|code| name == *code);
+        input || code
     };
     for entry in files.into_iter().filter_entry(|entry| !own(entry.file_name())) {
         let entry = entry?;
@@ -44,22 +46,29 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("cargo::rerun-if-changed={}", path.display());
         let file =
             path.strip_prefix(data)?.to_str().ok_or("a table has a name that is not UTF-8")?;
-        if !entry.file_type().is_file() || file == "Cargo.toml" {
+        if !entry.file_type().is_file() || !pack::is_table(file) {
             continue;
         }
         if let Some(name) = file.strip_suffix(".toml") {
-            for (name, content) in pack::tables(name, &fs::read_to_string(path)?)? {
+            let text = fs::read_to_string(path)?;
+            if name == "sources" {
+                let sources: toml::Table = toml::from_str(&text)?;
+                let as_of = sources.get("as_of").and_then(toml::Value::as_str);
+                as_of_line = format!("{:?}", as_of.ok_or("data/sources.toml has no as_of")?);
+            }
+            for (name, content) in pack::tables(name, &text)? {
                 tables.push_str(&compress(&name, &content, out)?);
             }
         } else if file.starts_with("ops/") {
             tables.push_str(&compress(file, &fs::read(path)?, out)?);
-        } else if file.ends_with(".tsv") {
+        } else {
             let path = path.to_str().ok_or("the path of the tables is not UTF-8")?;
             writeln!(texts, "    ({file:?}, include_str!({path:?})),")?;
         }
     }
     fs::write(out.join("tables.rs"), tables + "]")?;
     fs::write(out.join("texts.rs"), texts + "]")?;
+    fs::write(out.join("as_of.rs"), as_of_line)?;
     Ok(())
 }
 

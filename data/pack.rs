@@ -1,6 +1,15 @@
 //! From a file below `data/` to what readers take apart: used by the build script for programs
 //! that carry their tables, and at run time by debug programs, which read them from `data/`.
 
+/// Whether `data/<file>` is a table of the program: inputs of generators (`*.overlay.*`) and the
+/// files of the crate itself are none.
+pub(crate) fn is_table(file: &str) -> bool {
+    let elsewhere = ["src/", "target/", "examples/", "acl_abi/"];
+    let kind = file.strip_suffix(".toml").or_else(|| file.strip_suffix(".tsv"));
+    kind.is_some_and(|stem| stem != "Cargo" && !stem.ends_with(".overlay"))
+        && !elsewhere.iter().any(|dir| file.starts_with(dir))
+}
+
 /// The tables that `data/<name>.toml` becomes, in `MessagePack`, by name.
 ///
 /// The texts of `convert` rules are a table of their own, `<name>.texts`: planning does not need

@@ -2,6 +2,7 @@
 
 mod audit_ops;
 mod bundle;
+mod data;
 mod fleet;
 mod machine;
 mod output;
@@ -22,6 +23,7 @@ use treeedit::kind::FileKind;
 
 pub use audit_ops::AuditOpsArgs;
 pub use bundle::BundleArgs;
+pub use data::DataCommand;
 pub use fleet::{FleetCommand, MergeArgs};
 pub use machine::{MachineArgs, ScanArgs};
 pub use output::{ColorWhen, LogLevel, OutputArgs};
@@ -74,6 +76,9 @@ pub enum Command {
     Report(ReportArgs),
     /// Put all that somebody needs to help into one file, without secrets
     Bundle(Box<BundleArgs>),
+    /// List the tables in use, their sources and their age
+    #[command(subcommand)]
+    Data(DataCommand),
     /// Write the completions of a shell
     Completions(CompletionsArgs),
     /// Write the manual pages

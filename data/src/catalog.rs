@@ -4,12 +4,14 @@
 //! table feeds the reports, `explain`, and the reference pages under `docs/`.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
 use super::table;
+use crate::data_pack::{Pack, PackError, invalid};
 use crate::localize_error;
+use crate::packed::built_in_table;
 use crate::word;
 use base::report::{
     Finding, FixStep, Outcome, RawFinding, Reason, Report, RuleResult, Severity, UNKNOWN_VERSION,
@@ -110,6 +112,35 @@ struct Reasons {
     #[expect(dead_code, reason = "read so that the file may carry it")]
     schema: u32,
     reason: BTreeMap<String, Text>,
+}
+
+/// IDs and messages of the findings that the program reports, by family.
+static NEEDED: LazyLock<Vec<Family>> = LazyLock::new(|| {
+    FAMILIES.iter().map(|name| built_in_table(&format!("findings/{name}"))).collect()
+});
+/// The reasons that the program gives.
+static NEEDED_REASONS: LazyLock<Reasons> = LazyLock::new(|| built_in_table("findings/reasons"));
+
+/// Decodes the tables of a pack. They have all messages that the program uses.
+pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
+    for (name, needed) in FAMILIES.iter().zip(NEEDED.iter()) {
+        let table = format!("findings/{name}");
+        let family: Family = pack.table(&table)?;
+        let found: BTreeMap<&str, &Entry> =
+            family.entries.iter().map(|entry| (entry.id.as_str(), entry)).collect();
+        for entry in &needed.entries {
+            let found = found.get(entry.id.as_str());
+            let found = found.ok_or_else(|| invalid(&table, format!("{} is missing", entry.id)))?;
+            if let Some(key) = entry.message.keys().find(|key| !found.message.contains_key(*key)) {
+                return Err(invalid(&table, format!("{} has no message `{key}`", entry.id)));
+            }
+        }
+    }
+    let reasons = pack.table::<Reasons>("findings/reasons")?.reason;
+    match NEEDED_REASONS.reason.keys().find(|key| !reasons.contains_key(*key)) {
+        Some(key) => Err(invalid("findings/reasons", format!("`{key}` is missing"))),
+        None => Ok(()),
+    }
 }
 
 impl Catalog {

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::data_pack::{Pack, PackError};
+
 static TABLE: LazyLock<EnvVars> = LazyLock::new(|| super::table("env_vars"));
 
 /// What the Ascend stack is known to read.
@@ -29,6 +31,11 @@ pub struct AllocKeys {
     pub switches: Vec<String>,
     /// Those with another value.
     pub other: Vec<String>,
+}
+
+/// Decodes the table of a pack.
+pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
+    pack.table::<EnvVars>("env_vars").map(drop)
 }
 
 impl EnvVars {

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::data_pack::{Pack, PackError};
 use base::text::{Part, Text, fill, parts};
 
 #[derive(Deserialize)]
@@ -35,6 +36,11 @@ static FAULTS: LazyLock<Vec<Fault<'static>>> = LazyLock::new(|| {
     let file: File = super::table("faults");
     file.fault
 });
+
+/// Decodes the table of a pack.
+pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
+    pack.table::<File>("faults").map(drop)
+}
 
 /// The placeholder that is a sentence of its own.
 const WHY: &str = "why";

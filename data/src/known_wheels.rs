@@ -17,12 +17,20 @@
 
 use std::sync::LazyLock;
 
+use crate::data_pack::{Pack, PackError, invalid};
 use crate::text;
 use base::hash::{Hasher, Sha256};
 
 static BUILTIN: LazyLock<KnownWheels> = LazyLock::new(|| {
     KnownWheels::parse(text("known_wheels.tsv")).expect("the built-in list is proved by a test")
 });
+
+/// Parses the table of a pack.
+pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
+    const NAME: &str = "known_wheels.tsv";
+    let list = KnownWheels::parse(pack.text(NAME)?).map_err(|why| invalid(NAME, why))?;
+    if list.wheels.is_empty() { Err(invalid(NAME, "it lists no wheels")) } else { Ok(()) }
+}
 
 /// The published wheels.
 #[derive(Debug)]

@@ -1,11 +1,14 @@
 //! The tables of this directory and the types that read them: messages, compatibility matrix,
 //! hashes of published wheels, error codes, operators, rules.
 //!
+//! A [`data_pack`] replaces all tables for the rest of the process, before the first one is read.
+//!
 //! Must not touch: the examined machine, the terminal, files other than its own tables. It decides
 //! nothing about a machine. Each table is parsed on first use, and only the table that is needed;
 //! the tests next to each reader state what its table must satisfy.
 
 mod catalog;
+pub mod data_pack;
 mod env_vars;
 mod error_message;
 mod known_wheels;
@@ -14,6 +17,7 @@ pub mod matrix;
 #[path = "../pack.rs"]
 mod pack;
 mod packed;
+pub mod sources;
 mod ui;
 mod user_file;
 
@@ -22,7 +26,7 @@ pub use env_vars::{AllocKeys, EnvVars};
 pub use error_message::localize_error;
 pub use known_wheels::{KnownWheel, KnownWheels, is_of_package, record_digest};
 pub use matrix::Matrix;
-pub use packed::{table, text};
+pub use packed::{AlreadyRead, as_of, built_in_parts, install, installed, table, text};
 pub use ui::{sentence, word, words};
 pub use user_file::FileError;
 pub use user_file::{UserFile, WithLine};

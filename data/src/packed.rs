@@ -3,7 +3,61 @@
 //! A program with debug assertions reads them from the source tree, so that an edited sentence
 //! needs no build. All others carry them, as `build.rs` packed them, and read nothing.
 
+use std::sync::OnceLock;
+
 use serde::Deserialize;
+
+use crate::data_pack::Pack;
+
+/// The pack that replaces the built-in tables. Decided when the first table is read.
+static INSTALLED: OnceLock<Option<&'static Pack>> = OnceLock::new();
+
+/// A pack was installed after a table had been read: a defect of the program.
+#[derive(Debug, thiserror::Error)]
+#[error("tables were read before the data pack was installed")]
+pub struct AlreadyRead;
+
+/// Replaces all built-in tables for the rest of the process.
+///
+/// # Errors
+///
+/// If a table has been read, or a pack is installed.
+pub fn install(pack: &'static Pack) -> Result<(), AlreadyRead> {
+    INSTALLED.set(Some(pack)).map_err(|_| AlreadyRead)
+}
+
+/// The installed pack. Later attempts to install one fail.
+pub fn installed() -> Option<&'static Pack> {
+    *INSTALLED.get_or_init(|| None)
+}
+
+/// The date of the data in use, `YYYY-MM-DD`.
+pub fn as_of() -> &'static str {
+    installed().map_or_else(built_in_as_of, Pack::as_of)
+}
+
+/// The date of the built-in tables.
+pub(crate) fn built_in_as_of() -> &'static str {
+    source::as_of()
+}
+
+/// A built-in table, whether a pack is installed or not: what the program needs of a pack.
+pub(crate) fn built_in_table<T: Deserialize<'static>>(name: &str) -> T {
+    rmp_serde::from_slice(source::table(name))
+        .unwrap_or_else(|error| panic!("data/{name}.toml: {error}"))
+}
+
+/// The names of the built-in tables: TOML tables without their ending, other tables with it.
+pub(crate) fn names() -> Vec<String> {
+    source::names()
+}
+
+/// Name and content of all built-in tables, as packs contain them.
+pub fn built_in_parts() -> Vec<(String, Vec<u8>)> {
+    let mut parts = source::parts();
+    parts.sort();
+    parts
+}
 
 /// The content of `data/<name>.toml`. Types that borrow their texts (`&'static str`) copy none of
 /// them: the unpacked table stays, so each one is asked for once.
@@ -13,8 +67,15 @@ use serde::Deserialize;
 /// If there is no such file, or if it does not have the shape of `T`. The files are part of the
 /// program, so this is a defect, and each reader has a test that reads its files.
 pub fn table<T: Deserialize<'static>>(name: &str) -> T {
-    rmp_serde::from_slice(source::table(name))
-        .unwrap_or_else(|error| panic!("data/{name}.toml: {error}"))
+    rmp_serde::from_slice(raw(name)).unwrap_or_else(|error| panic!("data/{name}.toml: {error}"))
+}
+
+/// The packed content of `data/<name>.toml`.
+pub(crate) fn raw(name: &str) -> &'static [u8] {
+    match installed() {
+        Some(pack) => pack.content(name).unwrap_or_else(|| panic!("no `{name}` in the data pack")),
+        None => source::table(name),
+    }
 }
 
 /// The content of the text file `data/<name>`, for example `ops/aclnn.tsv`. As with [`table`],
@@ -24,7 +85,10 @@ pub fn table<T: Deserialize<'static>>(name: &str) -> T {
 ///
 /// If there is no such file.
 pub fn text(name: &str) -> &'static str {
-    source::text(name)
+    match installed() {
+        Some(pack) => pack.text(name).unwrap_or_else(|error| panic!("{error}")),
+        None => source::text(name),
+    }
 }
 
 #[cfg(not(debug_assertions))]
@@ -35,6 +99,26 @@ mod source {
     #[expect(clippy::unreadable_literal, reason = "generated")]
     static TABLES: &[(&str, usize, &[u8])] = include!(concat!(env!("OUT_DIR"), "/tables.rs"));
     static TEXTS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/texts.rs"));
+
+    pub(super) fn as_of() -> &'static str {
+        include!(concat!(env!("OUT_DIR"), "/as_of.rs"))
+    }
+
+    pub(super) fn names() -> Vec<String> {
+        let names =
+            TABLES.iter().map(|(name, ..)| *name).chain(TEXTS.iter().map(|(name, _)| *name));
+        names.map(str::to_owned).collect()
+    }
+
+    pub(super) fn parts() -> Vec<(String, Vec<u8>)> {
+        let part = |name: String| {
+            let text = TEXTS.iter().find(|(known, _)| *known == name);
+            let content = text.map(|(_, text)| text.as_bytes().to_vec());
+            let content = content.or_else(|| unpack(&name)).unwrap_or_default();
+            (name, content)
+        };
+        names().into_iter().map(part).collect()
+    }
 
     pub(super) fn table(name: &str) -> &'static [u8] {
         unpack(name).unwrap_or_else(|| panic!("there is no data/{name}.toml")).leak()
@@ -65,7 +149,53 @@ mod source {
 mod source {
     #![expect(clippy::disallowed_methods, reason = "reads the tables of its own source tree")]
 
+    use std::path::Path;
+
     use crate::pack;
+
+    const HOME: &str = env!("CARGO_MANIFEST_DIR");
+
+    pub(super) fn as_of() -> &'static str {
+        let quoted = text("sources.toml").lines().find_map(|line| line.strip_prefix("as_of = "));
+        quoted.expect("data/sources.toml has a date").trim_matches('"')
+    }
+
+    /// Every file that is a table, below `dir`.
+    fn files(dir: &Path, found: &mut Vec<String>) {
+        let entries =
+            std::fs::read_dir(dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
+        for entry in entries.filter_map(Result::ok) {
+            let path = entry.path();
+            let file = path.strip_prefix(HOME).ok().and_then(Path::to_str).unwrap_or_default();
+            if path.is_dir() {
+                files(&path, found);
+            } else if pack::is_table(file) {
+                found.push(file.to_owned());
+            }
+        }
+    }
+
+    pub(super) fn names() -> Vec<String> {
+        let mut all = Vec::new();
+        files(Path::new(HOME), &mut all);
+        let texts = all.iter().filter(|file| file.starts_with("convert/"));
+        let texts = texts.map(|file| file.replace(".toml", ".texts")).collect::<Vec<_>>();
+        let names = all.iter().map(|file| file.strip_suffix(".toml").unwrap_or(file).to_owned());
+        names.chain(texts).collect()
+    }
+
+    pub(super) fn parts() -> Vec<(String, Vec<u8>)> {
+        let mut all = Vec::new();
+        files(Path::new(HOME), &mut all);
+        let parts = all.into_iter().flat_map(|file| match file.strip_suffix(".toml") {
+            Some(name) => {
+                let tables = pack::tables(name, text(&file));
+                tables.unwrap_or_else(|error| panic!("{error}"))
+            }
+            None => vec![(file.clone(), text(&file).as_bytes().to_vec())],
+        });
+        parts.collect()
+    }
 
     pub(super) fn table(name: &str) -> &'static [u8] {
         let file = name.trim_end_matches(".texts");
@@ -76,7 +206,7 @@ mod source {
     }
 
     pub(super) fn text(name: &str) -> &'static str {
-        let path = format!("{}/{name}", env!("CARGO_MANIFEST_DIR"));
+        let path = format!("{HOME}/{name}");
         let text = std::fs::read_to_string(&path);
         text.unwrap_or_else(|error| panic!("cannot read `{path}`: {error}")).leak()
     }
@@ -96,9 +226,10 @@ mod tests {
         for entry in walkdir::WalkDir::new(home) {
             let path = entry.unwrap().into_path();
             let name = path.strip_prefix(home).unwrap().to_str().unwrap().to_owned();
-            let Some(name) = name.strip_suffix(".toml").filter(|name| *name != "Cargo") else {
+            let Some(stem) = name.strip_suffix(".toml").filter(|_| pack::is_table(&name)) else {
                 continue;
             };
+            let name = stem;
             let text = std::fs::read_to_string(&path).unwrap();
             let mut tables = pack::tables(name, &text).unwrap();
             let mut read: toml::Table = rmp_serde::from_slice(&tables.pop().unwrap().1).unwrap();
@@ -117,6 +248,31 @@ mod tests {
             count += 1;
         }
         assert!(count > 30, "{count} tables");
+    }
+
+    #[test]
+    fn tables_exclude_overlays_and_files_of_the_crate() {
+        for file in ["ui.toml", "ops/aten.tsv", "errors/causes/hw.toml"] {
+            assert!(pack::is_table(file), "{file}");
+        }
+        for file in [
+            "Cargo.toml",
+            "src/lib.rs",
+            "compat_matrix.overlay.toml",
+            "ops/kernels.overlay.tsv",
+            "acl_abi/values.tsv",
+            "errors/healthy.txt",
+        ] {
+            assert!(!pack::is_table(file), "{file}");
+        }
+    }
+
+    #[test]
+    fn every_built_in_table_has_a_part() {
+        let parts = super::built_in_parts();
+        let mut names = super::names();
+        names.sort();
+        assert!(parts.iter().map(|(name, _)| name).eq(&names), "{names:?}");
     }
 
     fn rows(table: &mut toml::Table) -> &mut Vec<toml::Value> {

@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::localize_error;
+use crate::data_pack::{Pack, PackError, invalid};
+use crate::packed::built_in_table;
 use base::text::{Lang, Text, Words, fill};
 
 #[derive(Deserialize)]
@@ -21,6 +23,19 @@ static WORDS: LazyLock<BTreeMap<&'static str, Words>> = LazyLock::new(|| {
     let file: File = super::table("ui");
     file.word
 });
+
+/// The words that the program uses.
+static NEEDED: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| built_in_table::<File>("ui").word.into_keys().collect());
+
+/// Decodes the table of a pack. It has all words that the program uses.
+pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
+    let words = pack.table::<File>("ui")?.word;
+    match NEEDED.iter().find(|key| !words.contains_key(*key)) {
+        Some(key) => Err(invalid("ui", format!("`{key}` is missing"))),
+        None => Ok(()),
+    }
+}
 
 /// The words for `key` in both languages.
 pub fn words(key: &str) -> Text {

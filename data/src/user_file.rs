@@ -87,13 +87,11 @@ impl<'t> UserFile<'t> {
     ) -> Result<Vec<WithLine<T>>, FileError> {
         let Some(all) = self.table.remove(key) else { return Ok(Vec::new()) };
         let line = self.lines.at(all.span().start);
-        match all.into_inner() {
-            DeValue::Array(rows) => rows.into_iter().map(|row| self.decode(row)).collect(),
-            _ => {
-                let what = format!("`[[{key}]]`, a list of tables, is expected");
-                Err(FileError { line, what })
-            }
-        }
+        let DeValue::Array(rows) = all.into_inner() else {
+            let what = format!("`[[{key}]]`, a list of tables, is expected");
+            return Err(FileError { line, what });
+        };
+        rows.into_iter().map(|row| self.decode(row)).collect()
     }
 
     fn decode<T: DeserializeOwned>(&self, mut value: Value<'t>) -> Result<WithLine<T>, FileError> {

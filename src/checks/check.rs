@@ -18,12 +18,14 @@ pub struct Context<'a> {
     pub profile: Profile,
     /// Whether a missing NPU or stack is an error (`--require-npu`).
     pub require_npu: bool,
+    /// Age of the tables in days.
+    pub data_age: Option<u64>,
 }
 
 impl<'a> Context<'a> {
     /// A context with the shipped data.
     pub fn of(facts: &'a Facts, profile: Profile) -> Self {
-        Self { facts, matrix: Matrix::builtin(), profile, require_npu: false }
+        Self { facts, matrix: Matrix::builtin(), profile, require_npu: false, data_age: None }
     }
 }
 

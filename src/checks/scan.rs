@@ -8,7 +8,14 @@ use base::report::{Evidence, Outcome, RawFinding};
 use facts::{Problem, ProblemKind, is_below};
 
 /// The checks of this family.
-pub(super) const CHECKS: &[Check] = &[READ, Check::new(Family::Scan, "SCAN-FORMAT", format)];
+pub(super) const CHECKS: &[Check] = &[
+    READ,
+    Check::new(Family::Scan, "SCAN-FORMAT", format),
+    Check::new(Family::Scan, "SCAN-DATA", data_age),
+];
+
+/// The age in days above which the tables are reported.
+const OLD: u64 = 120;
 
 /// Reports unreadable files and directories, also for the other checks.
 pub(super) const READ: Check = Check::new(Family::Scan, "SCAN-READ", read);
@@ -65,11 +72,38 @@ fn format(ctx: &Context<'_>) -> Outcome {
         .into()
 }
 
+/// Newer releases are missing from old tables, so that their verdicts are "not listed".
+fn data_age(ctx: &Context<'_>) -> Outcome {
+    let Some(days) = ctx.data_age else { return Outcome::not_checked("no_clock", "") };
+    if days <= OLD {
+        return Outcome::Passed;
+    }
+    let found = RawFinding::info("SCAN-DATA", "old")
+        .arg("days", days.to_string())
+        .arg("date", data::as_of())
+        .evidence(Evidence::data("sources.toml: as_of").value(data::as_of()));
+    vec![found].into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Profile;
     use facts::Facts;
+
+    #[test]
+    fn data_is_old_after_120_days() {
+        let facts = Facts::default();
+        let context = Context::of(&facts, Profile::General);
+        for (age, found) in [(None, 0), (Some(0), 0), (Some(120), 0), (Some(121), 1)] {
+            let outcome = data_age(&Context { data_age: age, ..context });
+            let count = match outcome {
+                Outcome::Found(found) => found.len(),
+                _ => 0,
+            };
+            assert_eq!(count, found, "{age:?}");
+        }
+    }
 
     #[test]
     fn what_a_closed_directory_hides_is_one_finding() {

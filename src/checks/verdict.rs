@@ -20,6 +20,8 @@ pub struct CheckRequest<'a> {
     pub profile: Profile,
     /// Whether a missing NPU or stack is an error.
     pub require_npu: bool,
+    /// Age of the tables in days.
+    pub data_age: Option<u64>,
     /// The checks that run.
     pub selected: &'a [&'static Check],
     /// The names for which the user wants an answer.
@@ -29,12 +31,17 @@ pub struct CheckRequest<'a> {
 }
 
 /// Runs all checks over the facts, as `check` without options does.
-pub fn run_all_checks(facts: &Facts, skip_reason: &dyn Fn(&str) -> Option<Text>) -> Report {
+pub fn run_all_checks(
+    facts: &Facts,
+    data_age: Option<u64>,
+    skip_reason: &dyn Fn(&str) -> Option<Text>,
+) -> Report {
     let selected: Vec<&Check> = super::all().collect();
     let request = CheckRequest {
         matrix: Matrix::builtin(),
         profile: Profile::General,
         require_npu: false,
+        data_age,
         selected: &selected,
         only: &[],
         skip_reason,
@@ -44,9 +51,10 @@ pub fn run_all_checks(facts: &Facts, skip_reason: &dyn Fn(&str) -> Option<Text>)
 
 /// Runs the selected checks over the facts and collects their results in a report.
 pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
-    let CheckRequest { matrix, profile, require_npu, selected, only, skip_reason } = *request;
+    let CheckRequest { matrix, profile, require_npu, data_age, selected, only, skip_reason } =
+        *request;
     let catalog = Catalog::builtin();
-    let context = super::Context { facts, matrix, profile, require_npu };
+    let context = super::Context { facts, matrix, profile, require_npu, data_age };
     let subject = facts.host.name.clone().unwrap_or_else(|| facts.source.clone());
     let mut report = Report::new("check", subject);
     report.provenance.push(("matrix".to_owned(), matrix.describe()));

@@ -36,6 +36,32 @@ pub struct OutputArgs {
     /// Take no settings from a file
     #[arg(long, global = true)]
     pub no_config: bool,
+    /// Data pack that replaces the built-in tables
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "ASCEND_DOCTOR_DATA_PACK",
+        hide_env_values = true,
+        help_heading = "Data"
+    )]
+    pub data_pack: Option<PathBuf>,
+    /// Minisign public key of the data pack
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE|KEY",
+        env = "ASCEND_DOCTOR_DATA_KEY",
+        hide_env_values = true,
+        help_heading = "Data"
+    )]
+    pub data_key: Option<String>,
+    /// Accept a data pack without verifying its signature
+    #[arg(long, global = true, help_heading = "Data")]
+    pub data_unsigned: bool,
+    /// Accept a data pack older than the built-in tables
+    #[arg(long, global = true, help_heading = "Data")]
+    pub data_older: bool,
     /// Only findings and the summary
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub quiet: bool,

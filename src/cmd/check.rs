@@ -43,6 +43,7 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
         matrix: &matrix,
         profile: args.profile,
         require_npu: args.require_npu,
+        data_age: output.data().age_days,
         selected: &selected,
         only: &args.only,
         skip_reason: &|id| output.settings().skips.reason(id),
@@ -138,7 +139,7 @@ mod tests {
     #[test]
     fn families_and_ids_select() {
         assert_eq!(select(&["scan-read".to_owned()], &[]).unwrap().len(), 1);
-        assert!(select(&["SCAN".to_owned()], &["SCAN-READ".to_owned()]).unwrap().len() == 1);
+        assert_eq!(select(&["SCAN".to_owned()], &["SCAN-READ".to_owned()]).unwrap().len(), 2);
         assert!(select(&["dev".to_owned()], &["dev".to_owned()]).is_err());
         assert!(select(&["ZZZZ".to_owned()], &[]).unwrap_err().to_string().contains("--list"));
         let error = select(&["cann-hmoe".to_owned()], &[]).unwrap_err().to_string();
@@ -170,6 +171,7 @@ mod tests {
                 matrix: &matrix,
                 profile: args.profile,
                 require_npu: false,
+                data_age: None,
                 selected: &selected,
                 only: &args.only,
                 skip_reason: &|_| None,

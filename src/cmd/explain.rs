@@ -7,7 +7,7 @@ use super::finish;
 use super::output::Output;
 use crate::cli::ExplainArgs;
 use crate::explain::{Item, Topic, find, list_page};
-use base::report::{ExitStatus, Report};
+use base::report::{DataInUse, ExitStatus, Report};
 use base::text::escape_line;
 use data::Catalog;
 use render::{Format, page_markdown, page_text, write_json};
@@ -17,6 +17,7 @@ const REPORT_SCHEMA: &str = include_str!("../../docs/schema/report-1.schema.json
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,
+    data: &'a DataInUse,
     items: Vec<Item<'a>>,
 }
 
@@ -68,7 +69,8 @@ fn write(args: &ExplainArgs, topics: &[Topic], output: &Output) -> anyhow::Resul
         Format::Json => {
             let all = if list { all_families() } else { Vec::new() };
             let items: Vec<Item<'_>> = all.iter().chain(topics).map(Topic::item).collect();
-            let document = Document { schema: "ascend-doctor/explain/1", items };
+            let schema = "ascend-doctor/explain/1";
+            let document = Document { schema, data: output.data(), items };
             output.write(|out, _| write_json(&document, out))?;
         }
         // These have no pages: what was asked for becomes a report of remarks.

@@ -4,20 +4,29 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use crate::cli::{Command, FleetCommand, ManifestCommand};
+use super::data_pack::signature_of;
+use crate::cli::{Command, FleetCommand, ManifestCommand, OutputArgs};
 
 /// Fails if `output` is a file that `command` reads, under any name.
 ///
 /// # Errors
 ///
 /// With both names.
-pub(super) fn refuse_overwrite(command: &Command, output: &Path) -> anyhow::Result<()> {
+pub(super) fn refuse_overwrite(
+    command: &Command,
+    args: &OutputArgs,
+    output: &Path,
+) -> anyhow::Result<()> {
     let identity = |path: &Path| {
         let meta = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
         Some((meta.dev(), meta.ino()))
     };
     let Some(own) = identity(output) else { return Ok(()) };
-    for input in list_inputs(command) {
+    let signature = args.data_pack.as_deref().map(signature_of);
+    let mut inputs = list_inputs(command);
+    inputs.extend(args.data_pack.as_deref().into_iter().chain(signature.as_deref()));
+    inputs.extend(args.data_key.as_deref().map(Path::new));
+    for input in inputs {
         anyhow::ensure!(
             identity(input) != Some(own),
             "the output `{}` is the input `{}`, which would be lost: name another file",
@@ -67,6 +76,7 @@ fn list_inputs(command: &Command) -> Vec<&Path> {
         Command::Bundle(args) => inputs.extend(args.add.iter().map(|path| &**path)),
         Command::VerifyChild { .. }
         | Command::Explain(_)
+        | Command::Data(_)
         | Command::Completions(_)
         | Command::Man(_) => {}
     }

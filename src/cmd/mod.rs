@@ -7,8 +7,11 @@ mod bundle;
 mod bundle_reader;
 mod check;
 mod cleanup;
+mod clock;
 mod compat;
 mod convert;
+mod data_pack;
+mod data_status;
 mod error_message;
 mod explain;
 mod fleet;
@@ -33,7 +36,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-use crate::cli::{Cli, Command, CompatArgs, ManifestCommand};
+use crate::cli::{Cli, Command, CompatArgs, DataCommand, ManifestCommand};
 use base::report::{ExitStatus, Report};
 pub use error_message::format_error;
 pub use log_files::MachineFiles;
@@ -64,7 +67,11 @@ pub fn run(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
 }
 
 fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
-    let settings = settings::apply(cli)?;
+    let located = settings::read(cli)?;
+    if uses_tables(cli.command.as_ref()) {
+        data_pack::load(&mut cli.output, located.found())?;
+    }
+    let settings = settings::apply(cli, located)?;
     let file = match &cli.command {
         // `--output` of `convert` is the converted tree.
         Some(Command::Convert(args)) => args.report.clone(),
@@ -77,7 +84,7 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
             Command::Bundle(args) => args.output.as_ref(),
             _ => file.as_ref(),
         };
-        made.map_or(Ok(()), |made| input_guard::refuse_overwrite(command, made))?;
+        made.map_or(Ok(()), |made| input_guard::refuse_overwrite(command, &cli.output, made))?;
     }
     if let Some(file) = &file {
         check_writable(file)?;
@@ -124,9 +131,17 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
         Command::Fleet(command) => fleet::run(command, &output),
         Command::Report(args) => report::run(args, &output),
         Command::Bundle(args) => bundle::run(args, &output),
+        Command::Data(DataCommand::Status) => data_status::run(&output),
         Command::Completions(args) => shell::completions(args, &output),
         Command::Man(args) => shell::man(args, &output),
     }
+}
+
+/// Whether a subcommand reads tables: those that only describe the command line do not, so that a
+/// damaged data pack does not stop them.
+fn uses_tables(command: Option<&Command>) -> bool {
+    use Command::{Completions, Man, VerifyChild};
+    !matches!(command, None | Some(Completions(_) | Man(_) | VerifyChild { .. }))
 }
 
 /// Fails early if the output cannot be written. A missing directory is accepted, because the run

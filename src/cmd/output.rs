@@ -9,10 +9,10 @@ use std::path::PathBuf;
 
 use super::output_file::{ReplaceMode, replace};
 use super::settings::Settings;
+use super::{clock, data_pack};
 use crate::cli::{ColorWhen, OutputArgs};
-use base::report::{FailOn, Report};
+use base::report::{DataInUse, DataOrigin, FailOn, Report};
 use base::text::Lang;
-use machine::collect::read_clock;
 use render::{Format, Paint, Style};
 
 /// The output options, decided.
@@ -23,6 +23,9 @@ pub(super) struct Output {
     fail_on: FailOn,
     style: Style,
     settings: Settings,
+    data: DataInUse,
+    /// The data pack, as it is shown.
+    pack: Option<String>,
 }
 
 impl Output {
@@ -44,7 +47,14 @@ impl Output {
                 quiet: args.quiet,
             },
             settings,
+            data: data_pack::in_use(),
+            pack: args.data_pack.as_ref().map(|path| path.display().to_string()),
         }
+    }
+
+    /// The tables that the run uses.
+    pub(super) fn data(&self) -> &DataInUse {
+        &self.data
     }
 
     /// What the file of settings says.
@@ -59,8 +69,27 @@ impl Output {
             report.provenance.push(("settings".to_owned(), file.clone()));
         }
         report.fail_on = self.fail_on;
-        report.ended = read_clock();
+        report.ended = clock::now();
+        if self.data.origin == DataOrigin::Pack {
+            report.provenance.push(("data".to_owned(), self.describe_pack()));
+        }
+        report.data = Some(self.data.clone());
         report.sort();
+    }
+
+    /// The data pack, as it is shown.
+    pub(super) fn pack(&self) -> Option<&str> {
+        self.pack.as_deref()
+    }
+
+    /// The data pack in a few words.
+    fn describe_pack(&self) -> String {
+        let file = self.pack.as_deref().unwrap_or_default();
+        let signed = match &self.data.signed_by {
+            Some(key) => format!("signed with key {key}"),
+            None => "unsigned".to_owned(),
+        };
+        format!("{file}, as of {}, {signed}", self.data.as_of)
     }
 
     pub(super) fn format(&self) -> Format {

@@ -11,7 +11,7 @@ use super::standard_streams::print_to_stderr;
 use crate::cli::{Cli, Command, OutputArgs};
 use crate::config::{Config, Day, NAME, Skips};
 use base::text::{Lang, escape_line};
-use data::sentence;
+use data::{FileError, sentence};
 
 /// The most that is read of the file, in bytes.
 const LIMIT: u64 = 1 << 20;
@@ -27,20 +27,77 @@ pub(super) struct Settings {
     pub(super) errors: Option<PathBuf>,
 }
 
-/// Reads the file, if there is one, and fills the options that were not given.
-pub(super) fn apply(cli: &mut Cli) -> anyhow::Result<Settings> {
-    let Some(path) = find(cli)? else { return Ok(Settings::default()) };
+/// A file of settings that was read.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The file, as it is shown.
+    pub(super) shown: String,
+    /// Whether `--config` names it, rather than that it is in the working directory.
+    pub(super) is_named: bool,
+    /// Its content.
+    pub(super) config: Config,
+}
+
+/// The file of settings, before any table is read: it may name the data pack.
+#[derive(Debug)]
+pub(super) enum Located {
+    /// There is none.
+    Nothing,
+    /// It is in the examined root, and the user did not name it: file and root.
+    Ignored(String, String),
+    /// It was read.
+    File(Box<Found>),
+}
+
+impl Located {
+    /// The file that was read.
+    pub(super) fn found(&self) -> Option<&Found> {
+        match self {
+            Self::File(found) => Some(found),
+            Self::Nothing | Self::Ignored(..) => None,
+        }
+    }
+}
+
+/// Reads the file, if there is one.
+pub(super) fn read(cli: &Cli) -> anyhow::Result<Located> {
+    let path = match find(cli)? {
+        Place::Nothing => return Ok(Located::Nothing),
+        Place::Ignored(file, root) => return Ok(Located::Ignored(file, root)),
+        Place::File(path) => path,
+    };
     let shown = path.display().to_string();
     log::info!("settings of {shown}");
     let bytes = read_argument(&path, LIMIT)?;
     let text = std::str::from_utf8(&bytes).with_context(|| format!("`{shown}` is not UTF-8"))?;
     let dir = path.parent().unwrap_or(Path::new(""));
-    let config = Config::parse(text, dir)
-        .map_err(|error| anyhow!("{shown}:{}: {}", error.line, escape_line(&error.what)))?;
+    let config = Config::parse(text, dir).map_err(|error| in_line(&shown, &error))?;
+    let is_named = cli.output.config.is_some();
+    Ok(Located::File(Box::new(Found { shown, is_named, config })))
+}
+
+fn in_line(file: &str, error: &FileError) -> anyhow::Error {
+    anyhow!("{file}:{}: {}", error.line, escape_line(&error.what))
+}
+
+/// Fills the options that were not given.
+pub(super) fn apply(cli: &mut Cli, located: Located) -> anyhow::Result<Settings> {
+    let Found { shown, config, .. } = match located {
+        Located::Nothing => return Ok(Settings::default()),
+        Located::Ignored(file, root) => {
+            if !cli.output.quiet {
+                let said = sentence("settings_in_root", &[("file", file), ("root", root)]);
+                print_to_stderr(said.get(cli.output.lang.unwrap_or(Lang::En)));
+            }
+            return Ok(Settings::default());
+        }
+        Located::File(found) => *found,
+    };
+    let skips = config.skips().map_err(|error| in_line(&shown, &error))?;
     let output = &mut cli.output;
     output.lang = output.lang.or(config.lang);
     output.fail_on = output.fail_on.or(config.fail_on);
-    let mut skips = Skips::new(shown.clone(), config.skips, Day::of(SystemTime::now()));
+    let mut skips = Skips::new(shown.clone(), skips, Day::of(SystemTime::now()));
     match &mut cli.command {
         Some(Command::Check(args)) => {
             skips.forget(&args.only);
@@ -58,16 +115,23 @@ pub(super) fn apply(cli: &mut Cli) -> anyhow::Result<Settings> {
     Ok(Settings { file: Some(shown), skips, errors: config.errors })
 }
 
+/// A place of the file.
+enum Place {
+    Nothing,
+    Ignored(String, String),
+    File(PathBuf),
+}
+
 /// The file that `--config` names, or the one in the working directory.
-fn find(cli: &Cli) -> anyhow::Result<Option<PathBuf>> {
+fn find(cli: &Cli) -> anyhow::Result<Place> {
     let OutputArgs { config, no_config, .. } = &cli.output;
     if *no_config {
-        return Ok(None);
+        return Ok(Place::Nothing);
     }
     let asked = config.is_some();
     let path = config.clone().unwrap_or_else(|| PathBuf::from(NAME));
     if !asked && path.symlink_metadata().is_err() {
-        return Ok(None);
+        return Ok(Place::Nothing);
     }
     // A pipe would read as no settings at all, or wait; one that is named is meant.
     if !asked && path.metadata().is_ok_and(|about| !about.is_file()) {
@@ -78,16 +142,13 @@ fn find(cli: &Cli) -> anyhow::Result<Option<PathBuf>> {
         && is_inside(&path, root)
     {
         let (file, root) = (path.display().to_string(), root.display().to_string());
-        let said = sentence("settings_in_root", &[("file", file), ("root", root)]);
         if asked {
+            let said = sentence("settings_in_root", &[("file", file), ("root", root)]);
             bail!("{}", said.en);
         }
-        if !cli.output.quiet {
-            print_to_stderr(said.get(cli.output.lang.unwrap_or(Lang::En)));
-        }
-        return Ok(None);
+        return Ok(Place::Ignored(file, root));
     }
-    Ok(Some(path))
+    Ok(Place::File(path))
 }
 
 /// The root that is examined, if it is not that of this machine.

@@ -13,10 +13,11 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::standard_streams::{print, print_to_stderr};
-use crate::cli::Cli;
+use super::{data_pack, settings};
+use crate::cli::{Cli, OutputArgs};
 use crate::explain;
 use audit::ops::Tables;
-use base::report::ExitStatus;
+use base::report::{DataOrigin, ExitStatus};
 use base::text::{Lang, shell_quote};
 use data::{KnownWheels, Matrix};
 use data::{sentence, word};
@@ -88,6 +89,7 @@ pub(super) fn choose_language(asked: Option<Lang>) -> Lang {
 pub fn answer_usage_error(error: &clap::Error) -> anyhow::Result<ExitStatus> {
     match error.kind() {
         ErrorKind::DisplayVersion => {
+            load_data_pack()?;
             let text = describe_version();
             print(|_, out| out.write_all(text.as_bytes()))?;
             return Ok(ExitStatus::Clean);
@@ -139,6 +141,26 @@ fn find_command_for(wrong: &str) -> Option<String> {
     })
 }
 
+/// Installs the data pack that a command line with `--version` names, or the environment, or the
+/// settings: the version names the data in use. Other arguments may be incomplete.
+fn load_data_pack() -> anyhow::Result<()> {
+    let flag = |name: &'static str, short| {
+        let flag = clap::Arg::new(name).long(name).short(short).global(true);
+        flag.action(clap::ArgAction::SetTrue)
+    };
+    let mut command = without_empty_variables(Cli::command())
+        .disable_version_flag(true)
+        .disable_help_flag(true)
+        .propagate_version(false)
+        .args([flag("version", 'V'), flag("help", 'h')])
+        .ignore_errors(true);
+    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    let output = OutputArgs::from_arg_matches(&matches)?;
+    let mut cli = Cli { command: None, output };
+    let located = settings::read(&cli)?;
+    data_pack::load(&mut cli.output, located.found())
+}
+
 /// Returns the version of the program and the dates of its tables.
 fn describe_version() -> String {
     use std::env::consts::{ARCH, OS};
@@ -146,15 +168,24 @@ fn describe_version() -> String {
     let columns = &Tables::get().columns;
     let operators = columns.iter().filter_map(|column| column.date).max().unwrap_or_default();
     let families = errcodes::families();
+    let data = data_pack::in_use();
+    let age = data.age_days.map_or_else(String::new, |days| format!(", {days} days old"));
+    let origin = match (data.origin, &data.signed_by) {
+        (DataOrigin::Builtin, _) => "built in".to_owned(),
+        (DataOrigin::Pack, Some(key)) => format!("data pack signed with key {key}"),
+        (DataOrigin::Pack, None) => "unsigned data pack".to_owned(),
+    };
     let codes: usize = families.iter().map(|family| errcodes::rows(family).len()).sum();
     format!(
         "ascend-doctor {}\n\
          target                {ARCH}-{OS} ({libc})\n\
+         data                  {} ({origin}{age})\n\
          compatibility matrix  {}\n\
          published wheels      {}\n\
          operator tables       {operators} ({} releases and wheels of torch_npu)\n\
          error tables          {} ({codes} codes in {} families)\n",
         env!("CARGO_PKG_VERSION"),
+        data.as_of,
         Matrix::builtin().as_of,
         KnownWheels::builtin().as_of,
         columns.len(),
@@ -173,7 +204,7 @@ mod tests {
         let first = format!("ascend-doctor {}", env!("CARGO_PKG_VERSION"));
         assert_eq!(text.lines().next(), Some(first.as_str()));
         let dates = regex::Regex::new(r"(?m)^[a-z ]+  (20\d\d-\d\d-\d\d)( |$)").unwrap();
-        assert_eq!(dates.captures_iter(&text).count(), 4, "{text}");
+        assert_eq!(dates.captures_iter(&text).count(), 5, "{text}");
     }
 
     #[test]

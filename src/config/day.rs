@@ -24,6 +24,11 @@ impl Day {
         Date::new(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?).ok().map(Self)
     }
 
+    /// Returns the number of days from this day to a later one; 0 if it is not later.
+    pub fn days_until(self, later: Self) -> u64 {
+        later.0.duration_since(self.0).as_secs().try_into().unwrap_or(0_u64) / 86_400
+    }
+
     /// Returns the day at a moment, in UTC. Moments before 1970 count as the first day of 1970.
     pub fn of(moment: SystemTime) -> Self {
         let since = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -58,6 +63,14 @@ mod tests {
             assert_eq!(Day::parse(bad), None, "{bad}");
         }
         assert!(Day::parse("2027-02-01") > Day::parse("2027-01-31"));
+    }
+
+    #[test]
+    fn days_are_counted_forward() {
+        let days = |from, to| Day::parse(from).unwrap().days_until(Day::parse(to).unwrap());
+        assert_eq!(days("2026-11-23", "2027-03-23"), 120);
+        assert_eq!(days("2028-02-28", "2028-03-01"), 2);
+        assert_eq!(days("2026-11-23", "2026-11-22"), 0);
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! fail-on = "warning"
 //!
 //! [data]
+//! pack = "ascend-doctor.data"
+//! key = "site.pub"
 //! matrix = "matrix-2026-11.toml"
 //!
 //! [[skip]]
@@ -44,8 +46,23 @@ pub struct Config {
     pub manifest: Option<PathBuf>,
     /// Error codes and causes over the built-in ones, as `translate-error --data` names them.
     pub errors: Option<PathBuf>,
-    /// Findings that are known and accepted for a time.
-    pub skips: Vec<Skip>,
+    /// A data pack, as `--data-pack` names it.
+    pub pack: Option<PathBuf>,
+    /// The public key of the data pack, as `--data-key` names it.
+    pub key: Option<String>,
+    /// Whether the data pack needs no signature, as `--data-unsigned` has it.
+    pub unsigned: bool,
+    /// Findings that are known and accepted for a time. Their IDs are not looked up yet, because
+    /// the tables may come from the data pack.
+    skips: Vec<WithLine<skip::Written>>,
+}
+
+/// The length of a minisign public key in base64.
+const KEY_LENGTH: usize = 56;
+
+/// Whether a text is a minisign public key rather than the name of a file.
+pub fn is_key(text: &str) -> bool {
+    text.len() == KEY_LENGTH && text.starts_with("RW") && !text.contains('.')
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -54,6 +71,9 @@ struct Data {
     matrix: Option<PathBuf>,
     manifest: Option<PathBuf>,
     errors: Option<PathBuf>,
+    pack: Option<PathBuf>,
+    key: Option<String>,
+    unsigned: bool,
 }
 
 impl Config {
@@ -63,11 +83,7 @@ impl Config {
         let lang = file.take_value("lang")?.map(|lang| lang.value);
         let fail_on = file.take_value("fail-on")?.map(|level| level.value);
         let data: Data = file.take_value("data")?.map_or_else(Data::default, |data| data.value);
-        let mut skips = Vec::new();
-        for WithLine { line, value } in file.take_rows("skip")? {
-            let skip = skip::read(&value, line);
-            skips.push(skip.map_err(|what| FileError { line, what })?);
-        }
+        let skips = file.take_rows("skip")?;
         let beside = |path: Option<PathBuf>| path.map(|path| dir.join(path));
         Ok(Self {
             lang,
@@ -75,8 +91,27 @@ impl Config {
             matrix: beside(data.matrix),
             manifest: beside(data.manifest),
             errors: beside(data.errors),
+            pack: beside(data.pack),
+            key: data.key.map(
+                |key| {
+                    if is_key(&key) { key } else { dir.join(key).display().to_string() }
+                },
+            ),
+            unsigned: data.unsigned,
             skips,
         })
+    }
+
+    /// The skips, looked up in the tables.
+    ///
+    /// # Errors
+    ///
+    /// With the line of the first one that names no finding, gives no reason or has no last day.
+    pub fn skips(&self) -> Result<Vec<Skip>, FileError> {
+        let read = |WithLine { line, value }: &WithLine<skip::Written>| {
+            skip::read(value, *line).map_err(|what| FileError { line: *line, what })
+        };
+        self.skips.iter().map(read).collect()
     }
 }
 
@@ -90,6 +125,8 @@ fail-on = "warning"
 [data]
 matrix = "newer.toml"
 errors = "/etc/site/errors.toml"
+pack = "site.data"
+key = "site.pub"
 
 [[skip]]
 id = "tnpu-manifest"
@@ -105,7 +142,8 @@ until = "2027-02-28"
     fn bad(from: &str, to: &str) -> (usize, String) {
         let text = GOOD.replacen(from, to, 1);
         assert_ne!(text, GOOD, "{from}");
-        let error = Config::parse(&text, Path::new("/site")).unwrap_err();
+        let config = Config::parse(&text, Path::new("/site"));
+        let error = config.and_then(|config| config.skips()).unwrap_err();
         (error.line, error.what)
     }
 
@@ -115,9 +153,12 @@ until = "2027-02-28"
         assert_eq!((config.lang, config.fail_on), (Some(Lang::Zh), Some(FailOn::Warning)));
         assert_eq!(config.matrix.as_deref(), Some(Path::new("/site/newer.toml")));
         assert_eq!(config.errors.as_deref(), Some(Path::new("/etc/site/errors.toml")));
-        let skips: Vec<_> = config.skips.iter().map(|s| (s.id.as_str(), s.line)).collect();
-        assert_eq!(skips, [("TNPU-MANIFEST", 8), ("NET", 13)]);
-        assert!(Config::parse("", Path::new("")).unwrap().skips.is_empty());
+        assert_eq!(config.pack.as_deref(), Some(Path::new("/site/site.data")));
+        assert!(config.key.as_deref() == Some("/site/site.pub") && !config.unsigned);
+        let skips = config.skips().unwrap();
+        let skips: Vec<_> = skips.iter().map(|s| (s.id.as_str(), s.line)).collect();
+        assert_eq!(skips, [("TNPU-MANIFEST", 10), ("NET", 15)]);
+        assert!(Config::parse("", Path::new("")).unwrap().skips().unwrap().is_empty());
     }
 
     #[test]
@@ -127,14 +168,14 @@ until = "2027-02-28"
         let (line, what) = bad("\"warning\"", "\"loud\"");
         assert!(line == 2 && what.contains("`loud`") && what.contains("`never`"), "{what}");
         assert_eq!(bad("matrix =", "matrx =").0, 5);
-        assert_eq!(bad("reason = \"our own build\"\n", "").0, 8);
-        assert_eq!(bad("reason = \"our own build\"", "reason = \" \"").0, 8);
-        assert_eq!(bad("until = 2027-01-31\n", "").0, 8);
-        assert_eq!(bad("until = 2027-01-31", "until = 2027-02-30").0, 11);
-        assert_eq!(bad("until = 2027-01-31", "until = \"soon\"").0, 8);
-        assert_eq!(bad("until = 2027-01-31", "until = 2027-01-31T10:00:00Z").0, 8);
+        assert_eq!(bad("reason = \"our own build\"\n", "").0, 10);
+        assert_eq!(bad("reason = \"our own build\"", "reason = \" \"").0, 10);
+        assert_eq!(bad("until = 2027-01-31\n", "").0, 10);
+        assert_eq!(bad("until = 2027-01-31", "until = 2027-02-30").0, 13);
+        assert_eq!(bad("until = 2027-01-31", "until = \"soon\"").0, 10);
+        assert_eq!(bad("until = 2027-01-31", "until = 2027-01-31T10:00:00Z").0, 10);
         let (line, what) = bad("id = \"tnpu-manifest\"", "id = \"tnpu-manifst\"");
-        assert_eq!(line, 8);
+        assert_eq!(line, 10);
         assert!(what.ends_with("did you mean `TNPU-MANIFEST`?"), "{what}");
         assert_eq!(bad("lang = \"zh\"", "lang = ").0, 1);
     }

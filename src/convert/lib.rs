@@ -57,3 +57,5 @@ pub mod undo;
 pub mod value;
 mod words;
 pub mod write;
+
+pub use rules::check_pack;

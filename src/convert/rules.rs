@@ -11,5 +11,5 @@ mod texts;
 pub use place::Place;
 pub use presence::Presence;
 pub use rule::{Action, Class, Match, Rule};
-pub use table::Rules;
+pub use table::{Rules, check_pack};
 pub use texts::{Example, RuleText};

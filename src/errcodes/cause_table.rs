@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::cause::{Cause, Evidence, split_layer};
 use super::overlay::overlay;
+use data::data_pack::{Pack, PackError};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -66,6 +67,14 @@ impl Layer {
     fn file(&self) -> LayerFile {
         data::table(&format!("errors/causes/{}", self.name))
     }
+}
+
+/// Decodes the tables of a pack.
+pub(super) fn check(pack: &'static Pack) -> Result<(), PackError> {
+    for layer in &LAYERS {
+        pack.table::<LayerFile>(&format!("errors/causes/{}", layer.name))?;
+    }
+    pack.table::<EvidenceFile>("errors/evidence").map(drop)
 }
 
 /// All causes, from the hardware upward, then the user's own.

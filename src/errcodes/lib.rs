@@ -30,6 +30,20 @@ pub use search::{Hit, search};
 pub use table::{families, family, last_change, rows};
 pub use user_table::install;
 
+use data::data_pack::{Pack, PackError};
+
+/// Decodes the tables of a pack whose readers are in this crate.
+///
+/// # Errors
+///
+/// For the first table that its reader refuses.
+pub fn check_pack(pack: &'static Pack) -> Result<(), PackError> {
+    table::check(pack)?;
+    link::check(pack)?;
+    cause_table::check(pack)?;
+    log::check_pack(pack)
+}
+
 /// A code of one family that a query fits.
 #[derive(Debug)]
 pub struct Match {

@@ -10,6 +10,7 @@ use super::cause::Cause;
 use super::cause_table::cause;
 use super::note::Note;
 use super::overlay::overlay;
+use data::data_pack::{Pack, PackError, invalid};
 
 /// The weight of what all codes of a family speak for.
 const BY_FAMILY: u8 = 12;
@@ -47,6 +48,20 @@ static INDEX: LazyLock<HashMap<&str, HashMap<&str, &str>>> = LazyLock::new(|| {
     }
     index
 });
+
+/// Decodes the tables of a pack.
+pub(super) fn check(pack: &'static Pack) -> Result<(), PackError> {
+    const NAME: &str = "errors/code_causes.tsv";
+    pack.table::<NoteFile>("errors/notes")?;
+    let rows = pack.text(NAME)?.lines().filter(|line| !line.starts_with('#')).skip(1);
+    for line in rows {
+        let mut cells = line.split('\t').skip(3);
+        if cells.next().is_none_or(|weight| weight.parse::<u8>().is_err()) {
+            return Err(invalid(NAME, format!("`{line}`")));
+        }
+    }
+    Ok(())
+}
 
 /// The cause that a code of a family speaks for, where that is sure.
 pub fn cause_of(family: &str, code: &str) -> Option<Link> {

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use super::family::{Family, Row};
 use super::overlay::overlay;
 use super::query::{Query, trim_punctuation};
+use data::data_pack::{Pack, PackError, invalid};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,6 +21,45 @@ struct Index {
     schema: u32,
     as_of: String,
     family: Vec<Family>,
+}
+
+/// The names of the columns that rows can have.
+const COLUMNS: [&str; 12] = [
+    "code",
+    "symbol",
+    "message",
+    "zh",
+    "component",
+    "arguments",
+    "becomes",
+    "since",
+    "until",
+    "formerly",
+    "doc",
+    "level",
+    "source",
+];
+
+/// Decodes the tables of a pack.
+pub(super) fn check(pack: &'static Pack) -> Result<(), PackError> {
+    // The index of the pack: tables of the program must not be read before the pack is in use.
+    for family in pack.table::<Index>("cann_errors")?.family {
+        let name = format!("errors/{}.tsv", family.id);
+        let head = Head::new(pack.text(&name)?);
+        if head.columns.first() != Some(&"code") {
+            return Err(invalid(&name, "its first column is not `code`"));
+        }
+        if let Some(column) = head.columns.iter().find(|column| !COLUMNS.contains(column)) {
+            return Err(invalid(&name, format!("unknown column `{column}`")));
+        }
+        let source = head.columns.iter().position(|column| *column == "source");
+        let cell = |line: &'static str| source.and_then(|at| line.split('\t').nth(at));
+        let lines = || head.body.lines().filter(|line| !line.is_empty());
+        if let Some(cell) = lines().filter_map(cell).find(|cell| head.find_source(cell).is_none()) {
+            return Err(invalid(&name, format!("there is no source `{cell}`")));
+        }
+    }
+    Ok(())
 }
 
 /// The day on which a table was last changed, `YYYY-MM-DD`.
@@ -242,10 +282,9 @@ impl Head {
 
     /// `2#L33`: the third source, line 33.
     fn resolve_source(&self, cell: &str) -> String {
-        let (index, line) = cell.split_once('#').unwrap_or((cell, ""));
-        let source = index.parse::<usize>().ok().and_then(|index| self.sources.get(index));
+        let source = self.find_source(cell);
         debug_assert!(source.is_some(), "there is no source `{cell}`");
-        let source = source.map(String::as_str).unwrap_or_default();
+        let (source, line) = source.unwrap_or_default();
         if line.is_empty() { source.to_owned() } else { format!("{source}#{line}") }
     }
 }
@@ -259,6 +298,14 @@ fn without_commits(source: &str) -> String {
         _ => part.to_owned(),
     });
     shown.collect::<Vec<_>>().join(" + ")
+}
+
+impl Head {
+    fn find_source<'s, 'a>(&'s self, cell: &'a str) -> Option<(&'s str, &'a str)> {
+        let (index, line) = cell.split_once('#').unwrap_or((cell, ""));
+        let source = self.sources.get(index.parse::<usize>().ok()?)?;
+        Some((source, line))
+    }
 }
 
 /// What a cell says: `\t`, `\n` and `\\` stand for themselves.

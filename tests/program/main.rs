@@ -7,6 +7,7 @@
 //! - `compat_matrix`: `compat`, and the matrix itself;
 //! - `logs`: log files of `translate-error`;
 //! - `report_and_bundle`: `report` and `bundle`;
+//! - `data_pack`: data packs, good and bad ones, and `data status`;
 //! - `cli_conventions`, `formats`, `outputs`: the common options, formats and files.
 
 #[path = "../support/mod.rs"]
@@ -17,6 +18,7 @@ mod check;
 mod cli_conventions;
 mod compat_matrix;
 mod convert;
+mod data_pack;
 mod fleet;
 mod formats;
 mod logs;

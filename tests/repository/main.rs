@@ -5,7 +5,8 @@
 //! - `documented_components`: dependencies and fuzz targets;
 //! - `module_boundaries`: modules that may do input and output;
 //! - `crate_graph`: dependencies between crates;
-//! - `test_conditions`: tests with a condition, and files that tests read.
+//! - `test_conditions`: tests with a condition, and files that tests read;
+//! - `private_keys`: no private key is tracked.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -15,5 +16,6 @@ mod docs_commands;
 mod documented_components;
 mod documents;
 mod module_boundaries;
+mod private_keys;
 mod test_conditions;
 mod workspace;

@@ -42,6 +42,7 @@ mod unreadable;
 
 pub use input_format::read;
 pub use model::{Calls, Format, Model, Note, Op, Use};
+pub use ops::check_pack;
 pub use place::Place;
 pub use source::Source;
 pub use unreadable::Unreadable;

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use base::report::{Evidence, Finding, FixStep, Report, RuleResult, Summary};
+use base::report::{DataInUse, Evidence, Finding, FixStep, Report, RuleResult, Summary};
 use base::text::Text;
 
 #[derive(Serialize)]
@@ -25,6 +25,8 @@ struct Document<'a> {
     no_verdict: &'a [Text],
     notes: &'a [Text],
     provenance: Vec<Provenance<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<&'a DataInUse>,
     overview: Vec<Fact<'a>>,
     tables: Vec<TableV1<'a>>,
     #[serde(flatten)]
@@ -95,6 +97,7 @@ pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             .iter()
             .map(|(what, value)| Provenance { what, value })
             .collect(),
+        data: report.data.as_ref(),
         overview: report.overview.iter().map(|(label, value)| Fact { label, value }).collect(),
         tables: report
             .tables

@@ -5,8 +5,8 @@
 //! xtask starts programs and reads what they write. It links no crate of the product, so that it
 //! builds in seconds and can compare builds of any commit. It must not write into the work tree or
 //! into the inputs named on its command line: programs run on copies in temporary directories. The
-//! only exceptions are a release build in Cargo's target directory, `--fixtures`, `--diffs` and the
-//! reference pages of `cargo xtask docs`, which git ignores.
+//! only exceptions are a release build in Cargo's target directory, `--fixtures`, `--diffs`, the file
+//! of `cargo xtask pack` and the reference pages of `cargo xtask docs`, which git ignores.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -20,6 +20,7 @@
 mod accuracy;
 mod docs;
 mod fixtures;
+mod pack;
 mod process;
 mod refresh;
 mod same;
@@ -45,6 +46,8 @@ enum Task {
     Accuracy(accuracy::Options),
     /// Write the reference pages
     Docs(docs::Options),
+    /// Write the tables below `data/` as a data pack
+    Pack(pack::Options),
     /// Compare the output of two builds over the same inputs
     #[command(after_help = same::EXAMPLES)]
     Same(same::Options),
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::Accuracy(options) => accuracy::run(&options),
         Task::Docs(options) => docs::run(&options),
+        Task::Pack(options) => pack::run(&options),
         Task::Same(options) => same::run(&options),
         Task::Refresh(arguments) => refresh::run("refresh", &arguments),
         Task::CheckData(arguments) => refresh::run("check-data", &arguments),

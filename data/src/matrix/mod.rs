@@ -29,6 +29,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use super::{FileError, UserFile, user_file};
+use crate::data_pack::{Pack, PackError, invalid};
 use base::version::{CannVersion, RangeList};
 
 /// The format of matrix files that this version reads.
@@ -60,6 +61,18 @@ pub struct Overlay {
     pub replaced: usize,
     /// How many rows it added.
     pub added: usize,
+}
+
+/// Decodes the table of a pack, and proves what is proved of a user's file.
+pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
+    const NAME: &str = "compat_matrix";
+    let matrix = Matrix::from_built_in(pack.table(NAME)?);
+    if matrix.schema != MATRIX_SCHEMA {
+        return Err(invalid(NAME, format!("its schema is `{}`", matrix.schema)));
+    }
+    let lines = Lines::new();
+    let references = matrix.check_lists(&lines).and_then(|()| matrix.check_references(&lines));
+    references.map_err(|error| invalid(NAME, error.what))
 }
 
 macro_rules! matrix {
@@ -95,7 +108,10 @@ macro_rules! matrix {
 
         impl Matrix {
             fn unpack() -> Self {
-                let file: BuiltIn = crate::table("compat_matrix");
+                Self::from_built_in(crate::table("compat_matrix"))
+            }
+
+            fn from_built_in(file: BuiltIn) -> Self {
                 Self {
                     schema: file.schema,
                     as_of: file.as_of,

@@ -42,7 +42,7 @@ mod tests {
         facts.link.probes = BTreeMap::from([("libc.so.6".to_owned(), libc)]);
         let matrix = Matrix::builtin();
         let profile = Profile::default();
-        preload(&Context { facts: &facts, matrix, profile, require_npu: false })
+        preload(&Context { matrix, ..Context::of(&facts, profile) })
     }
 
     #[test]

@@ -174,7 +174,8 @@ fn write(
     redactor: &mut Redactor,
 ) -> std::io::Result<Manifest> {
     let mut pack = Pack::new(out);
-    let mut report = run_all_checks(facts, &|id| output.settings().skips.reason(id));
+    let mut report =
+        run_all_checks(facts, output.data().age_days, &|id| output.settings().skips.reason(id));
     output.settle(&mut report);
     let mut check = Vec::new();
     render(&report, Format::Json, output.style(), &mut check)?;

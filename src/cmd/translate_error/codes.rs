@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::cmd::finish;
 use crate::cmd::output::Output;
 use crate::explain::{Detail, Item, Topic, code_page, of_cause, of_code};
-use base::report::{ExitStatus, Finding, Report};
+use base::report::{DataInUse, ExitStatus, Finding, Report};
 use base::text::{Lang, nearest};
 use data::{sentence, word};
 use errcodes::{self, Answer, Hit};
@@ -18,6 +18,7 @@ const SHOWN: usize = 20;
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,
+    data: &'a DataInUse,
     items: Vec<Item<'a>>,
 }
 
@@ -231,8 +232,8 @@ fn write(content: Content<'_>, output: &Output) -> anyhow::Result<ExitStatus> {
             Ok(())
         }),
         Format::Json => {
-            let document =
-                Document { schema: "ascend-doctor/translate-error/1", items: content.items };
+            let schema = "ascend-doctor/translate-error/1";
+            let document = Document { schema, data: output.data(), items: content.items };
             output.write(|out, _| write_json(&document, out))
         }
         // These formats have no pages, so the answer becomes a report with findings.

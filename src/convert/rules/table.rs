@@ -9,11 +9,26 @@ use data::table;
 
 use super::place::Place;
 use super::rule::{FILES, Match, Rule};
+use super::texts;
+use data::data_pack::{Pack, PackError, invalid};
 
 static BUILTIN: LazyLock<Rules> = LazyLock::new(|| {
     let files = FILES.iter().map(|field| (*field, table(&format!("convert/{field}"))));
     Rules::new(table("convert_rules"), files).expect("the built-in rules are proved by a test")
 });
+
+/// Decodes the tables of a pack, and proves what a test proves of the built-in ones.
+///
+/// # Errors
+///
+/// For the first table that its reader refuses.
+pub fn check_pack(pack: &'static Pack) -> Result<(), PackError> {
+    let files = FILES.iter().map(|field| Ok((*field, pack.table(&format!("convert/{field}"))?)));
+    let files: Vec<_> = files.collect::<Result<_, PackError>>()?;
+    let rules = Rules::new(pack.table("convert_rules")?, files)
+        .map_err(|error| invalid("convert_rules", error.to_string()))?;
+    texts::check(pack, &rules.rules)
+}
 
 /// The whole table, with its indices.
 #[derive(Debug)]

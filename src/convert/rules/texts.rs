@@ -3,13 +3,14 @@
 
 use std::sync::OnceLock;
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use base::text::Words;
 use data::table;
 
 use super::rule::{FILES, Rule};
+use data::data_pack::{Pack, PackError, invalid};
 
 /// A before/after pair that shows a rule, and tests it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -61,6 +62,20 @@ type FieldTexts = OnceLock<HashMap<&'static str, RuleText>>;
 
 /// By the position of the field in [`FILES`].
 static FIELD_TEXTS: [FieldTexts; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
+
+/// Decodes the tables of a pack. Every rule has its texts.
+pub(super) fn check(pack: &'static Pack, rules: &[Rule]) -> Result<(), PackError> {
+    for field in FILES {
+        let name = format!("convert/{field}.texts");
+        let file: File = pack.table(&name)?;
+        let ids: HashSet<&str> = file.rule.iter().map(|text| text.id).collect();
+        let of_field = rules.iter().filter(|rule| rule.field == *field);
+        if let Some(rule) = of_field.into_iter().find(|rule| !ids.contains(rule.id)) {
+            return Err(invalid(&name, format!("{} has no texts", rule.id)));
+        }
+    }
+    Ok(())
+}
 
 impl Rule {
     /// Returns the user-facing texts of the rule.

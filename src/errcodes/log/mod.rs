@@ -48,6 +48,7 @@ pub use redact::{redact, redact_text};
 pub use role::Role;
 pub use scan::{FileReport, Limits, Record, scan};
 pub use signature::{Edge, Scope, Signature};
+pub(crate) use signature_table::check as check_pack;
 pub use signature_table::{edges, signatures};
 pub use source::{
     Content, EntryKind, Files, Input, LogStreams, OpenError, Problem, ProblemKind, Stream,

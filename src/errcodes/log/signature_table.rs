@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::signature::{Edge, Signature};
+use super::signature::{Edge, LITERAL, Signature};
 use crate::overlay::overlay;
+use data::data_pack::{Pack, PackError, invalid};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -87,6 +88,19 @@ static EDGES: LazyLock<Vec<Edge>> = LazyLock::new(|| {
     let file: EdgeFile = data::table("errors/edges");
     file.edge
 });
+
+/// Decodes the tables of a pack. Expressions are compiled when a log needs them.
+pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
+    for name in pack.names().filter(|name| name.starts_with("errors/signatures/")) {
+        let file: SignatureFile = pack.table(name)?;
+        let literal = file.signature.iter().flat_map(|one| &one.literals);
+        if let Some(short) = literal.into_iter().find(|literal| literal.len() < LITERAL) {
+            return Err(invalid(name, format!("the literal `{short}` is too short")));
+        }
+    }
+    pack.table::<EdgeFile>("errors/edges")?;
+    pack.table::<KnowledgeFile>("errors/knowledge").map(drop)
+}
 
 /// The words of the knowledge base: each line of `data/errors/knowledge.toml` is a signature that
 /// shows its cause without stating it.

@@ -15,9 +15,59 @@ mod rows;
 pub mod tables;
 pub mod target;
 
+use data::data_pack::{Pack, PackError, invalid};
+
 pub use dispatch::{Class, Outcome, Registrations, Via};
 pub use tables::Tables;
 pub use target::{Match, Target};
+
+/// The tables below `data/ops/` and the cells that every row has at least.
+const TABLES: [(&str, usize); 18] = [
+    ("aclnn", 2),
+    ("aclnn_8.1.RC1", 1),
+    ("aclnn_docs", 4),
+    ("aicpu", 2),
+    ("api", 6),
+    ("api_docs", 2),
+    ("aten", 3),
+    ("custom", 2),
+    ("fusions", 3),
+    ("host", 2),
+    ("kernels", 2),
+    ("limits", 4),
+    ("methods", 2),
+    ("onnx", 2),
+    ("python", 2),
+    ("quantization", 4),
+    ("sync", 1),
+    ("tables", 7),
+];
+/// The most rows of a table: names get numbers of 16 bits.
+const MAX_ROWS: usize = 16_000;
+
+/// Checks the tables of a pack whose readers are in this crate.
+///
+/// # Errors
+///
+/// For the first table that its reader refuses.
+pub fn check_pack(pack: &'static Pack) -> Result<(), PackError> {
+    for (name, cells) in TABLES {
+        let name = format!("ops/{name}.tsv");
+        let text = pack.text(&name)?;
+        let mut count = 0;
+        for row in rows::rows(text) {
+            count += 1;
+            if row.len() < cells {
+                let row = row.join(" ");
+                return Err(invalid(&name, format!("{cells} cells expected in `{row}`")));
+            }
+        }
+        if !(1..=MAX_ROWS).contains(&count) {
+            return Err(invalid(&name, format!("{count} rows")));
+        }
+    }
+    Ok(())
+}
 
 /// The rows of a table below `data/ops/` that another part of the program reads.
 pub(crate) fn table_rows(name: &str) -> impl Iterator<Item = rows::Row<'static>> {

@@ -7,6 +7,11 @@ use std::fmt;
 
 use sha2::Digest as _;
 
+/// Decodes URL-safe base64 without padding.
+pub fn decode_base64url(text: &str) -> Option<Vec<u8>> {
+    base64url::decode(text)
+}
+
 /// Length of a SHA-256 value in bytes.
 const LEN: usize = 32;
 

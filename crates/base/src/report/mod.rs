@@ -17,6 +17,34 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::Text;
 
+/// The data that a run used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DataInUse {
+    /// The date of its newest source, `YYYY-MM-DD`.
+    pub as_of: String,
+    /// Days between that date and the run; none if the clock is unreadable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub age_days: Option<u64>,
+    /// Whether the program carries it.
+    pub origin: DataOrigin,
+    /// SHA-256 of the data pack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// ID of the key that signed the data pack; none for an unsigned one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signed_by: Option<String>,
+}
+
+/// Where data comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DataOrigin {
+    /// The program itself.
+    Builtin,
+    /// A data pack.
+    Pack,
+}
+
 /// Which findings make the exit status 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -54,6 +82,8 @@ pub struct Report {
     pub notes: Vec<Text>,
     /// What the judgement rests on, for example the matrix and its date.
     pub provenance: Vec<(String, String)>,
+    /// The tables that were used; set with [`Report::ended`].
+    pub data: Option<DataInUse>,
     /// Data of this subcommand alone, put into the JSON report under these keys.
     pub extra: serde_json::Map<String, serde_json::Value>,
     /// Whether the findings are about source files, named from the working directory, so that
@@ -134,6 +164,7 @@ impl Report {
             patches: Vec::new(),
             notes: Vec::new(),
             provenance: Vec::new(),
+            data: None,
             extra: serde_json::Map::new(),
             about_sources: false,
             fail_on: FailOn::Error,

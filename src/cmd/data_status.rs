@@ -1,0 +1,131 @@
+//! `data status`: the tables in use, their owners, sizes and newest sources.
+
+use anyhow::Context as _;
+use serde_json::json;
+
+use super::finish;
+use super::output::Output;
+use base::report::{DataOrigin, ExitStatus, Report, Table};
+use base::text::{Lang, Text};
+use data::sources::{Sources, TableSize, table_size};
+use data::{sentence, words};
+use render::{Block, Format, page_markdown, page_text};
+
+/// The characters of a commit that are shown.
+const COMMIT: usize = 12;
+
+pub(super) fn run(output: &Output) -> anyhow::Result<ExitStatus> {
+    let sources = Sources::read();
+    let mut report = Report::new("data", "data status");
+    report.invocation = "data status";
+    report.overview = overview(output);
+    let mut table = Table {
+        title: words("data_tables"),
+        head: ["file", "owner", "size", "date", "source"]
+            .map(|column| words(&format!("data_{column}")))
+            .to_vec(),
+        rows: Vec::new(),
+    };
+    let mut documents = Vec::new();
+    for row in &sources.table {
+        let size = table_size(&row.file);
+        let newest = sources.newest(row);
+        let commit = newest.and_then(|source| source.commit.as_deref());
+        let source = newest.map_or_else(String::new, |source| {
+            let commit = commit.unwrap_or_default();
+            let short = commit.get(..COMMIT).unwrap_or(commit);
+            format!("{} {short}", source.name).trim_end().to_owned()
+        });
+        let date = newest.and_then(|source| source.date.as_deref());
+        table.rows.push(vec![
+            Text::same(&row.file),
+            owner(&row.owner),
+            describe(size),
+            Text::same(date.unwrap_or("-")),
+            Text::same(if source.is_empty() { "-" } else { &source }),
+        ]);
+        documents.push(json!({
+            "file": row.file,
+            "owner": row.owner,
+            "rows": size.and_then(|size| size.rows),
+            "bytes": size.map(|size| size.bytes),
+            "sources": row.sources,
+            "newest": newest.map(|source| json!({
+                "id": source.id,
+                "name": source.name,
+                "commit": source.commit,
+                "date": source.date,
+            })),
+        }));
+    }
+    if !matches!(output.format(), Format::Text | Format::Markdown) {
+        report.tables.push(table);
+        report.extra.insert("data_tables".to_owned(), documents.into());
+        return finish(report, output);
+    }
+    let page = |lang: Lang| {
+        let both = |text: &Text| text.get(lang).to_owned();
+        let facts = report.overview.iter().map(|(label, value)| (both(label), both(value)));
+        let head: Vec<String> = table.head.iter().map(both).collect();
+        let mut rows: Vec<Vec<String>> =
+            table.rows.iter().map(|row| row.iter().map(both).collect()).collect();
+        // Text has no other line for the names of the columns.
+        if output.is_text() {
+            rows.insert(0, head.clone());
+        }
+        let title = Block::Title(both(&words("data_title")), String::new());
+        vec![
+            title,
+            Block::Facts(facts.collect()),
+            Block::Heading(both(&table.title)),
+            Block::Table(head, rows),
+        ]
+    };
+    output
+        .write(|out, style| match output.format() {
+            Format::Markdown => page_markdown(&page(style.lang), 2, out),
+            _ => page_text(&page(style.lang), style, out),
+        })
+        .context("failed to write the tables")?;
+    Ok(ExitStatus::Clean)
+}
+
+/// The head of the page: date, age, origin.
+fn overview(output: &Output) -> Vec<(Text, Text)> {
+    let data = output.data();
+    let mut facts = vec![(words("data_date"), Text::same(&data.as_of))];
+    if let Some(days) = data.age_days {
+        facts.push((words("data_age"), sentence("data_days", &[("n", days.to_string())])));
+    }
+    let origin = match data.origin {
+        DataOrigin::Builtin => words("data_builtin"),
+        DataOrigin::Pack => Text::same(output.pack().unwrap_or_default()),
+    };
+    facts.push((words("data_origin"), origin));
+    if let Some(sha256) = &data.sha256 {
+        facts.push((Text::same("SHA-256"), Text::same(sha256)));
+        let key = data.signed_by.as_ref();
+        let key = key.map_or_else(|| words("data_no_signature"), Text::same);
+        facts.push((words("data_signed_by"), key));
+    }
+    facts
+}
+
+fn owner(owner: &str) -> Text {
+    match owner {
+        "hand" => words("data_by_hand"),
+        "machine" => words("data_by_machine"),
+        "recorded" => words("data_by_record"),
+        other => Text::same(other),
+    }
+}
+
+fn describe(size: Option<TableSize>) -> Text {
+    match size {
+        None => words("data_not_carried"),
+        Some(TableSize { rows: Some(rows), .. }) => {
+            sentence("data_rows", &[("n", rows.to_string())])
+        }
+        Some(TableSize { bytes, .. }) => sentence("data_bytes", &[("n", bytes.to_string())]),
+    }
+}
