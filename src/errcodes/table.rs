@@ -24,7 +24,7 @@ struct Index {
 }
 
 /// The names of the columns that rows can have.
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 13] = [
     "code",
     "symbol",
     "message",
