@@ -27,6 +27,7 @@ Exit status: 0 done, 1 --verify found differences, 2 a source or a table is at f
 
 /// Options of `refresh`.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "options of a command line")]
 pub(crate) struct Options {
     /// Tables below data/, such as `errors/acl_rt.tsv` or `errors` [default: all]
     #[arg(value_name = "TABLE")]

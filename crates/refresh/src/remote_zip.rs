@@ -163,7 +163,9 @@ mod tests {
     }
 
     fn file(url: String, content: &[u8]) -> IndexFile {
-        let sha256 = Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = Sha256::digest(content)
+            .iter()
+            .fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
         IndexFile { name: "p-1.whl".into(), sha256, url, yanked: false, requires_python: None }
     }
 

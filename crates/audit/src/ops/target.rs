@@ -41,6 +41,12 @@ fn parts(wheel: &str) -> Option<(&str, u32)> {
     (numbers.count() == 3).then_some((torch, post))
 }
 
+/// The first two numbers of a version, and the third one.
+fn split_patch(version: &str) -> (&str, u32) {
+    let (minor, patch) = version.rsplit_once('.').unwrap_or((version, ""));
+    (minor, patch.parse().unwrap_or(0))
+}
+
 impl Target {
     /// The column for a version of torch_npu: a wheel such as `2.9.0.post2`, or a release with
     /// its PyTorch such as `2.9.0-26.0.0`. Nothing where no table has that PyTorch.
@@ -63,6 +69,16 @@ impl Target {
             return target(at, Match::Release);
         }
         let (torch, post) = parts(asked)?;
+        let has = |torch: &str| tables.columns.iter().any(|column| column.torch == torch);
+        // A patch of PyTorch changes no overloads: 2.14.1 has those of 2.14.0.
+        let patched = |column: &&Column| {
+            let (of, known) = (split_patch(torch), split_patch(column.torch));
+            of.0 == known.0 && of.1 > known.1
+        };
+        let (torch, post) = match tables.columns.iter().rfind(patched) {
+            Some(column) if !has(torch) => (column.torch, u32::MAX),
+            _ => (torch, post),
+        };
         let mut known: Vec<(u32, usize)> = Vec::new();
         for (at, column) in tables.columns.iter().enumerate().filter(|(_, c)| c.torch == torch) {
             known.extend(column.wheels.iter().filter_map(|w| Some((parts(w)?.1, at))));
@@ -120,6 +136,9 @@ mod tests {
         assert_eq!(found("2.9.0-26.0.0"), Some(("2.9.0", "26.0.0", Match::Release)));
         assert_eq!(found("2.9.0.post3"), Some(("2.9.0", "26.0.0", Match::Nearest)));
         assert_eq!(found("2.14.0"), Some(("2.14.0", "master", Match::Nearest)));
+        assert_eq!(found("2.14.1"), Some(("2.14.0", "master", Match::Nearest)));
+        assert_eq!(found("2.9.1"), Some(("2.9.0", "2.9.0.post9", Match::Nearest)));
+        assert_eq!(found("2.3.0"), None, "the table is of 2.3.1");
         assert_eq!(found("3.1.0"), None);
         assert_eq!(found("nonsense"), None);
         assert_eq!(found(""), None);

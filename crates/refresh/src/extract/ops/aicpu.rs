@@ -232,7 +232,9 @@ mod tests {
         let called = BTreeMap::from([("aclnnErf".to_owned(), called)]);
         assert_eq!(cell(&functions, &called, &found).as_deref(), Some("DT_INT4,fp32"));
         let mut only = found.clone();
-        only.values_mut().for_each(|operator| operator.core = false);
+        for operator in only.values_mut() {
+            operator.core = false;
+        }
         assert_eq!(cell(&functions, &called, &only).as_deref(), Some("only"));
         let other = BTreeSet::from(["aclnnOther".to_owned()]);
         assert_eq!(cell(&other, &called, &found), None);

@@ -49,6 +49,14 @@ static LIMITS: LazyLock<RegexSet> = LazyLock::new(|| {
 /// The value of an API in one document: supported, data types by argument, chips without it, limits.
 type Said = [String; 4];
 
+/// The documents of one release for one version of PyTorch.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Document {
+    order: (Vec<u32>, (Vec<u32>, u8, Vec<u32>)),
+    torch: String,
+    release: String,
+}
+
 /// Sentences of a note, without marks and examples.
 fn sentences(note: &str) -> Vec<String> {
     static CODE: LazyLock<Regex> =
@@ -162,15 +170,18 @@ pub(super) fn extract(context: &Context) -> Result<Content> {
             trees.push((release, context.branch(SOURCE, &name, &commit)?));
         }
     }
-    let mut documents: BTreeMap<(Vec<u32>, _, String, String), BTreeMap<String, Vec<Row>>> =
-        BTreeMap::new();
+    let mut documents: BTreeMap<Document, BTreeMap<String, Vec<Row>>> = BTreeMap::new();
     let mut places = Vec::new();
     for (release, tree) in &trees {
         places.push(format!("{}:docs/zh", tree.origin()));
         for path in tree.find(PAGES)? {
             let Some(torch) = pages.captures(path) else { continue };
             let torch = format!("{}.{}.{}", &torch[1], &torch[2], &torch[3]);
-            let key = (numbers(&torch), order(release), torch, release.clone());
+            let key = Document {
+                order: (numbers(&torch), order(release)),
+                torch,
+                release: release.clone(),
+            };
             let apis = documents.entry(key).or_default();
             for row in rows(&tree.text(path)?) {
                 let name = name_of(&row.api).with_context(|| tree.place(path))?;
@@ -180,7 +191,7 @@ pub(super) fn extract(context: &Context) -> Result<Content> {
     }
     let mut unknown = BTreeSet::new();
     let mut said: BTreeMap<&str, Vec<Option<Said>>> = BTreeMap::new();
-    for (at, ((_, _, torch, release), apis)) in documents.iter().enumerate() {
+    for (at, (Document { torch, release, .. }, apis)) in documents.iter().enumerate() {
         ensure!(
             apis.len() >= 2500,
             "the documents of {release} name {} APIs of PyTorch {torch}, expected 2500",
@@ -188,7 +199,9 @@ pub(super) fn extract(context: &Context) -> Result<Content> {
         );
         for (name, rows) in apis {
             let mut limits = Limits::default();
-            rows.iter().for_each(|row| limits.add(&row.note));
+            for row in rows {
+                limits.add(&row.note);
+            }
             unknown.extend(limits.unknown.iter().map(|line| format!("{name}: `{line}`")));
             let values = said.entry(name).or_insert_with(|| vec![None; documents.len()]);
             values[at] = value(rows, &limits);
@@ -200,7 +213,7 @@ pub(super) fn extract(context: &Context) -> Result<Content> {
     }
     check_words(context, &said)?;
     Ok(table(
-        &documents.keys().map(|key| format!("{}-{}", key.2, key.3)).collect::<Vec<_>>(),
+        &documents.keys().map(|key| format!("{}-{}", key.torch, key.release)).collect::<Vec<_>>(),
         &said,
         &places,
     )

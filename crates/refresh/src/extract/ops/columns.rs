@@ -223,23 +223,22 @@ fn row(
     let values: Vec<Option<String>> = columns
         .all
         .iter()
-        .map(|column| match &column.kernels {
-            Some(kernels) => registered(kernels),
-            None => {
-                let wheel =
-                    columns.recording.wheels.iter().position(|known| *known == column.name)?;
-                let class = recorded.get(name)?.get(wheel)?.as_deref()?;
-                if class != "K" {
-                    return None;
-                }
-                // How the kernel is made, the last release for the same PyTorch that has it states.
-                let mut same: Vec<&Column> =
-                    columns.all.iter().filter(|known| known.torch == column.torch).collect();
-                same.sort_by_cached_key(|known| order(&known.name));
-                let mut releases = same.iter().rev().filter_map(|known| known.kernels.as_ref());
-                let flags = releases.find_map(|kernels| registered(kernels));
-                Some(flags.filter(|_| flags_of_release).unwrap_or_else(|| "K".to_owned()))
+        .map(|column| {
+            if let Some(kernels) = &column.kernels {
+                return registered(kernels);
             }
+            let wheel = columns.recording.wheels.iter().position(|known| *known == column.name)?;
+            let class = recorded.get(name)?.get(wheel)?.as_deref()?;
+            if class != "K" {
+                return None;
+            }
+            // How the kernel is made, the last release for the same PyTorch that has it states.
+            let mut same: Vec<&Column> =
+                columns.all.iter().filter(|known| known.torch == column.torch).collect();
+            same.sort_by_cached_key(|known| order(&known.name));
+            let mut releases = same.iter().rev().filter_map(|known| known.kernels.as_ref());
+            let flags = releases.find_map(|kernels| registered(kernels));
+            Some(flags.filter(|_| flags_of_release).unwrap_or_else(|| "K".to_owned()))
         })
         .collect();
     let cell = runs::runs(&values);

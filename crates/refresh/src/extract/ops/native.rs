@@ -195,7 +195,9 @@ pub(super) fn aten(context: &Context) -> Result<Content> {
                 values.push(before);
             }
         }
-        table.values_mut().for_each(|(_, values)| values.resize(index + 1, None));
+        for (_, values) in table.values_mut() {
+            values.resize(index + 1, None);
+        }
     }
     let rows = table
         .into_iter()

@@ -112,10 +112,10 @@ fn chosen(tags: &[String], branches: &[String]) -> Vec<(String, String, String)>
 
 /// All releases that have a table, ordered by version of PyTorch and then by release.
 /// `main_line` are the versions of PyTorch that the main line registers kernels for.
-pub(super) fn all<'c>(
-    context: &'c Context,
+pub(super) fn all(
+    context: &Context,
     main_line: impl FnOnce(&Tree<'_>) -> Result<Vec<String>>,
-) -> Result<Vec<Release<'c>>> {
+) -> Result<Vec<Release<'_>>> {
     let repository = context.repository(SOURCE)?;
     let tags = repository.refs(&TAG)?;
     let branches = context.branches(SOURCE, BRANCH.as_str())?;
