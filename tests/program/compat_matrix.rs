@@ -1,57 +1,114 @@
-//! The matrix against what it was made from, and `compat` as users see it.
-#![expect(clippy::disallowed_methods, reason = "reads fact tables and runs programs")]
+//! The matrix against the tables it was made from, and `compat` as users see it.
+#![expect(clippy::disallowed_methods, reason = "reads tables and runs programs")]
 #![expect(clippy::unwrap_used, reason = "a failure is what the test shows")]
-#![expect(clippy::print_stdout, reason = "a skipped test says so")]
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use assert_cmd::cargo::cargo_bin;
 use data::Matrix;
+use data::matrix::Level;
 
-/// The fact tables, where they are at hand: they are no part of the project.
-fn facts() -> Option<PathBuf> {
-    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let places = [home.join("../shared/facts"), home.join("../../shared/facts")];
-    let found = places.into_iter().find(|dir| dir.join("compat_torch_npu.json").is_file());
-    if found.is_none() {
-        println!("skipped: ../shared/facts is not here");
-    }
-    found
-}
-
-#[test]
-fn the_script_reproduces_the_file() {
-    let Some(facts) = facts() else { return };
-    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let made = Command::new("python3")
-        .arg(home.join("scripts/gen_compat_matrix.py"))
-        .arg(facts)
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let committed = std::fs::read(home.join("data/compat_matrix.toml")).unwrap();
-    assert!(made.stdout == committed, "data/compat_matrix.toml is not what the script makes");
+fn table(name: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)).unwrap()
 }
 
 #[test]
 fn every_published_wheel_is_known() {
-    let Some(facts) = facts() else { return };
-    let text = std::fs::read_to_string(facts.join("compat_torch_npu.json")).unwrap();
-    let facts: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let hashes: BTreeMap<String, String> =
-        serde_json::from_value(facts["pypi_wheel_sha256"].clone()).unwrap();
-    assert_eq!(hashes.len(), 512);
-    for name in hashes.keys() {
-        let mut parts = name.trim_end_matches(".whl").split('-').skip(1);
+    let list = table("known_wheels.tsv");
+    let wheels = list.lines().filter_map(|line| line.strip_prefix("w\t"));
+    let mut count = 0;
+    for tags in wheels.map(|line| line.split('\t').next().unwrap()) {
+        let mut parts = tags.split('-');
         let (version, tag) = (parts.next().unwrap(), parts.next().unwrap());
         let python = format!("3.{}", tag.strip_prefix("cp3").unwrap());
-        let arch = if name.contains("aarch64") { "aarch64" } else { "x86_64" };
+        let arch = if tags.contains("aarch64") { "aarch64" } else { "x86_64" };
         let row = Matrix::builtin().torch_npu(&version.parse().unwrap());
         let row = row.unwrap_or_else(|| panic!("{version} has no row"));
-        assert_eq!(row.has_wheel(arch, &python), Some(true), "{name}");
+        assert_eq!(row.has_wheel(arch, &python), Some(true), "{tags}");
+        count += 1;
     }
+    assert!(count >= 512, "{count}");
+}
+
+#[test]
+fn every_version_of_the_index_is_known() {
+    let index = table("index.tsv");
+    let of = |package: &'static str| {
+        let rows =
+            index.lines().filter_map(move |line| line.strip_prefix(package)?.strip_prefix('\t'));
+        rows.map(|row| row.split('\t').next().unwrap().parse().unwrap())
+    };
+    assert!(of("torch-npu").all(|version| Matrix::builtin().torch_npu(&version).is_some()));
+    assert!(of("vllm-ascend").all(|version| Matrix::builtin().vllm_ascend(&version).is_some()));
+    assert!(of("triton-ascend").count() >= 3 && of("vllm-ascend").count() >= 49);
+}
+
+/// The vendor's table since release 26.0.0: each row is answered with its own pair.
+#[test]
+fn every_row_of_the_table_of_torch_npu_is_answered() {
+    let rows = Matrix::builtin().torch_npu.iter().filter(|row| {
+        let recent = row.release.as_ref().is_some_and(|release| release.major >= 26);
+        recent && row.level == Level::Recommended
+    });
+    let mut count = 0;
+    for row in rows {
+        let (version, on) = (row.version.to_string(), row.cann.as_ref().unwrap().to_string());
+        let filters = ["--torch-npu", &version, "--cann", &on];
+        let (code, text, _) = compat(&[&["compat", "--format", "json"], &filters[..]].concat());
+        let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            (code, &report["advice"]["level"]),
+            (Some(0), &"recommended".into()),
+            "{version}"
+        );
+        assert_eq!(report["advice"]["torch_npu"], version);
+        // And without CANN, for each Python and architecture with a wheel.
+        let (arch, pythons) = row.wheels.iter().next().unwrap();
+        let filters = ["--torch-npu", &version, "--python", &pythons[0], "--arch", arch];
+        let (code, text, _) = compat(&[&["compat", "--format", "json"], &filters[..]].concat());
+        let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((code, &report["advice"]["cann"]), (Some(0), &on.into()), "{version}");
+        count += 1;
+    }
+    assert!(count >= 18, "{count}");
+}
+
+#[test]
+fn wheels_of_release_26_2_are_paired_with_cann_9_2() {
+    let matrix = Matrix::builtin();
+    let of_release = |row: &&data::matrix::TorchNpu| {
+        row.release.as_ref().is_some_and(|release| release.to_string() == "26.2.0")
+            && row.cann.as_ref().is_some_and(|on| on.to_string() == "9.2.0")
+    };
+    let found: Vec<String> =
+        matrix.torch_npu.iter().filter(of_release).map(|row| row.version.to_string()).collect();
+    assert_eq!(
+        found,
+        [
+            "2.14.0",
+            "2.13.0",
+            "2.12.0.post3",
+            "2.11.0.post3",
+            "2.10.0.post7",
+            "2.9.0.post9",
+            "2.7.1.post11"
+        ]
+    );
+    assert!(matrix.pairs.iter().any(|pair| {
+        (pair.cann.to_string(), pair.hdk.to_string()) == ("9.2.0".to_owned(), "26.2.0".to_owned())
+    }));
+    assert!(matrix.mindcluster.iter().any(|row| row.version == "26.2.0"));
+    let (code, text, _) = compat(&["compat", "--cann", "9.2.0"]);
+    assert_eq!(code, Some(0));
+    assert!(text.contains("torch_npu 2.14.0 is recommended with CANN 9.2.0"), "{text}");
+    let wheel = ["compat", "--torch", "2.14.0", "--python", "3.11", "--arch", "x86_64"];
+    let (code, text, _) = compat(&wheel);
+    assert_eq!(code, Some(0));
+    assert!(text.contains("python3.11 -m pip install torch_npu==2.14.0"), "{text}");
+    let (code, text, _) = compat(&["compat", "--vllm-ascend", "0.30.0rc2"]);
+    assert_eq!(code, Some(0));
+    assert!(text.contains("vllm-ascend==0.30.0rc2") && text.contains("CANN 9.2.0"), "{text}");
 }
 
 fn compat(arguments: &[&str]) -> (Option<i32>, String, String) {
