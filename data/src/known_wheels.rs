@@ -1,5 +1,5 @@
 //! What the published torch_npu wheels contain: `data/known_wheels.tsv`, written by
-//! `scripts/gen_known_wheels.py` from the package index.
+//! `cargo xtask refresh known_wheels.tsv` from the package index.
 //!
 //! Lines, their fields separated by tabs:
 //!

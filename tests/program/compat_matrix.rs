@@ -1,5 +1,5 @@
-//! The matrix against the list of published wheels, and `compat` as users see it.
-#![expect(clippy::disallowed_methods, reason = "reads a table of the repository and runs programs")]
+//! The matrix against the tables it was made from, and `compat` as users see it.
+#![expect(clippy::disallowed_methods, reason = "reads tables and runs programs")]
 #![expect(clippy::unwrap_used, reason = "a failure is what the test shows")]
 
 use std::path::Path;
@@ -7,26 +7,108 @@ use std::process::Command;
 
 use assert_cmd::cargo::cargo_bin;
 use data::Matrix;
+use data::matrix::Level;
 
-/// Every wheel of the list of published wheels has a row in the matrix, with its Python and
-/// architecture.
+fn table(name: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)).unwrap()
+}
+
 #[test]
-fn matrix_has_a_row_for_every_published_wheel() {
-    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/known_wheels.tsv");
-    let list = std::fs::read_to_string(list).unwrap();
-    let mut wheels = 0;
-    for name in list.lines().filter_map(|line| line.strip_prefix("w\t")) {
-        let name = name.split('\t').next().unwrap();
-        let mut parts = name.split('-');
+fn every_published_wheel_is_known() {
+    let list = table("known_wheels.tsv");
+    let wheels = list.lines().filter_map(|line| line.strip_prefix("w\t"));
+    let mut count = 0;
+    for tags in wheels.map(|line| line.split('\t').next().unwrap()) {
+        let mut parts = tags.split('-');
         let (version, tag) = (parts.next().unwrap(), parts.next().unwrap());
         let python = format!("3.{}", tag.strip_prefix("cp3").unwrap());
-        let arch = if name.ends_with("aarch64") { "aarch64" } else { "x86_64" };
+        let arch = if tags.contains("aarch64") { "aarch64" } else { "x86_64" };
         let row = Matrix::builtin().torch_npu(&version.parse().unwrap());
         let row = row.unwrap_or_else(|| panic!("{version} has no row"));
-        assert_eq!(row.has_wheel(arch, &python), Some(true), "{name}");
-        wheels += 1;
+        assert_eq!(row.has_wheel(arch, &python), Some(true), "{tags}");
+        count += 1;
     }
-    assert!(wheels > 500, "{wheels}");
+    assert!(count >= 512, "{count}");
+}
+
+#[test]
+fn every_version_of_the_index_is_known() {
+    let index = table("index.tsv");
+    let of = |package: &'static str| {
+        let rows =
+            index.lines().filter_map(move |line| line.strip_prefix(package)?.strip_prefix('\t'));
+        rows.map(|row| row.split('\t').next().unwrap().parse().unwrap())
+    };
+    assert!(of("torch-npu").all(|version| Matrix::builtin().torch_npu(&version).is_some()));
+    assert!(of("vllm-ascend").all(|version| Matrix::builtin().vllm_ascend(&version).is_some()));
+    assert!(of("triton-ascend").count() >= 3 && of("vllm-ascend").count() >= 49);
+}
+
+/// The vendor's table since release 26.0.0: each row is answered with its own pair.
+#[test]
+fn every_row_of_the_table_of_torch_npu_is_answered() {
+    let rows = Matrix::builtin().torch_npu.iter().filter(|row| {
+        let recent = row.release.as_ref().is_some_and(|release| release.major >= 26);
+        recent && row.level == Level::Recommended
+    });
+    let mut count = 0;
+    for row in rows {
+        let (version, on) = (row.version.to_string(), row.cann.as_ref().unwrap().to_string());
+        let filters = ["--torch-npu", &version, "--cann", &on];
+        let (code, text, _) = compat(&[&["compat", "--format", "json"], &filters[..]].concat());
+        let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            (code, &report["advice"]["level"]),
+            (Some(0), &"recommended".into()),
+            "{version}"
+        );
+        assert_eq!(report["advice"]["torch_npu"], version);
+        // And without CANN, for each Python and architecture with a wheel.
+        let (arch, pythons) = row.wheels.iter().next().unwrap();
+        let filters = ["--torch-npu", &version, "--python", &pythons[0], "--arch", arch];
+        let (code, text, _) = compat(&[&["compat", "--format", "json"], &filters[..]].concat());
+        let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((code, &report["advice"]["cann"]), (Some(0), &on.into()), "{version}");
+        count += 1;
+    }
+    assert!(count >= 18, "{count}");
+}
+
+#[test]
+fn wheels_of_release_26_2_are_paired_with_cann_9_2() {
+    let matrix = Matrix::builtin();
+    let of_release = |row: &&data::matrix::TorchNpu| {
+        row.release.as_ref().is_some_and(|release| release.to_string() == "26.2.0")
+            && row.cann.as_ref().is_some_and(|on| on.to_string() == "9.2.0")
+    };
+    let found: Vec<String> =
+        matrix.torch_npu.iter().filter(of_release).map(|row| row.version.to_string()).collect();
+    assert_eq!(
+        found,
+        [
+            "2.14.0",
+            "2.13.0",
+            "2.12.0.post3",
+            "2.11.0.post3",
+            "2.10.0.post7",
+            "2.9.0.post9",
+            "2.7.1.post11"
+        ]
+    );
+    assert!(matrix.pairs.iter().any(|pair| {
+        (pair.cann.to_string(), pair.hdk.to_string()) == ("9.2.0".to_owned(), "26.2.0".to_owned())
+    }));
+    assert!(matrix.mindcluster.iter().any(|row| row.version == "26.2.0"));
+    let (code, text, _) = compat(&["compat", "--cann", "9.2.0"]);
+    assert_eq!(code, Some(0));
+    assert!(text.contains("torch_npu 2.14.0 is recommended with CANN 9.2.0"), "{text}");
+    let wheel = ["compat", "--torch", "2.14.0", "--python", "3.11", "--arch", "x86_64"];
+    let (code, text, _) = compat(&wheel);
+    assert_eq!(code, Some(0));
+    assert!(text.contains("python3.11 -m pip install torch_npu==2.14.0"), "{text}");
+    let (code, text, _) = compat(&["compat", "--vllm-ascend", "0.30.0rc2"]);
+    assert_eq!(code, Some(0));
+    assert!(text.contains("vllm-ascend==0.30.0rc2") && text.contains("CANN 9.2.0"), "{text}");
 }
 
 fn compat(arguments: &[&str]) -> (Option<i32>, String, String) {

@@ -226,9 +226,10 @@ mod tests {
     fn document() -> Document {
         static PAIR: Shape = SHAPE;
         let rows = [("8", "a"), ("9", "b")].map(|(cann, hdk)| {
-            Row::from_iter([("cann", cann), ("hdk", hdk), ("source", "x")].map(|(name, value)| {
-                (name.to_owned(), Value::from(value))
-            }))
+            Row::from_iter(
+                [("cann", cann), ("hdk", hdk), ("source", "x")]
+                    .map(|(name, value)| (name.to_owned(), Value::from(value))),
+            )
         });
         Document {
             remarks: vec!["r".to_owned()],

@@ -137,9 +137,14 @@ fn items(source: &str) -> Cell {
 fn plain(source: &str) -> String {
     let text = regex(&TAG).map_or_else(|| source.into(), |tag| tag.replace_all(source, ""));
     let mut text = text.into_owned();
-    for (entity, character) in
-        [("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&quot;", "\""), ("&#8226;", ""), ("&amp;", "&")]
-    {
+    for (entity, character) in [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&nbsp;", " "),
+        ("&quot;", "\""),
+        ("&#8226;", ""),
+        ("&amp;", "&"),
+    ] {
         text = text.replace(entity, character);
     }
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -174,7 +179,10 @@ mod tests {
         let tables = markdown_tables(text);
         assert_eq!(tables.len(), 2);
         assert_eq!((tables[0].line, tables[0].column(&["CANN版本"])), (3, Some(0)));
-        assert_eq!(tables[0].rows[0], [vec!["CANN 9.1.0".to_owned(), "CANN 9.0.0".to_owned()], vec![]]);
+        assert_eq!(
+            tables[0].rows[0],
+            [vec!["CANN 9.1.0".to_owned(), "CANN 9.0.0".to_owned()], vec![]]
+        );
         assert_eq!(Grid::cell(&tables[0].rows[1], Some(1)), "c");
         assert_eq!(Grid::cell(&tables[0].rows[1], None), "");
     }

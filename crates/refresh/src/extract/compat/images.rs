@@ -23,7 +23,8 @@ struct Images {
 
 pub(super) fn rows(context: &Context) -> Result<Vec<Row>> {
     let tree = context.tree("cann-images")?;
-    let name = Regex::new(r"^cann/(.+?)-(310p|910b|910|950|a3)-([a-z]+[\d.]+)-py([\d.]+)/Dockerfile$")?;
+    let name =
+        Regex::new(r"^cann/(.+?)-(310p|910b|910|950|a3)-([a-z]+[\d.]+)-py([\d.]+)/Dockerfile$")?;
     let home = Regex::new(r"ATB_HOME_PATH=\S*cxx_abi_(\d)")?;
     let mut found: BTreeMap<String, Images> = BTreeMap::new();
     for path in tree.find(r"^cann/[^/]+/Dockerfile$")? {

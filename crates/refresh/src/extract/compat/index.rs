@@ -70,7 +70,11 @@ fn read_name(package: &str, name: &str) -> Option<(Version, Published)> {
     for tag in python.split('.') {
         let digits = tag.strip_prefix("cp").or(tag.strip_prefix("py"))?;
         let (major, minor) = digits.split_at_checked(1)?;
-        file.pythons.insert(if minor.is_empty() { major.to_owned() } else { format!("{major}.{minor}") });
+        file.pythons.insert(if minor.is_empty() {
+            major.to_owned()
+        } else {
+            format!("{major}.{minor}")
+        });
     }
     for arch in ["aarch64", "x86_64"] {
         if platform.ends_with(arch) || *platform == "any" {
@@ -104,7 +108,10 @@ mod tests {
             read("mindspore", "mindspore-2.9.0-cp310-none-any.whl"),
             row("2.9.0", "3.10", "aarch64,x86_64", false)
         );
-        assert_eq!(read("vllm-ascend", "vllm_ascend-0.30.0rc2.tar.gz"), row("0.30.0rc2", "", "", true));
+        assert_eq!(
+            read("vllm-ascend", "vllm_ascend-0.30.0rc2.tar.gz"),
+            row("0.30.0rc2", "", "", true)
+        );
         assert_eq!(read("mindspore", "mindspore-2.9.0-cp310-cp310-win_amd64.whl"), None);
         assert_eq!(read("torch-npu", "x.zip"), None);
     }

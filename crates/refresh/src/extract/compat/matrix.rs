@@ -85,8 +85,10 @@ pub(super) fn extract(context: &Context) -> Result<Content> {
     all.extend(arrays.into_iter().map(|(shape, rows)| Array { shape, rows }));
     Ok(Content::Document(Document {
         remarks: vec![
-            "Versions of the Ascend stack that fit together. docs/compatibility.md explains the".to_owned(),
-            "tables, the levels, and `--matrix`. Manual rows: compat_matrix.overlay.toml.".to_owned(),
+            "Versions of the Ascend stack that fit together. docs/compatibility.md explains the"
+                .to_owned(),
+            "tables, the levels, and `--matrix`. Manual rows: compat_matrix.overlay.toml."
+                .to_owned(),
         ],
         values: vec![
             ("schema", Value::from("ascend-doctor/matrix/1")),

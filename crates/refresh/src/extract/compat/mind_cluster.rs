@@ -21,10 +21,11 @@ const VERSION_MAP: &str = "mindformers/VERSION_MAP.json";
 /// driver by CANN.
 pub(super) fn preferred(context: &Context, kind: &str) -> Result<BTreeMap<String, String>> {
     let tree = context.tree("mindformers")?;
-    let map: Json = serde_json::from_str(&tree.text(VERSION_MAP)?)
-        .with_context(|| tree.place(VERSION_MAP))?;
+    let map: Json =
+        serde_json::from_str(&tree.text(VERSION_MAP)?).with_context(|| tree.place(VERSION_MAP))?;
     let entries = map.get(kind).and_then(Json::as_object);
-    let entries = entries.with_context(|| format!("{} has no `{kind}`", tree.place(VERSION_MAP)))?;
+    let entries =
+        entries.with_context(|| format!("{} has no `{kind}`", tree.place(VERSION_MAP)))?;
     let mut found = BTreeMap::new();
     for (version, entry) in entries {
         let prefer = entry.get("prefer").and_then(Json::as_str);
@@ -64,7 +65,8 @@ pub(super) fn pairs(context: &Context) -> Result<Vec<Row>> {
 fn note_pairs(text: &str) -> Vec<(String, String, String)> {
     let mut found = Vec::new();
     for table in markdown_tables(text) {
-        let (Some(cann), Some(driver)) = (table.column(&["CANN"]), table.column(&["HDK", "AscendHDK"]))
+        let (Some(cann), Some(driver)) =
+            (table.column(&["CANN"]), table.column(&["HDK", "AscendHDK"]))
         else {
             continue;
         };
@@ -147,11 +149,8 @@ pub(super) fn systems(context: &Context) -> Result<Vec<Row>> {
     let tree = context.tree("mind-cluster")?;
     let mut rows = Vec::new();
     for table in html_tables(&tree.text(SYSTEMS)?) {
-        let columns = (
-            table.column(&["产品系列"]),
-            table.column(&["产品名称"]),
-            table.column(&["操作系统"]),
-        );
+        let columns =
+            (table.column(&["产品系列"]), table.column(&["产品名称"]), table.column(&["操作系统"]));
         let (Some(family), Some(product), Some(system)) = columns else { continue };
         for cells in &table.rows {
             let systems = cells.get(system).into_iter().flatten();
@@ -163,7 +162,12 @@ pub(super) fn systems(context: &Context) -> Result<Vec<Row>> {
             if !systems.is_empty() {
                 rows.push(row([
                     ("family", Value::from(Grid::cell(cells, Some(family)))),
-                    ("product", Value::from(cells.get(product).map(|items| items.join(" / ")).unwrap_or_default())),
+                    (
+                        "product",
+                        Value::from(
+                            cells.get(product).map(|items| items.join(" / ")).unwrap_or_default(),
+                        ),
+                    ),
                     ("os", list(systems)),
                     ("level", Value::from("recommended")),
                     ("source", Value::from(format!("mind-cluster:{SYSTEMS}"))),
@@ -188,7 +192,11 @@ mod tests {
             found.iter().map(|(a, b, c)| (a.as_str(), b.as_str(), c.as_str())).collect();
         assert_eq!(
             found,
-            [("9.1.0", "Atlas 350 (950)", "25.7.rc1"), ("9.1.0", "", "26.1.0"), ("9.0.0", "", "26.0.rc1")]
+            [
+                ("9.1.0", "Atlas 350 (950)", "25.7.rc1"),
+                ("9.1.0", "", "26.1.0"),
+                ("9.0.0", "", "26.0.rc1")
+            ]
         );
     }
 

@@ -25,7 +25,8 @@ struct Facts {
 pub(super) fn rows(context: &Context) -> Result<Vec<Row>> {
     let mut found: BTreeMap<String, Facts> = BTreeMap::new();
     // Wheels with the Ascend part are for any platform by their name.
-    let name = Regex::new(r"^mindspore-(\d+\.\d+\.\d+(?:rc\d+|\.post\d+)?)-cp(\d)(\d+)-none-any\.whl$")?;
+    let name =
+        Regex::new(r"^mindspore-(\d+\.\d+\.\d+(?:rc\d+|\.post\d+)?)-cp(\d)(\d+)-none-any\.whl$")?;
     for file in context.packages.files("mindspore")? {
         if let Some(parts) = name.captures(&file.name).filter(|_| !file.yanked) {
             let facts = found.entry(parts[1].to_owned()).or_default();

@@ -55,7 +55,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("p-1.tar.gz");
         let mut tar = tar::Builder::new(Vec::new());
-        for (name, content) in [("p-1/Dockerfile", "FROM x\r\n"), ("p-1/docs/a.md", "a"), ("p-1/b", "b")] {
+        for (name, content) in
+            [("p-1/Dockerfile", "FROM x\r\n"), ("p-1/docs/a.md", "a"), ("p-1/b", "b")]
+        {
             let mut header = tar::Header::new_gnu();
             header.set_size(content.len() as u64);
             header.set_cksum();

@@ -93,7 +93,10 @@ fn release_row(
         ("cann", Value::from(release.cann.as_str())),
         ("level", Value::from(release.level)),
         ("wheels", by_arch(&|builds| list(builds.keys().map(show)))),
-        ("glibc", by_arch(&|builds| Value::from(builds.values().max().map(show).unwrap_or_default()))),
+        (
+            "glibc",
+            by_arch(&|builds| Value::from(builds.values().max().map(show).unwrap_or_default())),
+        ),
         ("abi", abi(&release.version)),
         ("python_documented", list(documented)),
         ("triton_ascend", Value::from(release.triton.as_str())),
@@ -122,7 +125,11 @@ fn table_releases(text: &str, source: &str) -> Vec<Release> {
         let version = ["TorchNPU安装包版本", "TorchNPU版本", "AscendExtensionforPyTorch安装包版本"]
             .iter()
             .find_map(|name| table.column(&[name]));
-        let branch = table.column(&["GitCode分支", "TorchNPU代码分支名称", "AscendExtensionforPyTorch代码分支名称"]);
+        let branch = table.column(&[
+            "GitCode分支",
+            "TorchNPU代码分支名称",
+            "AscendExtensionforPyTorch代码分支名称",
+        ]);
         let (torch, cann) = (table.column(&["PyTorch版本"]), table.column(&["CANN版本"]));
         let (Some(version), Some(branch), Some(_), Some(_)) = (version, branch, torch, cann) else {
             continue;
@@ -135,7 +142,8 @@ fn table_releases(text: &str, source: &str) -> Vec<Release> {
             let release = branch.split_once('-').map_or(branch.as_str(), |(_, release)| release);
             let cann = Grid::cell(cells, cann);
             let cann = cann.split([' ', '：']).map(str::trim);
-            let cann = cann.filter(|word| word.starts_with(|c: char| c.is_ascii_digit())).next_back();
+            let cann =
+                cann.filter(|word| word.starts_with(|c: char| c.is_ascii_digit())).next_back();
             let triton = Grid::cell(cells, triton);
             found.push(Release {
                 version,
@@ -308,7 +316,9 @@ pub(super) fn windows(context: &Context) -> Result<Vec<Row>> {
                 found.push((release, Vec::new(), Vec::new()));
             }
             let (_, cann, sources) = &mut found[at];
-            cann.extend(accepted.into_iter().filter(|each| !cann.contains(each)).collect::<Vec<_>>());
+            cann.extend(
+                accepted.into_iter().filter(|each| !cann.contains(each)).collect::<Vec<_>>(),
+            );
             if !sources.contains(&place) {
                 sources.push(place.clone());
             }
@@ -331,10 +341,15 @@ fn note_windows(text: &str) -> Vec<(String, Vec<String>)> {
     let mut found = Vec::new();
     for table in markdown_tables(text) {
         let release = table.column(&["AscendExtensionforPyTorch版本", "TorchNPU版本"]);
-        let (Some(release), Some(cann)) = (release, table.column(&["CANN版本"])) else { continue };
+        let (Some(release), Some(cann)) = (release, table.column(&["CANN版本"])) else {
+            continue;
+        };
         for cells in &table.rows {
             let listed: Option<Vec<String>> = cells.get(cann).map(|items| {
-                items.iter().filter_map(|item| Some(item.strip_prefix("CANN")?.trim().to_owned())).collect()
+                items
+                    .iter()
+                    .filter_map(|item| Some(item.strip_prefix("CANN")?.trim().to_owned()))
+                    .collect()
             });
             if let Some(listed) = listed.filter(|listed| !listed.is_empty()) {
                 found.push((Grid::cell(cells, Some(release)), listed));
@@ -342,7 +357,8 @@ fn note_windows(text: &str) -> Vec<(String, Vec<String>)> {
         }
     }
     for table in html_tables(text) {
-        let Some(heads) = table.head.last().filter(|_| table.column(&["TorchNPU"]) == Some(0)) else {
+        let Some(heads) = table.head.last().filter(|_| table.column(&["TorchNPU"]) == Some(0))
+        else {
             continue;
         };
         for cells in &table.rows {
@@ -365,13 +381,22 @@ mod tests {
         let old = "|TorchNPU安装包版本|GitCode分支|PyTorch版本|CANN版本|\n|:--:|--|--|--|\n\
                    | 1.11.0.rc2（beta） | v1.11.0-3.0.0 | 1.11.0 | CANN 6.0.1 |\n| 1.5.0.post4 | 2.0.4.tr5 | 1.5.0 | CANN 5.0.4 |\n";
         let found = table_releases(old, "x");
-        assert_eq!((found[0].version.to_string(), found[0].cann.as_str()), ("1.11.0rc2".to_owned(), "6.0.1"));
+        assert_eq!(
+            (found[0].version.to_string(), found[0].cann.as_str()),
+            ("1.11.0rc2".to_owned(), "6.0.1")
+        );
         assert_eq!((found[0].release.as_str(), found[1].release.as_str()), ("3.0.0", "2.0.4.tr5"));
         let new = "|TorchNPU代码分支名称|PyTorch版本|TorchNPU版本|TorchNPU安装包版本|CANN版本|Python版本|Triton Ascend版本|\n|--|--|--|--|--|--|--|\n\
                    |v2.10.0-26.2.0|2.10.0|26.2.0|2.10.0.post7|9.2.0|Python3.9.*x*、Python3.14.*x*|v3.6.0|\n|v2.9.0-26.2.0|2.9.0|26.2.0|2.9.0.post9|9.2.0||无配套版本|\n";
         let found = table_releases(new, "x");
-        assert_eq!((found[0].version.to_string(), found[0].release.as_str()), ("2.10.0.post7".to_owned(), "26.2.0"));
-        assert_eq!((found[0].python.clone(), found[0].triton.as_str()), (vec!["3.9".to_owned(), "3.14".to_owned()], "3.6.0"));
+        assert_eq!(
+            (found[0].version.to_string(), found[0].release.as_str()),
+            ("2.10.0.post7".to_owned(), "26.2.0")
+        );
+        assert_eq!(
+            (found[0].python.clone(), found[0].triton.as_str()),
+            (vec!["3.9".to_owned(), "3.14".to_owned()], "3.6.0")
+        );
         assert_eq!(found[1].triton, "");
         let two = "|CANN版本|PyTorch版本|Ascend Extension for PyTorch版本|Ascend Extension for PyTorch代码分支名称|Ascend Extension for PyTorch安装包版本|\n|--|--|--|--|--|\n\
                    |商用版：9.0.0<br>社区版：9.0.0|2.7.1|26.0.0|v2.7.1-26.0.0|2.7.1.post4|\n";
@@ -394,6 +419,9 @@ mod tests {
 
     #[test]
     fn python_versions_are_cut_from_text() {
-        assert_eq!(python_versions("Python3.7(>=3.7.5), Python 3.10, Python3.11.*x*"), ["3.7", "3.10", "3.11"]);
+        assert_eq!(
+            python_versions("Python3.7(>=3.7.5), Python 3.10, Python3.11.*x*"),
+            ["3.7", "3.10", "3.11"]
+        );
     }
 }

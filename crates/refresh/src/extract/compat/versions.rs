@@ -20,7 +20,8 @@ pub(super) fn cann_key(version: &str) -> Vec<(u8, u64)> {
     let mut key: Vec<(u8, u64)> = Vec::new();
     for part in version.to_ascii_lowercase().split(['.', '-']) {
         let stages = [("alpha", 0), ("beta", 1), ("rc", 2)];
-        let stage = stages.into_iter().find_map(|(word, stage)| Some((stage, part.strip_prefix(word)?)));
+        let stage =
+            stages.into_iter().find_map(|(word, stage)| Some((stage, part.strip_prefix(word)?)));
         let (stage, number) = stage.unwrap_or((4, part));
         key.push((stage, number.parse().unwrap_or(0)));
     }
@@ -36,7 +37,9 @@ pub(super) fn numbers(version: &str) -> Vec<i64> {
 /// `26.0 (or …)` and `26.1.0.b061` to the number that can be compared.
 pub(super) fn hdk(version: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
-    for part in version.trim().to_ascii_lowercase().split([' ', '(']).next().unwrap_or_default().split('.') {
+    for part in
+        version.trim().to_ascii_lowercase().split([' ', '(']).next().unwrap_or_default().split('.')
+    {
         let digits = part.strip_prefix("rc").unwrap_or(part);
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             break;
@@ -66,9 +69,7 @@ pub(super) fn newest_cann(a: &Row, b: &Row) -> Ordering {
 pub(super) fn newest_pair(a: &Row, b: &Row) -> Ordering {
     let levels = ["recommended", "compatible", "reported"];
     let rank = |row: &Row| levels.iter().position(|level| *level == text(row, "level"));
-    cann_key(text(b, "cann"))
-        .cmp(&cann_key(text(a, "cann")))
-        .then_with(|| rank(a).cmp(&rank(b)))
+    cann_key(text(b, "cann")).cmp(&cann_key(text(a, "cann"))).then_with(|| rank(a).cmp(&rank(b)))
 }
 
 /// Newest release first, by the field `release`.
@@ -101,9 +102,11 @@ mod tests {
 
     #[test]
     fn package_versions_have_a_normal_form() {
-        for (given, normal) in
-            [("1.11.0.rc2", "1.11.0rc2"), ("1.11.rc1", "1.11.0rc1"), (" 2.7.1.post8 ", "2.7.1.post8")]
-        {
+        for (given, normal) in [
+            ("1.11.0.rc2", "1.11.0rc2"),
+            ("1.11.rc1", "1.11.0rc1"),
+            (" 2.7.1.post8 ", "2.7.1.post8"),
+        ] {
             assert_eq!(package(given).unwrap().to_string(), normal);
         }
         assert!(package("tr5.x").is_none());
@@ -111,7 +114,8 @@ mod tests {
 
     #[test]
     fn cann_versions_have_an_order() {
-        let mut versions = ["9.0.0", "8.5.0", "9.0.0-beta.1", "8.3.RC2", "8.3.RC1", "8.3.RC1.alpha001"];
+        let mut versions =
+            ["9.0.0", "8.5.0", "9.0.0-beta.1", "8.3.RC2", "8.3.RC1", "8.3.RC1.alpha001"];
         versions.sort_by_key(|version| cann_key(version));
         assert_eq!(
             versions,
@@ -121,7 +125,9 @@ mod tests {
 
     #[test]
     fn driver_numbers_are_cut_from_text() {
-        for (given, number) in [("25.0.RC1", "25.0.rc1"), ("26.0 (or 25.5)", "26.0"), ("26.1.0.b061", "26.1.0")] {
+        for (given, number) in
+            [("25.0.RC1", "25.0.rc1"), ("26.0 (or 25.5)", "26.0"), ("26.1.0.b061", "26.1.0")]
+        {
             assert_eq!(hdk(given), number);
         }
     }

@@ -18,9 +18,22 @@ use crate::package::IndexFile;
 const POLICY: &str = "docs/source/community/versioning_policy.md";
 /// Requirements that installations are checked for. The others are for building.
 const PINNED: &[&str] = &[
-    "arctic-inference", "compressed-tensors", "fastapi", "fastokens", "memcache-hybrid",
-    "memfabric-hybrid", "numpy", "opencv-python-headless", "setuptools", "torch", "torch-npu",
-    "torchaudio", "torchvision", "transformers", "triton-ascend", "xgrammar",
+    "arctic-inference",
+    "compressed-tensors",
+    "fastapi",
+    "fastokens",
+    "memcache-hybrid",
+    "memfabric-hybrid",
+    "numpy",
+    "opencv-python-headless",
+    "setuptools",
+    "torch",
+    "torch-npu",
+    "torchaudio",
+    "torchvision",
+    "transformers",
+    "triton-ascend",
+    "xgrammar",
 ];
 const FILES: &[&str] = &["Dockerfile", "requirements.txt", "setup.py", POLICY];
 
@@ -70,15 +83,19 @@ pub(super) fn rows(context: &Context) -> Result<Vec<Row>> {
     let newest_tag = built.keys().max().cloned();
     let mut archives: BTreeMap<Version, IndexFile> = BTreeMap::new();
     for file in context.packages.files("vllm-ascend")? {
-        let version = file.name.strip_prefix("vllm_ascend-").and_then(|n| n.strip_suffix(".tar.gz"));
+        let version =
+            file.name.strip_prefix("vllm_ascend-").and_then(|n| n.strip_suffix(".tar.gz"));
         let version = version.and_then(|version| version.parse::<Version>().ok());
-        if let Some(version) = version.filter(|version| !file.yanked && !built.contains_key(version)) {
+        if let Some(version) =
+            version.filter(|version| !file.yanked && !built.contains_key(version))
+        {
             archives.insert(version, file);
         }
     }
     for (version, file) in archives {
         let files = source_archive::texts(&context.packages.download(&file)?, FILES)?;
-        let source = format!("package index: {}: Dockerfile, requirements.txt, setup.py", file.name);
+        let source =
+            format!("package index: {}: Dockerfile, requirements.txt, setup.py", file.name);
         built.insert(version.clone(), read_files(&files, &source)?);
         if newest_tag.as_ref().is_some_and(|newest| version > *newest) {
             let policy_text = files.get(POLICY).map(String::as_str).unwrap_or_default();
@@ -224,10 +241,20 @@ fn merge(version: &Version, documented: Option<&Documented>, built: Option<&Buil
     Ok(row([
         ("version", Value::from(version.to_string())),
         ("vllm", list(vllm)),
-        ("level", Value::from(if documented.is_some() { "recommended" } else { "derived-from-tag" })),
+        (
+            "level",
+            Value::from(if documented.is_some() { "recommended" } else { "derived-from-tag" }),
+        ),
         ("python", Value::from(or(&doc.python, &tag.python))),
         // The documents are corrected later; images keep what they were built with.
-        ("cann", Value::from(cann(&if differs { or(&doc.cann, &tag.cann) } else { or(&tag.cann, &doc.cann) }))),
+        (
+            "cann",
+            Value::from(cann(&if differs {
+                or(&doc.cann, &tag.cann)
+            } else {
+                or(&tag.cann, &doc.cann)
+            })),
+        ),
         ("torch", Value::from(or(&doc.torch, pinned("torch")))),
         ("torch_npu", torch_npu),
         ("triton_ascend", triton),
@@ -260,7 +287,10 @@ mod tests {
     #[test]
     fn images_name_their_cann_in_several_ways() {
         for (docker, version) in [
-            ("FROM quay.io/ascend/cann:8.3.rc2-910b-ubuntu22.04-py3.11\nARG VLLM_TAG=v0.11.0\n", "8.3.RC2"),
+            (
+                "FROM quay.io/ascend/cann:8.3.rc2-910b-ubuntu22.04-py3.11\nARG VLLM_TAG=v0.11.0\n",
+                "8.3.RC2",
+            ),
             ("ARG CANN_VERSION=9.1.0\nFROM x/cann:${CANN_VERSION}-910b-py3.12\n", "9.1.0"),
             ("ARG CANN_VERSION=\"9.2.0_20260930220649\"\n", "9.2.0"),
             ("FROM a.b/cann:8.2.rc1.alpha001-a3-py3.11\n", "8.2.RC1.alpha001"),
@@ -268,7 +298,10 @@ mod tests {
             let files = BTreeMap::from([
                 ("Dockerfile".to_owned(), docker.to_owned()),
                 ("setup.py".to_owned(), "python_requires=\">= 3.10\"".to_owned()),
-                ("requirements.txt".to_owned(), "torch-npu==2.7.1 # x\nmemcache_hybrid==1\ncmake>=3\nfastapi\n".to_owned()),
+                (
+                    "requirements.txt".to_owned(),
+                    "torch-npu==2.7.1 # x\nmemcache_hybrid==1\ncmake>=3\nfastapi\n".to_owned(),
+                ),
             ]);
             let built = read_files(&files, "s").unwrap();
             assert_eq!(built.cann, version, "{docker}");
@@ -280,7 +313,11 @@ mod tests {
     #[test]
     fn differences_of_documents_and_tags_are_noted() {
         let version = "0.30.0rc1".parse().unwrap();
-        let doc = Documented { cann: "9.2.0".to_owned(), torch_npu: "2.10.0.post5".to_owned(), ..Documented::default() };
+        let doc = Documented {
+            cann: "9.2.0".to_owned(),
+            torch_npu: "2.10.0.post5".to_owned(),
+            ..Documented::default()
+        };
         let tag = Built {
             cann: "9.1.0".to_owned(),
             vllm: "0.30.0".to_owned(),

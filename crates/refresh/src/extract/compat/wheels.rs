@@ -111,7 +111,8 @@ fn select<'a>(
 fn read_record(packages: &Packages, file: &IndexFile) -> Result<String> {
     let mut archive = RemoteZip::open(packages, file)?;
     let is_record = |name: &str| {
-        name.split_once('/').is_some_and(|(dir, rest)| dir.ends_with(".dist-info") && rest == "RECORD")
+        name.split_once('/')
+            .is_some_and(|(dir, rest)| dir.ends_with(".dist-info") && rest == "RECORD")
     };
     let mut names = Vec::new();
     for name in archive.file_names() {
@@ -340,8 +341,11 @@ mod tests {
     #[test]
     fn first_newest_and_pinned_versions_are_selected() {
         let names = [
-            "2.1.0-cp310-cp310-x", "2.1.0.post3-cp310-cp310-x", "2.1.0.post8-cp310-cp310-x",
-            "2.1.0.post8-cp39-cp39-x", "2.2.0rc1-cp310-cp310-x",
+            "2.1.0-cp310-cp310-x",
+            "2.1.0.post3-cp310-cp310-x",
+            "2.1.0.post8-cp310-cp310-x",
+            "2.1.0.post8-cp39-cp39-x",
+            "2.2.0rc1-cp310-cp310-x",
         ];
         let pinned = BTreeSet::from(["2.1.0.post3".parse().unwrap()]);
         let chosen = select(names.into_iter(), &BTreeSet::new());
