@@ -112,7 +112,7 @@ impl Packages {
         let fitting = files.filter_map(|file| {
             let mut parts = file.name.strip_suffix(".whl")?.split('-');
             let version: Version = parts.nth(1)?.parse().ok()?;
-            let (tag, tags) = (parts.next()?, parts.last()?);
+            let (tag, tags) = (parts.next()?, parts.next_back()?);
             let fits = tag == python && tags.contains(platform) && tags.ends_with(arch);
             (fits && !version.any_prerelease()).then_some((version, file))
         });
