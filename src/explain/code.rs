@@ -135,7 +135,7 @@ pub(super) fn level(level: &str, lang: Lang) -> String {
 /// In words the first version that has a code: a version, or bounds such as `≤ 8.1.RC1` and
 /// `> 8.1.RC1, ≤ 8.5.0` for codes that are older than the public sources.
 fn since(cell: &str, lang: Lang) -> String {
-    let said = |key: &str, values: &[(&str, &str)]| {
+    let said = |key: &str, values: &[(&'static str, &str)]| {
         let values: Vec<_> = values.iter().map(|&(name, value)| (name, value.to_owned())).collect();
         sentence(key, &values).get(lang).to_owned()
     };
