@@ -33,7 +33,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut tables = String::from("&[\n");
     let mut texts = String::from("&[\n");
     let files = WalkDir::new(data).min_depth(1).sort_by_file_name();
-    let own = |name: &std::ffi::OsStr| name == "src" || name == "target" || name == "acl_abi";
+    let own = |name: &std::ffi::OsStr| {
+        // Inputs of a refresh are no tables of the product.
+        let input = name == "recorded" || name.to_string_lossy().contains(".overlay.");
+        input || name == "src" || name == "target" || name == "acl_abi"
+    };
     for entry in files.into_iter().filter_entry(|entry| !own(entry.file_name())) {
         let entry = entry?;
         let path = entry.path();

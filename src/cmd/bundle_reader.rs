@@ -1,4 +1,4 @@
-//! Finds a member of a bundle that somebody sent.
+//! Reads a file from a bundle.
 
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -8,28 +8,26 @@ use flate2::read::GzDecoder;
 
 use base::tarball;
 
-/// The directory in the archive that everything lies in.
+/// Top directory of the archive.
 pub(super) const TOP: &str = "ascend-doctor-bundle";
-/// How far a bundle is unpacked in search of a member, in bytes.
+/// Limit of decompressed data in a search for a file, in bytes.
 const SEARCH: u64 = 1 << 30;
-/// Where in its first block an archive of `tar` says that it is one.
-pub(super) const TAR: std::ops::Range<usize> = 257..262;
 
-/// Whether this looks like a bundle: it is compressed.
+/// Returns whether a file may be a bundle, because it is compressed.
 pub(super) fn is_bundle(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
 }
 
-/// A member of a bundle, of at most `limit` bytes.
+/// Returns the content of a file in a bundle, of at most `limit` bytes.
 pub(super) fn member(bundle: &[u8], name: &str, limit: u64) -> anyhow::Result<Vec<u8>> {
-    // Before anything is called damaged: whether it is an archive at all.
+    // Other compressed files are not reported as damaged bundles.
     let mut head = Vec::new();
     GzDecoder::new(bundle)
         .take(512)
         .read_to_end(&mut head)
         .context("it is compressed, and damaged")?;
     ensure!(
-        head.get(TAR) == Some(b"ustar"),
+        tarball::is_tar(&head),
         "it is compressed, but no bundle of ascend-doctor: unpack it first (`gunzip`)"
     );
     let wanted = format!("{TOP}/{name}");

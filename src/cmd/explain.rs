@@ -72,7 +72,7 @@ fn write(args: &ExplainArgs, topics: &[Topic], output: &Output) -> anyhow::Resul
             output.write(|out, _| write_json(&document, out))?;
         }
         // These have no pages: what was asked for becomes a report of remarks.
-        Format::Junit | Format::Sarif | Format::Html | Format::Openmetrics | Format::Line => {
+        _ => {
             let mut report = Report::new("explain", args.names.join(" "));
             let all = if list { all_families() } else { Vec::new() };
             report.findings = all.iter().chain(topics).flat_map(Topic::remarks).collect();

@@ -1,5 +1,6 @@
 //! Dockerfiles, and what compose files, Kubernetes manifests and CI workflows ask of NVIDIA.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::config;
@@ -31,10 +32,36 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
     out
 }
 
-/// One instruction: its name in capitals, and where the rest of it stands.
+/// One instruction.
 struct Instruction {
+    /// In capitals.
     name: String,
+    /// Arguments, with here documents.
     rest: Range<usize>,
+    /// End of the arguments without here documents.
+    head: usize,
+}
+
+impl Instruction {
+    /// The arguments as the shell gets them: blank lines and comments between continued lines
+    /// become blanks, so that places stay the same.
+    fn script<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let head = &text[self.rest.start..self.head.max(self.rest.start)];
+        let dropped = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+        if !head.split_inclusive('\n').skip(1).any(dropped) {
+            return Cow::Borrowed(&text[self.rest.clone()]);
+        }
+        let mut script = String::with_capacity(self.rest.len());
+        for (at, line) in head.split_inclusive('\n').enumerate() {
+            if at > 0 && dropped(line) {
+                script.extend(std::iter::repeat_n(' ', line.len()));
+            } else {
+                script.push_str(line);
+            }
+        }
+        script.push_str(&text[self.head.max(self.rest.start)..self.rest.end]);
+        Cow::Owned(script)
+    }
 }
 
 fn dockerfile(planner: &mut Planner<'_>) {
@@ -45,8 +72,9 @@ fn dockerfile(planner: &mut Planner<'_>) {
         return;
     }
     for instruction in instructions(text) {
+        let body = instruction.script(text);
+        let body = body.as_ref();
         let rest = instruction.rest;
-        let body = &text[rest.clone()];
         match instruction.name.as_str() {
             "FROM" => from(planner, &rest),
             "ENV" | "ARG" | "LABEL" if !body.contains('=') => legacy(planner, &rest),
@@ -74,7 +102,7 @@ fn dockerfile(planner: &mut Planner<'_>) {
 
 fn instructions(text: &str) -> Vec<Instruction> {
     let mut out = Vec::new();
-    let mut at = 0;
+    let mut at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     while at < text.len() {
         let start = at;
         at = line_after(text, at);
@@ -83,10 +111,15 @@ fn instructions(text: &str) -> Vec<Instruction> {
         if trimmed.is_empty() || trimmed.starts_with('#') {
             continue;
         }
-        // A backslash at the end of the line goes on; comments in between do not end it.
+        // A backslash continues the line; comments and blank lines after it do not end the
+        // instruction.
         let mut end = at;
         let mut last = line;
-        while last.trim_end().ends_with('\\') || last.trim_start().starts_with('#') {
+        let goes_on = |line: &str| {
+            let line = line.trim();
+            line.is_empty() || line.ends_with('\\') || line.starts_with('#')
+        };
+        while goes_on(last) {
             if end >= text.len() {
                 break;
             }
@@ -107,7 +140,7 @@ fn instructions(text: &str) -> Vec<Instruction> {
         // The shell reads its here documents with the command.
         let rest = if behind > at && name == "RUN" { rest.start..behind } else { rest };
         at = behind;
-        out.push(Instruction { name, rest });
+        out.push(Instruction { name, head: rest.end.min(end), rest });
     }
     out
 }
@@ -127,29 +160,36 @@ fn options_of_run(body: &str) -> usize {
     at
 }
 
-/// Behind the here document of `RUN <<EOF` or `COPY <<EOF /file`.
-fn heredoc(text: &str, body: &str, name: &str, mut at: usize) -> usize {
+/// Behind the here documents of `RUN <<EOF` or `COPY <<A <<B /dir`, which begin at `at`. An
+/// instruction whose delimiter never comes has none.
+fn heredoc(text: &str, body: &str, name: &str, at: usize) -> usize {
     if !matches!(name, "RUN" | "COPY" | "ADD") {
         return at;
     }
-    let Some(sign) = body.find("<<") else { return at };
-    let delimiter = body[sign + 2..].trim_start_matches('-').trim_start_matches(['"', '\'']);
-    let len = delimiter
-        .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-        .unwrap_or(delimiter.len());
-    let delimiter = &delimiter[..len];
-    if delimiter.is_empty() {
-        return at;
+    let mut end = at;
+    for delimiter in body.split_whitespace().filter_map(delimiter_of) {
+        let mut line = end;
+        end = loop {
+            if line >= text.len() {
+                return at;
+            }
+            let next = line_after(text, line);
+            if text[line..next].trim() == delimiter {
+                break next;
+            }
+            line = next;
+        };
     }
-    let from = at;
-    while at < text.len() {
-        let next = line_after(text, at);
-        if text[at..next].trim() == delimiter {
-            return next;
-        }
-        at = next;
-    }
-    from
+    end
+}
+
+/// `EOF` of the word `<<EOF`, `2<<-EOF` or `<<"EOF"`.
+fn delimiter_of(word: &str) -> Option<&str> {
+    let word = word.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix("<<")?;
+    let word = word.trim_start_matches('-').trim_start_matches(['"', '\'']);
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let word = &word[..word.find(|c| !is_name(c)).unwrap_or(word.len())];
+    (!word.is_empty()).then_some(word)
 }
 
 /// `FROM --platform=… image AS name`.
@@ -252,7 +292,7 @@ mod tests {
             ("ENV CUDA_VISIBLE_DEVICES 0, 1\n", "ENV ASCEND_RT_VISIBLE_DEVICES 0,1\n"),
             (
                 "RUN pip install \\\n    # gpu\n    onnxruntime-gpu \\\n  && echo cuda\n",
-                "RUN pip install \\\n    # gpu\n    onnxruntime-gpu \\\n  && echo cuda\n",
+                "RUN pip install \\\n    # gpu\n    onnxruntime-cann \\\n  && echo cuda\n",
             ),
             (
                 "RUN pip install x \\\n    onnxruntime-gpu \\\n  && echo cuda\n",
@@ -282,6 +322,7 @@ mod tests {
             "# ENV CUDA_VISIBLE_DEVICES=0\nFROM ubuntu:22.04\n",
             "RUN <<EOF\necho cuda\nEOF\nCOPY cuda /cuda\n",
             "COPY <<EOF /a.txt\nexport CUDA_VISIBLE_DEVICES=0\nEOF\n",
+            "COPY <<A <<B /d/\nx\nA\nENV CUDA_VISIBLE_DEVICES=0\nB\n",
             "# escape=`\nENV CUDA_VISIBLE_DEVICES=0\n",
             "LABEL cuda=yes\nRUN echo \"CUDA_VISIBLE_DEVICES=0\"\n",
         ] {
@@ -298,6 +339,15 @@ mod tests {
             ("FROM ubuntu:22.04\nFROM ascendai/cann:8.0\n", vec![]),
             ("ENV NVIDIA_VISIBLE_DEVICES all\n", vec!["NVIDIA_VISIBLE_DEVICES"]),
             ("ENV PATH=/usr/local/cuda/bin:$PATH\n", vec!["ld-library-path-cuda"]),
+            ("\u{feff}FROM nvidia/cuda:12.1.0-base\n", vec!["dockerfile-from"]),
+            (
+                "RUN apt-get install -y curl \\\n\n  cuda-toolkit-12-1\n",
+                vec!["requirements-cuda-package"],
+            ),
+            (
+                "RUN apt-get install -y \\\n  # CUDA\n  cuda-toolkit-12-1\n",
+                vec!["requirements-cuda-package"],
+            ),
             ("HEALTHCHECK --interval=5s CMD nvidia-smi\n", vec!["shell-nvidia-smi"]),
             ("RUN apt-get install -y cuda-toolkit-12-1 curl\n", vec!["requirements-cuda-package"]),
         ] {

@@ -14,6 +14,7 @@
 //! - [`encoding`]: bytes of a source file to text and back, unchanged outside edits.
 //! - [`environment`], [`value`], [`programs`], [`options`]: variables, device and backend values,
 //!   programs that the tree installs, options of the run.
+//! - [`write`]: replaces the files in place, unless git lacks their content; [`undo`]: restores them.
 //! - [`copy`]: the converted tree as a copy; [`links`]: files with several names.
 //! - [`mark`], [`mark_comment`]: comments at places that need manual work, and their text;
 //!   [`joined_lines`]: lines between which no comment can stand; [`messages`]: user-visible texts.
@@ -52,5 +53,7 @@ pub mod rust;
 pub mod shell;
 pub mod site;
 pub mod syntax;
+pub mod undo;
 pub mod value;
 mod words;
+pub mod write;

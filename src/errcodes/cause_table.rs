@@ -156,23 +156,6 @@ mod tests {
         }
     }
 
-    /// The vocabulary that signatures, code maps and logs were labelled with, letter by letter.
-    #[test]
-    #[expect(clippy::disallowed_methods, reason = "reads the facts where they are present")]
-    fn the_vocabulary_of_the_facts_is_kept() {
-        assert!(causes().count() >= 106);
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../../shared/facts/cause_labels.json");
-        let Ok(text) = std::fs::read_to_string(path) else { return };
-        let facts: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let labels = facts["rows"].as_array().unwrap();
-        assert_eq!(labels.len(), 92);
-        for label in labels {
-            let id = label["symbol"].as_str().unwrap();
-            assert!(cause(id).is_some(), "{id} is lost");
-        }
-    }
-
     #[test]
     fn a_cause_is_found_by_its_id_alone() {
         assert_eq!(cause("hccl.socket_timeout").unwrap().layer(), "hccl");

@@ -29,8 +29,8 @@ pub fn last_change() -> String {
 
 /// A table: its text, and its rows once all were asked for.
 struct Table {
-    id: &'static str,
-    text: LazyLock<&'static str>,
+    id: String,
+    text: OnceLock<&'static str>,
     head: OnceLock<Head>,
     rows: OnceLock<Vec<Row>>,
 }
@@ -43,57 +43,16 @@ struct Head {
     body: &'static str,
 }
 
-macro_rules! tables {
-    ($($id:literal),* $(,)?) => {
-        [$(Table {
-            id: $id,
-            text: LazyLock::new(|| data::text(concat!("errors/", $id, ".tsv"))),
-            head: OnceLock::new(),
-            rows: OnceLock::new(),
-        }),*]
+/// One table for each family of the index.
+static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
+    let table = |family: Family| Table {
+        id: family.id,
+        text: OnceLock::new(),
+        head: OnceLock::new(),
+        rows: OnceLock::new(),
     };
-}
-
-static TABLES: [Table; 38] = tables![
-    "acl_rt",
-    "acl_api",
-    "acl_ge",
-    "aclnn",
-    "aclrtc",
-    "acl_doc",
-    "torch_npu_text",
-    "ecode",
-    "ecode_inner",
-    "ecode_changes",
-    "ecode_hcomm",
-    "mindspore",
-    "module_prefix",
-    "torch_npu",
-    "torch_npu_fault",
-    "dcmi",
-    "hccl",
-    "hccl_stage",
-    "drv",
-    "ts",
-    "runtime",
-    "aicore_bit",
-    "aicore_tuple",
-    "chip",
-    "mcu",
-    "bbox",
-    "switch",
-    "aicpu",
-    "atb",
-    "hixl",
-    "dvpp",
-    "ge_inner",
-    "ge_graph",
-    "misc",
-    "device_map",
-    "dms_node",
-    "dms_sensor",
-    "dms_state",
-];
+    built_in().into_iter().map(table).collect()
+});
 
 static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
     let mut families = built_in();
@@ -215,8 +174,12 @@ fn find_table(id: &str) -> Option<&'static Table> {
 }
 
 impl Table {
-    fn head(&'static self) -> &'static Head {
-        self.head.get_or_init(|| Head::new(*self.text))
+    fn text(&self) -> &'static str {
+        self.text.get_or_init(|| data::text(&format!("errors/{}.tsv", self.id)))
+    }
+
+    fn head(&self) -> &Head {
+        self.head.get_or_init(|| Head::new(self.text()))
     }
 }
 

@@ -1,5 +1,5 @@
 //! What `scripts/package.py` built, looked at and run: it calls this with the directory in
-//! `ASCEND_DOCTOR_PACKAGES`. Without it there is nothing to test, and each test says so.
+//! `ASCEND_DOCTOR_PACKAGES`.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 #![expect(clippy::disallowed_methods, reason = "unpacks files and runs them")]
 #![expect(clippy::print_stderr, reason = "says what was not tested")]
@@ -18,13 +18,10 @@ const GLIBC: u32 = 17;
 /// The most that the program may weigh, in bytes.
 const SIZE: u64 = 20_000_000;
 
-/// The directory with the packages; says what is not tested without it.
-fn packages() -> Option<PathBuf> {
-    let dir = std::env::var_os("ASCEND_DOCTOR_PACKAGES").map(PathBuf::from);
-    if dir.is_none() {
-        eprintln!("not tested: python3 scripts/package.py builds the packages and tests them");
-    }
-    dir
+/// Returns the directory with the packages.
+fn packages() -> PathBuf {
+    let dir = std::env::var_os("ASCEND_DOCTOR_PACKAGES");
+    dir.expect("set ASCEND_DOCTOR_PACKAGES, or run scripts/package.py, which does").into()
 }
 
 /// The files of the packages whose name ends so.
@@ -106,7 +103,7 @@ fn say(unpacked: &Unpacked, args: &[&str]) -> Option<(i32, String)> {
 /// What is asked of the machine: nothing newer than CentOS 7 has.
 #[test]
 fn programs_need_an_old_c_library_and_nothing_else() {
-    let Some(dir) = packages() else { return };
+    let dir = packages();
     for tarball in files(&dir, ".tar.gz") {
         let unpacked = Unpacked::of(&tarball);
         let bytes = std::fs::read(unpacked.program()).unwrap();
@@ -143,7 +140,7 @@ fn programs_need_an_old_c_library_and_nothing_else() {
 
 #[test]
 fn programs_are_small() {
-    let Some(dir) = packages() else { return };
+    let dir = packages();
     if fast() {
         eprintln!("not tested: the size of programs that were built without optimising");
         return;
@@ -157,7 +154,7 @@ fn programs_are_small() {
 /// The same answers as everywhere, on each processor and with each C library.
 #[test]
 fn programs_check_machines_and_translate_codes() {
-    let Some(dir) = packages() else { return };
+    let dir = packages();
     for tarball in files(&dir, ".tar.gz") {
         let unpacked = Unpacked::of(&tarball);
         let Some((code, text)) = say(&unpacked, &["--version"]) else { continue };
@@ -186,7 +183,7 @@ fn programs_check_machines_and_translate_codes() {
 /// device; the other one looks for the libraries.
 #[test]
 fn verify_of_the_static_program_says_what_it_cannot() {
-    let Some(dir) = packages() else { return };
+    let dir = packages();
     for tarball in files(&dir, ".tar.gz") {
         let unpacked = Unpacked::of(&tarball);
         // It starts itself again, which under qemu is the kernel's business.
@@ -211,7 +208,7 @@ fn verify_of_the_static_program_says_what_it_cannot() {
 /// Pip takes the wheel for the machine that it is for, and what it installs runs.
 #[test]
 fn pip_installs_the_wheels() {
-    let Some(dir) = packages() else { return };
+    let dir = packages();
     let scratch = tempfile::tempdir().unwrap();
     for wheel in files(&dir, ".whl") {
         let arch = if name(&wheel).contains("aarch64") { "aarch64" } else { "x86_64" };
@@ -241,7 +238,7 @@ fn pip_installs_the_wheels() {
 /// dpkg takes the packages, and they have what belongs to a program.
 #[test]
 fn dpkg_unpacks_the_packages() {
-    let Some(dir) = packages() else { return };
+    let dir = packages();
     for package in files(&dir, ".deb") {
         let arch = if name(&package).contains("arm64") { "aarch64" } else { "x86_64" };
         let root = tempfile::tempdir().unwrap();
@@ -277,7 +274,7 @@ fn dpkg_unpacks_the_packages() {
 /// One program per target, however it is packed.
 #[test]
 fn all_packages_of_a_target_carry_the_same_program() {
-    let Some(dir) = packages() else { return };
+    let dir = packages();
     for tarball in files(&dir, "-linux-gnu.tar.gz") {
         let unpacked = Unpacked::of(&tarball);
         let program = std::fs::read(unpacked.program()).unwrap();
@@ -294,7 +291,7 @@ fn all_packages_of_a_target_carry_the_same_program() {
 /// Nothing of the machine that built them is in them.
 #[test]
 fn programs_do_not_tell_where_they_were_built() {
-    let Some(dir) = packages() else { return };
+    let dir = packages();
     if fast() {
         eprintln!("not tested: what programs tell debuggers of where they were built");
         return;
@@ -323,7 +320,7 @@ fn programs_do_not_tell_where_they_were_built() {
 
 #[test]
 fn the_bill_of_materials_names_what_is_linked() {
-    let Some(dir) = packages() else { return };
+    let dir = packages();
     let [bill] = files(&dir, ".cdx.json").try_into().unwrap();
     let bill: serde_json::Value = serde_json::from_slice(&std::fs::read(bill).unwrap()).unwrap();
     let of = |scope: &str| -> Vec<&str> {

@@ -2,6 +2,8 @@
 //!
 //! - `archives`: the packages that `scripts/package.py` builds;
 //! - `real_wheels`: the wheels that `scripts/fetch_wheels.py` fetches.
+//!
+//! `cargo test` alone does not run this program (`test = false` in the manifest).
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,6 +1,5 @@
 //! The report on published torch_npu wheels. `scripts/fetch_wheels.py DIR` fetches them; the
-//! variable ASCEND_DOCTOR_WHEELS names that directory. Without it the test says that it did not
-//! run. Wheels that are not there are left out, but at least one has to be.
+//! variable ASCEND_DOCTOR_WHEELS names that directory. At least one wheel has to be in it.
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -141,18 +140,15 @@ fn examine(wheel: &Wheel, root: &Path) {
 
 #[test]
 fn published_wheels_are_what_they_are_known_to_be() {
-    let Some(dir) = std::env::var_os("ASCEND_DOCTOR_WHEELS").map(PathBuf::from) else {
-        println!("not run: ASCEND_DOCTOR_WHEELS is not set (see scripts/fetch_wheels.py)");
-        return;
-    };
+    let dir = std::env::var_os("ASCEND_DOCTOR_WHEELS");
+    let dir = dir.expect("ASCEND_DOCTOR_WHEELS does not name the directory of fetch_wheels.py");
+    let dir = PathBuf::from(dir);
     let mut examined = 0;
     for wheel in WHEELS {
         let root = dir.join(wheel.name);
         if root.join(".process.json").exists() {
             examine(wheel, &root);
             examined += 1;
-        } else {
-            println!("not run: {} is not there", root.display());
         }
     }
     assert!(examined > 0, "no wheel in {}", dir.display());

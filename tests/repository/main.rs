@@ -4,7 +4,8 @@
 //! - `docs_commands`: commands in documents;
 //! - `documented_components`: dependencies and fuzz targets;
 //! - `module_boundaries`: modules that may do input and output;
-//! - `crate_graph`: dependencies between crates.
+//! - `crate_graph`: dependencies between crates;
+//! - `test_conditions`: tests with a condition, and files that tests read.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -14,4 +15,5 @@ mod docs_commands;
 mod documented_components;
 mod documents;
 mod module_boundaries;
+mod test_conditions;
 mod workspace;

@@ -1,21 +1,28 @@
-//! Members of a tar that may be hostile, one after the other.
+//! Reads the members of an untrusted tar archive one after the other.
 
 use std::cell::Cell;
 use std::io::{self, Read};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::rc::Rc;
 
 use tar::{Archive, Entry};
 
-/// The most that is read of what stands before a member, in bytes: its name, and attributes of its
-/// file. The library keeps them whole in memory.
+/// Maximum size of the headers of a member, in bytes. The library keeps them in memory.
 const HEADS: u64 = 1 << 20;
 
-/// Shows each member to `visit`, until that breaks off with an answer.
+/// Position of the format name in the first block of an archive.
+pub const MAGIC: Range<usize> = 257..262;
+
+/// Returns whether the first block of a file is that of an archive.
+pub fn is_tar(head: &[u8]) -> bool {
+    head.get(MAGIC) == Some(b"ustar")
+}
+
+/// Passes each member to `visit` until it returns an answer.
 ///
 /// # Errors
 ///
-/// Where a head cannot be read, is damaged, or longer than anybody needs.
+/// A header cannot be read, is damaged, or is too long.
 pub fn each<R: Read, Answer>(
     source: R,
     mut visit: impl FnMut(&mut Entry<'_, LimitedReader<R>>) -> ControlFlow<Answer>,
@@ -31,12 +38,12 @@ pub fn each<R: Read, Answer>(
         if let ControlFlow::Break(answer) = visit(&mut entry) {
             return Ok(Some(answer));
         }
-        // What is left of it is no head; where this fails, the next head does.
+        // The rest of the member is skipped. If that fails, reading the next header fails too.
         let _ = io::copy(&mut entry, &mut io::sink());
     }
 }
 
-/// A stream of which so much may still be read.
+/// A stream with a limit of bytes to read.
 pub struct LimitedReader<R> {
     source: R,
     left: Rc<Cell<u64>>,

@@ -1,21 +1,21 @@
-//! The reports of a fleet, host by host. Sentences that many hosts say are kept once.
+//! The reports of a fleet, by host. Texts that many reports contain are stored once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::record::{ComponentValue, Ranks, Record, ReportedFinding};
+use super::record::{ComponentValue, Ranks, Record, RejectReason, ReportedFinding};
 use base::text::Text;
 
-/// The most hosts that are kept.
+/// Maximum number of hosts.
 const MAX_HOSTS: usize = 200_000;
-/// The most documents that could not be read, and are named.
+/// Maximum number of listed documents that could not be read.
 const MAX_UNREAD: usize = 10_000;
-/// The most wordings that are kept of one message; hosts with others are counted under the last.
+/// Maximum number of wordings of a message. Hosts with other wordings count under the last one.
 const MAX_WORDINGS: usize = 40;
-/// The most different messages.
+/// Maximum number of different messages.
 const MAX_MESSAGES: usize = 4_000;
 
-/// What one report says, with what is common to many shared between them.
+/// The compared content of a report. Values of many reports are shared.
 #[derive(Debug, Clone, Default)]
 pub struct HostReport {
     /// See [`Record::taken`].
@@ -55,7 +55,7 @@ impl Host {
         self.check.iter().chain(&self.verify)
     }
 
-    /// The value of a component, from the first report that knows it.
+    /// Returns the value of a component in the first report that has it.
     pub fn value(&self, component: usize) -> &ComponentValue {
         const UNKNOWN: &ComponentValue = &ComponentValue::Unknown;
         self.all()
@@ -64,13 +64,13 @@ impl Host {
             .unwrap_or(UNKNOWN)
     }
 
-    /// What tells its machine from others until it is started again.
+    /// Returns the digest that identifies the boot of the host.
     pub fn boot(&self) -> Option<&str> {
         self.all().find_map(|said| said.boot.as_deref())
     }
 }
 
-/// Something that was given as a report and could not be read as one.
+/// An input that is not a readable report.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UnreadInput {
     /// The file, or the host that a line came from.
@@ -84,19 +84,19 @@ pub struct UnreadInput {
 pub struct Fleet {
     /// The hosts by name.
     pub hosts: BTreeMap<String, Host>,
-    /// What could not be read.
+    /// Inputs that could not be read.
     pub unread: Vec<UnreadInput>,
-    /// How many more.
+    /// Number of further such inputs.
     pub unread_more: usize,
-    /// Names that files or lines gave to hosts which call themselves otherwise.
+    /// Names of files or labels of lines that differ from the host name in the report.
     pub aliases: BTreeSet<String>,
-    /// Hosts of which a report was replaced by a newer one of the same kind.
+    /// Hosts with several reports of the same kind, and the number of replaced ones.
     pub replaced: BTreeMap<String, u32>,
-    /// Hosts that two running machines say they are.
+    /// Host names that several running machines report, with the digests of their boots.
     pub doubles: BTreeMap<String, Vec<String>>,
-    /// Findings that were left out since one report has too many.
+    /// Number of omitted findings, of reports with too many.
     pub cut: usize,
-    /// Hosts that were left out since there are too many.
+    /// Number of omitted hosts, of fleets with too many.
     pub refused: usize,
     /// The wordings of all findings.
     pub findings: Vec<ReportedFinding>,
@@ -163,7 +163,7 @@ impl Fleet {
         match slot {
             Some(before) => {
                 *self.replaced.entry(name).or_default() += 1;
-                // Without a time of its own, a report is as old as its file.
+                // A report without a time has the age of its file.
                 let age = |said: &HostReport| (said.taken.or(said.arrived), said.arrived);
                 if age(&said) >= age(before) {
                     *before = said;
@@ -173,7 +173,17 @@ impl Fleet {
         }
     }
 
-    /// Notes what could not be read.
+    /// Adds a report, or the reason why a document is none. Stages are ignored, because the report
+    /// follows them.
+    pub fn add_outcome(&mut self, source: &str, outcome: Result<Record, RejectReason>) {
+        match outcome {
+            Ok(record) => self.add(record, source),
+            Err(RejectReason::Stage) => {}
+            Err(refused) => self.refuse(source, &refused.to_string()),
+        }
+    }
+
+    /// Records an input that could not be read.
     pub fn refuse(&mut self, source: &str, why: &str) {
         if self.unread.len() < MAX_UNREAD {
             let mut why = why.to_owned();

@@ -1,16 +1,17 @@
 //! Reports of `check` and `verify` from many hosts: common findings, outliers, missing hosts, and
 //! faults that only a comparison shows.
 //!
-//! Must not touch: files, clocks, the network. The caller passes bytes and the time.
+//! Must not touch: files, clocks, the network. The caller passes bytes, streams and the time.
 //!
 //! ```text
-//! bytes -> split -> record -> Fleet -> rules -> Report
+//! bytes -> documents, stream -> split -> record -> Fleet -> rules -> Report
 //! ```
 //!
 //! A report is read once and reduced to a [`Record`] of the compared values, so that ten thousand
 //! of them take little memory.
 
 mod component;
+mod documents;
 mod expect;
 mod fleet_reports;
 mod hostlist;
@@ -18,13 +19,15 @@ mod record;
 mod report;
 mod rules;
 mod split;
+mod stream;
 
+pub use documents::{DocumentResult, read_documents};
 pub use expect::Expected;
 pub use fleet_reports::{Fleet, Host, UnreadInput};
 pub use hostlist::{expand, format_ranges, format_shortened};
-pub use record::{ComponentValue, Ranks, Record, RejectReason, ReportedFinding, read};
+pub use record::{ComponentValue, Ranks, Record, RejectReason, ReportedFinding};
 pub use report::report;
-pub use split::{LabeledSplitter, MAX_DOCUMENT, Piece, Splitter};
+pub use stream::{UnrelatedLines, read_stream};
 
 /// By what hosts are told apart that are different on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

@@ -26,7 +26,7 @@ const MAX_TABLE: usize = 100_000;
 /// The devices of a rank table: addresses and device numbers, sorted.
 pub type Ranks = Vec<(String, Option<u32>)>;
 
-/// What a report says of its host.
+/// The compared content of a report.
 #[derive(Debug, Clone, Default)]
 pub struct Record {
     /// The host, by its own name; empty if the report has none.
@@ -59,7 +59,7 @@ pub struct Record {
     pub table: Option<Ranks>,
 }
 
-/// What is known of a component on a host.
+/// The value of a component on a host.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ComponentValue {
     /// Nothing is known.
@@ -184,7 +184,7 @@ struct Device {
 }
 
 /// Reads one report.
-pub fn read(bytes: &[u8]) -> Result<Record, RejectReason> {
+pub(super) fn read(bytes: &[u8]) -> Result<Record, RejectReason> {
     let document: Document = serde_json::from_slice(bytes).map_err(|error| {
         // Facts and stages lack what a report has, or name it otherwise.
         let schema = read_schema(bytes);
@@ -271,7 +271,7 @@ fn reduce_document(document: Document) -> Record {
     }
 }
 
-/// What the report says of a component.
+/// Returns the value of a component in a report.
 fn read_value(document: &Document, from: Place, check: bool) -> ComponentValue {
     let text = |value: &Option<String>| value.clone().map_or(ComponentValue::Unknown, bound_value);
     match from {
@@ -354,7 +354,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_report_is_refused() {
+    fn other_documents_are_refused() {
         let other = |text: &str| match read(text.as_bytes()) {
             Err(RejectReason::Other(schema)) => schema,
             found => panic!("{text}: {found:?}"),
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn huge_values_are_cut() {
+    fn huge_values_are_truncated() {
         let long = "长".repeat(100_000);
         let text = format!(
             r#"{{"schema":"ascend-doctor/check/1","host":{{"name":"{long}"}},
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_simulation_is_of_the_same_host() {
+    fn simulated_run_keeps_its_host_name() {
         let text = r#"{"schema":"ascend-doctor/verify/1","subject":"n7 (SIMULATED)",
             "devices":[{"soc":"Ascend910B3"}]}"#;
         let record = read(text.as_bytes()).unwrap();

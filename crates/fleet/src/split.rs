@@ -1,58 +1,58 @@
-//! Cuts a stream into JSON documents: one after the other, one a line, or lines of many hosts
-//! mixed by whatever carried them, each with the name of its host before it.
+//! Splits a stream into JSON documents: consecutive ones, one per line, or interleaved lines of many
+//! hosts, each with a label that names its host.
 //!
-//! One damaged document costs only itself: the next one is found by how reports begin.
+//! A damaged document does not affect the next one, which is found by the first line of reports.
 
 use std::collections::BTreeMap;
 
-/// The largest document, in bytes.
-pub const MAX_DOCUMENT: usize = 16 << 20;
-/// The most that unfinished documents of all hosts may take, in bytes.
+/// Maximum size of a document, in bytes.
+pub(super) const MAX_DOCUMENT: usize = 16 << 20;
+/// Maximum size of the unfinished documents of all hosts, in bytes.
 const MAX_PENDING: usize = 512 << 20;
-/// The most hosts of one stream.
+/// Maximum number of hosts in a stream.
 const MAX_LABELS: usize = 100_000;
-/// What is kept of a line that is no part of a document, in bytes.
+/// Maximum length of a kept line that belongs to no document, in bytes.
 const MAX_OTHER: usize = 300;
 
 /// A piece of the stream.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Piece {
-    /// A whole document.
+pub(super) enum Piece {
+    /// A complete document.
     Document(Vec<u8>),
-    /// A document that broke off, or grew too large: how it began.
+    /// The beginning of a truncated or oversized document.
     Broken(Vec<u8>),
     /// A line that belongs to no document.
     Other(String),
 }
 
-/// Cuts the stream of one host, line by line.
+/// Splits the stream of one host, line by line.
 #[derive(Debug, Default)]
-pub struct Splitter {
+pub(super) struct Splitter {
     buffer: Vec<u8>,
     depth: u32,
     in_string: bool,
     escaped: bool,
     too_large: bool,
-    /// Lines of the document that is open; and whether they are indented, as our own are.
+    /// Number of lines of the unfinished document, and whether they are indented as in reports.
     lines: usize,
     indented: bool,
-    /// Whether the line was there that names the schema of a document of ours.
+    /// Whether the unfinished document has the line with the schema of a report.
     named: bool,
 }
 
-/// How the line begins that names the schema, in documents that are indented.
+/// Start of the line with the schema, in indented reports.
 const SCHEMA: &[u8] = b"  \"schema\": \"ascend-doctor/";
 
 impl Splitter {
-    /// Takes a line, or a part of one. `joined` says that lines were cut at any place on the way,
-    /// so that their ends mean nothing.
-    pub fn line(&mut self, line: &[u8], joined: bool, out: &mut dyn FnMut(Piece)) {
+    /// Adds a line, or a part of one. `joined` means that lines were split at arbitrary positions, so
+    /// that line breaks are ignored.
+    pub(super) fn line(&mut self, line: &[u8], joined: bool, out: &mut dyn FnMut(Piece)) {
         if self.depth > 0 && !joined && self.begins_document(line) {
             self.end(out);
         }
         if self.depth > 0 && !joined && line.starts_with(SCHEMA) {
             if self.named {
-                // The document before broke off in the middle of a line, on which this one began.
+                // The previous document ends within a line, and this one begins on the same line.
                 self.end(out);
                 (self.depth, self.lines) = (1, 1);
                 self.buffer.extend_from_slice(b"{\n");
@@ -71,7 +71,7 @@ impl Splitter {
                     break;
                 };
                 if !rest[..open].trim_ascii().is_empty() {
-                    // Words before a brace: a line of something else.
+                    // A line with text before a brace belongs to no document.
                     emit_other(rest, out);
                     break;
                 }
@@ -101,8 +101,8 @@ impl Splitter {
         }
     }
 
-    /// Whether a line begins another report although the one before has not ended. Inside of a
-    /// document of ours no brace stands at the beginning of a line.
+    /// Returns whether a line begins another report although the previous one is unfinished. No line
+    /// within a report begins with a brace.
     fn begins_document(&self, line: &[u8]) -> bool {
         if line.first() != Some(&b'{') {
             return false;
@@ -111,7 +111,7 @@ impl Splitter {
         inner.starts_with(b"\"schema\"") || (inner.is_empty() && (self.indented || self.lines <= 1))
     }
 
-    /// Follows braces and strings; the place behind the end of the document, if it ends here.
+    /// Tracks braces and strings. Returns the position after the end of the document, if it ends here.
     fn scan(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         while at < bytes.len() {
@@ -150,8 +150,8 @@ impl Splitter {
         None
     }
 
-    /// Ends the stream, or gives an unfinished document up.
-    pub fn end(&mut self, out: &mut dyn FnMut(Piece)) {
+    /// Ends the stream, or discards an unfinished document.
+    pub(super) fn end(&mut self, out: &mut dyn FnMut(Piece)) {
         if self.depth > 0 {
             out(Piece::Broken(std::mem::take(&mut self.buffer)));
         }
@@ -167,29 +167,29 @@ fn emit_other(line: &[u8], out: &mut dyn FnMut(Piece)) {
     }
 }
 
-/// Cuts a stream that may be mixed of many hosts.
+/// Splits a stream with the lines of one host or of many.
 #[derive(Debug, Default)]
-pub struct LabeledSplitter {
-    /// `None` until a line says which kind of stream it is.
-    named: Option<bool>,
+pub(super) struct LabeledSplitter {
+    /// Whether lines have labels; `None` until the first document.
+    labeled: Option<bool>,
     plain: Splitter,
     hosts: BTreeMap<String, Splitter>,
     pending: usize,
 }
 
 impl LabeledSplitter {
-    /// Takes a line with its end. What comes out is named by its host, where lines are; it is
-    /// handed over one by one, since a line may hold millions of documents.
-    pub fn line(&mut self, line: &[u8], out: &mut dyn FnMut(Option<&str>, Piece)) {
-        let label = label(line);
-        if self.named.is_none() {
+    /// Adds a line with its line break. Pieces are passed to `out` with the label of their host, one by
+    /// one, because a line may contain millions of documents.
+    pub(super) fn line(&mut self, line: &[u8], out: &mut dyn FnMut(Option<&str>, Piece)) {
+        let label = parse_label(line);
+        if self.labeled.is_none() {
             if line.trim_ascii_start().starts_with(b"{") {
-                self.named = Some(false);
+                self.labeled = Some(false);
             } else if label.is_some_and(|(_, rest)| rest.trim_ascii_start().starts_with(b"{")) {
-                self.named = Some(true);
+                self.labeled = Some(true);
             }
         }
-        match (self.named, label) {
+        match (self.labeled, label) {
             (Some(true), Some((label, rest)))
                 if self.hosts.contains_key(label) || self.hosts.len() < MAX_LABELS =>
             {
@@ -209,7 +209,7 @@ impl LabeledSplitter {
     }
 
     /// Ends the stream.
-    pub fn end(&mut self, out: &mut dyn FnMut(Option<&str>, Piece)) {
+    pub(super) fn end(&mut self, out: &mut dyn FnMut(Option<&str>, Piece)) {
         self.plain.end(&mut |piece| out(None, piece));
         for (label, mut splitter) in std::mem::take(&mut self.hosts) {
             splitter.end(&mut |piece| out(Some(&label), piece));
@@ -217,9 +217,9 @@ impl LabeledSplitter {
     }
 }
 
-/// The name before a line (`node001: `), as `srun --label`, pdsh and clush put it there, or that
-/// of `kubectl logs --prefix` (`[pod/name/container] `), and the rest of the line.
-fn label(line: &[u8]) -> Option<(&str, &[u8])> {
+/// Returns the label of a line and the rest of it. Labels are those of `srun --label`, pdsh and clush
+/// (`node001: `), and of `kubectl logs --prefix` (`[pod/name/container] `).
+fn parse_label(line: &[u8]) -> Option<(&str, &[u8])> {
     if line.starts_with(b"[pod/") {
         let end = line.iter().take(1024).position(|&byte| byte == b']')?;
         let name = std::str::from_utf8(&line[1..end]).ok()?;
@@ -240,7 +240,7 @@ mod tests {
 
     use super::*;
 
-    fn cut(text: &str) -> Vec<(Option<String>, Piece)> {
+    fn split(text: &str) -> Vec<(Option<String>, Piece)> {
         let (mut stream, mut out) = (LabeledSplitter::default(), Vec::new());
         let mut take = |label: Option<&str>, piece| out.push((label.map(str::to_owned), piece));
         for line in text.split_inclusive('\n') {
@@ -251,7 +251,7 @@ mod tests {
     }
 
     fn documents(text: &str) -> Vec<String> {
-        cut(text)
+        split(text)
             .into_iter()
             .filter_map(|(_, piece)| match piece {
                 Piece::Document(bytes) => Some(String::from_utf8(bytes).unwrap()),
@@ -261,16 +261,16 @@ mod tests {
     }
 
     #[test]
-    fn documents_follow_each_other() {
+    fn consecutive_documents_are_split() {
         assert_eq!(documents("{\"a\":\"}\\\"\"}{\"b\":[{}]}\n\n{\n  \"c\": 1\n}\n").len(), 3);
         assert_eq!(documents("").len(), 0);
     }
 
     #[test]
-    fn a_broken_one_costs_only_itself() {
+    fn truncated_document_does_not_affect_the_next() {
         let text =
             "{\n  \"schema\": \"a\",\n  \"x\": [\n{\n  \"schema\": \"b\"\n}\n{\"schema\":\"c";
-        let pieces = cut(text);
+        let pieces = split(text);
         assert!(matches!(pieces[0].1, Piece::Broken(_)));
         assert!(matches!(pieces[1].1, Piece::Document(_)));
         assert!(matches!(pieces[2].1, Piece::Broken(_)));
@@ -278,38 +278,38 @@ mod tests {
     }
 
     #[test]
-    fn the_next_one_may_begin_on_the_line_where_one_breaks_off() {
+    fn document_may_begin_on_the_line_of_a_truncated_one() {
         let whole = "{\n  \"schema\": \"ascend-doctor/check/1\",\n  \"x\": \"y\"\n}";
         let text = format!("{}{whole}{whole}", &whole[..whole.len() - 4]);
         assert_eq!(documents(&text), [whole, whole]);
-        assert_eq!(cut(&text).len(), 3);
+        assert_eq!(split(&text).len(), 3);
     }
 
     #[test]
-    fn lines_of_many_hosts() {
+    fn interleaved_lines_are_joined_by_host() {
         let text = "n1: bash: no such file\nn2: {\nn1: {\nn2:   \"a\": \"x\nn1:   \"b\": 1\nn2: y\"\n\
                     n3: bash: ascend-doctor: command not found\nn1: }\nn2: }\n";
-        let pieces = cut(text);
+        let pieces = split(text);
         let of = |host: &str| {
             pieces.iter().find(|(label, piece)| {
                 label.as_deref() == Some(host) && matches!(piece, Piece::Document(_))
             })
         };
         assert_eq!(of("n1").unwrap().1, Piece::Document(b"{  \"b\": 1}".to_vec()));
-        // The carrier cut a line in the middle of a word.
+        // The launcher split a line within a word.
         assert_eq!(of("n2").unwrap().1, Piece::Document(b"{  \"a\": \"xy\"}".to_vec()));
         let other = Piece::Other("bash: ascend-doctor: command not found".to_owned());
         assert!(pieces.contains(&(Some("n3".to_owned()), other)));
     }
 
     #[test]
-    fn lines_of_pods() {
+    fn interleaved_lines_are_joined_by_pod() {
         let text = "[pod/a-x/check] {\n[pod/b-y/check] {\n[pod/a-x/check] }\n[pod/b-y/check] }\n";
         assert_eq!(documents(text), ["{}", "{}"]);
     }
 
     #[test]
-    fn a_document_without_end_takes_bounded_memory() {
+    fn endless_document_takes_bounded_memory() {
         let mut splitter = Splitter::default();
         let mut out = Vec::new();
         splitter.line(b"{\"a\":[", false, &mut |piece| out.push(piece));
@@ -323,8 +323,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_survived(bytes in prop::collection::vec(prop::sample::select(b"{}[]\"\\:n1 \n".to_vec()), 0..200)) {
-            let _ = cut(&String::from_utf8(bytes).unwrap());
+        fn arbitrary_bytes_do_not_panic(bytes in prop::collection::vec(prop::sample::select(b"{}[]\"\\:n1 \n".to_vec()), 0..200)) {
+            let _ = split(&String::from_utf8(bytes).unwrap());
         }
     }
 }

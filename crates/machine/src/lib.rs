@@ -8,6 +8,7 @@
 //! - [`collect`]: one collector per part of the stack, from the machine to the facts.
 //! - [`elf`]: dynamic sections and symbols of ELF files.
 //! - [`link`]: libraries and symbols as the dynamic linker resolves them.
+//! - [`log_tails`]: the ends of logs, for `bundle`.
 //! - [`manifest`]: files and hashes of wheels, for `check --manifest`.
 
 pub mod collect;
@@ -16,5 +17,6 @@ pub mod elf;
 #[path = "../../../tests/support/elf.rs"]
 mod elf_writer;
 pub mod link;
+pub mod log_tails;
 pub mod manifest;
 pub mod sysroot;

@@ -45,7 +45,7 @@ fn faults(data: &Path, manifest: &Manifest) -> Result<Vec<String>> {
     let files = files(data)?;
     let listed: BTreeSet<&str> = manifest.tables.iter().map(|table| table.file.as_str()).collect();
     for file in &files {
-        let base = file.strip_suffix(".overlay.tsv").map(|stem| format!("{stem}.tsv"));
+        let base = file.contains(".overlay.").then(|| file.replace(".overlay.", "."));
         match base {
             Some(base) if !listed.contains(base.as_str()) => {
                 faults.push(format!("{file}: no table `{base}`"))
@@ -101,7 +101,7 @@ fn machine_faults(text: &str, table: &TableEntry, manifest: &Manifest) -> Result
         Ok(_) => {}
         Err(error) => faults.push(format!("{error:#}")),
     }
-    if !matches!(extractor.key, Key::Toml(_))
+    if !matches!(extractor.key, Key::Toml(_) | Key::Lines(_))
         && let Ok(parsed) = parse(text, extractor.key)
     {
         for remark in &parsed.remarks {
@@ -153,7 +153,12 @@ fn overlay_faults(data: &Path, table: &TableEntry) -> Result<Vec<String>> {
     if table.owner != Owner::Machine {
         return Ok(vec![format!("{file}: only machine-owned tables have overlays")]);
     }
-    Ok(overlay::parse(&text).err().map(|error| format!("{file}: {error:#}")).into_iter().collect())
+    let read = if file.ends_with(".toml") {
+        toml::from_str::<toml::Table>(&text).map(drop).map_err(Into::into)
+    } else {
+        overlay::parse(&text).map(drop)
+    };
+    Ok(read.err().map(|error| format!("{file}: {error:#}")).into_iter().collect())
 }
 
 /// Paths below `data/`, without the crate that is there too.

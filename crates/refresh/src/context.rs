@@ -1,9 +1,10 @@
 //! The sources of one refresh, opened on first use, and the commits that were read.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use anyhow::{Context as _, Result, ensure};
 use pep440_rs::Version;
@@ -32,7 +33,6 @@ pub(crate) struct Places {
 }
 
 /// What extractors read.
-#[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) manifest: Manifest,
     /// Directory of the tables.
@@ -42,6 +42,7 @@ pub(crate) struct Context {
     places: Places,
     repositories: BTreeMap<String, OnceLock<Repository>>,
     read: Mutex<BTreeMap<String, Revision>>,
+    shared: Mutex<BTreeMap<&'static str, Arc<dyn Any + Send + Sync>>>,
 }
 
 /// What was read of a repository.
@@ -58,8 +59,8 @@ impl Context {
     pub(crate) fn new(manifest: Manifest, data: &Path, places: Places, packages: Packages) -> Self {
         let ids = manifest.sources.iter().filter(|source| source.kind == Kind::Repository);
         let repositories = ids.map(|source| (source.id.clone(), OnceLock::new())).collect();
-        let read = Mutex::default();
-        Self { manifest, data: data.to_owned(), packages, places, repositories, read }
+        let (read, shared) = (Mutex::default(), Mutex::default());
+        Self { manifest, data: data.to_owned(), packages, places, repositories, read, shared }
     }
 
     /// A repository by the ID of its source.
@@ -121,6 +122,51 @@ impl Context {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         read.entry(id.to_owned()).or_default().refs = refs.into_iter().collect();
         Ok(trees)
+    }
+
+    /// Whether the recorded versions are read instead of the newest ones.
+    pub(crate) fn pinned(&self) -> bool {
+        self.places.pinned
+    }
+
+    /// Branches of a repository that match a pattern, with their commits; pinned, the recorded ones.
+    pub(crate) fn branches(&self, id: &str, pattern: &str) -> Result<Vec<(String, String)>> {
+        let pattern = Regex::new(pattern)?;
+        if self.places.pinned {
+            let recorded = &self.manifest.source(id)?.refs;
+            let wanted = recorded.iter().filter(|(name, _)| pattern.is_match(name));
+            return Ok(wanted.map(|(name, commit)| (name.clone(), commit.clone())).collect());
+        }
+        self.repository(id)?.refs(&pattern)
+    }
+
+    /// A branch that [`Context::branches`] listed. Its commit is recorded.
+    pub(crate) fn branch(&self, id: &str, name: &str, commit: &str) -> Result<Tree<'_>> {
+        let tree = self.repository(id)?.tree(name, commit)?;
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let revision = read.entry(id.to_owned()).or_default();
+        if revision.refs.is_empty() {
+            // A refresh of some tables does not forget the branches of others.
+            revision.refs.clone_from(&self.manifest.source(id)?.refs);
+        }
+        revision.refs.insert(name.to_owned(), tree.commit.clone());
+        Ok(tree)
+    }
+
+    /// What several tables are made of, made once.
+    pub(crate) fn shared<T: Any + Send + Sync>(
+        &self,
+        name: &'static str,
+        make: impl FnOnce() -> Result<T>,
+    ) -> Result<Arc<T>> {
+        let known = self.shared.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        if let Some(known) = known.and_then(|known| known.downcast().ok()) {
+            return Ok(known);
+        }
+        let made = Arc::new(make()?);
+        let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert(name, made.clone());
+        Ok(made)
     }
 
     /// What was read so far, by source.

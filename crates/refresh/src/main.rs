@@ -20,13 +20,16 @@
 mod check;
 mod context;
 mod diff;
+mod document;
 mod extract;
 mod manifest;
 mod manifest_edit;
+mod markup;
 mod overlay;
 mod package;
 mod publish;
 mod refresh;
+mod remote_zip;
 mod report;
 mod repository;
 mod table;

@@ -10,8 +10,10 @@ use crate::table::Table;
 
 /// File of the overlay of a table.
 pub(crate) fn file_of(table: &str) -> String {
-    let stem = table.strip_suffix(".tsv").unwrap_or(table);
-    format!("{stem}.overlay.tsv")
+    match table.rsplit_once('.') {
+        Some((stem, extension)) => format!("{stem}.overlay.{extension}"),
+        None => format!("{table}.overlay"),
+    }
 }
 
 /// Applies the rows of an overlay. Returns the rows that no longer fit: manual rows whose base row

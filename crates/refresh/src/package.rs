@@ -147,7 +147,31 @@ impl Packages {
     /// Bytes `from..=to` of a file of the index, without downloading all of it.
     pub(crate) fn range(&self, file: &IndexFile, from: u64, to: u64) -> Result<Vec<u8>> {
         ensure!(!self.offline, "`{}` is not stored in `{}`", file.name, self.dir.display());
-        curl(&["--range", &format!("{from}-{to}"), &file.url]).with_context(|| file.name.clone())
+        let part = curl(&["--range", &format!("{from}-{to}"), &file.url]);
+        let part = part.with_context(|| file.name.clone())?;
+        let (found, wanted) = (part.len() as u64, (to + 1).saturating_sub(from));
+        ensure!(found == wanted, "{}: {found} bytes instead of {wanted}", file.name);
+        Ok(part)
+    }
+
+    /// Size of a file of the index, whose server must be able to send parts of files.
+    pub(crate) fn size(&self, file: &IndexFile) -> Result<u64> {
+        ensure!(!self.offline, "`{}` is not stored in `{}`", file.name, self.dir.display());
+        // Not `--head`: some servers only state the size with a part. `--max-filesize` ends the
+        // transfer where a server sends the whole file instead.
+        let arguments =
+            ["--range", "0-0", "--max-filesize", "65536", "--include", file.url.as_str()];
+        let answer = curl(&arguments).with_context(|| {
+            format!("{}: cannot read a part; its server may know no ranges", file.name)
+        })?;
+        let answer = String::from_utf8_lossy(&answer);
+        // After redirections there are several heads; the last one counts.
+        let size = answer.lines().filter_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            let is_range = name.eq_ignore_ascii_case("content-range");
+            is_range.then(|| value.trim().rsplit('/').next()?.parse().ok()).flatten()
+        });
+        size.last().with_context(|| format!("{}: its server knows no ranges", file.name))
     }
 
     /// Directory of stored files.

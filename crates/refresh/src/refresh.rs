@@ -21,8 +21,9 @@ Examples:
   cargo xtask refresh
   cargo xtask refresh errors/acl_rt.tsv --repos ~/clones --dry-run
   cargo xtask refresh --pinned --offline --repos ~/clones
+  cargo xtask refresh ops/aten.tsv --verify 2.15.0
 
-Exit status: 0 done, 2 a source or a table is at fault and nothing was written";
+Exit status: 0 done, 1 --verify found differences, 2 a source or a table is at fault and nothing was written";
 
 /// Options of `refresh`.
 #[derive(Debug, Args)]
@@ -70,6 +71,10 @@ pub(crate) struct Options {
     /// Directory of the tables [default: data/ of the workspace]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+
+    /// Only compare the rows of a version of PyTorch in ops/aten.tsv with its wheel
+    #[arg(long, value_name = "VERSION", requires = "tables")]
+    verify: Option<String>,
 }
 
 /// Runs the extractors. Nothing is written unless all succeed.
@@ -91,6 +96,9 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         git_base: options.git_base.clone(),
     };
     let context = Context::new(manifest, &data, places, packages);
+    if let Some(version) = &options.verify {
+        return verify(&context, &selected, version);
+    }
     let mut batch = Batch::default();
     let mut differences = Vec::new();
     for extractor in selected {
@@ -116,6 +124,18 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     };
     print!("{form}");
     Ok(true)
+}
+
+/// Compares the rows of a released version with its wheel. Returns whether they are equal.
+fn verify(context: &Context, selected: &[&Extractor], version: &str) -> Result<bool> {
+    let files: Vec<&str> = selected.iter().map(|extractor| extractor.file).collect();
+    ensure!(files == ["ops/aten.tsv"], "--verify is for ops/aten.tsv");
+    let differences = extract::ops::verify_aten(context, version)?;
+    for difference in &differences {
+        println!("{difference}");
+    }
+    println!("ops/aten.tsv: torch {version}: {} differences", differences.len());
+    Ok(differences.is_empty())
 }
 
 /// The root of the workspace that this program was built in.
@@ -175,14 +195,27 @@ fn refresh(extractor: &Extractor, context: &Context) -> Result<Refreshed> {
     let mut stale = Vec::new();
     let mut kept = Vec::new();
     let text = match (extractor.extract)(context)? {
-        Content::Toml(body) => format!("# {}\n{body}", head.join("\n# ")),
+        Content::Toml(body) | Content::Lines(body) => {
+            format!("# {}\n{body}", head.join("\n# "))
+        }
+        Content::Document(mut document) => {
+            let overlay_file = overlay::file_of(extractor.file);
+            if let Some(text) = context.own(&overlay_file)? {
+                stale = document.apply(&text).with_context(|| overlay_file.clone())?;
+            }
+            document.finish()?;
+            document.render(&head)
+        }
         Content::Table(mut table) => {
             let key: Vec<&str> = match extractor.key {
                 Key::Columns(key) => key.to_vec(),
                 Key::Unnamed(columns, keys) => columns[..keys].to_vec(),
-                Key::Toml(_) => bail!("the extractor returns a table for a TOML file"),
+                Key::Toml(_) | Key::Lines(_) => {
+                    bail!("the extractor returns a table for a file of another kind")
+                }
             };
             ensure!(!table.rows.is_empty(), "the sources gave no row");
+            let sorted = table.rows.is_sorted_by(|a, b| a.first() <= b.first());
             let overlay_file = overlay::file_of(extractor.file);
             if let Some(text) = context.own(&overlay_file)? {
                 let parsed = overlay::parse(&text).with_context(|| overlay_file.clone())?;
@@ -195,6 +228,10 @@ fn refresh(extractor: &Extractor, context: &Context) -> Result<Refreshed> {
             {
                 kept = keep_vanished(&mut table, &old, &key)?;
             }
+            if sorted && !table.named {
+                // Readers of operators search in sorted rows.
+                table.rows.sort();
+            }
             table.render(&head)
         }
     };
@@ -206,6 +243,12 @@ fn refresh(extractor: &Extractor, context: &Context) -> Result<Refreshed> {
     difference.kept = kept;
     difference.stale = stale;
     Ok(Refreshed { changed: before.as_deref() != Some(text.as_str()), text, difference })
+}
+
+/// The rows of a file below `data/` without column names, as input of an extractor.
+pub(crate) fn own_table(context: &Context, file: &str, columns: &[&str]) -> Result<Table> {
+    let text = context.own(file)?.with_context(|| format!("`{file}` is missing"))?;
+    Table::parse(&text, Some(columns)).with_context(|| file.to_owned())
 }
 
 /// Comment lines about the owner, which every machine-owned file begins with.
@@ -224,7 +267,7 @@ pub(crate) fn parse(text: &str, key: Key) -> Result<Table> {
     match key {
         Key::Columns(_) => Table::parse(text, None),
         Key::Unnamed(columns, _) => Table::parse(text, Some(columns)),
-        Key::Toml(_) => bail!("not a table of tab-separated values"),
+        Key::Toml(_) | Key::Lines(_) => bail!("not a table of tab-separated values"),
     }
 }
 
@@ -232,6 +275,7 @@ pub(crate) fn parse(text: &str, key: Key) -> Result<Table> {
 pub(crate) fn rows(text: &str, key: Key, entry: &TableEntry) -> Result<Rows> {
     match key {
         Key::Toml(keys) => diff::toml_rows(text, keys),
+        Key::Lines(read) => read(text),
         Key::Columns(columns) => diff::table_rows(&parse(text, key)?, columns, &entry.conflicts),
         Key::Unnamed(columns, keys) => {
             diff::table_rows(&parse(text, key)?, &columns[..keys], &entry.conflicts)

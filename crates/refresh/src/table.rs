@@ -41,7 +41,11 @@ impl Table {
         }
         let names = self.named.then_some(&self.columns);
         for row in names.into_iter().chain(&self.rows) {
-            let cells: Vec<String> = row.iter().map(|cell| escape(cell)).collect();
+            let mut cells: Vec<String> = row.iter().map(|cell| escape(cell)).collect();
+            // Without names there may be rows of two kinds.
+            while !self.named && cells.len() > 1 && cells.last().is_some_and(String::is_empty) {
+                cells.pop();
+            }
             text.push_str(&cells.join("\t"));
             text.push('\n');
         }
@@ -60,12 +64,17 @@ impl Table {
                 table.remarks.push(remark.trim_start().to_owned());
                 continue;
             }
-            let cells: Vec<String> = line.split('\t').map(unescape).collect();
+            let mut cells: Vec<String> = line.split('\t').map(unescape).collect();
             if table.columns.is_empty() {
                 table.columns = cells;
                 continue;
             }
             let (found, expected) = (cells.len(), table.columns.len());
+            if columns.is_some() && (2..expected).contains(&found) {
+                cells.resize(expected, String::new());
+                table.rows.push(cells);
+                continue;
+            }
             ensure!(found == expected, "line {}: {found} cells, expected {expected}", number + 1);
             table.rows.push(cells);
         }
@@ -226,6 +235,15 @@ mod tests {
         rows.push(["1"], Place::file("a"));
         rows.push(["2"], Place::file("a"));
         assert_eq!(rows.into_table().render(&[]), "# source 0: a\ncode\n1\n2\n");
+    }
+
+    #[test]
+    fn rows_without_names_may_end_early() {
+        let text = "=0\tyes\t-\na\t0:0\n";
+        let table = Table::parse(text, Some(&["key", "value", "types"])).unwrap();
+        assert_eq!(table.rows[1], ["a", "0:0", ""]);
+        assert_eq!(table.render(&[]), text);
+        assert!(Table::parse("a\n", Some(&["key", "value", "types"])).is_err());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! report gives the same bytes.
 
 mod compat;
+mod concise;
 mod html;
 mod json;
 mod junit;
@@ -51,6 +52,8 @@ pub enum Format {
     Openmetrics,
     /// One line: the gravest finding, for health checks.
     Line,
+    /// One line per place of a finding, for CI logs and editors.
+    Concise,
 }
 
 impl Format {
@@ -65,6 +68,7 @@ impl Format {
             Self::Html => "html",
             Self::Openmetrics => "openmetrics",
             Self::Line => "line",
+            Self::Concise => "concise",
         }
     }
 }
@@ -100,6 +104,7 @@ pub fn render(
         Format::Html => html::render(report, style, None, out),
         Format::Openmetrics => openmetrics::render(report, out),
         Format::Line => line::render(report, style, out),
+        Format::Concise => concise::render(report, style, out),
     }
 }
 

@@ -34,6 +34,8 @@ const SCHEMA: u32 = 1;
 const RECORD: &str = "journal.json";
 /// The same, before the disk has all that the run needs.
 const UNNAMED: &str = "journal.json.new";
+/// Which files the run replaced; written at its end.
+const DONE: &str = "done.json";
 /// The bytes before.
 const ORIGINALS: &str = "originals.zip";
 /// More is no journal of ours.
@@ -206,6 +208,15 @@ impl Journals {
         Self::open(base).map(Some)
     }
 
+    /// Returns whether a run in `base` was interrupted. Writes nothing.
+    pub fn has_interrupted_run(base: &Path) -> bool {
+        let Ok(runs) = base.join(DIRECTORY).read_dir() else { return false };
+        runs.flatten().any(|run| {
+            let exists = |name| run.path().join(name).symlink_metadata().is_ok();
+            exists(RECORD) && !exists(DONE)
+        })
+    }
+
     /// The nearest directory above `dir` in which a run is that can be taken back.
     pub fn above(dir: &Path) -> Option<PathBuf> {
         let real = dir.canonicalize().ok()?;
@@ -254,8 +265,8 @@ impl Journals {
                 continue;
             }
             let record = Record::read(&dir.join(RECORD))?;
-            let state = if dir.join("done.json").symlink_metadata().is_ok() {
-                let done: Done = load(&dir.join("done.json"))?;
+            let state = if dir.join(DONE).symlink_metadata().is_ok() {
+                let done: Done = load(&dir.join(DONE))?;
                 State::Done(done.replaced)
             } else {
                 State::Interrupted
@@ -378,7 +389,7 @@ impl Journal {
         for dir in dirs {
             let _ = sync_directory(dir);
         }
-        write_unnamed(&self.dir, "done.json", &Done { replaced })
+        write_unnamed(&self.dir, DONE, &Done { replaced })
             .and_then(UnnamedFile::publish)
             .and_then(|()| sync_directory(&self.dir))
             .map_err(|error| JournalError::Io(self.dir.clone(), error))

@@ -8,14 +8,16 @@
 //! child:  order -> vendor (dlopen) -> stages -> events
 //! ```
 //!
-//! - [`protocol`] is what goes between the two: an order down, lines of JSON up.
+//! - [`protocol`] defines their messages: an order for the child, lines of JSON from it.
 //! - [`parent`] starts, watches and ends one child; [`run`] decides which children there are.
-//! - [`child`] is the other side. It alone touches [`vendor`], the only module with `unsafe`, so
-//!   that no library of the vendor is ever mapped into the doctor itself.
+//! - [`child`] is the other side. Only children call [`vendor`], the only module with `unsafe`, so
+//!   that no vendor library is mapped into the parent.
 //! - [`reporter`] writes the events of the child, step by step.
-//! - [`stage`] holds what is tried on a device, [`probe_numbers`] what right numbers are,
-//!   [`cache`] what was compiled for it.
-//! - [`judge`] turns a run into findings.
+//! - [`stage`] has the tests of a device, [`probe_numbers`] their expected results, [`cache`] the
+//!   compiled kernels.
+//! - [`judge`] turns a run into findings, and [`report`] those into the report; [`baseline`] reads
+//!   the speeds of an earlier one.
+//! - [`libraries`] has variables for an installation that the dynamic linker does not find.
 //!
 //! The functions are declared in the crate `acl_abi`, for this loader and for the simulator
 //! (`crates/simulator`), which gives each of its functions to a constant of the declared type:
@@ -40,12 +42,15 @@
 //! const _: sig::aclrtEventElapsedTime = elapsed;
 //! ```
 
+pub mod baseline;
 pub mod cache;
 pub mod child;
 pub mod judge;
+pub mod libraries;
 pub mod parent;
 pub mod plog;
 pub mod protocol;
+pub mod report;
 pub mod reporter;
 pub mod run;
 pub mod soc;

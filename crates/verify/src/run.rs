@@ -1,56 +1,103 @@
-//! Which children there are: one that loads the libraries and counts the devices, then one for
-//! each device, all at once; then, between the sound ones, one for copies and one for each rank;
-//! then the load.
+//! Runs the children: one that loads the libraries and counts the devices, then one for each device
+//! at the same time. Then one copies between the healthy devices, and one per rank sums over them.
+//! The children of the load test come last.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use super::libraries::Installation;
 use super::parent::{ChildEnd, ChildResult, orphans, supervise};
-use super::protocol::{Dtype, Event, Level, Order, Stage, Task};
+use super::plog::{LogTail, last_errors};
+use super::protocol::{Dtype, Event, Fault, Level, Order, Outcome, Stage, Task};
 
-/// What to try.
+/// Options of a run.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
-    /// These devices; all of them if empty.
+    /// The devices; all if empty.
     pub devices: Vec<i32>,
-    /// These stages.
+    /// The stages.
     pub stages: Vec<Stage>,
-    /// With these element types.
+    /// The element types.
     pub dtypes: Vec<Dtype>,
-    /// How much.
+    /// Extent of the tests.
     pub level: Level,
     /// Whether the speed of copies is measured.
     pub speed: bool,
-    /// How long one call may be silent.
+    /// Time limit of a call without output.
     pub silence: Duration,
-    /// How long, where ranks wait for each other.
+    /// The same where ranks wait for each other.
     pub patience: Duration,
     /// Whether ranks sum by HCCL.
     pub sums: bool,
-    /// How long a device is under load.
+    /// Duration of the load test.
     pub load: Duration,
     /// Whether simulated libraries are used.
     pub allow_simulated: bool,
-    /// Below which CANN writes the logs of the children, where there is a place for them.
+    /// Directory for the CANN logs of the children; `None` for their default directory.
     pub logs: Option<PathBuf>,
-    /// Where compiled kernels are kept.
+    /// Directory of compiled kernels.
     pub cache: Option<String>,
-    /// Variables that the children get besides ours.
+    /// Variables for the children, in addition to those of this process.
     pub env: Vec<(String, String)>,
 }
 
-/// What came of it.
+impl RunOptions {
+    /// Returns the value of a variable for the children, unless they inherit that of this process.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        let last = self.env.iter().rev().find(|(known, _)| known == name);
+        last.map(|(_, value)| value.as_str())
+    }
+}
+
+/// The tests of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestSelection {
+    /// The stages.
+    pub stages: Vec<Stage>,
+    /// Whether the speed of copies is measured.
+    pub speed: bool,
+    /// Whether ranks sum by HCCL.
+    pub sums: bool,
+}
+
+impl TestSelection {
+    /// Selects the `requested` stages and those that all others need; without any, the stages of
+    /// the level. `limited` means that copies have a minimum speed, and adds the stage that
+    /// measures it.
+    pub fn new(requested: &[Stage], level: Level, limited: bool) -> Self {
+        let is_requested =
+            |stage: Stage| requested.contains(&stage) || (limited && stage == Stage::Memory);
+        let stages = if requested.is_empty() {
+            level.stages().to_vec()
+        } else {
+            let mut all = Stage::ALL.into_iter();
+            let highest = all.rfind(|stage| is_requested(*stage)).unwrap_or(Stage::Load);
+            let needed =
+                |stage: Stage| stage < highest && matches!(stage, Stage::Load | Stage::Runtime);
+            let selected = Stage::ALL.into_iter();
+            selected.filter(|stage| is_requested(*stage) || needed(*stage)).collect()
+        };
+        Self {
+            stages,
+            speed: limited || level >= Level::Standard,
+            sums: level == Level::Extended || requested.contains(&Stage::Fabric),
+        }
+    }
+}
+
+/// Result of a run.
 #[derive(Debug)]
 pub struct RunResult {
     /// The child that loaded the libraries and counted the devices.
     pub first: ChildResult,
-    /// How many devices there are, where that became known.
+    /// Number of devices, if known.
     pub count: Option<u32>,
     /// The children of the devices, in the order of the devices.
     pub devices: Vec<ChildResult>,
-    /// Devices that were asked for and are not there.
+    /// Requested devices that do not exist.
     pub unknown: Vec<i32>,
     /// The child that copied between devices.
     pub peers: Option<ChildResult>,
@@ -58,39 +105,48 @@ pub struct RunResult {
     pub ranks: Vec<ChildResult>,
     /// The children under load, in the order of the devices.
     pub loads: Vec<ChildResult>,
-    /// Whether others used the devices before anything was tried on them.
+    /// Use of the devices by other processes before the first test.
     pub in_use: DeviceUse,
-    /// Why there was no load although it was wanted: others use the devices, or nobody can tell.
+    /// Reason for a skipped load test: other processes use the devices, or their use is unknown.
     pub no_load: DeviceUse,
-    /// Processes that the vendor's code left behind, and that were ended.
+    /// Processes started by vendor code that outlived their parent and were terminated.
     pub left: Vec<String>,
-    /// Processes that stay whatever is done.
-    stay: Vec<u32>,
+    /// Processes that cannot be terminated.
+    unkillable: Vec<u32>,
 }
 
-/// Whether others use the devices.
+/// Use of the devices by other processes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum DeviceUse {
-    /// It was of no interest.
+    /// Not queried.
     #[default]
     NotAsked,
-    /// Nobody does.
+    /// No process uses them.
     Idle,
-    /// These processes do.
+    /// These processes use them.
     Used(String),
-    /// Nobody can tell, for this reason.
+    /// Unknown, for this reason.
     Unknown(String),
 }
 
 impl DeviceUse {
-    /// Whether somebody certainly does.
+    /// Interprets the processes in the output of npu-smi; `None` if it has no table of processes.
+    pub fn of_processes(processes: Option<&[String]>) -> Self {
+        match processes {
+            Some([]) => Self::Idle,
+            Some(users) => Self::Used(users.join("; ")),
+            None => Self::Unknown("npu-smi info: -".to_owned()),
+        }
+    }
+
+    /// Returns whether another process certainly uses them.
     pub fn is_used(&self) -> bool {
         matches!(self, Self::Used(_))
     }
 }
 
 impl RunResult {
-    /// Nothing yet but what the first child did.
+    /// Creates the result of a run that has only the first child.
     pub fn of(first: ChildResult) -> Self {
         Self {
             first,
@@ -103,11 +159,11 @@ impl RunResult {
             in_use: DeviceUse::NotAsked,
             no_load: DeviceUse::NotAsked,
             left: Vec::new(),
-            stay: Vec::new(),
+            unkillable: Vec::new(),
         }
     }
 
-    /// All children, in the order in which they were started.
+    /// Returns all children, in the order in which they were started.
     pub fn children(&self) -> impl Iterator<Item = &ChildResult> {
         std::iter::once(&self.first)
             .chain(&self.devices)
@@ -116,45 +172,92 @@ impl RunResult {
             .chain(&self.loads)
     }
 
-    /// Ends what the vendor's code left behind. No child of ours runs now but those that stay.
+    /// Returns the step that failed because no library of CANN was found.
+    pub fn no_library(&self) -> Option<&Event> {
+        self.first.events.iter().find(|event| {
+            matches!(
+                event,
+                Event::StepEnd { outcome: Outcome::Failed { fault: Fault::NoLibrary { .. } }, .. }
+            )
+        })
+    }
+
+    /// Returns the names of the libraries of CANN that were not found; `None` if all were.
+    pub fn missing_libraries(&self) -> Option<&[String]> {
+        match self.no_library() {
+            Some(Event::StepEnd {
+                outcome: Outcome::Failed { fault: Fault::NoLibrary { tried } },
+                ..
+            }) => Some(tried),
+            _ => None,
+        }
+    }
+
+    /// Returns the last errors in the logs of the children below `logs`, by the name of the child.
+    pub fn last_log_errors(&self, logs: &Path) -> BTreeMap<String, LogTail> {
+        let tail =
+            |ran: &ChildResult| Some((ran.name.clone(), last_errors(&log_dir(logs, &ran.name))?));
+        self.children().filter_map(tail).collect()
+    }
+
+    /// Terminates processes that vendor code left running. No other child runs at this time, except
+    /// those that cannot be terminated.
     fn end_orphans(&mut self) {
         let stuck = self.children().filter_map(|ran| match &ran.end {
             ChildEnd::Stuck(stuck) => Some(stuck.pid),
             _ => None,
         });
-        let mut known: Vec<u32> = stuck.chain(self.stay.iter().copied()).collect();
+        let mut known: Vec<u32> = stuck.chain(self.unkillable.iter().copied()).collect();
         let named = orphans::end_orphans(&mut known);
         self.left.extend(named);
-        self.stay = known;
+        self.unkillable = known;
     }
 
-    /// The devices of which nothing is wrong so far.
+    /// Returns the devices without a failure so far.
     fn healthy_devices(&self) -> Vec<i32> {
         let sound = self.devices.iter().filter(|ran| ran.is_whole());
         sound.filter_map(|ran| ran.device).collect()
     }
 }
 
-/// Hears the events of all children as they come, with the device.
+/// Receives the events of all children as they arrive, with the device.
 pub type EventListener<'a> = &'a (dyn Fn(Option<i32>, &Event) + Sync);
 
-/// Tells who uses the devices, within this time.
+/// Queries the use of the devices, with a time limit.
 pub type DeviceUseQuery<'a> = &'a (dyn Fn(Duration) -> DeviceUse + Sync);
 
-/// How long it may take to tell who uses the devices, before anything is tried: it goes on
-/// beside the first child, and what it tells is good to know and no more.
-const GLANCE: Duration = Duration::from_secs(5);
-/// The same before a load, which is put on idle devices alone.
-const LOOK: Duration = Duration::from_secs(20);
+/// Time limit of the query before the first test. It runs in parallel with the first child, and its
+/// result is only informative.
+const QUERY_LIMIT: Duration = Duration::from_secs(5);
+/// Time limit of the query before the load test, which needs idle devices.
+const LOAD_QUERY_LIMIT: Duration = Duration::from_secs(20);
 
-/// Runs everything. `look` is asked before a device is opened, and again before a load.
+/// Runs everything, with the installation that `find_installed` returns if the libraries of CANN
+/// are not found and `wanted` has no variables for the children. Such an installation is returned.
+pub fn run_installed(
+    wanted: &mut RunOptions,
+    listen: EventListener<'_>,
+    look: DeviceUseQuery<'_>,
+    find_installed: &dyn Fn() -> Option<Installation>,
+) -> (RunResult, Option<Installation>) {
+    let done = run(wanted, listen, look);
+    if done.no_library().is_none() || !wanted.env.is_empty() {
+        return (done, None);
+    }
+    let Some(installed) = find_installed() else { return (done, None) };
+    wanted.env.clone_from(&installed.env);
+    (run(wanted, listen, look), Some(installed))
+}
+
+/// Runs everything. `look` is called before a device is opened, and again before the load test.
 pub fn run(wanted: &RunOptions, listen: EventListener<'_>, look: DeviceUseQuery<'_>) -> RunResult {
     orphans::adopt();
-    let touches = wanted.stages.iter().any(|stage| *stage > Stage::Load);
+    let opens_devices = wanted.stages.iter().any(|stage| *stage > Stage::Load);
     let (first, in_use) = std::thread::scope(|scope| {
-        let glance = scope.spawn(move || if touches { look(GLANCE) } else { DeviceUse::NotAsked });
+        let query = scope
+            .spawn(move || if opens_devices { look(QUERY_LIMIT) } else { DeviceUse::NotAsked });
         let first = run_child(wanted, &build_order(wanted, Task::Ladder, None), listen);
-        (first, glance.join().unwrap_or_default())
+        (first, query.join().unwrap_or_default())
     });
     let mut done = RunResult { in_use, ..RunResult::of(first) };
     done.end_orphans();
@@ -184,7 +287,7 @@ pub fn run(wanted: &RunOptions, listen: EventListener<'_>, look: DeviceUseQuery<
         done.end_orphans();
     }
     if wanted.stages.contains(&Stage::Stress) && !sound.is_empty() {
-        let seen = look(LOOK);
+        let seen = look(LOAD_QUERY_LIMIT);
         if seen == DeviceUse::Idle {
             let milliseconds = u64::try_from(wanted.load.as_millis()).unwrap_or(u64::MAX);
             let task = Task::Stress { milliseconds };
@@ -202,7 +305,7 @@ pub fn run(wanted: &RunOptions, listen: EventListener<'_>, look: DeviceUseQuery<
 }
 
 impl ChildResult {
-    /// Whether it did everything, and all of it was right.
+    /// Returns whether the child completed all tests without a failure.
     pub fn is_whole(&self) -> bool {
         matches!(self.end, ChildEnd::Reported | ChildEnd::CrashedAtEnd(_) | ChildEnd::SilentAtEnd)
             && self.events.contains(&Event::Done)
@@ -233,7 +336,7 @@ fn run_child(wanted: &RunOptions, order: &Order, listen: EventListener<'_>) -> C
     supervise(order, logs.as_deref(), &wanted.env, &mut |event| listen(order.device, event))
 }
 
-/// Runs children at the same time; what came of them, in the order of `orders`.
+/// Runs children at the same time. Returns their results in the order of `orders`.
 fn run_children(
     wanted: &RunOptions,
     orders: Vec<Order>,
@@ -248,7 +351,7 @@ fn run_children(
     })
 }
 
-/// Runs a rank on each device. The first one makes the root information, which starts the others.
+/// Runs a rank on each device. The first one creates the root information, which starts the others.
 fn run_ranks(wanted: &RunOptions, devices: &[i32], listen: EventListener<'_>) -> Vec<ChildResult> {
     let count = u32::try_from(devices.len()).unwrap_or(u32::MAX);
     let rank = |rank: u32, device: i32, root: Option<String>| {
@@ -256,7 +359,7 @@ fn run_ranks(wanted: &RunOptions, devices: &[i32], listen: EventListener<'_>) ->
     };
     let (sender, root) = channel();
     let sender = Mutex::new(Some(sender));
-    let hear = |device: Option<i32>, event: &Event| match event {
+    let forward = |device: Option<i32>, event: &Event| match event {
         Event::Root { info } => {
             let sender = sender.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(sender) = sender.as_ref() {
@@ -267,11 +370,11 @@ fn run_ranks(wanted: &RunOptions, devices: &[i32], listen: EventListener<'_>) ->
     };
     let mut ranks = Vec::new();
     std::thread::scope(|scope| {
-        let (hear, sender) = (&hear, &sender);
+        let (forward, sender) = (&forward, &sender);
         let first = rank(0, devices[0], None);
         let first = scope.spawn(move || {
-            let ran = run_child(wanted, &first, hear);
-            // Without root information nobody else has to be started.
+            let ran = run_child(wanted, &first, forward);
+            // Without root information no other rank is started.
             sender.lock().unwrap_or_else(PoisonError::into_inner).take();
             ran
         });
@@ -289,7 +392,34 @@ fn run_ranks(wanted: &RunOptions, devices: &[i32], listen: EventListener<'_>) ->
     ranks
 }
 
-/// Where the logs of a child are.
+/// Returns the log directory of a child.
 pub fn log_dir(logs: &Path, name: &str) -> PathBuf {
     logs.join(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requested_stages_include_required_ones() {
+        let stages =
+            |requested: &[Stage], level| TestSelection::new(requested, level, false).stages;
+        let quick = [Stage::Load, Stage::Runtime, Stage::Memory, Stage::Compute];
+        assert_eq!(stages(&[], Level::Quick), quick);
+        assert_eq!(stages(&[], Level::Standard), Stage::ALL[..6]);
+        assert_eq!(stages(&[], Level::Extended), Stage::ALL);
+        let compute = [Stage::Load, Stage::Runtime, Stage::Compute];
+        assert_eq!(stages(&[Stage::Compute], Level::Extended), compute);
+        assert_eq!(stages(&[Stage::Load], Level::Quick), [Stage::Load]);
+    }
+
+    #[test]
+    fn speed_limits_add_the_memory_stage() {
+        let limited = TestSelection::new(&[Stage::Load], Level::Quick, true);
+        assert_eq!(limited.stages, [Stage::Load, Stage::Runtime, Stage::Memory]);
+        assert!(limited.speed && !limited.sums);
+        let level = TestSelection::new(&[], Level::Quick, true);
+        assert_eq!(level.stages, Level::Quick.stages());
+    }
 }

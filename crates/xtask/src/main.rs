@@ -1,5 +1,6 @@
 //! Maintenance tasks of the workspace: `cargo xtask same` compares two builds of `ascend-doctor`
-//! over the same inputs, `cargo xtask times` measures build times against their limits.
+//! over the same inputs, `cargo xtask accuracy` measures the share of right results on labelled
+//! samples, `cargo xtask times` measures build times against their limits.
 //!
 //! xtask starts programs and reads what they write. It links no crate of the product, so that it
 //! builds in seconds and can compare builds of any commit. It must not write into the work tree or
@@ -16,6 +17,7 @@
     reason = "the restrictions of the product's clippy.toml do not apply to developer tools"
 )]
 
+mod accuracy;
 mod docs;
 mod fixtures;
 mod process;
@@ -38,6 +40,9 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Task {
+    /// Measure the share of right results on labelled samples against recorded minimums
+    #[command(after_help = accuracy::EXAMPLES)]
+    Accuracy(accuracy::Options),
     /// Write the reference pages
     Docs(docs::Options),
     /// Compare the output of two builds over the same inputs
@@ -54,9 +59,10 @@ enum Task {
     Times(times::Options),
 }
 
-/// Exit status: 0 passed, 1 differences or missed limits, 2 the task could not run.
+/// Exit status: 0 passed, 1 differences, missed limits or minimums, 2 the task could not run.
 fn main() -> ExitCode {
     let done = match Cli::parse().task {
+        Task::Accuracy(options) => accuracy::run(&options),
         Task::Docs(options) => docs::run(&options),
         Task::Same(options) => same::run(&options),
         Task::Refresh(arguments) => refresh::run("refresh", &arguments),

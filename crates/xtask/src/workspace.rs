@@ -1,13 +1,36 @@
-//! Location of the work tree and of its data files.
+//! Location of the work tree, of its data files and of the built program.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
+use anyhow::{Context as _, Result, ensure};
 use walkdir::WalkDir;
 
 /// Returns the root of the workspace that xtask was built in.
 pub(crate) fn root() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest.ancestors().nth(2).unwrap_or(manifest).to_owned()
+}
+
+/// Builds the product and returns the program. The profile is `debug` or `release`.
+pub(crate) fn build(profile: &str) -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(&cargo);
+    command.args(["build", "--quiet", "--package", "ascend-doctor", "--bin", "ascend-doctor"]);
+    if profile == "release" {
+        command.arg("--release");
+    }
+    let status = command.current_dir(root()).status().context("cannot start cargo")?;
+    ensure!(status.success(), "the {profile} build fails");
+    let metadata = Command::new(&cargo)
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .current_dir(root())
+        .output()
+        .context("cannot start cargo")?;
+    let metadata: serde_json::Value = serde_json::from_slice(&metadata.stdout)?;
+    let target =
+        metadata["target_directory"].as_str().context("no target directory in metadata")?;
+    Ok(Path::new(target).join(profile).join("ascend-doctor"))
 }
 
 /// Returns the files of the work tree whose path ends with `suffix`, sorted.

@@ -23,6 +23,18 @@ fn rank_support(support: &Support) -> Option<u8> {
     }
 }
 
+/// Whether there is a final wheel for this machine. What is not known of the machine does not
+/// count against a version.
+fn is_published(row: &TorchNpu, arch: Option<&str>, python: Option<&str>) -> bool {
+    let published = match (arch, python) {
+        (Some(arch), Some(python)) => row.has_wheel(arch, python) == Some(true),
+        (None, Some(python)) => row.pythons().contains(&python),
+        (Some(arch), None) => row.wheels.contains_key(arch),
+        (None, None) => !row.wheels.is_empty(),
+    };
+    published && !row.version.any_prerelease()
+}
+
 impl Matrix {
     /// Whether the pair is recommended or known to fit.
     pub fn accepts(&self, version: &Version, cann: &CannVersion) -> bool {
@@ -39,14 +51,8 @@ impl Matrix {
         python: Option<&str>,
     ) -> impl Iterator<Item = &TorchNpu> {
         self.torch_npu_for(torch).into_iter().filter(move |row| {
-            let published = match (arch, python) {
-                (Some(arch), Some(python)) => row.has_wheel(arch, python) == Some(true),
-                (None, Some(python)) => row.pythons().contains(&python),
-                (Some(arch), None) => row.wheels.contains_key(arch),
-                (None, None) => !row.wheels.is_empty(),
-            };
             let placed = row.cann.is_some() && row.level != Level::Prerelease;
-            published && placed && !row.version.any_prerelease()
+            is_published(row, arch, python) && placed
         })
     }
 
@@ -241,6 +247,13 @@ impl Matrix {
             .collect();
         let at = candidates.iter().position(|choice| serves(&choice.driver)).unwrap_or(0);
         candidates.into_iter().nth(at).ok_or_else(|| {
+            // A wheel exists, but no document places it.
+            let rows = || torches.iter().flat_map(|torch| self.torch_npu_for(torch));
+            if let Some(row) = rows().find(|row| is_published(row, arch, python)) {
+                let args = [("version", row.version.to_string())];
+                let known = rows().filter_map(|row| row.cann.as_ref()).map(ToString::to_string);
+                return NoAdvice::new("compat_no_cann", &args, remove_duplicates(known));
+            }
             let version = torch.map_or_else(|| "*".to_owned(), ToString::to_string);
             let mut args = vec![("version", version)];
             let key = match (python, arch) {
@@ -250,8 +263,7 @@ impl Matrix {
                 }
                 _ => "compat_no_published",
             };
-            let pythons = torches.iter().flat_map(|torch| self.torch_npu_for(torch));
-            let pythons = pythons.flat_map(|row| row.pythons()).map(|p| format!("Python {p}"));
+            let pythons = rows().flat_map(|row| row.pythons()).map(|p| format!("Python {p}"));
             NoAdvice::new(key, &args, remove_duplicates(pythons))
         })
     }
@@ -387,18 +399,18 @@ mod tests {
             let here = machine("aarch64", "3.11", "", driver);
             Matrix::builtin().advise(&torch("2.7.1"), &here).unwrap()
         };
-        assert_eq!(advise("26.1.0").cann, "9.1.0");
+        assert_eq!(advise("26.2.0").cann, "9.2.0");
         assert_eq!(advise("24.1.0").cann, "8.5.0", "its code C19 is on the list of 8.5.0");
-        let commands = advise("26.1.0").commands;
-        assert_eq!(commands[0], "bash Ascend-cann-toolkit_9.1.0_linux-aarch64.run --install");
-        assert!(commands[1].contains("Ascend-cann-<chip>-ops_9.1.0"));
+        let commands = advise("26.2.0").commands;
+        assert_eq!(commands[0], "bash Ascend-cann-toolkit_9.2.0_linux-aarch64.run --install");
+        assert!(commands[1].contains("Ascend-cann-<chip>-ops_9.2.0"));
     }
 
     #[test]
     fn the_python_must_have_a_wheel() {
         let here = machine("aarch64", "3.13", "8.5.0", "");
         let advice = Matrix::builtin().advise(&torch("2.7.1"), &here).unwrap();
-        assert_eq!(advice.torch_npu, "2.7.1.post8", "2.7.1.post2 has no wheel for 3.13");
+        assert_eq!(advice.torch_npu, "2.7.1.post11", "2.7.1.post2 has no wheel for 3.13");
         let none = Matrix::builtin().advise(&torch("2.5.1"), &here).unwrap_err();
         assert_eq!(none.nearest, ["Python 3.9", "Python 3.10", "Python 3.11"]);
     }
@@ -409,6 +421,13 @@ mod tests {
         let error = Matrix::builtin().advise(&torch("2.7"), &here).unwrap_err();
         assert_eq!(error.nearest[0], "2.7.1");
         assert!(Matrix::builtin().advise(&torch("99.0"), &here).is_err());
+    }
+
+    #[test]
+    fn a_wheel_without_a_documented_cann_is_no_missing_wheel() {
+        let here = machine("x86_64", "3.11", "", "");
+        let error = Matrix::builtin().advise(&torch("2.9.1"), &here).unwrap_err();
+        assert!(error.reason.en.contains("does not know the CANN for torch_npu 2.9.1"), "{error:?}");
     }
 
     #[test]

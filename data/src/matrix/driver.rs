@@ -1,6 +1,6 @@
 //! The driver with CANN.
 //!
-//! Three witnesses, in this order: pairs that somebody published; the lists of accepted codes
+//! Three witnesses, in this order: pairs and windows that somebody published; the lists of accepted codes
 //! that driver and CANN carry themselves (CANN has none since 9.0); and the order of driver
 //! versions within what is published for this CANN. C codes have no order, so that a code that
 //! is on no list proves nothing by itself: the pair is then "unverified".
@@ -98,6 +98,11 @@ impl Matrix {
             .or_else(|| range_list(cann_row.and_then(|row| row.compatible.as_deref())));
 
         if let (Some(driver), Some(cann)) = (driver.version, cann.version)
+            && let Some(expected) = self.find_excluding_window(driver, cann)
+        {
+            return DriverSupport::Unverified { expected };
+        }
+        if let (Some(driver), Some(cann)) = (driver.version, cann.version)
             && let Some(source) = self.find_published_pair(driver, cann)
         {
             return DriverSupport::Paired { source };
@@ -180,7 +185,24 @@ impl Matrix {
             row.cann.iter().any(|pattern| pattern.covers(&cann))
                 && row.hdk.iter().chain(&row.hdk_950).any(|pattern| pattern.covers(driver))
         });
-        pair.or(line.map(|row| &row.source)).cloned()
+        let window = self.hdk_windows.iter().find(|row| {
+            row.cann.covers(&cann) && row.hdk.iter().any(|pattern| pattern.covers(driver))
+        });
+        let window = window.map(|row| &row.source);
+        pair.or(line.map(|row| &row.source)).or(window).cloned()
+    }
+
+    /// The drivers that the release notes of this CANN list, if they exclude this driver.
+    fn find_excluding_window(
+        &self,
+        driver: &DottedVersion,
+        cann: &CannVersion,
+    ) -> Option<Vec<String>> {
+        let cann = cann.base();
+        let row = self.hdk_windows.iter().find(|row| {
+            row.cann.covers(&cann) && row.incompatible.iter().any(|pattern| pattern.covers(driver))
+        });
+        row.map(|row| row.hdk.iter().map(ToString::to_string).collect())
     }
 
     /// Drivers that are published for this CANN, oldest first; those of the 950 products, which
@@ -198,6 +220,13 @@ impl Matrix {
                     format!("{major}.{minor}.0").parse().ok()
                 }));
             }
+        }
+        for row in self.hdk_windows.iter().filter(|row| row.cann.covers(&cann)) {
+            drivers.extend(row.hdk.iter().filter_map(|pattern| match &pattern.0 {
+                super::Pattern::Line(major, minor) => format!("{major}.{minor}.0").parse().ok(),
+                // Single versions may be those of the 950 products.
+                super::Pattern::Exact(_) => None,
+            }));
         }
         drivers.sort();
         drivers.dedup();

@@ -152,6 +152,8 @@ matrix! {
     cann: Cann = "cann",
     /// CANN and driver.
     pairs: Pair = "pair",
+    /// CANN and the drivers that it accepts.
+    hdk_windows: HdkWindow = "hdk_window",
     /// CANN and driver lines.
     mindcluster: MindCluster = "mindcluster",
     /// Drivers.

@@ -112,6 +112,15 @@ rows! {
         /// Python versions that the documentation names for its torch.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         python_documented: Vec<String>,
+        /// The triton-ascend that the release notes pair with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        triton_ascend: Option<Parsed<Version>>,
+        /// The day its wheels were built.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        built: Option<String>,
+        /// The commit its wheels were built from.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commit: Option<String>,
     }
 
     /// The CANN versions that a release of torch_npu accepts.
@@ -169,6 +178,17 @@ rows! {
         firmware: Option<String>,
     }
 
+    /// The driver packages that a CANN accepts.
+    HdkWindow = "hdk_window", |row| row.cann.to_string(); {
+        /// CANN, or a line of it (`9.1.X`).
+        cann: Parsed<Pattern<CannVersion>>,
+        /// Driver packages (HDK).
+        hdk: Vec<Parsed<Pattern<DottedVersion>>>,
+        /// Driver packages that the release notes exclude.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        incompatible: Vec<Parsed<Pattern<DottedVersion>>>,
+    }
+
     /// CANN and driver lines that a MindCluster release supports.
     MindCluster = "mindcluster", |row| row.version.clone(); {
         /// MindCluster.
@@ -180,6 +200,12 @@ rows! {
         /// Driver lines of the Ascend 950 products.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         hdk_950: Vec<Parsed<Pattern<DottedVersion>>>,
+        /// torch_npu releases.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        torch_npu: Vec<Parsed<Pattern<Release>>>,
+        /// MindSpore versions and lines.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        mindspore: Vec<String>,
     }
 
     /// A version of the driver.

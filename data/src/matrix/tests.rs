@@ -26,7 +26,7 @@ fn the_builtin_matrix_is_sound() {
     let (read, unpacked) = (serde_json::to_value(&matrix), serde_json::to_value(Matrix::builtin()));
     assert_eq!(read.unwrap(), unpacked.unwrap());
     assert!(matrix.torch_npu.len() > 130 && matrix.vllm_ascend.len() >= 42);
-    assert_eq!(matrix.generated_from.len(), 7);
+    assert_eq!(matrix.generated_from.len(), 8);
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn every_recommended_row_is_recommended() {
         assert!(matches!(support, Support::Recommended { .. }), "{}: {support:?}", row.version);
         count += 1;
     }
-    assert_eq!(count, 62);
+    assert_eq!(count, 75);
 }
 
 #[test]
@@ -87,11 +87,10 @@ fn patch_releases_and_candidates_of_a_listed_line_fit() {
 
 #[test]
 fn newer_than_the_table_is_never_unsupported() {
-    assert_eq!(pair("2.14.0", "9.1.0"), Support::NewerThanTable("torch_npu"));
-    assert_eq!(pair("2.9.0.post9", "9.1.0"), Support::NewerThanTable("torch_npu"));
-    assert_eq!(pair("2.13.0", "9.1.0"), Support::NewerThanTable("torch_npu"));
+    assert_eq!(pair("2.15.0", "9.1.0"), Support::NewerThanTable("torch_npu"));
+    assert_eq!(pair("2.9.0.post10", "9.1.0"), Support::NewerThanTable("torch_npu"));
     assert_eq!(pair("3.0.0", "9.1.0"), Support::NewerThanTable("torch_npu"));
-    assert_eq!(pair("2.9.0", "9.2.0"), Support::NewerThanTable("cann"));
+    assert_eq!(pair("2.9.0", "9.3.0"), Support::NewerThanTable("cann"));
     assert_eq!(pair("2.9.0", "10.0.0"), Support::NewerThanTable("cann"));
     assert!(fits("2.12.0", "9.1.1"));
     assert_eq!(pair("2.9.0rc1", "8.3.RC1"), Support::Unlisted);
@@ -103,7 +102,7 @@ fn what_the_release_notes_leave_out_is_unsupported() {
         panic!("{:?}", pair("2.7.1.post8", "8.3.RC1"));
     };
     assert_eq!((side, window), (Side::Older, true));
-    assert_eq!(accepted, ["9.1.X", "9.0.X", "8.5.X"]);
+    assert_eq!(accepted, ["9.2.X", "9.1.X", "9.0.X", "8.5.X"]);
     let newer = pair("2.6.0", "9.0.0");
     assert!(matches!(newer, Support::Unsupported { side: Side::Newer, .. }), "{newer:?}");
     let no_window = pair("2.1.0.post8", "8.5.0");
@@ -202,8 +201,13 @@ fn old_drivers() {
     assert!(matches!(old, DriverSupport::TooOld { .. }), "{old:?}");
     let far = driver(&Machine("24.1.0", "V100R001C19", "", "9.0.0", "V100R001C10", ""));
     assert!(matches!(far, DriverSupport::TooOld { .. }), "{far:?}");
-    let near = driver(&Machine("25.3.rc1", "V100R001C23", "", "9.0.0", "V100R001C10", ""));
+    let near = driver(&Machine("25.2.1", "V100R001C21", "", "9.2.0", "V100R001C12", ""));
     assert!(matches!(near, DriverSupport::Unverified { .. }), "{near:?}");
+    let window = driver(&Machine("25.3.rc1", "V100R001C23", "", "9.0.0", "V100R001C10", ""));
+    assert!(matches!(window, DriverSupport::Paired { .. }), "{window:?}");
+    // The release notes of CANN 9.1 exclude this line.
+    let excluded = driver(&Machine("25.0.rc1.1", "V100R001C21", "", "9.1.0", "V100R001C11", ""));
+    assert!(matches!(excluded, DriverSupport::Unverified { .. }), "{excluded:?}");
     // C17 is not on the list, although older codes are: that proves nothing.
     let gap = driver(&Machine("24.1.rc1", "V100R001C17", "", "8.5.0", "V100R001C25", LIST_85));
     assert!(matches!(gap, DriverSupport::Unverified { .. }), "{gap:?}");

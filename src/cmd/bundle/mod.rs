@@ -4,9 +4,7 @@
     reason = "reads back its own recording from a temporary directory"
 )]
 
-mod logs;
 mod pack;
-mod text;
 
 use std::io::{IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
@@ -27,19 +25,16 @@ use base::text::{Text, escape_line};
 use checks::verdict::run_all_checks;
 use data::{sentence, words};
 use facts::Facts;
-use logs::{LogTails, Omission, OmittedFile};
 use machine::collect;
-use machine::sysroot::Sysroot;
+use machine::log_tails::{LogTails, Omission, OmittedFile, collect_tails};
+use machine::sysroot::{Sysroot, is_unread_or_program};
 use pack::{Entry, Pack};
 use render::{Format, Style, read_document, render, render_documents, write_json};
 
-/// The name of the bundle where none is given.
+/// Default name of the bundle.
 const NAME: &str = "ascend-doctor-bundle.tar.gz";
-/// The largest recorded file whose content is read again to be redacted, in bytes.
+/// Maximum size of a recorded file that is redacted, in bytes.
 const MAX_REDACTED: u64 = 16 << 20;
-/// Smaller files may lie in the directory itself, without a block of their own, in bytes.
-const MIN_SPARSE: u64 = 1 << 20;
-
 /// Number of omitted files shown; `MANIFEST.json` lists all.
 const SHOWN: usize = 10;
 
@@ -80,7 +75,7 @@ pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStat
     let dir = create_private_dir()?;
     let machine = dir.get().path().join("machine");
     let (facts, there) = record(args, &machine)?;
-    let tails = logs::collect_tails(&here, &own, &there, args.limit << 20);
+    let tails = collect_tails(&here, &own, &there, args.limit << 20);
     let machines: &[&Sysroot] = if own.is_empty() { &[&there] } else { &[&there, &here] };
     let mut redactor = Redactor::new(args.redact, collect_names(&facts, machines));
     let mut made = None;
@@ -97,14 +92,13 @@ pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStat
     }
     .with_context(|| format!("cannot write `{}`", path.display()))?;
     let (manifest, size) = made.context("the bundle was not written")?;
-    let written = BundleSummary { path: &path, piped, size, taken_out: redactor.count() };
+    let written = BundleSummary { path: &path, piped, size, redacted: redactor.count() };
     report_written(&written, &manifest, &tails, output)?;
     // The exit status reports requested files that are missing from the bundle.
-    let all = tails.left_out.iter().all(|left| left.missed != Omission::Requested);
-    Ok(if all { ExitStatus::Clean } else { ExitStatus::NoVerdict })
+    Ok(if tails.has_all_requested() { ExitStatus::Clean } else { ExitStatus::NoVerdict })
 }
 
-/// Counts what is written.
+/// Counts the written bytes.
 struct CountingWriter<'a> {
     out: &'a mut dyn Write,
     count: u64,
@@ -122,9 +116,9 @@ impl Write for CountingWriter<'_> {
     }
 }
 
-/// Reads the machine, and keeps what is read.
+/// Collects the facts of the machine and records it below `machine`.
 ///
-/// What it was read from comes back: an environment that a pipe gave cannot be asked for twice.
+/// Returns the examined machine too, because an environment from a pipe can be read only once.
 fn record(args: &BundleArgs, machine: &Path) -> anyhow::Result<(Facts, Sysroot)> {
     let mut sysroot = open_machine(&args.scan.machine)?;
     sysroot.record_into(machine)?;
@@ -135,8 +129,8 @@ fn record(args: &BundleArgs, machine: &Path) -> anyhow::Result<(Facts, Sysroot)>
     Ok((facts, sysroot))
 }
 
-/// The logs that were named, by absolute paths. What is not there is a mistake of whoever named it:
-/// it is said before the machine is read.
+/// Returns the absolute paths of `--add`. A missing path is an error, reported before the machine is
+/// read.
 fn resolve_added(paths: &[PathBuf], here: &Sysroot) -> anyhow::Result<Vec<String>> {
     let absolute = paths.iter().map(|path| {
         let shown = path.display();
@@ -149,7 +143,7 @@ fn resolve_added(paths: &[PathBuf], here: &Sysroot) -> anyhow::Result<Vec<String
     absolute.collect()
 }
 
-/// Names of the host and of its users, and of those of this machine, whose logs may be in it.
+/// Returns the names of the host and its users, and of this machine, whose logs may be included.
 fn collect_names(facts: &Facts, machines: &[&Sysroot]) -> Vec<String> {
     let mut names: Vec<String> = facts.host.user.iter().cloned().collect();
     let mut own = |host: &str, home: &str| {
@@ -169,7 +163,7 @@ fn collect_names(facts: &Facts, machines: &[&Sysroot]) -> Vec<String> {
     names
 }
 
-/// Writes the archive; what it holds comes last.
+/// Writes the archive. The list of its contents comes last.
 fn write(
     out: &mut dyn Write,
     args: &BundleArgs,
@@ -201,7 +195,7 @@ fn write(
     let mut left_out = Vec::new();
     for tail in &tails.taken {
         let text = redactor.bytes(&tail.text);
-        // What is text now is not called compressed; the log beside it keeps its name.
+        // Decompressed logs get the extension `.txt`, so that `a.gz` and `a` keep different paths.
         let ending = if tail.compressed { ".txt" } else { "" };
         let name = redactor.path(&format!("logs{}{ending}", tail.path));
         pack.add_log(&name, &text, tail)?;
@@ -237,7 +231,7 @@ fn add_tree<W: Write>(
         let Some(path) = entry.path().strip_prefix(dir).ok().and_then(Path::to_str) else {
             continue;
         };
-        // As in the lists of the recording, which are redacted too.
+        // The lists of the recording are redacted in the same way.
         let name = redactor.path(&format!("machine/{path}"));
         let kind = entry.file_type();
         if kind.is_symlink() {
@@ -246,14 +240,14 @@ fn add_tree<W: Write>(
             pack.add_link(&name, &shown.map_or(target, PathBuf::from))?;
         } else if kind.is_dir() {
             pack.add_directory(&name)?;
-        } else if holds_no_text(entry.path())? {
+        } else if is_unread_or_program(entry.path())? {
             pack.add_sparse(&name, entry.path())?;
         } else if entry.metadata()?.len() > MAX_REDACTED {
             let why = "it is too large to be redacted";
             left_out.push(json!({ "path": format!("/{path}"), "why": why }));
         } else {
             let content = std::fs::read(entry.path())?;
-            // The sidecars are ours: they stay what their readers expect.
+            // Sidecars must remain valid JSON for their readers.
             let sidecar = !path.contains('/') && path.starts_with('.') && path.ends_with(".json");
             match sidecar.then(|| serde_json::from_slice::<Value>(&content)) {
                 Some(Ok(mut value)) => {
@@ -267,34 +261,20 @@ fn add_tree<W: Write>(
     Ok(())
 }
 
-/// Whether nothing that a person wrote can be in a recorded file: a library or a program, or a large
-/// file of which nothing was read.
-fn holds_no_text(path: &Path) -> std::io::Result<bool> {
-    use std::io::Read as _;
-    use std::os::unix::fs::MetadataExt as _;
-    let meta = path.symlink_metadata()?;
-    if meta.len() > MIN_SPARSE && meta.blocks() == 0 {
-        return Ok(true);
-    }
-    let mut head = Vec::new();
-    std::fs::File::open(path)?.take(4).read_to_end(&mut head)?;
-    Ok(head == b"\x7fELF")
-}
-
 fn to_json_bytes(value: &impl Serialize) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     write_json(value, &mut bytes)?;
     Ok(bytes)
 }
 
-/// The bundle, as it was written.
+/// The written bundle.
 struct BundleSummary<'a> {
     path: &'a Path,
-    /// To standard output.
+    /// Whether it was written to standard output.
     piped: bool,
     size: u64,
-    /// How many secrets were taken out.
-    taken_out: usize,
+    /// Number of removed secrets.
+    redacted: usize,
 }
 
 /// Reports the written bundle, on standard error if standard output has the bundle itself.
@@ -325,9 +305,9 @@ fn report_written(
     lines.extend(list_omissions(&tails.left_out, Omission::UnreadLog, "bundle_log_not_in_it"));
     lines.push(sentence(
         "bundle_redacted",
-        &[("n", written.taken_out.to_string()), ("path", shown), ("top", TOP.to_owned())],
+        &[("n", written.redacted.to_string()), ("path", shown), ("top", TOP.to_owned())],
     ));
-    let say = |out: &mut dyn Write, style: Style| {
+    let print_lines = |out: &mut dyn Write, style: Style| {
         if output.format() == Format::Json {
             return write_json(manifest, out);
         }
@@ -336,17 +316,17 @@ fn report_written(
         }
         Ok(())
     };
-    if written.piped { output.write_to_stderr(say) } else { output.write(say) }
+    if written.piped { output.write_to_stderr(print_lines) } else { output.write(print_lines) }
         .context("failed to say what was written")
 }
 
 /// Lists the omitted files of a kind as sentences: the first ones, and the number of the others.
 fn list_omissions(left_out: &[OmittedFile], by: Omission, key: &str) -> Vec<Text> {
     let all = || left_out.iter().filter(|left| left.missed == by);
-    let say = |left: &OmittedFile| {
+    let text = |left: &OmittedFile| {
         sentence(key, &[("path", left.path.clone()), ("why", left.why.clone())])
     };
-    let mut lines: Vec<Text> = all().take(SHOWN).map(say).collect();
+    let mut lines: Vec<Text> = all().take(SHOWN).map(text).collect();
     let more = all().skip(SHOWN).count();
     if more > 0 {
         lines.push(sentence("more", &[("n", more.to_string())]));

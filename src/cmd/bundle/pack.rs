@@ -9,9 +9,9 @@ use flate2::write::GzEncoder;
 use serde::Serialize;
 use tar::{Builder, EntryType, Header, HeaderMode};
 
-use super::logs::Tail;
 use crate::cmd::bundle_reader::TOP;
 use base::hash::Sha256;
+use machine::log_tails::Tail;
 
 /// A file of the archive.
 #[derive(Debug, Default, Serialize)]
@@ -20,7 +20,7 @@ pub(super) struct Entry {
     path: String,
     /// Size in bytes.
     size: u64,
-    /// Of the content; not of files of which only parts were kept.
+    /// Hash of the content; `None` for files of which only parts were recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
     /// Size of the file that this is the end of, in bytes.
@@ -29,22 +29,22 @@ pub(super) struct Entry {
     /// Whether the log was compressed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     unpacked: bool,
-    /// How many NUL bytes the log had, which are left out.
+    /// Number of NUL bytes that were removed from the log.
     #[serde(skip_serializing_if = "Option::is_none")]
     nul_bytes: Option<u64>,
 }
 
 impl Entry {
-    /// Whether this is the end of a log.
+    /// Returns whether this is the end of a log.
     pub(super) fn is_log(&self) -> bool {
         self.path.starts_with("logs/")
     }
 }
 
-/// The archive as it is written.
+/// The archive that is being written.
 pub(super) struct Pack<W: Write> {
     archive: Builder<GzEncoder<W>>,
-    /// What is in it so far.
+    /// The entries so far.
     pub(super) entries: Vec<Entry>,
     /// The paths of files and links.
     taken: BTreeSet<String>,
@@ -53,7 +53,7 @@ pub(super) struct Pack<W: Write> {
 impl<W: Write> Pack<W> {
     pub(super) fn new(out: W) -> Self {
         let mut archive = Builder::new(GzEncoder::new(out, Compression::default()));
-        // Nothing of the machine that it is written on: no owner, no time.
+        // The archive does not contain owners or times of this machine.
         archive.mode(HeaderMode::Deterministic);
         archive.follow_symlinks(false);
         Self { archive, entries: Vec::new(), taken: BTreeSet::new() }
@@ -85,7 +85,7 @@ impl<W: Write> Pack<W> {
         Ok(())
     }
 
-    /// Adds the end of a log, with what became of it on the way.
+    /// Adds the end of a log, and lists how it differs from the file.
     pub(super) fn add_log(&mut self, path: &str, content: &[u8], log: &Tail) -> io::Result<()> {
         self.add(path, content)?;
         if let Some(entry) = self.entries.last_mut() {
@@ -96,7 +96,7 @@ impl<W: Write> Pack<W> {
         Ok(())
     }
 
-    /// Adds a file of which only parts are there: its holes take no room.
+    /// Adds a partially recorded file. Its holes take no space.
     pub(super) fn add_sparse(&mut self, path: &str, file: &Path) -> io::Result<()> {
         let size = file.symlink_metadata()?.len();
         let path = self.reserve_path(path);

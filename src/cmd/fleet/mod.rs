@@ -1,4 +1,4 @@
-//! `fleet`: merges the reports of many machines.
+//! `fleet`: merges the reports of many hosts.
 
 mod inputs;
 mod search;
@@ -13,9 +13,9 @@ use data::sentence;
 use fleet::{Expected, Fleet, GroupBy, Options, report};
 use machine::collect::read_clock;
 
-/// The largest file of expected hosts, in bytes.
+/// Maximum size of the file of expected hosts, in bytes.
 const EXPECT_LIMIT: u64 = 16 << 20;
-/// How much of a line that is no report is shown, in characters.
+/// Maximum length of a shown line that belongs to no report, in characters.
 const SHOWN: usize = 120;
 
 pub(super) fn run(command: &FleetCommand, output: &Output) -> anyhow::Result<ExitStatus> {

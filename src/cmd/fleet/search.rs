@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use base::walk_error;
 
-/// How deep directories are searched.
+/// Maximum depth of the search.
 const DEPTH: usize = 8;
-/// How the names of reports end.
+/// File name extensions of reports.
 const ENDINGS: [&str; 4] = [".json", ".jsonl", ".ndjson", ".json.gz"];
 
 /// Files with names of reports.

@@ -1,4 +1,4 @@
-//! Codes: looked up, listed, searched.
+//! Looks up, lists and searches codes.
 
 use anyhow::{Context as _, bail};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use data::{sentence, word};
 use errcodes::{self, Answer, Hit};
 use render::{Block, Format, page_markdown, page_text, write_json};
 
-/// As many hits of a search as are shown without `--verbose`.
+/// Number of hits that are shown without `--verbose`.
 const SHOWN: usize = 20;
 
 #[derive(Serialize)]
@@ -21,18 +21,18 @@ struct Document<'a> {
     items: Vec<Item<'a>>,
 }
 
-/// What is written: pages for people, items for programs, remarks for reports.
+/// The answer in all forms: pages of text, items of JSON, and findings of other formats.
 struct Content<'a> {
     pages: Box<dyn Fn(Lang, bool) -> Vec<Vec<Block>> + 'a>,
     items: Vec<Item<'a>>,
     remarks: Vec<Finding>,
-    /// What was asked for.
+    /// The input.
     subject: String,
-    /// Of what nothing is known.
+    /// Unknown codes.
     unknown: Vec<String>,
 }
 
-/// Looks codes up: 0 if all are known, 3 if one is not.
+/// Looks up codes. The exit status is 0 if all are known, else 3.
 pub(super) fn run(inputs: &[String], explain: bool, output: &Output) -> anyhow::Result<ExitStatus> {
     let answers: Vec<Answer> = inputs.iter().map(|input| errcodes::answer(input)).collect();
     let detail = if explain { Detail::Long } else { Detail::Short };
@@ -66,7 +66,7 @@ pub(super) fn run(inputs: &[String], explain: bool, output: &Output) -> anyhow::
     write(content, output)
 }
 
-/// What is said of something unknown: what it could have been meant to be.
+/// Creates the page of an unknown code, with similar ones.
 fn unknown_page(asked: &str, lang: Lang) -> Vec<Block> {
     let mut page = vec![Block::Title(asked.to_owned(), word("unknown_code", lang))];
     let similar = errcodes::similar(asked, 3);
@@ -76,7 +76,7 @@ fn unknown_page(asked: &str, lang: Lang) -> Vec<Block> {
     page
 }
 
-/// Lists families, the codes of one, or the causes.
+/// Lists the families, the codes of one, or the causes.
 pub(super) fn list(family: &str, output: &Output) -> anyhow::Result<ExitStatus> {
     let content = match family {
         "" => families(),
@@ -157,7 +157,7 @@ fn causes() -> Content<'static> {
     }
 }
 
-/// Finds codes and causes by words: 0 if something fits, 3 if nothing does.
+/// Searches codes and causes. The exit status is 0 if there is a hit, else 3.
 pub(super) fn search(words: &str, output: &Output) -> anyhow::Result<ExitStatus> {
     let hits = errcodes::search(words);
     let row = |hit: &Hit, lang: Lang| match hit {
@@ -165,11 +165,11 @@ pub(super) fn search(words: &str, output: &Output) -> anyhow::Result<ExitStatus>
             vec![word("meaning", lang), cause.id.clone(), cause.title.get(lang).to_owned()]
         }
         Hit::Code(family, row) => {
-            let said = match lang {
+            let message = match lang {
                 Lang::Zh if !row.zh.is_empty() => &row.zh,
                 _ => &row.message,
             };
-            let words = format!("{} {said}", row.symbol);
+            let words = format!("{} {message}", row.symbol);
             vec![family.id.clone(), row.code.clone(), words.trim().to_owned()]
         }
     };
@@ -235,8 +235,8 @@ fn write(content: Content<'_>, output: &Output) -> anyhow::Result<ExitStatus> {
                 Document { schema: "ascend-doctor/translate-error/1", items: content.items };
             output.write(|out, _| write_json(&document, out))
         }
-        // These have no pages: what was asked for becomes a report of remarks.
-        Format::Junit | Format::Sarif | Format::Html | Format::Openmetrics | Format::Line => {
+        // These formats have no pages, so the answer becomes a report with findings.
+        _ => {
             let mut report = Report::new("translate-error", content.subject);
             report.findings = content.remarks;
             report.no_verdict = content

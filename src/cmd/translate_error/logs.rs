@@ -1,4 +1,4 @@
-//! Logs: read, diagnosed, reported.
+//! Reads logs and reports their diagnosis.
 #![expect(
     clippy::disallowed_methods,
     reason = "reads standard input and finds the files that the user named"
@@ -25,12 +25,12 @@ use errcodes::log::{
     redact, redact_text,
 };
 
-/// How much is read of a pipe at a time, in bytes.
+/// Size of one read from a pipe, in bytes.
 const PIECE: usize = 64 << 10;
-/// What of a stream tells that it is packed, in bytes: a block of tar.
+/// Number of bytes at the start of a stream that identify compression: a block of tar.
 const HEAD: usize = 512;
 
-/// Whether the inputs are logs: what is a file, a text of several words, or `-`.
+/// Returns whether the inputs are logs: files, texts of several words, or `-`.
 pub(super) fn are_logs(args: &TranslateErrorArgs) -> anyhow::Result<bool> {
     let logs = match args.kind {
         Some(InputKind::Code) => false,
@@ -56,11 +56,11 @@ fn is_log(input: &str) -> bool {
     }
     Path::new(input).symlink_metadata().is_ok()
         || input.contains(['/', '\n', ' '])
-        || is_called_a_log(input)
+        || has_log_extension(input)
 }
 
-/// Whether a word ends as the names of logs do: one that is not there was misspelled.
-fn is_called_a_log(input: &str) -> bool {
+/// Returns whether a word ends like the name of a log, even if the file does not exist.
+fn has_log_extension(input: &str) -> bool {
     let endings = ["log", "txt", "gz", "tar", "tgz", "zip", "zst", "xz"];
     let ending = Path::new(input).extension().and_then(|ending| ending.to_str());
     ending.is_some_and(|ending| endings.iter().any(|known| ending.eq_ignore_ascii_case(known)))
@@ -71,18 +71,16 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
     let filter = Filter {
         ranks: args.rank.clone(),
         devices: args.device.clone(),
-        since: args.since.as_deref().map(moment).transpose()?,
-        until: args.until.as_deref().map(moment).transpose()?,
-        baseline: baseline(&args.baseline)?,
+        since: args.since.as_deref().map(parse_time).transpose()?,
+        until: args.until.as_deref().map(parse_time).transpose()?,
+        baseline: read_baseline(&args.baseline)?,
     };
-    if let (Some(since), Some(until)) = (filter.since, filter.until) {
-        anyhow::ensure!(
-            !(since.has_year() == until.has_year() && until < since),
-            "`--until {}` is before `--since {}`: nothing can be between them",
-            args.until.as_deref().unwrap_or_default(),
-            args.since.as_deref().unwrap_or_default()
-        );
-    }
+    anyhow::ensure!(
+        !filter.has_empty_range(),
+        "`--until {}` is before `--since {}`: nothing can be between them",
+        args.until.as_deref().unwrap_or_default(),
+        args.since.as_deref().unwrap_or_default()
+    );
     let mut reading = Reading::default();
     let stdin = args.inputs.iter().any(|input| input == "-") || args.inputs.is_empty();
     if args.follow {
@@ -109,11 +107,11 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
             File::open(input).with_context(|| format!("cannot read `{}`", escape_line(input)))?;
         log::read_stream(input, pipe, &mut reading);
     }
-    let named: Vec<Input> =
-        others.into_iter().map(|input| named(input, args)).collect::<anyhow::Result<_>>()?;
-    if !named.is_empty() {
+    let files: Vec<Input> =
+        others.into_iter().map(|input| to_input(input, args)).collect::<anyhow::Result<_>>()?;
+    if !files.is_empty() {
         let sysroot = this_machine();
-        let more = log::read(named, &MachineFiles(&sysroot));
+        let more = log::read(files, &MachineFiles(&sysroot));
         reading.files.extend(more.files);
         reading.problems.extend(more.problems);
         reading.left_out += more.left_out;
@@ -134,7 +132,7 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
     finish(report, output)
 }
 
-/// Whether it is a pipe that a shell opened for this program: `<(zcat log.gz)`.
+/// Returns whether an input is a pipe that a shell opened for this program: `<(zcat log.gz)`.
 fn is_own_pipe(input: &str) -> bool {
     let fd = input.strip_prefix("/dev/fd/").or_else(|| input.strip_prefix("/proc/self/fd/"));
     fd.is_some_and(|fd| fd.bytes().all(|byte| byte.is_ascii_digit()))
@@ -145,8 +143,8 @@ fn first_line(input: &str) -> &str {
     input.lines().next().unwrap_or_default()
 }
 
-/// A file if there is one of that name, else a text.
-fn named(input: &str, args: &TranslateErrorArgs) -> anyhow::Result<Input> {
+/// Returns a file if one of that name exists, else a text.
+fn to_input(input: &str, args: &TranslateErrorArgs) -> anyhow::Result<Input> {
     let is_text = match args.kind {
         Some(InputKind::Text) => true,
         Some(InputKind::File) => false,
@@ -161,8 +159,8 @@ fn named(input: &str, args: &TranslateErrorArgs) -> anyhow::Result<Input> {
     Ok(Input::Path { shown: input.to_owned(), path })
 }
 
-/// The signatures and codes that the logs of a good run show.
-fn baseline(paths: &[std::path::PathBuf]) -> anyhow::Result<BTreeSet<String>> {
+/// Returns the signatures and codes in the logs of a successful run.
+fn read_baseline(paths: &[std::path::PathBuf]) -> anyhow::Result<BTreeSet<String>> {
     if paths.is_empty() {
         return Ok(BTreeSet::new());
     }
@@ -177,25 +175,22 @@ fn baseline(paths: &[std::path::PathBuf]) -> anyhow::Result<BTreeSet<String>> {
     if let Some(problem) = reading.problems.first() {
         anyhow::bail!("the baseline `{}` was not read: {}", problem.name, problem.detail);
     }
-    let records = reading.files.into_iter().flat_map(|file| file.records);
-    Ok(records.map(|record| record.hit.rule).collect())
+    Ok(reading.into_rules())
 }
 
-/// `2025-05-12`, `2025-05-12 20:55`, `2025-05-12 20:55:44`, and as plogs write it.
-fn moment(text: &str) -> anyhow::Result<Time> {
-    let forms = [text.to_owned(), format!("{text}:00"), format!("{text} 00:00:00")];
-    forms.iter().find_map(|form| Time::find(form.as_bytes())).with_context(|| {
+/// Parses the value of `--since` or `--until`.
+fn parse_time(text: &str) -> anyhow::Result<Time> {
+    Time::parse(text).with_context(|| {
         format!("`{}` is no date and time such as 2025-05-12 20:55:44", escape_line(text))
     })
 }
 
-/// Passes standard input on as it is, and says on standard error what its lines mean.
+/// Copies standard input to standard output, and prints the causes in it to standard error.
 fn follow(output: &Output, reading: &mut Reading) -> anyhow::Result<()> {
     let mut follower = Follower::new("-");
     let mut input = io::stdin().lock();
     let mut through = io::stdout().lock();
     let mut piece = vec![0; PIECE];
-    let mut told = BTreeSet::new();
     let mut head = Vec::with_capacity(HEAD);
     loop {
         let count = match input.read(&mut piece) {
@@ -210,10 +205,6 @@ fn follow(output: &Output, reading: &mut Reading) -> anyhow::Result<()> {
             .context("failed to pass the log on")?;
         head.extend_from_slice(&piece[..count.min(HEAD - head.len())]);
         for hit in follower.feed(&piece[..count]) {
-            // Several words of one failure speak for the same cause.
-            if !told.insert((hit.cause.clone(), hit.fields.rank)) {
-                continue;
-            }
             let title = errcodes::cause(&hit.cause).map(|cause| cause.title.get(output.lang()));
             let rank = hit.fields.rank.map_or_else(String::new, |rank| format!(" [rank {rank}]"));
             print_to_stderr(&format!(
@@ -239,16 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_may_be_given_to_the_day() {
-        let at = |text: &str| moment(text).unwrap().to_string();
-        assert_eq!(at("2025-05-12"), "2025-05-12 00:00:00.000");
-        assert_eq!(at("2025-05-12 20:55"), "2025-05-12 20:55:00.000");
-        assert_eq!(at("2025-05-12-20:55:44.705.025"), "2025-05-12 20:55:44.705");
-        assert!(moment("yesterday").is_err());
-    }
-
-    #[test]
-    fn codes_and_logs_are_told_apart() {
+    fn codes_and_logs_are_distinguished() {
         for log in ["-", "/var/log/messages", "RuntimeError: error code is 507035", "Cargo.toml"] {
             assert!(is_log(log), "{log}");
         }

@@ -1,4 +1,4 @@
-//! `translate-error`: from an error code or a log to what happened, where, why, and what to try.
+//! `translate-error`: looks up error codes, and diagnoses logs.
 
 mod codes;
 mod logs;
@@ -12,7 +12,7 @@ use super::output::Output;
 use crate::cli::TranslateErrorArgs;
 use base::report::ExitStatus;
 
-/// The most that is read of a file of `--data`, in bytes.
+/// Maximum size of the file of `--data`, in bytes.
 const DATA_LIMIT: u64 = 16 << 20;
 const SCHEMA: &str = include_str!("../../../docs/schema/translate-error-1.schema.json");
 
@@ -37,8 +37,7 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
     codes::run(&args.inputs, args.explain, output)
 }
 
-/// Lays the file of `--data` over the tables. A file that cannot be used is an error with its
-/// line.
+/// Adds the rows of the file of `--data` to the tables. The error for an invalid file names the line.
 pub(super) fn overlay_error_tables(file: &Path) -> anyhow::Result<()> {
     let shown = file.display().to_string();
     let bytes = read_argument(file, DATA_LIMIT)?;

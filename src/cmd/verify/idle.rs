@@ -1,5 +1,4 @@
-//! Who uses the devices, as npu-smi tells: a load is put on idle ones alone, and speeds are
-//! judged on them alone.
+//! Queries the use of the devices with npu-smi. The load test and speed limits need idle devices.
 
 use std::time::Duration;
 
@@ -8,33 +7,27 @@ use machine::collect::npu_smi::processes;
 use machine::sysroot::Sysroot;
 use verify::run::DeviceUse;
 
-/// Who uses the devices of this machine, if that can be told within `limit`.
-pub(super) fn look(limit: Duration) -> DeviceUse {
+/// Returns the processes that use the devices of this machine. npu-smi may run for `limit`.
+pub(super) fn query_device_use(limit: Duration) -> DeviceUse {
     let machine = Sysroot::live();
     let path = std::env::var("PATH").unwrap_or_default();
-    let named = path.split(':').filter(|dir| dir.starts_with('/'));
-    let named = named.map(|dir| format!("{}/npu-smi", dir.trim_end_matches('/')));
+    let dirs = path.split(':').filter(|dir| dir.starts_with('/'));
+    let in_path = dirs.map(|dir| format!("{}/npu-smi", dir.trim_end_matches('/')));
     let usual = NPU_SMI.iter().map(|path| (*path).to_owned());
-    let program = named.chain(usual).find(|path| machine.is_file(path));
+    let program = in_path.chain(usual).find(|path| machine.is_file(path));
     let Some(program) = program else { return DeviceUse::Unknown("npu-smi: -".to_owned()) };
     match machine.run(&program, &["info"], limit) {
-        Some(output) if output.status == Some(0) => read(&output.text),
+        Some(output) if output.status == Some(0) => {
+            DeviceUse::of_processes(processes(&output.text).as_deref())
+        }
         Some(output) => {
             let line = output.text.lines().map(str::trim).find(|line| !line.is_empty());
-            DeviceUse::Unknown(format!("{program}: {}", bounded(line.unwrap_or("-"))))
+            DeviceUse::Unknown(format!("{program}: {}", truncate(line.unwrap_or("-"))))
         }
         None => DeviceUse::Unknown(program),
     }
 }
 
-fn read(text: &str) -> DeviceUse {
-    match processes(text) {
-        Some(users) if users.is_empty() => DeviceUse::Idle,
-        Some(users) => DeviceUse::Used(users.join("; ")),
-        None => DeviceUse::Unknown("npu-smi info: -".to_owned()),
-    }
-}
-
-fn bounded(text: &str) -> String {
+fn truncate(text: &str) -> String {
     text.chars().take(200).collect()
 }

@@ -1,15 +1,12 @@
-//! `verify`: run the vendor's libraries in processes of their own, and judge what they did.
+//! `verify`: runs the vendor's libraries in separate processes and reports the results.
 #![expect(
     clippy::disallowed_methods,
-    reason = "asks whether simulated libraries are allowed, and looks at this machine"
+    reason = "reads the environment and the identity of this machine"
 )]
 
 mod cann;
 mod idle;
-mod report;
 
-use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -24,24 +21,27 @@ use crate::cli::{MachineArgs, VerifyArgs};
 use base::report::{ExitStatus, Report};
 use base::visible;
 use data::{sentence, words};
+use machine::collect;
 use machine::elf;
 use machine::sysroot::Sysroot;
 use render::{Format, render};
-use report::report;
+use verify::baseline::read_speeds;
 use verify::cache;
 use verify::judge::JudgeContext;
-use verify::plog::{Logs, last_errors};
-use verify::protocol::{Dtype, Event, Fault, Level, Outcome, Stage};
-use verify::run::{self, RunOptions, RunResult, log_dir};
+use verify::libraries::find_foreign_libraries;
+use verify::plog::Logs;
+use verify::protocol::{Dtype, Event, Fault, Outcome, Stage};
+use verify::report::{Host, report};
+use verify::run::{RunOptions, TestSelection, run_installed};
 
-/// Allows simulated libraries: for the tests of this program.
+/// Allows simulated libraries, for the tests of this program.
 const ALLOW_SIMULATED: &str = "ASCEND_DOCTOR_ALLOW_SIM";
-/// The largest report that is read.
+/// Maximum size of a baseline report, in bytes.
 const BASELINE_LIMIT: u64 = 64 << 20;
-/// How long one call may take, in seconds.
+/// Default time limit of a call, in seconds.
 const SILENCE: f64 = 60.0;
-/// How long, where ranks wait for each other: HCCL itself waits for two minutes, and says then
-/// who did not come.
+/// The same where ranks wait for each other. HCCL waits for two minutes before it names the missing
+/// ranks.
 const PATIENCE: f64 = 150.0;
 
 pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStatus> {
@@ -49,14 +49,13 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
     let logs = Logs::new(keep).with_context(|| {
         format!("cannot make the directory `{}`", keep.unwrap_or("".as_ref()).display())
     })?;
-    let baseline = args.baseline.as_deref().map(baseline).transpose()?;
+    let baseline = args.baseline.as_deref().map(|path| {
+        let report = read_argument(path, BASELINE_LIMIT)?;
+        read_speeds(&report, &path.display().to_string())
+    });
+    let baseline = baseline.transpose()?;
     let limited = !args.floor.is_empty() || baseline.is_some();
-    let mut asked = args.rung.clone();
-    if limited && !asked.is_empty() {
-        // Copies are what the rung of the memory makes.
-        asked.push(Stage::Memory);
-    }
-    let stages = stages(&asked, args.level);
+    let TestSelection { stages, speed, sums } = TestSelection::new(&args.rung, args.level, limited);
     anyhow::ensure!(
         args.yes || !stages.contains(&Stage::Stress),
         "the stress test puts all devices under full load for minutes: say `--yes` if that is wanted"
@@ -68,15 +67,15 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         Vec::new()
     };
     let variable = |name: &str| std::env::var(name).ok();
-    let mut wanted = RunOptions {
+    let mut options = RunOptions {
         devices: args.device.clone(),
         stages: stages.clone(),
         dtypes: if args.dtype.is_empty() { Dtype::ALL.to_vec() } else { args.dtype.clone() },
         level: args.level,
-        speed: limited || args.level >= Level::Standard,
+        speed,
         silence: Duration::from_secs_f64(args.timeout.unwrap_or(SILENCE)),
         patience: Duration::from_secs_f64(args.timeout.unwrap_or(PATIENCE)),
-        sums: args.level == Level::Extended || asked.contains(&Stage::Fabric),
+        sums,
         load: Duration::from_secs_f64(args.minutes * 60.0),
         allow_simulated: variable(ALLOW_SIMULATED).is_some_and(|value| value == "1"),
         logs: logs.path().map(ToOwned::to_owned),
@@ -84,49 +83,38 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         env,
     };
     let line = Line::new(output.quiet() || args.json);
-    let listen = |device: Option<i32>, event: &Event| match event {
+    let listener = |device: Option<i32>, event: &Event| match event {
         Event::Begin { step, .. } => {
             let place = device.map_or_else(|| "CANN".to_owned(), |device| format!("NPU {device}"));
             line.show(&format!("{place}: {step}"));
         }
-        // It is said when nothing else can be done about it.
+        // Printed after the run, if no other installation was found.
         Event::StepEnd { outcome: Outcome::Failed { fault: Fault::NoLibrary { .. } }, .. } => {}
-        Event::StepEnd { .. } if args.json => say(device, event),
+        Event::StepEnd { .. } if args.json => print_stage(device, event),
         _ => {}
     };
-    let mut done = run::run(&wanted, &listen, &idle::look);
-    let mut found = None;
-    if missing(&done).is_some() && wanted.env.is_empty() {
-        found = cann::find();
-        if let Some(found) = &found {
-            wanted.env.clone_from(&found.env);
-            done = run::run(&wanted, &listen, &idle::look);
-        }
-    }
-    if let Some(event) = missing(&done).filter(|_| args.json) {
-        say(None, event);
+    let (done, installed) =
+        run_installed(&mut options, &listener, &idle::query_device_use, &cann::find);
+    if let Some(event) = done.no_library().filter(|_| args.json) {
+        print_stage(None, event);
     }
     drop(line);
-    let given = wanted.env.iter().rev().find(|(name, _)| name == visible::NAME);
-    let mut around = JudgeContext {
-        visible: given.map(|(_, list)| list.clone()).or_else(|| variable(visible::NAME)),
-        passed_over: passed_over(&done),
+    let machine = Sysroot::live();
+    let foreign_architecture =
+        |path: &str| machine.open(path).ok().and_then(|file| elf::foreign_architecture(&file));
+    let search_path = variable("LD_LIBRARY_PATH").unwrap_or_default();
+    let context = JudgeContext {
+        visible: options
+            .variable(visible::NAME)
+            .map(str::to_owned)
+            .or_else(|| variable(visible::NAME)),
+        foreign_libraries: find_foreign_libraries(&done, &search_path, &foreign_architecture),
         floors: args.floor.clone(),
         baseline: baseline.unwrap_or_default(),
-        ..JudgeContext::default()
+        logs: logs.path().map(|logs| done.last_log_errors(logs)).unwrap_or_default(),
     };
-    for ran in done.children() {
-        let tail = logs.path().and_then(|logs| last_errors(&log_dir(logs, &ran.name)));
-        around.logs.extend(tail.map(|tail| (ran.name.clone(), tail)));
-    }
-    let mut report = report(&done, &stages, &around, args.host.as_deref());
-    if let Some(found) = &found {
-        report.notes.push(sentence("verify_found_cann", &[("path", found.path.clone())]));
-    }
-    if !done.left.is_empty() {
-        let processes = done.left.join(", ");
-        report.notes.push(sentence("verify_left", &[("processes", processes)]));
-    }
+    let host = read_host(&machine, args.host.as_deref());
+    let mut report = report(&done, &stages, &context, &host, installed.as_ref());
     match (keep, logs.path()) {
         (Some(_), Some(path)) => {
             let path = path.display().to_string();
@@ -135,93 +123,28 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         (None, None) => report.notes.push(words("verify_no_logs")),
         _ => {}
     }
-    if args.json { last_line(report, output) } else { super::finish(report, output) }
+    if args.json { print_report_line(report, output) } else { super::finish(report, output) }
 }
 
-/// The rungs that were asked for, and those that all others need; without any, those of the level.
-fn stages(asked: &[Stage], level: Level) -> Vec<Stage> {
-    if asked.is_empty() {
-        return level.stages().to_vec();
-    }
-    let highest = asked.iter().max().copied().unwrap_or(Stage::Load);
-    let needed = |stage: Stage| stage < highest && matches!(stage, Stage::Load | Stage::Runtime);
-    Stage::ALL.into_iter().filter(|stage| asked.contains(stage) || needed(*stage)).collect()
+/// Reads the identity of this machine; `name` replaces its host name.
+fn read_host(machine: &Sysroot, name: Option<&str>) -> Host {
+    let (installation, boot) = collect::read_identity(machine);
+    let own = || machine.machine().hostname.clone().unwrap_or_default();
+    let name = name.map_or_else(own, str::to_owned);
+    Host { name, machine: installation, boot, taken: collect::read_clock() }
 }
 
-/// The stage that says that no library of CANN was found.
-fn missing(done: &RunResult) -> Option<&Event> {
-    done.first.events.iter().find(|event| {
-        matches!(
-            event,
-            Event::StepEnd { outcome: Outcome::Failed { fault: Fault::NoLibrary { .. } }, .. }
-        )
-    })
-}
-
-/// Writes a stage that ended as a line.
-fn say(device: Option<i32>, event: &Event) {
+/// Prints a completed stage as a line of JSON.
+fn print_stage(device: Option<i32>, event: &Event) {
     let Ok(Value::Object(mut line)) = serde_json::to_value(event) else { return };
     line.insert("schema".to_owned(), json!("ascend-doctor/verify-stage/1"));
     line.insert("device".to_owned(), json!(device));
-    // Whoever reads the lines may be gone; the run goes on, and the report fails to be written.
+    // The reader of the lines may have exited. The run continues, and writing the report fails.
     let _ = print(|_, out| writeln!(out, "{}", Value::Object(line)));
 }
 
-/// The speeds of an earlier report, by device and stage.
-fn baseline(path: &Path) -> anyhow::Result<BTreeMap<(i32, String), f64>> {
-    let shown = path.display();
-    let bytes = read_argument(path, BASELINE_LIMIT)?;
-    let report: Value = serde_json::from_slice(&bytes)
-        .ok()
-        .filter(|report: &Value| report["schema"] == "ascend-doctor/verify/1")
-        .with_context(|| format!("`{shown}` is no report of `verify --format json`"))?;
-    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    let mut speeds = BTreeMap::new();
-    for device in list(&report["devices"]) {
-        let number = device["device"].as_i64().and_then(|number| i32::try_from(number).ok());
-        for step in list(&device["stages"]) {
-            let name = step["stage"].as_str().map(str::to_owned);
-            if let (Some(number), Some(name), Some(speed)) =
-                (number, name, step["gb_per_s"].as_f64())
-            {
-                speeds.insert((number, name), speed);
-            }
-        }
-    }
-    anyhow::ensure!(
-        !speeds.is_empty(),
-        "`{shown}` has no speeds: write it with `verify --level standard --format json`"
-    );
-    Ok(speeds)
-}
-
-/// Libraries that were not found although the search path has them: for another machine.
-fn passed_over(done: &RunResult) -> Vec<(String, String)> {
-    let tried = match missing(done) {
-        Some(Event::StepEnd {
-            outcome: Outcome::Failed { fault: Fault::NoLibrary { tried } },
-            ..
-        }) => Some(tried),
-        _ => None,
-    };
-    let machine = Sysroot::live();
-    let path = std::env::var("LD_LIBRARY_PATH").unwrap_or_default();
-    let own = elf::machine_code(std::env::consts::ARCH);
-    let mut found = Vec::new();
-    for dir in path.split(':').filter(|dir| dir.starts_with('/')) {
-        for name in tried.into_iter().flatten() {
-            let path = format!("{}/{name}", dir.trim_end_matches('/'));
-            let code = machine.open(&path).ok().and_then(|file| elf::machine_of(&file).ok()?);
-            if let Some(code) = code.filter(|code| Some(*code) != own) {
-                found.push((path, elf::machine_name(code)));
-            }
-        }
-    }
-    found
-}
-
-/// The report as one line.
-fn last_line(mut report: Report, output: &Output) -> anyhow::Result<ExitStatus> {
+/// Prints the report as one line of JSON.
+fn print_report_line(mut report: Report, output: &Output) -> anyhow::Result<ExitStatus> {
     output.settle(&mut report);
     output
         .write(|out, style| {
@@ -232,20 +155,4 @@ fn last_line(mut report: Report, output: &Output) -> anyhow::Result<ExitStatus> 
         })
         .context("failed to write the report")?;
     Ok(report.exit_status())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rungs_bring_what_they_need() {
-        let quick = [Stage::Load, Stage::Runtime, Stage::Memory, Stage::Compute];
-        assert_eq!(stages(&[], Level::Quick), quick);
-        assert_eq!(stages(&[], Level::Standard), Stage::ALL[..6]);
-        assert_eq!(stages(&[], Level::Extended), Stage::ALL);
-        let compute = [Stage::Load, Stage::Runtime, Stage::Compute];
-        assert_eq!(stages(&[Stage::Compute], Level::Extended), compute);
-        assert_eq!(stages(&[Stage::Load], Level::Quick), [Stage::Load]);
-    }
 }

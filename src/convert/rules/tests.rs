@@ -1,9 +1,5 @@
 //! The table itself, its words, and every example of it.
 
-use std::collections::HashMap;
-
-use serde::Deserialize;
-
 use data::table;
 use treeedit::kind::FileKind;
 
@@ -199,47 +195,4 @@ fn every_rule_has_an_example_and_does_what_it_shows() {
         }
     }
     assert!(wrong.is_empty(), "{} of the examples:\n{}", wrong.len(), wrong.join("\n"));
-}
-
-#[test]
-#[expect(clippy::disallowed_methods, reason = "reads the facts beside the project, if there")]
-fn every_fact_has_its_rule() {
-    #[derive(Deserialize)]
-    struct Facts {
-        rows: Vec<Fact>,
-    }
-    #[derive(Deserialize)]
-    struct Fact {
-        id: String,
-        class: String,
-        source: Vec<String>,
-    }
-    let home = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-    let text = ["../shared/facts", "../../shared/facts"]
-        .iter()
-        .find_map(|dir| std::fs::read_to_string(home.join(dir).join("convert_mapping.json")).ok());
-    let Some(text) = text else {
-        println!("skipped: ../shared/facts/convert_mapping.json is not here");
-        return;
-    };
-    let facts: Facts = serde_json::from_str(&text).unwrap();
-    let rules: HashMap<&str, &Rule> =
-        Rules::builtin().rules.iter().map(|rule| (rule.id, rule)).collect();
-    for fact in facts.rows {
-        let rule = rules.get(fact.id.as_str()).unwrap_or_else(|| panic!("{} is gone", fact.id));
-        let class = format!("{:?}", rule.class).to_ascii_lowercase();
-        assert_eq!(class, fact.class, "{}", fact.id);
-        for source in &fact.source {
-            // What named no place was looked up again, and has another source.
-            let vague = source.len() < 2
-                || source.starts_with("general knowledge")
-                || matches!(source.as_str(), "idem" | "hiascend modelzoo")
-                || source.starts_with("package index");
-            assert!(
-                vague || rule.text().source.contains(&source.as_str()),
-                "{}: {source}",
-                fact.id
-            );
-        }
-    }
 }

@@ -61,11 +61,15 @@ pub(super) struct Lexer<'a> {
     pub(super) script: Script,
     /// Delimiters of here documents that begin at the next line.
     waiting: Vec<(String, bool, bool, usize)>,
+    /// No `))` stands between the current place and this one. Without it, a line of parentheses
+    /// would be searched to its end for each of them.
+    open_until: usize,
 }
 
 /// Takes a script apart.
 pub(super) fn read(text: &str) -> Result<Script, UnparsableText> {
-    let mut lexer = Lexer { text, at: 0, depth: 0, script: Script::default(), waiting: Vec::new() };
+    let (script, waiting) = (Script::default(), Vec::new());
+    let mut lexer = Lexer { text, at: 0, depth: 0, script, waiting, open_until: 0 };
     lexer.commands(End::Text, None)?;
     Ok(lexer.script)
 }
@@ -133,9 +137,7 @@ impl<'a> Lexer<'a> {
                     return Ok(());
                 }
                 // In `((x << 2))` nothing is a here document.
-                '(' if self.arithmetic_command().is_some() => {
-                    self.at += self.arithmetic_command().unwrap_or(1);
-                }
+                '(' if let Some(length) = self.arithmetic_command() => self.at += length,
                 '(' | ')' | ';' | '&' | '|' => {
                     inner = match c {
                         '(' => inner + 1,
@@ -172,10 +174,17 @@ impl<'a> Lexer<'a> {
     }
 
     /// Length of `((…))` within a line.
-    fn arithmetic_command(&self) -> Option<usize> {
+    fn arithmetic_command(&mut self) -> Option<usize> {
         let rest = self.rest();
+        if !rest.starts_with("((") || self.at < self.open_until {
+            return None;
+        }
         let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
-        line.starts_with("((").then(|| line.find("))"))?.map(|at| at + 2)
+        let close = line.find("))");
+        if close.is_none() {
+            self.open_until = self.at + line.len();
+        }
+        close.map(|at| at + 2)
     }
 
     fn redirection(&mut self, command: usize) -> Result<(), UnparsableText> {

@@ -36,6 +36,13 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// Returns whether no time is in the range, because its end is before its beginning. A time with
+    /// a year is not compared with one without.
+    pub fn has_empty_range(&self) -> bool {
+        let (Some(since), Some(until)) = (self.since, self.until) else { return false };
+        since.has_year() == until.has_year() && until < since
+    }
+
     fn accepts_all(&self) -> bool {
         self.ranks.is_empty()
             && self.devices.is_empty()

@@ -1,5 +1,7 @@
 //! Translates a stream while it is written, line by line.
 
+use std::collections::BTreeSet;
+
 use super::matcher::{self, Hit};
 use super::role::Role;
 use super::scan::{FileReport, Limits, Scanner};
@@ -7,20 +9,26 @@ use super::scan::{FileReport, Limits, Scanner};
 /// Longer lines are cut, in bytes.
 const LINE: usize = 64 << 10;
 
-/// Reads what is fed to it; keeps what a diagnosis at the end needs.
+/// Reads a stream piece by piece, and keeps the records for a diagnosis at its end.
 pub struct Follower {
     scanner: Scanner,
-    /// The begun line.
+    /// The unfinished line.
     line: Vec<u8>,
+    /// Causes with their rank that were returned before: several signatures match one failure.
+    returned: BTreeSet<(String, Option<u32>)>,
 }
 
 impl Follower {
-    /// Nothing was read yet of the log that `name` names.
+    /// Creates a reader of the log `name`.
     pub fn new(name: &str) -> Self {
-        Self { scanner: Scanner::new(name, Limits::default()), line: Vec::new() }
+        Self {
+            scanner: Scanner::new(name, Limits::default()),
+            line: Vec::new(),
+            returned: BTreeSet::new(),
+        }
     }
 
-    /// Takes the next bytes; what is new in the lines that they end is returned.
+    /// Adds bytes, and returns the new causes in the lines that they complete.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<Hit> {
         let mut found = Vec::new();
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -33,7 +41,7 @@ impl Follower {
         found
     }
 
-    /// The end of the stream.
+    /// Ends the stream, and returns the report.
     pub fn finish(mut self) -> FileReport {
         if !self.line.is_empty() {
             self.end_line(&mut Vec::new());
@@ -48,9 +56,11 @@ impl Follower {
             return;
         }
         let new = self.scanner.take(&line);
-        found.extend(
-            new.into_iter().filter(|hit| hit.role >= Role::Consequence && !hit.cause.is_empty()),
-        );
+        found.extend(new.into_iter().filter(|hit| {
+            hit.role >= Role::Consequence
+                && !hit.cause.is_empty()
+                && self.returned.insert((hit.cause.clone(), hit.fields.rank))
+        }));
     }
 }
 
@@ -59,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_traceback_is_told_though_no_literal_names_it() {
+    fn last_line_of_a_traceback_is_returned_without_literal() {
         let mut follower = Follower::new("-");
         let frame =
             b"Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    f(x)\n";
@@ -69,11 +79,11 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_is_told_once_and_as_soon_as_its_line_ends() {
+    fn cause_is_returned_once_at_the_end_of_its_line() {
         let mut follower = Follower::new("-");
         assert!(follower.feed(b"step 1\nRuntimeError: NPU out of ").is_empty());
-        let told = follower.feed(b"memory\nstep 2\n");
-        assert_eq!(told.len(), 1);
+        let hits = follower.feed(b"memory\nstep 2\n");
+        assert_eq!(hits.len(), 1);
         assert!(follower.feed(b"RuntimeError: NPU out of memory\n").is_empty());
         let report = follower.finish();
         assert_eq!((report.lines, report.records.len(), report.records[0].count), (4, 1, 2));

@@ -55,23 +55,32 @@ pub use source::{
 };
 pub use time::Time;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::Mutex;
 
 use rayon::prelude::*;
 
-/// How many hits are kept of all logs together: about a kilobyte each.
+/// Maximum number of hits in all logs together, of about a kilobyte each.
 const RECORDS: usize = 16_000;
 
-/// All that was read.
+/// The content of the read logs.
 #[derive(Debug, Default)]
 pub struct Reading {
     /// One for each log, members of archives included.
     pub files: Vec<FileReport>,
-    /// What could not be read.
+    /// Unreadable inputs.
     pub problems: Vec<Problem>,
-    /// How many files of directories were left out by their names.
+    /// Number of files in directories that were skipped because of their names.
     pub left_out: usize,
+}
+
+impl Reading {
+    /// Returns the signatures and codes in the logs, for [`Filter::baseline`].
+    pub fn into_rules(self) -> BTreeSet<String> {
+        let records = self.files.into_iter().flat_map(|file| file.records);
+        records.map(|record| record.hit.rule).collect()
+    }
 }
 
 /// Reads all inputs, several at a time.
@@ -101,7 +110,7 @@ pub fn read(inputs: Vec<Input>, files: &dyn Files) -> Reading {
     Reading { files: reports.into_iter().flatten().collect(), problems, left_out: opened.left_out }
 }
 
-/// Reads a stream, in passing, as a file of the same bytes is read.
+/// Reads a stream in one pass, with the result of a file with the same bytes.
 pub fn read_stream(name: &str, stream: impl io::Read, reading: &mut Reading) {
     let files = &mut reading.files;
     let problems = source::unpack_stream(name, stream, &mut |name, reader| {
@@ -110,7 +119,7 @@ pub fn read_stream(name: &str, stream: impl io::Read, reading: &mut Reading) {
     reading.problems.extend(problems);
 }
 
-/// Scans a log, and says whether it was read to its end.
+/// Scans a log and adds its report. Fails if the log was not read to its end.
 fn keep(
     name: &str,
     reader: &mut dyn io::Read,

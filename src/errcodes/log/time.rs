@@ -13,7 +13,7 @@ pub struct Time(pub i64);
 
 /// Microseconds of a second.
 pub(super) const SECOND: i64 = 1_000_000;
-/// The year of moments that name none: a leap year that no log is of.
+/// The year of timestamps without one: a leap year before the first log.
 const NO_YEAR: i64 = 4;
 /// How far the clocks of machines may be apart, where a year is to be found, in microseconds.
 const DAY: i64 = 86_400 * SECOND;
@@ -21,7 +21,7 @@ const DAY: i64 = 86_400 * SECOND;
 const EPOCH: Date = date(1970, 1, 1);
 
 impl Time {
-    /// From the parts of a date and a time; `None` if there is no such moment.
+    /// Creates a time from its parts; `None` if they are out of range.
     pub fn new(date: (i64, u32, u32), clock: (u32, u32, u32), micros: u32) -> Option<Self> {
         if (1970..=2999).contains(&date.0) { Self::of(date, clock, micros) } else { None }
     }
@@ -46,6 +46,13 @@ impl Time {
         Some(Self(seconds * SECOND + i64::from(micros)))
     }
 
+    /// Parses a date with or without a time, such as `2025-05-12`, `2025-05-12 20:55` or
+    /// `2025-05-12 20:55:44`, or as plogs print it.
+    pub fn parse(text: &str) -> Option<Self> {
+        let forms = [text.to_owned(), format!("{text}:00"), format!("{text} 00:00:00")];
+        forms.iter().find_map(|form| Self::find(form.as_bytes()))
+    }
+
     /// Finds the first date with a time in `line`: `2024-11-28-11:59:30.645.648`,
     /// `2023-01-10 09:25:45,123`, `2023-01-10T09:25:45.123`, `2023/01/10 09:25:45`,
     /// `Thu Nov 28 11:56:34 2024`; without a year `06-10 09:25:45`, `W610 09:25:45.123`,
@@ -62,7 +69,7 @@ impl Time {
         None
     }
 
-    /// Reads the moment whose hour ends before the colon at `colon`.
+    /// Parses the timestamp whose hour ends before the colon at `colon`.
     fn parse_around(line: &[u8], colon: usize) -> Option<Self> {
         let hour = parse_number(line.get(colon.checked_sub(2)?..colon)?)?;
         let minute = parse_number(line.get(colon + 1..colon + 3)?)?;
@@ -94,7 +101,7 @@ impl Time {
         }
     }
 
-    /// Whether the line named a year.
+    /// Returns whether the timestamp has a year.
     pub fn has_year(self) -> bool {
         self.0 >= 0
     }
@@ -224,12 +231,21 @@ impl Serialize for Time {
 mod tests {
     use super::*;
 
+    #[test]
+    fn parses_dates_with_and_without_time() {
+        let at = |text: &str| Time::parse(text).unwrap().to_string();
+        assert_eq!(at("2025-05-12"), "2025-05-12 00:00:00.000");
+        assert_eq!(at("2025-05-12 20:55"), "2025-05-12 20:55:00.000");
+        assert_eq!(at("2025-05-12-20:55:44.705.025"), "2025-05-12 20:55:44.705");
+        assert!(Time::parse("yesterday").is_none());
+    }
+
     fn shown(line: &str) -> Option<String> {
         Time::find(line.as_bytes()).map(|time| time.to_string())
     }
 
     #[test]
-    fn every_form_of_a_moment_is_read() {
+    fn all_formats_of_timestamps_are_parsed() {
         for (line, time) in [
             (
                 "[ERROR] HCCL(1,p):2025-10-24-11:18:29.499.235 [a.cc:1] text",
@@ -275,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn other_numbers_with_colons_are_no_moments() {
+    fn other_numbers_with_colons_are_no_timestamps() {
         for line in [
             "a.cc:12:30",
             "AlgType(level 0-1-2):[x]",
@@ -291,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_without_a_year_is_not_after_the_last_with_one() {
+    fn time_without_year_gets_the_latest_possible_year() {
         let latest = Time::find(b"2026-01-02 00:00:00").unwrap();
         for (line, time) in [
             ("01-01 10:00:00", "2026-01-01 10:00:00.000"),
@@ -307,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_ordered_and_subtract() {
+    fn difference_is_in_microseconds() {
         let early = Time::find(b"2025-12-31-23:59:59.000.000").unwrap();
         let late = Time::find(b"2026-01-01-00:00:01.000.000").unwrap();
         assert_eq!(late.0 - early.0, 2 * SECOND);

@@ -11,9 +11,9 @@ fn sources() -> String {
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));
     [
         "src/checks",
-        "src/cmd/convert.rs",
         "src/convert/links.rs",
         "src/convert/report.rs",
+        "src/convert/undo.rs",
         "crates/verify/src/judge",
         "crates/base/src/visible.rs",
         "src/cmd/audit_ops",

@@ -1,7 +1,6 @@
 //! `convert` from outside: what it writes, what it refuses, and that nothing is ever lost.
 #![expect(
     clippy::disallowed_methods,
-    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a test builds trees, runs the program on them, and stops at the first surprise"
 )]

@@ -1,7 +1,7 @@
 //! Every format, and the numbers for Prometheus by a parser that others wrote.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -71,29 +71,23 @@ fn the_file_of_metrics_is_replaced_as_a_whole() {
     assert_eq!(run(&["fleet", "merge", &path, "--metrics-file", "/nonexistent/x.prom"]).0, 2);
 }
 
-/// A Python with the client of Prometheus, from the registry; `None` where that cannot be had.
-fn python() -> Option<PathBuf> {
+/// Returns a Python with the client of Prometheus, installed from the package registry.
+fn python() -> Command {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("prometheus");
-    let python = place.join("bin/python3");
-    let works = || {
-        let import = ["-c", "import prometheus_client.openmetrics.parser"];
-        Command::new(&python).args(import).output().is_ok_and(|output| output.status.success())
-    };
-    if !works() {
-        let made = Command::new("python3").arg("-m").arg("venv").arg(&place).output();
-        made.ok().filter(|output| output.status.success())?;
-        let install = ["-m", "pip", "install", "--quiet", "prometheus_client"];
-        Command::new(&python).args(install).output().ok()?;
+    if !place.join("prometheus_client").is_dir() {
+        let mut pip = Command::new("python3");
+        pip.args(["-m", "pip", "install", "--quiet", "--target"]).arg(&place);
+        let output = pip.arg("prometheus_client").output().expect("cannot start python3");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
-    works().then_some(python)
+    let mut python = Command::new("python3");
+    python.env("PYTHONPATH", place);
+    python
 }
 
 #[test]
+#[ignore = "needs the Python package prometheus_client"]
 fn prometheus_reads_the_numbers() {
-    let Some(python) = python() else {
-        eprintln!("skipped: there is no python3 with venv and a registry for prometheus_client");
-        return;
-    };
     let (dir, path) = cluster();
     let machine = tempfile::tempdir().unwrap();
     let check = machine.path().to_str().unwrap();
@@ -111,7 +105,7 @@ fn prometheus_reads_the_numbers() {
             names = sorted(family.name for family in new.text_string_to_metric_families(text))\n\
             assert names == sorted(family.name for family in old.text_string_to_metric_families(text))\n\
             print(' '.join(names))";
-        let output = Command::new(&python).args(["-c", script]).arg(&file).output().unwrap();
+        let output = python().args(["-c", script]).arg(&file).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{name}: {said}\n{text}{errors}");
         let names = String::from_utf8(output.stdout).unwrap();

@@ -1,8 +1,7 @@
-//! The log engine of `translate-error` as a library: accuracy, clean logs, trees of many ranks.
+//! The log engine of `translate-error` as a library: clean logs, trees of many ranks.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 #![expect(clippy::disallowed_methods, reason = "tests build the logs that are examined")]
 
-mod accuracy;
 mod clean;
 mod cluster;
 mod command;

@@ -136,15 +136,8 @@ fn later_functions_are_optional() {
 
 /// `scripts/acl_abi.py` against headers: right ones, and each with one mistake.
 #[test]
+#[ignore = "needs g++"]
 fn the_generator_finds_wrong_headers() {
-    let there = |program: &str| {
-        let version = std::process::Command::new(program).arg("--version").output();
-        version.is_ok_and(|output| output.status.success())
-    };
-    if !there("g++") || !there("python3") {
-        eprintln!("skipped: g++ and python3 are needed");
-        return;
-    }
     let right = "#pragma once\n#include <cstddef>\n#include <cstdint>\n\
         typedef int aclError; typedef void *aclrtStream; typedef void *aclrtEvent;\n\
         typedef enum { ACL_HBM_MEM = 1 } aclrtMemAttr;\n\
@@ -163,7 +156,8 @@ fn the_generator_finds_wrong_headers() {
         std::fs::write(dir.path().join("acl/acl.h"), header).unwrap();
         let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/acl_abi.py");
         let mut command = std::process::Command::new("python3");
-        let output = command.arg(script).arg("-I").arg(dir.path()).output().unwrap();
+        let output = command.arg(script).arg("-I").arg(dir.path()).output();
+        let output = output.expect("cannot start python3");
         (output.status.code(), String::from_utf8(output.stdout).unwrap())
     };
     let (status, text) = run(right);

@@ -50,6 +50,7 @@ fn no_file_can_grow() {
 
 /// A disk with no room for data, and one with none for files: a tmpfs of its own.
 #[test]
+#[ignore = "needs the right to mount in a namespace"]
 fn a_full_disk_costs_what_is_written_and_nothing_else() {
     let place = Installation::empty();
     let own = |options: &str, then: &str| {
@@ -62,11 +63,8 @@ fn a_full_disk_costs_what_is_written_and_nothing_else() {
         after(&script, args, place.path())
     };
     let mounts = in_namespace(&own("size=4k", "").replace("exec \"$0\" \"$@\"", "true"), &[]);
-    if !mounts.status.success() {
-        let why = String::from_utf8_lossy(&mounts.stderr).into_owned();
-        eprintln!("NOT CHECKED: no tmpfs of one's own: {why}");
-        return;
-    }
+    let why = String::from_utf8_lossy(&mounts.stderr).into_owned();
+    assert!(mounts.status.success(), "mounting a tmpfs in a namespace is refused: {why}");
     // The cache and the logs.
     let output = in_namespace(&own("size=16k", full), &KERNEL);
     let report = report(&output);

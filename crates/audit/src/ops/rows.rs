@@ -80,7 +80,11 @@ mod tests {
     fn no_table_has_more_columns() {
         let home = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/ops");
         for entry in std::fs::read_dir(home).unwrap() {
-            let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                continue;
+            }
+            let text = std::fs::read_to_string(path).unwrap();
             let rows = text.lines().filter(|line| !line.starts_with('#'));
             let most = rows.map(|row| row.split('\t').count()).max();
             assert!(most.is_some_and(|most| most <= MOST), "{most:?}");

@@ -1,4 +1,4 @@
-//! The tables below `data/ops/`; `scripts/gen_ops_tables.py` says where they come from.
+//! The tables below `data/ops/`; `data/sources.toml` names their sources.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;

@@ -101,6 +101,14 @@ pub fn machine_of(source: &dyn Source) -> Result<Option<u16>, Error> {
     }
 }
 
+/// Returns the architecture of a file that the dynamic linker of this program skips because it is
+/// for another one; `None` for all other files.
+pub fn foreign_architecture(source: &dyn Source) -> Option<String> {
+    let code = machine_of(source).ok()??;
+    let own = machine_code(std::env::consts::ARCH);
+    (Some(code) != own).then(|| machine_name(code))
+}
+
 /// Everything that can be read of an object in memory: the entry point of the fuzz target.
 pub fn inspect_bytes(bytes: &[u8]) -> Result<(Object, Vec<Undefined>), Error> {
     let object = Object::read(&bytes)?;

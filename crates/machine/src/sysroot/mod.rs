@@ -33,6 +33,7 @@ use rustix::fs::OFlags;
 pub use error::ReadError;
 pub use file::SysFile;
 pub use open::OpenError;
+pub use record::is_unread_or_program;
 pub use sidecar::CommandOutput;
 pub use stat::Stat;
 

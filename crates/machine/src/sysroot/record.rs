@@ -22,6 +22,28 @@ use facts::FileKind;
 
 /// Files that are read for URLs: recordings get attached to public issues.
 const WITH_URLS: &[&str] = &["pip.conf", "uv.toml", "direct_url.json", "environment"];
+/// Minimum size of files that occupy blocks, in bytes. Some file systems store smaller ones in the
+/// directory.
+const MIN_SPARSE: u64 = 1 << 20;
+
+/// Returns whether a recorded file is a library or a program, or a large file without content:
+/// neither contains text to redact.
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub fn is_unread_or_program(path: &Path) -> io::Result<bool> {
+    use std::io::Read as _;
+    use std::os::unix::fs::MetadataExt as _;
+    let meta = path.symlink_metadata()?;
+    if meta.len() > MIN_SPARSE && meta.blocks() == 0 {
+        return Ok(true);
+    }
+    let mut head = Vec::new();
+    File::open(path)?.take(4).read_to_end(&mut head)?;
+    Ok(head == b"\x7fELF")
+}
+
 #[derive(Debug)]
 pub(super) struct Recorder {
     dir: PathBuf,

@@ -58,7 +58,8 @@ struct Bench {
 
 impl Bench {
     fn cc(&self, args: &[String]) {
-        let output = Command::new("cc").current_dir(&self.dir).args(args).output().unwrap();
+        let output = Command::new("cc").current_dir(&self.dir).args(args).output();
+        let output = output.expect("cannot start cc: install a C compiler");
         assert!(output.status.success(), "{args:?}\n{}", String::from_utf8_lossy(&output.stderr));
     }
 
@@ -226,10 +227,6 @@ fn random_layouts_are_resolved_as_by_the_real_linker() {
     let count = std::env::var("LINKER_LAYOUTS").ok().and_then(|text| text.parse().ok());
     let first = std::env::var("LINKER_FIRST").ok().and_then(|text| text.parse().ok());
     let (first, count): (u64, u64) = (first.unwrap_or(0), count.unwrap_or(24));
-    if !cfg!(target_env = "gnu") || Command::new("cc").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no C compiler, or no glibc");
-        return;
-    }
     let facts = collect(&Sysroot::live(), &Options::default());
     let (mut wrong, mut loaded, mut missing) = (Vec::new(), 0, 0);
     let made = tempfile::tempdir().unwrap();

@@ -3,4 +3,5 @@
 #[path = "../../../../tests/support/elf.rs"]
 mod elf;
 mod elf_writer;
+#[cfg(target_env = "gnu")]
 mod linker;

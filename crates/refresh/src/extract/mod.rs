@@ -4,11 +4,15 @@
 //! To add a table: write a function here or in a submodule, list it in [`EXTRACTORS`], and add its
 //! entry to `data/sources.toml`.
 
+mod compat;
 mod errors;
+pub(crate) mod ops;
 
 use anyhow::Result;
 
 use crate::context::Context;
+use crate::diff::Rows;
+use crate::document::Document;
 use crate::table::Table;
 
 /// One machine-owned table.
@@ -33,6 +37,8 @@ pub(crate) enum Key {
     Unnamed(&'static [&'static str], usize),
     /// Key fields of each array of tables in a TOML file.
     Toml(&'static [(&'static str, &'static [&'static str])]),
+    /// A reader of a file with a format of its own.
+    Lines(fn(&str) -> Result<Rows>),
 }
 
 /// What happens to rows that vanish from every source.
@@ -51,6 +57,10 @@ pub(crate) enum Content {
     Table(Table),
     /// The body of a TOML file, without the comment about its owner.
     Toml(String),
+    /// A TOML file of arrays of tables, which may have manual rows.
+    Document(Document),
+    /// The body of a file with a format of its own.
+    Lines(String),
 }
 
 impl From<Table> for Content {
@@ -65,4 +75,4 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Extractor> {
 }
 
 /// Extractors by group.
-const GROUPS: &[&[Extractor]] = &[errors::EXTRACTORS, errors::REGISTRY_EXTRACTORS];
+const GROUPS: &[&[Extractor]] = &[errors::EXTRACTORS, errors::REGISTRY_EXTRACTORS, compat::EXTRACTORS, ops::EXTRACTORS];

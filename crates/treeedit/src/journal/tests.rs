@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn runs_stack_and_are_forgotten() {
+fn runs_are_undone_in_reverse_order() {
     let dir = tempfile::tempdir().unwrap();
     let journals = Journals::open(dir.path()).unwrap();
     assert!(journals.latest().unwrap().is_none());
@@ -17,7 +17,9 @@ fn runs_stack_and_are_forgotten() {
     assert_eq!((latest.number, &state), (2, &State::Interrupted));
     assert_eq!(latest.entries[0].path.path(), odd);
     assert_eq!(latest.originals(&[1, 0]).unwrap(), [b"".to_vec(), b"two".to_vec()]);
+    assert!(Journals::has_interrupted_run(dir.path()));
     second.remove().unwrap();
+    assert!(!Journals::has_interrupted_run(dir.path()));
     let (latest, state) = journals.latest().unwrap().unwrap();
     assert_eq!((latest.number, state), (1, State::Done(vec![0])));
     latest.remove().unwrap();
@@ -26,11 +28,11 @@ fn runs_stack_and_are_forgotten() {
 }
 
 #[test]
-fn one_run_at_a_time() {
+fn second_run_is_refused_while_one_is_active() {
     let dir = tempfile::tempdir().unwrap();
-    let held = Journals::open(dir.path()).unwrap();
+    let first = Journals::open(dir.path()).unwrap();
     assert!(matches!(Journals::open(dir.path()), Err(JournalError::Busy(_))));
-    drop(held);
+    drop(first);
     // A program that another test of this process starts has a copy of the lock until it is executed.
     let free = (0..500).any(|_| match Journals::existing(dir.path()) {
         Err(JournalError::Busy(_)) => {
@@ -43,7 +45,7 @@ fn one_run_at_a_time() {
 }
 
 #[test]
-fn a_forged_journal_reaches_nothing_outside() {
+fn forged_journal_with_outside_paths_is_rejected() {
     for path in ["../x", "/etc/passwd", "a/../../x", ""] {
         assert!(!is_inside(Path::new(path)), "{path}");
     }

@@ -1,4 +1,4 @@
-//! From what happened to what is found. Pure: no process, no file.
+//! Turns the result of a run into findings. Starts no process and reads no file.
 
 mod end;
 mod fabric;
@@ -23,7 +23,7 @@ use fault::{Code, judge_fault};
 /// How many devices a finding quotes; all of them are named.
 const QUOTED: usize = 3;
 
-/// What is known besides the run.
+/// Input of the judgement other than the run.
 #[derive(Debug, Default)]
 pub struct JudgeContext {
     /// `ASCEND_RT_VISIBLE_DEVICES` of the children, if it is set.
@@ -32,13 +32,13 @@ pub struct JudgeContext {
     pub floors: Vec<MinSpeed>,
     /// Speeds of an earlier run, by device and step, in GB/s.
     pub baseline: BTreeMap<(i32, String), f64>,
-    /// Libraries in the search path that the linker passes over, and for which machine they are.
-    pub passed_over: Vec<(String, String)>,
+    /// Libraries in the search path for another architecture, and that architecture.
+    pub foreign_libraries: Vec<(String, String)>,
     /// The last errors in the logs of the children, by the name of the child.
     pub logs: BTreeMap<String, LogTail>,
 }
 
-/// The least speed of a copy.
+/// Minimum speed of a copy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MinSpeed {
     /// The step that measures it.
@@ -47,25 +47,25 @@ pub struct MinSpeed {
     pub gb_per_s: f64,
 }
 
-/// How much slower than an earlier run is no accident.
+/// Ratio to the speed of an earlier run below which a copy counts as slow.
 const SLOWER: f64 = 0.8;
-/// How much slower at the end of a load than at its beginning is no accident.
+/// Ratio of the speeds at the end and at the beginning of a load below which it counts as faded.
 const FADED: f64 = 0.7;
-/// How often a result has to be compared for that: fewer say nothing of a beginning and an end.
+/// Minimum number of compared results for that ratio.
 const ENOUGH: u64 = 12;
 
 /// The judgement.
 #[derive(Debug, Default)]
 pub struct Judgment {
-    /// What was found.
+    /// The findings.
     pub findings: Vec<Finding>,
-    /// What became of each stage.
+    /// The result of each stage.
     pub results: Vec<RuleResult>,
-    /// Why there is no verdict, if so.
+    /// Reasons for an inconclusive result.
     pub no_verdict: Vec<Text>,
 }
 
-/// Something that was found on one device, or before there were any.
+/// A finding on one device, or before any device was opened.
 struct DeviceFinding {
     found: RawFinding,
     device: Option<i32>,
@@ -94,12 +94,12 @@ pub fn judge(done: &RunResult, stages: &[Stage], around: &JudgeContext) -> Judgm
         let fault = Fault::NoSuchDevice { device: *device, count: done.count.unwrap_or_default() };
         items.push(judge_fault(Stage::Runtime, &fault, &done.first, &mut reasons));
     }
-    if !around.passed_over.is_empty() {
-        // They are there: that is no missing installation, and a verdict.
+    if !around.foreign_libraries.is_empty() {
+        // The libraries are installed, so this is an error and not a missing installation.
         let absent = items.iter_mut().find(|item| item.found.message == "absent");
         if let Some(item) = absent {
             reasons.retain(|reason| reason.key != "verify_no_library");
-            let (path, arch) = &around.passed_over[0];
+            let (path, arch) = &around.foreign_libraries[0];
             item.found =
                 RawFinding::error("VERIFY-LOAD", "foreign").arg("path", path).arg("arch", arch);
         }
@@ -138,7 +138,7 @@ pub fn judge(done: &RunResult, stages: &[Stage], around: &JudgeContext) -> Judgm
     Judgment { findings: fold_consequences(findings), results, no_verdict }
 }
 
-/// What one child found.
+/// Returns the findings of one child.
 fn judge_child(ran: &ChildResult, reasons: &mut Vec<Reason>) -> Vec<DeviceFinding> {
     let faults = ran.events.iter().filter_map(|event| match event {
         Event::StepEnd { stage, outcome: Outcome::Failed { fault }, .. } => Some((*stage, fault)),
@@ -154,7 +154,7 @@ fn device_finding(found: RawFinding, ran: &ChildResult) -> DeviceFinding {
     DeviceFinding { found, device: ran.device, code: None, child: ran.name.clone() }
 }
 
-/// A place for compiled kernels that cannot be used.
+/// Reports an unusable cache of compiled kernels.
 fn judge_cache(ran: &ChildResult) -> Option<DeviceFinding> {
     ran.events.iter().find_map(|event| match event {
         Event::CacheUnusable { path, error } => {
@@ -165,7 +165,7 @@ fn judge_cache(ran: &ChildResult) -> Option<DeviceFinding> {
     })
 }
 
-/// A load that got slower.
+/// Reports a load test whose speed decreased.
 fn judge_load(ran: &ChildResult) -> Option<DeviceFinding> {
     ran.events.iter().find_map(|event| match event {
         Event::Load { compared, first_tflops, last_tflops, .. }
@@ -180,9 +180,9 @@ fn judge_load(ran: &ChildResult) -> Option<DeviceFinding> {
     })
 }
 
-/// Memory of the device that was given back and is not there again.
+/// Reports device memory that is not available again after it was freed.
 fn judge_leak(ran: &ChildResult, in_use: bool) -> Option<DeviceFinding> {
-    // Another process may take what this one gives back.
+    // Another process may allocate the freed memory.
     ran.events.iter().filter(|_| !in_use).find_map(|event| match event {
         Event::Leak { rounds, bytes, lost } => {
             let mib = |bytes: u64| (bytes >> 20).to_string();
@@ -196,7 +196,7 @@ fn judge_leak(ran: &ChildResult, in_use: bool) -> Option<DeviceFinding> {
     })
 }
 
-/// Devices that other processes use.
+/// Reports devices that other processes use.
 fn judge_device_use(done: &RunResult) -> Option<DeviceFinding> {
     let DeviceUse::Used(processes) = &done.in_use else { return None };
     let found = RawFinding::info("VERIFY-BUSY", "used")
@@ -205,7 +205,7 @@ fn judge_device_use(done: &RunResult) -> Option<DeviceFinding> {
     Some(DeviceFinding { found, device: None, code: None, child: done.first.name.clone() })
 }
 
-/// Devices that are not put under load.
+/// Reports devices without a load test.
 fn judge_skipped_load(done: &RunResult, reasons: &mut Vec<Reason>) -> Option<DeviceFinding> {
     let (message, key, why) = match &done.no_load {
         DeviceUse::NotAsked | DeviceUse::Idle => return None,
@@ -218,7 +218,7 @@ fn judge_skipped_load(done: &RunResult, reasons: &mut Vec<Reason>) -> Option<Dev
     Some(DeviceFinding { found, device: None, code: None, child: done.first.name.clone() })
 }
 
-/// Copies that are slower than they should be. Where others use the devices, that says nothing.
+/// Reports slow copies. If other processes use the devices, the result is inconclusive.
 fn judge_speed(
     ran: &ChildResult,
     around: &JudgeContext,
@@ -250,13 +250,13 @@ fn judge_speed(
     items
 }
 
-/// `NPU 0, 1`, or `CANN` for what happened before there were devices.
+/// Formats devices as `NPU 0, 1`; as `CANN` for findings before any device was opened.
 fn format_devices(devices: &[Option<i32>]) -> String {
     let numbers: Vec<String> = devices.iter().flatten().map(ToString::to_string).collect();
     if numbers.is_empty() { "CANN".to_owned() } else { format!("NPU {}", numbers.join(", ")) }
 }
 
-/// One finding for what several devices have in common.
+/// Merges equal findings of several devices.
 fn merge(items: Vec<DeviceFinding>) -> Vec<(RawFinding, Option<Code>)> {
     let mut merged: Vec<(RawFinding, Vec<Option<i32>>, Option<Code>)> = Vec::new();
     for item in items {
@@ -282,7 +282,7 @@ fn merge(items: Vec<DeviceFinding>) -> Vec<(RawFinding, Option<Code>)> {
         .collect()
 }
 
-/// What became of each stage, and of the processes.
+/// Returns the result of each stage and of the processes.
 fn build_results(
     done: &RunResult,
     stages: &[Stage],
@@ -364,7 +364,7 @@ fn build_results(
     results
 }
 
-/// What became of a stage on which nothing was found.
+/// Returns the verdict on a stage without findings.
 fn stage_verdict(done: &RunResult, stage: Stage) -> (Verdict, Option<&'static str>) {
     let children: Vec<&ChildResult> = match stage {
         Stage::Load => vec![&done.first],
@@ -386,7 +386,7 @@ fn stage_verdict(done: &RunResult, stage: Stage) -> (Verdict, Option<&'static st
     }
 }
 
-/// Whether a child came beyond this stage.
+/// Returns whether a child finished this stage.
 fn has_finished(ran: &ChildResult, stage: Stage) -> bool {
     ran.events.iter().any(|event| match event {
         Event::Done => true,
@@ -395,7 +395,7 @@ fn has_finished(ran: &ChildResult, stage: Stage) -> bool {
     })
 }
 
-/// Whether a step of this stage passed.
+/// Returns whether a step of this stage passed.
 fn has_passed(ran: &ChildResult, stage: Stage) -> bool {
     ran.events.iter().any(|event| {
         matches!(event, Event::StepEnd { stage: of, outcome: Outcome::Passed, .. } if *of == stage)

@@ -18,7 +18,6 @@ mod report;
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -125,7 +124,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let new = match &options.new {
         Some(path) => Program::new(path, limits)?,
         None if options.list => Program::new(&options.old, limits)?,
-        None => Program::new(&build()?, limits)?,
+        None => Program::new(&workspace::build("release")?, limits)?,
     };
     let jobs = options.jobs.unwrap_or(0);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build()?;
@@ -164,27 +163,6 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     };
     print!("{}", report::describe_totals(&outcomes, &summary));
     Ok(passed)
-}
-
-/// Builds the product in release mode and returns the program.
-fn build() -> Result<PathBuf> {
-    let root = workspace::root();
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(&cargo)
-        .args(["build", "--release", "--bin", "ascend-doctor"])
-        .current_dir(&root)
-        .status()
-        .context("cannot start cargo")?;
-    ensure!(status.success(), "the release build fails");
-    let metadata = Command::new(&cargo)
-        .args(["metadata", "--no-deps", "--format-version", "1"])
-        .current_dir(&root)
-        .output()
-        .context("cannot start cargo")?;
-    let metadata: serde_json::Value = serde_json::from_slice(&metadata.stdout)?;
-    let target =
-        metadata["target_directory"].as_str().context("no target directory in metadata")?;
-    Ok(Path::new(target).join("release/ascend-doctor"))
 }
 
 /// Prepares the inputs and lists the cases.

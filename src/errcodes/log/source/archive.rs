@@ -35,7 +35,7 @@ fn detect_form(head: &[u8]) -> Form {
         Form::Gzip
     } else if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
         Form::Zip
-    } else if head.get(257..262) == Some(b"ustar") {
+    } else if tarball::is_tar(head) {
         Form::Tar
     } else if head.starts_with(b"\x7fELF") {
         Form::Program

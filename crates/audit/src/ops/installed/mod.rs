@@ -4,7 +4,7 @@
 mod files;
 mod reader;
 mod registrations;
-mod yaml;
+pub mod yaml;
 
 pub use files::{Generic, Kernels, native_functions};
 pub use reader::{FoundInstallation, find_site, read_site, read_wheel};

@@ -13,8 +13,8 @@ const MAX_DEPTH: usize = 64;
 const MAX_NODES: usize = 250_000;
 
 /// A place in the text: line and column, from 1.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Place(usize, usize);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place(usize, usize);
 
 impl Place {
     fn of(span: &Span) -> Self {
@@ -22,44 +22,64 @@ impl Place {
     }
 
     /// A message about it.
-    pub(super) fn fail(self, what: &str) -> String {
+    pub fn fail(self, what: &str) -> String {
         format!("error: line {} column {}: {what}", self.0, self.1)
     }
 }
 
 /// A value, and where it stands.
 #[derive(Debug)]
-pub(super) struct Node {
-    pub(super) place: Place,
-    pub(super) value: Value,
+pub struct Node {
+    /// Where it begins.
+    pub place: Place,
+    /// What it is.
+    pub value: Value,
 }
 
+/// A text, a list or a map.
 #[derive(Debug)]
-pub(super) enum Value {
+pub enum Value {
     /// Nothing, or `null`.
     Null,
     /// A text, with whether it is written as a number or a truth value.
     Text(String, bool),
+    /// A sequence.
     List(Vec<Node>),
+    /// A mapping.
     Map(BTreeMap<String, Node>),
 }
 
 impl Node {
-    pub(super) fn list(self) -> Result<Vec<Self>, String> {
+    /// The elements.
+    ///
+    /// # Errors
+    ///
+    /// If it is no list.
+    pub fn list(self) -> Result<Vec<Self>, String> {
         match self.value {
             Value::List(all) => Ok(all),
             _ => Err(self.place.fail("expected sequence start")),
         }
     }
 
-    pub(super) fn map(self) -> Result<BTreeMap<String, Self>, String> {
+    /// The entries.
+    ///
+    /// # Errors
+    ///
+    /// If it is no map.
+    pub fn map(self) -> Result<BTreeMap<String, Self>, String> {
         match self.value {
             Value::Map(all) => Ok(all),
             _ => Err(self.place.fail("expected mapping start")),
         }
     }
 
-    pub(super) fn text(self) -> Result<String, String> {
+    /// The text.
+    ///
+    /// # Errors
+    ///
+    /// If it is no text.
+    pub fn text(self) -> Result<String, String> {
         match self.value {
             Value::Text(text, _) => Ok(text),
             Value::Null => Err(self.place.fail("expected a text, not null")),
@@ -68,7 +88,7 @@ impl Node {
     }
 
     /// Nothing for `null`.
-    pub(super) fn there(self) -> Option<Self> {
+    pub fn there(self) -> Option<Self> {
         (!matches!(self.value, Value::Null)).then_some(self)
     }
 }
@@ -79,7 +99,7 @@ impl Node {
 ///
 /// Where the text is no YAML, has more than one document, or has something that no registration
 /// file has: keys that are no texts, aliases.
-pub(super) fn read(text: &str) -> Result<Option<Node>, String> {
+pub fn read(text: &str) -> Result<Option<Node>, String> {
     let mut reader = Reader { events: Parser::new_from_str(text), nodes: 0 };
     let mut document = None;
     loop {

@@ -1,36 +1,48 @@
-//! The report of a run.
+//! The report of a run: findings and results of [`judge`], tables, and the fields of the JSON form.
 
 use serde_json::{Value, json};
 
+use super::judge::{JudgeContext, judge};
+use super::libraries::Installation;
+use super::parent::ChildResult;
+use super::protocol::{Dtype, Event, Outcome, Stage};
+use super::run::RunResult;
 use base::report::{Report, Table, Verdict};
 use base::text::Text;
-use data::words;
-use machine::collect;
-use machine::sysroot::Sysroot;
-use verify::judge::{JudgeContext, judge};
-use verify::parent::ChildResult;
-use verify::protocol::{Dtype, Event, Outcome, Stage};
-use verify::run::RunResult;
+use data::{sentence, words};
 
-/// What every output says where the libraries are a simulation.
+/// Mark of all output about simulated libraries.
 const SIMULATED: &str = "SIMULATED";
 
-pub(super) fn report(
+/// The host of a run.
+#[derive(Debug, Clone)]
+pub struct Host {
+    /// Name in the report.
+    pub name: String,
+    /// Digest that identifies the installation of the operating system.
+    pub machine: Option<String>,
+    /// Digest that identifies the boot.
+    pub boot: Option<String>,
+    /// End of the run: seconds since 1970, UTC.
+    pub taken: Option<u64>,
+}
+
+/// Builds the report of a run. `installed` is the installation that the children used although it
+/// is outside the search path of the dynamic linker.
+pub fn report(
     done: &RunResult,
     stages: &[Stage],
     around: &JudgeContext,
-    named: Option<&str>,
+    host: &Host,
+    installed: Option<&Installation>,
 ) -> Report {
     let judgement = judge(done, stages, around);
     let simulated = done
         .children()
         .flat_map(|ran| &ran.events)
         .any(|event| matches!(event, Event::Loaded { simulated: true, .. }));
-    let machine = Sysroot::live();
-    let identity = collect::read_identity(&machine);
-    let own = || machine.machine().hostname.clone().unwrap_or_default();
-    let host = named.map_or_else(own, str::to_owned);
-    let subject = if simulated { format!("{host} ({SIMULATED})") } else { host.clone() };
+    let name = &host.name;
+    let subject = if simulated { format!("{name} ({SIMULATED})") } else { name.clone() };
     let mut report = Report::new("verify", subject.trim().to_owned());
     report.findings = judgement.findings;
     report.results = judgement.results;
@@ -68,36 +80,46 @@ pub(super) fn report(
             .iter()
             .any(|result| result.id == stage.finding_id() && result.verdict == Verdict::Passed);
         if passed {
-            report.notes.push(words(proves(*stage)));
+            report.notes.push(words(coverage_note(*stage)));
         }
     }
-    if !done.devices.is_empty() {
-        report.tables.push(overview(done, stages));
+    if let Some(installed) = installed {
+        report.notes.push(sentence("verify_found_cann", &[("path", installed.path.clone())]));
     }
-    report.tables.extend(errors(done));
+    if !done.left.is_empty() {
+        let processes = done.left.join(", ");
+        report.notes.push(sentence("verify_left", &[("processes", processes)]));
+    }
+    if !done.devices.is_empty() {
+        report.tables.push(device_table(done, stages));
+    }
+    report.tables.extend(error_table(done));
     report.extra.insert("simulated".to_owned(), json!(simulated));
     report.extra.insert(
         "host".to_owned(),
-        json!({ "name": host, "machine": identity.0, "boot": identity.1 }),
+        json!({ "name": name, "machine": host.machine, "boot": host.boot }),
     );
-    report.extra.insert("taken".to_owned(), json!(collect::read_clock()));
-    report
-        .extra
-        .insert("devices".to_owned(), json!(done.devices.iter().map(device).collect::<Vec<_>>()));
-    report.extra.insert("start".to_owned(), device(&done.first));
+    report.extra.insert("taken".to_owned(), json!(host.taken));
+    report.extra.insert(
+        "devices".to_owned(),
+        json!(done.devices.iter().map(child_json).collect::<Vec<_>>()),
+    );
+    report.extra.insert("start".to_owned(), child_json(&done.first));
     if let Some(peers) = &done.peers {
-        let ranks: Vec<Value> = done.ranks.iter().map(device).collect();
-        report.extra.insert("fabric".to_owned(), json!({ "peers": device(peers), "ranks": ranks }));
+        let ranks: Vec<Value> = done.ranks.iter().map(child_json).collect();
+        report
+            .extra
+            .insert("fabric".to_owned(), json!({ "peers": child_json(peers), "ranks": ranks }));
     }
     if !done.loads.is_empty() {
-        let loads: Vec<Value> = done.loads.iter().map(device).collect();
+        let loads: Vec<Value> = done.loads.iter().map(child_json).collect();
         report.extra.insert("stress".to_owned(), json!(loads));
     }
     report
 }
 
-/// What a rung proves and what not, as a key of `data/ui.toml`.
-const fn proves(stage: Stage) -> &'static str {
+/// Returns the key of the note in `data/ui.toml` on what a passed stage proves.
+const fn coverage_note(stage: Stage) -> &'static str {
     match stage {
         Stage::Load => "verify_proves_load",
         Stage::Runtime => "verify_proves_runtime",
@@ -109,31 +131,32 @@ const fn proves(stage: Stage) -> &'static str {
     }
 }
 
-fn soc(ran: &ChildResult) -> Option<&str> {
-    ran.events.iter().find_map(|event| match event {
+/// Returns the chip name that a child reported.
+fn soc(child: &ChildResult) -> Option<&str> {
+    child.events.iter().find_map(|event| match event {
         Event::Soc { name } => Some(name.as_str()),
         _ => None,
     })
 }
 
-/// A child in the JSON report.
-fn device(ran: &ChildResult) -> Value {
+/// Returns a child for the JSON report.
+fn child_json(child: &ChildResult) -> Value {
     let steps: Vec<&Event> =
-        ran.events.iter().filter(|event| matches!(event, Event::StepEnd { .. })).collect();
-    let about = |event: &&Event| matches!(event, Event::Kernel { .. } | Event::Load { .. });
-    let told: Vec<&Event> = ran.events.iter().filter(about).collect();
+        child.events.iter().filter(|event| matches!(event, Event::StepEnd { .. })).collect();
+    let is_detail = |event: &&Event| matches!(event, Event::Kernel { .. } | Event::Load { .. });
+    let details: Vec<&Event> = child.events.iter().filter(is_detail).collect();
     json!({
-        "told": told,
-        "device": ran.device,
-        "soc": soc(ran),
-        "took_ms": ran.took.as_secs_f64() * 1e3,
-        "last_call": ran.last_call,
+        "told": details,
+        "device": child.device,
+        "soc": soc(child),
+        "took_ms": child.took.as_secs_f64() * 1e3,
+        "last_call": child.last_call,
         "stages": steps,
     })
 }
 
-/// A row for each device: its chip, what became of each rung, how long it took.
-fn overview(done: &RunResult, stages: &[Stage]) -> Table {
+/// Creates the table of devices: chip, result of each stage, duration.
+fn device_table(done: &RunResult, stages: &[Stage]) -> Table {
     let of = |device: Option<i32>, stage: Stage| -> Vec<&ChildResult> {
         let own = |ran: &&ChildResult| ran.device == device;
         match stage {
@@ -160,7 +183,7 @@ fn overview(done: &RunResult, stages: &[Stage]) -> Table {
                 _ => {}
             }
         }
-        // A stage that began and never ended took the process with it.
+        // A stage without an end terminated the process.
         if open { "✗" } else { seen }.to_owned()
     };
     let row = |ran: &ChildResult| {
@@ -178,8 +201,8 @@ fn overview(done: &RunResult, stages: &[Stage]) -> Table {
     Table { title: words("verify_devices"), head, rows: done.devices.iter().map(row).collect() }
 }
 
-/// How far random numbers were off, by element type: the most of all devices.
-fn errors(done: &RunResult) -> Option<Table> {
+/// Creates the table of the largest relative errors of all devices, by element type.
+fn error_table(done: &RunResult) -> Option<Table> {
     let mut most: Vec<(&'static str, f64)> = Vec::new();
     for event in done.devices.iter().flat_map(|ran| &ran.events) {
         let Event::StepEnd { step, relative_error: Some(error), .. } = event else { continue };

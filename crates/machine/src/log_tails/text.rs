@@ -4,8 +4,8 @@ use std::io::{self, Read};
 
 use flate2::read::MultiGzDecoder;
 
-use crate::cmd::bundle_reader::TAR;
-use machine::sysroot::SysFile;
+use crate::sysroot::SysFile;
+use base::tarball;
 
 /// Limit of decompressed data over all logs, in bytes.
 const UNPACKED: u64 = 1 << 30;
@@ -57,7 +57,7 @@ fn read_last(
     let mut piece = vec![0; 64 << 10];
     loop {
         let count = from.read(&mut piece).map_err(|error| {
-            // What the machine said stands in it where the file cannot be read.
+            // For an unreadable file, `error` has the message of the operating system.
             format!("it is compressed, and cannot be unpacked: {error}")
         })?;
         if count == 0 {
@@ -85,7 +85,7 @@ fn read_last(
 const ARCHIVE: &str = "it is an archive: add what is in it";
 
 fn is_archive(head: &[u8]) -> bool {
-    head.get(TAR) == Some(b"ustar") || head.starts_with(b"PK\x03\x04")
+    tarball::is_tar(head) || head.starts_with(b"PK\x03\x04")
 }
 
 /// Removes NUL bytes from a text and returns their number, or the reason why it is no text.
@@ -142,7 +142,7 @@ mod tests {
         let error = read_last(MultiGzDecoder::new(&whole[..]), 10, &mut little).unwrap_err();
         assert!(error.contains("more than"), "{error}");
         let mut tar = vec![b'x'; 512];
-        tar[TAR].copy_from_slice(b"ustar");
+        tar[tarball::MAGIC].copy_from_slice(b"ustar");
         assert_eq!(end_of(&packed(&tar), 10).unwrap_err(), ARCHIVE);
     }
 

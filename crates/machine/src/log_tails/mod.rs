@@ -1,11 +1,13 @@
-//! Collects the ends of logs: those that the user named, then the newest of CANN and the driver,
-//! within a size limit.
+//! Collects the ends of logs, for `bundle`: those that the user named, then the newest of CANN and
+//! the driver, within a size limit.
+
+mod text;
 
 use std::collections::BTreeSet;
 
-use super::text::{UnpackBudget, strip_nul_bytes, unpack_end};
+use crate::sysroot::{ReadError, SysFile, Sysroot};
 use facts::FileKind;
-use machine::sysroot::{ReadError, SysFile, Sysroot};
+use text::{UnpackBudget, strip_nul_bytes, unpack_end};
 
 /// Maximum number of files in a search.
 const FILES: usize = 20_000;
@@ -16,35 +18,35 @@ const SHARE: u64 = 256 << 10;
 
 /// The end of a log.
 #[derive(Debug)]
-pub(super) struct Tail {
+pub struct Tail {
     /// Its path on the examined machine.
-    pub(super) path: String,
+    pub path: String,
     /// Its size there, in bytes, after decompression.
-    pub(super) size: u64,
+    pub size: u64,
     /// Whether this is only the end of it.
-    pub(super) cut: bool,
+    pub cut: bool,
     /// Whether it was compressed.
-    pub(super) compressed: bool,
+    pub compressed: bool,
     /// Number of removed NUL bytes.
-    pub(super) nul: u64,
+    pub nul: u64,
     /// Its last lines.
-    pub(super) text: Vec<u8>,
+    pub text: Vec<u8>,
 }
 
 /// A file that is not in the bundle.
 #[derive(Debug)]
-pub(super) struct OmittedFile {
+pub struct OmittedFile {
     /// The path.
-    pub(super) path: String,
+    pub path: String,
     /// Why.
-    pub(super) why: String,
+    pub why: String,
     /// Whether the omission matters.
-    pub(super) missed: Omission,
+    pub missed: Omission,
 }
 
 /// Whether an omission matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Omission {
+pub enum Omission {
     /// The user named the file or its directory with `--add`.
     Requested,
     /// A log that could not be read.
@@ -55,9 +57,18 @@ pub(super) enum Omission {
 
 /// The collected logs, and the files left out.
 #[derive(Debug, Default)]
-pub(super) struct LogTails {
-    pub(super) taken: Vec<Tail>,
-    pub(super) left_out: Vec<OmittedFile>,
+pub struct LogTails {
+    /// The ends, in the order of collection.
+    pub taken: Vec<Tail>,
+    /// Files without a collected end.
+    pub left_out: Vec<OmittedFile>,
+}
+
+impl LogTails {
+    /// Returns whether the logs that the user named are all there.
+    pub fn has_all_requested(&self) -> bool {
+        self.left_out.iter().all(|left| left.missed != Omission::Requested)
+    }
 }
 
 /// A log found by a search.
@@ -70,12 +81,7 @@ struct Log {
 
 /// Reads the ends of the logs `own` (named by the user) on this machine, `here`, and of those of CANN
 /// and the driver `there`.
-pub(super) fn collect_tails(
-    here: &Sysroot,
-    own: &[String],
-    there: &Sysroot,
-    limit: u64,
-) -> LogTails {
+pub fn collect_tails(here: &Sysroot, own: &[String], there: &Sysroot, limit: u64) -> LogTails {
     let mut found = LogTails::default();
     let mut first = LogSearch::new(here, &|_| true, Omission::Requested);
     for path in own {

@@ -1,0 +1,76 @@
+//! Reads the documents of one file.
+
+use super::record::{Record, RejectReason, read};
+use super::split::{Piece, Splitter};
+
+/// Maximum number of documents in a file.
+const MAX_PER_FILE: usize = 20_000;
+
+/// The source of a document, and its record or the reason to refuse it.
+pub type DocumentResult = (String, Result<Record, RejectReason>);
+
+/// Reads the documents of a file, which usually holds one report. `arrived` is the modification time
+/// of the file: seconds since 1970, UTC.
+pub fn read_documents(bytes: &[u8], source: &str, arrived: Option<i64>) -> Vec<DocumentResult> {
+    let source = source.to_owned();
+    let with_time = |record: Record| Record { arrived, ..record };
+    let whole = read(bytes);
+    if !matches!(whole, Err(RejectReason::Form(_) | RejectReason::Stage)) {
+        return vec![(source, whole.map(with_time))];
+    }
+    // The file has several documents, or a damaged one.
+    let (mut splitter, mut out, mut more) = (Splitter::default(), Vec::new(), 0_usize);
+    let mut take = |piece| {
+        let outcome = match piece {
+            Piece::Document(bytes) => read(&bytes).map(with_time),
+            Piece::Broken(_) => Err(RejectReason::Form("it breaks off".to_owned())),
+            Piece::Other(_) => return,
+        };
+        match outcome {
+            Err(RejectReason::Stage) => {}
+            _ if out.len() >= MAX_PER_FILE => more += 1,
+            outcome => out.push((source.clone(), outcome)),
+        }
+    };
+    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+        splitter.line(line, false, &mut take);
+    }
+    splitter.end(&mut take);
+    if more > 0 {
+        let why = format!("{more} documents after the {MAX_PER_FILE} that are read of one file");
+        out.push((source.clone(), Err(RejectReason::Form(why))));
+    }
+    if out.is_empty() {
+        let why = match whole {
+            Err(RejectReason::Stage) => {
+                RejectReason::Form("stages without the report at the end".to_owned())
+            }
+            Err(refused) => refused,
+            Ok(_) => return out,
+        };
+        return vec![(source, Err(why))];
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_with_several_documents_are_split() {
+        let report = r#"{"schema": "ascend-doctor/check/1"}"#;
+        let stage = r#"{"schema": "ascend-doctor/verify-stage/1"}"#;
+        let read = |text: &str| read_documents(text.as_bytes(), "n1", Some(7));
+        let found = read(&format!("{stage}\n{report}\n{report}\n"));
+        assert_eq!(found.len(), 2);
+        for (source, outcome) in found {
+            assert_eq!((source.as_str(), outcome.unwrap().arrived), ("n1", Some(7)));
+        }
+        for text in ["", "nothing", stage, &format!("{stage}\n{stage}\n")] {
+            let found = read(text);
+            let is_refused = matches!(&found[..], [(_, Err(RejectReason::Form(_)))]);
+            assert!(is_refused, "{text}: {found:?}");
+        }
+    }
+}

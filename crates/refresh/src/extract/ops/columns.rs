@@ -1,0 +1,324 @@
+//! `tables.tsv`, `kernels.tsv`, `custom.tsv`: which release and which wheel has a kernel.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::recorded::{self, Recording};
+use super::registrations::{self, Kernels};
+use super::release::{self, numbers, order};
+use super::{runs, unnamed};
+use crate::context::Context;
+use crate::extract::Content;
+
+const OP_PLUGIN: &str = "op-plugin";
+const COMPATIBILITY: &str = "COMPATIBILITY.md";
+const OWN: &str = "torch_npu/csrc/aten/npu_native_functions.yaml";
+
+/// All columns, and the kernels in each of them.
+#[derive(Debug)]
+pub(super) struct Columns {
+    pub(super) all: Vec<Column>,
+    recording: Recording,
+    /// Rows of the compatibility table: release and version of PyTorch, wheel, version of CANN.
+    compatibility: Vec<Pairing>,
+    /// `OWNER/NAME@COMMIT` of torch_npu and op-plugin at the head of their default branches.
+    origins: [String; 2],
+}
+
+/// One release or wheel.
+#[derive(Debug)]
+pub(super) struct Column {
+    pub(super) torch: String,
+    pub(super) name: String,
+    pub(super) day: String,
+    /// Commit of op-plugin.
+    pub(super) op_plugin: String,
+    /// What a release registers; nothing for a wheel.
+    pub(super) kernels: Option<Arc<Kernels>>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Pairing {
+    wheel: String,
+    torch: String,
+    release: String,
+    cann: String,
+}
+
+/// Reads all releases and the recording, once.
+pub(super) fn read(context: &Context) -> Result<Arc<Columns>> {
+    context.shared("operator columns", || {
+        let op_plugin = context.repository(OP_PLUGIN)?;
+        let head = context.tree(OP_PLUGIN)?;
+        let main_line = |master: &crate::repository::Tree<'_>| {
+            let tree = op_plugin.tree("master", &master.submodule("third_party/op-plugin")?)?;
+            let text = tree.text("op_plugin/config/op_plugin_functions.yaml")?;
+            let versions = registrations::versions_of(&text)?;
+            Ok(versions
+                .into_iter()
+                .map(|version| version.trim_start_matches('v').to_owned())
+                .collect())
+        };
+        let mut all = Vec::new();
+        for release in release::all(context, main_line)? {
+            let commit = release.tree.submodule("third_party/op-plugin")?;
+            let tree = op_plugin.tree(&release.name, &commit)?;
+            let version: Vec<String> =
+                numbers(&release.torch).iter().take(2).map(u32::to_string).collect();
+            let version = format!("v{}", version.join("."));
+            let (path, every) = registrations::file_of(&tree, &version)?;
+            let found = registrations::op_plugin(&tree.text(&path)?, &version, every)
+                .with_context(|| tree.place(&path))?;
+            ensure!(
+                found.len() >= 500,
+                "{} registers {} kernels for {version}, expected 500",
+                tree.place(&path),
+                found.len()
+            );
+            let own = if release.tree.has(OWN)? {
+                registrations::torch_npu(&release.tree.text(OWN)?)
+                    .with_context(|| release.tree.place(OWN))?
+            } else {
+                Kernels::new()
+            };
+            all.push(Column {
+                day: context.repository(release::SOURCE)?.day(&release.tree.commit)?,
+                op_plugin: commit,
+                kernels: Some(Arc::new(registrations::merge(own, found))),
+                torch: release.torch,
+                name: release.name,
+            });
+        }
+        let recording = recorded::read(context)?;
+        for wheel in &recording.wheels {
+            let torch = recorded::torch_of(wheel);
+            // Behind the releases for the same version of PyTorch.
+            let later = |column: &Column| {
+                let key = (numbers(&column.torch), column.kernels.is_none(), numbers(&column.name));
+                key > (numbers(&torch), true, numbers(wheel))
+            };
+            let at = all.iter().position(later).unwrap_or(all.len());
+            let (day, op_plugin) = (String::new(), String::new());
+            all.insert(at, Column { torch, name: wheel.clone(), day, op_plugin, kernels: None });
+        }
+        let master = context.tree(release::SOURCE)?;
+        let compatibility = compatibility(&master.text(COMPATIBILITY)?);
+        ensure!(
+            compatibility.len() >= 59,
+            "{} has {} rows, expected 59",
+            master.place(COMPATIBILITY),
+            compatibility.len()
+        );
+        Ok(Columns { all, recording, compatibility, origins: [master.origin(), head.origin()] })
+    })
+}
+
+/// Rows of the tables that pair wheel, branch, PyTorch and CANN.
+fn compatibility(text: &str) -> Vec<Pairing> {
+    let mut found = Vec::new();
+    let mut columns: Option<[usize; 3]> = None;
+    for line in text.lines() {
+        let Some(row) = line.trim().strip_prefix('|') else {
+            columns = None;
+            continue;
+        };
+        let cells: Vec<&str> = row.trim_end_matches('|').split('|').map(str::trim).collect();
+        let position = |words: &[&str]| {
+            cells.iter().position(|cell| words.iter().any(|word| cell.contains(word)))
+        };
+        let heads = (
+            position(&["安装包版本", "Extension版本"]),
+            position(&["分支"]),
+            position(&["CANN版本"]),
+        );
+        if let (Some(wheel), Some(branch), Some(cann)) = heads {
+            columns = Some([wheel, branch, cann]);
+            continue;
+        }
+        let Some(columns) = columns else { continue };
+        let [Some(wheel), Some(branch), Some(cann)] = columns.map(|at| cells.get(at)) else {
+            continue;
+        };
+        let Some((torch, release)) = branch.strip_prefix('v').and_then(|name| name.split_once('-'))
+        else {
+            continue;
+        };
+        if wheel.starts_with(|c: char| c.is_ascii_digit()) {
+            found.push(Pairing {
+                wheel: (*wheel).to_owned(),
+                torch: torch.to_owned(),
+                release: release.to_owned(),
+                cann: cann.trim_start_matches("CANN").trim().to_owned(),
+            });
+        }
+    }
+    found
+}
+
+fn sources(columns: &Columns) -> String {
+    let [torch_npu, op_plugin] = &columns.origins;
+    format!(
+        "source 0: {torch_npu}:{OWN}\n\
+         source 1: {op_plugin}:op_plugin/config/op_plugin_functions.yaml\n\
+         source 2: ops/recorded/wheel_dispatch.tsv"
+    )
+}
+
+fn words(values: BTreeSet<&str>) -> String {
+    if values.is_empty() { "-".to_owned() } else { Vec::from_iter(values).join(" ") }
+}
+
+fn given(text: &str) -> String {
+    if text.is_empty() { "-".to_owned() } else { text.to_owned() }
+}
+
+/// `tables.tsv`.
+pub(super) fn tables(context: &Context) -> Result<Content> {
+    let columns = read(context)?;
+    let mut rows = Vec::new();
+    for (at, column) in columns.all.iter().enumerate() {
+        let same = columns
+            .compatibility
+            .iter()
+            .filter(|row| row.torch == column.torch && row.release == column.name);
+        let (wheels, cann): (BTreeSet<&str>, BTreeSet<&str>) =
+            same.map(|row| (row.wheel.as_str(), row.cann.as_str())).unzip();
+        let wheel = column.kernels.is_none();
+        rows.push(vec![
+            at.to_string(),
+            if wheel { "wheel" } else { "release" }.to_owned(),
+            column.torch.clone(),
+            column.name.clone(),
+            if wheel { column.name.clone() } else { words(wheels) },
+            words(cann),
+            given(&column.day),
+            given(column.op_plugin.get(..12).unwrap_or_default()),
+        ]);
+    }
+    let remarks = format!(
+        "The operator tables: one for each release of torch_npu (kind release, from the registration\n\
+         files of torch_npu and op-plugin at its tag), and for each wheel whose dispatcher was read (kind\n\
+         wheel).\n\
+         {}\n\
+         source 3: {}:{COMPATIBILITY}\n\
+         Columns: number, kind, torch, release or wheel, wheels of that release, CANN paired with them\n\
+         ({COMPATIBILITY}), date, commit of op-plugin.",
+        sources(&columns),
+        columns.origins[0]
+    );
+    let names = ["number", "kind", "torch", "release", "wheels", "cann", "date", "op_plugin"];
+    Ok(unnamed(&names, &remarks, rows).into())
+}
+
+/// Values of an overload over all columns: of releases by `registered`, of wheels by `recorded`.
+fn row(
+    columns: &Columns,
+    name: &str,
+    registered: impl Fn(&Kernels) -> Option<String>,
+    recorded: &BTreeMap<String, Vec<Option<String>>>,
+    flags_of_release: bool,
+) -> Option<Vec<String>> {
+    let values: Vec<Option<String>> = columns
+        .all
+        .iter()
+        .map(|column| match &column.kernels {
+            Some(kernels) => registered(kernels),
+            None => {
+                let wheel =
+                    columns.recording.wheels.iter().position(|known| *known == column.name)?;
+                let class = recorded.get(name)?.get(wheel)?.as_deref()?;
+                if class != "K" {
+                    return None;
+                }
+                // How the kernel is made, the last release for the same PyTorch that has it states.
+                let mut same: Vec<&Column> =
+                    columns.all.iter().filter(|known| known.torch == column.torch).collect();
+                same.sort_by_cached_key(|known| order(&known.name));
+                let mut releases = same.iter().rev().filter_map(|known| known.kernels.as_ref());
+                let flags = releases.find_map(|kernels| registered(kernels));
+                Some(flags.filter(|_| flags_of_release).unwrap_or_else(|| "K".to_owned()))
+            }
+        })
+        .collect();
+    let cell = runs::runs(&values);
+    (!cell.is_empty()).then(|| vec![name.to_owned(), cell])
+}
+
+fn names<'c>(
+    columns: &'c Columns,
+    custom: bool,
+    recorded: &'c BTreeMap<String, Vec<Option<String>>>,
+) -> BTreeSet<&'c str> {
+    let releases = columns.all.iter().filter_map(|column| column.kernels.as_deref());
+    let registered = releases
+        .flatten()
+        .filter(|(_, kernel)| kernel.custom == custom)
+        .map(|(name, _)| name.as_str());
+    registered.chain(recorded.keys().map(String::as_str)).collect()
+}
+
+/// `kernels.tsv`.
+pub(super) fn kernels(context: &Context) -> Result<Content> {
+    let columns = read(context)?;
+    let recorded = &columns.recording.aten;
+    let rows = names(&columns, false, recorded)
+        .into_iter()
+        .filter_map(|name| {
+            let registered =
+                |kernels: &Kernels| kernels.get(name).filter(|kernel| !kernel.custom)?.dense();
+            row(&columns, name, registered, recorded, true)
+        })
+        .collect();
+    let remarks = format!(
+        "Overloads of aten with an NPU kernel for dense tensors, by table (tables.tsv).\n{}\n\
+         Columns: overload, runs FIRST-LAST:FLAGS of table numbers. Flags: N calls aclnn (op_api), L\n\
+         compiles an operator of the graph engine (acl_op), T is part of torch_npu itself, K a kernel of\n\
+         which only the registration is known.",
+        sources(&columns)
+    );
+    Ok(unnamed(&["overload", "runs"], &remarks, rows).into())
+}
+
+/// `custom.tsv`.
+pub(super) fn custom(context: &Context) -> Result<Content> {
+    let columns = read(context)?;
+    let recorded = &columns.recording.npu;
+    let rows = names(&columns, true, recorded)
+        .into_iter()
+        .filter_map(|name| {
+            let registered =
+                |kernels: &Kernels| kernels.get(name).filter(|kernel| kernel.custom)?.any();
+            row(&columns, name, registered, recorded, false)
+        })
+        .collect();
+    let remarks = format!(
+        "Operators of torch_npu itself (torch.ops.npu.*, most of them also torch_npu.*), by table\n\
+         (tables.tsv).\n{}\n\
+         Columns: name without `npu::`, runs FIRST-LAST:FLAGS as in kernels.tsv.",
+        sources(&columns)
+    );
+    Ok(unnamed(&["overload", "runs"], &remarks, rows).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_the_compatibility_table_are_found_by_their_titles() {
+        let text = "| 组件 | 推荐版本 |\n|:--:|:--:|\n| CANN | 9.1.0 |\n\n\
+                    | TorchNPU安装包版本 | GitCode分支 | PyTorch版本 | CANN版本 |\n|:-:|:-:|:-:|:-:|\n\
+                    | 2.12.0 | v2.12.0-26.1.0 | 2.12.0 | CANN 9.1.0 |\n| 2.0.4.tr5 | 2.0.4.tr5 | 1.8 | CANN 5 |\n";
+        let found = compatibility(text);
+        assert_eq!(found.len(), 1);
+        let expected = Pairing {
+            wheel: "2.12.0".into(),
+            torch: "2.12.0".into(),
+            release: "26.1.0".into(),
+            cann: "9.1.0".into(),
+        };
+        assert_eq!(found[0], expected);
+    }
+}

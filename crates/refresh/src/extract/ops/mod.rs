@@ -1,0 +1,82 @@
+//! Operators: `data/ops/`.
+
+mod aclnn_docs;
+mod aicpu;
+mod api_docs;
+mod api_pages;
+mod cann_headers;
+mod columns;
+mod cpp;
+mod html_table;
+mod kernels_cpp;
+mod limit_patterns;
+mod native;
+mod onnx;
+mod recorded;
+mod registrations;
+mod release;
+mod runs;
+
+use super::{Content, Extractor, Key, Vanished};
+
+/// Extractors of operator tables.
+pub(super) const EXTRACTORS: &[Extractor] = &[
+    table(
+        "ops/tables.tsv",
+        Key::Unnamed(
+            &["number", "kind", "torch", "release", "wheels", "cann", "date", "op_plugin"],
+            1,
+        ),
+        columns::tables,
+    ),
+    table("ops/kernels.tsv", Key::Unnamed(&["overload", "runs"], 1), columns::kernels),
+    table("ops/custom.tsv", Key::Unnamed(&["overload", "runs"], 1), columns::custom),
+    table("ops/aten.tsv", Key::Unnamed(&["overload", "source", "runs"], 1), native::aten),
+    Extractor {
+        file: "ops/sync.tsv",
+        key: Key::Unnamed(&["overload", "tag"], 2),
+        vanished: Vanished::Keep,
+        extract: native::sync,
+    },
+    table("ops/host.tsv", Key::Unnamed(&["overload", "runs"], 1), kernels_cpp::host),
+    table("ops/aclnn.tsv", Key::Unnamed(&["overload", "functions"], 1), kernels_cpp::aclnn),
+    table(
+        "ops/aclnn_docs.tsv",
+        Key::Unnamed(&["function", "release", "processors", "types"], 1),
+        aclnn_docs::extract,
+    ),
+    table("ops/aicpu.tsv", Key::Unnamed(&["overload", "types"], 1), aicpu::extract),
+    table("ops/onnx.tsv", Key::Unnamed(&onnx::COLUMNS, 1), onnx::extract),
+    table("ops/aclnn_8.1.RC1.tsv", Key::Unnamed(&["function"], 1), cann_headers::extract),
+    table(
+        "ops/api_docs.tsv",
+        Key::Unnamed(&["api", "value", "types", "chips", "limits"], 1),
+        api_docs::extract,
+    ),
+];
+
+/// A table that holds what its sources hold.
+const fn table(
+    file: &'static str,
+    key: Key,
+    extract: fn(&crate::context::Context) -> anyhow::Result<Content>,
+) -> Extractor {
+    Extractor { file, key, vanished: Vanished::Drop, extract }
+}
+
+/// A table whose file does not name its columns: readers know them by position.
+fn unnamed(columns: &[&str], remarks: &str, rows: Vec<Vec<String>>) -> crate::table::Table {
+    let mut table = crate::table::Table::with_columns(columns);
+    table.named = false;
+    table.remarks = remarks.trim().lines().map(|line| line.trim().to_owned()).collect();
+    table.rows = rows;
+    table
+}
+
+/// Compares the rows of a version of PyTorch with its wheel.
+pub(crate) fn verify_aten(
+    context: &crate::context::Context,
+    version: &str,
+) -> anyhow::Result<Vec<String>> {
+    native::verify(context, version)
+}

@@ -1,0 +1,56 @@
+//! Speeds in an earlier report, for `--baseline`.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context as _;
+use serde_json::Value;
+
+/// Returns the speeds in a report, by device and stage, in GB/s. `shown` is the name of the report
+/// in errors.
+///
+/// # Errors
+/// The bytes are not a JSON report of `verify`, or the report has no speeds.
+pub fn read_speeds(report: &[u8], shown: &str) -> anyhow::Result<BTreeMap<(i32, String), f64>> {
+    let report: Value = serde_json::from_slice(report)
+        .ok()
+        .filter(|report: &Value| report["schema"] == "ascend-doctor/verify/1")
+        .with_context(|| format!("`{shown}` is no report of `verify --format json`"))?;
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let mut speeds = BTreeMap::new();
+    for device in list(&report["devices"]) {
+        let number = device["device"].as_i64().and_then(|number| i32::try_from(number).ok());
+        for step in list(&device["stages"]) {
+            let name = step["stage"].as_str().map(str::to_owned);
+            if let (Some(number), Some(name), Some(speed)) =
+                (number, name, step["gb_per_s"].as_f64())
+            {
+                speeds.insert((number, name), speed);
+            }
+        }
+    }
+    anyhow::ensure!(
+        !speeds.is_empty(),
+        "`{shown}` has no speeds: write it with `verify --level standard --format json`"
+    );
+    Ok(speeds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_speeds_of_reports_only() {
+        let stages = r#"[{"stage": "copy", "gb_per_s": 12.5}, {"stage": "add"}]"#;
+        let report = |schema: &str| {
+            let devices = format!(r#"[{{"device": 1, "stages": {stages}}}, {{"device": null}}]"#);
+            format!(r#"{{"schema": "ascend-doctor/{schema}/1", "devices": {devices}}}"#)
+        };
+        let speeds = read_speeds(report("verify").as_bytes(), "r.json").unwrap();
+        assert_eq!(speeds, BTreeMap::from([((1, "copy".to_owned()), 12.5)]));
+        let error = |bytes: &str| read_speeds(bytes.as_bytes(), "r.json").unwrap_err().to_string();
+        assert!(error(&report("check")).contains("is no report"));
+        assert!(error("no JSON").contains("is no report"));
+        assert!(error(r#"{"schema": "ascend-doctor/verify/1"}"#).contains("has no speeds"));
+    }
+}

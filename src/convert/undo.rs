@@ -1,0 +1,124 @@
+//! Undoes runs: the last one for `--undo`, an interrupted one before the next is written.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+
+use super::links;
+use super::report::{shown, shown_directory};
+use super::write::NO_JOURNAL;
+use base::report::{Evidence, Finding, RawFinding, Report};
+use base::text::Text;
+use data::Catalog;
+use data::{sentence, words};
+use treeedit::journal::Journals;
+use treeedit::undo::{UndoReport, recover, undo};
+use treeedit::walk::{WalkResult, root_directories};
+
+/// Restores the files of interrupted runs, before anything is read.
+///
+/// # Errors
+///
+/// A journal cannot be used, or restoring a file failed.
+pub fn restore_interrupted(found: &WalkResult) -> anyhow::Result<Vec<UndoReport>> {
+    let mut recovered = Vec::new();
+    for root in &found.roots {
+        let journals = Journals::existing(&root.dir).context(NO_JOURNAL)?;
+        let Some(journals) = journals else { continue };
+        recovered.extend(recover(&journals)?);
+        journals.tidy();
+    }
+    Ok(recovered)
+}
+
+/// Returns a note for each root with an interrupted run, for runs that write nothing.
+pub fn note_interrupted(found: &WalkResult) -> Vec<Text> {
+    let interrupted = found.roots.iter().filter(|root| Journals::has_interrupted_run(&root.dir));
+    let note = |dir| sentence("convert_would_recover", &[("dir", shown(dir))]);
+    interrupted.map(|root| note(&root.dir)).collect()
+}
+
+/// Adds restored runs to the report of the next run.
+pub fn add_recovered(report: &mut Report, recovered: &[UndoReport]) {
+    for undone in recovered {
+        let n = undone.restored.len().to_string();
+        report.notes.push(sentence("convert_recovered", &[("n", n)]));
+        report.findings.extend(changed_since(undone, ["interrupted", "interrupted_gone"]));
+    }
+}
+
+/// The context of errors of `--undo`.
+const UNUSABLE: &str = "the journal for --undo cannot be used (who converted can take it back)";
+
+/// Undoes the last run in each of the `roots`, and reports the restored files. With `force`, files
+/// that were changed since then are restored too.
+///
+/// # Errors
+///
+/// A journal cannot be used, restoring a file failed, or no root has a run.
+pub fn undo_last(roots: &[PathBuf], force: bool, subject: String) -> anyhow::Result<Report> {
+    let mut report = Report::new("convert", subject);
+    let mut restored = 0;
+    let mut without_run = Vec::new();
+    let mut unlinked = Vec::new();
+    // All journals are opened before the first run is undone.
+    let mut all = Vec::new();
+    for dir in root_directories(roots)? {
+        let journals = Journals::existing(&dir).context(UNUSABLE)?;
+        if let Some(journals) = &journals {
+            journals.latest().context(UNUSABLE)?;
+        }
+        all.push((dir, journals));
+    }
+    for (dir, journals) in all {
+        let undone = match journals {
+            Some(journals) => {
+                let undone = undo(&journals, force)?;
+                journals.tidy();
+                undone
+            }
+            None => None,
+        };
+        let Some(undone) = undone else {
+            without_run.push(dir);
+            continue;
+        };
+        restored += undone.restored.len();
+        report.findings.extend(changed_since(&undone, ["since", "since_gone"]));
+        unlinked.extend(undone.unlinked);
+    }
+    if let Some(first) = without_run.first()
+        && restored == 0
+        && report.findings.is_empty()
+    {
+        let dirs: Vec<String> = without_run.iter().map(|dir| shown_directory(dir)).collect();
+        let dirs = dirs.join("`, `");
+        match Journals::above(first) {
+            Some(above) => anyhow::bail!(
+                "there is no run to take back in `{dirs}`, but one in `{}`: name that as the root (-r)",
+                shown_directory(&above)
+            ),
+            None => anyhow::bail!("there is no run to take back in `{dirs}`"),
+        }
+    }
+    report.findings.extend(links::restored(&unlinked));
+    let result = sentence("convert_undone", &[("n", restored.to_string())]);
+    report.overview.push((words("convert_label_result"), result));
+    report.extra.insert("result".to_owned(), serde_json::json!("undone"));
+    report.extra.insert("restored".to_owned(), serde_json::json!(restored));
+    Ok(report)
+}
+
+/// Returns a finding for each file that was changed or removed since the run.
+fn changed_since(undone: &UndoReport, messages: [&'static str; 2]) -> Vec<Finding> {
+    let [changed, gone] = messages;
+    let changed = undone.changed.iter().map(|path| (path, changed));
+    let all = changed.chain(undone.gone.iter().map(|path| (path, gone)));
+    let findings = all.map(|(path, message)| {
+        let path = shown(path);
+        RawFinding::error("CONVERT-CHANGED", message)
+            .arg("path", path.clone())
+            .evidence(Evidence::file(path))
+    });
+    findings.map(|finding| Catalog::builtin().resolve(finding)).collect()
+}

@@ -1,0 +1,153 @@
+//! Replaces the planned files in place: those of all roots, or none.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+
+use super::links::HardLinks;
+use super::options::Options;
+use super::plan::{FileProblem, Plan, PlannedFile, prove};
+use super::python::Project;
+use super::report::{Done, shown};
+use treeedit::commit::{Change, CommitReport, JournalCompletion, commit};
+use treeedit::git;
+use treeedit::journal::Journals;
+use treeedit::undo::undo;
+use treeedit::walk::WalkResult;
+
+/// The advice for roots that cannot have a journal.
+pub(super) const NO_JOURNAL: &str = "nothing can be written here without a journal for --undo (`--output DIR` \
+                          writes a copy elsewhere)";
+
+/// How files are replaced.
+#[derive(Debug, Clone, Copy)]
+pub struct WriteOptions {
+    /// Whether uncommitted changes are overwritten.
+    pub force: bool,
+    /// Whether a copy of each original is kept next to it.
+    pub backup: bool,
+}
+
+/// The result of replacing files.
+#[derive(Debug)]
+pub struct WriteResult {
+    /// The outcome.
+    pub done: Done,
+    /// The journals of the roots, whose last writes have not reached the disk yet.
+    pub pending: Vec<(Journals, JournalCompletion)>,
+    /// The files that had several names, by their position in the plan.
+    pub linked: Vec<(usize, HardLinks)>,
+}
+
+/// Returns the files to be replaced that have uncommitted changes, as the user named them.
+///
+/// # Errors
+///
+/// The state of a work tree is unknown. Its files are overwritten only with `force`.
+fn find_uncommitted(planned: &Plan, question: git::Question) -> anyhow::Result<Vec<PathBuf>> {
+    let files = planned.files.iter().filter(|file| file.after.is_some()).map(|file| &file.file);
+    let named: BTreeMap<PathBuf, &PathBuf> =
+        files.map(|file| (file.root.real.join(&file.relative), &file.path)).collect();
+    let answer = question.uncommitted(&named.keys().cloned().collect::<Vec<_>>());
+    if let Some((top, why)) = answer.trouble {
+        anyhow::bail!(
+            "whether git has all changes in `{}` is not known, so nothing was written (`--force` \
+             writes without asking git): {why}",
+            top.display()
+        );
+    }
+    let uncommitted = answer.uncommitted.iter().filter_map(|real| named.get(real));
+    Ok(uncommitted.map(|path| (*path).clone()).collect())
+}
+
+/// Replaces the files, root by root. If a root fails, the roots before it are restored.
+///
+/// A file is renamed into place only if [`prove`] accepts it.
+///
+/// # Errors
+///
+/// Git or a journal cannot be used, or replacing or restoring a file failed.
+pub fn write(
+    found: &WalkResult,
+    planned: &mut Plan,
+    project: &Project,
+    options: &Options,
+    how: WriteOptions,
+    question: git::Question,
+) -> anyhow::Result<WriteResult> {
+    let mut linked = Vec::new();
+    if !how.force {
+        let uncommitted = find_uncommitted(planned, question)?;
+        if !uncommitted.is_empty() {
+            planned.prove(options, project);
+            let done = Done::Refused(uncommitted);
+            return Ok(WriteResult { done, pending: Vec::new(), linked });
+        }
+    }
+    let mut pending: Vec<(Journals, JournalCompletion)> = Vec::new();
+    let mut problems: BTreeMap<usize, FileProblem> = BTreeMap::new();
+    let mut replaced = 0;
+    for (at, root) in found.roots.iter().enumerate() {
+        // A file and its directory may both be named: they have one journal.
+        if found.roots[..at].iter().any(|before| before.real == root.real) {
+            continue;
+        }
+        let is_in_root = |file: &PlannedFile| file.file.root.real == root.real;
+        let selected: Vec<usize> = (0..planned.files.len())
+            .filter(|&at| is_in_root(&planned.files[at]) && planned.files[at].after.is_some())
+            .collect();
+        if selected.is_empty() {
+            continue;
+        }
+        let changes: Vec<Change<'_>> = selected
+            .iter()
+            .map(|&at| {
+                let file = &planned.files[at];
+                let after = file.after.as_deref().unwrap_or_default();
+                Change { relative: &file.file.relative, before: &file.before, after }
+            })
+            .collect();
+        let outcome = Journals::open(&root.dir).context(NO_JOURNAL).and_then(|journals| {
+            let proof = |at: usize| prove(&planned.files[selected[at]], options, project);
+            let mut committed = commit(&journals, &changes, how.backup, &proof);
+            match committed.as_mut().map(|committed| committed.finishing.take()) {
+                Ok(Some(finishing)) => pending.push((journals, finishing)),
+                _ => journals.tidy(),
+            }
+            committed.map_err(anyhow::Error::from)
+        });
+        match outcome {
+            Ok(CommitReport { left, replaced: count, linked: several, .. }) => {
+                replaced += count;
+                linked.extend(several.into_iter().map(|(at, names)| (selected[at], names)));
+                problems.extend(left.into_iter().map(|(at, problem)| (selected[at], problem)));
+            }
+            Err(error) => {
+                let changed = restore_roots(pending)?;
+                let Some(first) = changed.first() else { return Err(error) };
+                return Err(error.context(format!(
+                    "what was written before was not taken back: `{}` was changed meanwhile",
+                    shown(first)
+                )));
+            }
+        }
+    }
+    for (at, problem) in problems {
+        planned.files[at].leave(problem);
+    }
+    Ok(WriteResult { done: Done::Written(replaced), pending, linked })
+}
+
+/// Restores the files of roots that were written before another root failed. Returns the files that
+/// were changed or removed since then.
+fn restore_roots(written: Vec<(Journals, JournalCompletion)>) -> anyhow::Result<Vec<PathBuf>> {
+    let mut changed = Vec::new();
+    for (journals, completion) in written {
+        completion.wait()?;
+        let undone = undo(&journals, false).context("taking back what was written failed too")?;
+        changed.extend(undone.into_iter().flat_map(|one| [one.changed, one.gone].concat()));
+        journals.tidy();
+    }
+    Ok(changed)
+}
