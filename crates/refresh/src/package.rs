@@ -112,7 +112,7 @@ impl Packages {
         let fitting = files.filter_map(|file| {
             let mut parts = file.name.strip_suffix(".whl")?.split('-');
             let version: Version = parts.nth(1)?.parse().ok()?;
-            let (tag, tags) = (parts.next()?, parts.last()?);
+            let (tag, tags) = (parts.next()?, parts.next_back()?);
             let fits = tag == python && tags.contains(platform) && tags.ends_with(arch);
             (fits && !version.any_prerelease()).then_some((version, file))
         });
@@ -383,5 +383,30 @@ mod tests {
         assert_eq!(offline.files("p").unwrap(), files);
         assert!(offline.download(&files[1]).is_ok());
         assert!(offline.files("q").is_err());
+    }
+
+    #[test]
+    fn newest_wheel_is_final_and_fits() {
+        let names = [
+            "p-2.9.0-cp311-cp311-manylinux_2_28_x86_64.whl",
+            "p-2.10.0-cp311-cp311-manylinux_2_28_x86_64.whl",
+            "p-2.10.0-cp311-cp311-manylinux_2_28_aarch64.whl",
+            "p-2.10.0.post1-cp312-cp312-manylinux_2_28_x86_64.whl",
+            "p-2.11.0rc1-cp311-cp311-manylinux_2_28_x86_64.whl",
+            "p-2.10.0.tar.gz",
+        ];
+        let files: Vec<String> = names
+            .iter()
+            .map(|name| {
+                format!(r#"{{"filename": "{name}", "url": "{name}", "hashes": {{"sha256": ""}}}}"#)
+            })
+            .collect();
+        let page = format!(r#"{{"files": [{}]}}"#, files.join(","));
+        let index = serve(vec![("/p/", page.into_bytes())]);
+        let dir = tempfile::tempdir().unwrap();
+        let packages = Packages::new(dir.path(), false, Some(index));
+        let wheel = packages.newest_wheel("p", "cp311", "manylinux", "x86_64").unwrap();
+        assert_eq!(wheel.name, names[1]);
+        assert!(packages.newest_wheel("p", "cp39", "manylinux", "x86_64").is_err());
     }
 }

@@ -75,4 +75,5 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Extractor> {
 }
 
 /// Extractors by group.
-const GROUPS: &[&[Extractor]] = &[errors::EXTRACTORS, errors::REGISTRY_EXTRACTORS, compat::EXTRACTORS, ops::EXTRACTORS];
+const GROUPS: &[&[Extractor]] =
+    &[errors::EXTRACTORS, errors::REGISTRY_EXTRACTORS, compat::EXTRACTORS, ops::EXTRACTORS];
