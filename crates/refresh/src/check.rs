@@ -8,8 +8,9 @@ use clap::Args;
 use walkdir::WalkDir;
 
 use crate::extract::{self, Key};
-use crate::manifest::{self, Manifest, Owner, TableEntry};
+use crate::manifest::{self, Manifest, Owner, Recording, TableEntry};
 use crate::refresh::{head, parse, rows, workspace};
+use crate::table::Table;
 use crate::{overlay, package};
 
 /// Files below `data/` that are no tables.
@@ -48,7 +49,7 @@ fn faults(data: &Path, manifest: &Manifest) -> Result<Vec<String>> {
         let base = file.contains(".overlay.").then(|| file.replace(".overlay.", "."));
         match base {
             Some(base) if !listed.contains(base.as_str()) => {
-                faults.push(format!("{file}: no table `{base}`"))
+                faults.push(format!("{file}: no table `{base}`"));
             }
             None if !listed.contains(file.as_str()) => {
                 faults.push(format!("{file}: not listed in {}", manifest::FILE));
@@ -73,21 +74,20 @@ fn faults(data: &Path, manifest: &Manifest) -> Result<Vec<String>> {
         };
         let found = match table.owner {
             Owner::Machine => machine_faults(&text, table, manifest),
-            Owner::Hand => hand_faults(&text),
-            Owner::Recorded => recorded_faults(&path, table),
+            Owner::Hand => hand_fault(&text).into_iter().collect(),
+            Owner::Recorded => recorded_faults(&path, table)?,
         };
-        let found = found.with_context(|| table.file.clone())?;
         faults.extend(found.into_iter().map(|fault| format!("{}: {fault}", table.file)));
-        faults.extend(overlay_faults(data, table)?);
+        faults.extend(overlay_fault(data, table));
     }
     Ok(faults)
 }
 
 /// A machine-owned file: its header, its commits, its keys, its floor.
-fn machine_faults(text: &str, table: &TableEntry, manifest: &Manifest) -> Result<Vec<String>> {
+fn machine_faults(text: &str, table: &TableEntry, manifest: &Manifest) -> Vec<String> {
     let mut faults = Vec::new();
     let Some(extractor) = extract::all().find(|extractor| extractor.file == table.file) else {
-        return Ok(vec!["machine-owned, but no extractor writes it".to_owned()]);
+        return vec!["machine-owned, but no extractor writes it".to_owned()];
     };
     for (line, expected) in text.lines().zip(head(table)) {
         if line != format!("# {expected}") {
@@ -110,8 +110,35 @@ fn machine_faults(text: &str, table: &TableEntry, manifest: &Manifest) -> Result
                 faults.extend(source.split(" + ").filter_map(|part| origin_fault(part, manifest)));
             }
         }
+        faults.extend(license_faults(&parsed, manifest));
     }
-    Ok(faults)
+    faults
+}
+
+/// Rows of files whose license forbids texts have none. One word, such as `occurred`, is not a
+/// text of the source.
+fn license_faults(table: &Table, manifest: &Manifest) -> Vec<String> {
+    let Ok(message) = table.column("message") else { return Vec::new() };
+    let restricted = |source: &str| {
+        let Some((name, path)) = source.split_once('@') else { return false };
+        let path = path.split_once(':').map_or("", |(_, path)| path);
+        let of = manifest.sources.iter().filter(|source| source.name == name);
+        of.flat_map(|source| &source.numbers_only).any(|prefix| path.starts_with(prefix.as_str()))
+    };
+    let remarks = table.remarks.iter().filter_map(|remark| remark.strip_prefix("source "));
+    let sources: Vec<(&str, &str)> = remarks.filter_map(|rest| rest.split_once(": ")).collect();
+    let column = table.column("source").ok();
+    let source_of = |row: &[String]| -> Option<&str> {
+        let number = column.map_or("0", |at| row[at].split('#').next().unwrap_or_default());
+        sources.iter().find(|(known, _)| *known == number).map(|(_, source)| *source)
+    };
+    let has_text = |row: &&Vec<String>| row[message].split_whitespace().count() > 1;
+    let texts = table.rows.iter().filter(has_text).filter_map(|row| {
+        let source = source_of(row)?;
+        // A row of several files may have its text from the unrestricted one.
+        source.split(" + ").all(restricted).then(|| format!("text of `{source}`: {}", row[message]))
+    });
+    texts.collect()
 }
 
 /// A source `OWNER/NAME@COMMIT:PATH` must name a listed repository.
@@ -125,47 +152,44 @@ fn origin_fault(source: &str, manifest: &Manifest) -> Option<String> {
 }
 
 /// A manual file says so in a comment at its top, so that nobody looks for its generator.
-fn hand_faults(text: &str) -> Result<Vec<String>> {
-    let first = text.lines().next().unwrap_or_default();
-    let stated = first.starts_with("# Owner: hand.");
-    Ok(if stated {
-        Vec::new()
-    } else {
-        vec!["its first line is not `# Owner: hand. …`".to_owned()]
-    })
+fn hand_fault(text: &str) -> Option<String> {
+    let stated = text.starts_with("# Owner: hand.");
+    (!stated).then(|| "its first line is not `# Owner: hand. …`".to_owned())
 }
 
 /// A recorded file is the one whose hash is recorded.
 fn recorded_faults(path: &Path, table: &TableEntry) -> Result<Vec<String>> {
     let found = package::sha256(path)?;
-    let recorded = table.recorded.as_ref().map(|recording| recording.sha256.as_str());
-    Ok(if recorded == Some(found.as_str()) {
-        Vec::new()
-    } else {
-        vec![format!("has SHA-256 {found}, which is not the recorded one")]
-    })
+    let recorded = table.recorded.as_ref().filter(|recording| recording.sha256 != found);
+    let fault = recorded.map(|Recording { script, date, environment, .. }| {
+        format!("has SHA-256 {found}, not the one of {date}: made by {script} on {environment}")
+    });
+    Ok(fault.into_iter().collect())
 }
 
 /// An overlay belongs to a machine-owned table and can be read.
-fn overlay_faults(data: &Path, table: &TableEntry) -> Result<Vec<String>> {
+fn overlay_fault(data: &Path, table: &TableEntry) -> Option<String> {
     let file = overlay::file_of(&table.file);
-    let Ok(text) = std::fs::read_to_string(data.join(&file)) else { return Ok(Vec::new()) };
+    let text = std::fs::read_to_string(data.join(&file)).ok()?;
     if table.owner != Owner::Machine {
-        return Ok(vec![format!("{file}: only machine-owned tables have overlays")]);
+        return Some(format!("{file}: only machine-owned tables have overlays"));
     }
     let read = if file.ends_with(".toml") {
         toml::from_str::<toml::Table>(&text).map(drop).map_err(Into::into)
     } else {
         overlay::parse(&text).map(drop)
     };
-    Ok(read.err().map(|error| format!("{file}: {error:#}")).into_iter().collect())
+    read.err().map(|error| format!("{file}: {error:#}"))
 }
 
 /// Paths below `data/`, without the crate that is there too.
 fn files(data: &Path) -> Result<Vec<String>> {
     let mut files = Vec::new();
     let walk = WalkDir::new(data).sort_by_file_name().into_iter();
-    for entry in walk.filter_entry(|entry| !(entry.depth() == 1 && entry.file_name() == "src")) {
+    let is_code = |entry: &walkdir::DirEntry| {
+        entry.depth() == 1 && (entry.file_name() == "src" || entry.file_name() == "examples")
+    };
+    for entry in walk.filter_entry(|entry| !is_code(entry)) {
         let entry = entry?;
         let path = entry.path().strip_prefix(data)?;
         let name = path.to_str().with_context(|| format!("`{}` is not UTF-8", path.display()))?;
@@ -174,4 +198,67 @@ fn files(data: &Path) -> Result<Vec<String>> {
         }
     }
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_of_this_tree_have_no_fault() {
+        let data = workspace().join("data");
+        let manifest = Manifest::read(&data).unwrap();
+        assert_eq!(faults(&data, &manifest).unwrap(), Vec::<String>::new());
+    }
+
+    /// A copy of `data/` with one file changed.
+    fn faults_with(file: &str, change: impl Fn(&str) -> String) -> Vec<String> {
+        let home = workspace().join("data");
+        let dir = tempfile::tempdir().unwrap();
+        for name in files(&home).unwrap().iter().map(String::as_str).chain([manifest::FILE]) {
+            let to = dir.path().join(name);
+            std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+            std::fs::copy(home.join(name), to).unwrap();
+        }
+        let path = dir.path().join(file);
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        std::fs::write(&path, change(&text)).unwrap();
+        faults(dir.path(), &Manifest::read(&home).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn violations_are_found() {
+        let cut =
+            |text: &str| text.lines().take(9).fold(String::new(), |all, line| all + line + "\n");
+        for (file, change, expected) in [
+            ("errors/acl_rt.tsv", &cut as &dyn Fn(&str) -> String, "below the floor"),
+            (
+                "errors/acl_rt.tsv",
+                &|text| text.replace("Owner: machine", "Owner: nobody"),
+                "first line",
+            ),
+            (
+                "errors/acl_rt.tsv",
+                &|text| format!("{text}{}\n", text.lines().last().unwrap()),
+                "has 2 values",
+            ),
+            (
+                "errors/acl_rt.tsv",
+                &|text| text.replace("hicann/runtime@", "some/fork@"),
+                "no listed repository",
+            ),
+            (
+                "errors/dms_sensor.tsv",
+                &|text| text.replace("\tTEMPERATURE\t", "\tTEMPERATURE\ttoo hot"),
+                "text of",
+            ),
+            ("errors/notes.toml", &|text| text.replace("# Owner: hand.", "#"), "Owner: hand"),
+            ("ops/api.tsv", &|text| text.to_owned() + "x", "has SHA-256"),
+            ("stray.tsv", &|_| "x\n".to_owned(), "not listed"),
+            ("errors/none.overlay.tsv", &|_| "x\n".to_owned(), "no table `errors/none.tsv`"),
+        ] {
+            let found = faults_with(file, change);
+            assert!(found.iter().any(|fault| fault.contains(expected)), "{expected}: {found:?}");
+        }
+    }
 }

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::Result;
-
 use crate::context::{Context, Revision, release_version};
 
 /// The text of the manifest with the commits that were read.
-pub(crate) fn record(text: &str, context: &Context) -> Result<String> {
-    Ok(rewrite(text, &context.revisions()))
+pub(crate) fn record(text: &str, context: &Context) -> String {
+    rewrite(text, &context.revisions())
 }
 
 fn rewrite(text: &str, read: &BTreeMap<String, Revision>) -> String {

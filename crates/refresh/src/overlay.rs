@@ -48,7 +48,7 @@ pub(crate) fn apply(table: &mut Table, overlay: &Table, key: &[&str]) -> Result<
                 for &(to, from) in &cells {
                     added[to].clone_from(&row[from]);
                 }
-                set_source(table, &mut added, &row[why])?;
+                set_source(table, &mut added, &row[why]);
                 table.rows.push(added);
             }
             ("add", Some(base)) => {
@@ -73,10 +73,10 @@ fn set_cells(base: &mut [String], row: &[String], cells: &[(usize, usize)]) {
 }
 
 /// Names the source of an added row in the comments and in the column `source`.
-fn set_source(table: &mut Table, row: &mut [String], why: &str) -> Result<()> {
-    let Ok(column) = table.column("source") else { return Ok(()) };
+fn set_source(table: &mut Table, row: &mut [String], why: &str) {
+    let Ok(column) = table.column("source") else { return };
     if !row[column].is_empty() {
-        return Ok(());
+        return;
     }
     let listed = |remark: &String| {
         remark
@@ -85,15 +85,13 @@ fn set_source(table: &mut Table, row: &mut [String], why: &str) -> Result<()> {
             .map(|(number, source)| (number.to_owned(), source == why))
     };
     let sources: Vec<(String, bool)> = table.remarks.iter().filter_map(listed).collect();
-    row[column] = match sources.iter().find(|(_, same)| *same) {
-        Some((number, _)) => number.clone(),
-        None => {
-            let number = sources.len().to_string();
-            table.remarks.push(format!("source {number}: {why}"));
-            number
-        }
+    row[column] = if let Some((number, _)) = sources.iter().find(|(_, same)| *same) {
+        number.clone()
+    } else {
+        let number = sources.len().to_string();
+        table.remarks.push(format!("source {number}: {why}"));
+        number
     };
-    Ok(())
 }
 
 /// Reads an overlay.

@@ -166,12 +166,12 @@ impl Packages {
         })?;
         let answer = String::from_utf8_lossy(&answer);
         // After redirections there are several heads; the last one counts.
-        let size = answer.lines().filter_map(|line| {
+        let mut size = answer.lines().filter_map(|line| {
             let (name, value) = line.split_once(':')?;
             let is_range = name.eq_ignore_ascii_case("content-range");
             is_range.then(|| value.trim().rsplit('/').next()?.parse().ok()).flatten()
         });
-        size.last().with_context(|| format!("{}: its server knows no ranges", file.name))
+        size.next_back().with_context(|| format!("{}: its server knows no ranges", file.name))
     }
 
     /// Directory of stored files.
@@ -221,20 +221,18 @@ fn absolute(page: &str, url: &str) -> String {
         return url.to_owned();
     }
     let host = page.split('/').take(3).collect::<Vec<_>>().join("/");
-    match url.strip_prefix('/') {
-        Some(path) => format!("{host}/{path}"),
-        None => {
-            // `../../packages/x`: up from the directory of the page.
-            let mut parts: Vec<&str> = page.trim_end_matches('/').split('/').collect();
-            for part in url.split('/') {
-                match part {
-                    ".." => drop(parts.pop()),
-                    part => parts.push(part),
-                }
-            }
-            parts.join("/")
+    if let Some(path) = url.strip_prefix('/') {
+        return format!("{host}/{path}");
+    }
+    // `../../packages/x`: up from the directory of the page.
+    let mut parts: Vec<&str> = page.trim_end_matches('/').split('/').collect();
+    for part in url.split('/') {
+        match part {
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
         }
     }
+    parts.join("/")
 }
 
 /// SHA-256 of a file in hexadecimal.
@@ -248,7 +246,15 @@ pub(crate) fn sha256(path: &Path) -> Result<String> {
             count => hasher.update(&buffer[..count]),
         }
     }
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&hasher.finalize()))
+}
+
+/// Bytes in hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = std::fmt::Write::write_fmt(&mut text, format_args!("{byte:02x}"));
+        text
+    })
 }
 
 /// A wheel or another ZIP archive.
@@ -347,7 +353,7 @@ mod tests {
     }
 
     fn hex(content: &[u8]) -> String {
-        Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+        super::hex(&Sha256::digest(content))
     }
 
     #[test]

@@ -111,7 +111,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     }
     check_references(&data, &differences)?;
     let before = std::fs::read_to_string(data.join(manifest::FILE))?;
-    let after = crate::manifest_edit::record(&before, &context)?;
+    let after = crate::manifest_edit::record(&before, &context);
     if after != before {
         batch.add(&data.join(manifest::FILE), &after)?;
     }
