@@ -273,16 +273,6 @@ impl Archive {
         Ok(Self { zip: Mutex::new(zip), name })
     }
 
-    /// Names of the members, sorted.
-    pub(crate) fn names(&self) -> Result<Vec<String>> {
-        let zip = self.zip.lock().unwrap_or_else(PoisonError::into_inner);
-        let names = zip.file_names().map(|name| Ok(name?.into_owned()));
-        let mut names: Vec<String> =
-            names.collect::<Result<_>>().with_context(|| self.name.clone())?;
-        names.sort();
-        Ok(names)
-    }
-
     /// The content of a member.
     pub(crate) fn bytes(&self, member: &str) -> Result<Vec<u8>> {
         let mut zip = self.zip.lock().unwrap_or_else(PoisonError::into_inner);
