@@ -34,7 +34,9 @@ struct Release {
 }
 
 /// A wheel of the index: Python versions and their C library, by architecture.
-type Wheels = BTreeMap<String, BTreeMap<(u32, u32), (u32, u32)>>;
+type Wheels = BTreeMap<String, Builds>;
+/// C library by Python.
+type Builds = BTreeMap<(u32, u32), (u32, u32)>;
 
 pub(super) fn rows(context: &Context) -> Result<Vec<Row>> {
     let tree = context.tree("ascend-pytorch")?;
@@ -77,7 +79,7 @@ fn release_row(
     let none = Wheels::new();
     let built = wheels.get(&release.version).unwrap_or(&none);
     let show = |(major, minor): &(u32, u32)| format!("{major}.{minor}");
-    let by_arch = |value: &dyn Fn(&BTreeMap<(u32, u32), (u32, u32)>) -> Value| {
+    let by_arch = |value: &dyn Fn(&Builds) -> Value| {
         let pairs = built.iter().map(|(arch, builds)| (arch.clone(), value(builds)));
         Value::Table(pairs.collect())
     };
@@ -141,9 +143,8 @@ fn table_releases(text: &str, source: &str) -> Vec<Release> {
             let branch = Grid::cell(cells, Some(branch));
             let release = branch.split_once('-').map_or(branch.as_str(), |(_, release)| release);
             let cann = Grid::cell(cells, cann);
-            let cann = cann.split([' ', '：']).map(str::trim);
-            let cann =
-                cann.filter(|word| word.starts_with(|c: char| c.is_ascii_digit())).next_back();
+            let mut words = cann.split([' ', '：']).map(str::trim);
+            let cann = words.rfind(|word| word.starts_with(|c: char| c.is_ascii_digit()));
             let triton = Grid::cell(cells, triton);
             found.push(Release {
                 version,

@@ -175,7 +175,7 @@ fn read_files(files: &BTreeMap<String, String>, source: &str) -> Result<Built> {
         &[
             &format!(r"/ascend/cann:{version}-"),
             &format!(r#"CANN_VERSION="?{version}["\s]"#),
-            &format!(r#"/cann:{version}-"#),
+            &format!(r"/cann:{version}-"),
         ],
         docker,
     )?;
