@@ -260,6 +260,8 @@ mod tests {
             "src/lib.rs",
             "compat_matrix.overlay.toml",
             "ops/kernels.overlay.tsv",
+            "ops/recorded/onnx_map.tsv",
+            "index.tsv",
             "acl_abi/values.tsv",
             "errors/healthy.txt",
         ] {

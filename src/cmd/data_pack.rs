@@ -177,6 +177,9 @@ mod tests {
             parts[at] = good[at].clone();
             refused += 1;
         }
+        let unread: Vec<&String> =
+            parts.iter().filter(|(_, part)| part[0] == 0xc1).map(|(name, _)| name).collect();
+        assert!(unread.is_empty(), "no reader: {unread:?}");
         assert_eq!(refused, parts.len());
     }
 }

@@ -68,7 +68,7 @@ const CRATES: &[Sources] = &[
 ];
 
 /// Workspace members that are not part of the program: developer tools and simulated libraries.
-const NO_PART: [&str; 2] = ["crates/xtask", "crates/simulator/"];
+const NO_PART: [&str; 3] = ["crates/refresh", "crates/xtask", "crates/simulator/"];
 
 /// The only module that may be unsafe: it calls libraries that are opened at run time.
 const UNSAFE: &str = "crates/verify/src/vendor/mod.rs";
