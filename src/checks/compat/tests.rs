@@ -125,7 +125,7 @@ fn drivers() {
         [("too_old", Severity::Error)]
     );
     assert_eq!(
-        messages("DRV-CANN", &machine("9.0.0", "25.4.0", &[])),
+        messages("DRV-CANN", &machine("9.1.0", "25.0.3", &[])),
         [("unverified", Severity::Warning)]
     );
     assert_eq!(

@@ -25,7 +25,8 @@ const NOTES_BRANCH: &str = r"^v2\.7\.1-\d+\.\d+\.\d+$";
 struct Release {
     version: Version,
     torch: String,
-    release: String,
+    /// Release of the product, such as `26.1.0`.
+    product: String,
     cann: String,
     level: &'static str,
     python: Vec<String>,
@@ -59,7 +60,7 @@ pub(super) fn rows(context: &Context) -> Result<Vec<Row>> {
             releases.push(Release {
                 torch: Version::new(version.release().iter().copied()).to_string(),
                 version: version.clone(),
-                release: String::new(),
+                product: String::new(),
                 cann: String::new(),
                 level: "published",
                 python: Vec::new(),
@@ -91,7 +92,7 @@ fn release_row(
     row([
         ("version", Value::from(release.version.to_string())),
         ("torch", Value::from(release.torch.as_str())),
-        ("release", Value::from(release.release.as_str())),
+        ("release", Value::from(release.product.as_str())),
         ("cann", Value::from(release.cann.as_str())),
         ("level", Value::from(release.level)),
         ("wheels", by_arch(&|builds| list(builds.keys().map(show)))),
@@ -149,7 +150,7 @@ fn table_releases(text: &str, source: &str) -> Vec<Release> {
             found.push(Release {
                 version,
                 torch: Grid::cell(cells, torch),
-                release: release.to_owned(),
+                product: release.to_owned(),
                 cann: cann.unwrap_or_default().to_owned(),
                 level: "recommended",
                 python: python_versions(&Grid::cell(cells, python)),
@@ -219,7 +220,7 @@ fn add_tags(context: &Context, releases: &mut Vec<Release>) -> Result<()> {
     let plain = Regex::new(r"^\d+\.\d+(\.\d+)?(\.?rc\d+)?(\.post\d+)?$")?;
     let mut cann_of: BTreeMap<String, String> = BTreeMap::new();
     for release in releases.iter() {
-        cann_of.insert(release.release.to_ascii_lowercase(), release.cann.clone());
+        cann_of.insert(release.product.to_ascii_lowercase(), release.cann.clone());
     }
     let mut known: BTreeSet<Version> =
         releases.iter().map(|release| release.version.clone()).collect();
@@ -231,18 +232,15 @@ fn add_tags(context: &Context, releases: &mut Vec<Release>) -> Result<()> {
         let Some(parts) = tag.captures(&name) else { continue };
         let tree = repository.tree(&name, &commit)?;
         let setup = tree.text("setup.py").unwrap_or_default();
-        let written = match assigned.captures(&setup) {
-            Some(found) => found[1].to_owned(),
-            None => {
-                let text = tree.text("version.txt").unwrap_or_default();
-                let lines = text.lines().map(str::trim);
-                let lines: Vec<&str> =
-                    lines.filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
-                if lines.len() != 1 {
-                    continue;
-                }
-                lines[0].to_owned()
-            }
+        let written = if let Some(found) = assigned.captures(&setup) {
+            found[1].to_owned()
+        } else {
+            let text = tree.text("version.txt").unwrap_or_default();
+            let lines = text.lines().map(str::trim);
+            let lines: Vec<&str> =
+                lines.filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+            let [line] = lines[..] else { continue };
+            line.to_owned()
         };
         let Some(version) = package(&written) else { continue };
         let release = parts[1].to_owned();
@@ -258,7 +256,7 @@ fn add_tags(context: &Context, releases: &mut Vec<Release>) -> Result<()> {
         let entry = Release {
             version,
             torch: parts[2].to_owned(),
-            release,
+            product: release,
             cann: cann.filter(|_| !prerelease).cloned().unwrap_or_default(),
             level: if prerelease { "prerelease" } else { "derived-from-tag" },
             python: Vec::new(),
@@ -386,12 +384,12 @@ mod tests {
             (found[0].version.to_string(), found[0].cann.as_str()),
             ("1.11.0rc2".to_owned(), "6.0.1")
         );
-        assert_eq!((found[0].release.as_str(), found[1].release.as_str()), ("3.0.0", "2.0.4.tr5"));
+        assert_eq!((found[0].product.as_str(), found[1].product.as_str()), ("3.0.0", "2.0.4.tr5"));
         let new = "|TorchNPU代码分支名称|PyTorch版本|TorchNPU版本|TorchNPU安装包版本|CANN版本|Python版本|Triton Ascend版本|\n|--|--|--|--|--|--|--|\n\
                    |v2.10.0-26.2.0|2.10.0|26.2.0|2.10.0.post7|9.2.0|Python3.9.*x*、Python3.14.*x*|v3.6.0|\n|v2.9.0-26.2.0|2.9.0|26.2.0|2.9.0.post9|9.2.0||无配套版本|\n";
         let found = table_releases(new, "x");
         assert_eq!(
-            (found[0].version.to_string(), found[0].release.as_str()),
+            (found[0].version.to_string(), found[0].product.as_str()),
             ("2.10.0.post7".to_owned(), "26.2.0")
         );
         assert_eq!(

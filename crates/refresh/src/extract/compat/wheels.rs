@@ -125,14 +125,20 @@ fn read_record(packages: &Packages, file: &IndexFile) -> Result<String> {
     Ok(text)
 }
 
+/// Path, size and SHA-256 of a file of a wheel.
+type Listed = (String, String, String);
+
 /// Digest and listed files of a RECORD.
-fn describe(record: &str) -> Result<(String, Vec<(String, String, String)>)> {
+fn describe(record: &str) -> Result<(String, Vec<Listed>)> {
     let mut rows: Vec<[String; 3]> = Vec::new();
-    for line in record.lines().filter(|line| !line.trim().is_empty()) {
-        let cells = csv_cells(line);
-        let [path, hash, size] = cells.as_slice() else { bail!("RECORD has the line `{line}`") };
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(record.as_bytes());
+    for row in reader.records() {
+        let row = row.context("RECORD")?;
+        let cells: Vec<&str> = row.iter().collect();
+        let [path, hash, size] = cells[..] else { bail!("RECORD has the line `{row:?}`") };
         if is_of_package(path) {
-            rows.push([path.clone(), hash.clone(), size.clone()]);
+            rows.push([path, hash, size].map(str::to_owned));
         }
     }
     rows.sort();
@@ -147,28 +153,9 @@ fn describe(record: &str) -> Result<(String, Vec<(String, String, String)>)> {
         }
     }
     ensure!(!files.is_empty(), "RECORD has no library");
-    let hex: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    let digest = Sha256::from_hex(&hex).context("a digest has 32 bytes")?;
+    let digest = Sha256::from_hex(&crate::package::hex(&digest.finalize()))
+        .context("a digest has 32 bytes")?;
     Ok((digest.base64url(), files))
-}
-
-/// Cells of a line of comma-separated values; cells with commas are in quotes.
-fn csv_cells(line: &str) -> Vec<String> {
-    let mut cells = vec![String::new()];
-    let mut quoted = false;
-    let mut chars = line.chars().peekable();
-    while let Some(c) = chars.next() {
-        match (c, quoted) {
-            ('"', true) if chars.peek() == Some(&'"') => {
-                chars.next();
-                cells.last_mut().into_iter().for_each(|cell| cell.push('"'));
-            }
-            ('"', _) => quoted = !quoted,
-            (',', false) => cells.push(String::new()),
-            (c, _) => cells.last_mut().into_iter().for_each(|cell| cell.push(c)),
-        }
-    }
-    cells
 }
 
 /// Rows that installers leave unchanged, as `is_of_package` of the product.
@@ -277,32 +264,9 @@ pub(super) fn rows(text: &str) -> Result<Rows> {
 
 /// The day in UTC, `YYYY-MM-DD`.
 fn today() -> Result<String> {
-    let days = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() / 86_400;
-    Ok(day_of(days))
-}
-
-/// The day that is this many days after 1970-01-01.
-fn day_of(days: u64) -> String {
-    let leap = |year: u64| (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    let (mut year, mut left) = (1970, days);
-    loop {
-        let length = if leap(year) { 366 } else { 365 };
-        if left < length {
-            break;
-        }
-        left -= length;
-        year += 1;
-    }
-    let february = if leap(year) { 29 } else { 28 };
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
-        if left < length {
-            break;
-        }
-        left -= length;
-        month += 1;
-    }
-    format!("{year:04}-{month:02}-{:02}", left + 1)
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
+    let now = jiff::Timestamp::from_second(i64::try_from(seconds)?)?;
+    Ok(now.strftime("%Y-%m-%d").to_string())
 }
 
 #[cfg(test)]
@@ -351,12 +315,5 @@ mod tests {
         let chosen = select(names.into_iter(), &BTreeSet::new());
         assert_eq!(chosen.into_iter().collect::<Vec<_>>(), [names[0], names[2]]);
         assert_eq!(select(names.into_iter(), &pinned).len(), 3);
-    }
-
-    #[test]
-    fn days_are_counted() {
-        for (days, day) in [(0, "1970-01-01"), (11_016, "2000-02-29"), (20_780, "2026-11-23")] {
-            assert_eq!(day_of(days), day);
-        }
     }
 }
