@@ -213,11 +213,92 @@ fn clone(url: &str, dir: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::repository::tests::repository;
 
     #[test]
     fn releases_are_ordered_by_version() {
         let mut names = ["9.1.0", "9.2.0-beta.10", "9.2.0-beta.2", "9.2.0", "8.5.0"];
         names.sort_by_key(|name| release_version(name));
         assert_eq!(names, ["8.5.0", "9.1.0", "9.2.0-beta.2", "9.2.0-beta.10", "9.2.0"]);
+    }
+
+    /// A Git server on this machine for the repositories below a directory.
+    struct Server {
+        process: std::process::Child,
+        url: String,
+    }
+
+    impl Server {
+        fn start(dir: &Path) -> Self {
+            let port =
+                std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+            // Not by `git daemon`, whose child would outlive it.
+            let home = Command::new("git").arg("--exec-path").output().unwrap().stdout;
+            let home = PathBuf::from(String::from_utf8(home).unwrap().trim());
+            let process = Command::new(home.join("git-daemon"))
+                .args(["--listen=127.0.0.1", "--reuseaddr", "--export-all"])
+                .arg(format!("--port={port}"))
+                .arg(format!("--base-path={}", dir.display()))
+                .arg(dir)
+                .stdout(std::process::Stdio::null())
+                .stderr(std::process::Stdio::null())
+                .spawn()
+                .unwrap();
+            let ready = (0..200).any(|_| {
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
+            });
+            assert!(ready, "git daemon does not answer");
+            Self { process, url: format!("git://127.0.0.1:{port}") }
+        }
+    }
+
+    impl Drop for Server {
+        fn drop(&mut self) {
+            let _ = self.process.kill();
+            let _ = self.process.wait();
+        }
+    }
+
+    #[test]
+    #[ignore = "needs git-daemon, which some systems package apart from git"]
+    fn repositories_are_cloned_and_updated_from_a_server() {
+        let (origin, first) = repository(&[("a.h", b"#define A 1\n")]);
+        for setting in ["uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"] {
+            first.git(&["config", setting, "true"]).unwrap();
+        }
+        let old = first.resolve("HEAD").unwrap();
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir(home.path().join("o")).unwrap();
+        std::os::unix::fs::symlink(origin.path(), home.path().join("o/a")).unwrap();
+        let server = Server::start(home.path());
+        let cache = tempfile::tempdir().unwrap();
+        let context = |offline: bool, pinned: bool| {
+            let text = format!(
+                "schema = 1\nas_of = \"2026-01-01\"\ntable = []\n[[source]]\nid = \"a\"\nkind = \"repository\"\n\
+                 name = \"o/a\"\nlicense = \"MIT\"\nrule = \"facts\"\ncommit = \"{old}\"\ndate = \"2026-01-01\"\nwhy = \"x\"\n"
+            );
+            let places = Places {
+                repos: None,
+                cache: cache.path().to_owned(),
+                offline,
+                pinned,
+                git_base: server.url.clone(),
+            };
+            let packages = Packages::new(cache.path(), offline, None);
+            Context::new(Manifest::parse(&text).unwrap(), cache.path(), places, packages)
+        };
+        assert!(context(true, false).tree("a").unwrap_err().to_string().contains("source `a`"));
+        assert_eq!(context(false, false).tree("a").unwrap().text("a.h").unwrap(), "#define A 1\n");
+        // The newest commit is read, the recorded one if asked for, and offline what is stored.
+        std::fs::write(origin.path().join("a.h"), "#define A 2\n").unwrap();
+        let commit = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-am", "y"];
+        assert!(Command::new("git").current_dir(&origin).args(commit).status().unwrap().success());
+        assert_eq!(context(true, false).tree("a").unwrap().text("a.h").unwrap(), "#define A 1\n");
+        let newest = context(false, false);
+        assert_eq!(newest.tree("a").unwrap().text("a.h").unwrap(), "#define A 2\n");
+        assert_ne!(newest.revisions()["a"].commit.as_ref().unwrap().0, old);
+        assert_eq!(context(false, true).tree("a").unwrap().text("a.h").unwrap(), "#define A 1\n");
+        drop(server);
     }
 }

@@ -285,19 +285,22 @@ pub(crate) fn rows(text: &str, key: Key, entry: &TableEntry) -> Result<Rows> {
 }
 
 /// Appends rows of the old file that no source has any more. Their source keeps its old commit.
+///
+/// A row vanished only if no source has its code, nor its symbol with another code: otherwise the
+/// old file is damaged, and the sources are right.
 fn keep_vanished(table: &mut Table, old: &Table, key: &[&str]) -> Result<Vec<String>> {
-    let name = |table: &Table, row: &[String]| -> Result<String> {
-        let cells = key.iter().map(|name| Ok(row[table.column(name)?].as_str()));
-        Ok(cells.collect::<Result<Vec<&str>>>()?.join(" "))
-    };
-    let have: BTreeSet<String> =
-        table.rows.iter().map(|row| name(table, row)).collect::<Result<_>>()?;
+    let mut have: Vec<(usize, BTreeSet<String>)> = Vec::new();
+    for name in key {
+        let (at, column) = (old.column(name)?, table.column(name)?);
+        let cells = table.rows.iter().map(|row| row[column].clone());
+        have.push((at, cells.filter(|cell| !cell.is_empty()).collect()));
+    }
     let mut kept = Vec::new();
     for row in &old.rows {
-        let key = name(old, row)?;
-        if have.contains(&key) {
+        if have.iter().any(|(at, cells)| cells.contains(&row[*at])) {
             continue;
         }
+        let key = have.iter().map(|(at, _)| row[*at].as_str()).collect::<Vec<_>>().join(" ");
         let mut cells = Vec::with_capacity(table.columns.len());
         for column in &table.columns.clone() {
             let cell = old.column(column).map(|at| row[at].clone()).unwrap_or_default();
@@ -352,4 +355,24 @@ fn check_references(data: &Path, differences: &[Difference]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vanished_codes_are_kept_and_damaged_rows_are_not() {
+        let old =
+            "# source 0: o/a@1:x\ncode\tsymbol\tsource\n1\tA\t0\n7\tGONE\t0#L3\n9\tB\t0\n2\tX\t0\n";
+        let new = "# source 0: o/a@2:x\ncode\tsymbol\tsource\n1\tA\t0\n2\tB\t0\n";
+        let mut table = Table::parse(new, None).unwrap();
+        let old = Table::parse(old, None).unwrap();
+        // 9 is the number of no code: its symbol has another one. 2 has another symbol.
+        assert_eq!(keep_vanished(&mut table, &old, &["code", "symbol"]).unwrap(), ["7 GONE"]);
+        assert_eq!(
+            table.render(&[]),
+            "# source 0: o/a@2:x\n# source 1: o/a@1:x\ncode\tsymbol\tsource\n1\tA\t0\n2\tB\t0\n7\tGONE\t1#L3\n"
+        );
+    }
 }
