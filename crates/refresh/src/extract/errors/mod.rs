@@ -51,6 +51,7 @@ pub(super) const EXTRACTORS: &[Extractor] = &[
     keyed("errors/bbox.tsv", &["code", "symbol", "becomes"], dms::black_box),
     registry("errors/device_map.tsv", runtime::device),
     keyed("errors/aicpu.tsv", &["code", "symbol", "component"], runtime::aicpu),
+    registry("errors/bqs.tsv", runtime::queues),
     registry("errors/atb.tsv", parts::transformer_boost),
     keyed("errors/hixl.tsv", &["code", "symbol", "component"], parts::transfer),
     registry("errors/dvpp.tsv", parts::media),

@@ -237,6 +237,18 @@ pub(super) fn aicpu(context: &Context) -> Result<Content> {
     Ok(rows.into_table().into())
 }
 
+/// `bqs.tsv`: status of the scheduler of buffer queues.
+pub(super) fn queues(context: &Context) -> Result<Content> {
+    let tree = context.tree("hicann-runtime")?;
+    let path = "src/queue_schedule/common/bqs_status.h";
+    let mut rows = SourcedRows::new(&["code", "symbol", "message"]);
+    for code in enumeration(&tree.text(path)?, "enum BqsStatus")? {
+        let message = words(&code.name, "BQS_STATUS_");
+        rows.push([&code.decimal(), &code.name, &message], Place::file(tree.place(path)));
+    }
+    Ok(rows.into_table().into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
