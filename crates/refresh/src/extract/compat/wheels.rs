@@ -10,8 +10,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use base::hash::Sha256;
+use data::{is_of_package, record_digest};
 use pep440_rs::Version;
-use sha2::{Digest as _, Sha256 as Hasher};
 
 use super::versions::package;
 use super::vllm_ascend;
@@ -142,27 +142,18 @@ fn describe(record: &str) -> Result<(String, Vec<Listed>)> {
         }
     }
     rows.sort();
-    let mut digest = Hasher::new();
     let mut files = Vec::new();
-    for [path, hash, size] in &rows {
-        digest.update(format!("{path}\0{hash}\0{size}\n"));
-        if is_listed(path) {
-            let hash = hash.strip_prefix("sha256=").filter(|hash| hash.len() == 43);
-            let hash = hash.with_context(|| format!("{path} has no SHA-256"))?;
-            files.push((path.clone(), size.clone(), hash.to_owned()));
-        }
+    for [path, hash, size] in rows.iter().filter(|[path, ..]| is_listed(path)) {
+        let hash = hash.strip_prefix("sha256=").filter(|hash| hash.len() == 43);
+        let hash = hash.with_context(|| format!("{path} has no SHA-256"))?;
+        files.push((path.clone(), size.clone(), hash.to_owned()));
     }
     ensure!(!files.is_empty(), "RECORD has no library");
-    let digest = Sha256::from_hex(&crate::package::hex(&digest.finalize()))
-        .context("a digest has 32 bytes")?;
-    Ok((digest.base64url(), files))
-}
-
-/// Rows that installers leave unchanged, as `is_of_package` of the product.
-fn is_of_package(path: &str) -> bool {
-    let top = path.split('/').next().unwrap_or_default();
-    let added = top == ".." || top.ends_with(".dist-info") || top.ends_with(".data");
-    !(path.starts_with('/') || added || path.ends_with(".pyc"))
+    let fields = rows.iter().map(|[path, hash, size]| {
+        let hash = hash.strip_prefix("sha256=").and_then(Sha256::from_base64url);
+        (path.as_str(), hash, size.parse().ok())
+    });
+    Ok((record_digest(fields).base64url(), files))
 }
 
 fn is_listed(path: &str) -> bool {
