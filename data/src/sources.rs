@@ -70,7 +70,10 @@ pub fn table_size(file: &str) -> Option<TableSize> {
         return Some(TableSize { rows: None, bytes });
     }
     let text = crate::text(file);
-    let rows = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    // Tables of error codes have a line with the names of their columns.
+    let is_row =
+        |line: &&str| !(line.is_empty() || line.starts_with('#') || line.starts_with("code\t"));
+    let rows = text.lines().filter(is_row);
     Some(TableSize { rows: Some(rows.count()), bytes: text.len() })
 }
 

@@ -1,7 +1,7 @@
 //! One module per group of tables. Each extractor reads sources and returns rows; it writes
 //! nothing and decides nothing about other tables.
 //!
-//! To add a table: write a function here or in a submodule, list it in [`EXTRACTORS`], and add its
+//! To add a table: write a function here or in a submodule, list it in the `EXTRACTORS` of its group, and add its
 //! entry to `data/sources.toml`.
 
 mod compat;
