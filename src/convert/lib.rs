@@ -14,7 +14,7 @@
 //! - [`encoding`]: bytes of a source file to text and back, unchanged outside edits.
 //! - [`environment`], [`value`], [`programs`], [`options`]: variables, device and backend values,
 //!   programs that the tree installs, options of the run.
-//! - [`write`]: replaces the files in place, unless git lacks their content; [`undo`]: restores them.
+//! - [`mod@write`]: replaces the files in place, unless git lacks their content; [`mod@undo`]: restores them.
 //! - [`copy`]: the converted tree as a copy; [`links`]: files with several names.
 //! - [`mark`], [`mark_comment`]: comments at places that need manual work, and their text;
 //!   [`joined_lines`]: lines between which no comment can stand; [`messages`]: user-visible texts.
