@@ -4,10 +4,10 @@ use anyhow::{Context as _, Result, ensure};
 use regex::Regex;
 
 use super::c_header::{Constant, constants};
-use super::html::table_rows;
 use super::releases::{Release, TOOLKIT, only_file, spanned, union};
 use crate::context::Context;
 use crate::extract::Content;
+use crate::markup::{Grid, html_tables};
 use crate::repository::Tree;
 use crate::table::{Place, SourcedRows};
 
@@ -99,7 +99,9 @@ pub(super) fn compilation(context: &Context) -> Result<Content> {
     let tree = context.tree("asc-devkit")?;
     let path = only_file(&tree, r"^docs/zh/.*/RTC错误码\.md$")?;
     let mut rows = SourcedRows::new(&["code", "symbol", "message", "zh"]);
-    for cells in table_rows(&tree.text(path)?) {
+    let grids = html_tables(&tree.text(path)?);
+    for row in grids.iter().flat_map(|grid| &grid.rows) {
+        let cells: Vec<String> = (0..row.len()).map(|at| Grid::cell(row, Some(at))).collect();
         let [symbol, code, meaning] = &cells[..] else {
             continue;
         };

@@ -13,7 +13,6 @@ mod ecode_messages;
 mod ecode_registry;
 mod ge;
 mod hccl_stage;
-mod html;
 mod knowledge;
 mod knowledge_base;
 mod mindspore;
