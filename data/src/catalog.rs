@@ -14,8 +14,8 @@ use crate::localize_error;
 use crate::packed::built_in_table;
 use crate::word;
 use base::report::{
-    Finding, FixStep, Outcome, RawFinding, Reason, Report, RuleResult, Severity, UNKNOWN_VERSION,
-    Verdict,
+    CheckState, Finding, FixStep, Outcome, RawFinding, Reason, Report, RuleResult, Severity,
+    UNKNOWN_VERSION,
 };
 use base::text::{Lang, Text, fill, fill_quoted};
 
@@ -205,19 +205,21 @@ impl Catalog {
     /// report without a verdict.
     pub fn record(&self, id: &'static str, outcome: Outcome, report: &mut Report) {
         let (verdict, reason) = match outcome {
-            Outcome::Passed => (Verdict::Passed, None),
-            Outcome::NotApplicable(reason) => (Verdict::NotApplicable, Some(self.reason(&reason))),
-            Outcome::NotChecked(reason) => (Verdict::NotChecked, Some(self.reason(&reason))),
+            Outcome::Passed => (CheckState::Passed, None),
+            Outcome::NotApplicable(reason) => {
+                (CheckState::NotApplicable, Some(self.reason(&reason)))
+            }
+            Outcome::NotChecked(reason) => (CheckState::NotChecked, Some(self.reason(&reason))),
             Outcome::Blocked(reason) => {
                 let text = self.reason(&reason);
                 if !report.no_verdict.contains(&text) {
                     report.no_verdict.push(text.clone());
                 }
-                (Verdict::NotChecked, Some(text))
+                (CheckState::NotChecked, Some(text))
             }
             Outcome::Found(found) => {
                 report.findings.extend(found.into_iter().map(|found| self.resolve(found)));
-                (Verdict::Found, None)
+                (CheckState::Found, None)
             }
         };
         log::debug!("{id} {verdict:?}");

@@ -4,7 +4,7 @@
 //! `check` without the options of its output. A report without findings is clean only if no
 //! unreadable file could hold one.
 
-use base::report::{Outcome, Reason, Report, RuleResult, Verdict, fold_consequences};
+use base::report::{CheckState, Outcome, Reason, Report, RuleResult, fold_consequences};
 use base::text::Text;
 use data::{Catalog, Matrix};
 use facts::{Facts, Problem, ProblemKind};
@@ -72,7 +72,7 @@ pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
             report.results.push(RuleResult {
                 id: check.id,
                 name: name.unwrap_or_default(),
-                verdict: Verdict::NotChecked,
+                verdict: CheckState::NotChecked,
                 reason: skip_reason(check.id),
             });
             continue;
@@ -106,8 +106,8 @@ pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
     report.findings = fold_consequences(std::mem::take(&mut report.findings));
     for result in &mut report.results {
         let on_top = report.findings.iter().any(|finding| finding.id == result.id);
-        if result.verdict == Verdict::Found && !on_top {
-            result.verdict = Verdict::Folded;
+        if result.verdict == CheckState::Found && !on_top {
+            result.verdict = CheckState::Folded;
         }
     }
     report
@@ -121,12 +121,12 @@ fn list_unanswered(only: &[String], results: &[RuleResult]) -> Vec<Text> {
         let is_named = |id: &str| super::all().any(|check| check.id == id && check.is_named(name));
         let named = || results.iter().filter(|result| is_named(result.id));
         let answered = |result: &RuleResult| {
-            matches!(result.verdict, Verdict::Passed | Verdict::Found | Verdict::Folded)
+            matches!(result.verdict, CheckState::Passed | CheckState::Found | CheckState::Folded)
         };
         if named().any(answered) {
             continue;
         }
-        let silent = named().filter(|result| result.verdict == Verdict::NotChecked);
+        let silent = named().filter(|result| result.verdict == CheckState::NotChecked);
         reasons.extend(silent.filter_map(|result| result.reason.clone()));
     }
     reasons
@@ -157,16 +157,16 @@ mod tests {
 
     #[test]
     fn named_family_needs_one_verdict_and_named_check_its_own() {
-        let result = |id: &'static str, verdict: Verdict| {
-            let reason = (verdict == Verdict::NotChecked).then(|| Text::new(id, id));
+        let result = |id: &'static str, verdict: CheckState| {
+            let reason = (verdict == CheckState::NotChecked).then(|| Text::new(id, id));
             RuleResult { id, name: Text::new(id, id), verdict, reason }
         };
         let results = [
-            result("CANN-HOME", Verdict::Passed),
-            result("CANN-OWNER", Verdict::NotChecked),
-            result("DRV-PRESENT", Verdict::NotChecked),
-            result("DRV-LIBS", Verdict::NotApplicable),
-            result("VLLM-PLUGIN", Verdict::NotApplicable),
+            result("CANN-HOME", CheckState::Passed),
+            result("CANN-OWNER", CheckState::NotChecked),
+            result("DRV-PRESENT", CheckState::NotChecked),
+            result("DRV-LIBS", CheckState::NotApplicable),
+            result("VLLM-PLUGIN", CheckState::NotApplicable),
         ];
         let count = |name: &str| list_unanswered(&[name.to_owned()], &results).len();
         assert_eq!((count("cann"), count("CANN-OWNER"), count("CANN-HOME")), (0, 1, 0));

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::Day;
-use base::report::{Finding, Report, Verdict};
+use base::report::{CheckState, Finding, Report};
 use base::text::{Text, escape_line, nearest};
 use data::Catalog;
 use data::sentence;
@@ -120,13 +120,15 @@ impl Skips {
         for result in &mut report.results {
             match self.reason(result.id) {
                 // A check that passed all the same may say so.
-                Some(reason) if matches!(result.verdict, Verdict::Found | Verdict::Folded) => {
-                    result.verdict = Verdict::NotChecked;
+                Some(reason)
+                    if matches!(result.verdict, CheckState::Found | CheckState::Folded) =>
+                {
+                    result.verdict = CheckState::NotChecked;
                     result.reason = Some(reason);
                 }
-                None if result.verdict == Verdict::Folded => {
+                None if result.verdict == CheckState::Folded => {
                     let on_top = report.findings.iter().any(|finding| finding.id == result.id);
-                    result.verdict = if on_top { Verdict::Found } else { result.verdict };
+                    result.verdict = if on_top { CheckState::Found } else { result.verdict };
                 }
                 _ => {}
             }
@@ -189,9 +191,9 @@ mod tests {
         ]);
         let row = |id, verdict| RuleResult { id, name: Text::same(id), verdict, reason: None };
         report.results = vec![
-            row("CANN-ENV", Verdict::Found),
-            row("TNPU-LINK", Verdict::Folded),
-            row("PY-DUP", Verdict::Found),
+            row("CANN-ENV", CheckState::Found),
+            row("TNPU-LINK", CheckState::Folded),
+            row("PY-DUP", CheckState::Found),
         ];
         report
     }
@@ -206,8 +208,9 @@ mod tests {
         assert_eq!(ids(&report), ["CANN-ENV", "PY-DUP"]);
         skips("CANN-ENV", "2026-11-22").apply(&mut report);
         assert_eq!(ids(&report), ["PY-DUP", "TNPU-LINK"]);
-        let verdicts: Vec<Verdict> = report.results.iter().map(|result| result.verdict).collect();
-        assert_eq!(verdicts, [Verdict::NotChecked, Verdict::Found, Verdict::Found]);
+        let verdicts: Vec<CheckState> =
+            report.results.iter().map(|result| result.verdict).collect();
+        assert_eq!(verdicts, [CheckState::NotChecked, CheckState::Found, CheckState::Found]);
         let reason = report.results[0].reason.clone().unwrap().en;
         for part in ["ascend-doctor.toml:3", "2026-11-22", "known"] {
             assert!(reason.contains(part), "{reason}");
@@ -239,7 +242,7 @@ mod tests {
         let mut report = report();
         skips("TNPU", "2027-01-01").apply(&mut report);
         assert!(report.findings[0].consequences.is_empty());
-        assert_eq!(report.results[1].verdict, Verdict::NotChecked);
+        assert_eq!(report.results[1].verdict, CheckState::NotChecked);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::component::{COMPONENTS, Place};
 use super::hostlist::MAX_NAME;
-use base::report::{FixStep, Severity, Verdict};
+use base::report::{CheckState, FixStep, Severity};
 use base::text::Text;
 use facts::{HccnConf, RankTable};
 
@@ -147,7 +147,7 @@ struct Tool {
 #[derive(Deserialize)]
 struct Checked {
     id: String,
-    verdict: Verdict,
+    verdict: CheckState,
 }
 
 #[derive(Deserialize)]
@@ -246,9 +246,9 @@ fn reduce_document(document: Document) -> Record {
     let (mut not_checked, mut answered) = (Vec::new(), Vec::new());
     for check in document.checks.into_iter().take(1000) {
         match check.verdict {
-            Verdict::NotChecked => not_checked.push(filter_id(&check.id)),
-            Verdict::NotApplicable => {}
-            Verdict::Passed | Verdict::Found | Verdict::Folded => {
+            CheckState::NotChecked => not_checked.push(filter_id(&check.id)),
+            CheckState::NotApplicable => {}
+            CheckState::Passed | CheckState::Found | CheckState::Folded => {
                 answered.push(filter_id(&check.id));
             }
         }

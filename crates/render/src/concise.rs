@@ -16,7 +16,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
             writeln!(out, "{}", escape_line(&line))?;
         }
     }
-    if report.exit_status() == ExitStatus::NoVerdict {
+    if report.exit_status() == ExitStatus::Inconclusive {
         writeln!(out, "{}", escape_line(&no_verdict(report, style.lang)))?;
     }
     Ok(())

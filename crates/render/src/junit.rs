@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 use super::Style;
 use super::plain::{finding_lines, reason_text};
-use base::report::{Finding, Report, RuleResult, Verdict};
+use base::report::{CheckState, Finding, Report, RuleResult};
 use base::text::{Lang, escape, escape_line};
 use data::Catalog;
 use data::{sentence, word};
@@ -144,11 +144,11 @@ fn build_suites(report: &Report, lang: Lang) -> Vec<(String, Vec<Case>)> {
 fn build_body(report: &Report, result: &RuleResult, findings: &[&Finding], lang: Lang) -> Body {
     match result.verdict {
         _ if !findings.is_empty() => finding_body(report, findings, lang),
-        Verdict::NotChecked | Verdict::NotApplicable => {
+        CheckState::NotChecked | CheckState::NotApplicable => {
             Body::Skipped(reason_text(result, lang).into_owned())
         }
-        Verdict::Folded => Body::Skipped(explain_folding(report, result.id, lang)),
-        Verdict::Passed | Verdict::Found => Body::Passed,
+        CheckState::Folded => Body::Skipped(explain_folding(report, result.id, lang)),
+        CheckState::Passed | CheckState::Found => Body::Passed,
     }
 }
 

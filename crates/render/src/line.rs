@@ -20,7 +20,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
             };
             format!("{}{more}: {}", first.id, first.title.get(lang))
         }
-        (ExitStatus::NoVerdict, _) => no_verdict(report, lang),
+        (ExitStatus::Inconclusive, _) => no_verdict(report, lang),
         _ => {
             let passed = sentence("all_passed", &[("passed", report.summary().passed.to_string())]);
             format!("OK: {}", passed.get(lang))

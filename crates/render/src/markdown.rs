@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use super::Style;
 use super::plain::{consequences, show_evidence, summary_line};
-use base::report::{Finding, Report, Verdict};
+use base::report::{CheckState, Finding, Report};
 use base::text::{Lang, escape, escape_line};
 use data::{sentence, word};
 
@@ -138,7 +138,7 @@ fn write_finding(finding: &Finding, lang: Lang, out: &mut dyn Write) -> io::Resu
 /// The rules that gave no answer, folded away by the reader of the issue.
 fn write_unanswered(report: &Report, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
     let rules: Vec<_> =
-        report.results.iter().filter(|rule| rule.verdict == Verdict::NotChecked).collect();
+        report.results.iter().filter(|rule| rule.verdict == CheckState::NotChecked).collect();
     if rules.is_empty() {
         return Ok(());
     }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use base::report::{Report, Severity, Verdict};
+use base::report::{CheckState, Report, Severity};
 
 pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let command = report.command;
@@ -34,10 +34,10 @@ pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         .iter()
         .filter_map(|result| {
             let state = match result.verdict {
-                Verdict::Passed => 0,
-                Verdict::Found | Verdict::Folded => 1,
-                Verdict::NotChecked => 2,
-                Verdict::NotApplicable => return None,
+                CheckState::Passed => 0,
+                CheckState::Found | CheckState::Folded => 1,
+                CheckState::NotChecked => 2,
+                CheckState::NotApplicable => return None,
             };
             Some((result.id, state))
         })

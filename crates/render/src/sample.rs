@@ -2,7 +2,7 @@
 
 use super::{Format, Paint, Style, render};
 use base::report::{
-    Evidence, FailOn, Finding, FixStep, Report, RuleResult, Severity, Verdict, fold_consequences,
+    CheckState, Evidence, FailOn, Finding, FixStep, Report, RuleResult, Severity, fold_consequences,
 };
 use base::text::{Lang, Text};
 
@@ -21,7 +21,7 @@ fn finding(id: &str, severity: Severity, title: Text) -> Finding {
     }
 }
 
-fn result(id: &'static str, verdict: Verdict, reason: Option<Text>) -> RuleResult {
+fn result(id: &'static str, verdict: CheckState, reason: Option<Text>) -> RuleResult {
     RuleResult {
         id, name: Text::new(format!("Rule {id}"), format!("规则 {id}")), verdict, reason
     }
@@ -73,14 +73,14 @@ pub(super) fn rich() -> Report {
     new.cause = Text::default();
     report.findings = fold_consequences(vec![lib, new, shm, env]);
     report.results = vec![
-        result("ONE-ENV", Verdict::Found, None),
-        result("ONE-SHM", Verdict::Found, None),
-        result("ONE-OK", Verdict::Passed, None),
-        result("TWO-LIB", Verdict::Folded, None),
-        result("TWO-NEW", Verdict::Found, None),
-        result("TWO-HASH", Verdict::NotChecked, Some(Text::new("switched off", "已关闭"))),
-        result("TWO-SUM", Verdict::NotChecked, Some(Text::new("switched off", "已关闭"))),
-        result("TWO-MS", Verdict::NotApplicable, Some(Text::new("not installed", "未安装"))),
+        result("ONE-ENV", CheckState::Found, None),
+        result("ONE-SHM", CheckState::Found, None),
+        result("ONE-OK", CheckState::Passed, None),
+        result("TWO-LIB", CheckState::Folded, None),
+        result("TWO-NEW", CheckState::Found, None),
+        result("TWO-HASH", CheckState::NotChecked, Some(Text::new("switched off", "已关闭"))),
+        result("TWO-SUM", CheckState::NotChecked, Some(Text::new("switched off", "已关闭"))),
+        result("TWO-MS", CheckState::NotApplicable, Some(Text::new("not installed", "未安装"))),
     ];
     report.overview = vec![
         (Text::new("driver", "驱动"), Text::same("25.2.0")),
@@ -117,7 +117,7 @@ fn hostile() -> Report {
     found.fix = vec![FixStep { text: Text::new(bad, bad), run: Some(bad.to_owned()) }];
     found.refs = vec![bad.to_owned()];
     report.findings = vec![found];
-    report.results = vec![result("ONE-BAD", Verdict::NotChecked, Some(Text::new(bad, bad)))];
+    report.results = vec![result("ONE-BAD", CheckState::NotChecked, Some(Text::new(bad, bad)))];
     report.overview = vec![(Text::same("x"), Text::same(bad))];
     report.notes = vec![Text::same(bad)];
     report.provenance = vec![(bad.to_owned(), bad.to_owned())];
@@ -381,7 +381,7 @@ fn sarif_has_what_the_standard_requires() {
 #[test]
 fn sarif_rules_carry_the_words_of_the_catalogue() {
     let mut report = Report::new("check", "x");
-    report.results = vec![result("SCAN-READ", Verdict::Passed, None)];
+    report.results = vec![result("SCAN-READ", CheckState::Passed, None)];
     let sarif: serde_json::Value =
         serde_json::from_str(&show(&report, Format::Sarif, style(Lang::Zh))).unwrap();
     let rule = &sarif["runs"][0]["tool"]["driver"]["rules"][0];

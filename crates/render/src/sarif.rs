@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use super::Style;
 use super::plain::{consequences, finding_lines, show_evidence};
 use base::report::{
-    Evidence, EvidenceKind, ExitStatus, Finding, FixStep, Report, Severity, Verdict,
+    CheckState, Evidence, EvidenceKind, ExitStatus, Finding, FixStep, Report, Severity,
 };
 use base::text::{Lang, Text};
 use data::Catalog;
@@ -277,7 +277,7 @@ fn level(severity: Severity) -> &'static str {
 /// What could not be examined: no result, but not silent either.
 fn list_notifications(report: &Report, index: &BTreeMap<&str, usize>, lang: Lang) -> Vec<Value> {
     let verdicts = report.no_verdict.iter().map(|text| notification_json("error", text, lang));
-    let rules = report.results.iter().filter(|rule| rule.verdict == Verdict::NotChecked);
+    let rules = report.results.iter().filter(|rule| rule.verdict == CheckState::NotChecked);
     verdicts
         .chain(rules.map(|rule| {
             let reason = rule.reason.clone().unwrap_or_default();

@@ -8,7 +8,7 @@ use super::Style;
 use super::line::no_verdict;
 use super::plain::{consequences, labeled_sentence, show_evidence, summary_line, write_overview};
 use super::wrap::{wrap, wrap_hanging};
-use base::report::{ExitStatus, Finding, Report, RuleResult, Severity, Table, Verdict};
+use base::report::{CheckState, ExitStatus, Finding, Report, RuleResult, Severity, Table};
 use base::text::{Text, escape, escape_line};
 use data::{sentence, word};
 
@@ -37,14 +37,14 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
         page.write_patches(report, out)?;
         page.write_unanswered(report, out)?;
         if style.verbose {
-            page.write_list(report, Verdict::NotApplicable, "not_applicable_list", out)?;
-            page.write_list(report, Verdict::Passed, "passed_list", out)?;
+            page.write_list(report, CheckState::NotApplicable, "not_applicable_list", out)?;
+            page.write_list(report, CheckState::Passed, "passed_list", out)?;
         }
         for note in &report.notes {
             page.write_paragraph("", &escape_line(note.get(style.lang)), out)?;
         }
     }
-    if style.quiet && report.exit_status() == ExitStatus::NoVerdict {
+    if style.quiet && report.exit_status() == ExitStatus::Inconclusive {
         // A status that is no success is never without its reason.
         writeln!(out, "{}", escape_line(&no_verdict(report, style.lang)))?;
     }
@@ -191,14 +191,14 @@ impl Page {
             }
             writeln!(out)?;
         }
-        self.write_list(report, Verdict::NotChecked, "not_checked", out)
+        self.write_list(report, CheckState::NotChecked, "not_checked", out)
     }
 
     /// The rules with this verdict: grouped by reason, or one a line with their names.
     fn write_list(
         &self,
         report: &Report,
-        verdict: Verdict,
+        verdict: CheckState,
         heading: &str,
         out: &mut dyn Write,
     ) -> io::Result<()> {

@@ -7,7 +7,7 @@ use super::libraries::Installation;
 use super::parent::ChildResult;
 use super::protocol::{Dtype, Event, Outcome, Stage};
 use super::run::RunResult;
-use base::report::{Report, Table, Verdict};
+use base::report::{CheckState, Report, Table};
 use base::text::Text;
 use data::{sentence, words};
 
@@ -78,7 +78,7 @@ pub fn report(
         let passed = report
             .results
             .iter()
-            .any(|result| result.id == stage.finding_id() && result.verdict == Verdict::Passed);
+            .any(|result| result.id == stage.finding_id() && result.verdict == CheckState::Passed);
         if passed {
             report.notes.push(words(coverage_note(*stage)));
         }

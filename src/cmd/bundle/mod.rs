@@ -95,7 +95,7 @@ pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStat
     let written = BundleSummary { path: &path, piped, size, redacted: redactor.count() };
     report_written(&written, &manifest, &tails, output)?;
     // The exit status reports requested files that are missing from the bundle.
-    Ok(if tails.has_all_requested() { ExitStatus::Clean } else { ExitStatus::NoVerdict })
+    Ok(if tails.has_all_requested() { ExitStatus::Clean } else { ExitStatus::Inconclusive })
 }
 
 /// Counts the written bytes.

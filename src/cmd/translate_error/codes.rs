@@ -213,7 +213,8 @@ pub(super) fn search(words: &str, output: &Output) -> anyhow::Result<ExitStatus>
 }
 
 fn write(content: Content<'_>, output: &Output) -> anyhow::Result<ExitStatus> {
-    let status = if content.unknown.is_empty() { ExitStatus::Clean } else { ExitStatus::NoVerdict };
+    let status =
+        if content.unknown.is_empty() { ExitStatus::Clean } else { ExitStatus::Inconclusive };
     match output.format() {
         Format::Text => output.write(|out, style| {
             for (number, page) in (content.pages)(style.lang, style.verbose).iter().enumerate() {

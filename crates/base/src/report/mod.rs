@@ -11,7 +11,7 @@ pub use finding::{
     Evidence, EvidenceKind, Finding, FixStep, RawFinding, Severity, UNKNOWN_VERSION,
 };
 pub use grouping::fold_consequences;
-pub use outcome::{Outcome, Reason, RuleResult, Verdict};
+pub use outcome::{CheckState, Outcome, Reason, RuleResult};
 
 use serde::{Deserialize, Serialize};
 
@@ -118,7 +118,7 @@ pub enum ExitStatus {
     /// 2: wrong usage, or the tool itself could not work.
     Failure,
     /// 3: no verdict, for want of time, permission or evidence.
-    NoVerdict,
+    Inconclusive,
 }
 
 impl ExitStatus {
@@ -128,7 +128,7 @@ impl ExitStatus {
             Self::Clean => 0,
             Self::Findings => 1,
             Self::Failure => 2,
-            Self::NoVerdict => 3,
+            Self::Inconclusive => 3,
         }
     }
 }
@@ -202,10 +202,10 @@ impl Report {
         }
         for result in &self.results {
             match result.verdict {
-                Verdict::Passed => sum.passed += 1,
-                Verdict::NotChecked => sum.not_checked += 1,
-                Verdict::NotApplicable => sum.not_applicable += 1,
-                Verdict::Found | Verdict::Folded => {}
+                CheckState::Passed => sum.passed += 1,
+                CheckState::NotChecked => sum.not_checked += 1,
+                CheckState::NotApplicable => sum.not_applicable += 1,
+                CheckState::Found | CheckState::Folded => {}
             }
         }
         sum
@@ -228,7 +228,7 @@ impl Report {
         } else if self.no_verdict.is_empty() {
             ExitStatus::Clean
         } else {
-            ExitStatus::NoVerdict
+            ExitStatus::Inconclusive
         }
     }
 }

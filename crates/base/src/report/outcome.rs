@@ -60,7 +60,7 @@ impl From<Vec<RawFinding>> for Outcome {
 /// The outcome of a rule in one word, as reports show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum CheckState {
     /// Looked, nothing found.
     Passed,
     /// Gave at least one finding.
@@ -81,7 +81,7 @@ pub struct RuleResult {
     /// What the rule is about.
     pub name: Text,
     /// The outcome.
-    pub verdict: Verdict,
+    pub verdict: CheckState,
     /// Why there is no answer, for `not_checked` and `not_applicable`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Text>,

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use base::report::{Finding, Report, Severity, Summary, Verdict};
+use base::report::{CheckState, Finding, Report, Severity, Summary};
 use base::text::Text;
 
 /// A report, whoever made it. What a newer version adds is passed over.
@@ -56,7 +56,7 @@ pub struct Check {
     /// What it is about.
     pub name: Text,
     /// The outcome.
-    pub verdict: Verdict,
+    pub verdict: CheckState,
     /// Why there is no answer.
     #[serde(default)]
     pub reason: Option<Text>,
@@ -215,9 +215,9 @@ impl Document {
             errors: severe(Severity::Error),
             warnings: severe(Severity::Warning),
             infos: severe(Severity::Info),
-            passed: became(Verdict::Passed),
-            not_checked: became(Verdict::NotChecked),
-            not_applicable: became(Verdict::NotApplicable),
+            passed: became(CheckState::Passed),
+            not_checked: became(CheckState::NotChecked),
+            not_applicable: became(CheckState::NotApplicable),
         }
     }
 
@@ -248,13 +248,13 @@ impl Document {
         let mut state = State::Nothing;
         for check in self.checks.iter().filter(|check| wanted(&check.id)) {
             state = state.min(match check.verdict {
-                Verdict::Passed | Verdict::Found | Verdict::Folded => State::Good,
-                Verdict::NotChecked => State::Unknown,
-                Verdict::NotApplicable => State::Nothing,
+                CheckState::Passed | CheckState::Found | CheckState::Folded => State::Good,
+                CheckState::NotChecked => State::Unknown,
+                CheckState::NotApplicable => State::Nothing,
             });
         }
         // One rule that could not look does not hide that others did.
-        let good = |check: &Check| wanted(&check.id) && check.verdict == Verdict::Passed;
+        let good = |check: &Check| wanted(&check.id) && check.verdict == CheckState::Passed;
         if state == State::Unknown && self.checks.iter().any(good) { State::Good } else { state }
     }
 

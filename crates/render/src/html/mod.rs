@@ -15,7 +15,7 @@ use std::io::{self, Write};
 
 use super::Style;
 use super::plain::summary_line;
-use base::report::{Report, Verdict};
+use base::report::{CheckState, Report};
 use base::text::{Lang, Text};
 use data::Catalog;
 use data::words;
@@ -160,9 +160,9 @@ fn write_section(document: &Document, number: usize, out: &mut dyn Write) -> io:
             lines.join("\n")
         )?;
     }
-    write_checks(document, Verdict::NotChecked, "not_checked", out)?;
-    write_checks(document, Verdict::Passed, "passed_list", out)?;
-    write_checks(document, Verdict::NotApplicable, "not_applicable_list", out)?;
+    write_checks(document, CheckState::NotChecked, "not_checked", out)?;
+    write_checks(document, CheckState::Passed, "passed_list", out)?;
+    write_checks(document, CheckState::NotApplicable, "not_applicable_list", out)?;
     write!(out, "<p class=\"source\">ascend-doctor {}", escape_html(&document.tool.version))?;
     for part in &document.provenance {
         write!(out, " · {}", escape_html(&format!("{} {}", part.what, part.value)))?;
@@ -266,7 +266,7 @@ fn write_table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
 /// The rules with this outcome.
 fn write_checks(
     document: &Document,
-    verdict: Verdict,
+    verdict: CheckState,
     heading: &str,
     out: &mut dyn Write,
 ) -> io::Result<()> {

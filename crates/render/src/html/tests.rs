@@ -152,10 +152,10 @@ fn a_pair_shows_what_its_rules_say() {
         reason: None,
     };
     document.checks = vec![
-        check("TNPU-MATRIX", Verdict::Found),
-        check("TNPU-SYMBOLS", Verdict::Passed),
-        check("TORCH-VERSION", Verdict::Passed),
-        check("DRV-CANN", Verdict::NotChecked),
+        check("TNPU-MATRIX", CheckState::Found),
+        check("TNPU-SYMBOLS", CheckState::Passed),
+        check("TORCH-VERSION", CheckState::Passed),
+        check("DRV-CANN", CheckState::NotChecked),
     ];
     let state =
         |document: &Document, ids: &'static [&str]| document.state_of(|id| ids.contains(&id));

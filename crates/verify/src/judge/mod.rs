@@ -12,7 +12,7 @@ use super::plog::LogTail;
 use super::protocol::{Event, Fault, Outcome, Stage};
 use super::run::{DeviceUse, RunResult};
 use base::report::{
-    Evidence, Finding, RawFinding, Reason, RuleResult, Severity, Verdict, fold_consequences,
+    CheckState, Evidence, Finding, RawFinding, Reason, RuleResult, Severity, fold_consequences,
 };
 use base::text::Text;
 use base::visible::NAME;
@@ -290,13 +290,13 @@ fn build_results(
     findings: &[Finding],
 ) -> Vec<RuleResult> {
     let catalog = Catalog::builtin();
-    let explained = |id: &'static str, verdict: Verdict, reason: Option<Reason>| RuleResult {
+    let explained = |id: &'static str, verdict: CheckState, reason: Option<Reason>| RuleResult {
         id,
         name: catalog.entry(id).map(|entry| entry.name.clone()).unwrap_or_default(),
         verdict,
         reason: reason.map(|reason| catalog.reason(&reason)),
     };
-    let result = |id: &'static str, verdict: Verdict, key: Option<&'static str>| {
+    let result = |id: &'static str, verdict: CheckState, key: Option<&'static str>| {
         explained(id, verdict, key.map(|key| Reason { key, what: String::new() }))
     };
     let found = |id: &str| findings.iter().any(|finding| finding.id == id);
@@ -305,10 +305,10 @@ fn build_results(
         .map(|stage| {
             let id = stage.finding_id();
             if found(id) {
-                return result(id, Verdict::Found, None);
+                return result(id, CheckState::Found, None);
             }
             if !stages.contains(&stage) {
-                return result(id, Verdict::NotApplicable, Some("verify_not_asked"));
+                return result(id, CheckState::NotApplicable, Some("verify_not_asked"));
             }
             let (verdict, reason) = stage_verdict(done, stage);
             result(id, verdict, reason)
@@ -317,26 +317,26 @@ fn build_results(
     results.push(match (&around.visible, found("ENV-VISIBLE")) {
         (None, _) => {
             let reason = Reason { key: "not_set", what: NAME.to_owned() };
-            explained("ENV-VISIBLE", Verdict::NotApplicable, Some(reason))
+            explained("ENV-VISIBLE", CheckState::NotApplicable, Some(reason))
         }
-        (Some(_), true) => result("ENV-VISIBLE", Verdict::Found, None),
+        (Some(_), true) => result("ENV-VISIBLE", CheckState::Found, None),
         (Some(_), false) if done.count.is_none() => {
-            result("ENV-VISIBLE", Verdict::NotChecked, Some("verify_stopped"))
+            result("ENV-VISIBLE", CheckState::NotChecked, Some("verify_stopped"))
         }
-        (Some(_), false) => result("ENV-VISIBLE", Verdict::Passed, None),
+        (Some(_), false) => result("ENV-VISIBLE", CheckState::Passed, None),
     });
     for id in ["VERIFY-CRASH", "VERIFY-HANG", "VERIFY-CHATTER"] {
-        let verdict = if found(id) { Verdict::Found } else { Verdict::Passed };
+        let verdict = if found(id) { CheckState::Found } else { CheckState::Passed };
         results.push(result(id, verdict, None));
     }
     results.push(match &done.in_use {
-        DeviceUse::Used(_) => result("VERIFY-BUSY", Verdict::Found, None),
-        DeviceUse::Idle => result("VERIFY-BUSY", Verdict::Passed, None),
+        DeviceUse::Used(_) => result("VERIFY-BUSY", CheckState::Found, None),
+        DeviceUse::Idle => result("VERIFY-BUSY", CheckState::Passed, None),
         DeviceUse::Unknown(_) => {
-            result("VERIFY-BUSY", Verdict::NotChecked, Some("verify_use_unknown"))
+            result("VERIFY-BUSY", CheckState::NotChecked, Some("verify_use_unknown"))
         }
         DeviceUse::NotAsked => {
-            result("VERIFY-BUSY", Verdict::NotApplicable, Some("verify_stopped"))
+            result("VERIFY-BUSY", CheckState::NotApplicable, Some("verify_stopped"))
         }
     });
     let compiled = done
@@ -345,9 +345,9 @@ fn build_results(
         .flat_map(|ran| &ran.events)
         .any(|event| matches!(event, Event::Kernel { .. }));
     results.push(match (found("VERIFY-CACHE"), compiled) {
-        (true, _) => result("VERIFY-CACHE", Verdict::Found, None),
-        (_, true) => result("VERIFY-CACHE", Verdict::Passed, None),
-        (_, false) => result("VERIFY-CACHE", Verdict::NotApplicable, Some("verify_no_kernel")),
+        (true, _) => result("VERIFY-CACHE", CheckState::Found, None),
+        (_, true) => result("VERIFY-CACHE", CheckState::Passed, None),
+        (_, false) => result("VERIFY-CACHE", CheckState::NotApplicable, Some("verify_no_kernel")),
     });
     let measured = done
         .devices
@@ -356,16 +356,16 @@ fn build_results(
         .any(|event| matches!(event, Event::StepEnd { gb_per_s: Some(_), .. }));
     let limited = !around.floors.is_empty() || !around.baseline.is_empty();
     results.push(match (found("VERIFY-SPEED"), limited, measured) {
-        (true, ..) => result("VERIFY-SPEED", Verdict::Found, None),
-        (_, false, _) => result("VERIFY-SPEED", Verdict::NotApplicable, Some("verify_no_limit")),
-        (_, true, true) => result("VERIFY-SPEED", Verdict::Passed, None),
-        (_, true, false) => result("VERIFY-SPEED", Verdict::NotChecked, Some("verify_stopped")),
+        (true, ..) => result("VERIFY-SPEED", CheckState::Found, None),
+        (_, false, _) => result("VERIFY-SPEED", CheckState::NotApplicable, Some("verify_no_limit")),
+        (_, true, true) => result("VERIFY-SPEED", CheckState::Passed, None),
+        (_, true, false) => result("VERIFY-SPEED", CheckState::NotChecked, Some("verify_stopped")),
     });
     results
 }
 
 /// Returns the verdict on a stage without findings.
-fn stage_verdict(done: &RunResult, stage: Stage) -> (Verdict, Option<&'static str>) {
+fn stage_verdict(done: &RunResult, stage: Stage) -> (CheckState, Option<&'static str>) {
     let children: Vec<&ChildResult> = match stage {
         Stage::Load => vec![&done.first],
         Stage::Runtime | Stage::Memory | Stage::Compute | Stage::Kernel => {
@@ -376,13 +376,13 @@ fn stage_verdict(done: &RunResult, stage: Stage) -> (Verdict, Option<&'static st
     };
     let single = stage == Stage::Fabric && done.devices.len() == 1;
     if single && done.devices.iter().all(ChildResult::is_whole) {
-        (Verdict::NotApplicable, Some("verify_one_device"))
+        (CheckState::NotApplicable, Some("verify_one_device"))
     } else if children.is_empty() || !children.iter().all(|ran| has_finished(ran, stage)) {
-        (Verdict::NotChecked, Some("verify_stopped"))
+        (CheckState::NotChecked, Some("verify_stopped"))
     } else if !children.iter().any(|ran| has_passed(ran, stage)) {
-        (Verdict::NotApplicable, Some("verify_not_supported"))
+        (CheckState::NotApplicable, Some("verify_not_supported"))
     } else {
-        (Verdict::Passed, None)
+        (CheckState::Passed, None)
     }
 }
 
