@@ -38,7 +38,7 @@ static CATALOG: Catalog =
 #[derive(Debug)]
 pub struct Catalog {
     families: [OnceLock<Family>; FAMILIES.len()],
-    reasons: OnceLock<BTreeMap<String, Text>>,
+    reasons: OnceLock<BTreeMap<String, ReasonText>>,
 }
 
 /// A family of findings: one file, one page of the reference.
@@ -111,7 +111,16 @@ pub struct FixTemplate {
 struct Reasons {
     #[expect(dead_code, reason = "read so that the file may carry it")]
     schema: u32,
-    reason: BTreeMap<String, Text>,
+    reason: BTreeMap<String, ReasonText>,
+}
+
+/// Why a rule gave no answer, and the evidence that would give it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReasonText {
+    en: String,
+    zh: String,
+    settle: Option<Text>,
 }
 
 /// IDs and messages of the findings that the program reports, by family.
@@ -158,7 +167,7 @@ impl Catalog {
         self.families[at].get_or_init(|| table(&format!("findings/{}", FAMILIES[at])))
     }
 
-    fn reasons(&self) -> &BTreeMap<String, Text> {
+    fn reasons(&self) -> &BTreeMap<String, ReasonText> {
         self.reasons.get_or_init(|| table::<Reasons>("findings/reasons").reason)
     }
 
@@ -199,32 +208,45 @@ impl Catalog {
         Text { en: fill(&text.en, &args(what.en)), zh: fill(&text.zh, &args(what.zh)) }
     }
 
-    /// Keeps in a report what became of a rule, in words.
-    ///
-    /// A rule that could not look for want of permission, time or a readable file leaves the whole
-    /// report without a verdict.
+    /// The evidence that settles a reason, as an instruction, if the catalog has one.
+    pub fn settle(&self, reason: &Reason) -> Option<Text> {
+        let text = self.reasons().get(reason.key)?.settle.as_ref()?;
+        let what = BTreeMap::from([("what", reason.what.clone())]);
+        Some(Text { en: fill(&text.en, &what), zh: fill(&text.zh, &what) })
+    }
+
+    /// The result of a rule without its findings.
+    pub fn result(
+        &self,
+        id: &'static str,
+        state: CheckState,
+        reason: Option<&Reason>,
+    ) -> RuleResult {
+        let name = self.entry(id).map(|entry| entry.name.clone()).unwrap_or_default();
+        RuleResult {
+            reason: reason.map(|reason| self.reason(reason)),
+            settle: reason.and_then(|reason| self.settle(reason)),
+            ..RuleResult::new(id, name, state)
+        }
+    }
+
+    /// Adds the findings and the result of a rule to a report.
     pub fn record(&self, id: &'static str, outcome: Outcome, report: &mut Report) {
-        let (verdict, reason) = match outcome {
-            Outcome::Passed => (CheckState::Passed, None),
-            Outcome::NotApplicable(reason) => {
-                (CheckState::NotApplicable, Some(self.reason(&reason)))
-            }
-            Outcome::NotChecked(reason) => (CheckState::NotChecked, Some(self.reason(&reason))),
-            Outcome::Blocked(reason) => {
-                let text = self.reason(&reason);
-                if !report.no_verdict.contains(&text) {
-                    report.no_verdict.push(text.clone());
-                }
-                (CheckState::NotChecked, Some(text))
+        let result = match outcome {
+            Outcome::Passed => self.result(id, CheckState::Passed, None),
+            Outcome::NotApplicable(why) => self.result(id, CheckState::NotApplicable, Some(&why)),
+            Outcome::NotChecked(why) => self.result(id, CheckState::NotChecked, Some(&why)),
+            Outcome::Blocked(why) => {
+                let result = self.result(id, CheckState::NotChecked, Some(&why));
+                RuleResult { blocked: true, ..result }
             }
             Outcome::Found(found) => {
                 report.findings.extend(found.into_iter().map(|found| self.resolve(found)));
-                (CheckState::Found, None)
+                self.result(id, CheckState::Found, None)
             }
         };
-        log::debug!("{id} {verdict:?}");
-        let name = self.entry(id).map(|entry| entry.name.clone()).unwrap_or_default();
-        report.results.push(RuleResult { id, name, verdict, reason });
+        log::debug!("{id} {:?}", result.state);
+        report.results.push(result);
     }
 
     /// Puts the words to what a rule found. An id or message that the catalogue lacks is a

@@ -225,6 +225,7 @@ impl Pack {
         crate::ui::check(self)?;
         crate::error_message::check(self)?;
         crate::catalog::check(self)?;
+        crate::goals::check(self)?;
         crate::env_vars::check(self)?;
         crate::known_wheels::check(self)?;
         crate::matrix::check(self)?;

@@ -11,6 +11,7 @@ mod catalog;
 pub mod data_pack;
 mod env_vars;
 mod error_message;
+pub mod goals;
 mod known_wheels;
 pub mod matrix;
 #[cfg(any(debug_assertions, test))]

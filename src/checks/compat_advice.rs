@@ -75,7 +75,7 @@ pub fn find_compatible(facts: &Facts, matrix: &Matrix, request: &CompatRequest) 
                 reason.en = format!("{}. {}", reason.en, known.en);
                 reason.zh = format!("{}。{}", reason.zh, known.zh);
             }
-            report.no_verdict.push(reason);
+            report.unanswered.push(reason);
         }
     }
     let advice = advice.ok();

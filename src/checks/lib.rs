@@ -14,6 +14,7 @@ pub mod compat_advice;
 mod dev;
 mod drv;
 mod env;
+mod goal;
 #[cfg(test)]
 mod hardware_tests;
 mod host;

@@ -55,7 +55,7 @@ fn container(facts: &Facts) -> Option<String> {
 }
 
 /// `8 × 910B3`, or by family where no name is known.
-fn npus(facts: &Facts) -> Option<String> {
+pub(super) fn npus(facts: &Facts) -> Option<String> {
     let smi = facts.driver.npu_smi.as_ref().map(|smi| smi.chips.as_slice()).unwrap_or_default();
     let count = [facts.devices.davinci_ids().len(), smi.len()].into_iter().max().unwrap_or(0);
     let on_bus = if npu::on_bus(facts) { facts.devices.pci_count() } else { 0 };
@@ -95,7 +95,7 @@ fn cann(facts: &Facts) -> Option<Text> {
     Some(with_version(install.version.as_deref(), &text))
 }
 
-fn frameworks(facts: &Facts) -> Option<String> {
+pub(super) fn frameworks(facts: &Facts) -> Option<String> {
     let names = ["torch", "torch-npu", "vllm", "vllm-ascend", "mindspore"];
     joined(names.iter().filter_map(|name| {
         let dist = facts.python.dist(name)?;
@@ -120,7 +120,7 @@ fn joined(parts: impl Iterator<Item = String>) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-fn version(file: Option<&InfoFile>) -> Option<&str> {
+pub(super) fn version(file: Option<&InfoFile>) -> Option<&str> {
     file?.get("Version").filter(|version| !version.is_empty())
 }
 

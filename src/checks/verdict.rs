@@ -4,12 +4,12 @@
 //! `check` without the options of its output. A report without findings is clean only if no
 //! unreadable file could hold one.
 
-use base::report::{CheckState, Outcome, Reason, Report, RuleResult, fold_consequences};
+use base::report::{CheckState, Outcome, Report, RuleResult, fold_consequences};
 use base::text::Text;
 use data::{Catalog, Matrix};
 use facts::{Facts, Problem, ProblemKind};
 
-use super::{Check, Profile};
+use super::{Check, Family, Profile, goal};
 
 /// Which checks run, and what they compare with.
 #[derive(Clone, Copy)]
@@ -68,13 +68,9 @@ pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
     let mut outcomes = super::masked::run_unmasked(&context, &run);
     for check in selected {
         let Some(mut outcome) = outcomes.by_id.remove(check.id) else {
-            let name = catalog.entry(check.id).map(|entry| entry.name.clone());
-            report.results.push(RuleResult {
-                id: check.id,
-                name: name.unwrap_or_default(),
-                verdict: CheckState::NotChecked,
-                reason: skip_reason(check.id),
-            });
+            let result = catalog.result(check.id, CheckState::NotChecked, None);
+            let reason = skip_reason(check.id);
+            report.results.push(RuleResult { reason, waived: true, ..result });
             continue;
         };
         // Every fix may name the interpreter: a bare `pip` can belong to another one.
@@ -84,57 +80,45 @@ pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
         }
         catalog.record(check.id, outcome, &mut report);
     }
-    for reason in list_unanswered(only, &report.results) {
-        if !report.no_verdict.contains(&reason) {
-            report.no_verdict.push(reason);
-        }
-    }
-    // An unreadable file could hold any fault, so a run without other errors is not "clean".
-    let concerned = |problem: &&Problem| {
-        problem.kind == ProblemKind::Denied
-            && selected.iter().any(|check| check.family.may_read(&problem.path))
-    };
-    // Places, not paths: one unreadable directory is reported once, also if a check without a
-    // verdict names the same reason.
-    let denied = facts.problems.iter().filter(concerned).map(Problem::place);
-    for place in denied.chain(outcomes.masking.iter().map(String::as_str)) {
-        let text = Catalog::builtin().reason(&Reason { key: "unreadable", what: place.to_owned() });
-        if !report.no_verdict.contains(&text) {
-            report.no_verdict.push(text);
-        }
-    }
     report.findings = fold_consequences(std::mem::take(&mut report.findings));
     for result in &mut report.results {
         let on_top = report.findings.iter().any(|finding| finding.id == result.id);
-        if result.verdict == CheckState::Found && !on_top {
-            result.verdict = CheckState::Folded;
+        if result.state == CheckState::Found && !on_top {
+            result.state = CheckState::Folded;
         }
     }
-    report
-}
-
-/// Returns the reasons why names of `--only` have no answer. A named check needs its own verdict.
-/// A named family needs one verdict of any of its checks, because some can rarely run.
-fn list_unanswered(only: &[String], results: &[RuleResult]) -> Vec<Text> {
-    let mut reasons = Vec::new();
-    for name in only {
-        let is_named = |id: &str| super::all().any(|check| check.id == id && check.is_named(name));
-        let named = || results.iter().filter(|result| is_named(result.id));
-        let answered = |result: &RuleResult| {
-            matches!(result.verdict, CheckState::Passed | CheckState::Found | CheckState::Folded)
+    // An unreadable file could hold any fault, so a run without other errors is not "clean".
+    let unreadable = |concerns: &dyn Fn(&Check) -> bool| {
+        let concerned = |problem: &&Problem| {
+            let reads = |check: &&&Check| {
+                check.family != Family::Scan
+                    && concerns(check)
+                    && check.family.may_read(&problem.path)
+            };
+            problem.kind == ProblemKind::Denied && selected.iter().any(|check| reads(&check))
         };
-        if named().any(answered) {
-            continue;
-        }
-        let silent = named().filter(|result| result.verdict == CheckState::NotChecked);
-        reasons.extend(silent.filter_map(|result| result.reason.clone()));
-    }
-    reasons
+        // Places, not paths: an unreadable directory is reported once.
+        let denied = facts.problems.iter().filter(concerned).map(Problem::place);
+        denied.chain(outcomes.masking.iter().map(String::as_str)).next().map(str::to_owned)
+    };
+    let results = goal::Results {
+        results: &report.results,
+        findings: &report.findings,
+        selected,
+        unreadable: &unreadable,
+    };
+    report.proof = Some(if only.is_empty() {
+        goal::prove(&context, &results)
+    } else {
+        goal::prove_selection(&context, only, &results)
+    });
+    report
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base::report::Verdict;
 
     #[test]
     fn families_may_read_a_path_unless_it_belongs_to_others() {
@@ -157,9 +141,9 @@ mod tests {
 
     #[test]
     fn named_family_needs_one_verdict_and_named_check_its_own() {
-        let result = |id: &'static str, verdict: CheckState| {
-            let reason = (verdict == CheckState::NotChecked).then(|| Text::new(id, id));
-            RuleResult { id, name: Text::new(id, id), verdict, reason }
+        let result = |id: &'static str, state: CheckState| RuleResult {
+            reason: (state == CheckState::NotChecked).then(|| Text::new(id, id)),
+            ..RuleResult::new(id, Text::new(id, id), state)
         };
         let results = [
             result("CANN-HOME", CheckState::Passed),
@@ -168,10 +152,24 @@ mod tests {
             result("DRV-LIBS", CheckState::NotApplicable),
             result("VLLM-PLUGIN", CheckState::NotApplicable),
         ];
-        let count = |name: &str| list_unanswered(&[name.to_owned()], &results).len();
-        assert_eq!((count("cann"), count("CANN-OWNER"), count("CANN-HOME")), (0, 1, 0));
-        assert_eq!((count("drv"), count("vllm"), count("VLLM-PLUGIN")), (1, 0, 0));
-        let both = ["cann".to_owned(), "CANN-OWNER".to_owned()];
-        assert_eq!(list_unanswered(&both, &results).len(), 1);
+        let facts = Facts::default();
+        let verdict = |names: &[&str]| {
+            let only: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+            let found = goal::Results {
+                results: &results,
+                findings: &[],
+                selected: &[],
+                unreadable: &|_| None,
+            };
+            goal::prove_selection(&crate::Context::of(&facts, Profile::General), &only, &found)
+                .verdict()
+        };
+        for passing in ["cann", "CANN-HOME", "vllm", "VLLM-PLUGIN"] {
+            assert_eq!(verdict(&[passing]), Verdict::Pass, "{passing}");
+        }
+        for silent in ["CANN-OWNER", "drv"] {
+            assert_eq!(verdict(&[silent]), Verdict::Inconclusive, "{silent}");
+        }
+        assert_eq!(verdict(&["cann", "CANN-OWNER"]), Verdict::Inconclusive);
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use base::report::FailOn;
+use base::report::{FailOn, OnInconclusive};
 use base::text::Lang;
 use render::Format;
 
@@ -27,9 +27,12 @@ pub struct OutputArgs {
     /// When to use colour
     #[arg(long, global = true, value_enum, default_value_t = ColorWhen::Auto)]
     pub color: ColorWhen,
-    /// Findings of which level make the exit status 1 [default: error]
+    /// Minimum severity for exit status 1 [default: error]
     #[arg(long, global = true, value_enum)]
     pub fail_on: Option<FailOn>,
+    /// Exit status of an inconclusive result: 3, 1 or 0 [default: report]
+    #[arg(long, global = true, value_enum)]
+    pub on_inconclusive: Option<OnInconclusive>,
     /// Take the settings from this file [default: ascend-doctor.toml, if there is one here]
     #[arg(long, global = true, value_name = "FILE", conflicts_with = "no_config")]
     pub config: Option<PathBuf>,

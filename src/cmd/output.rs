@@ -11,8 +11,9 @@ use super::output_file::{ReplaceMode, replace};
 use super::settings::Settings;
 use super::{clock, data_pack};
 use crate::cli::{ColorWhen, OutputArgs};
-use base::report::{DataInUse, DataOrigin, FailOn, Report};
+use base::report::{DataInUse, DataOrigin, Gate, Report};
 use base::text::Lang;
+use data::goals;
 use render::{Format, Paint, Style};
 
 /// The output options, decided.
@@ -20,7 +21,7 @@ use render::{Format, Paint, Style};
 pub(super) struct Output {
     file: Option<PathBuf>,
     format: Option<Format>,
-    fail_on: FailOn,
+    gate: Gate,
     style: Style,
     settings: Settings,
     data: DataInUse,
@@ -38,7 +39,11 @@ impl Output {
         Self {
             file,
             format: args.json.then_some(Format::Json).or(args.format),
-            fail_on: args.fail_on.unwrap_or(FailOn::Error),
+            gate: Gate {
+                fail_on: args.fail_on.unwrap_or_default(),
+                on_inconclusive: args.on_inconclusive.unwrap_or_default(),
+                settings: settings.gate.clone(),
+            },
             style: Style {
                 lang,
                 paint: Paint::new(colour(args.color, terminal, variable)),
@@ -65,10 +70,11 @@ impl Output {
     /// Puts the last touches to a report: what the settings leave out, what fails it, its order.
     pub(super) fn settle(&self, report: &mut Report) {
         self.settings.skips.apply(report);
+        goals::mark_warnings(report);
         if let Some(file) = &self.settings.file {
             report.provenance.push(("settings".to_owned(), file.clone()));
         }
-        report.fail_on = self.fail_on;
+        report.gate.clone_from(&self.gate);
         report.ended = clock::now();
         if self.data.origin == DataOrigin::Pack {
             report.provenance.push(("data".to_owned(), self.describe_pack()));

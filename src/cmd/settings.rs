@@ -21,6 +21,8 @@ const LIMIT: u64 = 1 << 20;
 pub(super) struct Settings {
     /// The file, as it is shown; `None` where there is none.
     pub(super) file: Option<String>,
+    /// Settings that change the gate, each with its value and file.
+    pub(super) gate: Vec<String>,
     /// The findings that are known and accepted.
     pub(super) skips: Skips,
     /// Error codes and causes over the built-in ones.
@@ -96,7 +98,15 @@ pub(super) fn apply(cli: &mut Cli, located: Located) -> anyhow::Result<Settings>
     let skips = config.skips().map_err(|error| in_line(&shown, &error))?;
     let output = &mut cli.output;
     output.lang = output.lang.or(config.lang);
-    output.fail_on = output.fail_on.or(config.fail_on);
+    let mut gate = Vec::new();
+    if output.fail_on.is_none() {
+        gate.extend(name_setting("fail-on", config.fail_on, &shown));
+        output.fail_on = config.fail_on;
+    }
+    if output.on_inconclusive.is_none() {
+        gate.extend(name_setting("on-inconclusive", config.on_inconclusive, &shown));
+        output.on_inconclusive = config.on_inconclusive;
+    }
     let mut skips = Skips::new(shown.clone(), skips, Day::of(SystemTime::now()));
     match &mut cli.command {
         Some(Command::Check(args)) => {
@@ -112,7 +122,13 @@ pub(super) fn apply(cli: &mut Cli, located: Located) -> anyhow::Result<Settings>
         }
         _ => {}
     }
-    Ok(Settings { file: Some(shown), skips, errors: config.errors })
+    Ok(Settings { file: Some(shown), gate, skips, errors: config.errors })
+}
+
+/// A setting as it is shown, with its file.
+fn name_setting<V: clap::ValueEnum>(key: &str, value: Option<V>, file: &str) -> Option<String> {
+    let value = value?.to_possible_value()?;
+    Some(format!("{key} = \"{}\" ({file})", value.get_name()))
 }
 
 /// A place of the file.

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use base::report::FailOn;
+use base::report::{FailOn, OnInconclusive};
 use base::text::Lang;
 use data::{FileError, UserFile, WithLine};
 
@@ -40,6 +40,8 @@ pub struct Config {
     pub lang: Option<Lang>,
     /// The level at which a finding fails the run.
     pub fail_on: Option<FailOn>,
+    /// The exit status of an inconclusive result.
+    pub on_inconclusive: Option<OnInconclusive>,
     /// A matrix over the built-in one, as `--matrix` names it.
     pub matrix: Option<PathBuf>,
     /// What the files of torch_npu are compared with, as `check --manifest` names it.
@@ -79,15 +81,18 @@ struct Data {
 impl Config {
     /// Reads the text of a file that lies in `dir`, from which its paths are counted.
     pub fn parse(text: &str, dir: &Path) -> Result<Self, FileError> {
-        let mut file = UserFile::parse(text, &["lang", "fail-on", "data", "skip"])?;
+        let mut file =
+            UserFile::parse(text, &["lang", "fail-on", "on-inconclusive", "data", "skip"])?;
         let lang = file.take_value("lang")?.map(|lang| lang.value);
         let fail_on = file.take_value("fail-on")?.map(|level| level.value);
+        let on_inconclusive = file.take_value("on-inconclusive")?.map(|policy| policy.value);
         let data: Data = file.take_value("data")?.map_or_else(Data::default, |data| data.value);
         let skips = file.take_rows("skip")?;
         let beside = |path: Option<PathBuf>| path.map(|path| dir.join(path));
         Ok(Self {
             lang,
             fail_on,
+            on_inconclusive,
             matrix: beside(data.matrix),
             manifest: beside(data.manifest),
             errors: beside(data.errors),

@@ -3,16 +3,18 @@
 use serde::Deserialize;
 
 use super::Day;
-use base::report::{CheckState, Finding, Report};
+use base::report::{CheckState, Coverage, Finding, Report};
 use base::text::{Text, escape_line, nearest};
-use data::Catalog;
 use data::sentence;
+use data::{Catalog, goals};
 
 /// A `[[skip]]` of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skip {
-    /// The id, or the prefix of a family, in capitals.
+    /// The ID of a finding or the prefix of a family in capitals, or the ID of a link.
     pub id: String,
+    /// Whether `id` is a link of a goal.
+    pub is_link: bool,
     /// Why.
     pub reason: String,
     /// The last day on which it holds.
@@ -24,7 +26,10 @@ pub struct Skip {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Written {
-    id: String,
+    /// The finding or family.
+    id: Option<String>,
+    /// Or the link of a goal.
+    link: Option<String>,
     reason: String,
     /// As text, or as a day of TOML.
     until: String,
@@ -32,16 +37,25 @@ pub(super) struct Written {
 
 /// What was written, if it makes sense.
 pub(super) fn read(written: &Written, line: usize) -> Result<Skip, String> {
-    let id = written.id.trim().to_ascii_uppercase();
-    if !is_known(&id) {
-        return Err(unknown(&written.id));
+    let (id, is_link) = match (&written.id, &written.link) {
+        (Some(id), None) => (id.trim().to_ascii_uppercase(), false),
+        (None, Some(link)) => (link.trim().to_ascii_lowercase(), true),
+        _ => return Err("either `id` or `link` is expected".to_owned()),
+    };
+    if is_link && !goals::is_link(&id) {
+        let near = nearest(&id, goals::link_ids().map(str::to_owned), 1);
+        let hint = near.first().map(|near| format!("; did you mean `{near}`?"));
+        return Err(format!("unknown link `{}`{}", escape_line(&id), hint.unwrap_or_default()));
+    }
+    if !is_link && !is_known(&id) {
+        return Err(unknown(&id));
     }
     if written.reason.trim().is_empty() {
         return Err("a reason is expected".to_owned());
     }
     let until = Day::parse(&written.until);
     let until = until.ok_or("`until` is no day: one such as 2027-01-31 is expected")?;
-    Ok(Skip { id, reason: written.reason.trim().to_owned(), until, line })
+    Ok(Skip { id, is_link, reason: written.reason.trim().to_owned(), until, line })
 }
 
 fn is_known(id: &str) -> bool {
@@ -64,7 +78,8 @@ fn unknown(id: &str) -> String {
 impl Skip {
     /// Whether it speaks of this id: by its name, or by its family.
     pub fn names(&self, id: &str) -> bool {
-        self.id == id || id.split('-').next().is_some_and(|family| self.id == family)
+        !self.is_link
+            && (self.id == id || id.split('-').next().is_some_and(|family| self.id == family))
     }
 }
 
@@ -117,18 +132,17 @@ impl Skips {
             todo = freed;
         }
         report.findings = kept;
+        self.waive_links(report, &taken);
         for result in &mut report.results {
             match self.reason(result.id) {
                 // A check that passed all the same may say so.
-                Some(reason)
-                    if matches!(result.verdict, CheckState::Found | CheckState::Folded) =>
-                {
-                    result.verdict = CheckState::NotChecked;
+                Some(reason) if matches!(result.state, CheckState::Found | CheckState::Folded) => {
+                    result.state = CheckState::NotChecked;
                     result.reason = Some(reason);
                 }
-                None if result.verdict == CheckState::Folded => {
+                None if result.state == CheckState::Folded => {
                     let on_top = report.findings.iter().any(|finding| finding.id == result.id);
-                    result.verdict = if on_top { CheckState::Found } else { result.verdict };
+                    result.state = if on_top { CheckState::Found } else { result.state };
                 }
                 _ => {}
             }
@@ -156,6 +170,30 @@ impl Skips {
         }
     }
 
+    /// Takes links out of the verdict: those that a skip names, with the findings that contradict
+    /// them, and those that only skipped findings contradict.
+    fn waive_links(&self, report: &mut Report, taken: &[Finding]) {
+        let Some(proof) = &mut report.proof else { return };
+        for link in &mut proof.links {
+            let named = self.active.iter().find(|skip| skip.is_link && skip.id == link.id);
+            let settled = matches!(link.coverage, Coverage::Shown | Coverage::NotApplicable { .. });
+            if let Some(skip) = named.filter(|_| !settled) {
+                if let Coverage::Contradicted { findings, .. } = &link.coverage {
+                    report.findings.retain(|finding| !findings.contains(&finding.id));
+                }
+                link.coverage = Coverage::Waived { reason: self.say("skipped_by_settings", skip) };
+                continue;
+            }
+            if let Coverage::Contradicted { findings, reason: None } = &mut link.coverage {
+                findings.retain(|id| self.reason(id).is_none());
+                let first = taken.iter().find_map(|finding| self.reason(&finding.id));
+                if let (true, Some(reason)) = (findings.is_empty(), first) {
+                    link.coverage = Coverage::Waived { reason };
+                }
+            }
+        }
+    }
+
     fn say(&self, key: &str, skip: &Skip) -> Text {
         sentence(
             key,
@@ -176,7 +214,8 @@ mod tests {
 
     fn skips(id: &str, until: &str) -> Skips {
         let until = Day::parse(until).unwrap();
-        let skip = Skip { id: id.to_owned(), reason: "known".to_owned(), until, line: 3 };
+        let skip =
+            Skip { is_link: false, id: id.to_owned(), reason: "known".to_owned(), until, line: 3 };
         Skips::new("ascend-doctor.toml", vec![skip], Day::parse("2026-11-22").unwrap())
     }
 
@@ -189,7 +228,7 @@ mod tests {
             found("TNPU-LINK", vec!["CANN-ENV"]),
             found("PY-DUP", Vec::new()),
         ]);
-        let row = |id, verdict| RuleResult { id, name: Text::same(id), verdict, reason: None };
+        let row = |id, state| RuleResult::new(id, Text::same(id), state);
         report.results = vec![
             row("CANN-ENV", CheckState::Found),
             row("TNPU-LINK", CheckState::Folded),
@@ -208,8 +247,7 @@ mod tests {
         assert_eq!(ids(&report), ["CANN-ENV", "PY-DUP"]);
         skips("CANN-ENV", "2026-11-22").apply(&mut report);
         assert_eq!(ids(&report), ["PY-DUP", "TNPU-LINK"]);
-        let verdicts: Vec<CheckState> =
-            report.results.iter().map(|result| result.verdict).collect();
+        let verdicts: Vec<CheckState> = report.results.iter().map(|result| result.state).collect();
         assert_eq!(verdicts, [CheckState::NotChecked, CheckState::Found, CheckState::Found]);
         let reason = report.results[0].reason.clone().unwrap().en;
         for part in ["ascend-doctor.toml:3", "2026-11-22", "known"] {

@@ -43,6 +43,7 @@ pub mod page;
 pub mod plan;
 pub mod prefilter;
 pub mod programs;
+mod proof;
 #[cfg(test)]
 mod properties;
 pub mod python;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::effort::{effort, rounded};
 use super::encoding::DecodeError;
 use super::plan::{FileProblem, Plan, PlannedFile};
+use super::proof;
 use super::rules::{Match, Rule, Rules};
 use super::site::{Certainty, Decision, Site};
 use base::report::{Evidence, Finding, FixStep, RawFinding, Report, Severity, Table};
@@ -63,8 +64,9 @@ pub fn report(
     }
     report.tables.extend(changes(plan));
     overview(&mut report, plan, done);
-    notes(&mut report, found, plan, done);
+    notes(&mut report, found, done);
     report.provenance.push(("rules".to_owned(), Rules::builtin().rules.len().to_string()));
+    report.proof = Some(proof::prove(&report, found, plan));
     if in_detail {
         extra(&mut report, found, plan, done);
     }
@@ -264,16 +266,16 @@ fn changes(plan: &Plan) -> Option<Table> {
 }
 
 /// Counts of a plan.
-struct Counts {
-    changed_files: usize,
-    changes: usize,
+pub(super) struct Counts {
+    pub(super) changed_files: usize,
+    pub(super) changes: usize,
     likely: usize,
     flagged: usize,
     noted: usize,
     problems: usize,
 }
 
-fn counts(plan: &Plan) -> Counts {
+pub(super) fn counts(plan: &Plan) -> Counts {
     let sites = |decision| {
         let files = plan.files.iter();
         // What was planned for a file that is left alone did not become a change.
@@ -329,12 +331,7 @@ fn overview(report: &mut Report, plan: &Plan, done: &Done) {
     }
 }
 
-fn notes(report: &mut Report, found: &WalkResult, plan: &Plan, done: &Done) {
-    if found.files.is_empty() {
-        report.notes.push(words("convert_nothing_here"));
-    } else if plan.files.is_empty() {
-        report.notes.push(words("convert_nothing_to_do"));
-    }
+fn notes(report: &mut Report, found: &WalkResult, done: &Done) {
     for exclude in &found.idle_excludes {
         report.notes.push(sentence("convert_idle_exclude", &[("exclude", exclude.clone())]));
     }

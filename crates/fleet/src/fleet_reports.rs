@@ -28,6 +28,8 @@ pub struct HostReport {
     pub findings: Vec<u32>,
     /// Why there is no verdict.
     pub no_verdict: Vec<Arc<Text>>,
+    /// Whether its verdict is a failure.
+    pub failed: bool,
     /// Checks that could not look.
     pub not_checked: Vec<Arc<str>>,
     /// Checks that looked: the same list for nearly all hosts.
@@ -224,6 +226,7 @@ impl Fleet {
             values: record.values.into_iter().map(|value| self.values.share(value)).collect(),
             findings: numbers,
             no_verdict: record.no_verdict.into_iter().map(|text| self.texts.share(text)).collect(),
+            failed: record.failed,
             not_checked,
             answered: self.answers.share(record.answered),
             addresses,

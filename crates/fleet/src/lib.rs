@@ -15,6 +15,7 @@ mod documents;
 mod expect;
 mod fleet_reports;
 mod hostlist;
+mod proof;
 mod record;
 mod report;
 mod rules;

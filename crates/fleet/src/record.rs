@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::component::{COMPONENTS, Place};
 use super::hostlist::MAX_NAME;
-use base::report::{CheckState, FixStep, Severity};
+use base::report::{CheckState, FixStep, Need, Severity};
 use base::text::Text;
 use facts::{HccnConf, RankTable};
 
@@ -47,8 +47,10 @@ pub struct Record {
     pub findings: Vec<ReportedFinding>,
     /// How many findings were left out.
     pub more_findings: usize,
-    /// Why there is no verdict.
+    /// Why the verdict is inconclusive.
     pub no_verdict: Vec<Text>,
+    /// Whether the verdict is a failure; version 1 has no verdict of its own.
+    pub failed: bool,
     /// Checks that could not look.
     pub not_checked: Vec<String>,
     /// Checks that looked.
@@ -123,8 +125,14 @@ struct Document {
     findings: Vec<ReportedFinding>,
     #[serde(default)]
     checks: Vec<Checked>,
+    /// Version 1: why there is no verdict.
     #[serde(default)]
     no_verdict: Vec<Text>,
+    /// Version 2: `pass`, `fail` or `inconclusive`; version 1 has other words.
+    #[serde(default)]
+    verdict: String,
+    #[serde(default)]
+    coverage: Vec<Link>,
     #[serde(default)]
     provenance: Vec<Provenance>,
     #[serde(default)]
@@ -147,7 +155,17 @@ struct Tool {
 #[derive(Deserialize)]
 struct Checked {
     id: String,
-    verdict: CheckState,
+    // Version 1 calls it the verdict.
+    #[serde(alias = "verdict")]
+    state: CheckState,
+}
+
+/// A link of the goal: version 2 and later.
+#[derive(Deserialize)]
+struct Link {
+    need: Need,
+    state: String,
+    reason: Option<Text>,
 }
 
 #[derive(Deserialize)]
@@ -206,7 +224,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Record, RejectReason> {
 }
 
 fn is_read(schema: &str) -> bool {
-    matches!(schema, "ascend-doctor/check/1" | "ascend-doctor/verify/1")
+    // The last two versions: hosts of a cluster are updated one after the other.
+    let Some((command, version)) =
+        schema.strip_prefix("ascend-doctor/").and_then(|rest| rest.split_once('/'))
+    else {
+        return false;
+    };
+    matches!(command, "check" | "verify") && matches!(version, "1" | "2")
 }
 
 fn read_schema(bytes: &[u8]) -> Option<String> {
@@ -218,7 +242,7 @@ fn read_schema(bytes: &[u8]) -> Option<String> {
 }
 
 fn reduce_document(document: Document) -> Record {
-    let check = document.schema == "ascend-doctor/check/1";
+    let check = document.schema.starts_with("ascend-doctor/check/");
     let values = COMPONENTS.iter().map(|component| read_value(&document, component.from, check));
     let values = values.collect();
     let name = document
@@ -240,12 +264,20 @@ fn reduce_document(document: Document) -> Record {
             *run = run.take().map(|run| truncate_text(run, MAX_TEXT));
         }
     }
+    let failed = document.verdict == "fail";
     let mut no_verdict = document.no_verdict;
+    if document.verdict == "inconclusive" {
+        let open = document
+            .coverage
+            .into_iter()
+            .filter(|link| link.need == Need::Required && link.state == "not_examined");
+        no_verdict.extend(open.map(|link| link.reason.unwrap_or_default()));
+    }
     no_verdict.truncate(20);
     no_verdict.iter_mut().for_each(shorten);
     let (mut not_checked, mut answered) = (Vec::new(), Vec::new());
     for check in document.checks.into_iter().take(1000) {
-        match check.verdict {
+        match check.state {
             CheckState::NotChecked => not_checked.push(filter_id(&check.id)),
             CheckState::NotApplicable => {}
             CheckState::Passed | CheckState::Found | CheckState::Folded => {
@@ -264,6 +296,7 @@ fn reduce_document(document: Document) -> Record {
         findings,
         more_findings,
         no_verdict,
+        failed,
         not_checked,
         answered,
         addresses: document.facts.net.hccn.map(read_addresses).unwrap_or_default(),

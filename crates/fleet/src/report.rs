@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::component::COMPONENTS;
 use super::fleet_reports::{Fleet, Host};
 use super::hostlist::{format_ranges, format_shortened};
+use super::proof;
 use super::record::ReportedFinding;
 use super::rules::{self, Context, Group, IN_SENTENCE, RULES, count_values, format_hosts};
 use super::{GroupBy, Options};
@@ -30,10 +31,10 @@ pub fn report(fleet: &Fleet, options: &Options) -> Report {
     let mut report = Report::new("fleet", format_subject(fleet));
     report.invocation = "fleet merge";
     judge(&context, &mut report);
-    add_no_verdicts(&context, &missing, &mut report);
     let said = collect_findings(fleet);
     let total = fleet.hosts.len();
     report.findings.extend(said.iter().map(|said| said.to_finding(total)));
+    report.proof = Some(proof::prove(&context, &missing, &report.findings));
     report.overview = list_overview(&context, &missing);
     report.tables.push(state_table(&context, &missing));
     report.tables.extend(version_tables(&groups));
@@ -57,37 +58,6 @@ fn judge(context: &Context<'_>, report: &mut Report) {
     let catalog = Catalog::builtin();
     for rule in RULES {
         catalog.record(rule.id, (rule.run)(context), report);
-    }
-}
-
-/// A host that said nothing, or gave no verdict, is never well.
-fn add_no_verdicts(context: &Context<'_>, missing: &[&str], report: &mut Report) {
-    let fleet = context.fleet;
-    if fleet.hosts.is_empty() {
-        report.no_verdict.push(words("fleet_no_reports"));
-    }
-    if !missing.is_empty() {
-        let hosts = format_hosts(missing.iter().copied());
-        report.no_verdict.push(sentence("fleet_silent", &[("hosts", hosts)]));
-    }
-    let unread = fleet.unread.len() + fleet.unread_more + fleet.refused;
-    if unread > 0 {
-        report.no_verdict.push(sentence("fleet_unread", &[("count", unread.to_string())]));
-    }
-    if fleet.cut > 0 {
-        report.no_verdict.push(sentence("fleet_cut", &[("count", fleet.cut.to_string())]));
-    }
-    let mut reasons: BTreeMap<&Text, BTreeSet<&str>> = BTreeMap::new();
-    for (name, host) in &fleet.hosts {
-        for text in host.all().flat_map(|said| &said.no_verdict) {
-            reasons.entry(text).or_default().insert(name);
-        }
-    }
-    for (text, hosts) in reasons.into_iter().take(50) {
-        let hosts = format_hosts(hosts.iter().copied());
-        report
-            .no_verdict
-            .push(Text::new(format!("{hosts}: {}", text.en), format!("{hosts}：{}", text.zh)));
     }
 }
 
@@ -189,31 +159,32 @@ fn collect_findings(fleet: &Fleet) -> Vec<SharedFinding<'_>> {
 
 /// What a host's reports come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum State {
+pub(super) enum State {
     Errors,
     Warnings,
-    NoVerdict,
+    Inconclusive,
     Clean,
 }
 
 impl State {
-    const ALL: [Self; 4] = [Self::Errors, Self::Warnings, Self::NoVerdict, Self::Clean];
+    const ALL: [Self; 4] = [Self::Errors, Self::Warnings, Self::Inconclusive, Self::Clean];
 
     const fn key(self) -> &'static str {
         match self {
             Self::Errors => "errors",
             Self::Warnings => "warnings",
-            Self::NoVerdict => "no_verdict",
+            Self::Inconclusive => "inconclusive",
             Self::Clean => "clean",
         }
     }
 
-    fn of(fleet: &Fleet, host: &Host) -> Self {
+    pub(super) fn of(fleet: &Fleet, host: &Host) -> Self {
         let findings = host.all().flat_map(|said| &said.findings);
         let gravest = findings.map(|&number| fleet.findings[number as usize].severity).max();
         match gravest {
             Some(Severity::Error) => Self::Errors,
-            _ if host.all().any(|said| !said.no_verdict.is_empty()) => Self::NoVerdict,
+            _ if host.all().any(|said| said.failed) => Self::Errors,
+            _ if host.all().any(|said| !said.no_verdict.is_empty()) => Self::Inconclusive,
             Some(Severity::Warning) => Self::Warnings,
             _ => Self::Clean,
         }
@@ -223,7 +194,7 @@ impl State {
         words(match self {
             Self::Errors => "fleet_state_errors",
             Self::Warnings => "fleet_state_warnings",
-            Self::NoVerdict => "no_verdict",
+            Self::Inconclusive => "inconclusive",
             Self::Clean => "fleet_state_clean",
         })
     }

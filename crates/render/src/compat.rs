@@ -30,7 +30,7 @@ pub fn render_compat(page: &CompatPage<'_>, style: Style, out: &mut dyn Write) -
     writeln!(out, "{}", heading("compat_machine"))?;
     write_overview(page.report, style, out)?;
     writeln!(out)?;
-    for reason in &page.report.no_verdict {
+    for reason in &page.report.unanswered {
         write_paragraph(&escape_line(reason.get(style.lang)), "", style, out)?;
         writeln!(out)?;
     }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::Style;
-use super::line::no_verdict;
+use super::line::open_reason;
 use base::report::{Evidence, EvidenceKind, ExitStatus, Finding, Report};
 use base::text::escape_line;
 
@@ -17,7 +17,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
         }
     }
     if report.exit_status() == ExitStatus::Inconclusive {
-        writeln!(out, "{}", escape_line(&no_verdict(report, style.lang)))?;
+        writeln!(out, "{}", escape_line(&open_reason(report, style.lang)))?;
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! The report for programs: `ascend-doctor/<command>/1`, described by
-//! `docs/schema/report-1.schema.json`.
+//! The report for programs: `ascend-doctor/<command>/2`, described by
+//! `docs/schema/report-2.schema.json`.
 //!
 //! These structures are frozen: they are not the internal ones, so that the inside may change
 //! and the format may not.
@@ -8,8 +8,12 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use base::report::{DataInUse, Evidence, Finding, FixStep, Report, RuleResult, Summary};
+use base::report::{
+    DataInUse, Evidence, FailOn, Finding, FixStep, Goal, Link, OnInconclusive, Report, RuleResult,
+    Summary, Verdict,
+};
 use base::text::Text;
+use data::goals;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -17,12 +21,20 @@ struct Document<'a> {
     tool: Tool,
     command: &'a str,
     subject: &'a str,
-    exit_code: u8,
-    verdict: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    headline: Option<Text>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    goal: Option<&'a Goal>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coverage: Option<&'a [Link]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<Verdict>,
+    gate: Gate<'a>,
     summary: Summary,
     findings: Vec<FindingV1<'a>>,
     checks: &'a [RuleResult],
-    no_verdict: &'a [Text],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    unanswered: &'a [Text],
     notes: &'a [Text],
     provenance: Vec<Provenance<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,6 +43,14 @@ struct Document<'a> {
     tables: Vec<TableV1<'a>>,
     #[serde(flatten)]
     extra: &'a serde_json::Map<String, serde_json::Value>,
+}
+
+#[derive(Serialize)]
+struct Gate<'a> {
+    fail_on: FailOn,
+    on_inconclusive: OnInconclusive,
+    exit_status: u8,
+    settings: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -74,23 +94,25 @@ struct FindingV1<'a> {
 }
 
 pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let status = report.exit_status();
     let document = Document {
-        schema: format!("ascend-doctor/{}/1", report.command),
+        schema: format!("ascend-doctor/{}/2", report.command),
         tool: Tool { name: "ascend-doctor", version: env!("CARGO_PKG_VERSION") },
         command: report.command,
         subject: &report.subject,
-        exit_code: status.code(),
-        verdict: match status.code() {
-            0 => "clean",
-            1 => "findings",
-            3 => "no_verdict",
-            _ => "failure",
+        headline: goals::headline(report),
+        goal: report.proof.as_ref().map(|proof| &proof.goal),
+        coverage: report.proof.as_ref().map(|proof| proof.links.as_slice()),
+        verdict: report.verdict(),
+        gate: Gate {
+            fail_on: report.gate.fail_on,
+            on_inconclusive: report.gate.on_inconclusive,
+            exit_status: report.exit_status().code(),
+            settings: &report.gate.settings,
         },
         summary: report.summary(),
         findings: report.findings.iter().map(finding).collect(),
         checks: &report.results,
-        no_verdict: &report.no_verdict,
+        unanswered: &report.unanswered,
         notes: &report.notes,
         provenance: report
             .provenance

@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::Style;
+use super::coverage::open_points;
 use super::plain::{finding_lines, reason_text};
-use base::report::{CheckState, Finding, Report, RuleResult};
+use base::report::{CheckState, Finding, Need, Report, RuleResult};
 use base::text::{Lang, escape, escape_line};
 use data::Catalog;
 use data::{sentence, word};
@@ -99,7 +100,7 @@ impl Case {
             }
             Body::Error { message, text } => writeln!(
                 out,
-                ">\n      <error type=\"no_verdict\" message=\"{}\">{}</error>",
+                ">\n      <error type=\"inconclusive\" message=\"{}\">{}</error>",
                 escape_attribute(message),
                 escape_content(text)
             )?,
@@ -132,17 +133,17 @@ fn build_suites(report: &Report, lang: Lang) -> Vec<(String, Vec<Case>)> {
     for (id, findings) in of_id {
         add(id, Case { name: id.to_owned(), body: finding_body(report, &findings, lang) });
     }
-    if !report.no_verdict.is_empty() {
-        let text: Vec<String> =
-            report.no_verdict.iter().map(|text| escape_line(text.get(lang)).into_owned()).collect();
-        let body = Body::Error { message: word("no_verdict", lang), text: text.join("\n") };
+    let open = open_points(report, Need::Required, lang);
+    if !open.is_empty() {
+        let text: Vec<String> = open.into_iter().map(|point| point.text(lang)).collect();
+        let body = Body::Error { message: word("inconclusive", lang), text: text.join("\n") };
         suites.push(("verdict".to_owned(), vec![Case { name: "verdict".to_owned(), body }]));
     }
     suites
 }
 
 fn build_body(report: &Report, result: &RuleResult, findings: &[&Finding], lang: Lang) -> Body {
-    match result.verdict {
+    match result.state {
         _ if !findings.is_empty() => finding_body(report, findings, lang),
         CheckState::NotChecked | CheckState::NotApplicable => {
             Body::Skipped(reason_text(result, lang).into_owned())

@@ -5,6 +5,7 @@
 
 mod compat;
 mod concise;
+mod coverage;
 mod html;
 mod json;
 mod junit;
@@ -38,7 +39,7 @@ pub use safe_json::write as write_json;
 pub enum Format {
     /// For people.
     Text,
-    /// One JSON document, `ascend-doctor/<command>/1`.
+    /// One JSON document, `ascend-doctor/<command>/2`.
     Json,
     /// JUnit XML: a suite per family, a case per check.
     Junit,

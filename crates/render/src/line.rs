@@ -3,12 +3,14 @@
 use std::io::{self, Write};
 
 use super::Style;
-use base::report::{ExitStatus, Report};
+use super::coverage::{headline, open_points};
+use super::plain::labeled_sentence;
+use base::report::{ExitStatus, Need, Report, Verdict};
 use base::text::{Lang, escape_line};
-use data::{sentence, word};
+use data::word;
 
-/// Writes the gravest finding that fails the run, or why there is no verdict, or that all is well.
-/// The order of the words puts what matters first: readers cut lines.
+/// Writes the first finding that fails the run, or the first open point, or the claim that was
+/// shown. Readers cut lines, so the order of the words puts the result first.
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let lang = style.lang;
     let failing: Vec<_> = report.findings.iter().filter(|finding| report.fails(finding)).collect();
@@ -20,17 +22,20 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
             };
             format!("{}{more}: {}", first.id, first.title.get(lang))
         }
-        (ExitStatus::Inconclusive, _) => no_verdict(report, lang),
-        _ => {
-            let passed = sentence("all_passed", &[("passed", report.summary().passed.to_string())]);
-            format!("OK: {}", passed.get(lang))
-        }
+        _ => match headline(report, lang) {
+            Some(headline) if report.verdict() == Some(Verdict::Pass) => {
+                labeled_sentence("OK", &headline, lang)
+            }
+            Some(headline) => headline,
+            None => open_reason(report, lang),
+        },
     };
     writeln!(out, "{}", escape_line(&line))
 }
 
-/// Why there is no verdict.
-pub(super) fn no_verdict(report: &Report, lang: Lang) -> String {
-    let reason = report.no_verdict.first().map_or("", |text| text.get(lang));
-    format!("{}: {reason}", word("no_verdict", lang))
+/// Why the result is inconclusive, with the evidence that settles it.
+pub(super) fn open_reason(report: &Report, lang: Lang) -> String {
+    let first = open_points(report, Need::Required, lang).into_iter().next();
+    let reason = first.map(|point| point.text(lang)).unwrap_or_default();
+    labeled_sentence(&word("inconclusive", lang), &reason, lang)
 }

@@ -6,14 +6,33 @@
 use std::io::{self, Write};
 
 use super::Style;
+use super::coverage::{detail, headline, mark, open_points};
 use super::plain::{consequences, show_evidence, summary_line};
-use base::report::{CheckState, Finding, Report};
+use base::report::{CheckState, Coverage, Finding, Need, Report};
 use base::text::{Lang, escape, escape_line};
 use data::{sentence, word};
 
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let lang = style.lang;
     writeln!(out, "## ascend-doctor {}: {}\n", report.command, escape_prose(&report.subject))?;
+    if let Some(headline) = headline(report, lang) {
+        writeln!(out, "**{}**\n", escape_prose(&headline))?;
+    }
+    if let Some(proof) = &report.proof {
+        for link in &proof.links {
+            if matches!(link.coverage, Coverage::NotApplicable { .. }) {
+                continue;
+            }
+            let (name, detail) = (escape_prose(link.name.get(lang)), detail(link, lang));
+            let mark = mark(link);
+            if detail.is_empty() {
+                writeln!(out, "- {mark} {name}")?;
+            } else {
+                writeln!(out, "- {mark} {name}: {}", escape_prose(&detail))?;
+            }
+        }
+        writeln!(out)?;
+    }
     if !report.overview.is_empty() {
         writeln!(out, "| {} | {} |\n| --- | --- |", word("item", lang), word("value", lang))?;
         for (label, value) in &report.overview {
@@ -54,12 +73,15 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
             writeln!(out)?;
         }
     }
-    if !report.no_verdict.is_empty() {
-        writeln!(out, "### {}\n", word("no_verdict", lang))?;
-        for text in &report.no_verdict {
-            writeln!(out, "- {}", escape_prose(text.get(lang)))?;
+    for (need, heading) in [(Need::Required, "inconclusive"), (Need::Supporting, "not_examined")] {
+        let points = open_points(report, need, lang);
+        if !points.is_empty() {
+            writeln!(out, "### {}\n", word(heading, lang))?;
+            for point in points {
+                writeln!(out, "- {}", escape_prose(&point.text(lang)))?;
+            }
+            writeln!(out)?;
         }
-        writeln!(out)?;
     }
     write_unanswered(report, lang, out)?;
     for note in &report.notes {
@@ -138,7 +160,7 @@ fn write_finding(finding: &Finding, lang: Lang, out: &mut dyn Write) -> io::Resu
 /// The rules that gave no answer, folded away by the reader of the issue.
 fn write_unanswered(report: &Report, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
     let rules: Vec<_> =
-        report.results.iter().filter(|rule| rule.verdict == CheckState::NotChecked).collect();
+        report.results.iter().filter(|rule| rule.state == CheckState::NotChecked).collect();
     if rules.is_empty() {
         return Ok(());
     }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use base::report::{CheckState, Report, Severity};
+use base::report::{CheckState, Report, Severity, Verdict};
 
 pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let command = report.command;
@@ -23,9 +23,17 @@ pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let labels = [("command", command), ("severity", severity.as_str())];
         family.write_sample("ascend_doctor_findings", &labels, count)?;
     }
+    if let Some(verdict) = report.verdict() {
+        family.begin("ascend_doctor_verdict", "Verdict: 1 for the one that applies.")?;
+        for one in [Verdict::Pass, Verdict::Fail, Verdict::Inconclusive] {
+            let goal = report.proof.as_ref().map_or("", |proof| proof.goal.id);
+            let labels = [("command", command), ("goal", goal), ("verdict", one.as_str())];
+            family.write_sample("ascend_doctor_verdict", &labels, usize::from(one == verdict))?;
+        }
+    }
     family.begin(
         "ascend_doctor_exit_status",
-        "Exit status: 0 clean, 1 findings at or above the fail level, 3 no verdict.",
+        "Exit status of the gate: 0 passed, 1 failed or findings at the fail level, 3 inconclusive.",
     )?;
     let status = usize::from(report.exit_status().code());
     family.write_sample("ascend_doctor_exit_status", &[("command", command)], status)?;
@@ -33,7 +41,7 @@ pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         .results
         .iter()
         .filter_map(|result| {
-            let state = match result.verdict {
+            let state = match result.state {
                 CheckState::Passed => 0,
                 CheckState::Found | CheckState::Folded => 1,
                 CheckState::NotChecked => 2,
@@ -82,7 +90,7 @@ fn write_fleet(fleet: &Value, family: &mut Families<'_>) -> io::Result<()> {
     };
     let listed = |value: &Value| value.as_array().map_or(0, Vec::len);
     family.begin("ascend_doctor_fleet_hosts", "Hosts of the fleet by state.")?;
-    for state in ["clean", "warnings", "errors", "no_verdict"] {
+    for state in ["clean", "warnings", "errors", "inconclusive"] {
         let hosts = count(&fleet["states"][state]["count"]);
         family.write_sample("ascend_doctor_fleet_hosts", &[("state", state)], hosts)?;
     }

@@ -2,7 +2,8 @@
 
 use super::{Format, Paint, Style, render};
 use base::report::{
-    CheckState, Evidence, FailOn, Finding, FixStep, Report, RuleResult, Severity, fold_consequences,
+    CheckState, Coverage, Evidence, FailOn, Finding, FixStep, Report, RuleResult, Severity,
+    fold_consequences,
 };
 use base::text::{Lang, Text};
 
@@ -21,10 +22,25 @@ fn finding(id: &str, severity: Severity, title: Text) -> Finding {
     }
 }
 
-fn result(id: &'static str, verdict: CheckState, reason: Option<Text>) -> RuleResult {
-    RuleResult {
-        id, name: Text::new(format!("Rule {id}"), format!("规则 {id}")), verdict, reason
-    }
+fn result(id: &'static str, state: CheckState, reason: Option<Text>) -> RuleResult {
+    let name = Text::new(format!("Rule {id}"), format!("规则 {id}"));
+    RuleResult { reason, ..RuleResult::new(id, name, state) }
+}
+
+/// A goal of which a required link is open.
+fn open_goal(reason: Text, settle: Text) -> base::report::Proof {
+    let values = std::collections::BTreeMap::new();
+    data::goals::prove("check", "node", values, |link| match link.id.as_str() {
+        "driver" => {
+            (Coverage::NotExamined { reason: reason.clone(), settle: settle.clone() }, None)
+        }
+        "cann" => (Coverage::contradicted("ONE-ENV"), None),
+        "network" => (Coverage::NotApplicable { reason: reason.clone() }, None),
+        "process" => {
+            (Coverage::NotExamined { reason: reason.clone(), settle: settle.clone() }, None)
+        }
+        _ => (Coverage::Shown, Some(reason.clone())),
+    })
 }
 
 /// A report that uses every member of the model.
@@ -93,7 +109,10 @@ pub(super) fn rich() -> Report {
         rows: vec![vec![Text::same("0"), Text::new("well", "正常")]],
     }];
     report.provenance = vec![("compat_matrix.toml".to_owned(), "2026-08-01".to_owned())];
-    report.no_verdict = vec![Text::new("no permission to read X", "没有读取 X 的权限")];
+    report.proof = Some(open_goal(
+        Text::new("no permission to read X", "没有读取 X 的权限"),
+        Text::new("Run it as root", "以 root 用户运行"),
+    ));
     report.sort();
     report
 }
@@ -121,7 +140,8 @@ fn hostile() -> Report {
     report.overview = vec![(Text::same("x"), Text::same(bad))];
     report.notes = vec![Text::same(bad)];
     report.provenance = vec![(bad.to_owned(), bad.to_owned())];
-    report.no_verdict = vec![Text::same(bad)];
+    report.proof = Some(open_goal(Text::same(bad), Text::same(bad)));
+    report.unanswered = vec![Text::same(bad)];
     report
 }
 
@@ -199,9 +219,9 @@ fn the_fail_level_decides_what_junit_calls_a_failure() {
     let failures =
         |report: &Report| show(report, Format::Junit, style(Lang::En)).matches("<failure").count();
     assert_eq!(failures(&report), 1);
-    report.fail_on = FailOn::Warning;
+    report.gate.fail_on = FailOn::Warning;
     assert_eq!(failures(&report), 2);
-    report.fail_on = FailOn::Never;
+    report.gate.fail_on = FailOn::Never;
     assert_eq!(failures(&report), 0);
 }
 

@@ -13,7 +13,8 @@ use sha2::{Digest as _, Sha256};
 use super::Style;
 use super::plain::{consequences, finding_lines, show_evidence};
 use base::report::{
-    CheckState, Evidence, EvidenceKind, ExitStatus, Finding, FixStep, Report, Severity,
+    CheckState, Coverage, Evidence, EvidenceKind, ExitStatus, Finding, FixStep, Need, Report,
+    Severity,
 };
 use base::text::{Lang, Text};
 use data::Catalog;
@@ -276,8 +277,21 @@ fn level(severity: Severity) -> &'static str {
 
 /// What could not be examined: no result, but not silent either.
 fn list_notifications(report: &Report, index: &BTreeMap<&str, usize>, lang: Lang) -> Vec<Value> {
-    let verdicts = report.no_verdict.iter().map(|text| notification_json("error", text, lang));
-    let rules = report.results.iter().filter(|rule| rule.verdict == CheckState::NotChecked);
+    let links = report.proof.iter().flat_map(|proof| &proof.links);
+    let open = links.filter_map(|link| match &link.coverage {
+        Coverage::NotExamined { reason, settle } => {
+            let level = if link.need == Need::Required { "error" } else { "note" };
+            let text = Text::new(
+                format!("{}: {}. {}", link.name.en, reason.en, settle.en),
+                format!("{}：{}。{}", link.name.zh, reason.zh, settle.zh),
+            );
+            Some(notification_json(level, &text, lang))
+        }
+        _ => None,
+    });
+    let lookups = report.unanswered.iter().map(|text| notification_json("error", text, lang));
+    let verdicts = open.chain(lookups);
+    let rules = report.results.iter().filter(|rule| rule.state == CheckState::NotChecked);
     verdicts
         .chain(rules.map(|rule| {
             let reason = rule.reason.clone().unwrap_or_default();

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::Style;
-use super::line::no_verdict;
+use super::coverage::{headline, open_points, write_links};
 use super::plain::{consequences, labeled_sentence, show_evidence, summary_line, write_overview};
 use super::wrap::{wrap, wrap_hanging};
-use base::report::{CheckState, ExitStatus, Finding, Report, RuleResult, Severity, Table};
+use base::report::{CheckState, Finding, Need, Report, RuleResult, Severity, Table};
 use base::text::{Text, escape, escape_line};
 use data::{sentence, word};
 
@@ -19,9 +19,7 @@ const ROWS_SHOWN: usize = 20;
 
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let page = Page { style };
-    if !style.quiet {
-        page.write_head(report, out)?;
-    }
+    page.write_head(report, out)?;
     let mut open = false;
     for finding in &report.findings {
         page.write_finding(finding, out)?;
@@ -44,10 +42,6 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
             page.write_paragraph("", &escape_line(note.get(style.lang)), out)?;
         }
     }
-    if style.quiet && report.exit_status() == ExitStatus::Inconclusive {
-        // A status that is no success is never without its reason.
-        writeln!(out, "{}", escape_line(&no_verdict(report, style.lang)))?;
-    }
     page.write_foot(report, out)
 }
 
@@ -57,10 +51,23 @@ struct Page {
 
 impl Page {
     fn write_head(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(headline) = headline(report, self.style.lang) {
+            for line in wrap(&headline, self.style.width) {
+                writeln!(out, "{}", self.style.paint.bold(&line))?;
+            }
+            if self.style.quiet {
+                return write_links(report, self.style, out);
+            }
+            writeln!(out)?;
+        }
+        if self.style.quiet {
+            return Ok(());
+        }
         let title = format!("ascend-doctor {}", report.command);
         writeln!(out, "{} {}", self.style.paint.bold(&title), escape_line(&report.subject))?;
         write_overview(report, self.style, out)?;
-        writeln!(out)
+        writeln!(out)?;
+        write_links(report, self.style, out)
     }
 
     /// Information needs no action: one statement is enough, the rest is there for who asks.
@@ -184,27 +191,44 @@ impl Page {
     }
 
     fn write_unanswered(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        if !report.no_verdict.is_empty() {
-            writeln!(out, "{}", self.style.paint.bold(&word("no_verdict", self.style.lang)))?;
-            for text in &report.no_verdict {
-                self.write_paragraph("  ", &escape_line(text.get(self.style.lang)), out)?;
+        let lang = self.style.lang;
+        for (need, heading) in [(Need::Required, "unanswered"), (Need::Supporting, "not_examined")]
+        {
+            // The lines at the top have the required links of a goal.
+            if need == Need::Required && report.proof.is_some() {
+                continue;
+            }
+            let points = open_points(report, need, lang);
+            if points.is_empty() {
+                continue;
+            }
+            writeln!(out, "{}", self.style.paint.bold(&word(heading, lang)))?;
+            for point in points {
+                self.write_paragraph("  ", &point.reason, out)?;
+                if !point.settle.is_empty() {
+                    let settle = labeled_sentence(&word("settle", lang), &point.settle, lang);
+                    self.write_paragraph("    ", &settle, out)?;
+                }
             }
             writeln!(out)?;
         }
-        self.write_list(report, CheckState::NotChecked, "not_checked", out)
+        if self.style.verbose {
+            self.write_list(report, CheckState::NotChecked, "not_checked", out)?;
+        }
+        Ok(())
     }
 
-    /// The rules with this verdict: grouped by reason, or one a line with their names.
+    /// The rules in this state: grouped by reason, or one a line with their names.
     fn write_list(
         &self,
         report: &Report,
-        verdict: CheckState,
+        state: CheckState,
         heading: &str,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let lang = self.style.lang;
         let rules: Vec<&RuleResult> =
-            report.results.iter().filter(|result| result.verdict == verdict).collect();
+            report.results.iter().filter(|result| result.state == state).collect();
         if rules.is_empty() {
             return Ok(());
         }

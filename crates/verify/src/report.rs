@@ -1,5 +1,7 @@
 //! The report of a run: findings and results of [`judge`], tables, and the fields of the JSON form.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::judge::{JudgeContext, judge};
@@ -7,9 +9,9 @@ use super::libraries::Installation;
 use super::parent::ChildResult;
 use super::protocol::{Dtype, Event, Outcome, Stage};
 use super::run::RunResult;
-use base::report::{CheckState, Report, Table};
-use base::text::Text;
-use data::{sentence, words};
+use base::report::{CheckState, Coverage, Proof, Report, Table};
+use base::text::{Lang, Text};
+use data::{goals, sentence, words};
 
 /// Mark of all output about simulated libraries.
 const SIMULATED: &str = "SIMULATED";
@@ -46,7 +48,7 @@ pub fn report(
     let mut report = Report::new("verify", subject.trim().to_owned());
     report.findings = judgement.findings;
     report.results = judgement.results;
-    report.no_verdict = judgement.no_verdict;
+    report.proof = Some(prove(done, stages, &report, &judgement.open));
     if simulated {
         report.notes.push(words("verify_simulated"));
         report.provenance.push(("libraries".to_owned(), SIMULATED.to_owned()));
@@ -78,7 +80,7 @@ pub fn report(
         let passed = report
             .results
             .iter()
-            .any(|result| result.id == stage.finding_id() && result.verdict == CheckState::Passed);
+            .any(|result| result.id == stage.finding_id() && result.state == CheckState::Passed);
         if passed {
             report.notes.push(words(coverage_note(*stage)));
         }
@@ -116,6 +118,51 @@ pub fn report(
         report.extra.insert("stress".to_owned(), json!(loads));
     }
     report
+}
+
+/// Proves that the devices compute correctly. A reason that left the run open opens each stage
+/// that did not pass, and the run as a whole.
+fn prove(
+    done: &RunResult,
+    stages: &[Stage],
+    report: &Report,
+    open: &[(Text, Option<Text>)],
+) -> Proof {
+    let devices = done.devices.len().to_string();
+    let is_asked = |id: &String| stages.iter().any(|stage| stage.finding_id() == id);
+    let asked = goals::links("verify").filter(|link| link.key.iter().any(is_asked));
+    let names: Vec<&Text> = asked.map(|link| &link.name).collect();
+    let join =
+        |lang, by: &str| names.iter().map(|name| name.get(lang)).collect::<Vec<_>>().join(by);
+    let values = BTreeMap::from([
+        ("devices", sentence("goal_devices", &[("n", devices)])),
+        ("stages", Text::new(join(Lang::En, ", "), join(Lang::Zh, "、"))),
+    ]);
+    goals::prove("verify", "devices", values, |link| {
+        let unsettled = || {
+            let (reason, settle) = open.first()?.clone();
+            let settle = settle.unwrap_or_else(|| link.settle.clone());
+            Some(Coverage::NotExamined { reason, settle })
+        };
+        if link.key.is_empty() {
+            let belongs = |id: &str| link.checks.iter().any(|own| own == id);
+            let errors = goals::contradictions(&report.findings, &belongs);
+            if !errors.is_empty() {
+                return (Coverage::Contradicted { findings: errors, reason: None }, None);
+            }
+            return (unsettled().unwrap_or(Coverage::Shown), None);
+        }
+        let passed = report.results.iter().any(|result| {
+            link.key.iter().any(|id| id == result.id)
+                && matches!(result.state, CheckState::Passed | CheckState::NotApplicable)
+        });
+        let coverage = goals::judge_checks(link, &report.results, &report.findings);
+        let coverage = match coverage {
+            Coverage::Shown if !passed => unsettled().unwrap_or(Coverage::Shown),
+            coverage => coverage,
+        };
+        (coverage, None)
+    })
 }
 
 /// Returns the key of the note in `data/ui.toml` on what a passed stage proves.

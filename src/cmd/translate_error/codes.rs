@@ -241,7 +241,7 @@ fn write(content: Content<'_>, output: &Output) -> anyhow::Result<ExitStatus> {
         _ => {
             let mut report = Report::new("translate-error", content.subject);
             report.findings = content.remarks;
-            report.no_verdict = content
+            report.unanswered = content
                 .unknown
                 .into_iter()
                 .map(|asked| sentence("nothing_known", &[("code", asked)]))

@@ -23,6 +23,7 @@ mod matcher;
 mod page;
 mod prefix;
 mod process;
+mod proof;
 mod rank;
 mod redact;
 mod role;

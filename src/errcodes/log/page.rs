@@ -59,29 +59,10 @@ pub fn report(diagnosis: &Diagnosis, subject: &str, shown: ReportOptions) -> Rep
         report.tables.push(rejected_table(diagnosis));
     }
     report.notes.extend(list_problems(diagnosis));
-    if diagnosis.causes.is_empty() && diagnosis.fallbacks.is_empty() {
-        report.no_verdict.push(explain_missing_cause(diagnosis));
-    }
+    report.proof = Some(super::proof::prove(diagnosis, &report.findings));
     let value = serde_json::to_value(diagnosis).unwrap_or_default();
     report.extra.insert("diagnosis".to_owned(), value);
     report
-}
-
-/// Why there is no cause.
-fn explain_missing_cause(diagnosis: &Diagnosis) -> Text {
-    let read = &diagnosis.read;
-    if read.passed_over > 0 {
-        return sentence("log_passed_over", &[("count", read.passed_over.to_string())]);
-    }
-    if read.bytes == 0 {
-        if let [problem, ..] = &*diagnosis.problems {
-            let why = describe_problem(problem);
-            let say = |why: &str| sentence("log_nothing_because", &[("why", why.to_owned())]);
-            return Text::new(say(&why.en).en, say(&why.zh).zh);
-        }
-        return words("log_nothing_read");
-    }
-    sentence("log_nothing", &[("lines", read.lines.to_string())])
 }
 
 fn list_overview(diagnosis: &Diagnosis) -> Vec<(Text, Text)> {
@@ -103,7 +84,7 @@ fn format_megabytes(bytes: u64) -> String {
 }
 
 /// `0-3,7`: long lists of ranks are mostly rows.
-fn format_numbers(list: &[u32]) -> String {
+pub(super) fn format_numbers(list: &[u32]) -> String {
     let mut text = String::new();
     let mut rest = list;
     while let Some(&first) = rest.first() {
@@ -291,7 +272,7 @@ fn rejected_table(diagnosis: &Diagnosis) -> Table {
 }
 
 /// What is wrong with an input.
-fn describe_problem(problem: &Problem) -> Text {
+pub(super) fn describe_problem(problem: &Problem) -> Text {
     let key = match problem.kind {
         ProblemKind::Unreadable => "log_unreadable",
         ProblemKind::NotRegular => "log_not_regular",

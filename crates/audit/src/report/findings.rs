@@ -6,7 +6,6 @@ use std::io::ErrorKind;
 use base::chip::ChipFamily;
 use base::report::{Evidence, RawFinding, Report};
 use data::Catalog;
-use data::sentence;
 
 use super::input::{AuditTarget, AuditedInput, evidence_at};
 use super::{hint_findings, releases};
@@ -39,10 +38,6 @@ pub(super) fn unread(report: &mut Report, unread: &[Unread]) {
         };
         let found = level("OPS-READ", message).arg("path", path).arg("detail", why.to_string());
         report.findings.push(Catalog::builtin().resolve(found.evidence(Evidence::file(path))));
-    }
-    if !unread.is_empty() {
-        let n = unread.len().to_string();
-        report.no_verdict.push(sentence("ops_unread", &[("n", n)]));
     }
 }
 

@@ -4,6 +4,7 @@ mod api_limits;
 mod findings;
 mod hint_findings;
 mod input;
+mod proof;
 mod releases;
 mod suggestions;
 
@@ -21,6 +22,7 @@ use crate::classify::{ClassifiedOperator, classify};
 use crate::documented_limits::limited_apis;
 use crate::environment::{CannFunctions, TargetEnvironment};
 use crate::inputs::{Directory, Inputs, Unread};
+use crate::model::Note;
 use crate::ops::dispatch::{Registrations, Shipped};
 use crate::ops::documents::Documents;
 use crate::ops::{Match, Tables};
@@ -96,9 +98,7 @@ pub fn build(
         })
         .collect();
     report.notes.extend(inputs.directories.iter().map(of_directory));
-    let cut = inputs.directories.iter().filter(|dir| dir.cut);
-    let cut = cut.map(|dir| sentence("ops_note_directory_cut", &[("path", dir.path.clone())]));
-    report.no_verdict.extend(cut);
+    let gaps = proof::gaps(&inputs.unread, &inputs.directories, &read);
     let place = AuditTarget { release, chip, cann, documents };
     tell(&mut report, &read, &place, tables, request);
     if request.data {
@@ -109,6 +109,7 @@ pub fn build(
     if let Some(documents) = documents {
         api_limits::findings(&mut report, &read, documents.name, chip);
     }
+    report.proof = Some(proof::prove(&report, &read, gaps));
     let changed = if request.suggest {
         suggestions::suggest(&mut report, &read, against)
     } else {
@@ -146,15 +147,11 @@ fn tell(
             report.overview.push((words(&format!("ops_says_{what}")), said));
         }
         for note in &input.model.notes {
-            let key =
-                serde_json::to_value(note).ok().and_then(|key| key.as_str().map(str::to_owned));
-            let key = format!("ops_note_{}", key.unwrap_or_default());
-            let said = sentence(&key, &[("path", input.path.clone())]);
-            if note.is_gap() { report.no_verdict.push(said) } else { report.notes.push(said) }
+            let said = describe_note(*note, &input.path);
+            if !note.is_gap() {
+                report.notes.push(said);
+            }
         }
-    }
-    if read.iter().all(|input| input.judged.is_empty()) {
-        report.no_verdict.push(words("ops_no_operators"));
     }
     if let Some(share) = share(read) {
         report.overview.push((words("ops_label_operators"), share));
@@ -168,6 +165,13 @@ fn tell(
         report.tables.extend(releases::table(read, tables));
     }
     report.provenance.push(("operators".to_owned(), release.provenance(column)));
+}
+
+/// Returns a note about an input in words.
+fn describe_note(note: Note, path: &str) -> Text {
+    let key = serde_json::to_value(note).ok().and_then(|key| key.as_str().map(str::to_owned));
+    let key = format!("ops_note_{}", key.unwrap_or_default());
+    sentence(&key, &[("path", path.to_owned())])
 }
 
 /// Adds the data of the JSON report: all operators with all places. Building it takes longer than the

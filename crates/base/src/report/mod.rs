@@ -4,16 +4,20 @@
 //! needs nothing else, and decides nothing.
 
 mod finding;
+mod gate;
 mod grouping;
 mod outcome;
+mod proof;
 
 pub use finding::{
     Evidence, EvidenceKind, Finding, FixStep, RawFinding, Severity, UNKNOWN_VERSION,
 };
+pub use gate::{ExitStatus, FailOn, Gate, OnInconclusive};
 pub use grouping::fold_consequences;
 pub use outcome::{CheckState, Outcome, Reason, RuleResult};
+pub use proof::{Coverage, Goal, Link, Need, Proof, Verdict};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::text::Text;
 
@@ -43,20 +47,6 @@ pub enum DataOrigin {
     Builtin,
     /// A data pack.
     Pack,
-}
-
-/// Which findings make the exit status 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FailOn {
-    /// Errors only; of operators, those that raise one.
-    #[value(alias = "unsupported")]
-    Error,
-    /// Errors and warnings; of operators, those that fall back to the CPU too.
-    #[value(alias = "fallback")]
-    Warning,
-    /// No finding does.
-    Never,
 }
 
 /// What a run of any subcommand has to say.
@@ -89,12 +79,14 @@ pub struct Report {
     /// Whether the findings are about source files, named from the working directory, so that
     /// every place matters by itself.
     pub about_sources: bool,
-    /// The level at which a finding fails the run.
-    pub fail_on: FailOn,
+    /// How verdict and findings become the exit status.
+    pub gate: Gate,
     /// When the run ended, in seconds since 1970, UTC; set by whoever reads the clock.
     pub ended: Option<u64>,
-    /// Why no verdict is possible, if so: forces exit status 3 unless a finding already fails.
-    pub no_verdict: Vec<Text>,
+    /// The goal and the evidence for it; none for reports that only show something.
+    pub proof: Option<Proof>,
+    /// Why a lookup has no answer; reports with a goal have the reasons in their links.
+    pub unanswered: Vec<Text>,
 }
 
 /// A table of a report.
@@ -106,31 +98,6 @@ pub struct Table {
     pub head: Vec<Text>,
     /// Its rows; the last column may be long.
     pub rows: Vec<Vec<Text>>,
-}
-
-/// The exit status of a run: one meaning in every subcommand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExitStatus {
-    /// 0: nothing at or above the fail level.
-    Clean,
-    /// 1: at least one finding at or above the fail level.
-    Findings,
-    /// 2: wrong usage, or the tool itself could not work.
-    Failure,
-    /// 3: no verdict, for want of time, permission or evidence.
-    Inconclusive,
-}
-
-impl ExitStatus {
-    /// The number given to the operating system.
-    pub const fn code(self) -> u8 {
-        match self {
-            Self::Clean => 0,
-            Self::Findings => 1,
-            Self::Failure => 2,
-            Self::Inconclusive => 3,
-        }
-    }
 }
 
 /// How many of each severity, and what became of the rules.
@@ -167,9 +134,10 @@ impl Report {
             data: None,
             extra: serde_json::Map::new(),
             about_sources: false,
-            fail_on: FailOn::Error,
+            gate: Gate::default(),
             ended: None,
-            no_verdict: Vec::new(),
+            proof: None,
+            unanswered: Vec::new(),
         }
     }
 
@@ -201,7 +169,7 @@ impl Report {
             }
         }
         for result in &self.results {
-            match result.verdict {
+            match result.state {
                 CheckState::Passed => sum.passed += 1,
                 CheckState::NotChecked => sum.not_checked += 1,
                 CheckState::NotApplicable => sum.not_applicable += 1,
@@ -211,24 +179,19 @@ impl Report {
         sum
     }
 
+    /// The verdict; none for reports that only show something.
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.proof.as_ref().map(Proof::verdict)
+    }
+
     /// Whether this finding makes the exit status 1.
     pub fn fails(&self, finding: &Finding) -> bool {
-        let limit = match self.fail_on {
-            FailOn::Error => Severity::Error,
-            FailOn::Warning => Severity::Warning,
-            FailOn::Never => return false,
-        };
-        finding.severity >= limit
+        self.gate.fails(finding)
     }
 
     /// The exit status that this report stands for.
     pub fn exit_status(&self) -> ExitStatus {
-        if self.findings.iter().any(|finding| self.fails(finding)) {
-            ExitStatus::Findings
-        } else if self.no_verdict.is_empty() {
-            ExitStatus::Clean
-        } else {
-            ExitStatus::Inconclusive
-        }
+        let unanswered = || (!self.unanswered.is_empty()).then_some(Verdict::Inconclusive);
+        self.gate.exit_status(self.verdict().or_else(unanswered), &self.findings)
     }
 }

@@ -81,8 +81,24 @@ pub struct RuleResult {
     /// What the rule is about.
     pub name: Text,
     /// The outcome.
-    pub verdict: CheckState,
+    pub state: CheckState,
     /// Why there is no answer, for `not_checked` and `not_applicable`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Text>,
+    /// The evidence that would give the answer, for `not_checked`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settle: Option<Text>,
+    /// It had to look, but permission, time or a readable file were missing.
+    #[serde(skip)]
+    pub blocked: bool,
+    /// A setting leaves it out.
+    #[serde(skip)]
+    pub waived: bool,
+}
+
+impl RuleResult {
+    /// A result without a reason.
+    pub const fn new(id: &'static str, name: Text, state: CheckState) -> Self {
+        Self { id, name, state, reason: None, settle: None, blocked: false, waived: false }
+    }
 }

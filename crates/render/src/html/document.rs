@@ -2,8 +2,9 @@
 
 use serde::Deserialize;
 
-use base::report::{CheckState, Finding, Report, Severity, Summary};
+use base::report::{CheckState, Coverage, Finding, Need, Report, Severity, Summary, Verdict};
 use base::text::Text;
+use data::goals;
 
 /// A report, whoever made it. What a newer version adds is passed over.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -19,9 +20,18 @@ pub struct Document {
     /// The rules and what became of them.
     #[serde(default)]
     pub checks: Vec<Check>,
-    /// Why there is no verdict.
-    #[serde(default)]
+    /// Version 1: why there is no verdict. Later: why a lookup has no answer.
+    #[serde(default, alias = "unanswered")]
     pub no_verdict: Vec<Text>,
+    /// The sentence at the top; version 2 and later.
+    #[serde(default)]
+    pub headline: Option<Text>,
+    /// `pass`, `fail` or `inconclusive`; version 1 has other words.
+    #[serde(default)]
+    pub verdict: String,
+    /// The links of the goal; version 2 and later.
+    #[serde(default)]
+    pub coverage: Vec<Link>,
     /// Remarks.
     #[serde(default)]
     pub notes: Vec<Text>,
@@ -55,11 +65,72 @@ pub struct Check {
     pub id: String,
     /// What it is about.
     pub name: Text,
-    /// The outcome.
-    pub verdict: CheckState,
+    /// The outcome; version 1 calls it the verdict.
+    #[serde(alias = "verdict")]
+    pub state: CheckState,
     /// Why there is no answer.
     #[serde(default)]
     pub reason: Option<Text>,
+}
+
+/// A link of the goal.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Link {
+    /// The healthy state.
+    pub name: Text,
+    /// `required` or `supporting`.
+    pub need: String,
+    /// `shown`, `contradicted`, `not_examined`, `not_applicable` or `waived`.
+    pub state: String,
+    /// Why, unless it is shown.
+    #[serde(default)]
+    pub reason: Option<Text>,
+    /// The evidence that settles it.
+    #[serde(default)]
+    pub settle: Option<Text>,
+    /// What was seen.
+    #[serde(default)]
+    pub note: Option<Text>,
+    /// Findings that contradict it.
+    #[serde(default)]
+    pub findings: Vec<String>,
+    /// Warnings that concern it.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+}
+
+impl From<&base::report::Link> for Link {
+    fn from(link: &base::report::Link) -> Self {
+        let (mut reason, mut settle, mut findings) = (None, None, Vec::new());
+        match &link.coverage {
+            Coverage::Shown => {}
+            Coverage::Contradicted { findings: ids, reason: words } => {
+                findings.clone_from(ids);
+                reason.clone_from(words);
+            }
+            Coverage::NotExamined { reason: why, settle: how } => {
+                reason = Some(why.clone());
+                settle = Some(how.clone());
+            }
+            Coverage::NotApplicable { reason: why } | Coverage::Waived { reason: why } => {
+                reason = Some(why.clone());
+            }
+        }
+        Self {
+            name: link.name.clone(),
+            need: match link.need {
+                Need::Required => "required",
+                Need::Supporting => "supporting",
+            }
+            .to_owned(),
+            state: link.coverage.as_str().to_owned(),
+            reason,
+            settle,
+            note: link.note.clone(),
+            findings,
+            warnings: link.warnings.clone(),
+        }
+    }
 }
 
 /// A part of what the judgement rests on.
@@ -123,11 +194,14 @@ impl From<&Report> for Document {
                 .map(|result| Check {
                     id: result.id.to_owned(),
                     name: result.name.clone(),
-                    verdict: result.verdict,
+                    state: result.state,
                     reason: result.reason.clone(),
                 })
                 .collect(),
-            no_verdict: report.no_verdict.clone(),
+            no_verdict: report.unanswered.clone(),
+            headline: goals::headline(report),
+            verdict: report.verdict().map_or("", Verdict::as_str).to_owned(),
+            coverage: report.proof.iter().flat_map(|proof| &proof.links).map(Link::from).collect(),
             notes: report.notes.clone(),
             provenance: report
                 .provenance
@@ -210,7 +284,7 @@ impl Document {
     /// Counts, as they are shown.
     pub(super) fn summary(&self) -> Summary {
         let severe = |severity| self.findings.iter().filter(|f| f.severity == severity).count();
-        let became = |verdict| self.checks.iter().filter(|c| c.verdict == verdict).count();
+        let became = |state| self.checks.iter().filter(|c| c.state == state).count();
         Summary {
             errors: severe(Severity::Error),
             warnings: severe(Severity::Warning),
@@ -224,8 +298,10 @@ impl Document {
     /// How the whole stands.
     pub(super) fn state(&self) -> State {
         let sum = self.summary();
-        if sum.errors > 0 {
+        if sum.errors > 0 || self.verdict == "fail" {
             State::Error
+        } else if self.verdict == "inconclusive" {
+            State::Unknown
         } else if sum.warnings > 0 {
             State::Warning
         } else if !self.no_verdict.is_empty() {
@@ -247,14 +323,14 @@ impl Document {
         }
         let mut state = State::Nothing;
         for check in self.checks.iter().filter(|check| wanted(&check.id)) {
-            state = state.min(match check.verdict {
+            state = state.min(match check.state {
                 CheckState::Passed | CheckState::Found | CheckState::Folded => State::Good,
                 CheckState::NotChecked => State::Unknown,
                 CheckState::NotApplicable => State::Nothing,
             });
         }
         // One rule that could not look does not hide that others did.
-        let good = |check: &Check| wanted(&check.id) && check.verdict == CheckState::Passed;
+        let good = |check: &Check| wanted(&check.id) && check.state == CheckState::Passed;
         if state == State::Unknown && self.checks.iter().any(good) { State::Good } else { state }
     }
 

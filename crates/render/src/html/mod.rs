@@ -127,8 +127,12 @@ fn write_section(document: &Document, number: usize, out: &mut dyn Write) -> io:
         bilingual_html(&words(state.words())),
         bilingual_html(&counts(document))
     )?;
+    if let Some(headline) = &document.headline {
+        writeln!(out, "<p class=\"headline\"><strong>{}</strong></p>", bilingual_html(headline))?;
+    }
+    write_coverage(&document.coverage, out)?;
     for text in &document.no_verdict {
-        let label = words("no_verdict");
+        let label = words("unanswered");
         writeln!(
             out,
             "<p class=\"note\"><b>{}</b> {}</p>",
@@ -263,14 +267,47 @@ fn write_table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</tbody></table></details>")
 }
 
+/// A line for each link of the goal.
+fn write_coverage(links: &[document::Link], out: &mut dyn Write) -> io::Result<()> {
+    if links.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "<ul class=\"links\">")?;
+    for link in links.iter().filter(|link| link.state != "not_applicable") {
+        let mark = match link.state.as_str() {
+            "shown" if link.warnings.is_empty() => "✓",
+            "shown" => "!",
+            "contradicted" => "✗",
+            "waived" => "~",
+            _ => "?",
+        };
+        let state = words(&format!("link_{}", link.state));
+        write!(
+            out,
+            "<li class=\"{}\"><span aria-hidden=\"true\">{mark}</span> {} <span class=\"dim\">({})",
+            escape_html(&link.state),
+            bilingual_html(&link.name),
+            bilingual_html(&state)
+        )?;
+        for id in link.findings.iter().chain(&link.warnings) {
+            write!(out, " {}", escape_html(id))?;
+        }
+        for text in [&link.note, &link.reason, &link.settle].into_iter().flatten() {
+            write!(out, " · {}", bilingual_html(text))?;
+        }
+        writeln!(out, "</span></li>")?;
+    }
+    writeln!(out, "</ul>")
+}
+
 /// The rules with this outcome.
 fn write_checks(
     document: &Document,
-    verdict: CheckState,
+    state: CheckState,
     heading: &str,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let rules: Vec<_> = document.checks.iter().filter(|rule| rule.verdict == verdict).collect();
+    let rules: Vec<_> = document.checks.iter().filter(|rule| rule.state == state).collect();
     if rules.is_empty() {
         return Ok(());
     }

@@ -49,7 +49,7 @@ pub fn read(bytes: &[u8]) -> Result<Document, ReadError> {
     if command == "facts" {
         return Err(ReadError::Facts);
     }
-    if version != "1" {
+    if !matches!(version, "1" | "2") {
         return Err(ReadError::Newer(schema.clone()));
     }
     if head.items.is_some() {

@@ -145,10 +145,10 @@ fn every_element_that_is_opened_is_closed() {
 #[test]
 fn a_pair_shows_what_its_rules_say() {
     let mut document = Document::from(&sample());
-    let check = |id: &str, verdict| document::Check {
+    let check = |id: &str, state| document::Check {
         id: id.to_owned(),
         name: Text::same(id),
-        verdict,
+        state,
         reason: None,
     };
     document.checks = vec![

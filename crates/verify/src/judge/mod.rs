@@ -61,8 +61,8 @@ pub struct Judgment {
     pub findings: Vec<Finding>,
     /// The result of each stage.
     pub results: Vec<RuleResult>,
-    /// Reasons for an inconclusive result.
-    pub no_verdict: Vec<Text>,
+    /// Reasons for an inconclusive result, with the evidence that settles them.
+    pub open: Vec<(Text, Option<Text>)>,
 }
 
 /// A finding on one device, or before any device was opened.
@@ -127,15 +127,15 @@ pub fn judge(done: &RunResult, stages: &[Stage], around: &JudgeContext) -> Judgm
             finding
         })
         .collect::<Vec<_>>();
-    let mut no_verdict: Vec<Text> = Vec::new();
+    let mut open: Vec<(Text, Option<Text>)> = Vec::new();
     for reason in &reasons {
-        let text = catalog.reason(reason);
-        if !no_verdict.contains(&text) {
-            no_verdict.push(text);
+        let one = (catalog.reason(reason), catalog.settle(reason));
+        if !open.contains(&one) {
+            open.push(one);
         }
     }
     let results = build_results(done, stages, around, &findings);
-    Judgment { findings: fold_consequences(findings), results, no_verdict }
+    Judgment { findings: fold_consequences(findings), results, open }
 }
 
 /// Returns the findings of one child.
@@ -290,11 +290,8 @@ fn build_results(
     findings: &[Finding],
 ) -> Vec<RuleResult> {
     let catalog = Catalog::builtin();
-    let explained = |id: &'static str, verdict: CheckState, reason: Option<Reason>| RuleResult {
-        id,
-        name: catalog.entry(id).map(|entry| entry.name.clone()).unwrap_or_default(),
-        verdict,
-        reason: reason.map(|reason| catalog.reason(&reason)),
+    let explained = |id: &'static str, state: CheckState, reason: Option<Reason>| {
+        catalog.result(id, state, reason.as_ref())
     };
     let result = |id: &'static str, verdict: CheckState, key: Option<&'static str>| {
         explained(id, verdict, key.map(|key| Reason { key, what: String::new() }))

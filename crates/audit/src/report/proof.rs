@@ -1,0 +1,75 @@
+//! The proof of an audit: every operator of the model has a known path.
+
+use std::collections::BTreeMap;
+
+use base::report::{Coverage, Proof, Report};
+use base::text::Text;
+use data::goals::{self, LinkDefinition};
+use data::{sentence, words};
+
+use super::input::AuditedInput;
+use super::{describe_note, share};
+use crate::class::SupportClass;
+use crate::inputs::{Directory, Unread};
+
+/// Share of uses whose operators may be unknown in a pass: 2% (docs/contract.md).
+const UNKNOWN_SHARE: f64 = 0.02;
+
+/// Returns why the inputs were not read completely.
+pub(super) fn gaps(
+    unread: &[Unread],
+    directories: &[Directory],
+    read: &[AuditedInput],
+) -> Vec<Text> {
+    let mut gaps = Vec::new();
+    if !unread.is_empty() {
+        gaps.push(sentence("ops_unread", &[("n", unread.len().to_string())]));
+    }
+    let cut = directories.iter().filter(|dir| dir.cut);
+    gaps.extend(cut.map(|dir| sentence("ops_note_directory_cut", &[("path", dir.path.clone())])));
+    for input in read {
+        let notes = input.model.notes.iter().filter(|note| note.is_gap());
+        gaps.extend(notes.map(|note| describe_note(*note, &input.path)));
+    }
+    gaps
+}
+
+/// Proves that every operator has a known path.
+pub(super) fn prove(report: &Report, read: &[AuditedInput], gaps: Vec<Text>) -> Proof {
+    let share = share(read).unwrap_or_default();
+    let errors = |ids: &dyn Fn(&str) -> bool| {
+        let found = goals::contradictions(&report.findings, ids);
+        (!found.is_empty()).then_some(Coverage::Contradicted { findings: found, reason: None })
+    };
+    let gap = gaps.into_iter().next();
+    goals::prove("audit-ops", "operators", BTreeMap::from([("share", share)]), |link| {
+        let coverage = match link.id.as_str() {
+            "inputs" => errors(&|id| id == "OPS-READ").or_else(|| Some(open(gap.clone()?, link))),
+            "model" if read.iter().all(|input| input.judged.is_empty()) => {
+                Some(open(words("ops_no_operators"), link))
+            }
+            "known" => unknown(read).map(|reason| open(reason, link)),
+            "supported" => errors(&|id| id != "OPS-READ" && id.starts_with("OPS-")),
+            _ => None,
+        };
+        (coverage.unwrap_or(Coverage::Shown), None)
+    })
+}
+
+fn open(reason: Text, link: &LinkDefinition) -> Coverage {
+    Coverage::NotExamined { reason, settle: link.settle.clone() }
+}
+
+/// Returns why too many uses are of unknown operators.
+#[expect(clippy::cast_precision_loss, reason = "compared with a share")]
+fn unknown(read: &[AuditedInput]) -> Option<Text> {
+    let all = || read.iter().flat_map(|input| &input.judged);
+    let is_unknown = |class| matches!(class, SupportClass::Unknown | SupportClass::PartlyKnown);
+    let uses: u64 = all().map(|judged| judged.used.count).sum();
+    let unknown = all().filter(|judged| is_unknown(judged.class));
+    let unknown: u64 = unknown.map(|judged| judged.used.count).sum();
+    (uses > 0 && unknown as f64 > UNKNOWN_SHARE * uses as f64).then(|| {
+        let args = [("unknown", unknown.to_string()), ("uses", uses.to_string())];
+        sentence("ops_unknown_share", &args)
+    })
+}

@@ -1,0 +1,119 @@
+//! The gate: how verdict and findings become an exit status. It never changes the verdict.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Finding, Severity, Verdict};
+
+/// Minimum severity at which a finding makes the exit status 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FailOn {
+    /// Errors only; of operators, those that raise one.
+    #[default]
+    #[value(alias = "unsupported")]
+    Error,
+    /// Errors and warnings; of operators, those that fall back to the CPU too.
+    #[value(alias = "fallback")]
+    Warning,
+    /// Neither findings nor a failed verdict.
+    Never,
+}
+
+/// Exit status of an inconclusive verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnInconclusive {
+    /// Status 3.
+    #[default]
+    Report,
+    /// Status 1, as for a failure.
+    Fail,
+    /// Status 0, as for a pass.
+    Allow,
+}
+
+/// The exit status of a run: one meaning in every subcommand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitStatus {
+    /// 0: nothing at or above the fail level.
+    Clean,
+    /// 1: a failed verdict, or a finding at or above the fail level.
+    Findings,
+    /// 2: wrong usage, or the tool itself could not work.
+    Failure,
+    /// 3: inconclusive, for want of time, permission or evidence.
+    Inconclusive,
+}
+
+impl ExitStatus {
+    /// The number given to the operating system.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Clean => 0,
+            Self::Findings => 1,
+            Self::Failure => 2,
+            Self::Inconclusive => 3,
+        }
+    }
+}
+
+/// The policy of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Gate {
+    /// The fail level.
+    pub fail_on: FailOn,
+    /// Policy for an inconclusive verdict.
+    pub on_inconclusive: OnInconclusive,
+    /// Settings that changed the gate: name, value and place, for example
+    /// `fail-on = "never" (ascend-doctor.toml)`.
+    pub settings: Vec<String>,
+}
+
+impl Gate {
+    /// Whether this finding makes the exit status 1.
+    pub fn fails(&self, finding: &Finding) -> bool {
+        match self.fail_on {
+            FailOn::Error => finding.severity >= Severity::Error,
+            FailOn::Warning => finding.severity >= Severity::Warning,
+            FailOn::Never => false,
+        }
+    }
+
+    /// The exit status; `verdict` is none for reports that only show something.
+    pub fn exit_status(&self, verdict: Option<Verdict>, findings: &[Finding]) -> ExitStatus {
+        let failed = verdict == Some(Verdict::Fail) && self.fail_on != FailOn::Never;
+        if failed || findings.iter().any(|finding| self.fails(finding)) {
+            return ExitStatus::Findings;
+        }
+        match (verdict, self.on_inconclusive) {
+            (Some(Verdict::Inconclusive), OnInconclusive::Report) => ExitStatus::Inconclusive,
+            (Some(Verdict::Inconclusive), OnInconclusive::Fail) => ExitStatus::Findings,
+            _ => ExitStatus::Clean,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_status_follows_verdict_level_and_policy() {
+        let warning = [Finding { severity: Severity::Warning, ..Finding::remark("A") }];
+        let status = |verdict, fail_on, on_inconclusive, findings: &[Finding]| {
+            let gate = Gate { fail_on, on_inconclusive, settings: Vec::new() };
+            gate.exit_status(verdict, findings).code()
+        };
+        use {FailOn as F, OnInconclusive as I, Verdict as V};
+        assert_eq!(status(Some(V::Pass), F::Error, I::Report, &warning), 0);
+        assert_eq!(status(Some(V::Pass), F::Warning, I::Report, &warning), 1);
+        assert_eq!(status(Some(V::Fail), F::Error, I::Report, &warning), 1);
+        assert_eq!(status(Some(V::Fail), F::Never, I::Report, &warning), 0);
+        assert_eq!(status(Some(V::Inconclusive), F::Error, I::Report, &[]), 3);
+        assert_eq!(status(Some(V::Inconclusive), F::Never, I::Report, &[]), 3);
+        assert_eq!(status(Some(V::Inconclusive), F::Error, I::Allow, &[]), 0);
+        assert_eq!(status(Some(V::Inconclusive), F::Warning, I::Allow, &warning), 1);
+        assert_eq!(status(Some(V::Inconclusive), F::Error, I::Fail, &[]), 1);
+        assert_eq!(status(None, F::Error, I::Report, &[]), 0);
+    }
+}

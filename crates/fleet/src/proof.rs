@@ -1,0 +1,84 @@
+//! The proof of a fleet: every expected host reported, each passes, and all are set up alike.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::report::State;
+use super::rules::{Context, RULES, format_hosts};
+use base::report::{Coverage, Finding, Proof, Severity};
+use base::text::Text;
+use data::goals::{self, LinkDefinition};
+use data::{sentence, words};
+
+/// Proves that the fleet is ready. A host without a report, or without a verdict, is never ready.
+pub(super) fn prove(context: &Context<'_>, missing: &[&str], findings: &[Finding]) -> Proof {
+    let fleet = context.fleet;
+    let hosts = sentence("fleet_hosts_line", &[("n", fleet.hosts.len().to_string())]);
+    goals::prove("fleet", "fleet", BTreeMap::from([("hosts", hosts)]), |link| {
+        let open = |reason| Some(Coverage::NotExamined { reason, settle: link.settle.clone() });
+        let coverage = match link.id.as_str() {
+            "hosts" if fleet.hosts.is_empty() => open(words("fleet_no_reports")),
+            "hosts" if !missing.is_empty() => {
+                let hosts = format_hosts(missing.iter().copied());
+                open(sentence("fleet_silent", &[("hosts", hosts)]))
+            }
+            "reports" => unread(context).and_then(open),
+            "verdicts" => verdicts(context, findings, link),
+            "alike" => outliers(findings),
+            _ => None,
+        };
+        (coverage.unwrap_or(Coverage::Shown), None)
+    })
+}
+
+fn unread(context: &Context<'_>) -> Option<Text> {
+    let fleet = context.fleet;
+    let unread = fleet.unread.len() + fleet.unread_more + fleet.refused;
+    if unread > 0 {
+        return Some(sentence("fleet_unread", &[("count", unread.to_string())]));
+    }
+    (fleet.cut > 0).then(|| sentence("fleet_cut", &[("count", fleet.cut.to_string())]))
+}
+
+/// Failed hosts contradict the link, inconclusive ones leave it open.
+fn verdicts(
+    context: &Context<'_>,
+    findings: &[Finding],
+    link: &LinkDefinition,
+) -> Option<Coverage> {
+    let fleet = context.fleet;
+    let failed = fleet.hosts.iter().filter(|(_, host)| State::of(fleet, host) == State::Errors);
+    let failed: Vec<&str> = failed.map(|(name, _)| name.as_str()).collect();
+    if !failed.is_empty() {
+        let own = |finding: &&Finding| {
+            finding.severity == Severity::Error && RULES.iter().all(|rule| rule.id != finding.id)
+        };
+        let mut ids: Vec<String> =
+            findings.iter().filter(own).map(|finding| finding.id.clone()).collect();
+        ids.dedup();
+        let hosts = format_hosts(failed.iter().copied());
+        let reason = ids.is_empty().then(|| sentence("fleet_failed", &[("hosts", hosts)]));
+        return Some(Coverage::Contradicted { findings: ids, reason });
+    }
+    // The reason that most hosts share comes first.
+    let mut reasons: BTreeMap<&Text, BTreeSet<&str>> = BTreeMap::new();
+    for (name, host) in &fleet.hosts {
+        for text in host.all().flat_map(|said| &said.no_verdict) {
+            reasons.entry(text).or_default().insert(name);
+        }
+    }
+    let (text, hosts) = reasons.into_iter().max_by_key(|(_, hosts)| hosts.len())?;
+    let hosts = format_hosts(hosts.into_iter());
+    let reason = Text::new(format!("{hosts}: {}", text.en), format!("{hosts}：{}", text.zh));
+    Some(Coverage::NotExamined { reason, settle: link.settle.clone() })
+}
+
+/// An outlier contradicts the claim that hosts are alike.
+fn outliers(findings: &[Finding]) -> Option<Coverage> {
+    let outlier = |finding: &&Finding| {
+        finding.severity >= Severity::Warning && RULES.iter().any(|rule| rule.id == finding.id)
+    };
+    let mut ids: Vec<String> =
+        findings.iter().filter(outlier).map(|finding| finding.id.clone()).collect();
+    ids.dedup();
+    (!ids.is_empty()).then_some(Coverage::Contradicted { findings: ids, reason: None })
+}

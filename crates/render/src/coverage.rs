@@ -1,0 +1,128 @@
+//! The verdict in words: the sentence at the top, a line for each link, and the open points.
+
+use std::io::{self, Write};
+
+use super::Style;
+use super::plain::labeled_sentence;
+use super::wrap::wrap_hanging;
+use base::report::{Coverage, Link, Need, Report};
+use base::text::{Lang, escape_line};
+use data::{goals, word};
+
+/// The sentence at the top; lookups have none.
+pub(super) fn headline(report: &Report, lang: Lang) -> Option<String> {
+    let text = goals::headline(report)?;
+    Some(escape_line(text.get(lang)).into_owned())
+}
+
+/// A fact that could not be judged.
+pub(super) struct OpenPoint {
+    /// The link, with its reason.
+    pub(super) reason: String,
+    /// The evidence that settles it.
+    pub(super) settle: String,
+}
+
+impl OpenPoint {
+    /// Reason and evidence in one line.
+    pub(super) fn text(self, lang: Lang) -> String {
+        if self.settle.is_empty() {
+            return self.reason;
+        }
+        let settle = labeled_sentence(&word("settle", lang), &self.settle, lang);
+        match lang {
+            Lang::En => format!("{}. {settle}", self.reason),
+            Lang::Zh => format!("{}。{settle}", self.reason),
+        }
+    }
+}
+
+/// The links that were not examined and have this need; for [`Need::Required`] also the reasons
+/// why a lookup has no answer.
+pub(super) fn open_points(report: &Report, need: Need, lang: Lang) -> Vec<OpenPoint> {
+    let links = report.proof.iter().flat_map(|proof| &proof.links);
+    let links = links.filter(|link| link.need == need).filter_map(|link| {
+        let Coverage::NotExamined { reason, settle } = &link.coverage else { return None };
+        let reason = labeled_sentence(link.name.get(lang), reason.get(lang), lang);
+        Some(OpenPoint {
+            reason: escape_line(&reason).into_owned(),
+            settle: escape_line(settle.get(lang)).into_owned(),
+        })
+    });
+    let lookups = report.unanswered.iter().filter(|_| need == Need::Required);
+    let lookups = lookups.map(|text| OpenPoint {
+        reason: escape_line(text.get(lang)).into_owned(),
+        settle: String::new(),
+    });
+    links.chain(lookups).collect()
+}
+
+/// The mark of a link: shown, shown with warnings, contradicted, open, waived, not applicable.
+pub(super) fn mark(link: &Link) -> &'static str {
+    match &link.coverage {
+        Coverage::Shown if link.warnings.is_empty() => "✓",
+        Coverage::Shown => "!",
+        Coverage::Contradicted { .. } => "✗",
+        Coverage::NotExamined { .. } => "?",
+        Coverage::Waived { .. } => "~",
+        Coverage::NotApplicable { .. } => "-",
+    }
+}
+
+/// What a line tells of a link behind its name.
+pub(super) fn detail(link: &Link, lang: Lang) -> String {
+    let text = match &link.coverage {
+        Coverage::Shown if !link.warnings.is_empty() => link.warnings.join(", "),
+        Coverage::Shown => link.note.as_ref().map_or("", |note| note.get(lang)).to_owned(),
+        Coverage::Contradicted { findings, reason } => {
+            let reason = reason.iter().map(|reason| reason.get(lang).to_owned());
+            findings.iter().cloned().chain(reason).collect::<Vec<_>>().join(", ")
+        }
+        Coverage::NotExamined { reason, .. }
+        | Coverage::Waived { reason }
+        | Coverage::NotApplicable { reason } => reason.get(lang).to_owned(),
+    };
+    escape_line(&text).into_owned()
+}
+
+/// Writes a line for each link: required ones, and all others that were judged. Supporting links
+/// without evidence come after the findings. Links that do not apply are left out.
+pub(super) fn write_links(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let Some(proof) = &report.proof else { return Ok(()) };
+    let shown = |link: &&Link| match link.coverage {
+        Coverage::NotApplicable { .. } => style.verbose,
+        Coverage::NotExamined { .. } => link.need == Need::Required,
+        _ => true,
+    };
+    for link in proof.links.iter().filter(shown) {
+        let name = link.name.get(style.lang);
+        let detail = detail(link, style.lang);
+        let text = if detail.is_empty() {
+            name.to_owned()
+        } else {
+            labeled_sentence(name, &detail, style.lang)
+        };
+        let line = format!("{} {text}", mark(link));
+        write_hanging(&line, "  ", "    ", style, out)?;
+        if let Coverage::NotExamined { settle, .. } = &link.coverage {
+            let settle = escape_line(settle.get(style.lang));
+            let line = labeled_sentence(&word("settle", style.lang), &settle, style.lang);
+            write_hanging(&line, "    ", "      ", style, out)?;
+        }
+    }
+    writeln!(out)
+}
+
+fn write_hanging(
+    text: &str,
+    first: &str,
+    rest: &str,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let width = if style.width == 0 { 0 } else { style.width.saturating_sub(rest.len()).max(20) };
+    for (number, line) in wrap_hanging(text, width, 0).iter().enumerate() {
+        writeln!(out, "{}{line}", if number == 0 { first } else { rest })?;
+    }
+    Ok(())
+}

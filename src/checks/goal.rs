@@ -1,0 +1,185 @@
+//! The goal of a run, and what the facts show of each of its links.
+//!
+//! A profile names the goal. Without one, the installed software suggests it. A machine without
+//! NPU and driver has no goal that needs devices, unless one was asked for.
+
+use std::collections::BTreeMap;
+
+use base::report::{CheckState, Coverage, Finding, Link, Need, Proof, Reason, RuleResult};
+use base::text::Text;
+use data::goals::{self, LinkDefinition};
+use data::{Catalog, words};
+use facts::Facts;
+
+use super::check::Context;
+use super::profile::Profile;
+use super::{Check, npu, overview};
+
+/// Returns the ID of the goal in `data/goals.toml`.
+pub(super) fn select(ctx: &Context<'_>) -> &'static str {
+    match ctx.profile {
+        Profile::MultiNode => "multi-node",
+        Profile::Container => "container",
+        Profile::Build => "build",
+        Profile::Node => "node",
+        Profile::Inference | Profile::Train => framework_goal(ctx.facts).unwrap_or("torch"),
+        Profile::General => suggested(ctx),
+    }
+}
+
+/// Returns the goal that the installed software suggests.
+fn suggested(ctx: &Context<'_>) -> &'static str {
+    let facts = ctx.facts;
+    let has_npu = npu::visible(facts) || npu::has_driver(facts) || ctx.require_npu;
+    if !has_npu {
+        return if npu::has_stack(facts) { "image" } else { "inventory" };
+    }
+    match framework_goal(facts) {
+        Some(goal) => goal,
+        None if !facts.cann.installs.is_empty() => "cann",
+        None => "node",
+    }
+}
+
+/// Returns the goal of the framework that is installed.
+fn framework_goal(facts: &Facts) -> Option<&'static str> {
+    let has = |name: &str| facts.python.dist(name).is_some();
+    if has("vllm-ascend") || has("vllm") {
+        Some("vllm")
+    } else if has("torch-npu") {
+        Some("torch")
+    } else if has("mindspore") {
+        Some("mindspore")
+    } else {
+        has("torch").then_some("torch")
+    }
+}
+
+/// Whether the goal needs a framework for Python.
+pub(super) fn needs_framework(ctx: &Context<'_>) -> bool {
+    ctx.profile.needs_framework() || matches!(select(ctx), "torch" | "vllm" | "mindspore")
+}
+
+/// Results of the selected checks.
+pub(super) struct Results<'a> {
+    /// All results.
+    pub(super) results: &'a [RuleResult],
+    /// All findings, folded.
+    pub(super) findings: &'a [Finding],
+    /// The checks that the options leave.
+    pub(super) selected: &'a [&'static Check],
+    /// Places that the user may not read, for a check that the predicate accepts.
+    pub(super) unreadable: &'a dyn Fn(&dyn Fn(&Check) -> bool) -> Option<String>,
+}
+
+/// Proves the goal of the machine.
+pub(super) fn prove(ctx: &Context<'_>, found: &Results<'_>) -> Proof {
+    let id = select(ctx);
+    let required = |check: &Check| {
+        let goal = goals::goals("check").find(|goal| goal.id == id);
+        let links = goal.map(|goal| goal.required.as_slice()).unwrap_or_default();
+        let mut of_goal = goals::links("check").filter(|link| links.contains(&link.id));
+        of_goal.any(|link| link.key.iter().chain(&link.checks).any(|own| own == check.id))
+    };
+    goals::prove("check", id, values(ctx.facts), |link| {
+        let mut coverage = goals::judge_checks(link, found.results, found.findings);
+        let left_out = |id: &String| !found.selected.iter().any(|check| check.id == id);
+        if !matches!(coverage, Coverage::Contradicted { .. }) && link.key.iter().any(left_out) {
+            coverage = Coverage::Waived { reason: words("skipped_by_option") };
+        }
+        if link.id == "scan"
+            && coverage == Coverage::Shown
+            && let Some(place) = (found.unreadable)(&required)
+        {
+            coverage = unreadable(&place, link);
+        }
+        (coverage, note(ctx.facts, &link.id))
+    })
+}
+
+/// Proves that the checks pass that `--only` names. A check needs its own result. A family needs
+/// a result of any of its checks, because some can rarely run.
+pub(super) fn prove_selection(ctx: &Context<'_>, only: &[String], found: &Results<'_>) -> Proof {
+    let links = only.iter().map(|name| {
+        let is_named = |id: &str| super::all().any(|check| check.id == id && check.is_named(name));
+        let coverage = cover_name(&is_named, found);
+        Link {
+            id: name.trim().to_ascii_uppercase(),
+            name: Text::same(name.trim().to_ascii_uppercase()),
+            need: Need::Required,
+            coverage,
+            note: None,
+            warnings: Vec::new(),
+        }
+    });
+    let mut links: Vec<Link> = links.collect();
+    if let Some(place) = (found.unreadable)(&|check| only.iter().any(|name| check.is_named(name)))
+        && let Some(scan) = goals::links("check").find(|link| link.id == "scan")
+    {
+        links.push(Link {
+            id: scan.id.clone(),
+            name: scan.name.clone(),
+            need: Need::Required,
+            coverage: unreadable(&place, scan),
+            note: None,
+            warnings: Vec::new(),
+        });
+    }
+    let names = only.iter().map(|name| name.trim().to_ascii_uppercase()).collect::<Vec<_>>();
+    let mut values = values(ctx.facts);
+    values.insert("names", Text::new(names.join(", "), names.join("、")));
+    goals::prove_links("check", "selection", values, links)
+}
+
+fn cover_name(is_named: &dyn Fn(&str) -> bool, found: &Results<'_>) -> Coverage {
+    let errors = goals::contradictions(found.findings, is_named);
+    if !errors.is_empty() {
+        return Coverage::Contradicted { findings: errors, reason: None };
+    }
+    let own = || found.results.iter().filter(|result| is_named(result.id));
+    let answered = |result: &RuleResult| {
+        matches!(result.state, CheckState::Passed | CheckState::Found | CheckState::Folded)
+    };
+    if own().any(answered) && !own().any(|result| result.blocked) {
+        return Coverage::Shown;
+    }
+    // Nothing of the family answered: each check must have run then, or not apply.
+    let link = goals::links("check").find(|link| {
+        own().any(|result| link.key.iter().chain(&link.checks).any(|id| id == result.id))
+    });
+    let settle = link.map(|link| link.settle.clone()).unwrap_or_default();
+    goals::judge(is_named, is_named, found.results, found.findings, &settle)
+}
+
+fn unreadable(place: &str, link: &LinkDefinition) -> Coverage {
+    let reason = Reason { key: "unreadable", what: place.to_owned() };
+    Coverage::NotExamined {
+        reason: Catalog::builtin().reason(&reason),
+        settle: link.settle.clone(),
+    }
+}
+
+/// Values for the sentences of the goals.
+fn values(facts: &Facts) -> BTreeMap<&'static str, Text> {
+    let npus = overview::npus(facts).map_or_else(|| words("goal_npus"), Text::same);
+    let cann = facts.cann.active().and_then(|install| install.version.clone());
+    let framework = overview::frameworks(facts).map_or_else(|| words("goal_framework"), Text::same);
+    BTreeMap::from([
+        ("npus", npus),
+        ("cann", Text::same(cann.unwrap_or_default())),
+        ("framework", framework),
+    ])
+}
+
+/// What was seen of a link.
+fn note(facts: &Facts, link: &str) -> Option<Text> {
+    let text = match link {
+        "devices" => overview::npus(facts),
+        "driver" => overview::version(facts.driver.version.as_ref()).map(str::to_owned),
+        "cann" => facts.cann.active().and_then(|install| install.version.clone()),
+        "python" => facts.python.interpreter.as_ref().and_then(|python| python.version.clone()),
+        "framework" => overview::frameworks(facts),
+        _ => None,
+    };
+    text.map(Text::same)
+}

@@ -1,0 +1,66 @@
+//! The proof of a conversion: all uses of CUDA in the tree are accounted for.
+
+use std::collections::BTreeMap;
+
+use base::report::{Coverage, EvidenceKind, Finding, Proof, Report, Severity};
+use base::text::Text;
+use data::goals::{self, LinkDefinition};
+use data::{sentence, words};
+use treeedit::walk::WalkResult;
+
+use super::plan::Plan;
+use super::report::counts;
+
+/// Proves that the tree has no use of CUDA left that nobody looked at.
+pub(super) fn prove(report: &Report, found: &WalkResult, plan: &Plan) -> Proof {
+    let counts = counts(plan);
+    let changes = match counts.changes {
+        0 => words("convert_no_changes"),
+        changes => {
+            let files = counts.changed_files.to_string();
+            sentence("convert_changes_made", &[("changes", changes.to_string()), ("files", files)])
+        }
+    };
+    let files = Text::same(plan.read.to_string());
+    let values = BTreeMap::from([("n", files), ("changes", changes)]);
+    goals::prove("convert", "tree", values, |link| {
+        let coverage = match link.id.as_str() {
+            "files" => contradicted(report, link).or_else(|| unread(report, found, link)),
+            "changes" => contradicted(report, link),
+            "manual" => manual(report),
+            _ => None,
+        };
+        (coverage.unwrap_or(Coverage::Shown), None)
+    })
+}
+
+/// Returns the errors of a link.
+fn contradicted(report: &Report, link: &LinkDefinition) -> Option<Coverage> {
+    let belongs = |id: &str| link.checks.iter().any(|own| own == id);
+    let errors = goals::contradictions(&report.findings, &belongs);
+    (!errors.is_empty()).then_some(Coverage::Contradicted { findings: errors, reason: None })
+}
+
+/// Files that were left out, or no file at all, are no evidence.
+fn unread(report: &Report, found: &WalkResult, link: &LinkDefinition) -> Option<Coverage> {
+    let open = |reason| Coverage::NotExamined { reason, settle: link.settle.clone() };
+    if found.files.is_empty() {
+        return Some(open(words("convert_no_files")));
+    }
+    let is_skip = |finding: &&Finding| {
+        finding.severity == Severity::Warning && link.checks.contains(&finding.id)
+    };
+    report.findings.iter().find(is_skip).map(|finding| open(finding.title.clone()))
+}
+
+/// Places that only a person can change. Rules have IDs of their own, which no family has.
+fn manual(report: &Report) -> Option<Coverage> {
+    let is_place = |finding: &&Finding| {
+        finding.message == "flagged"
+            && finding.severity >= Severity::Warning
+            && finding.evidence.iter().any(|place| place.kind == EvidenceKind::File)
+    };
+    let ids: Vec<String> =
+        report.findings.iter().filter(is_place).map(|finding| finding.id.clone()).collect();
+    (!ids.is_empty()).then_some(Coverage::Contradicted { findings: ids, reason: None })
+}

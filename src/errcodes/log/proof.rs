@@ -1,0 +1,65 @@
+//! The proof of a log: the run did not fail, and the logs are complete.
+
+use std::collections::BTreeMap;
+
+use super::diagnosis::Diagnosis;
+use super::page::{describe_problem, format_numbers};
+use base::report::{Coverage, Finding, Proof, Severity};
+use base::text::Text;
+use data::goals::{self, LinkDefinition};
+use data::{sentence, words};
+
+/// Proves that the logs contain no failure.
+pub(super) fn prove(diagnosis: &Diagnosis, findings: &[Finding]) -> Proof {
+    goals::prove("translate-error", "log", BTreeMap::new(), |link| {
+        let coverage = match link.id.as_str() {
+            "inputs" => unread(diagnosis).map(|reason| open(reason, link)),
+            "failure" => failures(diagnosis, findings, link),
+            "complete" => incomplete(diagnosis).map(|reason| open(reason, link)),
+            _ if diagnosis.causes.is_empty() => {
+                Some(Coverage::NotApplicable { reason: words("log_no_cause") })
+            }
+            _ => None,
+        };
+        (coverage.unwrap_or(Coverage::Shown), None)
+    })
+}
+
+fn open(reason: Text, link: &LinkDefinition) -> Coverage {
+    Coverage::NotExamined { reason, settle: link.settle.clone() }
+}
+
+/// Returns why an input was not read.
+fn unread(diagnosis: &Diagnosis) -> Option<Text> {
+    if let Some(problem) = diagnosis.problems.first() {
+        let why = describe_problem(problem);
+        let say = |why: &str| sentence("log_nothing_because", &[("why", why.to_owned())]);
+        return Some(Text::new(say(&why.en).en, say(&why.zh).zh));
+    }
+    (diagnosis.read.bytes == 0).then(|| words("log_nothing_read"))
+}
+
+/// A cause of at least a warning is a failure.
+fn failures(
+    diagnosis: &Diagnosis,
+    findings: &[Finding],
+    link: &LinkDefinition,
+) -> Option<Coverage> {
+    let failed = findings.iter().filter(|finding| finding.severity >= Severity::Warning);
+    let failed: Vec<String> = failed.map(|finding| finding.id.clone()).collect();
+    if !failed.is_empty() {
+        return Some(Coverage::Contradicted { findings: failed, reason: None });
+    }
+    let passed_over = diagnosis.read.passed_over;
+    (passed_over > 0)
+        .then(|| open(sentence("log_passed_over", &[("count", passed_over.to_string())]), link))
+}
+
+/// Returns which part of the logs is missing.
+fn incomplete(diagnosis: &Diagnosis) -> Option<Text> {
+    if !diagnosis.silent_ranks.is_empty() {
+        let ranks = format_numbers(&diagnosis.silent_ranks);
+        return Some(sentence("log_ranks_missing", &[("ranks", ranks)]));
+    }
+    Some(sentence("log_nothing", &[("lines", diagnosis.read.lines.to_string())]))
+}
