@@ -114,7 +114,7 @@ class Package:
             return {}, seconds
         errors = [one["id"] for one in report["findings"] if one["severity"] == "error"]
         self.holds(f"{shown}: status {done.returncode} with the errors {errors}", done.returncode == int(bool(errors)))
-        self.holds(f"{shown}: the report says status {report['exit_code']}", report["exit_code"] == done.returncode)
+        self.holds(f"{shown}: the report says status {report['gate']['exit_status']}", report["gate"]["exit_status"] == done.returncode)
         return report, seconds
 
     def prove(self, options):
@@ -172,7 +172,7 @@ def row(binary, named, cache, work):
     python = sum(1 for _ in tree.rglob("*.py"))
     cells = [f"{name} {version}", counts.get("files_read"), python, f"{counts.get('bytes_read', 0) / 1e6:.1f}"]
     cells += [counts.get(one) for one in ("files_changed", "changes", "likely_changes", "flagged", "noted")]
-    cells += [counts.get("files_left_alone"), report.get("exit_code"), f"{seconds:.2f}"]
+    cells += [counts.get("files_left_alone"), report["gate"]["exit_status"], f"{seconds:.2f}"]
     cells.append("all holds" if not package.problems else f"{len(package.problems)} do not hold")
     return "| " + " | ".join(str(cell) for cell in cells) + " |", package.problems
 

@@ -368,8 +368,9 @@ mod tests {
                 }
             }
         }
-        for (key, text) in catalog.reasons() {
-            both_languages(key, text);
+        for (key, reason) in catalog.reasons() {
+            both_languages(key, &Text::new(&reason.en, &reason.zh));
+            reason.settle.iter().for_each(|settle| both_languages(key, settle));
         }
     }
 

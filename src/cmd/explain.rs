@@ -12,7 +12,7 @@ use base::text::escape_line;
 use data::Catalog;
 use render::{Format, page_markdown, page_text, write_json};
 
-const REPORT_SCHEMA: &str = include_str!("../../docs/schema/report-1.schema.json");
+const REPORT_SCHEMA: &str = include_str!("../../docs/schema/report-2.schema.json");
 
 #[derive(Serialize)]
 struct Document<'a> {

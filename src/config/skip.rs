@@ -280,7 +280,7 @@ mod tests {
         let mut report = report();
         skips("TNPU", "2027-01-01").apply(&mut report);
         assert!(report.findings[0].consequences.is_empty());
-        assert_eq!(report.results[1].verdict, CheckState::NotChecked);
+        assert_eq!(report.results[1].state, CheckState::NotChecked);
     }
 
     #[test]

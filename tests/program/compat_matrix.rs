@@ -198,7 +198,7 @@ fn filters_that_nothing_satisfies_together_have_no_answer() {
 fn json_carries_advice_and_rows() {
     let (_, text, _) = compat(&["compat", "--torch-npu", "2.9.0", "--format", "json"]);
     let report: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(report["schema"], "ascend-doctor/compat/1");
+    assert_eq!(report["schema"], "ascend-doctor/compat/2");
     assert_eq!(report["advice"]["torch_npu"], "2.9.0");
     assert_eq!(report["matrix"]["torch_npu"].as_array().unwrap().len(), 1);
     assert!(

@@ -406,7 +406,7 @@ fn reports_name_the_data_and_its_age() {
     std::fs::create_dir(site.path("root")).unwrap();
     site.signed(&GOOD);
     let schema: Value =
-        serde_json::from_str(include_str!("../../docs/schema/report-1.schema.json")).unwrap();
+        serde_json::from_str(include_str!("../../docs/schema/report-2.schema.json")).unwrap();
     let schema = jsonschema::validator_for(&schema["properties"]["data"]).unwrap();
     let id = format!("{:016X}", u64::from_le_bytes(site.keys.pk.keynum().try_into().unwrap()));
     let hash = base::hash::Sha256::of(&GOOD).hex();

@@ -23,7 +23,7 @@ pub(super) fn prove(context: &Context<'_>, missing: &[&str], findings: &[Finding
             }
             "reports" => unread(context).and_then(open),
             "verdicts" => verdicts(context, findings, link),
-            "alike" => outliers(findings),
+            "alike" => outliers(findings, link),
             _ => None,
         };
         (coverage.unwrap_or(Coverage::Shown), None)
@@ -72,10 +72,12 @@ fn verdicts(
     Some(Coverage::NotExamined { reason, settle: link.settle.clone() })
 }
 
-/// An outlier contradicts the claim that hosts are alike.
-fn outliers(findings: &[Finding]) -> Option<Coverage> {
+/// A host with other versions or binaries contradicts the claim that hosts are alike. Addresses,
+/// names and clocks contradict it by errors only.
+fn outliers(findings: &[Finding], link: &LinkDefinition) -> Option<Coverage> {
     let outlier = |finding: &&Finding| {
-        finding.severity >= Severity::Warning && RULES.iter().any(|rule| rule.id == finding.id)
+        (finding.severity >= Severity::Warning && link.key.contains(&finding.id))
+            || (finding.severity == Severity::Error && link.checks.contains(&finding.id))
     };
     let mut ids: Vec<String> =
         findings.iter().filter(outlier).map(|finding| finding.id.clone()).collect();

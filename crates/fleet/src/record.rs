@@ -1,5 +1,5 @@
 //! One report, reduced to what is compared. The format that is read is that of
-//! `docs/schema/report-1.schema.json`, from this version of the program or another one.
+//! `docs/schema/report-2.schema.json`, from this version of the program or another one.
 
 use std::collections::BTreeMap;
 

@@ -304,7 +304,7 @@ fn machine_formats_of_hostile_text_parse() {
 }
 
 fn schema() -> jsonschema::Validator {
-    let schema = include_str!("../../../docs/schema/report-1.schema.json");
+    let schema = include_str!("../../../docs/schema/report-2.schema.json");
     jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap()
 }
 

@@ -51,7 +51,7 @@ fn what_may_not_be_read_leaves_no_verdict() {
         [("d/bad.pt", "denied"), ("d/bad.py", "denied"), ("d/closed", "denied")],
         "{shown}"
     );
-    assert_eq!((status, report["verdict"].as_str()), (3, Some("no_verdict")), "{shown}");
+    assert_eq!((status, report["verdict"].as_str()), (3, Some("inconclusive")), "{shown}");
     // One line for a health check must not say that all is well.
     let (status, shown, _) = told(&place, &["--format", "line", "d"]);
     assert!(status == 3 && !shown.contains("OK"), "{shown}");

@@ -104,6 +104,6 @@ fn a_recording_keeps_what_is_closed() {
         let elsewhere = check(&place, &into, &[]);
         assert_eq!(elsewhere.0, there.0, "{closed}");
         assert_eq!(elsewhere.1["findings"], there.1["findings"], "{closed}");
-        assert_eq!(elsewhere.1["no_verdict"], there.1["no_verdict"], "{closed}");
+        assert_eq!(elsewhere.1["coverage"], there.1["coverage"], "{closed}");
     }
 }

@@ -87,7 +87,7 @@ fn no_verdict_is_3() {
     let (code, text, _) = run(&["check", "--root", &root, "--only", "ENV-VISIBLE"]);
     assert_eq!(code, 3, "{text}");
     let (code, text, _) = run(&["check", "--root", &root]);
-    assert_eq!(code, 0, "not asked for by name, it is only listed: {text}");
+    assert_eq!(code, 3, "the goal needs the variables of CANN: {text}");
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn every_format_is_the_same_twice_and_harmless() {
 fn json_has_every_place() {
     let run = tree().convert(&["--dry-run", "--format", "json"]).ended(1);
     let json: Value = serde_json::from_str(&run.stdout).unwrap();
-    assert_eq!(json["schema"], "ascend-doctor/convert/1");
+    assert_eq!(json["schema"], "ascend-doctor/convert/2");
     assert_eq!(json["counts"]["files_read"], 3);
     let file = |name: &str| {
         let files = json["files"].as_array().unwrap();
@@ -99,7 +99,7 @@ fn sarif_names_every_place() {
         "b.py",
         "import torch\ntorch.cuda.nvtx.range_push('a')\ntorch.cuda.nvtx.range_push('b')\n",
     )]);
-    let run = tree.convert(&["--dry-run", "--format", "sarif"]).ended(0);
+    let run = tree.convert(&["--dry-run", "--format", "sarif"]).ended(1);
     let json: Value = serde_json::from_str(&run.stdout).unwrap();
     let results = json["runs"][0]["results"].as_array().unwrap();
     let places: Vec<(&str, i64)> = results

@@ -34,7 +34,7 @@ fn a_run_changes_only_what_it_should_and_is_taken_back_whole() {
     assert_eq!(mode & 0o7777, 0o751);
 
     let once = tree.content();
-    tree.convert(&[]).ended(0).said("Nothing to convert");
+    tree.convert(&[]).ended(0).said("no change needed");
     assert_eq!(tree.content(), once, "a second conversion changes nothing");
 
     tree.convert(&["--undo"]).ended(0).said("7 files hold their original content again");

@@ -58,7 +58,7 @@ fn compressed_standard_input_is_read_as_such_a_file() {
 fn quiet_says_why_there_is_no_verdict() {
     for (args, input, reason) in [
         (&["-q", "-"][..], "all is well\n", "None of the lines that were read (1)"),
-        (&["-q", "nowhere.log"], "", "No verdict: Nothing was read in which an error could be: "),
+        (&["-q", "nowhere.log"], "", "Cannot tell whether the run failed: "),
     ] {
         let (out, _, status) = doctor(args, input);
         assert_eq!(status, 3);

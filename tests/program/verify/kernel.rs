@@ -74,7 +74,7 @@ fn kernel(libraries: &Path, variables: &[(&str, &str)]) -> Said {
 fn verdict<'a>(said: &'a Said, id: &str) -> &'a str {
     let checks = said.report["checks"].as_array().unwrap();
     let row = checks.iter().find(|row| row["id"] == id).unwrap();
-    row["verdict"].as_str().unwrap()
+    row["state"].as_str().unwrap()
 }
 
 fn told(said: &Said) -> &serde_json::Value {

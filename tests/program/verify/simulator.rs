@@ -206,5 +206,5 @@ pub(crate) fn verify(libraries: &Path, args: &[&str], variables: &[(&str, &str)]
 pub(crate) fn verdict<'a>(said: &'a Said, id: &str) -> &'a str {
     let checks = said.report["checks"].as_array().unwrap();
     let row = checks.iter().find(|row| row["id"] == id).unwrap();
-    row["verdict"].as_str().unwrap()
+    row["state"].as_str().unwrap()
 }
