@@ -67,6 +67,11 @@ fn faults(data: &Path, manifest: &Manifest) -> Result<Vec<String>> {
         }
     }
     for table in &manifest.tables {
+        if table.file.contains(".overlay.") {
+            // It would be shown as a table that people edit and the product reads.
+            faults.push(format!("{}: an overlay is listed with its table only", table.file));
+            continue;
+        }
         let path = data.join(&table.file);
         let Ok(text) = std::fs::read_to_string(&path) else {
             faults.push(format!("{}: listed, but not readable", table.file));
@@ -224,6 +229,20 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         std::fs::write(&path, change(&text)).unwrap();
         faults(dir.path(), &Manifest::read(&home).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn an_overlay_is_no_table() {
+        let data = workspace().join("data");
+        let mut manifest = Manifest::read(&data).unwrap();
+        let mut entry = manifest.table("errors/notes.toml").unwrap().clone();
+        entry.file = "errors/knowledge.overlay.toml".to_owned();
+        manifest.tables.push(entry);
+        let found = faults(&data, &manifest).unwrap();
+        assert_eq!(
+            found,
+            ["errors/knowledge.overlay.toml: an overlay is listed with its table only"]
+        );
     }
 
     #[test]
