@@ -271,6 +271,7 @@ mod tests {
             "ops/kernels.overlay.tsv",
             "ops/recorded/onnx_map.tsv",
             "index.tsv",
+            "torch_npu_names.tsv",
             "acl_abi/values.tsv",
             "errors/healthy.txt",
         ] {

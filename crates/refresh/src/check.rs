@@ -85,6 +85,7 @@ fn faults(data: &Path, manifest: &Manifest) -> Result<Vec<String>> {
         faults.extend(found.into_iter().map(|fault| format!("{}: {fault}", table.file)));
         faults.extend(overlay_fault(data, table));
     }
+    faults.extend(extract::convert::rule_faults(data)?);
     Ok(faults)
 }
 
@@ -273,6 +274,21 @@ mod tests {
             ),
             ("errors/notes.toml", &|text| text.replace("# Owner: hand.", "#"), "Owner: hand"),
             ("ops/api.tsv", &|text| text.to_owned() + "x", "has SHA-256"),
+            (
+                "convert/torch_cuda.toml",
+                &|text| text.replacen("\"2.6.0\", ", "", 1),
+                "CV0001: torch_npu = {\"2.1.0.post17\", \"2.14.0\", \"2.7.1\"",
+            ),
+            (
+                "torch_npu_names.tsv",
+                &|text| text.replace("torch.npu.amp\t", "torch.npu.other\t"),
+                "CV0035: torch_npu_names.tsv lacks torch.npu.amp",
+            ),
+            (
+                "convert_rules.toml",
+                &|text| text.replace("\"2.6.0\"", "\"2.8.0\""),
+                "its versions are not those of",
+            ),
             ("stray.tsv", &|_| "x\n".to_owned(), "not listed"),
             ("errors/none.overlay.tsv", &|_| "x\n".to_owned(), "no table `errors/none.tsv`"),
         ] {
