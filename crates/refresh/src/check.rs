@@ -240,10 +240,8 @@ mod tests {
         entry.file = "errors/knowledge.overlay.toml".to_owned();
         manifest.tables.push(entry);
         let found = faults(&data, &manifest).unwrap();
-        assert_eq!(
-            found,
-            ["errors/knowledge.overlay.toml: an overlay is listed with its table only"]
-        );
+        let expected = "errors/knowledge.overlay.toml: an overlay is listed with its table only";
+        assert!(found.iter().any(|fault| fault == expected), "{found:?}");
     }
 
     #[test]
