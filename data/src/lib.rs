@@ -27,7 +27,9 @@ pub use env_vars::{AllocKeys, EnvVars};
 pub use error_message::localize_error;
 pub use known_wheels::{KnownWheel, KnownWheels, is_of_package, record_digest};
 pub use matrix::Matrix;
-pub use packed::{AlreadyRead, as_of, built_in_parts, install, installed, table, text};
+pub use packed::{
+    AlreadyRead, as_of, built_in_parts, install, installed, names_below, table, text,
+};
 pub use ui::{sentence, word, words};
 pub use user_file::FileError;
 pub use user_file::{UserFile, WithLine};

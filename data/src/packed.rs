@@ -52,6 +52,15 @@ pub(crate) fn names() -> Vec<String> {
     source::names()
 }
 
+/// The names of the tables in use below a directory, such as `errors/signatures`, in their order.
+pub fn names_below(dir: &str) -> Vec<String> {
+    let all = installed().map_or_else(names, |pack| pack.names().map(str::to_owned).collect());
+    let is_below = |name: &String| name.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'));
+    let mut found: Vec<String> = all.into_iter().filter(is_below).collect();
+    found.sort();
+    found
+}
+
 /// Name and content of all built-in tables, as packs contain them.
 pub fn built_in_parts() -> Vec<(String, Vec<u8>)> {
     let mut parts = source::parts();
@@ -262,6 +271,7 @@ mod tests {
             "ops/kernels.overlay.tsv",
             "ops/recorded/onnx_map.tsv",
             "index.tsv",
+            "torch_npu_names.tsv",
             "acl_abi/values.tsv",
             "errors/healthy.txt",
         ] {

@@ -1,5 +1,7 @@
 //! `data status`: the tables in use, their owners, sizes and newest sources.
 
+use std::collections::BTreeMap;
+
 use anyhow::Context as _;
 use serde_json::json;
 
@@ -71,6 +73,7 @@ pub(super) fn run(output: &Output) -> anyhow::Result<ExitStatus> {
             table.rows.iter().map(|row| row.iter().map(both).collect()).collect();
         // Text has no other line for the names of the columns.
         if output.is_text() {
+            rows = by_directory(rows);
             rows.insert(0, head.clone());
         }
         let title = Block::Title(both(&words("data_title")), String::new());
@@ -88,6 +91,26 @@ pub(super) fn run(output: &Output) -> anyhow::Result<ExitStatus> {
         })
         .context("failed to write the tables")?;
     Ok(ExitStatus::Clean)
+}
+
+/// Rows below a line with the directory of their files, which takes less width than paths.
+fn by_directory(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
+    let mut groups: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
+    for mut row in rows {
+        let Some(file) = row.first_mut() else { continue };
+        let (dir, name) = file.rsplit_once('/').unwrap_or(("", file));
+        let (dir, name) = (dir.to_owned(), name.to_owned());
+        *file = if dir.is_empty() { name } else { format!("  {name}") };
+        groups.entry(dir).or_default().push(row);
+    }
+    let mut all = Vec::new();
+    for (dir, rows) in groups {
+        if !dir.is_empty() {
+            all.push(vec![format!("{dir}/")]);
+        }
+        all.extend(rows);
+    }
+    all
 }
 
 /// The head of the page: date, age, origin.

@@ -13,7 +13,7 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::standard_streams::{print, print_to_stderr};
-use super::{data_pack, settings};
+use super::{data_pack, format_error, settings};
 use crate::cli::{Cli, OutputArgs};
 use crate::explain;
 use audit::ops::Tables;
@@ -157,8 +157,23 @@ fn load_data_pack() -> anyhow::Result<()> {
     let matches = command.try_get_matches_from_mut(std::env::args_os())?;
     let output = OutputArgs::from_arg_matches(&matches)?;
     let mut cli = Cli { command: None, output };
-    let located = settings::read(&cli)?;
-    data_pack::load(&mut cli.output, located.found())
+    let by_option = cli.output.data_pack.is_some();
+    let loaded = match settings::read(&cli) {
+        Ok(located) => data_pack::load(&mut cli.output, located.found()),
+        Err(error) => {
+            // The version is asked for where something is wrong. A broken file of settings may be
+            // just that, and names no pack.
+            print_to_stderr(&format_error(&error, cli.output.lang));
+            data_pack::load(&mut cli.output, None)
+        }
+    };
+    match loaded {
+        Err(error) if !by_option => {
+            print_to_stderr(&format_error(&error, cli.output.lang));
+            Ok(())
+        }
+        done => done,
+    }
 }
 
 /// Returns the version of the program and the dates of its tables.

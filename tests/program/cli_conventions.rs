@@ -115,6 +115,17 @@ fn the_version_says_how_old_the_data_is() {
     assert!(long.contains("compatibility matrix") && long.contains("error tables"), "{long}");
     assert_eq!(run(dir.path(), &["-V"]).1, long);
     assert_eq!(run(dir.path(), &["check", "--version"]).1, long);
+    // Whoever asks for help is asked for the version first, also where the settings are at fault.
+    for (broken, wanted) in [
+        ("x = [", "ascend-doctor.toml:1: unclosed array"),
+        ("[data]\npack = \"none.data\"\n", "none.data"),
+    ] {
+        std::fs::write(dir.path().join("ascend-doctor.toml"), broken).unwrap();
+        let (code, out, err) = run(dir.path(), &["--version"]);
+        assert_eq!((code, &out), (0, &long), "{err}");
+        assert!(err.contains(wanted), "{err}");
+        assert_eq!(run(dir.path(), &["explain", "507035"]).0, 2, "other commands need them");
+    }
 }
 
 /// The options of all subcommands are there in all of them, with one meaning.

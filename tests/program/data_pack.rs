@@ -9,6 +9,7 @@ use data::data_pack::write;
 use minisign::KeyPair;
 use serde_json::Value;
 use tempfile::TempDir;
+use unicode_width::UnicodeWidthStr as _;
 
 type Parts = Vec<(String, Vec<u8>)>;
 
@@ -495,6 +496,10 @@ fn status_lists_every_table() {
     for (lang, word) in [("en", "by hand"), ("zh", "人工编写")] {
         let (code, out, _) = site.run(&["data", "status", "--lang", lang]);
         assert!(code == 0 && out.contains(word) && out.contains("compat_matrix.toml"), "{out}");
+        assert!(!out.contains(".overlay."), "an overlay is no table: {out}");
+        for line in out.lines() {
+            assert!(line.width() <= 80, "{} columns: {line}", line.width());
+        }
     }
 }
 

@@ -180,7 +180,7 @@ fn writes_into(name: &str) -> bool {
 
 /// Returns the class of one overload, and the overload that decides it.
 fn classify_overload(name: &str, against: TargetEnvironment<'_>) -> (SupportClass, Vec<String>) {
-    let release = against.tables.columns[against.target.column].release;
+    let release = against.tables.release_of(&against.tables.columns[against.target.column]);
     let through = |leaf: &str| {
         if leaf == name { Vec::new() } else { vec![format!("aten::{leaf}")] }
     };

@@ -67,6 +67,11 @@ fn faults(data: &Path, manifest: &Manifest) -> Result<Vec<String>> {
         }
     }
     for table in &manifest.tables {
+        if table.file.contains(".overlay.") {
+            // It would be shown as a table that people edit and the product reads.
+            faults.push(format!("{}: an overlay is listed with its table only", table.file));
+            continue;
+        }
         let path = data.join(&table.file);
         let Ok(text) = std::fs::read_to_string(&path) else {
             faults.push(format!("{}: listed, but not readable", table.file));
@@ -80,6 +85,7 @@ fn faults(data: &Path, manifest: &Manifest) -> Result<Vec<String>> {
         faults.extend(found.into_iter().map(|fault| format!("{}: {fault}", table.file)));
         faults.extend(overlay_fault(data, table));
     }
+    faults.extend(extract::convert::rule_faults(data)?);
     Ok(faults)
 }
 
@@ -227,6 +233,18 @@ mod tests {
     }
 
     #[test]
+    fn an_overlay_is_no_table() {
+        let data = workspace().join("data");
+        let mut manifest = Manifest::read(&data).unwrap();
+        let mut entry = manifest.table("errors/notes.toml").unwrap().clone();
+        entry.file = "errors/knowledge.overlay.toml".to_owned();
+        manifest.tables.push(entry);
+        let found = faults(&data, &manifest).unwrap();
+        let expected = "errors/knowledge.overlay.toml: an overlay is listed with its table only";
+        assert!(found.iter().any(|fault| fault == expected), "{found:?}");
+    }
+
+    #[test]
     fn violations_are_found() {
         let cut =
             |text: &str| text.lines().take(9).fold(String::new(), |all, line| all + line + "\n");
@@ -254,6 +272,21 @@ mod tests {
             ),
             ("errors/notes.toml", &|text| text.replace("# Owner: hand.", "#"), "Owner: hand"),
             ("ops/api.tsv", &|text| text.to_owned() + "x", "has SHA-256"),
+            (
+                "convert/torch_cuda.toml",
+                &|text| text.replacen("\"2.6.0\", ", "", 1),
+                "CV0001: torch_npu = {\"2.1.0.post17\", \"2.14.0\", \"2.7.1\"",
+            ),
+            (
+                "torch_npu_names.tsv",
+                &|text| text.replace("torch.npu.amp\t", "torch.npu.other\t"),
+                "CV0035: torch_npu_names.tsv lacks torch.npu.amp",
+            ),
+            (
+                "convert_rules.toml",
+                &|text| text.replace("\"2.6.0\"", "\"2.8.0\""),
+                "its versions are not those of",
+            ),
             ("stray.tsv", &|_| "x\n".to_owned(), "not listed"),
             ("errors/none.overlay.tsv", &|_| "x\n".to_owned(), "no table `errors/none.tsv`"),
         ] {

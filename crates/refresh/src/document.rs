@@ -51,6 +51,11 @@ pub(crate) fn text<'r>(row: &'r Row, field: &str) -> &'r str {
 }
 
 impl Shape {
+    /// Name and key, as an extractor states them.
+    pub(crate) const fn keyed(&self) -> (&'static str, &'static [&'static str]) {
+        (self.name, self.key)
+    }
+
     fn key_of(&self, row: &Row) -> String {
         self.key.iter().map(|field| text(row, field)).collect::<Vec<_>>().join(" ")
     }

@@ -22,6 +22,7 @@ Examples:
   cargo xtask refresh errors/acl_rt.tsv --repos ~/clones --dry-run
   cargo xtask refresh --pinned --offline --repos ~/clones
   cargo xtask refresh ops/aten.tsv --verify 2.15.0
+  cargo xtask refresh ops/kernels.tsv --verify 2.14.0
 
 Exit status: 0 done, 1 --verify found differences, 2 a source or a table is at fault and nothing was written";
 
@@ -73,7 +74,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 
-    /// Only compare the rows of a version of PyTorch in ops/aten.tsv with its wheel
+    /// Only compare the rows of a wheel with it: of PyTorch in ops/aten.tsv, of torch_npu in
+    /// ops/kernels.tsv
     #[arg(long, value_name = "VERSION", requires = "tables")]
     verify: Option<String>,
 }
@@ -129,13 +131,12 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 
 /// Compares the rows of a released version with its wheel. Returns whether they are equal.
 fn verify(context: &Context, selected: &[&Extractor], version: &str) -> Result<bool> {
-    let files: Vec<&str> = selected.iter().map(|extractor| extractor.file).collect();
-    ensure!(files == ["ops/aten.tsv"], "--verify is for ops/aten.tsv");
-    let differences = extract::ops::verify_aten(context, version)?;
+    let [extractor] = selected else { bail!("--verify is for one table") };
+    let differences = extract::ops::verify(context, extractor.file, version)?;
     for difference in &differences {
         println!("{difference}");
     }
-    println!("ops/aten.tsv: torch {version}: {} differences", differences.len());
+    println!("{}: {version}: {} differences", extractor.file, differences.len());
     Ok(differences.is_empty())
 }
 

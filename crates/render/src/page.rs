@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::Style;
 use super::markdown::{escape_prose, write_block};
-use super::wrap::wrap;
+use super::wrap::{least_width, wrap};
 use base::text::escape_line;
 
 /// A part of a page.
@@ -116,7 +116,12 @@ fn write_labeled(
     Ok(())
 }
 
-/// Rows in columns as wide as their widest cell; the last one wraps.
+/// Least columns for a text that wraps beside others.
+const LEAST: usize = 20;
+/// Indentation of a cell that stands below the others of its row.
+const BELOW: &str = "      ";
+
+/// Rows in columns as wide as their widest cell; the last one wraps, or stands below the others.
 pub(super) fn write_table(
     rows: &[Vec<String>],
     style: Style,
@@ -137,8 +142,18 @@ pub(super) fn write_table(
             label.push_str(&" ".repeat((width + 2).saturating_sub(cell.width())));
         }
         let start = 2 + label.width();
-        let width = if style.width == 0 { 0 } else { style.width.saturating_sub(start).max(20) };
-        let lines = wrap(&escape_line(last), width);
+        let last = escape_line(last);
+        let left = style.width.saturating_sub(start);
+        // Where it does not fit beside the others, it stands below them.
+        let below = !cells.is_empty() && left < least_width(&last).max(LEAST.min(last.width()));
+        if style.width > 0 && below {
+            writeln!(out, "  {}", label.trim_end())?;
+            for line in wrap(&last, style.width.saturating_sub(BELOW.len()).max(LEAST)) {
+                writeln!(out, "{BELOW}{line}")?;
+            }
+            continue;
+        }
+        let lines = wrap(&last, if style.width == 0 { 0 } else { left.max(LEAST) });
         writeln!(out, "  {label}{}", lines.first().map_or("", String::as_str))?;
         for line in lines.iter().skip(1) {
             writeln!(out, "{}{line}", " ".repeat(start))?;

@@ -20,6 +20,12 @@ pub(super) fn wrap_hanging(text: &str, width: usize, indent: usize) -> Vec<Strin
     std::iter::once(first.clone()).chain(rest).collect()
 }
 
+/// The columns that the widest part of a text takes which is not broken.
+pub(super) fn least_width(text: &str) -> usize {
+    let pieces = text.lines().flat_map(split_pieces);
+    pieces.map(|piece| piece.trim().width()).max().unwrap_or_default()
+}
+
 fn wrap_line(line: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut current = String::new();

@@ -38,46 +38,16 @@ struct EdgeFile {
     edge: Vec<Edge>,
 }
 
-/// The files of `data/errors/signatures`: by what the texts are about.
-const FILES: [&str; 29] = [
-    "libraries",
-    "chips",
-    "driver",
-    "memory",
-    "frameworks",
-    "python",
-    "operators",
-    "aicore",
-    "hccl",
-    "hccl_ranks",
-    "hccl_stages",
-    "runtime",
-    "hardware",
-    "tools",
-    "containers",
-    "shells",
-    "installers",
-    "mindspore",
-    "inference",
-    "transfer",
-    "training",
-    "packages",
-    "torch",
-    "build",
-    "ge_atc",
-    "dvpp",
-    "mpi",
-    "words",
-    "places",
-];
+/// The directory of the files: every file in it is read.
+const DIR: &str = "errors/signatures";
 
 static SIGNATURES: LazyLock<Vec<Signature>> = LazyLock::new(|| {
-    let read = |name: &&str| {
-        let file: SignatureFile = data::table(&format!("errors/signatures/{name}"));
+    let read = |name: &String| {
+        let file: SignatureFile = data::table(name);
         file.signature
     };
     let own = &overlay().signatures;
-    let mut all: Vec<Signature> = FILES.iter().flat_map(read).collect();
+    let mut all: Vec<Signature> = data::names_below(DIR).iter().flat_map(read).collect();
     all.extend(read_knowledge());
     all.retain(|signature| own.iter().all(|own| own.id != signature.id));
     all.extend(own.iter().cloned());
@@ -142,6 +112,28 @@ mod tests {
             assert!(context || cause(&signature.cause).is_some(), "{id}: {}", signature.cause);
         }
         assert!(ids.len() >= 450, "{}", ids.len());
+    }
+
+    /// Each entry of each file in the directory is in use, so a file cannot be forgotten.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "reads the directory of the tables")]
+    fn every_file_of_signatures_is_read() {
+        let known: BTreeSet<&str> = signatures().iter().map(|one| one.id.as_str()).collect();
+        let unread = |text: &str| {
+            let ids = text.lines().filter_map(|line| line.strip_prefix("id = "));
+            let ids: Vec<&str> = ids.map(|id| id.trim_matches('"')).collect();
+            assert!(!ids.is_empty());
+            ids.iter().any(|id| !known.contains(id))
+        };
+        let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/errors/signatures");
+        let mut count = 0;
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            assert!(!unread(&std::fs::read_to_string(&path).unwrap()), "{}", path.display());
+            count += 1;
+        }
+        assert_eq!(data::names_below(DIR).len(), count);
+        assert!(unread("[[signature]]\nid = \"planted.file\"\n"), "a file that nobody reads");
     }
 
     /// Causes that only the comparison of ranks shows.

@@ -39,7 +39,25 @@ pub enum Origin {
     /// The registration files in the sources of a release.
     Release,
     /// The dispatcher, after the library of a published wheel had registered itself.
-    Wheel,
+    Dispatcher,
+    /// The registration files in a published wheel.
+    Files,
+}
+
+impl Origin {
+    /// The kind that `data/ops/tables.tsv` states.
+    fn of(kind: &str) -> Self {
+        match kind {
+            "wheel" => Self::Dispatcher,
+            "files" => Self::Files,
+            _ => Self::Release,
+        }
+    }
+
+    /// Whether the table is of a wheel, and of nothing else.
+    pub fn is_wheel(self) -> bool {
+        self != Self::Release
+    }
 }
 
 /// One column of the tables: a release of torch_npu, or a wheel of it.
@@ -141,7 +159,7 @@ fn words(cell: &'static str) -> Vec<&'static str> {
 
 fn column(row: &[&'static str]) -> Column {
     Column {
-        origin: if row[1] == "wheel" { Origin::Wheel } else { Origin::Release },
+        origin: Origin::of(row[1]),
         torch: row[2],
         release: row[3],
         wheels: words(row[4]),
@@ -161,7 +179,31 @@ fn api(row: &[&'static str]) -> Api {
     }
 }
 
+impl Column {
+    /// Whether it is of a published release or beta, not of a branch.
+    pub fn is_published(&self) -> bool {
+        self.origin == Origin::Release
+            && !self.release.starts_with("branch")
+            && self.release != "master"
+    }
+}
+
 impl Tables {
+    /// The release that speaks for a column where something is known of releases alone: of a wheel
+    /// the one that it is built from, or the last one for the same PyTorch before it was built. A
+    /// wheel of no known release keeps its own version.
+    pub fn release_of(&self, column: &Column) -> &'static str {
+        if !column.origin.is_wheel() {
+            return column.release;
+        }
+        let published =
+            || self.columns.iter().filter(|one| one.torch == column.torch && one.is_published());
+        let named = published().find(|one| one.wheels.contains(&column.release));
+        let before = || published().filter(|one| one.date.is_some() && one.date <= column.date);
+        let found = named.or_else(|| before().max_by_key(|one| one.date));
+        found.map_or(column.release, |one| one.release)
+    }
+
     /// The tables of the program.
     pub fn get() -> &'static Self {
         &TABLES
@@ -292,6 +334,22 @@ mod tests {
                 row[0].clone_into(&mut last);
             }
         }
+    }
+
+    #[test]
+    fn wheels_belong_to_releases() {
+        let tables = Tables::get();
+        let of = |wheel: &str| {
+            let is = |one: &&Column| one.origin.is_wheel() && one.release == wheel;
+            tables.release_of(tables.columns.iter().find(is).unwrap())
+        };
+        // Named by the release; built after it; of no release that is known.
+        assert_eq!(of("2.5.1.post1"), "7.1.0");
+        assert_eq!(of("2.9.0.post4"), "26.0.1");
+        assert_eq!(of("2.9.1"), "26.0.0");
+        assert_eq!(of("2.1.0.post3"), "6.0.rc1");
+        assert_eq!(of("2.14.0"), "2.14.0");
+        assert_eq!(of("2.13.0"), "2.13.0");
     }
 
     #[test]

@@ -31,20 +31,26 @@ fn wheel(version: &str) -> &str {
     version.split(".dev").next().unwrap_or(version)
 }
 
-/// `2.9.0.post2` as PyTorch's version and the number behind `post`.
-fn parts(wheel: &str) -> Option<(&str, u32)> {
-    let (torch, post) = match wheel.split_once(".post") {
-        Some((torch, post)) => (torch, post.parse().ok()?),
-        None => (wheel, 0),
-    };
-    let numbers = torch.split('.').filter(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
-    (numbers.count() == 3).then_some((torch, post))
+/// The version of a wheel: `2.9.1.post2` is the second build for a patch of PyTorch 2.9.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Build<'a> {
+    minor: &'a str,
+    patch: u32,
+    post: u32,
 }
 
-/// The first two numbers of a version, and the third one.
-fn split_patch(version: &str) -> (&str, u32) {
-    let (minor, patch) = version.rsplit_once('.').unwrap_or((version, ""));
-    (minor, patch.parse().unwrap_or(0))
+impl<'a> Build<'a> {
+    fn parse(wheel: &'a str) -> Option<Self> {
+        let (torch, post) = match wheel.split_once(".post") {
+            Some((torch, post)) => (torch, post.parse().ok()?),
+            None => (wheel, 0),
+        };
+        let (minor, patch) = torch.rsplit_once('.')?;
+        let two = minor.split_once('.').is_some_and(|(major, minor)| {
+            major.parse::<u32>().is_ok() && minor.parse::<u32>().is_ok()
+        });
+        two.then_some(Self { minor, patch: patch.parse().ok()?, post })
+    }
 }
 
 impl Target {
@@ -57,7 +63,7 @@ impl Target {
             Some(Self { column, torch, how })
         };
         let place = |is: &dyn Fn(&Column) -> bool| tables.columns.iter().position(is);
-        if let Some(at) = place(&|c| c.origin == Origin::Wheel && c.release == asked) {
+        if let Some(at) = place(&|c| c.origin.is_wheel() && c.release == asked) {
             return target(at, Match::Wheel);
         }
         if let Some(at) = place(&|c| c.origin == Origin::Release && c.wheels.contains(&asked)) {
@@ -68,23 +74,19 @@ impl Target {
         {
             return target(at, Match::Release);
         }
-        let (torch, post) = parts(asked)?;
-        let has = |torch: &str| tables.columns.iter().any(|column| column.torch == torch);
+        let asked = Build::parse(asked)?;
         // A patch of PyTorch changes no overloads: 2.14.1 has those of 2.14.0.
-        let patched = |column: &&Column| {
-            let (of, known) = (split_patch(torch), split_patch(column.torch));
-            of.0 == known.0 && of.1 > known.1
+        let fits = |column: &&Column| {
+            Build::parse(column.torch)
+                .is_some_and(|known| known.minor == asked.minor && known.patch <= asked.patch)
         };
-        let (torch, post) = match tables.columns.iter().rfind(patched) {
-            Some(column) if !has(torch) => (column.torch, u32::MAX),
-            _ => (torch, post),
-        };
-        let mut known: Vec<(u32, usize)> = Vec::new();
+        let torch = tables.columns.iter().rfind(fits)?.torch;
+        let mut known: Vec<(Build<'_>, usize)> = Vec::new();
         for (at, column) in tables.columns.iter().enumerate().filter(|(_, c)| c.torch == torch) {
-            known.extend(column.wheels.iter().filter_map(|w| Some((parts(w)?.1, at))));
+            known.extend(column.wheels.iter().filter_map(|w| Some((Build::parse(w)?, at))));
         }
         known.sort_unstable();
-        let below = known.iter().rev().find(|(number, _)| *number <= post);
+        let below = known.iter().rev().find(|(build, _)| *build <= asked);
         let nearest = below.or(known.first()).map(|(_, at)| *at);
         let any = || tables.columns.iter().rposition(|column| column.torch == torch);
         target(nearest.or_else(any)?, Match::Nearest)
@@ -135,9 +137,14 @@ mod tests {
         assert_eq!(found("2.9.0.post2+git1234567"), Some(("2.9.0", "26.0.0", Match::Release)));
         assert_eq!(found("2.9.0-26.0.0"), Some(("2.9.0", "26.0.0", Match::Release)));
         assert_eq!(found("2.9.0.post3"), Some(("2.9.0", "26.0.0", Match::Nearest)));
-        assert_eq!(found("2.14.0"), Some(("2.14.0", "master", Match::Nearest)));
-        assert_eq!(found("2.14.1"), Some(("2.14.0", "master", Match::Nearest)));
-        assert_eq!(found("2.9.1"), Some(("2.9.0", "2.9.0.post9", Match::Nearest)));
+        assert_eq!(found("2.14.0"), Some(("2.14.0", "2.14.0", Match::Wheel)));
+        assert_eq!(found("2.14.1"), Some(("2.14.0", "2.14.0", Match::Nearest)));
+        assert_eq!(found("2.14.0.post1"), Some(("2.14.0", "2.14.0", Match::Nearest)));
+        assert_eq!(found("2.15.0"), Some(("2.15.0", "master", Match::Nearest)));
+        // Its PyTorch is a patch, which has the overloads of 2.9.0.
+        assert_eq!(found("2.9.1"), Some(("2.9.0", "2.9.1", Match::Wheel)));
+        assert_eq!(found("2.9.1.post1"), Some(("2.9.0", "2.9.1", Match::Nearest)));
+        assert_eq!(found("2.9.0.post20"), Some(("2.9.0", "2.9.0.post9", Match::Nearest)));
         assert_eq!(found("2.3.0"), None, "the table is of 2.3.1");
         assert_eq!(found("3.1.0"), None);
         assert_eq!(found("nonsense"), None);

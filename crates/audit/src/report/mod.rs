@@ -80,7 +80,7 @@ pub fn build(
     };
     let mut report = Report::new("audit-ops", request.subject.clone());
     let column = &tables.columns[release.target.column];
-    let documents = Documents::of(column.torch, column.release);
+    let documents = Documents::of(column.torch, tables.release_of(column));
     if inputs.read.is_empty() {
         return Err(nothing(&inputs));
     }

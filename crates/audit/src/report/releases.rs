@@ -7,7 +7,7 @@ use data::words;
 use super::input::{AuditedInput, attention};
 use crate::classify::ClassifiedOperator;
 use crate::ops::Tables;
-use crate::ops::tables::{Column, Origin};
+use crate::ops::tables::Column;
 
 /// The table of `--all-versions`.
 pub(super) fn table(read: &[AuditedInput], tables: &Tables) -> Option<Table> {
@@ -52,13 +52,8 @@ pub(super) fn releases(judged: &ClassifiedOperator, tables: &Tables) -> Vec<Stri
 
 /// Those of one version of PyTorch; nothing if none has it.
 fn of_torch(columns: &[(&Column, bool)]) -> Option<String> {
-    let release = |column: &Column| {
-        column.origin == Origin::Release
-            && !column.release.starts_with("branch")
-            && column.release != "master"
-    };
     let of_releases: Vec<(&Column, bool)> =
-        columns.iter().filter(|(column, _)| release(column)).copied().collect();
+        columns.iter().filter(|(column, _)| column.is_published()).copied().collect();
     let runs = of_releases.chunk_by(|a, b| a.1 == b.1).filter(|run| run[0].1);
     let mut said: Vec<String> = runs
         .map(|run| match run {
@@ -68,8 +63,7 @@ fn of_torch(columns: &[(&Column, bool)]) -> Option<String> {
         })
         .collect();
     if of_releases.last().is_none_or(|(_, there)| !there) {
-        let wheels =
-            columns.iter().filter(|(column, there)| *there && column.origin == Origin::Wheel);
+        let wheels = columns.iter().filter(|(column, there)| *there && column.origin.is_wheel());
         said.extend(wheels.map(|(column, _)| column.release.to_owned()));
     }
     let (column, _) = columns.first()?;
@@ -79,6 +73,7 @@ fn of_torch(columns: &[(&Column, bool)]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ops::tables::Origin;
 
     fn column(origin: Origin, release: &'static str) -> Column {
         Column { origin, torch: "2.9.0", release, wheels: vec![], cann: vec![], date: None }
@@ -91,7 +86,7 @@ mod tests {
             let mut columns: Vec<Column> =
                 released.iter().map(|name| column(Origin::Release, name)).collect();
             columns.push(column(Origin::Release, "master"));
-            columns.push(column(Origin::Wheel, "2.9.0.post9"));
+            columns.push(column(Origin::Dispatcher, "2.9.0.post9"));
             of_torch(&columns.iter().zip(there).collect::<Vec<_>>())
         };
         let text = |said: &str| Some(said.to_owned());

@@ -5,6 +5,7 @@
 //! entry to `data/sources.toml`.
 
 mod compat;
+pub(crate) mod convert;
 mod errors;
 pub(crate) mod ops;
 
@@ -75,5 +76,10 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Extractor> {
 }
 
 /// Extractors by group.
-const GROUPS: &[&[Extractor]] =
-    &[errors::EXTRACTORS, errors::REGISTRY_EXTRACTORS, compat::EXTRACTORS, ops::EXTRACTORS];
+const GROUPS: &[&[Extractor]] = &[
+    errors::EXTRACTORS,
+    errors::REGISTRY_EXTRACTORS,
+    compat::EXTRACTORS,
+    ops::EXTRACTORS,
+    convert::EXTRACTORS,
+];

@@ -4,14 +4,14 @@
 use super::versions;
 use crate::document::Shape;
 
-pub(super) static GENERATED_FROM: Shape = Shape {
+pub(super) const GENERATED_FROM: Shape = Shape {
     name: "generated_from",
     title: "Sources of the rows.",
     key: &["name"],
     fields: &["name", "revision", "date"],
     order: versions::by_name,
 };
-pub(super) static TORCH_NPU: Shape = Shape {
+pub(super) const TORCH_NPU: Shape = Shape {
     name: "torch_npu",
     title: "torch_npu: its torch, its release, the CANN it is recommended with, its wheels.",
     key: &["version"],
@@ -33,14 +33,14 @@ pub(super) static TORCH_NPU: Shape = Shape {
     ],
     order: versions::newest_package,
 };
-pub(super) static WINDOW: Shape = Shape {
+pub(super) const WINDOW: Shape = Shape {
     name: "window",
     title: "The CANN versions that a release of torch_npu accepts.",
     key: &["release"],
     fields: &["release", "cann", "level", "note", "source"],
     order: versions::newest_release,
 };
-pub(super) static CANN: Shape = Shape {
+pub(super) const CANN: Shape = Shape {
     name: "cann",
     title: "CANN: internal code, accepted driver codes, images.",
     key: &["version"],
@@ -59,21 +59,21 @@ pub(super) static CANN: Shape = Shape {
     ],
     order: versions::newest_cann,
 };
-pub(super) static PAIR: Shape = Shape {
+pub(super) const PAIR: Shape = Shape {
     name: "pair",
     title: "CANN with the driver package (HDK) that it was released or reported with.",
     key: &["cann", "hdk", "chip", "product"],
     fields: &["cann", "hdk", "chip", "product", "firmware", "level", "note", "source"],
     order: versions::newest_pair,
 };
-pub(super) static HDK_WINDOW: Shape = Shape {
+pub(super) const HDK_WINDOW: Shape = Shape {
     name: "hdk_window",
     title: "The driver packages (HDK) that a CANN accepts, by its release notes.",
     key: &["cann"],
     fields: &["cann", "hdk", "incompatible", "level", "note", "source"],
     order: versions::newest_pair,
 };
-pub(super) static MINDCLUSTER: Shape = Shape {
+pub(super) const MINDCLUSTER: Shape = Shape {
     name: "mindcluster",
     title: "CANN and driver lines that a MindCluster release supports side by side.",
     key: &["version"],
@@ -90,21 +90,21 @@ pub(super) static MINDCLUSTER: Shape = Shape {
     ],
     order: versions::as_listed,
 };
-pub(super) static DRIVER: Shape = Shape {
+pub(super) const DRIVER: Shape = Shape {
     name: "driver",
     title: "Drivers: internal code, accepted CANN codes and firmware.",
     key: &["version"],
     fields: &["version", "innerversion", "compatible", "compatible_fw", "level", "note", "source"],
     order: versions::as_listed,
 };
-pub(super) static FIRMWARE: Shape = Shape {
+pub(super) const FIRMWARE: Shape = Shape {
     name: "firmware",
     title: "Firmware and the drivers that it accepts.",
     key: &["version"],
     fields: &["version", "package_version", "compatible_drv", "level", "note", "source"],
     order: versions::as_listed,
 };
-pub(super) static VLLM_ASCEND: Shape = Shape {
+pub(super) const VLLM_ASCEND: Shape = Shape {
     name: "vllm_ascend",
     title: "vllm-ascend and what its tag was built and tested with.",
     key: &["version"],
@@ -125,7 +125,7 @@ pub(super) static VLLM_ASCEND: Shape = Shape {
     ],
     order: versions::newest_package,
 };
-pub(super) static MINDSPORE: Shape = Shape {
+pub(super) const MINDSPORE: Shape = Shape {
     name: "mindspore",
     title: "MindSpore and the CANN that it accepts.",
     key: &["version"],
@@ -142,7 +142,7 @@ pub(super) static MINDSPORE: Shape = Shape {
     ],
     order: versions::newest_numbers,
 };
-pub(super) static GATE: Shape = Shape {
+pub(super) const GATE: Shape = Shape {
     name: "gate",
     title: "Features that need a driver or CANN of some version.",
     key: &["feature"],
@@ -159,7 +159,7 @@ pub(super) static GATE: Shape = Shape {
     ],
     order: versions::as_listed,
 };
-pub(super) static SOC: Shape = Shape {
+pub(super) const SOC: Shape = Shape {
     name: "soc",
     title: "Chip names, the family, and the chip that ops packages are named after.",
     key: &["name"],
@@ -176,21 +176,21 @@ pub(super) static SOC: Shape = Shape {
     ],
     order: versions::as_listed,
 };
-pub(super) static PCI: Shape = Shape {
+pub(super) const PCI: Shape = Shape {
     name: "pci",
     title: "PCI ids.",
     key: &["vendor", "device"],
     fields: &["vendor", "device", "chip", "level", "note", "source"],
     order: versions::as_listed,
 };
-pub(super) static OS: Shape = Shape {
+pub(super) const OS: Shape = Shape {
     name: "os",
     title: "Operating systems that the product documents list.",
     key: &["family", "product"],
     fields: &["family", "product", "os", "level", "note", "source"],
     order: versions::as_listed,
 };
-pub(super) static CONSTRAINT: Shape = Shape {
+pub(super) const CONSTRAINT: Shape = Shape {
     name: "constraint",
     title: "Packages that CANN or MindSpore need or refuse.",
     key: &["package", "cann_min", "cann_max", "mindspore_max"],
@@ -208,22 +208,22 @@ pub(super) static CONSTRAINT: Shape = Shape {
     order: versions::as_listed,
 };
 
-/// Key fields by array.
+/// Key fields by array, in the order of the file.
 pub(super) const KEYS: &[(&str, &[&str])] = &[
-    ("generated_from", &["name"]),
-    ("torch_npu", &["version"]),
-    ("window", &["release"]),
-    ("cann", &["version"]),
-    ("pair", &["cann", "hdk", "chip", "product"]),
-    ("hdk_window", &["cann"]),
-    ("mindcluster", &["version"]),
-    ("driver", &["version"]),
-    ("firmware", &["version"]),
-    ("vllm_ascend", &["version"]),
-    ("mindspore", &["version"]),
-    ("gate", &["feature"]),
-    ("soc", &["name"]),
-    ("pci", &["vendor", "device"]),
-    ("os", &["family", "product"]),
-    ("constraint", &["package", "cann_min", "cann_max", "mindspore_max"]),
+    GENERATED_FROM.keyed(),
+    TORCH_NPU.keyed(),
+    WINDOW.keyed(),
+    CANN.keyed(),
+    PAIR.keyed(),
+    HDK_WINDOW.keyed(),
+    MINDCLUSTER.keyed(),
+    DRIVER.keyed(),
+    FIRMWARE.keyed(),
+    VLLM_ASCEND.keyed(),
+    MINDSPORE.keyed(),
+    GATE.keyed(),
+    SOC.keyed(),
+    PCI.keyed(),
+    OS.keyed(),
+    CONSTRAINT.keyed(),
 ];

@@ -1,4 +1,8 @@
 //! `tables.tsv`, `kernels.tsv`, `custom.tsv`: which release and which wheel has a kernel.
+//!
+//! Releases are read from the registration files in the sources. A wheel whose dispatcher was
+//! recorded has what that holds. Every other final wheel of the index is read from the registration
+//! files inside it, unless it is built from a release.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,12 +12,16 @@ use anyhow::{Context as _, Result, ensure};
 use super::recorded::{self, Recording};
 use super::registrations::{self, Kernels};
 use super::release::{self, numbers, order};
-use super::{runs, unnamed};
+use super::wheel_files::{self, Wheel};
+use super::{KERNEL_COLUMNS, TABLE_COLUMNS, native, runs, unnamed};
 use crate::context::Context;
 use crate::extract::Content;
 
 const OP_PLUGIN: &str = "op-plugin";
 const COMPATIBILITY: &str = "COMPATIBILITY.md";
+pub(super) const TABLES: &str = "ops/tables.tsv";
+pub(super) const KERNELS: &str = "ops/kernels.tsv";
+pub(super) const CUSTOM: &str = "ops/custom.tsv";
 const OWN: &str = "torch_npu/csrc/aten/npu_native_functions.yaml";
 
 /// All columns, and the kernels in each of them.
@@ -35,8 +43,32 @@ pub(super) struct Column {
     pub(super) day: String,
     /// Commit of op-plugin.
     pub(super) op_plugin: String,
+    pub(super) origin: Origin,
+}
+
+/// Where the kernels of a column are known from.
+#[derive(Debug)]
+pub(super) enum Origin {
+    /// The registration files in the sources of a release.
+    Release(Arc<Kernels>),
+    /// The recorded dispatcher of a wheel.
+    Dispatcher,
+    /// The registration files in a wheel.
+    Files(Box<Wheel>),
+}
+
+impl Column {
     /// What a release registers; nothing for a wheel.
-    pub(super) kernels: Option<Arc<Kernels>>,
+    pub(super) fn release(&self) -> Option<&Kernels> {
+        match &self.origin {
+            Origin::Release(kernels) => Some(kernels),
+            _ => None,
+        }
+    }
+
+    fn of_wheel(torch: String, name: String, day: String, origin: Origin) -> Self {
+        Self { torch, name, day, op_plugin: String::new(), origin }
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -86,22 +118,10 @@ pub(super) fn read(context: &Context) -> Result<Arc<Columns>> {
             all.push(Column {
                 day: context.repository(release::SOURCE)?.day(&release.tree.commit)?,
                 op_plugin: commit,
-                kernels: Some(Arc::new(registrations::merge(own, found))),
+                origin: Origin::Release(Arc::new(registrations::merge(own, found))),
                 torch: release.torch,
                 name: release.name,
             });
-        }
-        let recording = recorded::read(context)?;
-        for wheel in &recording.wheels {
-            let torch = recorded::torch_of(wheel);
-            // Behind the releases for the same version of PyTorch.
-            let later = |column: &Column| {
-                let key = (numbers(&column.torch), column.kernels.is_none(), numbers(&column.name));
-                key > (numbers(&torch), true, numbers(wheel))
-            };
-            let at = all.iter().position(later).unwrap_or(all.len());
-            let (day, op_plugin) = (String::new(), String::new());
-            all.insert(at, Column { torch, name: wheel.clone(), day, op_plugin, kernels: None });
         }
         let master = context.tree(release::SOURCE)?;
         let compatibility = compatibility(&master.text(COMPATIBILITY)?);
@@ -111,6 +131,32 @@ pub(super) fn read(context: &Context) -> Result<Arc<Columns>> {
             master.place(COMPATIBILITY),
             compatibility.len()
         );
+        let recording = recorded::read(context)?;
+        let released = compatibility.iter().filter(|row| {
+            all.iter().any(|column| column.torch == row.torch && column.name == row.release)
+        });
+        let mut known: BTreeSet<&str> = released.map(|row| row.wheel.as_str()).collect();
+        known.extend(recording.wheels.iter().map(String::as_str));
+        let versions = native::versions(context)?;
+        let mut wheels = Vec::new();
+        for wheel in &recording.wheels {
+            let torch = recorded::torch_of(wheel);
+            wheels.push(Column::of_wheel(torch, wheel.clone(), String::new(), Origin::Dispatcher));
+        }
+        for wheel in wheel_files::all(context, &known)? {
+            let (name, day) = (wheel.version.clone(), wheel.day.clone());
+            let torch = native::overloads_of(&versions, &recorded::torch_of(&name));
+            let torch = torch.with_context(|| format!("{name}: no overloads of its PyTorch"))?;
+            wheels.push(Column::of_wheel(torch, name, day, Origin::Files(Box::new(wheel))));
+        }
+        // Behind the releases for the same version of PyTorch.
+        let place = |column: &Column| {
+            let release = column.release().is_some();
+            let name = if release { Vec::new() } else { numbers(&column.name) };
+            (numbers(&column.torch), !release, name)
+        };
+        all.extend(wheels);
+        all.sort_by_cached_key(place);
         Ok(Columns { all, recording, compatibility, origins: [master.origin(), head.origin()] })
     })
 }
@@ -162,7 +208,9 @@ fn sources(columns: &Columns) -> String {
     format!(
         "source 0: {torch_npu}:{OWN}\n\
          source 1: {op_plugin}:op_plugin/config/op_plugin_functions.yaml\n\
-         source 2: ops/recorded/wheel_dispatch.tsv"
+         source 2: ops/recorded/wheel_dispatch.tsv\n\
+         source 3: wheels of torch_npu:{}",
+        wheel_files::MEMBERS
     )
 }
 
@@ -185,13 +233,17 @@ pub(super) fn tables(context: &Context) -> Result<Content> {
             .filter(|row| row.torch == column.torch && row.release == column.name);
         let (wheels, cann): (BTreeSet<&str>, BTreeSet<&str>) =
             same.map(|row| (row.wheel.as_str(), row.cann.as_str())).unzip();
-        let wheel = column.kernels.is_none();
+        let (kind, wheel) = match &column.origin {
+            Origin::Release(_) => ("release", None),
+            Origin::Dispatcher => ("wheel", Some(&column.name)),
+            Origin::Files(_) => (wheel_files::KIND, Some(&column.name)),
+        };
         rows.push(vec![
             at.to_string(),
-            if wheel { "wheel" } else { "release" }.to_owned(),
+            kind.to_owned(),
             column.torch.clone(),
             column.name.clone(),
-            if wheel { column.name.clone() } else { words(wheels) },
+            wheel.cloned().unwrap_or_else(|| words(wheels)),
             words(cann),
             given(&column.day),
             given(column.op_plugin.get(..12).unwrap_or_default()),
@@ -199,17 +251,17 @@ pub(super) fn tables(context: &Context) -> Result<Content> {
     }
     let remarks = format!(
         "The operator tables: one for each release of torch_npu (kind release, from the registration\n\
-         files of torch_npu and op-plugin at its tag), and for each wheel whose dispatcher was read (kind\n\
-         wheel).\n\
+         files of torch_npu and op-plugin at its tag), for each wheel whose dispatcher was read (kind\n\
+         wheel), and for each other final wheel that no release names (kind files, from the registration\n\
+         files in the wheel).\n\
          {}\n\
-         source 3: {}:{COMPATIBILITY}\n\
+         source 4: {}:{COMPATIBILITY}\n\
          Columns: number, kind, torch, release or wheel, wheels of that release, CANN paired with them\n\
-         ({COMPATIBILITY}), date, commit of op-plugin.",
+         ({COMPATIBILITY}), date (of a wheel: when it was built), commit of op-plugin.",
         sources(&columns),
         columns.origins[0]
     );
-    let names = ["number", "kind", "torch", "release", "wheels", "cann", "date", "op_plugin"];
-    Ok(unnamed(&names, &remarks, rows).into())
+    Ok(unnamed(&TABLE_COLUMNS, &remarks, rows).into())
 }
 
 /// Values of an overload over all columns: of releases by `registered`, of wheels by `recorded`.
@@ -217,6 +269,7 @@ fn row(
     columns: &Columns,
     name: &str,
     registered: impl Fn(&Kernels) -> Option<String>,
+    listed: impl Fn(&Wheel) -> Option<String>,
     recorded: &BTreeMap<String, Vec<Option<String>>>,
     flags_of_release: bool,
 ) -> Option<Vec<String>> {
@@ -224,8 +277,10 @@ fn row(
         .all
         .iter()
         .map(|column| {
-            if let Some(kernels) = &column.kernels {
-                return registered(kernels);
+            match &column.origin {
+                Origin::Release(kernels) => return registered(kernels),
+                Origin::Files(wheel) => return listed(wheel),
+                Origin::Dispatcher => {}
             }
             let wheel = columns.recording.wheels.iter().position(|known| *known == column.name)?;
             let class = recorded.get(name)?.get(wheel)?.as_deref()?;
@@ -236,8 +291,8 @@ fn row(
             let mut same: Vec<&Column> =
                 columns.all.iter().filter(|known| known.torch == column.torch).collect();
             same.sort_by_cached_key(|known| order(&known.name));
-            let mut releases = same.iter().rev().filter_map(|known| known.kernels.as_ref());
-            let flags = releases.find_map(|kernels| registered(kernels));
+            let mut releases = same.iter().rev().filter_map(|known| known.release());
+            let flags = releases.find_map(&registered);
             Some(flags.filter(|_| flags_of_release).unwrap_or_else(|| "K".to_owned()))
         })
         .collect();
@@ -250,12 +305,21 @@ fn names<'c>(
     custom: bool,
     recorded: &'c BTreeMap<String, Vec<Option<String>>>,
 ) -> BTreeSet<&'c str> {
-    let releases = columns.all.iter().filter_map(|column| column.kernels.as_deref());
-    let registered = releases
-        .flatten()
-        .filter(|(_, kernel)| kernel.custom == custom)
-        .map(|(name, _)| name.as_str());
-    registered.chain(recorded.keys().map(String::as_str)).collect()
+    let mut names: BTreeSet<&str> = recorded.keys().map(String::as_str).collect();
+    for column in &columns.all {
+        match &column.origin {
+            Origin::Release(kernels) => {
+                let wanted = kernels.iter().filter(|(_, kernel)| kernel.custom == custom);
+                names.extend(wanted.map(|(name, _)| name.as_str()));
+            }
+            Origin::Files(wheel) if custom => {
+                names.extend(wheel.kernels.custom.iter().map(String::as_str));
+            }
+            Origin::Files(wheel) => names.extend(wheel.kernels.aten.keys().map(String::as_str)),
+            Origin::Dispatcher => {}
+        }
+    }
+    names
 }
 
 /// `kernels.tsv`.
@@ -267,7 +331,8 @@ pub(super) fn kernels(context: &Context) -> Result<Content> {
         .filter_map(|name| {
             let registered =
                 |kernels: &Kernels| kernels.get(name).filter(|kernel| !kernel.custom)?.dense();
-            row(&columns, name, registered, recorded, true)
+            let listed = |wheel: &Wheel| wheel.kernels.aten.get(name).cloned();
+            row(&columns, name, registered, listed, recorded, true)
         })
         .collect();
     let remarks = format!(
@@ -277,7 +342,7 @@ pub(super) fn kernels(context: &Context) -> Result<Content> {
          which only the registration is known.",
         sources(&columns)
     );
-    Ok(unnamed(&["overload", "runs"], &remarks, rows).into())
+    Ok(unnamed(&KERNEL_COLUMNS, &remarks, rows).into())
 }
 
 /// `custom.tsv`.
@@ -289,7 +354,9 @@ pub(super) fn custom(context: &Context) -> Result<Content> {
         .filter_map(|name| {
             let registered =
                 |kernels: &Kernels| kernels.get(name).filter(|kernel| kernel.custom)?.any();
-            row(&columns, name, registered, recorded, false)
+            let listed =
+                |wheel: &Wheel| wheel.kernels.custom.contains(name).then(|| "K".to_owned());
+            row(&columns, name, registered, listed, recorded, false)
         })
         .collect();
     let remarks = format!(
@@ -298,7 +365,7 @@ pub(super) fn custom(context: &Context) -> Result<Content> {
          Columns: name without `npu::`, runs FIRST-LAST:FLAGS as in kernels.tsv.",
         sources(&columns)
     );
-    Ok(unnamed(&["overload", "runs"], &remarks, rows).into())
+    Ok(unnamed(&KERNEL_COLUMNS, &remarks, rows).into())
 }
 
 #[cfg(test)]

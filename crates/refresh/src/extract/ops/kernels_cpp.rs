@@ -18,16 +18,19 @@ use crate::repository::Tree;
 const SOURCE: &str = "op-plugin";
 const FILES: &str = r"^op_plugin/ops/.*\.cpp$";
 
-/// Branches of op-plugin whose kernels were compared, with the registrations (version of PyTorch,
-/// release) that they belong to. A later release gets a row here.
-const RELEASES: [(&str, &str, &str); 6] = [
-    ("6.0.0", "2.4.0", "6.0.0.1"),
-    ("7.1.0", "2.6.0", "7.1.0.2"),
-    ("7.2.0", "2.7.1", "7.2.0.1"),
-    ("7.3.0", "2.9.0", "7.3.1"),
-    ("26.0.0", "2.10.0", "26.0.1"),
-    ("26.1.0", "2.10.0", "branch:26.1.0"),
-];
+/// The oldest branch of op-plugin whose kernels are read: before, kernels that call aclnn were rare.
+const FIRST_BRANCH: &str = "6.0.0";
+
+/// The registrations that the kernels of a branch of op-plugin belong to: for the newest PyTorch of
+/// this line of releases, in its last state. Nothing where torch_npu has no such release.
+fn registrations<'c>(columns: &'c [Column], branch: &str) -> Option<(&'c Column, &'c Kernels)> {
+    let line = |name: &str| numbers(name).into_iter().take(2).collect::<Vec<_>>();
+    // Neither betas nor candidates, nor the main line.
+    let released = columns.iter().filter(|column| order(&column.name).1 == order(branch).1);
+    let same = released.filter(|column| line(&column.name) == line(branch));
+    let found = same.filter_map(|column| Some((column, column.release()?)));
+    found.max_by_key(|(column, _)| (numbers(&column.torch), order(&column.name)))
+}
 
 /// Functions by name, of kernels that call aclnn and of those that compile an operator.
 #[derive(Debug, Default)]
@@ -73,7 +76,7 @@ fn generated(columns: &[Column]) -> BTreeMap<&str, &str> {
     let mut sorted: Vec<&Column> = columns.iter().collect();
     sorted.sort_by_cached_key(|column| (order(&column.name), numbers(&column.torch)));
     let mut found = BTreeMap::new();
-    for kernels in sorted.into_iter().filter_map(|column| column.kernels.as_deref()) {
+    for kernels in sorted.into_iter().filter_map(Column::release) {
         for (name, kernel) in kernels {
             if let Some(exec) = kernel.exec.as_deref() {
                 found.insert(name.as_str(), exec);
@@ -85,11 +88,11 @@ fn generated(columns: &[Column]) -> BTreeMap<&str, &str> {
 
 /// The column of the main line for the newest version of PyTorch that has a release or a beta.
 fn newest(columns: &[Column]) -> Option<&Kernels> {
-    let published = columns.iter().filter(|column| column.kernels.is_some());
+    let published = columns.iter().filter(|column| column.release().is_some());
     let published = published.filter(|column| column.name != "master");
     let torch = published.max_by_key(|column| numbers(&column.torch))?.torch.as_str();
     let main = columns.iter().find(|column| column.torch == torch && column.name == "master");
-    main?.kernels.as_deref()
+    main?.release()
 }
 
 /// The stem by which the forms of an operator (in place, with `out`) belong together.
@@ -167,29 +170,35 @@ fn host_kind(name: &str, flags: &str, sources: &Sources) -> Option<&'static str>
 /// `host.tsv`.
 pub(super) fn host(context: &Context) -> Result<Content> {
     let columns = columns::read(context)?;
-    let branches = context.branches(SOURCE, r"^\d+\.\d+\.\d+$")?;
+    let mut branches = context.branches(SOURCE, r"^\d+\.\d+\.\d+$")?;
+    branches.retain(|(branch, _)| order(branch) >= order(FIRST_BRANCH));
+    branches.sort_by_cached_key(|(branch, _)| order(branch));
+    let with_kernels = branches.iter().filter_map(|(branch, commit)| {
+        let (column, kernels) = registrations(&columns.all, branch)?;
+        Some((branch, commit, column, kernels))
+    });
+    let releases: Vec<(&String, &String, &Column, &Kernels)> = with_kernels.collect();
+    ensure!(releases.len() >= 6, "{SOURCE}: {} releases, expected 6", releases.len());
     let mut found: BTreeMap<String, Vec<Option<&'static str>>> = BTreeMap::new();
     let mut places = Vec::new();
-    for (at, (release, torch, name)) in RELEASES.iter().enumerate() {
-        let commit = branches.iter().find(|(branch, _)| branch == release);
-        let (_, commit) = commit.with_context(|| format!("{SOURCE} has no branch {release}"))?;
+    for (at, (release, commit, column, kernels)) in releases.iter().enumerate() {
         let tree = context.branch(SOURCE, release, commit)?;
-        places.push(format!("source {at}: {}:op_plugin/ops", tree.origin()));
+        let origin = tree.origin();
+        places.push(format!(
+            "source {at}: {origin}:op_plugin/ops (registrations of {} for {})",
+            column.name, column.torch
+        ));
         let sources = read(&tree)?;
-        let column =
-            columns.all.iter().find(|column| column.torch == *torch && column.name == *name);
-        let kernels = column.and_then(|column| column.kernels.as_ref());
-        let kernels = kernels.with_context(|| format!("no registrations of {name} for {torch}"))?;
         for (overload, kernel) in kernels.iter().filter(|(_, kernel)| !kernel.custom) {
             let flags = kernel.any().unwrap_or_default();
             if let Some(kind) = host_kind(overload, &flags, &sources) {
-                found.entry(overload.clone()).or_insert_with(|| vec![None; RELEASES.len()])[at] =
+                found.entry(overload.clone()).or_insert_with(|| vec![None; releases.len()])[at] =
                     Some(kind);
             }
         }
     }
     let rows = found.into_iter().map(|(name, cells)| vec![name, runs::runs(&cells)]).collect();
-    let releases: Vec<&str> = RELEASES.iter().map(|(release, ..)| *release).collect();
+    let releases: Vec<&str> = releases.iter().map(|(release, ..)| release.as_str()).collect();
     let remarks = format!(
         "Overloads of aten whose NPU kernel does its work, or a part of it, on the CPU of the host.\n\
          {}\n\
@@ -205,7 +214,39 @@ pub(super) fn host(context: &Context) -> Result<Content> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::columns::Origin;
     use super::*;
+
+    #[test]
+    fn branches_find_their_registrations() {
+        let column = |torch: &str, name: &str| Column {
+            torch: torch.to_owned(),
+            name: name.to_owned(),
+            day: String::new(),
+            op_plugin: String::new(),
+            origin: Origin::Release(Arc::default()),
+        };
+        let mut all = vec![
+            column("2.4.0", "6.0.rc3"),
+            column("2.4.0", "6.0.0"),
+            column("2.4.0", "6.0.0.1"),
+            column("2.9.0", "26.1.0"),
+            column("2.10.0", "26.1.0"),
+            column("2.10.0", "branch:26.1.0"),
+            column("2.13.0", "26.2.0-beta.1"),
+            column("2.13.0", "master"),
+        ];
+        let mut wheel = column("2.10.0", "26.1.0");
+        wheel.origin = Origin::Dispatcher;
+        all.push(wheel);
+        let found = |branch: &str| {
+            registrations(&all, branch)
+                .map(|(column, _)| format!("{} {}", column.torch, column.name))
+        };
+        assert_eq!(found("6.0.0").as_deref(), Some("2.4.0 6.0.0.1"));
+        assert_eq!(found("26.1.0").as_deref(), Some("2.10.0 branch:26.1.0"));
+        assert_eq!(found("26.2.0"), None);
+    }
 
     #[test]
     fn kinds_follow_the_path_that_runs() {

@@ -16,21 +16,21 @@ mod recorded;
 mod registrations;
 mod release;
 mod runs;
+mod wheel_files;
 
 use super::{Content, Extractor, Key, Vanished};
 
+/// Columns of `tables.tsv`.
+const TABLE_COLUMNS: [&str; 8] =
+    ["number", "kind", "torch", "release", "wheels", "cann", "date", "op_plugin"];
+/// Columns of `kernels.tsv` and `custom.tsv`.
+const KERNEL_COLUMNS: [&str; 2] = ["overload", "runs"];
+
 /// Extractors of operator tables.
 pub(super) const EXTRACTORS: &[Extractor] = &[
-    table(
-        "ops/tables.tsv",
-        Key::Unnamed(
-            &["number", "kind", "torch", "release", "wheels", "cann", "date", "op_plugin"],
-            1,
-        ),
-        columns::tables,
-    ),
-    table("ops/kernels.tsv", Key::Unnamed(&["overload", "runs"], 1), columns::kernels),
-    table("ops/custom.tsv", Key::Unnamed(&["overload", "runs"], 1), columns::custom),
+    table(columns::TABLES, Key::Unnamed(&TABLE_COLUMNS, 1), columns::tables),
+    table(columns::KERNELS, Key::Unnamed(&KERNEL_COLUMNS, 1), columns::kernels),
+    table(columns::CUSTOM, Key::Unnamed(&KERNEL_COLUMNS, 1), columns::custom),
     table("ops/aten.tsv", Key::Unnamed(&["overload", "source", "runs"], 1), native::aten),
     Extractor {
         file: "ops/sync.tsv",
@@ -73,10 +73,16 @@ fn unnamed(columns: &[&str], remarks: &str, rows: Vec<Vec<String>>) -> crate::ta
     table
 }
 
-/// Compares the rows of a version of PyTorch with its wheel.
-pub(crate) fn verify_aten(
+/// Reads a version that a table has again out of its wheel, and lists the differences: of PyTorch
+/// for `aten.tsv`, of torch_npu for `kernels.tsv`.
+pub(crate) fn verify(
     context: &crate::context::Context,
+    file: &str,
     version: &str,
 ) -> anyhow::Result<Vec<String>> {
-    native::verify(context, version)
+    match file {
+        native::ATEN => native::verify(context, version),
+        columns::KERNELS => wheel_files::verify(context, version),
+        _ => anyhow::bail!("--verify is for {} and {}", native::ATEN, columns::KERNELS),
+    }
 }

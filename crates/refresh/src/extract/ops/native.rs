@@ -19,7 +19,7 @@ use crate::package::IndexFile;
 use crate::refresh::own_table;
 use crate::remote_zip::RemoteZip;
 
-const ATEN: &str = "ops/aten.tsv";
+pub(super) const ATEN: &str = "ops/aten.tsv";
 const SYNC: &str = "ops/sync.tsv";
 const MEMBER: &str = "torchgen/packaged/ATen/native/native_functions.yaml";
 /// Tags that make the host wait for the device.
@@ -150,6 +150,24 @@ fn known(context: &Context) -> Result<(Vec<String>, Vec<Vec<String>>)> {
     let versions = table.remarks.iter().find_map(|remark| remark.strip_prefix("Versions: "));
     let versions = versions.with_context(|| format!("{ATEN} names no versions"))?;
     Ok((versions.split(' ').map(str::to_owned).collect(), table.rows))
+}
+
+/// The versions of PyTorch that the table will have.
+pub(super) fn versions(context: &Context) -> Result<Vec<String>> {
+    let (mut versions, _) = known(context)?;
+    let last = versions.last().cloned().unwrap_or_default();
+    if !context.pinned() {
+        versions.extend(later(&context.packages.files("torch")?, &last));
+    }
+    Ok(versions)
+}
+
+/// The version in the table whose overloads a version of PyTorch has. A patch changes none: `2.9.1`
+/// has those of `2.9.0`.
+pub(super) fn overloads_of(versions: &[String], torch: &str) -> Option<String> {
+    let same = versions.iter().filter(|known| minor(known) == minor(torch));
+    let before = same.filter(|known| numbers(known) <= numbers(torch));
+    before.max_by_key(|known| numbers(known)).cloned()
 }
 
 /// Versions to read, with what they state.
@@ -319,6 +337,15 @@ mod tests {
         assert!(later(&files, "2.17.0").is_empty());
         assert_eq!(wheel(&files, "2.16.1").unwrap().name, files[3].name);
         assert!(wheel(&files, "2.16.0").is_err());
+    }
+
+    #[test]
+    fn patches_have_the_overloads_of_their_release() {
+        let versions = ["2.3.1", "2.9.0", "2.10.0"].map(str::to_owned);
+        let of = |torch| overloads_of(&versions, torch);
+        assert_eq!(of("2.9.1").as_deref(), Some("2.9.0"));
+        assert_eq!(of("2.3.1").as_deref(), Some("2.3.1"));
+        assert_eq!((of("2.3.0"), of("2.1.0"), of("3.9.0")), (None, None, None));
     }
 
     #[test]
