@@ -60,16 +60,19 @@ pub(super) fn needs_framework(ctx: &Context<'_>) -> bool {
     ctx.profile.needs_framework() || matches!(select(ctx), "torch" | "vllm" | "mindspore")
 }
 
-/// Results of the selected checks.
+/// Finds a place that the user may not read, among those of the checks that a predicate accepts.
+type FindUnreadable<'a> = dyn Fn(&dyn Fn(&Check) -> bool) -> Option<String> + 'a;
+
+/// Outcome of the selected checks.
 pub(super) struct Results<'a> {
     /// All results.
-    pub(super) results: &'a [RuleResult],
+    pub(super) checks: &'a [RuleResult],
     /// All findings, folded.
     pub(super) findings: &'a [Finding],
     /// The checks that the options leave.
     pub(super) selected: &'a [&'static Check],
-    /// Places that the user may not read, for a check that the predicate accepts.
-    pub(super) unreadable: &'a dyn Fn(&dyn Fn(&Check) -> bool) -> Option<String>,
+    /// Finds a place that the user may not read.
+    pub(super) unreadable: &'a FindUnreadable<'a>,
 }
 
 /// Proves the goal of the machine.
@@ -82,7 +85,7 @@ pub(super) fn prove(ctx: &Context<'_>, found: &Results<'_>) -> Proof {
         of_goal.any(|link| link.key.iter().chain(&link.checks).any(|own| own == check.id))
     };
     goals::prove("check", id, values(ctx.facts), |link| {
-        let mut coverage = goals::judge_checks(link, found.results, found.findings);
+        let mut coverage = goals::judge_checks(link, found.checks, found.findings);
         let left_out = |id: &String| !found.selected.iter().any(|check| check.id == id);
         if !matches!(coverage, Coverage::Contradicted { .. }) && link.key.iter().any(left_out) {
             coverage = Coverage::Waived { reason: words("skipped_by_option") };
@@ -136,7 +139,7 @@ fn cover_name(is_named: &dyn Fn(&str) -> bool, found: &Results<'_>) -> Coverage 
     if !errors.is_empty() {
         return Coverage::Contradicted { findings: errors, reason: None };
     }
-    let own = || found.results.iter().filter(|result| is_named(result.id));
+    let own = || found.checks.iter().filter(|result| is_named(result.id));
     let answered = |result: &RuleResult| {
         matches!(result.state, CheckState::Passed | CheckState::Found | CheckState::Folded)
     };
@@ -148,7 +151,7 @@ fn cover_name(is_named: &dyn Fn(&str) -> bool, found: &Results<'_>) -> Coverage 
         own().any(|result| link.key.iter().chain(&link.checks).any(|id| id == result.id))
     });
     let settle = link.map(|link| link.settle.clone()).unwrap_or_default();
-    goals::judge(is_named, is_named, found.results, found.findings, &settle)
+    goals::judge(is_named, is_named, found.checks, found.findings, &settle)
 }
 
 fn unreadable(place: &str, link: &LinkDefinition) -> Coverage {

@@ -102,7 +102,7 @@ pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
         denied.chain(outcomes.masking.iter().map(String::as_str)).next().map(str::to_owned)
     };
     let results = goal::Results {
-        results: &report.results,
+        checks: &report.results,
         findings: &report.findings,
         selected,
         unreadable: &unreadable,
@@ -156,7 +156,7 @@ mod tests {
         let verdict = |names: &[&str]| {
             let only: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
             let found = goal::Results {
-                results: &results,
+                checks: &results,
                 findings: &[],
                 selected: &[],
                 unreadable: &|_| None,

@@ -67,7 +67,7 @@ fn verdicts(
         }
     }
     let (text, hosts) = reasons.into_iter().max_by_key(|(_, hosts)| hosts.len())?;
-    let hosts = format_hosts(hosts.into_iter());
+    let hosts = format_hosts(hosts);
     let reason = Text::new(format!("{hosts}: {}", text.en), format!("{hosts}：{}", text.zh));
     Some(Coverage::NotExamined { reason, settle: link.settle.clone() })
 }

@@ -106,6 +106,7 @@ pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
             bytes: files.iter().map(|file| file.bytes).sum(),
             cut_lines: files.iter().map(|file| file.cut).sum(),
             not_kept: files.iter().map(|file| file.dropped).sum(),
+            finished: files.iter().filter(|file| file.finished).count() as u64,
             left_out: left_out as u64,
             passed_over: count_filtered(&files, &candidates),
         },

@@ -45,6 +45,8 @@ pub struct ReadSummary {
     /// Texts and codes beyond what is kept of one log: of the many that are alike, and those that
     /// tell least.
     pub not_kept: u64,
+    /// Logs whose last lines show that the run ended well.
+    pub finished: u64,
     /// Files that were left out by their names.
     pub left_out: u64,
     /// Texts and codes that speak for a cause, of other ranks, devices or times than asked for.

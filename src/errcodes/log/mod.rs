@@ -14,6 +14,7 @@ mod cluster;
 mod codes;
 mod diagnose;
 mod diagnosis;
+mod end_mark;
 mod fallback;
 mod follow;
 mod frame;

@@ -61,5 +61,7 @@ fn incomplete(diagnosis: &Diagnosis) -> Option<Text> {
         let ranks = format_numbers(&diagnosis.silent_ranks);
         return Some(sentence("log_ranks_missing", &[("ranks", ranks)]));
     }
-    Some(sentence("log_nothing", &[("lines", diagnosis.read.lines.to_string())]))
+    // Of several logs, a single launcher may write the end mark.
+    (diagnosis.read.finished == 0)
+        .then(|| sentence("log_nothing", &[("lines", diagnosis.read.lines.to_string())]))
 }

@@ -75,6 +75,8 @@ pub struct FileReport {
     pub first: Option<Time>,
     /// The last moment near its end.
     pub last: Option<Time>,
+    /// Whether its last lines contain an end mark of a finished run.
+    pub finished: bool,
     /// Why it was not read to its end.
     pub ended: Option<String>,
 }
@@ -197,6 +199,7 @@ impl Scanner {
             if ended {
                 let tail = &buffer[buffer.len().saturating_sub(LOOK_BACK)..];
                 self.report.last = find_last_time(tail).or(self.report.last);
+                self.report.finished = super::end_mark::is_finished(tail);
                 if buffer.last().is_some_and(|byte| *byte != b'\n') {
                     self.report.lines += 1;
                 }

@@ -69,6 +69,7 @@ pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
         }
     }
     pack.table::<EdgeFile>("errors/edges")?;
+    super::end_mark::check(pack)?;
     pack.table::<KnowledgeFile>("errors/knowledge").map(drop)
 }
 

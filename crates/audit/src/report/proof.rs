@@ -64,9 +64,8 @@ fn open(reason: Text, link: &LinkDefinition) -> Coverage {
 #[expect(clippy::cast_precision_loss, reason = "compared with a share")]
 fn unknown(read: &[AuditedInput]) -> Option<Text> {
     let all = || read.iter().flat_map(|input| &input.judged);
-    let is_unknown = |class| matches!(class, SupportClass::Unknown | SupportClass::PartlyKnown);
     let uses: u64 = all().map(|judged| judged.used.count).sum();
-    let unknown = all().filter(|judged| is_unknown(judged.class));
+    let unknown = all().filter(|judged| judged.class == SupportClass::Unknown);
     let unknown: u64 = unknown.map(|judged| judged.used.count).sum();
     (uses > 0 && unknown as f64 > UNKNOWN_SHARE * uses as f64).then(|| {
         let args = [("unknown", unknown.to_string()), ("uses", uses.to_string())];

@@ -96,6 +96,7 @@ impl Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use {FailOn as F, OnInconclusive as I, Verdict as V};
 
     #[test]
     fn exit_status_follows_verdict_level_and_policy() {
@@ -104,7 +105,6 @@ mod tests {
             let gate = Gate { fail_on, on_inconclusive, settings: Vec::new() };
             gate.exit_status(verdict, findings).code()
         };
-        use {FailOn as F, OnInconclusive as I, Verdict as V};
         assert_eq!(status(Some(V::Pass), F::Error, I::Report, &warning), 0);
         assert_eq!(status(Some(V::Pass), F::Warning, I::Report, &warning), 1);
         assert_eq!(status(Some(V::Fail), F::Error, I::Report, &warning), 1);
