@@ -306,7 +306,8 @@ fn draft_bytes(
         Ok((after, plan)) => (after, plan, None),
         Err(problem) => (None, FilePlan::default(), Some(problem)),
     };
-    let silent = after.is_none() && plan.sites.is_empty() && problem.is_none();
+    let silent =
+        after.is_none() && plan.sites.is_empty() && plan.mentions.is_empty() && problem.is_none();
     // The report is going to quote these: it is read here, where other files are still planned.
     for site in plan.sites.iter().filter(|site| site.decision != Decision::Changed) {
         site.rule.text();

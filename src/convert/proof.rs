@@ -28,6 +28,7 @@ pub(super) fn prove(report: &Report, found: &WalkResult, plan: &Plan) -> Proof {
             "files" => contradicted(report, link).or_else(|| unread(report, found, link)),
             "changes" => contradicted(report, link),
             "manual" => manual(report),
+            "mentions" => unexplained(report, link),
             _ => None,
         };
         (coverage.unwrap_or(Coverage::Shown), None)
@@ -51,6 +52,12 @@ fn unread(report: &Report, found: &WalkResult, link: &LinkDefinition) -> Option<
         finding.severity == Severity::Warning && link.checks.contains(&finding.id)
     };
     report.findings.iter().find(is_skip).map(|finding| open(finding.title.clone()))
+}
+
+/// A use of CUDA that no rule explains may be one that breaks on an NPU.
+fn unexplained(report: &Report, link: &LinkDefinition) -> Option<Coverage> {
+    let found = report.findings.iter().find(|finding| link.checks.contains(&finding.id))?;
+    Some(Coverage::NotExamined { reason: found.title.clone(), settle: link.settle.clone() })
 }
 
 /// Places that only a person can change. Rules have IDs of their own, which no family has.

@@ -48,6 +48,7 @@ pub fn report(
     report.about_sources = true;
     report.findings = rules(plan);
     report.findings.extend(problems(plan));
+    report.findings.extend(unexplained(plan));
     report.findings.extend(skipped(found));
     let changed = plan.files.iter().filter(|file| file.after.is_some()).count();
     match done {
@@ -194,6 +195,26 @@ fn problem_of(file: &PlannedFile, problem: &FileProblem) -> RawFinding {
             say("CONVERT-IO", "failed").arg("detail", detail.clone()).evidence(place)
         }
     }
+}
+
+/// Uses of CUDA that no rule explains, as one finding.
+fn unexplained(plan: &Plan) -> Option<Finding> {
+    let mut places = Vec::new();
+    for file in plan.files.iter().filter(|file| !file.plan.mentions.is_empty()) {
+        let text = file.text();
+        let lines: Vec<&str> = text.lines().collect();
+        for mention in &file.plan.mentions {
+            let line = lines.get(mention.line.saturating_sub(1) as usize).map_or("", |line| line);
+            let excerpt: String = line.trim().chars().take(MAX_EXCERPT).collect();
+            places.push(Evidence::file(shown(&file.file.path)).line(mention.line).value(excerpt));
+        }
+    }
+    let found =
+        RawFinding::warning("CONVERT-MENTION", "unexplained").arg("n", places.len().to_string());
+    (!places.is_empty()).then(|| {
+        let found = places.into_iter().fold(found, RawFinding::evidence);
+        Catalog::builtin().resolve(found)
+    })
 }
 
 fn skipped(found: &WalkResult) -> Vec<Finding> {

@@ -28,17 +28,14 @@ fn result(id: &'static str, state: CheckState, reason: Option<Text>) -> RuleResu
 }
 
 /// A goal of which a required link is open.
-fn open_goal(reason: Text, settle: Text) -> base::report::Proof {
+fn open_goal(reason: &Text, settle: &Text) -> base::report::Proof {
     let values = std::collections::BTreeMap::new();
     data::goals::prove("check", "node", values, |link| match link.id.as_str() {
-        "driver" => {
+        "driver" | "process" => {
             (Coverage::NotExamined { reason: reason.clone(), settle: settle.clone() }, None)
         }
         "cann" => (Coverage::contradicted("ONE-ENV"), None),
         "network" => (Coverage::NotApplicable { reason: reason.clone() }, None),
-        "process" => {
-            (Coverage::NotExamined { reason: reason.clone(), settle: settle.clone() }, None)
-        }
         _ => (Coverage::Shown, Some(reason.clone())),
     })
 }
@@ -110,8 +107,8 @@ pub(super) fn rich() -> Report {
     }];
     report.provenance = vec![("compat_matrix.toml".to_owned(), "2026-08-01".to_owned())];
     report.proof = Some(open_goal(
-        Text::new("no permission to read X", "没有读取 X 的权限"),
-        Text::new("Run it as root", "以 root 用户运行"),
+        &Text::new("no permission to read X", "没有读取 X 的权限"),
+        &Text::new("Run it as root", "以 root 用户运行"),
     ));
     report.sort();
     report
@@ -140,7 +137,7 @@ fn hostile() -> Report {
     report.overview = vec![(Text::same("x"), Text::same(bad))];
     report.notes = vec![Text::same(bad)];
     report.provenance = vec![(bad.to_owned(), bad.to_owned())];
-    report.proof = Some(open_goal(Text::same(bad), Text::same(bad)));
+    report.proof = Some(open_goal(&Text::same(bad), &Text::same(bad)));
     report.unanswered = vec![Text::same(bad)];
     report
 }

@@ -34,6 +34,7 @@ mod imports;
 mod lines;
 mod literal;
 mod mark;
+mod mentions;
 mod name_edits;
 mod name_targets;
 mod names;
@@ -151,6 +152,7 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
         .map(ruff_text_size::Ranged::range)
         .collect();
     let off = switched_off(text, &comments);
+    let exempt = off.clone();
     let source = Source::of(text, body, context);
     let mut walker = Walker::new(&source, Edits::new(text, body, off));
     walker.visit_body(body);
@@ -164,6 +166,10 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
     ImportInsertion { source: &source, needs: &needs, planner: &mut planner }.insert_import(body);
     if context.options.mark {
         add_marks(&mut planner, body);
+    }
+    let mentions = mentions::find(text, parsed.tokens(), planner.sites(), &exempt);
+    for range in mentions {
+        planner.mention(range);
     }
     Ok(planner.finish())
 }
