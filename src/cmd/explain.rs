@@ -22,8 +22,8 @@ struct Document<'a> {
 }
 
 pub(super) fn run(args: &ExplainArgs, output: &Output) -> anyhow::Result<ExitStatus> {
-    if args.schema {
-        output.only_json("explain --schema")?;
+    if args.report_schema {
+        output.only_json("explain --report-schema")?;
         output.write(|out, _| out.write_all(REPORT_SCHEMA.as_bytes()))?;
         return Ok(ExitStatus::Clean);
     }

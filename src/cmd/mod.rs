@@ -25,6 +25,7 @@ mod output;
 mod output_file;
 mod progress;
 mod report;
+mod requested;
 mod settings;
 mod shell;
 mod standard_streams;
@@ -72,19 +73,14 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
         data_pack::load(&mut cli.output, located.found())?;
     }
     let settings = settings::apply(cli, located)?;
+    let named = cli.output.output.clone();
+    // The output of `bundle` is the bundle, and its report goes to standard output.
     let file = match &cli.command {
-        // `--output` of `convert` is the converted tree.
-        Some(Command::Convert(args)) => args.report.clone(),
-        // Here it is a directory, or the bundle itself.
-        Some(Command::Man(_) | Command::Bundle(_)) => None,
-        _ => cli.output.output.clone(),
+        Some(Command::Bundle(_)) => None,
+        _ => named.clone().filter(|file| file != Path::new("-")),
     };
     if let Some(command) = &cli.command {
-        let made = match command {
-            Command::Bundle(args) => args.output.as_ref(),
-            _ => file.as_ref(),
-        };
-        made.map_or(Ok(()), |made| input_guard::refuse_overwrite(command, &cli.output, made))?;
+        named.as_ref().map_or(Ok(()), |made| input_guard::refuse_overwrite(command, &cli.output, made))?;
     }
     if let Some(file) = &file {
         check_writable(file)?;
@@ -101,11 +97,8 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
             let args = CompatArgs {
                 machine: args.scan.machine.clone(),
                 facts: args.facts.clone(),
-                interpreter: args.scan.python.clone(),
-                torch: args.torch.clone(),
-                torch_npu: args.torch_npu.clone(),
-                cann: args.cann,
-                vllm_ascend: args.vllm_ascend.clone(),
+                python: args.scan.python.clone(),
+                versions: args.versions.clone(),
                 matrix: args.matrix.clone(),
                 ..CompatArgs::default()
             };
@@ -130,10 +123,10 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
         }
         Command::Fleet(command) => fleet::run(command, &output),
         Command::Report(args) => report::run(args, &output),
-        Command::Bundle(args) => bundle::run(args, &output),
+        Command::Bundle(args) => bundle::run(args, named.as_deref(), &output),
         Command::Data(DataCommand::Status) => data_status::run(&output),
-        Command::Completions(args) => shell::completions(args, &output),
-        Command::Man(args) => shell::man(args, &output),
+        Command::Completions(args) => shell::completions(args),
+        Command::Man(args) => shell::man(args),
     }
 }
 

@@ -170,9 +170,9 @@ fn find(cli: &Cli) -> anyhow::Result<Place> {
 /// The root that is examined, if it is not that of this machine.
 fn examined_root(command: Option<&Command>) -> Option<&Path> {
     match command? {
-        Command::Check(args) => args.scan.machine.root.as_deref(),
-        Command::Compat(args) => args.machine.root.as_deref(),
-        Command::Bundle(args) => args.scan.machine.root.as_deref(),
+        Command::Check(args) => args.scan.machine.sysroot.as_deref(),
+        Command::Compat(args) => args.machine.sysroot.as_deref(),
+        Command::Bundle(args) => args.scan.machine.sysroot.as_deref(),
         _ => None,
     }
 }

@@ -2,12 +2,12 @@
 #![expect(clippy::disallowed_methods, reason = "makes the directory that the user named")]
 
 use anyhow::{Context as _, bail};
-use clap::{Command, CommandFactory as _};
+use clap::Command;
 use clap_complete::Shell;
 
-use super::output::Output;
 use super::output_file::{ReplaceMode, replace};
-use crate::cli::{Cli, CompletionsArgs, ManArgs};
+use super::standard_streams::print;
+use crate::cli::{CompletionsArgs, Detail, ManArgs};
 use base::report::ExitStatus;
 use base::text::{escape_line, nearest};
 
@@ -15,10 +15,9 @@ use base::text::{escape_line, nearest};
 const NAME: &str = "ascend-doctor";
 
 /// Writes the completions of a shell.
-pub(super) fn completions(args: &CompletionsArgs, output: &Output) -> anyhow::Result<ExitStatus> {
-    output.only_text("completions")?;
+pub(super) fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitStatus> {
     let script = script(args.shell);
-    output.write(|out, _| out.write_all(&script)).context("failed to write the completions")?;
+    print(|_, out| out.write_all(&script)).context("failed to write the completions")?;
     Ok(ExitStatus::Clean)
 }
 
@@ -36,10 +35,9 @@ fn script(shell: Shell) -> Vec<u8> {
 }
 
 /// Writes a manual page, or all of them into a directory.
-pub(super) fn man(args: &ManArgs, output: &Output) -> anyhow::Result<ExitStatus> {
-    output.only_text("man")?;
+pub(super) fn man(args: &ManArgs) -> anyhow::Result<ExitStatus> {
     let pages = pages()?;
-    if let Some(dir) = &args.output {
+    if let Some(dir) = &args.output_dir {
         std::fs::create_dir_all(dir)
             .with_context(|| format!("cannot make the directory `{}`", dir.display()))?;
         for (name, page) in &pages {
@@ -59,7 +57,7 @@ pub(super) fn man(args: &ManArgs, output: &Output) -> anyhow::Result<ExitStatus>
             near.first().map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         bail!("there is no subcommand `{}`{hint}", escape_line(&asked));
     };
-    output.write(|out, _| out.write_all(page)).context("failed to write the page")?;
+    print(|_, out| out.write_all(page)).context("failed to write the page")?;
     Ok(ExitStatus::Clean)
 }
 
@@ -70,7 +68,7 @@ fn plain(page: &str) -> Option<&str> {
 
 /// The command line without what only the program itself calls.
 fn command() -> Command {
-    let whole = Cli::command();
+    let whole = crate::cli::with_help(crate::cli::command(), Detail::Long);
     let shown: Vec<Command> =
         whole.get_subcommands().filter(|sub| !sub.is_hide_set()).cloned().collect();
     let mut bare = Command::new(NAME).version(env!("CARGO_PKG_VERSION")).propagate_version(true);
@@ -108,7 +106,7 @@ mod tests {
     fn every_subcommand_has_a_page_and_the_inner_one_has_none() {
         let pages = pages().unwrap();
         let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
-        for sub in Cli::command().get_subcommands() {
+        for sub in crate::cli::command().get_subcommands() {
             let name = format!("{NAME}-{}", sub.get_name());
             assert_eq!(names.contains(&name.as_str()), !sub.is_hide_set(), "{name} in {names:?}");
         }

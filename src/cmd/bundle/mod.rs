@@ -49,20 +49,24 @@ struct Manifest {
     left_out: Vec<Value>,
 }
 
-pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStatus> {
+pub(super) fn run(
+    args: &BundleArgs,
+    file: Option<&Path>,
+    output: &Output,
+) -> anyhow::Result<ExitStatus> {
     ensure!(
         matches!(output.format(), Format::Text | Format::Json),
         "`bundle` says what it wrote as text or JSON: it cannot be used with `--format {}`",
         output.format().as_str()
     );
-    let path = args.output.clone().unwrap_or_else(|| PathBuf::from(NAME));
+    let path = file.map_or_else(|| PathBuf::from(NAME), Path::to_path_buf);
     let piped = path == Path::new("-");
     ensure!(
         !piped || !std::io::stdout().is_terminal(),
         "a bundle is nothing for a terminal: send standard output somewhere, or name a file"
     );
     ensure!(
-        args.output.is_some() || path.symlink_metadata().is_err(),
+        file.is_some() || path.symlink_metadata().is_err(),
         "`{NAME}` is there already: say with `--output` where the bundle goes"
     );
     if !piped {
