@@ -120,7 +120,7 @@ fn wrap(command: &str) -> String {
 }
 
 /// Returns the examples of a subcommand, the two of `-h` first.
-pub fn examples(name: &str) -> &'static [&'static str] {
+fn examples(name: &str) -> &'static [&'static str] {
     match name {
         "" => &["ascend-doctor check", "ascend-doctor translate-error train.log"],
         "check" => &[

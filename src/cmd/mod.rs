@@ -15,6 +15,7 @@ mod data_status;
 mod error_message;
 mod explain;
 mod fleet;
+mod gate_settings;
 mod input_guard;
 mod log_files;
 mod logger;
@@ -68,11 +69,14 @@ pub fn run(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
 }
 
 fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
+    let gate_settings = gate_settings::of_options(cli);
     let located = settings::read(cli)?;
     if uses_tables(cli.command.as_ref()) {
         data_pack::load(&mut cli.output, located.found())?;
     }
+    let mut gate = gate_settings;
     let settings = settings::apply(cli, located)?;
+    gate.extend(settings.gate.iter().cloned());
     let named = cli.output.output.clone();
     // The output of `bundle` is the bundle, and its report goes to standard output.
     let file = match &cli.command {
@@ -85,7 +89,7 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
     if let Some(file) = &file {
         check_writable(file)?;
     }
-    let mut output = Output::new(&cli.output, file, settings);
+    let mut output = Output::new(&cli.output, file, settings, gate);
     let Some(command) = &cli.command else { return Ok(usage::print_guide(output.lang())) };
     if let Command::TranslateError(args) = command
         && args.markdown

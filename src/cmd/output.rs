@@ -31,7 +31,7 @@ pub(super) struct Output {
 
 impl Output {
     /// The options with the report going to `file`, or to standard output.
-    pub(super) fn new(args: &OutputArgs, file: Option<PathBuf>, settings: Settings) -> Self {
+    pub(super) fn new(args: &OutputArgs, file: Option<PathBuf>, settings: Settings, gate: Vec<String>) -> Self {
         let variable = |name: &str| std::env::var(name).ok();
         let terminal = file.is_none() && io::stdout().is_terminal();
         let lang = args.lang.unwrap_or_else(|| Lang::from_locale(variable));
@@ -42,7 +42,7 @@ impl Output {
             gate: Gate {
                 fail_on: args.fail_on.unwrap_or_default(),
                 on_inconclusive: args.on_inconclusive.unwrap_or_default(),
-                settings: settings.gate.clone(),
+                settings: gate,
             },
             style: Style {
                 lang,
@@ -75,6 +75,7 @@ impl Output {
             report.provenance.push(("settings".to_owned(), file.clone()));
         }
         report.gate.clone_from(&self.gate);
+        report.notes.extend(self.settings.ignored.clone());
         report.ended = clock::now();
         if self.data.origin == DataOrigin::Pack {
             report.provenance.push(("data".to_owned(), self.describe_pack()));
@@ -135,17 +136,6 @@ impl Output {
     /// How to render.
     pub(super) fn style(&self) -> Style {
         self.style
-    }
-
-    /// Refuses `--format` for `what`, which is read by another program and is no report.
-    pub(super) fn only_text(&self, what: &str) -> anyhow::Result<()> {
-        match self.format {
-            None | Some(Format::Text) => Ok(()),
-            Some(other) => anyhow::bail!(
-                "`{what}` cannot be used with `--format {}`: leave `--format` out",
-                other.as_str()
-            ),
-        }
     }
 
     /// The language of the words.
