@@ -26,14 +26,13 @@ pub enum Detail {
 pub fn command() -> Command {
     let plan = ["torch", "torch_npu", "cann", "vllm_ascend"];
     let whole = Cli::command().mut_subcommand("check", |check| {
-        let check = check.mut_args(|arg| {
+        check.mut_args(|arg| {
             if plan.contains(&arg.get_id().as_str()) {
                 arg.requires("list_compat").hide_short_help(true)
             } else {
                 arg
             }
-        });
-        check
+        })
     });
     whole.mut_subcommands(share)
 }
@@ -45,7 +44,9 @@ fn share(command: Command) -> Command {
     } else if WITHOUT_REPORT.contains(&command.get_name()) {
         command
     } else {
-        OutputArgs::augment_args(command)
+        // Adding the options of a type replaces the description by that of the type.
+        let about = command.get_about().cloned().unwrap_or_default();
+        OutputArgs::augment_args(command).about(about).long_about(None)
     }
 }
 

@@ -9,7 +9,7 @@ use super::finish;
 use super::machine::this_machine;
 use super::audit_ops::target::resolve_release;
 use super::output::Output;
-use super::progress::Bar;
+use super::progress;
 use super::requested::{Shortened, unknown};
 use super::standard_streams::{print, print_to_stderr};
 use crate::cli::{Also, ConvertArgs};
@@ -69,16 +69,14 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     let ask = in_place && !args.force;
     let dirs: Vec<PathBuf> = found.roots.iter().map(|root| root.real.clone()).collect();
     let question = git::Question::ask(if ask { &dirs } else { &[] });
-    let bar = Bar::new(output.quiet());
     // The texts of the report are unpacked in parallel.
     rayon::spawn(|| drop(words("convert_target_any")));
     // Files that are written are checked while the disk is written.
     let (mut planned, project) = if in_place {
-        draft(&found.files, &options, &bar.listener())
+        draft(&found.files, &options, &progress::listener())
     } else {
-        (plan(&found.files, &options, &bar.listener()), Project::default())
+        (plan(&found.files, &options, &progress::listener()), Project::default())
     };
-    drop(bar);
     if !in_place {
         notes.extend(note_interrupted(&found));
     }

@@ -61,6 +61,7 @@ pub fn run(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
     log::info!("ascend-doctor {}", env!("CARGO_PKG_VERSION"));
     log::debug!("{cli:?}");
     let status = dispatch(cli);
+    progress::stop();
     match &status {
         Ok(status) => log::info!("exit status {}", status.code()),
         Err(error) => log::error!("{error:#}"),
@@ -95,6 +96,9 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
         && args.markdown
     {
         output.set_format(Format::Markdown);
+    }
+    if let Some(name) = name_of_work(command) {
+        progress::start(name, output.quiet());
     }
     match command {
         Command::Check(args) if args.list_compat => {
@@ -132,6 +136,28 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
         Command::Completions(args) => shell::completions(args),
         Command::Man(args) => shell::man(args),
     }
+}
+
+/// Returns the name of a subcommand that shows its progress. `--follow` prints while it works.
+const fn name_of_work(command: &Command) -> Option<&'static str> {
+    Some(match command {
+        Command::Check(_) => "check",
+        Command::Convert(_) => "convert",
+        Command::Verify(_) => "verify",
+        Command::AuditOps(_) => "audit-ops",
+        Command::TranslateError(args) if !args.follow => "translate-error",
+        Command::Explain(_) => "explain",
+        Command::Compat(_) => "compat",
+        Command::Manifest(_) => "manifest",
+        Command::Fleet(_) => "fleet merge",
+        Command::Report(_) => "report",
+        Command::Bundle(_) => "bundle",
+        Command::Data(_) => "data status",
+        Command::TranslateError(_)
+        | Command::Completions(_)
+        | Command::Man(_)
+        | Command::VerifyChild { .. } => return None,
+    })
 }
 
 /// Whether a subcommand reads tables: those that only describe the command line do not, so that a

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use super::output_file::{ReplaceMode, replace};
 use super::settings::Settings;
-use super::{clock, data_pack};
+use super::{clock, data_pack, progress};
 use crate::cli::{ColorWhen, OutputArgs};
 use base::report::{DataInUse, DataOrigin, Gate, Report};
 use base::text::Lang;
@@ -158,6 +158,7 @@ impl Output {
         &self,
         render: impl FnOnce(&mut dyn Write, Style) -> io::Result<()>,
     ) -> io::Result<()> {
+        progress::stop();
         render(&mut anstream::stderr(), self.style)
     }
 
@@ -170,6 +171,7 @@ impl Output {
         &self,
         render: impl FnOnce(&mut dyn Write, Style) -> io::Result<()>,
     ) -> io::Result<()> {
+        progress::stop();
         match &self.file {
             None => {
                 let mut out = BufWriter::new(io::stdout().lock());

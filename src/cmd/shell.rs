@@ -1,15 +1,22 @@
 //! `completions` and `man`: what a shell and `man` have to know of the command line.
 #![expect(clippy::disallowed_methods, reason = "makes the directory that the user named")]
 
+use std::collections::BTreeSet;
+
 use anyhow::{Context as _, bail};
 use clap::Command;
+use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
 
+use super::audit_ops::target::known_releases;
 use super::output_file::{ReplaceMode, replace};
 use super::standard_streams::print;
 use crate::cli::{CompletionsArgs, Detail, ManArgs};
+use audit::ops::Tables;
 use base::report::ExitStatus;
 use base::text::{escape_line, nearest};
+use convert::rules::Rules;
+use data::{Catalog, Matrix};
 
 /// The name under which the program is called.
 const NAME: &str = "ascend-doctor";
@@ -24,7 +31,7 @@ pub(super) fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitStatus> 
 /// The completions of a shell.
 fn script(shell: Shell) -> Vec<u8> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut command(), NAME, &mut script);
+    clap_complete::generate(shell, &mut with_known_values(command()), NAME, &mut script);
     if shell == Shell::Bash {
         // clap_complete 4.6.11 spells a name with a hyphen in two ways, so that no option of a
         // subcommand would be found. tests/program/cli_conventions.rs lets bash complete one.
@@ -32,6 +39,58 @@ fn script(shell: Shell) -> Vec<u8> {
         script = text.replace("ascend__subcmd__doctor", "ascend__doctor").into_bytes();
     }
     script
+}
+
+/// Adds the values that the tables know: IDs, rules, chips and versions.
+fn with_known_values(command: Command) -> Command {
+    let known = known_values();
+    command.mut_subcommands(|sub| {
+        let name = sub.get_name().to_owned();
+        sub.mut_args(|arg| {
+            let place = known.iter().find(|(subs, id, _)| {
+                arg.get_id() == *id && (subs.is_empty() || subs.contains(&name.as_str()))
+            });
+            match place {
+                Some((_, _, values)) => {
+                    arg.value_parser(PossibleValuesParser::new(values.iter().cloned()))
+                }
+                None => arg,
+            }
+        })
+    })
+}
+
+/// Subcommands (all if empty), an argument, and its known values.
+type KnownValues = (&'static [&'static str], &'static str, Vec<String>);
+
+fn known_values() -> Vec<KnownValues> {
+    let catalog = Catalog::builtin();
+    let families = || {
+        catalog.families().filter(|family| !family.entries.is_empty()).map(|f| f.family.to_uppercase())
+    };
+    let rules = Rules::builtin().rules.iter().map(|rule| rule.id.to_owned());
+    let explained = catalog.entries().map(|entry| entry.id.clone()).chain(families()).chain(rules);
+    let checked = checks::all().map(|check| check.id.to_owned());
+    let checked: Vec<String> = checked.chain(families()).collect();
+    let matrix = Matrix::builtin();
+    let texts = |versions: &mut dyn Iterator<Item = String>| -> Vec<String> {
+        let all: BTreeSet<String> = versions.collect();
+        all.into_iter().collect()
+    };
+    let releases = known_releases(Tables::get());
+    let releases = texts(&mut releases.iter().map(ToString::to_string));
+    vec![
+        (&["explain"], "names", explained.collect()),
+        (&["check"], "only", checked.clone()),
+        (&["check"], "skip", checked),
+        (&["audit-ops"], "soc", audit::chip::NAMES.map(str::to_owned).to_vec()),
+        (&["audit-ops"], "torch_npu", releases.clone()),
+        (&["convert"], "target", releases),
+        (&[], "torch", texts(&mut matrix.torch_versions().map(|version| version.to_string()))),
+        (&[], "torch_npu", texts(&mut matrix.torch_npu_versions().map(|v| v.to_string()))),
+        (&[], "cann", texts(&mut matrix.cann_versions().map(|version| version.to_string()))),
+        (&[], "vllm_ascend", texts(&mut matrix.vllm_ascend_versions().map(|v| v.to_string()))),
+    ]
 }
 
 /// Writes a manual page, or all of them into a directory.
@@ -78,7 +137,9 @@ fn command() -> Command {
     if let Some(after) = whole.get_after_help() {
         bare = bare.after_help(after.clone());
     }
-    bare.args(whole.get_arguments().cloned()).subcommands(shown)
+    let own = whole.get_arguments().filter(|arg| !["help", "version"].contains(&arg.get_id().as_str()));
+    let own: Vec<clap::Arg> = own.cloned().collect();
+    bare.args(own).subcommands(shown.into_iter().filter(|sub| sub.get_name() != "help"))
 }
 
 /// All pages by the name of their command: `ascend-doctor-manifest-create`.

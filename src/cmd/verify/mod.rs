@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::argument_file::read_argument;
 use super::machine::open_machine;
 use super::output::Output;
-use super::progress::Line;
+use super::progress;
 use super::standard_streams::print;
 use crate::cli::{MachineArgs, VerifyArgs};
 use base::report::{ExitStatus, Report};
@@ -82,11 +82,10 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         cache: cache::cache_dir(variable("XDG_CACHE_HOME").as_deref(), variable("HOME").as_deref()),
         env,
     };
-    let line = Line::new(output.quiet() || args.json_lines);
     let listener = |device: Option<i32>, event: &Event| match event {
         Event::Begin { step, .. } => {
             let place = device.map_or_else(|| "CANN".to_owned(), |device| format!("NPU {device}"));
-            line.show(&format!("{place}: {step}"));
+            progress::show(&format!("{place}: {step}"));
         }
         // Printed after the run, if no other installation was found.
         Event::StepEnd { outcome: Outcome::Failed { fault: Fault::NoLibrary { .. } }, .. } => {}
@@ -98,7 +97,6 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
     if let Some(event) = done.no_library().filter(|_| args.json_lines) {
         print_stage(None, event);
     }
-    drop(line);
     let machine = Sysroot::live();
     let foreign_architecture =
         |path: &str| machine.open(path).ok().and_then(|file| elf::foreign_architecture(&file));
