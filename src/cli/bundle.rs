@@ -16,7 +16,7 @@ pub struct BundleArgs {
     /// Log, archive or directory to include
     ///
     /// Besides the logs of CANN and the driver: files as they are or compressed by gzip, archives
-    /// (.zip, .tar, .tar.gz), and directories of these.
+    /// (.zip, .tar, .tar.gz), and directories of logs.
     #[arg(long = "add", value_name = "PATH")]
     pub add: Vec<PathBuf>,
     /// Limit for logs in MiB: the ends of the newest

@@ -382,3 +382,163 @@ fn checks_that_cancel_out_and_settings_that_are_a_pipe_are_refused() {
     assert!(err.contains("`ascend-doctor.toml` is no regular file"), "{err}");
     assert_ne!(run(dir.path(), &["check", "--only", "scan", "--no-config"]).0, 2);
 }
+
+/// Finding IDs, rules, chips and versions come from the tables.
+#[test]
+fn bash_completes_known_values() {
+    let dir = empty();
+    let script = run(dir.path(), &["completions", "bash"]).1;
+    std::fs::write(dir.path().join("c.bash"), script).unwrap();
+    for (words, wanted) in [
+        ("explain CANN-HO", "CANN-HOME"),
+        ("explain CV001", "CV0017"),
+        ("check --only DEV-ACC", "DEV-ACCESS"),
+        ("audit-ops --soc Ascend910B3", "Ascend910B3"),
+        ("convert --target 2.7.1.post1", "2.7.1.post11"),
+        ("compat --cann 8.3", "8.3.RC1"),
+    ] {
+        let list: Vec<&str> = words.split(' ').collect();
+        let (last, before) = (list[list.len() - 1], list[list.len() - 2]);
+        let ask = format!(
+            "source ./c.bash; COMP_WORDS=(ascend-doctor {words}); COMP_CWORD={}; \
+             of=$(complete -p ascend-doctor); of=${{of#*-F }}; \
+             ${{of%% *}} ascend-doctor {last} {before}; echo ${{COMPREPLY[@]}}",
+            list.len()
+        );
+        let output = std::process::Command::new("bash")
+            .current_dir(dir.path())
+            .args(["--norc", "-c", &ask])
+            .output()
+            .expect("cannot start bash");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(said.split_whitespace().any(|word| word == wanted), "{words}: {output:?}");
+    }
+}
+
+#[test]
+fn versions_and_chips_may_be_shortened() {
+    let dir = crate::support::recipe::beside("ok-host-910b");
+    std::fs::write(dir.path().join("model.py"), "import torch\n").unwrap();
+    for (args, option, resolved) in [
+        ("compat --sysroot machine --torch 2.7", "torch", "2.7.1"),
+        ("compat --sysroot machine --cann 8.3", "cann", "8.3.RC2"),
+        ("check --sysroot machine --list-compat --torch 2.7", "torch", "2.7.1"),
+        ("audit-ops model.py --torch-npu 2.7", "torch_npu", "2.7.1.post11"),
+        ("audit-ops model.py --soc 910b3", "soc", "Ascend 910B (Atlas A2)"),
+        ("audit-ops model.py --soc A2", "soc", "Ascend 910B (Atlas A2)"),
+        ("convert model.py --target 2.7", "target", "2.7.1.post11"),
+    ] {
+        let words: Vec<&str> = args.split(' ').collect();
+        let (_, json, err) = run(dir.path(), &[&words[..], &["--json"]].concat());
+        let report: serde_json::Value = serde_json::from_str(&json).expect(&err);
+        assert_eq!(report["resolved"][option]["resolved"], resolved, "{args}: {}", report["resolved"]);
+        for (lang, word) in [("en", "means"), ("zh", "即")] {
+            let (_, text, _) = run(dir.path(), &[&words[..], &["--lang", lang]].concat());
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(text.contains(&format!("{word} {resolved}")), "{args}: {text}");
+        }
+    }
+    for (args, near) in [
+        ("compat --torch 2.77", "`2.14.0`"),
+        ("compat --cann 8.4", "`8."),
+        ("audit-ops model.py --torch-npu 77", "nearest"),
+        ("audit-ops model.py --soc 910X", "`Ascend910"),
+        ("audit-ops model.py --cann 99", "nearest"),
+        ("convert model.py --target 9.9", "nearest"),
+    ] {
+        let words: Vec<&str> = args.split(' ').collect();
+        let (code, out, err) = run(dir.path(), &words);
+        assert_eq!((code, out.as_str()), (2, ""), "{args}: {err}");
+        assert!(err.contains("unknown value") && err.contains(near), "{args}: {err}");
+        let (_, _, err) = run(dir.path(), &[&words[..], &["--lang", "zh"]].concat());
+        assert!(err.contains("未知"), "{args}: {err}");
+    }
+}
+
+#[test]
+fn explain_shows_the_variant_that_occurred() {
+    let dir = crate::support::recipe::beside("f09-not-in-group");
+    let check = ["check", "--sysroot", "machine"];
+    run(dir.path(), &[&check[..], &["--json", "-o", "r.json"]].concat());
+    run(dir.path(), &[&check[..], &["--facts-only", "-o", "f.json"]].concat());
+    let (_, general, _) = run(dir.path(), &["explain", "dev-access"]);
+    assert!(!general.contains('{') && general.contains('…'), "{general}");
+    for source in [["--report", "r.json"], ["--facts", "f.json"]] {
+        let args = [&["explain", "dev-access"][..], &source].concat();
+        let (code, text, err) = run(dir.path(), &args);
+        assert_eq!((code, err.as_str()), (0, ""));
+        assert!(text.contains("/dev/davinci") && !text.contains('…'), "{text}");
+        let (_, text, _) = run(dir.path(), &[&args[..], &["--lang", "zh"]].concat());
+        assert!(text.contains("本次运行中") && text.contains("/dev/davinci"), "{text}");
+        let (_, json, _) = run(dir.path(), &[&args[..], &["--json"]].concat());
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let occurred = json["items"][0]["occurred"].as_array().unwrap();
+        assert!(occurred[0]["title"]["en"].as_str().unwrap().contains("/dev/"), "{occurred:?}");
+        let absent = [&["explain", "CANN-HOME"][..], &source].concat();
+        let (code, text, err) = run(dir.path(), &absent);
+        assert!(code == 0 && err.contains("no finding CANN-HOME"), "{err}");
+        assert!(text.contains('…'), "{text}");
+    }
+}
+
+#[test]
+fn settings_that_others_can_write_are_ignored_and_the_gate_is_named() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = crate::support::recipe::beside("f09-not-in-group");
+    let file = dir.path().join("ascend-doctor.toml");
+    std::fs::write(&file, format!("fail-on = \"never\"\n{SETTINGS}2999-12-31\n")).unwrap();
+    let check = ["check", "--sysroot", "machine"];
+    let (code, out, _) = run(dir.path(), &check);
+    assert!(code == 0, "{out}");
+    for entry in ["fail-on never (ascend-doctor.toml)", "skip DEV-ACCESS (ascend-doctor.toml:2)"] {
+        for format in ["text", "json", "markdown", "html"] {
+            let (_, out, _) = run(dir.path(), &[&check[..], &["--format", format]].concat());
+            let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(out.contains(entry), "{format}: {out}");
+        }
+    }
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).unwrap();
+    let (code, out, err) = run(dir.path(), &check);
+    assert!(code == 1 && out.contains("error[DEV-ACCESS]"), "{out}");
+    assert!(err.contains("another user owns it or can write to it"), "{err}");
+    assert!(out.contains("ignored `ascend-doctor.toml`"), "{out}");
+    let named = [&check[..], &["--config", "ascend-doctor.toml"]].concat();
+    assert_eq!(run(dir.path(), &named).0, 0);
+}
+
+/// Work of more than a second has a line on a terminal, and only there.
+#[test]
+fn long_work_shows_progress_on_a_terminal() {
+    let script = "\
+import os, pty, subprocess, sys, time
+main, side = pty.openpty()
+child = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=side)
+os.close(side)
+time.sleep(2)
+child.stdin.close()
+shown = b''
+try:
+    while True:
+        part = os.read(main, 4096)
+        if not part: break
+        shown += part
+except OSError: pass
+child.wait()
+sys.stdout.write(shown.decode(errors='replace'))
+";
+    let program = assert_cmd::cargo::cargo_bin!("ascend-doctor");
+    for (args, wanted) in [
+        (&["fleet", "merge", "-"][..], Some("fleet merge")),
+        (&["translate-error", "-"], Some("translate-error")),
+        (&["translate-error", "-", "-q"], None),
+    ] {
+        let mut python = std::process::Command::new("python3");
+        let output = python.args(["-c", script]).arg(program).args(args).env("TERM", "xterm");
+        let output = output.output().expect("cannot start python3");
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        match wanted {
+            Some(name) => assert!(shown.contains(&format!("s {name}")), "{args:?}: {shown:?}"),
+            None => assert!(!shown.contains("translate-error"), "{args:?}: {shown:?}"),
+        }
+    }
+}

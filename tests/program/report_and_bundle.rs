@@ -436,3 +436,32 @@ fn a_bundle_goes_to_standard_output() {
 }
 
 use std::ops::Add as _;
+
+/// Logs in archives are in the bundle, redacted; no member leads out of it.
+#[test]
+fn bundle_takes_logs_from_archives() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(dir.path().join("root/etc")).unwrap();
+    std::fs::create_dir(dir.path().join("logs")).unwrap();
+    let secret = "token=ghp_0123456789abcdefghijABCDEFGHIJ012345\n[ERROR] 507035\n";
+    std::fs::write(dir.path().join("logs/train.log"), secret).unwrap();
+    let script = "tar czf a.tar.gz logs && python3 -c \"\
+        import zipfile; z = zipfile.ZipFile('b.zip', 'w'); \
+        z.writestr('../../worker.log', '[ERROR] EI0006\\n'); z.close()\"";
+    let shell = |line: &str| {
+        let mut shell = std::process::Command::new("bash");
+        shell.current_dir(dir.path()).args(["-c", line]).output().unwrap()
+    };
+    let made = shell(script);
+    assert!(made.status.success(), "{made:?}");
+    let mut program = assert_cmd::Command::cargo_bin("ascend-doctor").unwrap();
+    let line = "bundle --sysroot root --no-npu-smi --add a.tar.gz --add b.zip -o case.tgz";
+    let output = program.current_dir(dir.path()).args(line.split(' ')).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let names = String::from_utf8(shell("tar tzf case.tgz").stdout).unwrap();
+    assert!(names.contains("train.log") && names.contains("worker.log"), "{names}");
+    assert!(!names.contains(".."), "{names}");
+    let text = shell("tar xzf case.tgz -O --wildcards '*train.log'").stdout;
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("507035") && !text.contains("ghp_0123"), "{text}");
+}

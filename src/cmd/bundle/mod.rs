@@ -4,6 +4,7 @@
     reason = "reads back its own recording from a temporary directory"
 )]
 
+mod archives;
 mod pack;
 
 use std::io::{IsTerminal as _, Write};
@@ -28,6 +29,7 @@ use facts::Facts;
 use machine::collect;
 use machine::log_tails::{LogTails, Omission, OmittedFile, collect_tails};
 use machine::sysroot::{Sysroot, is_unread_or_program};
+use archives::Unpacked;
 use pack::{Entry, Pack};
 use render::{Format, Style, read_document, render, render_documents, write_json};
 
@@ -79,8 +81,17 @@ pub(super) fn run(
     let dir = create_private_dir()?;
     let machine = dir.get().path().join("machine");
     let (facts, there) = record(args, &machine)?;
-    let tails = collect_tails(&here, &own, &there, args.limit << 20);
-    let machines: &[&Sysroot] = if own.is_empty() { &[&there] } else { &[&there, &here] };
+    let (archives, own): (Vec<String>, Vec<String>) =
+        own.into_iter().partition(|path| archives::is_archive(Path::new(path)));
+    let mut left = args.limit << 20;
+    let mut unpacked = Unpacked::default();
+    for archive in &archives {
+        archives::unpack(archive, &mut left, &mut unpacked);
+    }
+    let mut tails = collect_tails(&here, &own, &there, left);
+    tails.taken.splice(..0, unpacked.taken);
+    tails.left_out.splice(..0, unpacked.left_out);
+    let machines: &[&Sysroot] = if own.is_empty() && archives.is_empty() { &[&there] } else { &[&there, &here] };
     let mut redactor = Redactor::new(args.redact, collect_names(&facts, machines));
     let mut made = None;
     let mut fill = |out: &mut dyn Write| {
