@@ -6,8 +6,10 @@ use clap::Args;
 
 /// Options of `audit-ops`.
 #[derive(Debug, Clone, Args)]
-#[command(after_long_help = "`--fail-on warning` (or `fallback`) sets exit status 1 for a fallback to the CPU, \
-    `--fail-on error` (or `unsupported`, the default) only for operators that raise an error.")]
+#[command(
+    after_long_help = "`--fail-on warning` (or `fallback`) sets exit status 1 for a fallback to the CPU, \
+    `--fail-on error` (or `unsupported`, the default) only for operators that raise an error."
+)]
 pub struct AuditOpsArgs {
     /// Models, sources, traces, logs, directories
     ///

@@ -9,9 +9,11 @@ use base::redact::Level;
 
 /// Options of `bundle`.
 #[derive(Debug, Clone, Args)]
-#[command(after_long_help = "The bundle is the output: `--output FILE` names it, `-` is standard output, \
+#[command(
+    after_long_help = "The bundle is the output: `--output FILE` names it, `-` is standard output, \
     the default is ascend-doctor-bundle.tar.gz.\n\n\
-    Exit status: 0 if the bundle is written; 3 if it lacks a path that `--add` names.")]
+    Exit status: 0 if the bundle is written; 3 if it lacks a path that `--add` names."
+)]
 pub struct BundleArgs {
     /// Log, archive or directory to include
     ///

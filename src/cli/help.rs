@@ -80,8 +80,8 @@ fn describe(command: Command, detail: Detail, path: &mut Vec<String>) -> Command
         if detail == Detail::Long {
             return arg;
         }
-        let rare = arg.get_help_heading() == Some(SHARED)
-            && !SHORT.contains(&arg.get_id().as_str());
+        let rare =
+            arg.get_help_heading() == Some(SHARED) && !SHORT.contains(&arg.get_id().as_str());
         let rare = rare || arg.is_hide_short_help_set();
         arg.hide_possible_values(true).hide_env(true).hide_short_help(rare)
     });
@@ -204,10 +204,7 @@ fn examples(name: &str) -> &'static [&'static str] {
             "ascend-doctor check --facts case-112.tar.gz",
             "ascend-doctor report case-112.tar.gz -o case-112.html",
         ],
-        "data" => &[
-            "ascend-doctor data status",
-            "ascend-doctor data status --json",
-        ],
+        "data" => &["ascend-doctor data status", "ascend-doctor data status --json"],
         "data status" => &[
             "ascend-doctor data status",
             "ascend-doctor data status --data-pack ascend-doctor.data --data-key site.pub --json",

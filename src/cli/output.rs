@@ -54,20 +54,10 @@ pub struct OutputArgs {
     #[arg(long)]
     pub no_config: bool,
     /// Data pack that replaces the built-in tables
-    #[arg(
-        long,
-        value_name = "FILE",
-        env = "ASCEND_DOCTOR_DATA_PACK",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "FILE", env = "ASCEND_DOCTOR_DATA_PACK", hide_env_values = true)]
     pub data_pack: Option<PathBuf>,
     /// Minisign public key of the data pack
-    #[arg(
-        long,
-        value_name = "FILE|KEY",
-        env = "ASCEND_DOCTOR_DATA_KEY",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "FILE|KEY", env = "ASCEND_DOCTOR_DATA_KEY", hide_env_values = true)]
     pub data_key: Option<String>,
     /// Accept a data pack without verifying its signature
     #[arg(long)]
@@ -118,7 +108,11 @@ impl OutputArgs {
         let second = Self::from_arg_matches(leaf)?;
         let pack = before("data_pack");
         Ok(Self {
-            format: if before("format") && !given(leaf, "json") { first.format } else { second.format },
+            format: if before("format") && !given(leaf, "json") {
+                first.format
+            } else {
+                second.format
+            },
             json: second.json || (first.json && !given(leaf, "format")),
             output: if before("output") { first.output } else { second.output },
             lang: if before("lang") { first.lang } else { second.lang },
@@ -144,9 +138,9 @@ impl OutputArgs {
     /// Returns one of the options that the command line has before the subcommand.
     fn first_given(root: &ArgMatches) -> Option<String> {
         let augmented = Self::augment_args(clap::Command::new(""));
-        let given = augmented.get_arguments().find(|arg| {
-            root.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine)
-        });
+        let given = augmented
+            .get_arguments()
+            .find(|arg| root.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine));
         Some(format!("--{}", given?.get_long()?))
     }
 }

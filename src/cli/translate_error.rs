@@ -17,8 +17,10 @@ pub enum InputKind {
 
 /// Options of `translate-error`.
 #[derive(Debug, Clone, Args)]
-#[command(after_long_help = "Exit status of codes: 0 if every code is known, 3 otherwise. Of logs: 1 if a cause \
-    is found, 3 if nothing is recognized.")]
+#[command(
+    after_long_help = "Exit status of codes: 0 if every code is known, 3 otherwise. Of logs: 1 if a cause \
+    is found, 3 if nothing is recognized."
+)]
 pub struct TranslateErrorArgs {
     /// Error codes, logs, or `-`
     ///

@@ -72,8 +72,12 @@ fn gather_in_time(args: &CheckArgs) -> anyhow::Result<Option<Facts>> {
 
 /// The report of a run that gave up.
 fn out_of_time(args: &CheckArgs) -> Report {
-    let subject =
-        args.scan.machine.sysroot.as_ref().map_or_else(String::new, |root| root.display().to_string());
+    let subject = args
+        .scan
+        .machine
+        .sysroot
+        .as_ref()
+        .map_or_else(String::new, |root| root.display().to_string());
     let mut report = Report::new("check", subject);
     let seconds = args.timeout.unwrap_or_default().to_string();
     let reason = sentence("timed_out", &[("seconds", seconds)]);

@@ -27,11 +27,8 @@ pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStat
             Options { hash: false, npu_smi: false, python: interpreter, ..Options::default() };
         collect::collect(&sysroot, &options)
     };
-    let request = CompatRequest {
-        versions,
-        python: args.python_version.clone(),
-        arch: args.arch.clone(),
-    };
+    let request =
+        CompatRequest { versions, python: args.python_version.clone(), arch: args.arch.clone() };
     let CompatAnswer { mut report, rows, advice } = find_compatible(&facts, &matrix, &request);
     shortened.add_to(&mut report);
     if !matches!(output.format(), Format::Text | Format::Json) {

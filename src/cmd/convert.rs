@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use pep440_rs::Version;
 
+use super::audit_ops::target::resolve_release;
 use super::finish;
 use super::machine::this_machine;
-use super::audit_ops::target::resolve_release;
 use super::output::Output;
 use super::progress;
-use super::requested::{Shortened, unknown};
+use super::requested::Shortened;
 use super::standard_streams::{print, print_to_stderr};
 use crate::cli::{Also, ConvertArgs};
 use audit::ops::Tables;
@@ -151,8 +151,15 @@ impl Target {
         if let Some(asked) = &args.target {
             let mut shortened = Shortened::default();
             let name = package_version(asked)?;
-            let version = resolve_release("--target", name, Tables::get(), &mut shortened)?;
-            let version = version.parse().map_err(|_| unknown("--target", asked, &[]))?;
+            // Release candidates and builds have the names of their release.
+            let early = name.parse().ok().filter(Version::any_prerelease);
+            let release = early.as_ref().map(|version| {
+                version.release().iter().map(ToString::to_string).collect::<Vec<_>>().join(".")
+            });
+            let known = release.as_deref().unwrap_or(name);
+            let version = resolve_release("--target", known, Tables::get(), &mut shortened)?;
+            let version = early.or_else(|| version.parse().ok());
+            let version = version.with_context(|| format!("`{asked}` is not a version"))?;
             return Ok(Self { version: Some(version), found: None, shortened });
         }
         let machine = this_machine();

@@ -85,7 +85,9 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
         _ => named.clone().filter(|file| file != Path::new("-")),
     };
     if let Some(command) = &cli.command {
-        named.as_ref().map_or(Ok(()), |made| input_guard::refuse_overwrite(command, &cli.output, made))?;
+        named
+            .as_ref()
+            .map_or(Ok(()), |made| input_guard::refuse_overwrite(command, &cli.output, made))?;
     }
     if let Some(file) = &file {
         check_writable(file)?;

@@ -31,7 +31,12 @@ pub(super) struct Output {
 
 impl Output {
     /// The options with the report going to `file`, or to standard output.
-    pub(super) fn new(args: &OutputArgs, file: Option<PathBuf>, settings: Settings, gate: Vec<String>) -> Self {
+    pub(super) fn new(
+        args: &OutputArgs,
+        file: Option<PathBuf>,
+        settings: Settings,
+        gate: Vec<String>,
+    ) -> Self {
         let variable = |name: &str| std::env::var(name).ok();
         let terminal = file.is_none() && io::stdout().is_terminal();
         let lang = args.lang.unwrap_or_else(|| Lang::from_locale(variable));

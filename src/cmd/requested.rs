@@ -9,9 +9,7 @@ use serde_json::{Value, json};
 use crate::cli::VersionArgs;
 use base::report::Report;
 use base::text::{Text, escape_line};
-use data::matrix::{
-    Matrix, Parsed, RequestedVersions, Resolved, resolve_cann, resolve_version,
-};
+use data::matrix::{Matrix, Parsed, RequestedVersions, Resolved, resolve_cann, resolve_version};
 use data::{sentence, words};
 
 /// Values of options that are only the beginning of their meaning.
@@ -40,7 +38,8 @@ impl Shortened {
             let args = [("asked", asked.clone()), ("meaning", meaning.clone())];
             let said = sentence("resolved_value", &args);
             let label = words("resolved_label");
-            let said = Text::new(format!("{option}: {}", said.en), format!("{option}：{}", said.zh));
+            let said =
+                Text::new(format!("{option}: {}", said.en), format!("{option}：{}", said.zh));
             report.overview.push((label, said));
         }
         let values = self.0.iter().map(|(option, asked, meaning)| {

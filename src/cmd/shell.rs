@@ -66,7 +66,10 @@ type KnownValues = (&'static [&'static str], &'static str, Vec<String>);
 fn known_values() -> Vec<KnownValues> {
     let catalog = Catalog::builtin();
     let families = || {
-        catalog.families().filter(|family| !family.entries.is_empty()).map(|f| f.family.to_uppercase())
+        catalog
+            .families()
+            .filter(|family| !family.entries.is_empty())
+            .map(|f| f.family.to_uppercase())
     };
     let rules = Rules::builtin().rules.iter().map(|rule| rule.id.to_owned());
     let explained = catalog.entries().map(|entry| entry.id.clone()).chain(families()).chain(rules);
@@ -137,7 +140,8 @@ fn command() -> Command {
     if let Some(after) = whole.get_after_help() {
         bare = bare.after_help(after.clone());
     }
-    let own = whole.get_arguments().filter(|arg| !["help", "version"].contains(&arg.get_id().as_str()));
+    let own =
+        whole.get_arguments().filter(|arg| !["help", "version"].contains(&arg.get_id().as_str()));
     let own: Vec<clap::Arg> = own.cloned().collect();
     bare.args(own).subcommands(shown.into_iter().filter(|sub| sub.get_name() != "help"))
 }

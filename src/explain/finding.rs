@@ -13,7 +13,12 @@ pub fn page(entry: &Entry, family: &Family, lang: Lang) -> Vec<Block> {
 }
 
 /// As [`page`], with the findings of a run instead of the messages that are possible.
-pub(super) fn page_with(entry: &Entry, family: &Family, seen: &[Finding], lang: Lang) -> Vec<Block> {
+pub(super) fn page_with(
+    entry: &Entry,
+    family: &Family,
+    seen: &[Finding],
+    lang: Lang,
+) -> Vec<Block> {
     let mut page = vec![
         Block::Title(entry.id.clone(), entry.name.get(lang).to_owned()),
         Block::Facts(vec![
@@ -72,7 +77,7 @@ fn message_blocks(message: &MessageTemplate, lang: Lang) -> Vec<Block> {
     if !message.fix.is_empty() {
         let steps = message.fix.iter().map(|step| {
             let text = if lang == Lang::Zh { &step.zh } else { &step.en };
-            (described(text), step.run.clone())
+            (described(text), step.run.as_deref().map(described))
         });
         blocks.push(Block::Steps(steps.collect()));
     }

@@ -90,7 +90,7 @@ fn mistakes_are_answered_with_what_was_meant() {
         (&["check", "--skip", "TORHC"], "did you mean `TORCH`?"),
         (&["check", "--profile", "trian"], "'train'"),
         (&["explain", "CANN-HOMES"], "did you mean `CANN-HOME`"),
-        (&["translate-error", "--list", "acl_rtt"], "did you mean `acl_rt`"),
+        (&["translate-error", "--list-codes", "acl_rtt"], "did you mean `acl_rt`"),
         (&["verify", "--rung", "computer"], "'compute'"),
         (&["man", "chek"], "did you mean `check`?"),
         (&["completions", "bsh"], "'bash'"),
@@ -243,7 +243,6 @@ fn errors_are_told_in_both_languages() {
         (&["check", "--sysroot", "/none"], "cannot read the root", "无法读取根目录"),
         (&["check", "--only", "cann-hmoe"], "did you mean", "您是否要找"),
         (&["fleet", "merge", "."], "cannot merge", "无法汇总"),
-        
         (&["convert", "-r", "none"], "there is no such file", "文件或目录不存在"),
     ] {
         let (code, out, err) = run(dir.path(), args);
@@ -431,7 +430,11 @@ fn versions_and_chips_may_be_shortened() {
         let words: Vec<&str> = args.split(' ').collect();
         let (_, json, err) = run(dir.path(), &[&words[..], &["--json"]].concat());
         let report: serde_json::Value = serde_json::from_str(&json).expect(&err);
-        assert_eq!(report["resolved"][option]["resolved"], resolved, "{args}: {}", report["resolved"]);
+        assert_eq!(
+            report["resolved"][option]["resolved"], resolved,
+            "{args}: {}",
+            report["resolved"]
+        );
         for (lang, word) in [("en", "means"), ("zh", "即")] {
             let (_, text, _) = run(dir.path(), &[&words[..], &["--lang", lang]].concat());
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -442,7 +445,7 @@ fn versions_and_chips_may_be_shortened() {
         ("compat --torch 2.77", "`2.14.0`"),
         ("compat --cann 8.4", "`8."),
         ("audit-ops model.py --torch-npu 77", "nearest"),
-        ("audit-ops model.py --soc 910X", "`Ascend910"),
+        ("audit-ops model.py --soc 910X", "`910b`"),
         ("audit-ops model.py --cann 99", "nearest"),
         ("convert model.py --target 9.9", "nearest"),
     ] {
@@ -467,7 +470,7 @@ fn explain_shows_the_variant_that_occurred() {
         let args = [&["explain", "dev-access"][..], &source].concat();
         let (code, text, err) = run(dir.path(), &args);
         assert_eq!((code, err.as_str()), (0, ""));
-        assert!(text.contains("/dev/davinci") && !text.contains('…'), "{text}");
+        assert!(text.contains("/dev/davinci") && !text.contains("Message `"), "{text}");
         let (_, text, _) = run(dir.path(), &[&args[..], &["--lang", "zh"]].concat());
         assert!(text.contains("本次运行中") && text.contains("/dev/davinci"), "{text}");
         let (_, json, _) = run(dir.path(), &[&args[..], &["--json"]].concat());
@@ -477,7 +480,7 @@ fn explain_shows_the_variant_that_occurred() {
         let absent = [&["explain", "CANN-HOME"][..], &source].concat();
         let (code, text, err) = run(dir.path(), &absent);
         assert!(code == 0 && err.contains("no finding CANN-HOME"), "{err}");
-        assert!(text.contains('…'), "{text}");
+        assert!(text.contains("Message `"), "{text}");
     }
 }
 

@@ -445,7 +445,8 @@ fn reports_name_the_data_and_its_age() {
     let (code, out, err) = site.run(&args);
     assert_eq!(code, 0, "{err}");
     assert!(out.contains(&format!("(data pack signed with key {id}, ")), "{out}");
-    let args = ["check", "--sysroot", "root", "-v", "--data-pack", "x.data", "--data-key", "site.pub"];
+    let args =
+        ["check", "--sysroot", "root", "-v", "--data-pack", "x.data", "--data-key", "site.pub"];
     let (_, out, _) = site.run(&args);
     assert!(out.contains(&id), "{out}");
 }

@@ -73,7 +73,8 @@ fn every_option_has_one_meaning_that_the_table_lists() {
     }
     let table: BTreeSet<String> = TABLE.lines().map(str::to_owned).collect();
     let show = |rows: Vec<&String>| rows.into_iter().cloned().collect::<Vec<_>>().join("\n");
-    let (more, less) = (show(rows.difference(&table).collect()), show(table.difference(&rows).collect()));
+    let (more, less) =
+        (show(rows.difference(&table).collect()), show(table.difference(&rows).collect()));
     assert!(more.is_empty() && less.is_empty(), "add:\n{more}\nremove:\n{less}");
 }
 
@@ -140,7 +141,8 @@ fn every_example_is_a_command_that_parses() {
         for example in examples(&screen(&path, "--help")) {
             for part in example.split('|').filter_map(|part| part.split("ascend-doctor ").nth(1)) {
                 let words = part.split(" > ").next().unwrap();
-                let words: Vec<&str> = words.split_whitespace().take_while(|w| *w != "2>&1").collect();
+                let words: Vec<&str> =
+                    words.split_whitespace().take_while(|w| *w != "2>&1").collect();
                 // A quoted argument counts as several words here, which all are arguments.
                 let line = [&["ascend-doctor"], words.as_slice()].concat();
                 let read = Cli::read(&mut command(), line);

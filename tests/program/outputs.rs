@@ -201,7 +201,7 @@ fn pipes_devices_and_links_are_written_to() {
     }
     std::fs::write(dir.path().join("a.py"), "import torch\nx = torch.zeros(1).cuda()\n").unwrap();
     let (code, out, err) =
-        shell(dir.path(), "$A convert -r a.py --report /dev/stdout --json | cat; exit $PIPESTATUS");
+        shell(dir.path(), "$A convert -r a.py --output /dev/stdout --json | cat; exit $PIPESTATUS");
     assert!(code < 2 && out.contains("ascend-doctor/convert/1"), "{err}");
 }
 
@@ -211,7 +211,7 @@ fn what_cannot_be_written_is_said_before_the_work() {
     std::fs::create_dir(dir.path().join("d")).unwrap();
     let source = "import torch\nx = torch.zeros(1).cuda()\n";
     std::fs::write(dir.path().join("a.py"), source).unwrap();
-    let (code, _, err) = shell(dir.path(), "$A convert -r a.py --report d");
+    let (code, _, err) = shell(dir.path(), "$A convert -r a.py --output d");
     assert!(code == 2 && err.contains("cannot write `d`"), "{err}");
     assert_eq!(std::fs::read_to_string(dir.path().join("a.py")).unwrap(), source);
 }

@@ -157,7 +157,8 @@ fn planted() -> tempfile::TempDir {
     dir
 }
 
-const BUNDLE: [&str; 7] = ["bundle", "--sysroot", "machine", "--add", "train.log", "-o", "b.tar.gz"];
+const BUNDLE: [&str; 7] =
+    ["bundle", "--sysroot", "machine", "--add", "train.log", "-o", "b.tar.gz"];
 
 #[test]
 fn a_bundle_holds_what_is_needed_and_no_planted_secret() {
@@ -454,7 +455,7 @@ fn bundle_takes_logs_from_archives() {
     };
     let made = shell(script);
     assert!(made.status.success(), "{made:?}");
-    let mut program = assert_cmd::Command::cargo_bin("ascend-doctor").unwrap();
+    let mut program = Command::cargo_bin("ascend-doctor").unwrap();
     let line = "bundle --sysroot root --no-npu-smi --add a.tar.gz --add b.zip -o case.tgz";
     let output = program.current_dir(dir.path()).args(line.split(' ')).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");

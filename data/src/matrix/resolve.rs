@@ -44,9 +44,7 @@ pub fn resolve_version(
         let release = wanted.release();
         let plain = is_final(&wanted) && wanted.post().is_none();
         // `2.7` is the beginning of 2.7.1, and also equal to 2.7.0.
-        if !(plain && release.len() < 3)
-            && known.contains(&wanted.clone().without_local())
-        {
+        if !(plain && release.len() < 3) && known.contains(&wanted.clone().without_local()) {
             return Some(wanted.clone());
         }
         let begins = |version: &&Version| plain && version.release().starts_with(release);

@@ -11,12 +11,12 @@ use anyhow::{Context as _, anyhow};
 use pep440_rs::Version;
 
 use audit::cann::Cann;
-use audit::ops::{Tables, Target};
 use audit::ops::installed::{find_site, read_site, read_wheel};
+use audit::ops::{Tables, Target};
 use audit::release::SelectedRelease;
 use base::chip::ChipFamily;
-use data::matrix::resolve_version;
 use data::Matrix;
+use data::matrix::resolve_version;
 use machine::collect;
 use machine::sysroot::Sysroot;
 

@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 use crate::cmd::argument_file::{open_argument, read_argument};
 use base::tarball;
 use errcodes::log;
-use machine::log_tails::{OmittedFile, Omission, Tail};
+use machine::log_tails::{Omission, OmittedFile, Tail};
 
 /// Maximum size of an archive, in bytes.
 const ARCHIVE: u64 = 256 << 20;
@@ -81,7 +81,7 @@ pub(super) fn unpack(path: &str, left: &mut u64, unpacked: &mut Unpacked) {
 
 /// Returns a name without parts that lead elsewhere.
 fn safe_name(name: &str) -> String {
-    let parts = name.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | ".."));
+    let parts = name.split(['/', '\\', '!']).filter(|part| !matches!(*part, "" | "." | ".."));
     let parts: Vec<String> = parts.map(|part| part.replace(char::is_control, "_")).collect();
     format!("/{}", parts.join("/"))
 }
@@ -129,5 +129,6 @@ mod tests {
         assert_eq!((whole.cut, whole.nul, whole.size), (false, 1, text.len() as u64));
         assert_eq!(safe_name("/x/../../etc/./a\nb"), "/x/etc/a_b");
         assert_eq!(safe_name(".."), "/");
+        assert_eq!(safe_name("/x/b.zip!../w.log"), "/x/b.zip/w.log");
     }
 }

@@ -20,6 +20,7 @@ use super::output::Output;
 use super::output_file::{ReplaceMode, check_replaceable, create_private_dir, replace};
 use super::standard_streams::print;
 use crate::cli::BundleArgs;
+use archives::Unpacked;
 use base::redact::{self, Redactor};
 use base::report::ExitStatus;
 use base::text::{Text, escape_line};
@@ -29,7 +30,6 @@ use facts::Facts;
 use machine::collect;
 use machine::log_tails::{LogTails, Omission, OmittedFile, collect_tails};
 use machine::sysroot::{Sysroot, is_unread_or_program};
-use archives::Unpacked;
 use pack::{Entry, Pack};
 use render::{Format, Style, read_document, render, render_documents, write_json};
 
@@ -91,7 +91,8 @@ pub(super) fn run(
     let mut tails = collect_tails(&here, &own, &there, left);
     tails.taken.splice(..0, unpacked.taken);
     tails.left_out.splice(..0, unpacked.left_out);
-    let machines: &[&Sysroot] = if own.is_empty() && archives.is_empty() { &[&there] } else { &[&there, &here] };
+    let machines: &[&Sysroot] =
+        if own.is_empty() && archives.is_empty() { &[&there] } else { &[&there, &here] };
     let mut redactor = Redactor::new(args.redact, collect_names(&facts, machines));
     let mut made = None;
     let mut fill = |out: &mut dyn Write| {

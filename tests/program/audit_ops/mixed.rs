@@ -178,5 +178,5 @@ fn limits_of_kernels_are_told() {
     assert_eq!(findings(&["--cann-path", home, list]).0["class"], "native");
     assert_eq!(findings(&["--cann", "8.1.RC1", list]).0["class"], "native");
     let (status, _, error) = text(&["--cann-path", "no/such", list]);
-    assert!(status == 2 && error.contains("8.1.RC1"), "{error}");
+    assert!(status == 2 && error.contains("--cann-path"), "{error}");
 }

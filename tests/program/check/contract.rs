@@ -134,8 +134,14 @@ fn facts_give_the_same_report_elsewhere() {
     for name in ["f03-torch-upgraded", "f09-not-in-group", "ok-vllm-container", "ok-950"] {
         let (_tree, root) = written(&machine(name));
         let facts = dir.path().join(format!("{name}.json"));
-        let (code, _, errors) =
-            run(&["--output", facts.to_str().unwrap(), "check", "--sysroot", &root, "--facts-only"]);
+        let (code, _, errors) = run(&[
+            "--output",
+            facts.to_str().unwrap(),
+            "check",
+            "--sysroot",
+            &root,
+            "--facts-only",
+        ]);
         assert_eq!(code, 0, "{errors}");
         let here = run(&["--format", "json", "check", "--sysroot", &root]);
         let there = run(&["--format", "json", "check", "--facts", facts.to_str().unwrap()]);

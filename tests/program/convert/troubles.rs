@@ -231,7 +231,7 @@ fn a_copy_that_does_not_fit_names_its_target() {
     let tree = Tree::new(&[("a.py", BEFORE)]);
     tree.write("data.bin", &vec![0; 256 << 10]);
     let binary = assert_cmd::cargo::cargo_bin("ascend-doctor");
-    let script = "trap '' XFSZ; ulimit -f 64; exec \"$0\" convert -r project -o copy";
+    let script = "trap '' XFSZ; ulimit -f 64; exec \"$0\" convert -r project --output-dir copy";
     let output = Command::new("sh")
         .args(["-c", script])
         .arg(&binary)
@@ -240,7 +240,7 @@ fn a_copy_that_does_not_fit_names_its_target() {
         .unwrap();
     Run::of(output).ended(2).said("`copy/data.bin`: File too large");
     assert!(!tree.around().join("copy").exists());
-    let run = tree.convert(&["-o", "/proc/copy"]).ended(2).said("`/proc/copy`");
+    let run = tree.convert(&["--output-dir", "/proc/copy"]).ended(2).said("`/proc/copy`");
     assert!(!run.stderr.contains(".ascend-doctor-"), "{}", run.stderr);
 }
 

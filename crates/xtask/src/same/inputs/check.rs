@@ -138,10 +138,11 @@ fn add_options(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     for (variant, flags) in [("text", "--no-npu-smi"), ("line", "--format line --no-npu-smi")] {
         plan.add(Case::new(format!("check/live/{variant}")).step(args!["check"]).flags(flags));
     }
-    plan.add(
-        Case::new("check/empty-root")
-            .file("root/etc/hostname", "vm\n")
-            .step(args!["check", "--sysroot", "root", "-v"]),
-    );
+    plan.add(Case::new("check/empty-root").file("root/etc/hostname", "vm\n").step(args![
+        "check",
+        "--sysroot",
+        "root",
+        "-v"
+    ]));
     Ok(())
 }
