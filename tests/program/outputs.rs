@@ -202,7 +202,7 @@ fn pipes_devices_and_links_are_written_to() {
     std::fs::write(dir.path().join("a.py"), "import torch\nx = torch.zeros(1).cuda()\n").unwrap();
     let (code, out, err) =
         shell(dir.path(), "$A convert -r a.py --output /dev/stdout --json | cat; exit $PIPESTATUS");
-    assert!(code != 2 && out.contains("ascend-doctor/convert/1"), "{err}");
+    assert!(code != 2 && out.contains("ascend-doctor/convert/"), "{err}");
 }
 
 #[test]
