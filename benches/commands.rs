@@ -72,7 +72,7 @@ fn main() {
         gzip.write_all(&log).unwrap();
     });
     let name = format!("bundle, {:.0} MB of log", log.len() as f64 / 1e6);
-    let bundle = ["bundle", "--root", "machine", "--add", "train.log", "-o", "bundle.tgz"];
+    let bundle = ["bundle", "--sysroot", "machine", "--add", "train.log", "-o", "bundle.tgz"];
     row(&name, median(|| run(dir, &bundle)), "packing the log", packed);
 }
 
@@ -92,7 +92,7 @@ fn prepare(dir: &Path) {
         assert!(done.status.code().is_some_and(|code| code != 2), "{args:?}");
         done.stdout
     };
-    let check = said(&["check", "--root", "machine", "--json"]);
+    let check = said(&["check", "--sysroot", "machine", "--json"]);
     std::fs::create_dir(dir.join("reports")).unwrap();
     for number in 0..REPORTS {
         let text = String::from_utf8_lossy(&check)

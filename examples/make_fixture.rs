@@ -22,6 +22,6 @@ fn main() -> anyhow::Result<()> {
     std::fs::create_dir_all(dir)?;
     anyhow::ensure!(std::fs::read_dir(dir)?.next().is_none(), "{} is not empty", dir.display());
     recipe.build().write(dir);
-    println!("ascend-doctor check --root {} {}", dir.display(), recipe.expect.args.join(" "));
+    println!("ascend-doctor check --sysroot {} {}", dir.display(), recipe.expect.args.join(" "));
     Ok(())
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs ascend-doctor and its peers side by side and prints a table for docs/performance.md.
 
-    python scripts/bench_peers.py --doctor target/dist/ascend-doctor --venv DIR [--root NAME=DIR …]
+    python scripts/bench_peers.py --doctor target/dist/ascend-doctor --venv DIR [--sysroot NAME=DIR …]
 
 The virtual environment has to hold the peers, from the package registry:
 
@@ -47,8 +47,8 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     arguments.add_argument("--doctor", type=Path, required=True)
     arguments.add_argument("--venv", type=Path, required=True)
-    arguments.add_argument("--root", action="append", default=[], metavar="NAME=DIR",
-                           help="a tree for check --root, under this name in the table")
+    arguments.add_argument("--sysroot", action="append", default=[], metavar="NAME=DIR",
+                           help="a tree for check --sysroot, under this name in the table")
     arguments.add_argument("--rounds", type=int, default=5)
     options = arguments.parse_args()
 
@@ -61,9 +61,9 @@ def main():
     }
     for root in options.root:
         name, _, directory = root.partition("=")
-        root = ["--root", directory or name]
-        commands[f"ascend-doctor check --no-hash --root {name}"] = [doctor, "check", "--no-hash", *root]
-        commands[f"ascend-doctor check --root {name}"] = [doctor, "check", *root]
+        root = ["--sysroot", directory or name]
+        commands[f"ascend-doctor check --no-hash --sysroot {name}"] = [doctor, "check", "--no-hash", *root]
+        commands[f"ascend-doctor check --sysroot {name}"] = [doctor, "check", *root]
     torch, prechecker = version(python, "torch"), version(python, "msprechecker")
     if torch:
         name = f"python -m torch.utils.collect_env (torch {torch})"

@@ -23,7 +23,7 @@ import tempfile
 
 
 def convert(binary, tree, out):
-    command = [binary, "convert", "-r", str(tree), "--output", str(out), "--format", "json"]
+    command = [binary, "convert", "-r", str(tree), "--output-dir", str(out), "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
         sys.exit(f"{' '.join(command)}: status {done.returncode}\n{done.stderr}")

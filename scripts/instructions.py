@@ -79,8 +79,8 @@ def work(directory):
     (directory / "operators.txt").write_text("aten::add.Tensor\naten::mm\naten::lgamma\n" * 50)
     return {
         "--version": ["--version"],
-        "check": ["check", "--root", "machine", "--no-hash"],
-        "check, with hashes": ["check", "--root", "machine"],
+        "check": ["check", "--sysroot", "machine", "--no-hash"],
+        "check, with hashes": ["check", "--sysroot", "machine"],
         "compat": ["compat", "--torch", "2.7.1"],
         "translate-error, a code": ["translate-error", "507035"],
         "translate-error, 4 MB without an error": ["translate-error", "healthy.log"],

@@ -6,56 +6,64 @@ use clap::Args;
 
 /// Options of `audit-ops`.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  \
-    ascend-doctor audit-ops model.pt2\n  \
-    ascend-doctor audit-ops --torch-npu 2.7.1.post2 --soc Ascend910B3 model.pt model.onnx\n  \
-    ascend-doctor audit-ops --installed=torch_npu-2.9.0.post2-cp311-cp311-linux_aarch64.whl model.pt2\n  \
-    ascend-doctor audit-ops --suggest src/\n  \
-    ascend-doctor audit-ops --all-versions trace_view.json\n  \
-    ascend-doctor audit-ops --fail-on unsupported model.pt2\n\n\
-    `--fail-on warning` (or `fallback`) makes a fallback to the CPU exit with 1, `--fail-on error`\n\
-    (or `unsupported`, the default) only what raises an error.")]
+#[command(
+    after_long_help = "`--fail-on warning` (or `fallback`) sets exit status 1 for a fallback to the CPU, \
+    `--fail-on error` (or `unsupported`, the default) only for operators that raise an error."
+)]
 pub struct AuditOpsArgs {
-    /// Models and more: Python sources, TorchScript (.pt), torch.export (.pt2), ONNX, traces of the
-    /// profiler, logs, lists of operators, config.json, safetensors and directories of these; told
-    /// apart by content
+    /// Models, sources, traces, logs, directories
+    ///
+    /// Python sources, TorchScript (.pt), torch.export (.pt2), ONNX, traces of the profiler, logs,
+    /// lists of operators, config.json, safetensors and directories of these. The content decides
+    /// the kind.
     #[arg(value_name = "PATH", required = true)]
     pub inputs: Vec<PathBuf>,
-    /// The torch_npu to judge for: a wheel (`2.9.0.post2`) or PyTorch and release (`2.9.0-26.0.0`)
-    /// [default: the one of this machine, or else the newest release]
+    /// torch_npu version (`2.7`: the newest 2.7)
+    ///
+    /// A wheel (`2.9.0.post2`), PyTorch and release (`2.9.0-26.0.0`), or the beginning of a version.
+    /// Default: the torch_npu of this machine, else the newest release.
     #[arg(long, value_name = "VERSION")]
     pub torch_npu: Option<String>,
-    /// Judge by what an installed torch_npu registers itself: that of this machine, or the one in a
-    /// directory (site-packages, an environment) or a wheel. Its library is compared with it
+    /// Use the registrations of an installed torch_npu
+    ///
+    /// That of this machine, or the one in a directory (site-packages, an environment) or a wheel.
+    /// The report compares it with its library.
     #[arg(long, value_name = "PATH", num_args = 0..=1, require_equals = true, conflicts_with = "torch_npu")]
     pub installed: Option<Option<PathBuf>>,
-    /// The chip to judge for: `Ascend910B3`, `Ascend310P3`, `Ascend910_9391` …
-    /// [default: that of this machine, where it is known]
+    /// Chip, such as `910b`, `910B3`, `310P` or `a2`
+    ///
+    /// Any case, with or without `Ascend`. Default: the chip of this machine, if it is known.
     #[arg(long, value_name = "NAME")]
     pub soc: Option<String>,
-    /// The CANN to judge for: the directory of an installation, or a version
-    /// [default: the one that ASCEND_HOME_PATH selects]
-    #[arg(long, value_name = "PATH|VERSION")]
+    /// CANN version (`8.5`: the newest 8.5)
+    ///
+    /// Default: the installation that ASCEND_HOME_PATH selects.
+    #[arg(long, value_name = "VERSION", conflicts_with = "cann_path")]
     pub cann: Option<String>,
-    /// The data type of tensors of which the input does not say it: `float16`, `bfloat16`, `float64` …
+    /// Directory of a CANN installation
+    #[arg(long, value_name = "DIR")]
+    pub cann_path: Option<PathBuf>,
+    /// Data type of untyped inputs, such as `float16`
     #[arg(long, value_name = "TYPE")]
-    pub dtype: Option<String>,
-    /// Of each operator without a kernel, the releases that have one
+    pub assume_dtype: Option<String>,
+    /// List the releases that have a missing kernel
     #[arg(long)]
     pub all_versions: bool,
-    /// Follow imports of Python sources into other packages: beside them, and those of `--site`
+    /// Follow imports into other packages
+    ///
+    /// Of Python sources: into packages next to them, and into those of `--site`.
     #[arg(long)]
     pub follow_imports: bool,
-    /// A directory of installed packages, for `--follow-imports`
+    /// Directory of packages for --follow-imports
     #[arg(long, value_name = "DIR", requires = "follow_imports")]
     pub site: Vec<PathBuf>,
-    /// Of Python sources, count the operators of the backward pass too
+    /// Count operators of the backward pass too
     #[arg(long)]
     pub backward: bool,
-    /// Of Python sources, say where a fused operator of torch_npu would do, and how
+    /// Suggest fused operators of torch_npu
     #[arg(long)]
     pub suggest: bool,
-    /// Every operator in the table, not only those that need attention
+    /// Show all results, not only the important ones
     #[arg(long)]
     pub all: bool,
 }

@@ -1,4 +1,4 @@
-//! Options that say which machine is looked at, and how: the same in every subcommand.
+//! Options that select a machine and what is read of it: the same in every subcommand.
 
 use std::path::PathBuf;
 
@@ -7,13 +7,20 @@ use clap::Args;
 /// Which machine: this one, without any of them.
 #[derive(Debug, Clone, Default, Args)]
 pub struct MachineArgs {
-    /// Examine a mounted or copied root instead of this machine
+    /// Mounted or copied root to examine
+    ///
+    /// Examines the tree below DIR instead of this machine: an image, a mounted root, or a
+    /// recording of `check --record`.
     #[arg(long, value_name = "DIR", conflicts_with = "pid")]
-    pub root: Option<PathBuf>,
-    /// Take the environment from a file: `NAME=value` lines, JSON, or NUL-separated
+    pub sysroot: Option<PathBuf>,
+    /// File with the environment
+    ///
+    /// `NAME=value` lines, JSON, or NUL-separated as in /proc/PID/environ.
     #[arg(long, value_name = "FILE")]
     pub env_file: Option<PathBuf>,
-    /// Look at a running process: its environment, user and interpreter
+    /// Running process to examine
+    ///
+    /// Its environment, user, mounts and interpreter.
     #[arg(long, value_name = "N")]
     pub pid: Option<u32>,
 }
@@ -24,7 +31,9 @@ pub struct ScanArgs {
     /// Which machine.
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// The Python interpreter to examine [default: the one the shell would start]
+    /// Python interpreter to examine
+    ///
+    /// Default: the interpreter that the shell would start.
     #[arg(long, value_name = "PATH")]
     pub python: Option<String>,
     /// Do not hash files
@@ -33,4 +42,21 @@ pub struct ScanArgs {
     /// Do not run npu-smi
     #[arg(long)]
     pub no_npu_smi: bool,
+}
+
+/// The versions that somebody wants to use.
+#[derive(Debug, Clone, Default, Args)]
+pub struct VersionArgs {
+    /// PyTorch version (`2.7`: the newest 2.7)
+    #[arg(long, value_name = "VERSION")]
+    pub torch: Option<String>,
+    /// torch_npu version (`2.7`: the newest 2.7)
+    #[arg(long, value_name = "VERSION")]
+    pub torch_npu: Option<String>,
+    /// CANN version (`8.5`: the newest 8.5)
+    #[arg(long, value_name = "VERSION")]
+    pub cann: Option<String>,
+    /// vllm-ascend version (`0.11`: the newest 0.11)
+    #[arg(long, value_name = "VERSION")]
+    pub vllm_ascend: Option<String>,
 }

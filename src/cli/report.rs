@@ -6,15 +6,12 @@ use clap::Args;
 
 /// Options of `report`.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  \
-    ascend-doctor check --json > check.json\n  \
-    ascend-doctor report check.json --output report.html\n  \
-    ascend-doctor report check.json verify.json audit.json --output report.html\n  \
-    ascend-doctor check --json | ascend-doctor report - --output report.html\n\n\
-    Exit status: 0 when the page is written, whatever it says.")]
+#[command(after_long_help = "Exit status: 0 if the page is written, for any content.")]
 pub struct ReportArgs {
-    /// What `check`, `verify`, `audit-ops`, `translate-error` or another subcommand wrote with
-    /// `--json`; a bundle; `-` for standard input
+    /// JSON reports, bundles, or `-`
+    ///
+    /// Written by `check`, `verify`, `audit-ops`, `translate-error` or another subcommand with
+    /// `--json`, or by `bundle`; `-` for standard input.
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 }

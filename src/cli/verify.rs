@@ -10,51 +10,66 @@ use verify::stage::DIRECTIONS;
 
 /// Options of `verify`.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Examples:\n  \
-    ascend-doctor verify\n  \
-    ascend-doctor verify --device 0,3 --rung compute --dtype fp16\n  \
-    ascend-doctor verify --json > verify.jsonl")]
 pub struct VerifyArgs {
-    /// How much is tried
+    /// Extent of the tests
     #[arg(long, value_enum, default_value_t = Level::Quick)]
     pub level: Level,
-    /// Only these devices, numbered as the runtime does [default: all]
+    /// Only these devices
+    ///
+    /// Numbered as the runtime does. Default: all.
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(i32).range(0..=65535))]
     pub device: Vec<i32>,
-    /// Only these rungs, by name or number; load and runtime are needed by the others [default: all]
+    /// Only these rungs, by name or number
+    ///
+    /// All others need `load` and `runtime`. Default: all.
     #[arg(long, value_name = "RUNG", value_delimiter = ',', value_enum)]
     pub rung: Vec<Stage>,
-    /// Only these element types [default: what the chip supports]
+    /// Only these data types
+    ///
+    /// Default: all that the chip supports.
     #[arg(long, value_name = "TYPE", value_delimiter = ',', value_enum)]
     pub dtype: Vec<Dtype>,
-    /// How many seconds one call may take; then its process is killed, and the call named
-    /// [default: 60, and 150 where ranks wait for each other]
+    /// Time limit of one call; its process is killed
+    ///
+    /// The report names the call. Default: 60, and 150 where ranks wait for each other.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub timeout: Option<f64>,
-    /// Put idle devices under full load, as the stress rung and the extended level do
+    pub call_timeout: Option<f64>,
+    /// Allow full load on idle devices
+    ///
+    /// The stress rung and the extended level need it.
     #[arg(long)]
     pub yes: bool,
-    /// How long the load lasts
+    /// Duration of the load
     #[arg(long, value_name = "N", default_value = "1", value_parser = minutes)]
     pub minutes: f64,
-    /// Take the environment of CANN from a file: `NAME=value` lines, JSON, or NUL-separated
+    /// File with the environment
+    ///
+    /// `NAME=value` lines, JSON, or NUL-separated as in /proc/PID/environ.
     #[arg(long, value_name = "FILE")]
     pub env_file: Option<PathBuf>,
-    /// The least speed of copies in GB/s, such as h2d=10,d2h=10,d2d=200
+    /// Lowest speed of copies, such as h2d=10,d2d=200
+    ///
+    /// In GB/s, for h2d, d2h and d2d.
     #[arg(long, value_name = "COPY=GB/S", value_delimiter = ',', value_parser = floor)]
     pub floor: Vec<MinSpeed>,
-    /// Compare the speed of copies with an earlier report (`--format json`)
+    /// Earlier report, for comparing copy speeds
+    ///
+    /// Written with `--json`.
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
-    /// The name of the machine in the report, where its own is not the right one (a pod)
+    /// Name of the machine in the report
+    ///
+    /// Replaces the host name, for example in a pod.
     #[arg(long, value_name = "NAME", env = "ASCEND_DOCTOR_HOST", hide_env_values = true)]
     pub host: Option<String>,
-    /// Keep the logs that CANN writes, in this directory
+    /// Directory that keeps the logs of CANN
     #[arg(long, value_name = "DIR")]
     pub keep_logs: Option<PathBuf>,
-    /// One line of JSON for each stage as it ends, the report as the last one
-    #[arg(long, conflicts_with = "format")]
-    pub json: bool,
+    /// Write each stage as a line of JSON, then the report
+    ///
+    /// The report is one line too.
+    #[arg(long, conflicts_with_all = ["format", "json"])]
+    pub json_lines: bool,
 }
 
 /// `h2d=10`.

@@ -10,8 +10,7 @@ use anyhow::{Context as _, bail};
 use super::machine::{open_machine, read_facts, wanted};
 use super::matrix::load_matrix;
 use super::output::Output;
-use super::progress::Bar;
-use super::{finish_with_metrics, manifest};
+use super::{finish_with_metrics, manifest, progress};
 use crate::cli::CheckArgs;
 use base::report::{Coverage, ExitStatus, Report};
 use base::text::{escape_line, nearest};
@@ -29,7 +28,7 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
     let selected = select(&args.only, &args.skip)?;
     let matrix = load_matrix(args.matrix.as_deref())?;
     let facts = args.facts.as_deref().map(read_facts).transpose()?.map(Some);
-    let facts = facts.map_or_else(|| gather_in_time(args, output), Ok)?;
+    let facts = facts.map_or_else(|| gather_in_time(args), Ok)?;
     let Some(mut facts) = facts else {
         return finish_with_metrics(out_of_time(args), args.metrics_file.as_deref(), output);
     };
@@ -56,9 +55,8 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
 /// As [`gather`], but gives up after `--timeout`: `None` then. A read that hangs (a dead network
 /// file system, a stuck driver) cannot be interrupted, so it is left behind in its thread; the
 /// process ends soon after.
-fn gather_in_time(args: &CheckArgs, output: &Output) -> anyhow::Result<Option<Facts>> {
-    let bar = Bar::new(output.quiet());
-    let progress = bar.listener();
+fn gather_in_time(args: &CheckArgs) -> anyhow::Result<Option<Facts>> {
+    let progress = progress::listener();
     let Some(seconds) = args.timeout else { return gather(args, progress).map(Some) };
     let (sender, receiver) = mpsc::channel();
     let args = args.clone();
@@ -74,8 +72,12 @@ fn gather_in_time(args: &CheckArgs, output: &Output) -> anyhow::Result<Option<Fa
 
 /// The report of a run that gave up.
 fn out_of_time(args: &CheckArgs) -> Report {
-    let subject =
-        args.scan.machine.root.as_ref().map_or_else(String::new, |root| root.display().to_string());
+    let subject = args
+        .scan
+        .machine
+        .sysroot
+        .as_ref()
+        .map_or_else(String::new, |root| root.display().to_string());
     let mut report = Report::new("check", subject);
     let seconds = args.timeout.unwrap_or_default().to_string();
     let reason = sentence("timed_out", &[("seconds", seconds)]);

@@ -5,7 +5,6 @@ use serde_json::json;
 
 use base::report::ExitStatus;
 use checks::compat_advice::{CompatAnswer, CompatRequest, advice_as_finding, find_compatible};
-use data::matrix::{Parsed, RequestedVersions};
 use machine::collect::{self, Options};
 use render::{CompatPage, Format, render_compat};
 
@@ -13,30 +12,25 @@ use super::finish;
 use super::machine::{open_machine, read_facts};
 use super::matrix::load_matrix;
 use super::output::Output;
+use super::requested::resolve_versions;
 use crate::cli::CompatArgs;
 
 pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     let matrix = load_matrix(args.matrix.as_deref())?;
+    let (versions, shortened) = resolve_versions(&args.versions, &matrix)?;
     let facts = if let Some(path) = &args.facts {
         read_facts(path)?
     } else {
         let sysroot = open_machine(&args.machine)?;
-        let interpreter = args.interpreter.clone();
+        let interpreter = args.python.clone();
         let options =
             Options { hash: false, npu_smi: false, python: interpreter, ..Options::default() };
         collect::collect(&sysroot, &options)
     };
-    let request = CompatRequest {
-        versions: RequestedVersions {
-            torch: args.torch.clone().map(Parsed),
-            torch_npu: args.torch_npu.clone().map(Parsed),
-            cann: args.cann.map(Parsed),
-            vllm_ascend: args.vllm_ascend.clone().map(Parsed),
-        },
-        python: args.python.clone(),
-        arch: args.arch.clone(),
-    };
+    let request =
+        CompatRequest { versions, python: args.python_version.clone(), arch: args.arch.clone() };
     let CompatAnswer { mut report, rows, advice } = find_compatible(&facts, &matrix, &request);
+    shortened.add_to(&mut report);
     if !matches!(output.format(), Format::Text | Format::Json) {
         report.notes.clear();
         report.findings.extend(advice.as_ref().map(advice_as_finding));

@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use pep440_rs::Version;
 
+use super::audit_ops::target::resolve_release;
 use super::finish;
 use super::machine::this_machine;
 use super::output::Output;
-use super::progress::Bar;
+use super::progress;
+use super::requested::Shortened;
 use super::standard_streams::{print, print_to_stderr};
 use crate::cli::{Also, ConvertArgs};
-use audit::ops::{Tables, Target as Column};
+use audit::ops::Tables;
 use base::report::{ExitStatus, Report};
 use convert::copy::copy;
 use convert::diff::unified;
@@ -33,12 +35,12 @@ use treeedit::walk::{Scope, walk};
 
 pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     if args.undo {
-        return finish(undo_last(&args.root, args.force, subject(args))?, output);
+        return finish(undo_last(args.selected(), args.force, subject(args))?, output);
     }
     anyhow::ensure!(
         !args.diff || output.is_text() || output.has_file(),
         "`--diff` prints a patch, which is no report: leave out `--format`, or name a file for the report \
-         with `--report`"
+         with `--output`"
     );
     let scope = scope(args)?;
     // Both take some milliseconds, and neither needs the other.
@@ -57,7 +59,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
         mark: args.mark,
         import: args.import,
     };
-    let in_place = !(args.dry_run || args.diff || args.check || args.output.is_some());
+    let in_place = args.is_in_place();
     let mut notes = Vec::new();
     let recovered = if in_place { restore_interrupted(&found)? } else { Vec::new() };
     if in_place && !recovered.is_empty() {
@@ -67,22 +69,20 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     let ask = in_place && !args.force;
     let dirs: Vec<PathBuf> = found.roots.iter().map(|root| root.real.clone()).collect();
     let question = git::Question::ask(if ask { &dirs } else { &[] });
-    let bar = Bar::new(output.quiet());
     // The texts of the report are unpacked in parallel.
     rayon::spawn(|| drop(words("convert_target_any")));
     // Files that are written are checked while the disk is written.
     let (mut planned, project) = if in_place {
-        draft(&found.files, &options, &bar.listener())
+        draft(&found.files, &options, &progress::listener())
     } else {
-        (plan(&found.files, &options, &bar.listener()), Project::default())
+        (plan(&found.files, &options, &progress::listener()), Project::default())
     };
-    drop(bar);
     if !in_place {
         notes.extend(note_interrupted(&found));
     }
     let mut pending = Vec::new();
     let mut linked = Vec::new();
-    let done = if let Some(dir) = &args.output {
+    let done = if let Some(dir) = &args.output_dir {
         Done::Copied(copy(&scope, &found, &planned, dir, args.force)?, dir.clone())
     } else if args.check {
         Done::Checked
@@ -141,20 +141,32 @@ struct Target {
     version: Option<Version>,
     /// The directory where it was found, unless `--target` names the release.
     found: Option<String>,
+    /// An incomplete `--target`.
+    shortened: Shortened,
 }
 
 impl Target {
     /// Returns the release of `--target`, else the one that Python on this machine imports.
     fn select(args: &ConvertArgs) -> anyhow::Result<Self> {
-        if let Some(version) = &args.target {
-            ensure_known(version)?;
-            return Ok(Self { version: Some(version.clone()), found: None });
+        if let Some(asked) = &args.target {
+            let mut shortened = Shortened::default();
+            let name = package_version(asked)?;
+            // Release candidates and builds have the names of their release.
+            let early = name.parse().ok().filter(Version::any_prerelease);
+            let release = early.as_ref().map(|version| {
+                version.release().iter().map(ToString::to_string).collect::<Vec<_>>().join(".")
+            });
+            let known = release.as_deref().unwrap_or(name);
+            let version = resolve_release("--target", known, Tables::get(), &mut shortened)?;
+            let version = early.or_else(|| version.parse().ok());
+            let version = version.with_context(|| format!("`{asked}` is not a version"))?;
+            return Ok(Self { version: Some(version), found: None, shortened });
         }
         let machine = this_machine();
         let found = find_installed(&machine, "torch-npu");
         let found = found.and_then(|(version, dir)| Some((version.parse().ok()?, dir)));
         let (version, found) = found.unzip();
-        Ok(Self { version, found })
+        Ok(Self { version, found, shortened: Shortened::default() })
     }
 
     /// Adds the release to a report.
@@ -179,23 +191,20 @@ impl Target {
         report
             .extra
             .insert("target".to_owned(), serde_json::json!({ "torch_npu": version, "from": from }));
+        self.shortened.add_to(report);
     }
 }
 
-/// Rejects an unknown release, as `audit-ops` does: it would have every name, or none.
-fn ensure_known(version: &Version) -> anyhow::Result<()> {
-    // Release candidates and builds have the names of their release.
-    let mut parts = version.release().to_vec();
-    parts.resize(parts.len().max(3), 0);
-    let mut release = parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(".");
-    if let Some(post) = version.post() {
-        release = format!("{release}.post{post}");
-    }
-    Column::asked(Tables::get(), &release).map(drop).map_err(|why| anyhow::anyhow!(why))
+/// Returns the version of `2.6.0`, or of `torch_npu==2.6.0`.
+fn package_version(asked: &str) -> anyhow::Result<&str> {
+    let Some((name, version)) = asked.split_once("==") else { return Ok(asked.trim()) };
+    let is_torch_npu = matches!(name.trim(), "torch_npu" | "torch-npu");
+    anyhow::ensure!(is_torch_npu, "`--target` takes a version of torch_npu, such as 2.7.1");
+    Ok(version.trim())
 }
 
 fn subject(args: &ConvertArgs) -> String {
-    args.root.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(" ")
+    args.selected().iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(" ")
 }
 
 fn scope(args: &ConvertArgs) -> anyhow::Result<Scope> {
@@ -204,7 +213,7 @@ fn scope(args: &ConvertArgs) -> anyhow::Result<Scope> {
     kinds.retain(|kind| !args.no_kind.contains(kind));
     anyhow::ensure!(!kinds.is_empty(), "--kind and --no-kind leave no kind of file");
     Ok(Scope {
-        roots: args.root.clone(),
+        roots: args.selected().to_vec(),
         launch: args.launch.clone(),
         exclude: args.exclude.clone(),
         kinds,

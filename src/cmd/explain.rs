@@ -4,12 +4,16 @@ use anyhow::{Context as _, bail};
 use serde::Serialize;
 
 use super::finish;
+use super::machine::read_facts;
 use super::output::Output;
+use super::report::read_report;
+use super::standard_streams::print_to_stderr;
 use crate::cli::ExplainArgs;
 use crate::explain::{Item, Topic, find, list_page};
-use base::report::{DataInUse, ExitStatus, Report};
+use base::report::{DataInUse, ExitStatus, Finding, Report};
 use base::text::escape_line;
-use data::Catalog;
+use checks::verdict::run_all_checks;
+use data::{Catalog, sentence};
 use render::{Format, page_markdown, page_text, write_json};
 
 const REPORT_SCHEMA: &str = include_str!("../../docs/schema/report-2.schema.json");
@@ -22,16 +26,17 @@ struct Document<'a> {
 }
 
 pub(super) fn run(args: &ExplainArgs, output: &Output) -> anyhow::Result<ExitStatus> {
-    if args.schema {
-        output.only_json("explain --schema")?;
+    if args.report_schema {
+        output.only_json("explain --report-schema")?;
         output.write(|out, _| out.write_all(REPORT_SCHEMA.as_bytes()))?;
         return Ok(ExitStatus::Clean);
     }
+    let run = find_run(args, output)?;
     let mut topics: Vec<Topic> = Vec::new();
     let mut unknown = Vec::new();
     for name in &args.names {
         match find(name) {
-            Ok(found) => topics.extend(found),
+            Ok(found) => topics.extend(found.into_iter().map(|topic| with_findings(topic, &run))),
             Err(near) => unknown.push(describe_unknown_name(name, &near)),
         }
     }
@@ -42,6 +47,41 @@ pub(super) fn run(args: &ExplainArgs, output: &Output) -> anyhow::Result<ExitSta
         bail!("{}", unknown.join("; "));
     }
     Ok(ExitStatus::Clean)
+}
+
+/// Returns the findings of the run that `--facts` or `--report` names, with the name of the file.
+fn find_run(args: &ExplainArgs, output: &Output) -> anyhow::Result<Vec<Finding>> {
+    let mut findings = if let Some(path) = &args.facts {
+        let facts = read_facts(path)?;
+        run_all_checks(&facts, output.data().age_days, &|_| None).findings
+    } else if let Some(path) = &args.report {
+        read_report(path)?.findings
+    } else {
+        return Ok(Vec::new());
+    };
+    let mut at = 0;
+    while at < findings.len() {
+        let consequences = std::mem::take(&mut findings[at].consequences);
+        findings.extend(consequences);
+        at += 1;
+    }
+    for name in &args.names {
+        let is_finding = matches!(find(name).as_deref(), Ok([Topic::Finding(..)]));
+        let seen = findings.iter().any(|finding| finding.id.eq_ignore_ascii_case(name.trim()));
+        if is_finding && !seen && !output.quiet() {
+            let args = [("id", name.trim().to_ascii_uppercase())];
+            print_to_stderr(sentence("explain_not_found", &args).get(output.lang()));
+        }
+    }
+    Ok(findings)
+}
+
+/// Replaces the messages that are possible by the findings of a run.
+fn with_findings(topic: Topic, findings: &[Finding]) -> Topic {
+    let Topic::Finding(entry, family) = topic else { return topic };
+    let own = findings.iter().filter(|finding| finding.id == entry.id);
+    let own: Vec<Finding> = own.cloned().collect();
+    if own.is_empty() { topic } else { Topic::Occurred(entry, family, own) }
 }
 
 fn write(args: &ExplainArgs, topics: &[Topic], output: &Output) -> anyhow::Result<()> {

@@ -53,11 +53,11 @@ fn list_inputs(command: &Command) -> Vec<&Path> {
         }
         Command::AuditOps(args) => inputs.extend(args.inputs.iter().map(|path| &**path)),
         Command::Convert(args) => {
-            inputs.extend(args.root.iter().chain(&args.launch).map(|path| &**path));
+            inputs.extend(args.selected().iter().chain(&args.launch).map(|path| &**path));
         }
         Command::TranslateError(args) => {
             inputs.extend(args.inputs.iter().map(Path::new));
-            inputs.extend(args.baseline.iter().map(|path| &**path));
+            inputs.extend(args.good_log.iter().map(|path| &**path));
             inputs.extend(args.data.as_deref());
         }
         Command::Verify(args) => {
@@ -74,8 +74,10 @@ fn list_inputs(command: &Command) -> Vec<&Path> {
         }
         Command::Report(args) => inputs.extend(args.files.iter().map(|path| &**path)),
         Command::Bundle(args) => inputs.extend(args.add.iter().map(|path| &**path)),
+        Command::Explain(args) => {
+            inputs.extend(args.facts.as_deref().into_iter().chain(args.report.as_deref()));
+        }
         Command::VerifyChild { .. }
-        | Command::Explain(_)
         | Command::Data(_)
         | Command::Completions(_)
         | Command::Man(_) => {}

@@ -22,9 +22,9 @@ pub(super) fn this_machine() -> Sysroot {
     Sysroot::live()
 }
 
-/// Opens what `--root`, `--pid` and `--env-file` name; this machine without them.
+/// Opens what `--sysroot`, `--pid` and `--env-file` name; this machine without them.
 pub(super) fn open_machine(args: &MachineArgs) -> anyhow::Result<Sysroot> {
-    let mut sysroot = match (&args.root, args.pid) {
+    let mut sysroot = match (&args.sysroot, args.pid) {
         (Some(root), _) => Sysroot::tree(root)?,
         (None, Some(pid)) => Sysroot::of_process(pid)?,
         (None, None) => this_machine(),

@@ -15,6 +15,7 @@ mod data_status;
 mod error_message;
 mod explain;
 mod fleet;
+mod gate_settings;
 mod input_guard;
 mod log_files;
 mod logger;
@@ -25,6 +26,7 @@ mod output;
 mod output_file;
 mod progress;
 mod report;
+mod requested;
 mod settings;
 mod shell;
 mod standard_streams;
@@ -59,6 +61,7 @@ pub fn run(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
     log::info!("ascend-doctor {}", env!("CARGO_PKG_VERSION"));
     log::debug!("{cli:?}");
     let status = dispatch(cli);
+    progress::stop();
     match &status {
         Ok(status) => log::info!("exit status {}", status.code()),
         Err(error) => log::error!("{error:#}"),
@@ -67,45 +70,45 @@ pub fn run(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
 }
 
 fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
+    let gate_settings = gate_settings::of_options(cli);
     let located = settings::read(cli)?;
     if uses_tables(cli.command.as_ref()) {
         data_pack::load(&mut cli.output, located.found())?;
     }
+    let mut gate = gate_settings;
     let settings = settings::apply(cli, located)?;
+    gate.extend(settings.gate.iter().cloned());
+    let named = cli.output.output.clone();
+    // The output of `bundle` is the bundle, and its report goes to standard output.
     let file = match &cli.command {
-        // `--output` of `convert` is the converted tree.
-        Some(Command::Convert(args)) => args.report.clone(),
-        // Here it is a directory, or the bundle itself.
-        Some(Command::Man(_) | Command::Bundle(_)) => None,
-        _ => cli.output.output.clone(),
+        Some(Command::Bundle(_)) => None,
+        _ => named.clone().filter(|file| file != Path::new("-")),
     };
     if let Some(command) = &cli.command {
-        let made = match command {
-            Command::Bundle(args) => args.output.as_ref(),
-            _ => file.as_ref(),
-        };
-        made.map_or(Ok(()), |made| input_guard::refuse_overwrite(command, &cli.output, made))?;
+        named
+            .as_ref()
+            .map_or(Ok(()), |made| input_guard::refuse_overwrite(command, &cli.output, made))?;
     }
     if let Some(file) = &file {
         check_writable(file)?;
     }
-    let mut output = Output::new(&cli.output, file, settings);
+    let mut output = Output::new(&cli.output, file, settings, gate);
     let Some(command) = &cli.command else { return Ok(usage::print_guide(output.lang())) };
     if let Command::TranslateError(args) = command
         && args.markdown
     {
         output.set_format(Format::Markdown);
     }
+    if let Some(name) = name_of_work(command) {
+        progress::start(name, output.quiet());
+    }
     match command {
         Command::Check(args) if args.list_compat => {
             let args = CompatArgs {
                 machine: args.scan.machine.clone(),
                 facts: args.facts.clone(),
-                interpreter: args.scan.python.clone(),
-                torch: args.torch.clone(),
-                torch_npu: args.torch_npu.clone(),
-                cann: args.cann,
-                vllm_ascend: args.vllm_ascend.clone(),
+                python: args.scan.python.clone(),
+                versions: args.versions.clone(),
                 matrix: args.matrix.clone(),
                 ..CompatArgs::default()
             };
@@ -130,11 +133,33 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
         }
         Command::Fleet(command) => fleet::run(command, &output),
         Command::Report(args) => report::run(args, &output),
-        Command::Bundle(args) => bundle::run(args, &output),
+        Command::Bundle(args) => bundle::run(args, named.as_deref(), &output),
         Command::Data(DataCommand::Status) => data_status::run(&output),
-        Command::Completions(args) => shell::completions(args, &output),
-        Command::Man(args) => shell::man(args, &output),
+        Command::Completions(args) => shell::completions(args),
+        Command::Man(args) => shell::man(args),
     }
+}
+
+/// Returns the name of a subcommand that shows its progress. `--follow` prints while it works.
+const fn name_of_work(command: &Command) -> Option<&'static str> {
+    Some(match command {
+        Command::Check(_) => "check",
+        Command::Convert(_) => "convert",
+        Command::Verify(_) => "verify",
+        Command::AuditOps(_) => "audit-ops",
+        Command::TranslateError(args) if !args.follow => "translate-error",
+        Command::Explain(_) => "explain",
+        Command::Compat(_) => "compat",
+        Command::Manifest(_) => "manifest",
+        Command::Fleet(_) => "fleet merge",
+        Command::Report(_) => "report",
+        Command::Bundle(_) => "bundle",
+        Command::Data(_) => "data status",
+        Command::TranslateError(_)
+        | Command::Completions(_)
+        | Command::Man(_)
+        | Command::VerifyChild { .. } => return None,
+    })
 }
 
 /// Whether a subcommand reads tables: those that only describe the command line do not, so that a

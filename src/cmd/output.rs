@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use super::output_file::{ReplaceMode, replace};
 use super::settings::Settings;
-use super::{clock, data_pack};
+use super::{clock, data_pack, progress};
 use crate::cli::{ColorWhen, OutputArgs};
 use base::report::{DataInUse, DataOrigin, Gate, Report};
 use base::text::Lang;
@@ -31,7 +31,12 @@ pub(super) struct Output {
 
 impl Output {
     /// The options with the report going to `file`, or to standard output.
-    pub(super) fn new(args: &OutputArgs, file: Option<PathBuf>, settings: Settings) -> Self {
+    pub(super) fn new(
+        args: &OutputArgs,
+        file: Option<PathBuf>,
+        settings: Settings,
+        gate: Vec<String>,
+    ) -> Self {
         let variable = |name: &str| std::env::var(name).ok();
         let terminal = file.is_none() && io::stdout().is_terminal();
         let lang = args.lang.unwrap_or_else(|| Lang::from_locale(variable));
@@ -42,7 +47,7 @@ impl Output {
             gate: Gate {
                 fail_on: args.fail_on.unwrap_or_default(),
                 on_inconclusive: args.on_inconclusive.unwrap_or_default(),
-                settings: settings.gate.clone(),
+                settings: gate,
             },
             style: Style {
                 lang,
@@ -75,6 +80,7 @@ impl Output {
             report.provenance.push(("settings".to_owned(), file.clone()));
         }
         report.gate.clone_from(&self.gate);
+        report.notes.extend(self.settings.ignored.clone());
         report.ended = clock::now();
         if self.data.origin == DataOrigin::Pack {
             report.provenance.push(("data".to_owned(), self.describe_pack()));
@@ -137,17 +143,6 @@ impl Output {
         self.style
     }
 
-    /// Refuses `--format` for `what`, which is read by another program and is no report.
-    pub(super) fn only_text(&self, what: &str) -> anyhow::Result<()> {
-        match self.format {
-            None | Some(Format::Text) => Ok(()),
-            Some(other) => anyhow::bail!(
-                "`{what}` cannot be used with `--format {}`: leave `--format` out",
-                other.as_str()
-            ),
-        }
-    }
-
     /// The language of the words.
     pub(super) fn lang(&self) -> Lang {
         self.style.lang
@@ -168,6 +163,7 @@ impl Output {
         &self,
         render: impl FnOnce(&mut dyn Write, Style) -> io::Result<()>,
     ) -> io::Result<()> {
+        progress::stop();
         render(&mut anstream::stderr(), self.style)
     }
 
@@ -180,6 +176,7 @@ impl Output {
         &self,
         render: impl FnOnce(&mut dyn Write, Style) -> io::Result<()>,
     ) -> io::Result<()> {
+        progress::stop();
         match &self.file {
             None => {
                 let mut out = BufWriter::new(io::stdout().lock());

@@ -1,84 +1,83 @@
-//! A bar on standard error for work that takes a while, if somebody is watching.
+//! A line on standard error for work that takes longer than a second, if a terminal shows it.
+//!
+//! One line exists at a time. Everything that is printed ends it first.
 #![expect(clippy::disallowed_methods, reason = "the one place that draws on standard error")]
 
 use std::io::IsTerminal as _;
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use base::progress::Progress;
 
-/// Work that is done sooner shows no bar.
-const PATIENCE: Duration = Duration::from_millis(300);
+/// Work that ends sooner shows nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// The time between two drawings.
+const TICK: Duration = Duration::from_millis(100);
 
-/// The bar; it goes away when this is dropped.
-#[derive(Debug)]
-pub(super) struct Bar(Option<ProgressBar>);
+static ACTIVITY: Mutex<Option<Activity>> = Mutex::new(None);
 
-impl Bar {
-    /// A bar, unless standard error is no terminal or the user wants quiet.
-    pub(super) fn new(quiet: bool) -> Self {
-        let wanted = !quiet && std::io::stderr().is_terminal();
-        Self(wanted.then(|| {
-            let style = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes}");
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-        }))
-    }
-
-    /// What collectors report to.
-    pub(super) fn listener(&self) -> Progress {
-        let Some(bar) = self.0.clone() else { return Progress::default() };
-        let begin = Instant::now();
-        Progress::new(move |done, total| {
-            if begin.elapsed() < PATIENCE {
-                return;
-            }
-            if bar.is_hidden() {
-                bar.set_draw_target(ProgressDrawTarget::stderr());
-            }
-            bar.set_length(total);
-            bar.set_position(done);
-        })
-    }
+/// A running line.
+struct Activity {
+    name: &'static str,
+    text: Arc<Mutex<String>>,
+    end: Sender<()>,
+    drawing: JoinHandle<()>,
 }
 
-/// What is being done, in one line; it goes away when this is dropped.
-#[derive(Debug)]
-pub(super) struct Line(Option<ProgressBar>);
-
-impl Line {
-    /// A line, unless standard error is no terminal or the user wants quiet.
-    pub(super) fn new(quiet: bool) -> Self {
-        let wanted = !quiet && std::io::stderr().is_terminal();
-        Self(wanted.then(|| {
-            let style = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}");
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
-        }))
+/// Starts the line of a subcommand, unless standard error is no terminal or the user wants quiet.
+pub(super) fn start(name: &'static str, quiet: bool) {
+    if quiet || !std::io::stderr().is_terminal() {
+        return;
     }
-
-    /// Shows what is being done now.
-    pub(super) fn show(&self, text: &str) {
-        if let Some(bar) = &self.0 {
-            bar.set_message(base::text::escape_line(text).into_owned());
+    let text = Arc::new(Mutex::new(name.to_owned()));
+    let (end, ended) = mpsc::channel();
+    let shared = Arc::clone(&text);
+    let drawing = std::thread::spawn(move || {
+        if ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+            return;
+        }
+        let style = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}");
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+            .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        loop {
+            bar.set_message(shared.lock().unwrap_or_else(PoisonError::into_inner).clone());
             bar.tick();
+            if ended.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
+                break;
+            }
         }
+        bar.finish_and_clear();
+    });
+    let activity = Activity { name, text, end, drawing };
+    *ACTIVITY.lock().unwrap_or_else(PoisonError::into_inner) = Some(activity);
+}
+
+/// Removes the line, before something else is printed.
+pub(super) fn stop() {
+    let activity = ACTIVITY.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(Activity { end, drawing, .. }) = activity {
+        drop(end);
+        let _ = drawing.join();
     }
 }
 
-impl Drop for Line {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.0 {
-            bar.finish_and_clear();
-        }
+/// Shows the current step.
+pub(super) fn show(step: &str) {
+    let activity = ACTIVITY.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(Activity { name, text, .. }) = activity.as_ref() {
+        let step = base::text::escape_line(step);
+        *text.lock().unwrap_or_else(PoisonError::into_inner) = format!("{name}: {step}");
     }
 }
 
-impl Drop for Bar {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.0 {
-            bar.finish_and_clear();
-        }
+/// Returns the listener of collectors, which shows how much of the files is read.
+pub(super) fn listener() -> Progress {
+    if ACTIVITY.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
+        return Progress::default();
     }
+    Progress::new(|done, total| show(&format!("{} / {}", HumanBytes(done), HumanBytes(total))))
 }

@@ -32,6 +32,11 @@ pub(super) fn run(args: &ReportArgs, output: &Output) -> anyhow::Result<ExitStat
     Ok(ExitStatus::Clean)
 }
 
+/// Reads one report, for other subcommands than `report`.
+pub(super) fn read_report(file: &Path) -> anyhow::Result<Document> {
+    read(file, &mut LIMIT.clone()).map(|(_, document)| document)
+}
+
 fn read(file: &Path, left: &mut u64) -> anyhow::Result<(String, Document)> {
     let shown = file.display().to_string();
     let mut bytes = read_argument_by(file, |head| if is_bundle(head) { BUNDLE } else { LIMIT })?;

@@ -1,6 +1,8 @@
 //! `ascend-doctor.toml`: found, read, and put where the options do not say otherwise.
 #![expect(clippy::disallowed_methods, reason = "finds a file of the user in the working directory")]
 
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -8,9 +10,10 @@ use anyhow::{Context as _, anyhow, bail};
 
 use super::argument_file::read_argument;
 use super::standard_streams::print_to_stderr;
+use super::usage::choose_language;
 use crate::cli::{Cli, Command, OutputArgs};
-use crate::config::{Config, Day, NAME, Skips};
-use base::text::{Lang, escape_line};
+use crate::config::{Config, Day, NAME, Skip, Skips};
+use base::text::{Text, escape_line};
 use data::{FileError, sentence};
 
 /// The most that is read of the file, in bytes.
@@ -27,6 +30,8 @@ pub(super) struct Settings {
     pub(super) skips: Skips,
     /// Error codes and causes over the built-in ones.
     pub(super) errors: Option<PathBuf>,
+    /// Why a file was found but ignored.
+    pub(super) ignored: Option<Text>,
 }
 
 /// A file of settings that was read.
@@ -47,6 +52,8 @@ pub(super) enum Located {
     Nothing,
     /// It is in the examined root, and the user did not name it: file and root.
     Ignored(String, String),
+    /// It is in the working directory, but others own it or can write to it.
+    Foreign(String),
     /// It was read.
     File(Box<Found>),
 }
@@ -56,7 +63,7 @@ impl Located {
     pub(super) fn found(&self) -> Option<&Found> {
         match self {
             Self::File(found) => Some(found),
-            Self::Nothing | Self::Ignored(..) => None,
+            Self::Nothing | Self::Ignored(..) | Self::Foreign(_) => None,
         }
     }
 }
@@ -66,6 +73,7 @@ pub(super) fn read(cli: &Cli) -> anyhow::Result<Located> {
     let path = match find(cli)? {
         Place::Nothing => return Ok(Located::Nothing),
         Place::Ignored(file, root) => return Ok(Located::Ignored(file, root)),
+        Place::Foreign(file) => return Ok(Located::Foreign(file)),
         Place::File(path) => path,
     };
     let shown = path.display().to_string();
@@ -87,15 +95,16 @@ pub(super) fn apply(cli: &mut Cli, located: Located) -> anyhow::Result<Settings>
     let Found { shown, config, .. } = match located {
         Located::Nothing => return Ok(Settings::default()),
         Located::Ignored(file, root) => {
-            if !cli.output.quiet {
-                let said = sentence("settings_in_root", &[("file", file), ("root", root)]);
-                print_to_stderr(said.get(cli.output.lang.unwrap_or(Lang::En)));
-            }
-            return Ok(Settings::default());
+            let said = sentence("settings_in_root", &[("file", file), ("root", root)]);
+            return Ok(ignore(cli, &said));
+        }
+        Located::Foreign(file) => {
+            return Ok(ignore(cli, &sentence("settings_foreign", &[("file", file)])));
         }
         Located::File(found) => *found,
     };
     let skips = config.skips().map_err(|error| in_line(&shown, &error))?;
+    let entries = gate_entries(&shown, &config, &skips);
     let output = &mut cli.output;
     output.lang = output.lang.or(config.lang);
     let mut gate = Vec::new();
@@ -122,7 +131,16 @@ pub(super) fn apply(cli: &mut Cli, located: Located) -> anyhow::Result<Settings>
         }
         _ => {}
     }
-    Ok(Settings { file: Some(shown), gate, skips, errors: config.errors })
+    gate.extend(entries);
+    Ok(Settings { file: Some(shown), skips, errors: config.errors, gate, ignored: None })
+}
+
+/// Reports an ignored file on standard error, and in the report that follows.
+fn ignore(cli: &Cli, why: &Text) -> Settings {
+    if !cli.output.quiet {
+        print_to_stderr(why.get(choose_language(cli.output.lang)));
+    }
+    Settings { ignored: Some(why.clone()), ..Settings::default() }
 }
 
 /// A setting as it is shown, with its file.
@@ -131,10 +149,32 @@ fn name_setting<V: clap::ValueEnum>(key: &str, value: Option<V>, file: &str) -> 
     Some(format!("{key} = \"{}\" ({file})", value.get_name()))
 }
 
+/// Returns what of a file changes the exit status, besides levels.
+fn gate_entries(file: &str, config: &Config, skips: &[Skip]) -> Vec<String> {
+    let mut gate = Vec::new();
+    for skip in skips {
+        gate.push(format!("skip {} ({file}:{})", skip.id, skip.line));
+    }
+    let mut path = |name: &str, path: &Option<PathBuf>| {
+        gate.extend(path.as_ref().map(|path| format!("{name} {} ({file})", path.display())));
+    };
+    path("pack", &config.pack);
+    path("matrix", &config.matrix);
+    path("manifest", &config.manifest);
+    path("errors", &config.errors);
+    gate
+}
+
+/// Whether only the user and root can change a file: its owner and its permissions decide.
+const fn is_own(owner: u32, mode: u32, user: u32) -> bool {
+    (owner == user || owner == 0) && mode & 0o022 == 0
+}
+
 /// A place of the file.
 enum Place {
     Nothing,
     Ignored(String, String),
+    Foreign(String),
     File(PathBuf),
 }
 
@@ -153,6 +193,10 @@ fn find(cli: &Cli) -> anyhow::Result<Place> {
     if !asked && path.metadata().is_ok_and(|about| !about.is_file()) {
         bail!("`{NAME}` is no regular file: remove it, or leave it aside with --no-config");
     }
+    // Others could put a file into a shared directory that lets every gate pass.
+    if !asked && !is_trusted(&path) {
+        return Ok(Place::Foreign(path.display().to_string()));
+    }
     // What is examined may be hostile: it does not decide what is said about it.
     if let Some(root) = examined_root(cli.command.as_ref())
         && is_inside(&path, root)
@@ -167,12 +211,24 @@ fn find(cli: &Cli) -> anyhow::Result<Place> {
     Ok(Place::File(path))
 }
 
+/// Whether a file, and the link that leads to it, belong to the user or to root.
+fn is_trusted(path: &Path) -> bool {
+    let user = rustix::process::geteuid().as_raw();
+    let own = |meta: &Metadata| {
+        // The mode of a link is always 0777.
+        let mode = if meta.is_symlink() { 0 } else { meta.mode() };
+        is_own(meta.uid(), mode, user)
+    };
+    let all = [path.symlink_metadata(), path.metadata()];
+    all.iter().all(|meta| meta.as_ref().is_ok_and(own))
+}
+
 /// The root that is examined, if it is not that of this machine.
 fn examined_root(command: Option<&Command>) -> Option<&Path> {
     match command? {
-        Command::Check(args) => args.scan.machine.root.as_deref(),
-        Command::Compat(args) => args.machine.root.as_deref(),
-        Command::Bundle(args) => args.scan.machine.root.as_deref(),
+        Command::Check(args) => args.scan.machine.sysroot.as_deref(),
+        Command::Compat(args) => args.machine.sysroot.as_deref(),
+        Command::Bundle(args) => args.scan.machine.sysroot.as_deref(),
         _ => None,
     }
 }
@@ -184,4 +240,39 @@ fn is_inside(file: &Path, dir: &Path) -> bool {
     // A link in the root that leads out of it was put there by whoever made the root.
     let holder = file.parent().filter(|parent| !parent.as_os_str().is_empty());
     inside(file) || inside(holder.unwrap_or(Path::new(".")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_others_are_not_trusted() {
+        for (owner, mode, user, expected) in [
+            (1000, 0o100_644, 1000, true),
+            (0, 0o100_644, 1000, true),
+            (0, 0o100_600, 0, true),
+            (1001, 0o100_644, 1000, false),
+            (1001, 0o100_644, 0, false),
+            (1000, 0o100_664, 1000, false),
+            (0, 0o100_646, 1000, false),
+            (0, 0o100_666, 0, false),
+        ] {
+            assert_eq!(is_own(owner, mode, user), expected, "{owner} {mode:o} {user}");
+        }
+    }
+
+    #[test]
+    fn writable_settings_are_not_trusted() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join(NAME), dir.path().join("link"));
+        std::fs::write(&file, "").unwrap();
+        std::os::unix::fs::symlink(NAME, &link).unwrap();
+        for (mode, expected) in [(0o644, true), (0o664, false), (0o606, false), (0o600, true)] {
+            std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
+            assert_eq!((is_trusted(&file), is_trusted(&link)), (expected, expected), "{mode:o}");
+        }
+        assert!(!is_trusted(&dir.path().join("absent")));
+    }
 }

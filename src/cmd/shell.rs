@@ -1,31 +1,37 @@
 //! `completions` and `man`: what a shell and `man` have to know of the command line.
 #![expect(clippy::disallowed_methods, reason = "makes the directory that the user named")]
 
+use std::collections::BTreeSet;
+
 use anyhow::{Context as _, bail};
-use clap::{Command, CommandFactory as _};
+use clap::Command;
+use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
 
-use super::output::Output;
+use super::audit_ops::target::known_releases;
 use super::output_file::{ReplaceMode, replace};
-use crate::cli::{Cli, CompletionsArgs, ManArgs};
+use super::standard_streams::print;
+use crate::cli::{CompletionsArgs, Detail, ManArgs};
+use audit::ops::Tables;
 use base::report::ExitStatus;
 use base::text::{escape_line, nearest};
+use convert::rules::Rules;
+use data::{Catalog, Matrix};
 
 /// The name under which the program is called.
 const NAME: &str = "ascend-doctor";
 
 /// Writes the completions of a shell.
-pub(super) fn completions(args: &CompletionsArgs, output: &Output) -> anyhow::Result<ExitStatus> {
-    output.only_text("completions")?;
+pub(super) fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitStatus> {
     let script = script(args.shell);
-    output.write(|out, _| out.write_all(&script)).context("failed to write the completions")?;
+    print(|_, out| out.write_all(&script)).context("failed to write the completions")?;
     Ok(ExitStatus::Clean)
 }
 
 /// The completions of a shell.
 fn script(shell: Shell) -> Vec<u8> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut command(), NAME, &mut script);
+    clap_complete::generate(shell, &mut with_known_values(command()), NAME, &mut script);
     if shell == Shell::Bash {
         // clap_complete 4.6.11 spells a name with a hyphen in two ways, so that no option of a
         // subcommand would be found. tests/program/cli_conventions.rs lets bash complete one.
@@ -35,11 +41,65 @@ fn script(shell: Shell) -> Vec<u8> {
     script
 }
 
+/// Adds the values that the tables know: IDs, rules, chips and versions.
+fn with_known_values(command: Command) -> Command {
+    let known = known_values();
+    command.mut_subcommands(|sub| {
+        let name = sub.get_name().to_owned();
+        sub.mut_args(|arg| {
+            let place = known.iter().find(|(subs, id, _)| {
+                arg.get_id() == *id && (subs.is_empty() || subs.contains(&name.as_str()))
+            });
+            match place {
+                Some((_, _, values)) => {
+                    arg.value_parser(PossibleValuesParser::new(values.iter().cloned()))
+                }
+                None => arg,
+            }
+        })
+    })
+}
+
+/// Subcommands (all if empty), an argument, and its known values.
+type KnownValues = (&'static [&'static str], &'static str, Vec<String>);
+
+fn known_values() -> Vec<KnownValues> {
+    let catalog = Catalog::builtin();
+    let families = || {
+        catalog
+            .families()
+            .filter(|family| !family.entries.is_empty())
+            .map(|f| f.family.to_uppercase())
+    };
+    let rules = Rules::builtin().rules.iter().map(|rule| rule.id.to_owned());
+    let explained = catalog.entries().map(|entry| entry.id.clone()).chain(families()).chain(rules);
+    let checked = checks::all().map(|check| check.id.to_owned());
+    let checked: Vec<String> = checked.chain(families()).collect();
+    let matrix = Matrix::builtin();
+    let texts = |versions: &mut dyn Iterator<Item = String>| -> Vec<String> {
+        let all: BTreeSet<String> = versions.collect();
+        all.into_iter().collect()
+    };
+    let releases = known_releases(Tables::get());
+    let releases = texts(&mut releases.iter().map(ToString::to_string));
+    vec![
+        (&["explain"], "names", explained.collect()),
+        (&["check"], "only", checked.clone()),
+        (&["check"], "skip", checked),
+        (&["audit-ops"], "soc", audit::chip::NAMES.map(str::to_owned).to_vec()),
+        (&["audit-ops"], "torch_npu", releases.clone()),
+        (&["convert"], "target", releases),
+        (&[], "torch", texts(&mut matrix.torch_versions().map(|version| version.to_string()))),
+        (&[], "torch_npu", texts(&mut matrix.torch_npu_versions().map(|v| v.to_string()))),
+        (&[], "cann", texts(&mut matrix.cann_versions().map(|version| version.to_string()))),
+        (&[], "vllm_ascend", texts(&mut matrix.vllm_ascend_versions().map(|v| v.to_string()))),
+    ]
+}
+
 /// Writes a manual page, or all of them into a directory.
-pub(super) fn man(args: &ManArgs, output: &Output) -> anyhow::Result<ExitStatus> {
-    output.only_text("man")?;
+pub(super) fn man(args: &ManArgs) -> anyhow::Result<ExitStatus> {
     let pages = pages()?;
-    if let Some(dir) = &args.output {
+    if let Some(dir) = &args.output_dir {
         std::fs::create_dir_all(dir)
             .with_context(|| format!("cannot make the directory `{}`", dir.display()))?;
         for (name, page) in &pages {
@@ -59,7 +119,7 @@ pub(super) fn man(args: &ManArgs, output: &Output) -> anyhow::Result<ExitStatus>
             near.first().map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         bail!("there is no subcommand `{}`{hint}", escape_line(&asked));
     };
-    output.write(|out, _| out.write_all(page)).context("failed to write the page")?;
+    print(|_, out| out.write_all(page)).context("failed to write the page")?;
     Ok(ExitStatus::Clean)
 }
 
@@ -70,7 +130,7 @@ fn plain(page: &str) -> Option<&str> {
 
 /// The command line without what only the program itself calls.
 fn command() -> Command {
-    let whole = Cli::command();
+    let whole = crate::cli::with_help(crate::cli::command(), Detail::Long);
     let shown: Vec<Command> =
         whole.get_subcommands().filter(|sub| !sub.is_hide_set()).cloned().collect();
     let mut bare = Command::new(NAME).version(env!("CARGO_PKG_VERSION")).propagate_version(true);
@@ -80,7 +140,10 @@ fn command() -> Command {
     if let Some(after) = whole.get_after_help() {
         bare = bare.after_help(after.clone());
     }
-    bare.args(whole.get_arguments().cloned()).subcommands(shown)
+    let own =
+        whole.get_arguments().filter(|arg| !["help", "version"].contains(&arg.get_id().as_str()));
+    let own: Vec<clap::Arg> = own.cloned().collect();
+    bare.args(own).subcommands(shown.into_iter().filter(|sub| sub.get_name() != "help"))
 }
 
 /// All pages by the name of their command: `ascend-doctor-manifest-create`.
@@ -108,7 +171,7 @@ mod tests {
     fn every_subcommand_has_a_page_and_the_inner_one_has_none() {
         let pages = pages().unwrap();
         let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
-        for sub in Cli::command().get_subcommands() {
+        for sub in crate::cli::command().get_subcommands() {
             let name = format!("{NAME}-{}", sub.get_name());
             assert_eq!(names.contains(&name.as_str()), !sub.is_hide_set(), "{name} in {names:?}");
         }

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, IsTerminal as _, Write};
 
 /// Lets `print` write to standard output; its first argument is whether that is a terminal.
 pub(super) fn print(print: impl FnOnce(bool, &mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    super::progress::stop();
     let mut out = BufWriter::new(io::stdout().lock());
     print(io::stdout().is_terminal(), &mut out)?;
     out.flush()
@@ -12,5 +13,6 @@ pub(super) fn print(print: impl FnOnce(bool, &mut dyn Write) -> io::Result<()>) 
 
 /// Prints a line to standard error, next to the result on standard output.
 pub(super) fn print_to_stderr(line: &str) {
+    super::progress::stop();
     let _ = writeln!(anstream::stderr(), "{}", base::text::escape_line(line));
 }

@@ -9,12 +9,11 @@ use std::path::Path;
 
 use clap::builder::Resettable;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory as _, FromArgMatches as _};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::standard_streams::{print, print_to_stderr};
 use super::{data_pack, format_error, settings};
-use crate::cli::{Cli, OutputArgs};
+use crate::cli::{Cli, Detail, OutputArgs, with_help};
 use crate::explain;
 use audit::ops::Tables;
 use base::report::{DataOrigin, ExitStatus};
@@ -29,7 +28,7 @@ const QUESTIONS: [(&str, &str); 9] = [
     ("verify", "guide_verify"),
     ("translate-error train.log", "guide_translate_error"),
     ("audit-ops model.pt2", "guide_audit_ops"),
-    ("convert -r DIR --diff", "guide_convert"),
+    ("convert DIR --diff", "guide_convert"),
     ("compat", "guide_compat"),
     ("explain CANN-HOME 507035", "guide_explain"),
     ("report check.json -o page.html", "guide_report"),
@@ -43,9 +42,25 @@ const QUESTIONS: [(&str, &str); 9] = [
 ///
 /// The error of clap, which is also the result of `--help` and `--version`.
 pub fn parse() -> Result<Cli, clap::Error> {
-    let mut command = without_empty_variables(Cli::command());
-    let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
-    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+    let mut command = without_empty_variables(crate::cli::command());
+    let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    if let Some(detail) = wanted_help(&arguments) {
+        command = with_help(command, detail);
+    }
+    Cli::read(&mut command, arguments)
+}
+
+/// Returns the help screen that the arguments may ask for.
+fn wanted_help(arguments: &[std::ffi::OsString]) -> Option<Detail> {
+    let is_short = |argument: &str| {
+        argument.starts_with('-') && !argument.starts_with("--") && argument.contains('h')
+    };
+    let mut texts = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
+    texts.find_map(|text| match text {
+        "--help" | "help" => Some(Detail::Long),
+        text if is_short(text) => Some(Detail::Short),
+        _ => None,
+    })
 }
 
 fn without_empty_variables(command: clap::Command) -> clap::Command {
@@ -148,14 +163,14 @@ fn load_data_pack() -> anyhow::Result<()> {
         let flag = clap::Arg::new(name).long(name).short(short).global(true);
         flag.action(clap::ArgAction::SetTrue)
     };
-    let mut command = without_empty_variables(Cli::command())
+    let mut command = without_empty_variables(crate::cli::command())
         .disable_version_flag(true)
         .disable_help_flag(true)
         .propagate_version(false)
         .args([flag("version", 'V'), flag("help", 'h')])
         .ignore_errors(true);
     let matches = command.try_get_matches_from_mut(std::env::args_os())?;
-    let output = OutputArgs::from_arg_matches(&matches)?;
+    let output = OutputArgs::of_matches(&matches)?;
     let mut cli = Cli { command: None, output };
     let by_option = cli.output.data_pack.is_some();
     let loaded = match settings::read(&cli) {

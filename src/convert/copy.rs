@@ -1,4 +1,4 @@
-//! The converted tree as a copy (`--output DIR`): the input is not touched.
+//! The converted tree as a copy (`--output-dir DIR`): the input is not touched.
 #![expect(
     clippy::disallowed_methods,
     reason = "reads and writes the tree that is converted; no machine is examined"

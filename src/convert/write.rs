@@ -17,7 +17,7 @@ use treeedit::undo::undo;
 use treeedit::walk::WalkResult;
 
 /// The advice for roots that cannot have a journal.
-pub(super) const NO_JOURNAL: &str = "nothing can be written here without a journal for --undo (`--output DIR` \
+pub(super) const NO_JOURNAL: &str = "nothing can be written here without a journal for --undo (`--output-dir DIR` \
                           writes a copy elsewhere)";
 
 /// How files are replaced.

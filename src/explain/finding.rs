@@ -1,5 +1,6 @@
 //! Pages about finding ids.
 
+use base::report::Finding;
 use base::text::{Lang, described};
 use data::{Catalog, Entry, Family, MessageTemplate};
 use data::{sentence, word};
@@ -8,6 +9,16 @@ use render::Block;
 
 /// What a finding id means, how it is detected and how to fix it.
 pub fn page(entry: &Entry, family: &Family, lang: Lang) -> Vec<Block> {
+    page_with(entry, family, &[], lang)
+}
+
+/// As [`page`], with the findings of a run instead of the messages that are possible.
+pub(super) fn page_with(
+    entry: &Entry,
+    family: &Family,
+    seen: &[Finding],
+    lang: Lang,
+) -> Vec<Block> {
     let mut page = vec![
         Block::Title(entry.id.clone(), entry.name.get(lang).to_owned()),
         Block::Facts(vec![
@@ -20,7 +31,10 @@ pub fn page(entry: &Entry, family: &Family, lang: Lang) -> Vec<Block> {
         Block::Heading(word("detection", lang)),
         Block::Paragraph(entry.detects.get(lang).to_owned()),
     ];
-    for (key, message) in &entry.message {
+    for finding in seen {
+        page.extend(finding_blocks(finding, lang));
+    }
+    for (key, message) in entry.message.iter().filter(|_| seen.is_empty()) {
         let heading = sentence("message_heading", &[("key", key.clone())]);
         page.push(Block::Heading(heading.get(lang).to_owned()));
         page.extend(message_blocks(message, lang));
@@ -28,6 +42,31 @@ pub fn page(entry: &Entry, family: &Family, lang: Lang) -> Vec<Block> {
     page.push(Block::Heading(word("sources", lang)));
     page.push(Block::Bullets(entry.sources.clone()));
     page
+}
+
+/// A finding with its values.
+fn finding_blocks(finding: &Finding, lang: Lang) -> Vec<Block> {
+    let mut blocks = vec![
+        Block::Heading(word("occurred", lang)),
+        Block::Paragraph(finding.title.get(lang).to_owned()),
+        Block::Paragraph(finding.cause.get(lang).to_owned()),
+    ];
+    let evidence = finding.evidence.iter().map(|evidence| {
+        let value = evidence.value.as_deref().unwrap_or_default();
+        format!("{} {value}", evidence.source).trim().to_owned()
+    });
+    let evidence: Vec<String> = evidence.collect();
+    if !evidence.is_empty() {
+        blocks.push(Block::Heading(word("seen", lang)));
+        blocks.push(Block::Bullets(evidence));
+    }
+    if !finding.fix.is_empty() {
+        blocks.push(Block::Heading(word("fix", lang)));
+        let steps = finding.fix.iter();
+        let steps = steps.map(|step| (step.text.get(lang).to_owned(), step.run.clone()));
+        blocks.push(Block::Steps(steps.collect()));
+    }
+    blocks
 }
 
 fn message_blocks(message: &MessageTemplate, lang: Lang) -> Vec<Block> {
@@ -38,7 +77,7 @@ fn message_blocks(message: &MessageTemplate, lang: Lang) -> Vec<Block> {
     if !message.fix.is_empty() {
         let steps = message.fix.iter().map(|step| {
             let text = if lang == Lang::Zh { &step.zh } else { &step.en };
-            (described(text), step.run.clone())
+            (described(text), step.run.as_deref().map(described))
         });
         blocks.push(Block::Steps(steps.collect()));
     }

@@ -26,6 +26,8 @@ use render::Block;
 pub enum Topic {
     /// A finding id.
     Finding(&'static Entry, &'static Family),
+    /// A finding id that a run reported, with its findings.
+    Occurred(&'static Entry, &'static Family, Vec<Finding>),
     /// A family of findings.
     Family(&'static Family),
     /// A family of error codes.
@@ -90,6 +92,7 @@ impl Topic {
     pub fn page(&self, lang: Lang, verbose: bool) -> Vec<Block> {
         match self {
             Self::Finding(entry, family) => finding::page(entry, family, lang),
+            Self::Occurred(entry, family, seen) => finding::page_with(entry, family, seen, lang),
             Self::Family(family) => family_page(family, lang),
             Self::CodeFamily(family) => code::family_page(family, lang),
             Self::Code(answer) => code::page(answer, lang, Detail::Short, verbose),
@@ -103,6 +106,7 @@ impl Topic {
     pub fn remarks(&self) -> Vec<Finding> {
         match self {
             Self::Finding(entry, family) => vec![remark::of_entry(entry, family)],
+            Self::Occurred(_, _, seen) => seen.clone(),
             Self::Family(family) => {
                 family.entries.iter().map(|entry| remark::of_entry(entry, family)).collect()
             }
@@ -119,7 +123,10 @@ impl Topic {
     pub fn item(&self) -> Item<'_> {
         match self {
             Self::Finding(entry, family) => {
-                Item::Finding { family: &family.family, finding: entry }
+                Item::Finding { family: &family.family, finding: entry, occurred: &[] }
+            }
+            Self::Occurred(entry, family, seen) => {
+                Item::Finding { family: &family.family, finding: entry, occurred: seen }
             }
             Self::Family(family) => Item::Family {
                 family: &family.family,
@@ -172,6 +179,9 @@ pub enum Item<'a> {
         family: &'a str,
         /// Its entry in the catalogue.
         finding: &'a Entry,
+        /// What a run reported, if `--facts` or `--report` names one.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        occurred: &'a [Finding],
     },
     /// A family of findings.
     Family {

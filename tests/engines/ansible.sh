@@ -64,7 +64,7 @@ trap cleanup EXIT
 cat >"$work/bin/ascend-doctor" <<EOF
 #!/bin/sh
 case "\$1" in
-check) [ -n "\${ASCEND_DOCTOR_MACHINE:-}" ] && exec "$doctor" "\$@" --root "\$ASCEND_DOCTOR_MACHINE" ;;
+check) [ -n "\${ASCEND_DOCTOR_MACHINE:-}" ] && exec "$doctor" "\$@" --sysroot "\$ASCEND_DOCTOR_MACHINE" ;;
 esac
 exec "$doctor" "\$@"
 EOF

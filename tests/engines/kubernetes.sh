@@ -30,7 +30,7 @@ machine dev-count gpu-a 1
 machine ok-host-910b gpu-b 2
 for host in gpu-a gpu-b; do
     mkdir -p "$work/metrics"
-    show "unshare --mount sh -c 'mkdir -p $work/host && mount --bind $work/machines/$host $work/host && mount -o remount,ro,bind $work/host && ! touch $work/host/x 2>/dev/null && exec $doctor check --root $work/host --profile node --no-hash --timeout 60 --json --metrics-file $work/metrics/ascend_doctor.prom' >$work/$host.json"
+    show "unshare --mount sh -c 'mkdir -p $work/host && mount --bind $work/machines/$host $work/host && mount -o remount,ro,bind $work/host && ! touch $work/host/x 2>/dev/null && exec $doctor check --sysroot $work/host --profile node --no-hash --timeout 60 --json --metrics-file $work/metrics/ascend_doctor.prom' >$work/$host.json"
     [ $host = gpu-a ] && expect_status 1 || expect_status 0
 done
 show "$doctor fleet merge $work/gpu-a.json $work/gpu-b.json | head -n 12"

@@ -24,7 +24,7 @@ sed -i 's/10\.20\.3\.12/10.20.2.12/' "$work/machines/node3/etc/hccn.conf"
 # The machine of a node is a tree of its own; that is all that sets this apart from a cluster.
 cat >"$work/bin/ascend-doctor" <<EOF
 #!/bin/sh
-case "\$1" in check) exec "$doctor" "\$@" --root "$work/machines/\${SLURMD_NODENAME:?}" ;; *) exec "$doctor" "\$@" ;; esac
+case "\$1" in check) exec "$doctor" "\$@" --sysroot "$work/machines/\${SLURMD_NODENAME:?}" ;; *) exec "$doctor" "\$@" ;; esac
 EOF
 chmod +x "$work/bin/ascend-doctor"
 cat >"$work/defaults" <<EOF

@@ -172,7 +172,8 @@ fn programs_check_machines_and_translate_codes() {
             let recipe = crate::support::recipe::all().remove(recipe).unwrap();
             recipe.build().write(machine.path());
             let path = machine.path().to_str().unwrap();
-            let (code, text) = say(&unpacked, &["--lang", "en", "check", "--root", path]).unwrap();
+            let (code, text) =
+                say(&unpacked, &["--lang", "en", "check", "--sysroot", path]).unwrap();
             assert_eq!(code, i32::from(recipe.expect.code), "{text}");
             assert!(text.contains(findings), "{text}");
         }

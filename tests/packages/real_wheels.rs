@@ -77,7 +77,7 @@ fn check(root: &Path, args: &[&str]) -> (i32, Value) {
     let output = Command::cargo_bin("ascend-doctor")
         .unwrap()
         .arg("check")
-        .arg("--root")
+        .arg("--sysroot")
         .arg(root)
         .args(args)
         .output()

@@ -65,7 +65,7 @@ fn every_row_of_the_table_of_torch_npu_is_answered() {
         assert_eq!(report["advice"]["torch_npu"], version);
         // And without CANN, for each Python and architecture with a wheel.
         let (arch, pythons) = row.wheels.iter().next().unwrap();
-        let filters = ["--torch-npu", &version, "--python", &pythons[0], "--arch", arch];
+        let filters = ["--torch-npu", &version, "--python-version", &pythons[0], "--arch", arch];
         let (code, text, _) = compat(&[&["compat", "--format", "json"], &filters[..]].concat());
         let report: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!((code, &report["advice"]["cann"]), (Some(0), &on.into()), "{version}");
@@ -102,7 +102,7 @@ fn wheels_of_release_26_2_are_paired_with_cann_9_2() {
     let (code, text, _) = compat(&["compat", "--cann", "9.2.0"]);
     assert_eq!(code, Some(0));
     assert!(text.contains("torch_npu 2.14.0 is recommended with CANN 9.2.0"), "{text}");
-    let wheel = ["compat", "--torch", "2.14.0", "--python", "3.11", "--arch", "x86_64"];
+    let wheel = ["compat", "--torch", "2.14.0", "--python-version", "3.11", "--arch", "x86_64"];
     let (code, text, _) = compat(&wheel);
     assert_eq!(code, Some(0));
     assert!(text.contains("python3.11 -m pip install torch_npu==2.14.0"), "{text}");
@@ -115,7 +115,7 @@ fn compat(arguments: &[&str]) -> (Option<i32>, String, String) {
     let root = tempfile::tempdir().unwrap();
     let output = Command::new(cargo_bin!("ascend-doctor"))
         .arg(arguments[0])
-        .arg("--root")
+        .arg("--sysroot")
         .arg(root.path())
         .args(&arguments[1..])
         .env_clear()
@@ -127,8 +127,17 @@ fn compat(arguments: &[&str]) -> (Option<i32>, String, String) {
 
 #[test]
 fn what_to_install_for_a_torch() {
-    let arguments =
-        ["compat", "--torch", "2.7.1", "--cann", "8.3.RC1", "--arch", "x86_64", "--python", "3.11"];
+    let arguments = [
+        "compat",
+        "--torch",
+        "2.7.1",
+        "--cann",
+        "8.3.RC1",
+        "--arch",
+        "x86_64",
+        "--python-version",
+        "3.11",
+    ];
     let (code, text, _) = compat(&arguments);
     assert_eq!(code, Some(0));
     assert!(text.contains("python3.11 -m pip install torch_npu==2.7.1 pyyaml"), "{text}");
@@ -151,8 +160,10 @@ fn pages_fit_eighty_columns_but_for_commands() {
 #[test]
 fn no_answer_is_no_verdict_and_bad_input_is_misuse() {
     let (code, text, _) = compat(&["compat", "--torch", "2.7", "-q"]);
-    assert_eq!(code, Some(3));
+    assert_eq!(code, Some(0));
     assert!(text.contains("2.7.1"), "{text}");
+    let (code, text, _) = compat(&["compat", "--torch", "2.7.1", "--cann", "7.0.0", "-q"]);
+    assert_eq!(code, Some(3), "{text}");
     assert_eq!(compat(&["compat", "--torch", "x"]).0, Some(2));
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("m.toml");
@@ -170,7 +181,7 @@ fn no_answer_is_no_verdict_and_bad_input_is_misuse() {
 fn filters_that_nothing_satisfies_together_have_no_answer() {
     for filters in [
         &["--torch", "2.7.1", "--torch-npu", "2.1.0"][..],
-        &["--torch-npu", "2.1.0", "--python", "3.13"],
+        &["--torch-npu", "2.1.0", "--python-version", "3.13"],
         &["--vllm-ascend", "0.18.0", "--torch", "2.1.0"],
         &["--vllm-ascend", "0.18.0", "--torch-npu", "2.1.0"],
         &["--vllm-ascend", "0.18.0", "--cann", "8.0.0"],

@@ -359,7 +359,7 @@ fn every_subcommand_uses_the_pack_except_those_without_tables() {
     site.write("x.py", "import torch\n");
     let with = ["--data-pack", "x.data", "--data-unsigned"];
     for args in [
-        "check --root .",
+        "check --sysroot .",
         "compat --torch 2.7.1",
         "convert -r x.py --dry-run",
         "audit-ops x.py",
@@ -368,7 +368,7 @@ fn every_subcommand_uses_the_pack_except_those_without_tables() {
         "manifest wheel-check .",
         "fleet merge .",
         "report x.py",
-        "bundle --root .",
+        "bundle --sysroot .",
         "verify",
         "data status",
         "--version",
@@ -412,8 +412,8 @@ fn reports_name_the_data_and_its_age() {
     let id = format!("{:016X}", u64::from_le_bytes(site.keys.pk.keynum().try_into().unwrap()));
     let hash = base::hash::Sha256::of(&GOOD).hex();
     for args in [
-        "check --root root",
-        "compat --root root --torch 2.7.1",
+        "check --sysroot root",
+        "compat --sysroot root --torch 2.7.1",
         "translate-error 507035",
         "explain 507035",
         "data status",
@@ -446,7 +446,8 @@ fn reports_name_the_data_and_its_age() {
     let (code, out, err) = site.run(&args);
     assert_eq!(code, 0, "{err}");
     assert!(out.contains(&format!("(data pack signed with key {id}, ")), "{out}");
-    let args = ["check", "--root", "root", "-v", "--data-pack", "x.data", "--data-key", "site.pub"];
+    let args =
+        ["check", "--sysroot", "root", "-v", "--data-pack", "x.data", "--data-key", "site.pub"];
     let (_, out, _) = site.run(&args);
     assert!(out.contains(&id), "{out}");
 }
@@ -458,7 +459,7 @@ fn old_data_is_a_finding_that_fails_nothing() {
     let check = |now: &str, lang: &str| {
         let mut program = site.program();
         program.env("ASCEND_DOCTOR_NOW", now);
-        let args = ["check", "--root", "root", "--fail-on", "warning", "--lang", lang];
+        let args = ["check", "--sysroot", "root", "--fail-on", "warning", "--lang", lang];
         result(program.args(args))
     };
     let day = |day: &str| -> i64 {

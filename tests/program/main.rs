@@ -22,6 +22,7 @@ mod data_pack;
 mod fleet;
 mod formats;
 mod logs;
+mod option_table;
 mod outputs;
 mod report_and_bundle;
 mod translate_error;

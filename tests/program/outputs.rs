@@ -49,9 +49,9 @@ fn new_files_obey_the_umask_and_others_keep_their_mode() {
     let dir = crate::support::recipe::beside("ok-no-npu");
     for (umask, wanted) in [("077", 0o600), ("022", 0o644), ("027", 0o640)] {
         let script = format!(
-            "umask {umask}; rm -f n.txt c.json r.html m.prom b.tgz; C='check --root machine'; \
+            "umask {umask}; rm -f n.txt c.json r.html m.prom b.tgz; C='check --sysroot machine'; \
              $A $C -o n.txt; $A $C --json -o c.json; $A report c.json -o r.html; \
-             $A $C --metrics-file m.prom; $A bundle --root machine -o b.tgz"
+             $A $C --metrics-file m.prom; $A bundle --sysroot machine -o b.tgz"
         );
         shell(dir.path(), &script);
         for name in ["n.txt", "c.json", "r.html", "m.prom", "b.tgz"] {
@@ -61,11 +61,11 @@ fn new_files_obey_the_umask_and_others_keep_their_mode() {
     let file = dir.path().join("n.txt");
     for kept in [0o600, 0o664] {
         std::fs::set_permissions(&file, Permissions::from_mode(kept)).unwrap();
-        shell(dir.path(), "umask 022; $A check --root machine -o n.txt");
+        shell(dir.path(), "umask 022; $A check --sysroot machine -o n.txt");
         assert_eq!(mode(&file), kept);
     }
     // A recording holds copies of what perhaps only its owner may read.
-    shell(dir.path(), "umask 022; $A check --root machine --record rec/inner");
+    shell(dir.path(), "umask 022; $A check --sysroot machine --record rec/inner");
     assert_eq!(mode(&dir.path().join("rec/inner")), 0o700);
 }
 
@@ -118,7 +118,7 @@ fn what_may_not_be_written_is_refused() {
     std::fs::create_dir(at("od")).unwrap();
     std::fs::write(at("od/f"), "old").unwrap();
     std::fs::set_permissions(at("od"), Permissions::from_mode(0o555)).unwrap();
-    let check = |more: &str| as_nobody(dir.path(), &format!("$A check --root machine {more}"));
+    let check = |more: &str| as_nobody(dir.path(), &format!("$A check --sysroot machine {more}"));
     let (code, err) = check("-o ro");
     assert!(code == 2 && err.contains("cannot write `ro`: Permission denied"), "{err}");
     assert_eq!(std::fs::read_to_string(at("ro")).unwrap(), "kept");
@@ -132,7 +132,7 @@ fn what_may_not_be_written_is_refused() {
     assert!(err.contains("no file can be made in `") && err.contains("/od`"), "{err}");
     let (code, err) = check("-o od/new");
     assert!(code == 2 && err.contains("no file can be made in `od`"), "{err}");
-    let (code, err) = as_nobody(dir.path(), "TMPDIR=$PWD/od $A bundle --root machine -o b.tgz");
+    let (code, err) = as_nobody(dir.path(), "TMPDIR=$PWD/od $A bundle --sysroot machine -o b.tgz");
     assert!(code == 2 && err.contains("/od`; TMPDIR names another place"), "{err}");
     std::fs::set_permissions(at("od"), Permissions::from_mode(0o755)).unwrap();
 }
@@ -173,7 +173,7 @@ fn an_existing_file_keeps_its_owner_and_group() {
         (meta.uid(), meta.gid(), meta.mode())
     };
     let before = state();
-    shell(dir.path(), "$A check --root machine -o f");
+    shell(dir.path(), "$A check --sysroot machine -o f");
     assert_eq!(state(), before);
     assert!(file.metadata().unwrap().len() > 10);
 }
@@ -181,7 +181,7 @@ fn an_existing_file_keeps_its_owner_and_group() {
 #[test]
 fn pipes_devices_and_links_are_written_to() {
     let dir = crate::support::recipe::beside("ok-no-npu");
-    let check = "$A check --root machine";
+    let check = "$A check --sysroot machine";
     let (_, report, _) = shell(dir.path(), check);
     assert!(report.contains("ascend-doctor check"));
     for script in [
@@ -201,8 +201,8 @@ fn pipes_devices_and_links_are_written_to() {
     }
     std::fs::write(dir.path().join("a.py"), "import torch\nx = torch.zeros(1).cuda()\n").unwrap();
     let (code, out, err) =
-        shell(dir.path(), "$A convert -r a.py --report /dev/stdout --json | cat; exit $PIPESTATUS");
-    assert!(code < 2 && out.contains("ascend-doctor/convert/1"), "{err}");
+        shell(dir.path(), "$A convert -r a.py --output /dev/stdout --json | cat; exit $PIPESTATUS");
+    assert!(code != 2 && out.contains("ascend-doctor/convert/"), "{err}");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn what_cannot_be_written_is_said_before_the_work() {
     std::fs::create_dir(dir.path().join("d")).unwrap();
     let source = "import torch\nx = torch.zeros(1).cuda()\n";
     std::fs::write(dir.path().join("a.py"), source).unwrap();
-    let (code, _, err) = shell(dir.path(), "$A convert -r a.py --report d");
+    let (code, _, err) = shell(dir.path(), "$A convert -r a.py --output d");
     assert!(code == 2 && err.contains("cannot write `d`"), "{err}");
     assert_eq!(std::fs::read_to_string(dir.path().join("a.py")).unwrap(), source);
 }
@@ -219,7 +219,7 @@ fn what_cannot_be_written_is_said_before_the_work() {
 /// A bundle that has read the machine and waits for a reader of its output.
 fn waiting(dir: &Path, before: &str) -> Child {
     std::fs::create_dir_all(dir.join("t")).unwrap();
-    let script = format!("{before} exec $A bundle --root machine -o pipe");
+    let script = format!("{before} exec $A bundle --sysroot machine -o pipe");
     let script = format!("[ -p pipe ] || mkfifo pipe; {script}");
     // A caller that ignores signals (`nohup`, a job in the background) hands that on, and no shell
     // can undo it.

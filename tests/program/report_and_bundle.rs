@@ -36,7 +36,7 @@ fn members(bundle: &Path) -> BTreeMap<String, Vec<u8>> {
 fn reports_of_several_runs_are_one_page() {
     let dir = crate::support::recipe::beside("f09-not-in-group");
     let file = |name: &str| dir.path().join(name);
-    let check = ["check", "--root", "machine", "--json", "-o", "check.json"];
+    let check = ["check", "--sysroot", "machine", "--json", "-o", "check.json"];
     assert_eq!(run(dir.path(), &check).0, 1);
     std::fs::write(file("ops.txt"), "aten::add.Tensor\naten::nonsense_op\n").unwrap();
     let audit = ["audit-ops", "ops.txt", "--torch-npu", "2.7.1", "--json", "-o", "audit.json"];
@@ -157,7 +157,8 @@ fn planted() -> tempfile::TempDir {
     dir
 }
 
-const BUNDLE: [&str; 7] = ["bundle", "--root", "machine", "--add", "train.log", "-o", "b.tar.gz"];
+const BUNDLE: [&str; 7] =
+    ["bundle", "--sysroot", "machine", "--add", "train.log", "-o", "b.tar.gz"];
 
 #[test]
 fn a_bundle_holds_what_is_needed_and_no_planted_secret() {
@@ -217,7 +218,7 @@ fn a_bundle_is_read_elsewhere() {
         let ids = json["findings"].as_array().unwrap().iter();
         ids.map(|finding| finding["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    let here = findings(&["check", "--root", "machine", "--json"]);
+    let here = findings(&["check", "--sysroot", "machine", "--json"]);
     assert_eq!(findings(&["check", "--facts", "b.tar.gz", "--json"]), here);
     let status = std::process::Command::new("tar")
         .current_dir(dir.path())
@@ -225,7 +226,7 @@ fn a_bundle_is_read_elsewhere() {
         .status()
         .unwrap();
     assert!(status.success());
-    let there = findings(&["check", "--root", "ascend-doctor-bundle/machine", "--json"]);
+    let there = findings(&["check", "--sysroot", "ascend-doctor-bundle/machine", "--json"]);
     assert_eq!(there, here);
 
     let (code, page, err) = run(dir.path(), &["report", "b.tar.gz"]);
@@ -261,11 +262,11 @@ fn limits_and_levels_hold() {
         assert!(!String::from_utf8_lossy(content).contains("node-910b"), "{name}");
     }
     // A bundle is never laid over another one unasked.
-    assert_eq!(run(dir.path(), &["bundle", "--root", "machine"]).0, 0);
-    let (code, _, err) = run(dir.path(), &["bundle", "--root", "machine"]);
+    assert_eq!(run(dir.path(), &["bundle", "--sysroot", "machine"]).0, 0);
+    let (code, _, err) = run(dir.path(), &["bundle", "--sysroot", "machine"]);
     assert!(code == 2 && err.contains("--output"), "{err}");
     // What cannot be written is said before the machine is looked at.
-    let (code, _, err) = run(dir.path(), &["bundle", "--root", "nowhere", "-o", "no/b.tar.gz"]);
+    let (code, _, err) = run(dir.path(), &["bundle", "--sysroot", "nowhere", "-o", "no/b.tar.gz"]);
     assert!(code == 2 && err.contains("cannot write `no/b.tar.gz`"), "{err}");
 }
 
@@ -330,7 +331,7 @@ fn what_is_named_is_in_it_or_is_told() {
     let dir = planted();
     let at = |name: &str| dir.path().join(name);
     let bundle = |more: &[&str]| {
-        let args = ["bundle", "--root", "machine", "-o", "b.tar.gz"];
+        let args = ["bundle", "--sysroot", "machine", "-o", "b.tar.gz"];
         let (code, out, err) = run(dir.path(), &[&args[..], more].concat());
         let made = at("b.tar.gz");
         let all = if made.exists() { members(&made) } else { BTreeMap::new() };
@@ -388,7 +389,7 @@ fn what_cannot_be_read_is_missed_by_who_named_it() {
     let dir = planted();
     let at = |name: &str| dir.path().join(name);
     let bundle = |more: &[&str]| {
-        let args = ["bundle", "--root", "machine", "-o", "b.tar.gz"];
+        let args = ["bundle", "--sysroot", "machine", "-o", "b.tar.gz"];
         run(dir.path(), &[&args[..], more].concat())
     };
     let (code, out, _) = bundle(&["--add", "train.log"]);
@@ -425,7 +426,7 @@ fn what_cannot_be_read_is_missed_by_who_named_it() {
 fn a_bundle_goes_to_standard_output() {
     let dir = planted();
     let mut program = Command::cargo_bin("ascend-doctor").unwrap();
-    let args = ["bundle", "--root", "machine", "--output", "-"];
+    let args = ["bundle", "--sysroot", "machine", "--output", "-"];
     let output = program.env_clear().current_dir(dir.path()).args(args).output().unwrap();
     assert!(output.status.success());
     std::fs::write(dir.path().join("b.tar.gz"), &output.stdout).unwrap();
@@ -436,3 +437,32 @@ fn a_bundle_goes_to_standard_output() {
 }
 
 use std::ops::Add as _;
+
+/// Logs in archives are in the bundle, redacted; no member leads out of it.
+#[test]
+fn bundle_takes_logs_from_archives() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(dir.path().join("root/etc")).unwrap();
+    std::fs::create_dir(dir.path().join("logs")).unwrap();
+    let secret = "token=ghp_0123456789abcdefghijABCDEFGHIJ012345\n[ERROR] 507035\n";
+    std::fs::write(dir.path().join("logs/train.log"), secret).unwrap();
+    let script = "tar czf a.tar.gz logs && python3 -c \"\
+        import zipfile; z = zipfile.ZipFile('b.zip', 'w'); \
+        z.writestr('../../worker.log', '[ERROR] EI0006\\n'); z.close()\"";
+    let shell = |line: &str| {
+        let mut shell = std::process::Command::new("bash");
+        shell.current_dir(dir.path()).args(["-c", line]).output().unwrap()
+    };
+    let made = shell(script);
+    assert!(made.status.success(), "{made:?}");
+    let mut program = Command::cargo_bin("ascend-doctor").unwrap();
+    let line = "bundle --sysroot root --no-npu-smi --add a.tar.gz --add b.zip -o case.tgz";
+    let output = program.current_dir(dir.path()).args(line.split(' ')).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let names = String::from_utf8(shell("tar tzf case.tgz").stdout).unwrap();
+    assert!(names.contains("train.log") && names.contains("worker.log"), "{names}");
+    assert!(!names.contains(".."), "{names}");
+    let text = shell("tar xzf case.tgz -O --wildcards '*train.log'").stdout;
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("507035") && !text.contains("ghp_0123"), "{text}");
+}

@@ -62,7 +62,7 @@ fn a_known_code_is_0_an_unknown_one_3_and_wrong_usage_2() {
     let (status, shown) = text(&["507035", "EI00066"]);
     assert_eq!(status, 3, "one of two");
     assert!(shown.contains("VECTOR_CORE_EXCEPTION") && shown.contains("did you mean"), "{shown}");
-    for wrong in [&[][..], &["--list", "nonsense"], &["--no-such-option"]] {
+    for wrong in [&[][..], &["--list-codes", "nonsense"], &["--no-such-option"]] {
         assert_eq!(text(wrong).0, 2, "{wrong:?}");
     }
     for format in FORMATS {
@@ -116,11 +116,11 @@ fn ambiguity_is_shown() {
 
 #[test]
 fn families_and_causes_are_listed_and_searched() {
-    let (status, families) = text(&["--list"]);
+    let (status, families) = text(&["--list-codes"]);
     assert!(status == 0 && families.contains("acl_rt") && families.contains("chip"), "{families}");
-    let (_, hccl) = text(&["--list", "hccl"]);
+    let (_, hccl) = text(&["--list-codes", "hccl"]);
     assert!(hccl.contains("HCCL_E_TIMEOUT"), "{hccl}");
-    let (_, causes) = text(&["--list", "causes"]);
+    let (_, causes) = text(&["--list-codes", "causes"]);
     assert!(causes.contains("hccl.socket_timeout"), "{causes}");
     let (status, found) = text(&["--search", "hartbeat", "lost"]);
     assert!(status == 0 && found.contains("hccl.peer_lost"), "{found}");
@@ -140,9 +140,9 @@ fn json_keeps_to_its_schema() {
     for args in [
         &all[..],
         &["--json", "99999", "7", "hccl.peer_lost"],
-        &["--format", "json", "--list"],
-        &["--json", "--list", "chip"],
-        &["--json", "--list", "causes"],
+        &["--format", "json", "--list-codes"],
+        &["--json", "--list-codes", "chip"],
+        &["--json", "--list-codes", "causes"],
         &["--json", "--search", "heartbeat"],
     ] {
         let json: Value = serde_json::from_str(&text(args).1).unwrap();
@@ -231,7 +231,7 @@ fn data_of_ones_own_lies_over_the_tables() {
         assert!(status == 1 && found.contains("house.disk_full"), "{log}: {found}");
         assert_eq!(text(&[log]).0, 3, "{log}");
     }
-    let (_, listed) = text(&["--data", path, "--list", "house"]);
+    let (_, listed) = text(&["--data", path, "--list-codes", "house"]);
     assert!(listed.contains("4711"), "{listed}");
     let (_, found) = text(&["--data", path, "--search", "scratch"]);
     assert!(found.contains("house.disk_full"), "{found}");

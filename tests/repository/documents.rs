@@ -130,10 +130,13 @@ fn the_options_of_check_are_documented() {
     }
     let missing: Vec<&String> = known.difference(&written).collect();
     assert!(missing.is_empty(), "docs/usage-check.md lacks {missing:?}");
-    // `--list` and `--schema` belong to `explain`, which the document names.
+    // `--list`, `--report` and `--report-schema` belong to `explain`, which the document names.
     let foreign: Vec<&String> = written
         .difference(&known)
-        .filter(|option| !["--list", "--schema", "--verbose", "--quiet"].contains(&option.as_str()))
+        .filter(|option| {
+            !["--list", "--report", "--report-schema", "--verbose", "--quiet"]
+                .contains(&option.as_str())
+        })
         .collect();
     assert!(foreign.is_empty(), "docs/usage-check.md names {foreign:?}, which do not exist");
 }

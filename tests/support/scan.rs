@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use ascend_doctor::cli::Cli;
-use clap::Parser as _;
 use serde_json::Value;
 
 use super::tree::Tree;
@@ -40,9 +39,9 @@ pub fn try_scan(root: &Path, args: &[&str]) -> anyhow::Result<Scan> {
     let out = tempfile::NamedTempFile::new()?;
     let mut line = vec!["ascend-doctor", "--lang", "en", "--format", "json", "--output"];
     let path = out.path().to_str().unwrap().to_owned();
-    line.extend([path.as_str(), "check", "--root", root.to_str().unwrap()]);
+    line.extend([path.as_str(), "check", "--sysroot", root.to_str().unwrap()]);
     line.extend(args);
-    let status = ascend_doctor::run(&mut Cli::try_parse_from(&line)?)?;
+    let status = ascend_doctor::run(&mut Cli::read(&mut ascend_doctor::cli::command(), &line)?)?;
     let text = std::fs::read_to_string(&path)?;
     let report = serde_json::from_str(&text)?;
     Ok(Scan { code: status.code(), report, text })

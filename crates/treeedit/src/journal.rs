@@ -127,7 +127,7 @@ pub enum JournalError {
     /// Not a journal that this tool wrote.
     #[error(
         "`{path}` is no journal of this tool: {why}; move it away (what it would take back stays as \
-         it is then), or convert into a copy with `--output DIR`",
+         it is then), or convert into a copy with `--output-dir DIR`",
         path = .0.display(), why = .1
     )]
     Malformed(PathBuf, String),

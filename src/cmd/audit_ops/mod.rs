@@ -3,7 +3,7 @@
 
 mod inputs;
 mod links;
-mod target;
+pub(super) mod target;
 
 use std::path::Path;
 
@@ -24,6 +24,7 @@ use render::Format;
 use super::finish;
 use super::machine::this_machine;
 use super::output::Output;
+use super::requested::Shortened;
 use crate::cli::AuditOpsArgs;
 
 /// What the inputs are judged for, by the command line and the machine.
@@ -31,15 +32,18 @@ struct About {
     chip: Option<ChipFamily>,
     cann: Option<Cann>,
     release: SelectedRelease,
+    shortened: Shortened,
 }
 
 impl About {
     fn find(args: &AuditOpsArgs, tables: &'static Tables) -> anyhow::Result<Self> {
         let this = this_machine();
+        let mut shortened = Shortened::default();
         Ok(Self {
-            chip: target::chip(args, &this)?,
-            cann: target::cann(args.cann.as_deref(), &this)?,
-            release: target::release(args, &this, tables)?,
+            chip: target::chip(args, &this, &mut shortened)?,
+            cann: target::cann(args, &this, &mut shortened)?,
+            release: target::release(args, &this, tables, &mut shortened)?,
+            shortened,
         })
     }
 }
@@ -52,7 +56,7 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
             std::fs::metadata(site).with_context(|| format!("cannot read `{shown}` (--site)"))?;
         ensure!(meta.is_dir(), "cannot read `{shown}` (--site): it is no directory");
     }
-    let dtype = args.dtype.as_deref().map(dtype).transpose().map_err(|why| anyhow!(why))?;
+    let dtype = args.assume_dtype.as_deref().map(dtype).transpose().map_err(|why| anyhow!(why))?;
     let tables = Tables::get;
     let options = python::Options {
         follow: args.follow_imports,
@@ -70,7 +74,7 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
     } else {
         (About::find(args, tables())?, open())
     };
-    let About { chip, cann, release } = about;
+    let About { chip, cann, release, shortened } = about;
     let subject = args.inputs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     let request = Request {
         subject: subject.join(" "),
@@ -85,6 +89,7 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
     };
     let built = build(&request, inputs, tables());
     let (mut report, changed) = built.map_err(|why| anyhow!(why))?;
+    shortened.add_to(&mut report);
     if args.suggest {
         report.patches.extend(changed.iter().filter_map(patch));
         report.extra.insert("patches".to_owned(), json!(report.patches));

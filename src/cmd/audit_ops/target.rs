@@ -8,36 +8,53 @@ use std::fs::File;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
+use pep440_rs::Version;
 
 use audit::cann::Cann;
-use audit::ops::Tables;
 use audit::ops::installed::{find_site, read_site, read_wheel};
+use audit::ops::{Tables, Target};
 use audit::release::SelectedRelease;
 use base::chip::ChipFamily;
+use data::Matrix;
+use data::matrix::resolve_version;
 use machine::collect;
 use machine::sysroot::Sysroot;
 
 use crate::cli::AuditOpsArgs;
+use crate::cmd::requested::{Shortened, resolve_known_cann, unknown};
 
 /// Returns the chip that `--soc` names, or else that of this machine.
-pub(super) fn chip(args: &AuditOpsArgs, machine: &Sysroot) -> anyhow::Result<Option<ChipFamily>> {
+pub(super) fn chip(
+    args: &AuditOpsArgs,
+    machine: &Sysroot,
+    shortened: &mut Shortened,
+) -> anyhow::Result<Option<ChipFamily>> {
     if let Some(name) = &args.soc {
-        return audit::chip::family(name).map(Some).map_err(|why| anyhow!(why));
+        let family = audit::chip::family(name).map_err(|near| unknown("--soc", name, &near))?;
+        shortened.add("--soc", name, family.label());
+        return Ok(Some(family));
     }
     let facts = collect::collect_devices(machine);
     Ok(checks::chip::chip(&facts).map(|chip| chip.family))
 }
 
-/// Returns the CANN that `--cann` names, a directory or a version, or else the selected one.
-pub(super) fn cann(asked: Option<&str>, machine: &Sysroot) -> anyhow::Result<Option<Cann>> {
-    let Some(asked) = asked else { return Ok(Cann::detect(machine)) };
-    if let Some(cann) = Cann::of_version(asked) {
-        return Ok(Some(cann));
+/// Returns the CANN that `--cann` or `--cann-path` names, or else the selected one.
+pub(super) fn cann(
+    args: &AuditOpsArgs,
+    machine: &Sysroot,
+    shortened: &mut Shortened,
+) -> anyhow::Result<Option<Cann>> {
+    if let Some(asked) = &args.cann {
+        let resolved = resolve_known_cann(asked, Matrix::builtin())?;
+        shortened.note("--cann", &resolved);
+        return Ok(Cann::of_version(&resolved.version.to_string()));
     }
-    let dir = std::path::absolute(Path::new(asked)).ok();
+    let Some(asked) = &args.cann_path else { return Ok(Cann::detect(machine)) };
+    let dir = std::path::absolute(asked).ok();
+    let asked = asked.display();
     let dir = dir.as_deref().and_then(Path::to_str).filter(|dir| machine.is_dir(dir));
     let dir = dir.with_context(|| {
-        format!("`{asked}` is neither a version of CANN, such as 8.1.RC1, nor the directory of one")
+        format!("`{asked}` (--cann-path) is not the directory of a CANN installation")
     })?;
     let found = Cann::libraries(machine, dir).with_context(|| {
         format!("there is no libopapi*.so in `{asked}/lib64`, nor in `{asked}`")
@@ -50,14 +67,46 @@ pub(super) fn release(
     args: &AuditOpsArgs,
     machine: &Sysroot,
     tables: &'static Tables,
+    shortened: &mut Shortened,
 ) -> anyhow::Result<SelectedRelease> {
     let selected = match (&args.torch_npu, &args.installed) {
-        (Some(version), _) => SelectedRelease::named(version, tables),
+        (Some(asked), _) => {
+            let version = resolve_release("--torch-npu", asked, tables, shortened)?;
+            SelectedRelease::named(&version, tables)
+        }
         (None, Some(Some(path))) => return installation(path, machine, tables),
         (None, Some(None)) => SelectedRelease::installed(machine, tables),
         (None, None) => SelectedRelease::detect(machine, tables),
     };
     selected.map_err(|why| anyhow!(why))
+}
+
+/// Returns the wheel or release that the text of the user names.
+///
+/// # Errors
+///
+/// For an unknown one, with the nearest ones.
+pub(in crate::cmd) fn resolve_release(
+    option: &'static str,
+    asked: &str,
+    tables: &Tables,
+    shortened: &mut Shortened,
+) -> anyhow::Result<String> {
+    if Target::find(tables, asked).is_some() {
+        return Ok(asked.to_owned());
+    }
+    let resolved = resolve_version(asked, known_releases(tables));
+    let resolved = resolved.map_err(|near| unknown(option, asked, &near))?;
+    shortened.note(option, &resolved);
+    Ok(resolved.version.to_string())
+}
+
+/// Returns the wheels and PyTorch versions of the tables.
+pub(in crate::cmd) fn known_releases(tables: &Tables) -> Vec<Version> {
+    let columns = tables.columns.iter();
+    let names = columns.flat_map(|column| column.wheels.iter().copied().chain([column.torch]));
+    let known = names.filter_map(|name| name.parse().ok());
+    known.filter(|version: &Version| Target::find(tables, &version.to_string()).is_some()).collect()
 }
 
 /// Reads the installation in a directory or a wheel.

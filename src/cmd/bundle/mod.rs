@@ -4,6 +4,7 @@
     reason = "reads back its own recording from a temporary directory"
 )]
 
+mod archives;
 mod pack;
 
 use std::io::{IsTerminal as _, Write};
@@ -19,6 +20,7 @@ use super::output::Output;
 use super::output_file::{ReplaceMode, check_replaceable, create_private_dir, replace};
 use super::standard_streams::print;
 use crate::cli::BundleArgs;
+use archives::Unpacked;
 use base::redact::{self, Redactor};
 use base::report::ExitStatus;
 use base::text::{Text, escape_line};
@@ -49,20 +51,24 @@ struct Manifest {
     left_out: Vec<Value>,
 }
 
-pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStatus> {
+pub(super) fn run(
+    args: &BundleArgs,
+    file: Option<&Path>,
+    output: &Output,
+) -> anyhow::Result<ExitStatus> {
     ensure!(
         matches!(output.format(), Format::Text | Format::Json),
         "`bundle` says what it wrote as text or JSON: it cannot be used with `--format {}`",
         output.format().as_str()
     );
-    let path = args.output.clone().unwrap_or_else(|| PathBuf::from(NAME));
+    let path = file.map_or_else(|| PathBuf::from(NAME), Path::to_path_buf);
     let piped = path == Path::new("-");
     ensure!(
         !piped || !std::io::stdout().is_terminal(),
         "a bundle is nothing for a terminal: send standard output somewhere, or name a file"
     );
     ensure!(
-        args.output.is_some() || path.symlink_metadata().is_err(),
+        file.is_some() || path.symlink_metadata().is_err(),
         "`{NAME}` is there already: say with `--output` where the bundle goes"
     );
     if !piped {
@@ -75,8 +81,18 @@ pub(super) fn run(args: &BundleArgs, output: &Output) -> anyhow::Result<ExitStat
     let dir = create_private_dir()?;
     let machine = dir.get().path().join("machine");
     let (facts, there) = record(args, &machine)?;
-    let tails = collect_tails(&here, &own, &there, args.limit << 20);
-    let machines: &[&Sysroot] = if own.is_empty() { &[&there] } else { &[&there, &here] };
+    let (archives, own): (Vec<String>, Vec<String>) =
+        own.into_iter().partition(|path| archives::is_archive(Path::new(path)));
+    let mut left = args.limit << 20;
+    let mut unpacked = Unpacked::default();
+    for archive in &archives {
+        archives::unpack(archive, &mut left, &mut unpacked);
+    }
+    let mut tails = collect_tails(&here, &own, &there, left);
+    tails.taken.splice(..0, unpacked.taken);
+    tails.left_out.splice(..0, unpacked.left_out);
+    let machines: &[&Sysroot] =
+        if own.is_empty() && archives.is_empty() { &[&there] } else { &[&there, &here] };
     let mut redactor = Redactor::new(args.redact, collect_names(&facts, machines));
     let mut made = None;
     let mut fill = |out: &mut dyn Write| {

@@ -87,7 +87,7 @@ pub(super) fn list(family: &str, output: &Output) -> anyhow::Result<ExitStatus> 
                 let ids = errcodes::families().iter().map(|family| family.id.clone());
                 let near = nearest(id, ids.chain(["causes".to_owned()]), 2);
                 let hint = match near.as_slice() {
-                    [] => "`--list` alone lists the families".to_owned(),
+                    [] => "`--list-codes` alone lists the families".to_owned(),
                     near => format!("did you mean `{}`?", near.join("` or `")),
                 };
                 bail!("there is no family `{}`; {hint}", base::text::escape_line(id));

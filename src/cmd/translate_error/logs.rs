@@ -73,7 +73,7 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
         devices: args.device.clone(),
         since: args.since.as_deref().map(parse_time).transpose()?,
         until: args.until.as_deref().map(parse_time).transpose()?,
-        baseline: read_baseline(&args.baseline)?,
+        baseline: read_baseline(&args.good_log)?,
     };
     anyhow::ensure!(
         !filter.has_empty_range(),
@@ -119,7 +119,7 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
     let mut diagnosis = diagnose(reading, &filter);
     let subject: Vec<&str> = args.inputs.iter().map(|input| first_line(input)).collect();
     let mut subject = if stdin && subject.is_empty() { "-".to_owned() } else { subject.join(" ") };
-    if args.redact {
+    if args.anonymize {
         redact(&mut diagnosis);
         subject = redact_text(&subject);
     }

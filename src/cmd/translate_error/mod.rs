@@ -25,7 +25,7 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
     if let Some(file) = &args.data {
         overlay_error_tables(file)?;
     }
-    if let Some(family) = &args.list {
+    if let Some(family) = &args.list_codes {
         return codes::list(family, output);
     }
     if !args.search.is_empty() {

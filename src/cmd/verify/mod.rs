@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::argument_file::read_argument;
 use super::machine::open_machine;
 use super::output::Output;
-use super::progress::Line;
+use super::progress;
 use super::standard_streams::print;
 use crate::cli::{MachineArgs, VerifyArgs};
 use base::report::{ExitStatus, Report};
@@ -73,8 +73,8 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         dtypes: if args.dtype.is_empty() { Dtype::ALL.to_vec() } else { args.dtype.clone() },
         level: args.level,
         speed,
-        silence: Duration::from_secs_f64(args.timeout.unwrap_or(SILENCE)),
-        patience: Duration::from_secs_f64(args.timeout.unwrap_or(PATIENCE)),
+        silence: Duration::from_secs_f64(args.call_timeout.unwrap_or(SILENCE)),
+        patience: Duration::from_secs_f64(args.call_timeout.unwrap_or(PATIENCE)),
         sums,
         load: Duration::from_secs_f64(args.minutes * 60.0),
         allow_simulated: variable(ALLOW_SIMULATED).is_some_and(|value| value == "1"),
@@ -82,23 +82,21 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         cache: cache::cache_dir(variable("XDG_CACHE_HOME").as_deref(), variable("HOME").as_deref()),
         env,
     };
-    let line = Line::new(output.quiet() || args.json);
     let listener = |device: Option<i32>, event: &Event| match event {
         Event::Begin { step, .. } => {
             let place = device.map_or_else(|| "CANN".to_owned(), |device| format!("NPU {device}"));
-            line.show(&format!("{place}: {step}"));
+            progress::show(&format!("{place}: {step}"));
         }
         // Printed after the run, if no other installation was found.
         Event::StepEnd { outcome: Outcome::Failed { fault: Fault::NoLibrary { .. } }, .. } => {}
-        Event::StepEnd { .. } if args.json => print_stage(device, event),
+        Event::StepEnd { .. } if args.json_lines => print_stage(device, event),
         _ => {}
     };
     let (done, installed) =
         run_installed(&mut options, &listener, &idle::query_device_use, &cann::find);
-    if let Some(event) = done.no_library().filter(|_| args.json) {
+    if let Some(event) = done.no_library().filter(|_| args.json_lines) {
         print_stage(None, event);
     }
-    drop(line);
     let machine = Sysroot::live();
     let foreign_architecture =
         |path: &str| machine.open(path).ok().and_then(|file| elf::foreign_architecture(&file));
@@ -123,7 +121,7 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         (None, None) => report.notes.push(words("verify_no_logs")),
         _ => {}
     }
-    if args.json { print_report_line(report, output) } else { super::finish(report, output) }
+    if args.json_lines { print_report_line(report, output) } else { super::finish(report, output) }
 }
 
 /// Reads the identity of this machine; `name` replaces its host name.

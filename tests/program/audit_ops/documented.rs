@@ -49,7 +49,8 @@ fn documents_are_quoted_beside_registrations() {
     assert!(of_documents.iter().all(|one| one["severity"] == "info"));
     assert_eq!(of_documents.len(), 4, "{of_documents:#?}");
     // What is asked for by name, on a chip that the documents of a later release leave out.
-    let args = ["--torch-npu", "2.9.0-26.1.0", "--soc", "Ascend950DT", "--dtype", "float64", path];
+    let args =
+        ["--torch-npu", "2.9.0-26.1.0", "--soc", "Ascend950DT", "--assume-dtype", "float64", path];
     let (_, report) = json_of(&args);
     let gelu = api(&report, "torch.nn.functional.gelu");
     assert!(kinds(gelu).contains(&"dtype"), "{gelu}");

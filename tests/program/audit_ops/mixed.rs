@@ -144,28 +144,28 @@ fn limits_of_kernels_are_told() {
     let list = list.to_str().unwrap();
     assert_eq!(findings(&[list]).0["class"], "ai_cpu");
     std::fs::write(list, "torch.ops.aten.abs.default\n").unwrap();
-    assert_eq!(findings(&["--dtype", "float16", list]).0["class"], "native");
+    assert_eq!(findings(&["--assume-dtype", "float16", list]).0["class"], "native");
     std::fs::write(list, "torch.ops.aten.exp.default\n").unwrap();
-    let (op, ids) = findings(&["--dtype", "float64", list]);
+    let (op, ids) = findings(&["--assume-dtype", "float64", list]);
     std::fs::write(list, "torch.ops.aten.abs.default\n").unwrap();
     assert_eq!(
         (op["class"].as_str(), ids.as_slice()),
         (Some("ai_cpu"), &["OPS-AICPU".to_owned()][..])
     );
-    let (status, _, error) = text(&["--dtype", "float5", list]);
+    let (status, _, error) = text(&["--assume-dtype", "float5", list]);
     assert!(status == 2 && error.contains("bfloat16"), "{error}");
     let cann = dir.path().join("cann/lib64");
     std::fs::create_dir_all(&cann).unwrap();
     let home = dir.path().join("cann");
     let home = home.to_str().unwrap();
-    let (status, _, error) = text(&["--cann", home, list]);
+    let (status, _, error) = text(&["--cann-path", home, list]);
     assert!(status == 2 && error.contains("no libopapi"), "{error}");
     std::fs::write(
         cann.join("libopapi.so"),
         ElfBuilder::aarch64().define(["aclnnAddGetWorkspaceSize"]).build(),
     )
     .unwrap();
-    let (op, ids) = findings(&["--cann", home, list]);
+    let (op, ids) = findings(&["--cann-path", home, list]);
     assert_eq!(
         (op["class"].as_str(), ids.as_slice()),
         (Some("needs_cann"), &["OPS-CANN".to_owned()][..])
@@ -175,8 +175,8 @@ fn limits_of_kernels_are_told() {
         ElfBuilder::aarch64().define(["aclnnAbsGetWorkspaceSize"]).build(),
     )
     .unwrap();
-    assert_eq!(findings(&["--cann", home, list]).0["class"], "native");
+    assert_eq!(findings(&["--cann-path", home, list]).0["class"], "native");
     assert_eq!(findings(&["--cann", "8.1.RC1", list]).0["class"], "native");
-    let (status, _, error) = text(&["--cann", "no/such", list]);
-    assert!(status == 2 && error.contains("8.1.RC1"), "{error}");
+    let (status, _, error) = text(&["--cann-path", "no/such", list]);
+    assert!(status == 2 && error.contains("--cann-path"), "{error}");
 }

@@ -41,7 +41,7 @@ fn a_root_that_is_none() {
     let file = dir.path().join("file");
     std::fs::write(&file, "x").unwrap();
     for root in ["/nonexistent", file.to_str().unwrap()] {
-        let (code, _, errors) = run(&["check", "--root", root]);
+        let (code, _, errors) = run(&["check", "--sysroot", root]);
         assert_eq!(code, 2, "{root}");
         assert!(errors.contains(root), "{errors}");
     }
@@ -214,7 +214,7 @@ fn malformed_sidecars() {
             Spec::default().build().write(dir.path());
             std::fs::write(dir.path().join(name), text).unwrap();
             let root = dir.path().to_str().unwrap();
-            let (code, _, errors) = run(&["check", "--root", root]);
+            let (code, _, errors) = run(&["check", "--sysroot", root]);
             assert_eq!(code, 2, "{name} {text:?}: {errors}");
             assert!(errors.contains(name), "{errors}");
             let place = errors.contains("line 1, column ");
@@ -280,7 +280,7 @@ fn nothing_is_written_or_executed() {
     let before = listing(dir.path());
     let root = dir.path().to_str().unwrap();
     for args in [&[][..], &["--profile", "multi-node"], &["--facts-only"], &["--no-hash"]] {
-        run(&[&["check", "--root", root], args].concat());
+        run(&[&["check", "--sysroot", root], args].concat());
     }
     assert_eq!(before, listing(dir.path()), "something was written");
     assert!(!mark.exists(), "a program of the tree was executed");
@@ -295,7 +295,7 @@ fn a_sidecar_that_is_a_link() {
     for target in [secret.to_str().unwrap(), "/nowhere", ".env.json"] {
         let dir = tempfile::tempdir().unwrap();
         symlink(target, dir.path().join(".env.json")).unwrap();
-        let (code, out, errors) = run(&["check", "--root", dir.path().to_str().unwrap()]);
+        let (code, out, errors) = run(&["check", "--sysroot", dir.path().to_str().unwrap()]);
         assert_eq!(code, 2, "{target}: {out}");
         assert!(errors.contains(".env.json") && errors.contains("symbolic link"), "{errors}");
     }
@@ -308,7 +308,7 @@ fn a_recording_into_the_examined_root() {
     let root = dir.path().to_str().unwrap();
     for inside in ["", "/empty", "/new/deep"] {
         let record = format!("{root}{inside}");
-        let (code, _, errors) = run(&["check", "--root", root, "--record", &record]);
+        let (code, _, errors) = run(&["check", "--sysroot", root, "--record", &record]);
         assert_eq!(code, 2, "{inside}: {errors}");
         assert!(errors.contains(&record) && errors.contains("never written"), "{errors}");
     }

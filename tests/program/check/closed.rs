@@ -11,7 +11,8 @@ use crate::support::unprivileged::{Place, mode};
 /// What somebody without rights is told.
 fn check(place: &Place, root: &Path, args: &[&str]) -> (i32, Value) {
     let mut command = place.program();
-    let output = command.args(["check", "--json", "--root"]).arg(root).args(args).output().unwrap();
+    let output =
+        command.args(["check", "--json", "--sysroot"]).arg(root).args(args).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{errors}"));
     (output.status.code().unwrap(), report)

@@ -44,25 +44,25 @@ fn exit_codes() {
     let (_broken_dir, broken) = written(&machine("f02-env-not-sourced"));
     let (_odd_dir, odd) = written(&machine("f37-small-shm"));
     let cases: &[(i32, &[&str])] = &[
-        (0, &["check", "--root", &healthy]),
-        (0, &["--fail-on", "warning", "check", "--root", &healthy]),
-        (1, &["check", "--root", &broken]),
-        (0, &["--fail-on", "never", "check", "--root", &broken]),
-        (0, &["check", "--root", &odd]),
-        (1, &["--fail-on", "warning", "check", "--root", &odd]),
-        (0, &["--fail-on", "never", "check", "--root", &odd]),
+        (0, &["check", "--sysroot", &healthy]),
+        (0, &["--fail-on", "warning", "check", "--sysroot", &healthy]),
+        (1, &["check", "--sysroot", &broken]),
+        (0, &["--fail-on", "never", "check", "--sysroot", &broken]),
+        (0, &["check", "--sysroot", &odd]),
+        (1, &["--fail-on", "warning", "check", "--sysroot", &odd]),
+        (0, &["--fail-on", "never", "check", "--sysroot", &odd]),
         // What is left out cannot fail, what is asked for does.
-        (0, &["check", "--root", &odd, "--only", "CANN-HOME"]),
-        (1, &["--fail-on", "warning", "check", "--root", &odd, "--only", "HOST-SHM"]),
-        (0, &["--fail-on", "warning", "check", "--root", &odd, "--skip", "host-shm"]),
-        (2, &["check", "--root", "/nonexistent/root"]),
-        (2, &["check", "--root", &healthy, "--only", "NO-SUCH-CHECK"]),
-        (2, &["check", "--root", &healthy, "--no-such-option"]),
+        (0, &["check", "--sysroot", &odd, "--only", "CANN-HOME"]),
+        (1, &["--fail-on", "warning", "check", "--sysroot", &odd, "--only", "HOST-SHM"]),
+        (0, &["--fail-on", "warning", "check", "--sysroot", &odd, "--skip", "host-shm"]),
+        (2, &["check", "--sysroot", "/nonexistent/root"]),
+        (2, &["check", "--sysroot", &healthy, "--only", "NO-SUCH-CHECK"]),
+        (2, &["check", "--sysroot", &healthy, "--no-such-option"]),
         (2, &["--format", "tea", "check"]),
         (2, &["check", "--facts", "/nonexistent/facts.json"]),
         (2, &["check", "--facts", "/dev/null"]),
-        (2, &["check", "--root", &healthy, "--env-file", "/nonexistent"]),
-        (2, &["check", "--root", &healthy, "--matrix", "/nonexistent"]),
+        (2, &["check", "--sysroot", &healthy, "--env-file", "/nonexistent"]),
+        (2, &["check", "--sysroot", &healthy, "--matrix", "/nonexistent"]),
         (2, &["nonsense"]),
     ];
     let mut wrong = Vec::new();
@@ -84,16 +84,16 @@ fn no_verdict_is_3() {
     let mut tree = Spec::default().build();
     tree.env = None;
     let (_dir, root) = written(&tree);
-    let (code, text, _) = run(&["check", "--root", &root, "--only", "ENV-VISIBLE"]);
+    let (code, text, _) = run(&["check", "--sysroot", &root, "--only", "ENV-VISIBLE"]);
     assert_eq!(code, 3, "{text}");
-    let (code, text, _) = run(&["check", "--root", &root]);
+    let (code, text, _) = run(&["check", "--sysroot", &root]);
     assert_eq!(code, 3, "the goal needs the variables of CANN: {text}");
 }
 
 #[test]
 fn a_machine_without_npu_fails_only_if_one_is_required() {
     let (_dir, root) = written(&machine("ok-no-npu"));
-    let (code, text, _) = run(&["check", "--root", &root]);
+    let (code, text, _) = run(&["check", "--sysroot", &root]);
     assert_eq!(code, 0, "{text}");
     assert!(text.lines().count() <= 20, "a few lines, not {}:\n{text}", text.lines().count());
     for args in [
@@ -105,7 +105,7 @@ fn a_machine_without_npu_fails_only_if_one_is_required() {
         &["--profile", "node"],
         &["--profile", "build"],
     ] {
-        let (code, text, _) = run(&[&["check", "--root", &root], args].concat());
+        let (code, text, _) = run(&[&["check", "--sysroot", &root], args].concat());
         assert_eq!(code, 1, "{args:?}: {text}");
     }
 }
@@ -114,7 +114,7 @@ fn a_machine_without_npu_fails_only_if_one_is_required() {
 fn a_healthy_machine_suits_every_profile() {
     let (_dir, root) = written(&Spec::default().build());
     for profile in ["general", "inference", "train", "multi-node", "node", "build"] {
-        let (code, text, _) = run(&["check", "--root", &root, "--profile", profile]);
+        let (code, text, _) = run(&["check", "--sysroot", &root, "--profile", profile]);
         assert_eq!(code, 0, "{profile}: {text}");
     }
 }
@@ -123,8 +123,8 @@ fn a_healthy_machine_suits_every_profile() {
 fn two_runs_give_the_same_bytes() {
     let (_dir, root) = written(&machine("f19-mixed-cann"));
     for format in ["text", "json", "junit", "sarif", "markdown"] {
-        let first = run(&["--format", format, "check", "--root", &root]);
-        assert_eq!(first, run(&["--format", format, "check", "--root", &root]), "{format}");
+        let first = run(&["--format", format, "check", "--sysroot", &root]);
+        assert_eq!(first, run(&["--format", format, "check", "--sysroot", &root]), "{format}");
     }
 }
 
@@ -134,10 +134,16 @@ fn facts_give_the_same_report_elsewhere() {
     for name in ["f03-torch-upgraded", "f09-not-in-group", "ok-vllm-container", "ok-950"] {
         let (_tree, root) = written(&machine(name));
         let facts = dir.path().join(format!("{name}.json"));
-        let (code, _, errors) =
-            run(&["--output", facts.to_str().unwrap(), "check", "--root", &root, "--facts-only"]);
+        let (code, _, errors) = run(&[
+            "--output",
+            facts.to_str().unwrap(),
+            "check",
+            "--sysroot",
+            &root,
+            "--facts-only",
+        ]);
         assert_eq!(code, 0, "{errors}");
-        let here = run(&["--format", "json", "check", "--root", &root]);
+        let here = run(&["--format", "json", "check", "--sysroot", &root]);
         let there = run(&["--format", "json", "check", "--facts", facts.to_str().unwrap()]);
         assert_eq!(here, there, "{name}");
     }
@@ -212,8 +218,8 @@ fn a_recording_gives_the_same_facts() {
         let copy = tempfile::tempdir().unwrap();
         let into = copy.path().join("recording");
         let into = into.to_str().unwrap();
-        let first = facts_of(&["--root", &root], &["--record", into]);
-        let mut again = facts_of(&["--root", into], &[]);
+        let first = facts_of(&["--sysroot", &root], &["--record", into]);
+        let mut again = facts_of(&["--sysroot", into], &[]);
         again["source"] = first["source"].clone();
         differences(name, &first, &again, &mut wrong);
     }
@@ -227,7 +233,7 @@ fn a_recording_of_the_live_machine_gives_the_same_facts() {
     let into = copy.path().join("recording");
     let into = into.to_str().unwrap();
     let first = facts_of(&[], &["--record", into]);
-    let mut again = facts_of(&["--root", into], &[]);
+    let mut again = facts_of(&["--sysroot", into], &[]);
     again["source"] = first["source"].clone();
     assert_eq!(
         (&first["env"]["origin"], &again["env"]["origin"]),
@@ -246,7 +252,7 @@ fn a_recording_of_the_live_machine_gives_the_same_facts() {
 fn a_recording_directory_has_to_be_empty() {
     let (_tree, root) = written(&Spec::default().build());
     let (_other, full) = written(&Spec::default().build());
-    let (code, _, errors) = run(&["check", "--root", &root, "--record", &full]);
+    let (code, _, errors) = run(&["check", "--sysroot", &root, "--record", &full]);
     assert_eq!(code, 2);
     assert!(errors.contains("not empty"), "{errors}");
 }
@@ -276,11 +282,11 @@ fn secrets_stay_where_they_are() {
     let out = tempfile::tempdir().unwrap();
     let recording = out.path().join("recording");
     let mut outputs = vec![
-        run(&["check", "--root", &root, "--record", recording.to_str().unwrap()]).1,
-        run(&["check", "--root", &root, "--facts-only"]).1,
+        run(&["check", "--sysroot", &root, "--record", recording.to_str().unwrap()]).1,
+        run(&["check", "--sysroot", &root, "--facts-only"]).1,
     ];
     for format in ["text", "json", "junit", "sarif", "markdown"] {
-        outputs.push(run(&["-v", "--format", format, "check", "--root", &root]).1);
+        outputs.push(run(&["-v", "--format", format, "check", "--sysroot", &root]).1);
     }
     for name in [".env.json", ".process.json", ".commands.json"] {
         outputs.push(std::fs::read_to_string(recording.join(name)).unwrap_or_default());
@@ -307,7 +313,7 @@ fn control_characters_are_escaped() {
     tree.file("/usr/local/Ascend/driver/version.info", format!("Version={evil}\n{evil}\n"));
     let (_dir, root) = written(&tree);
     for format in ["text", "json", "junit", "sarif", "markdown"] {
-        let (_, text, _) = run(&["-v", "--format", format, "check", "--root", &root]);
+        let (_, text, _) = run(&["-v", "--format", format, "check", "--sysroot", &root]);
         let bad = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
         assert!(!text.contains(bad), "{format}: {:?}", text.chars().find(|c| bad(*c)));
     }

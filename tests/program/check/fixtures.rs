@@ -89,7 +89,7 @@ fn reports_read_well() {
         recipes.remove(name).unwrap().build().write(dir.path());
         let root = dir.path().to_str().unwrap();
         for lang in ["en", "zh"] {
-            let (_, text, _) = run(&["--lang", lang, "check", "--root", root]);
+            let (_, text, _) = run(&["--lang", lang, "check", "--sysroot", root]);
             // A new check must not change the snapshots of other checks: it passes or does not
             // apply on these machines.
             let filters = [

@@ -57,7 +57,7 @@ fn places_that_may_not_be_read() {
     let place = Place::new();
     let check = |root: &Path| {
         let mut command = place.program();
-        command.args(["check", "--root"]).arg(root);
+        command.args(["check", "--sysroot"]).arg(root);
         let output = command.output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
@@ -127,9 +127,9 @@ fn files_of_options_that_are_none() {
 
     let options: &[(&[&str], &[&str])] = &[
         (&["check", "--facts"], &["facts"]),
-        (&["check", "--root", root, "--matrix"], &["matrix"]),
-        (&["check", "--root", root, "--manifest"], &["manifest"]),
-        (&["check", "--root", root, "--env-file"], &["environment"]),
+        (&["check", "--sysroot", root, "--matrix"], &["matrix"]),
+        (&["check", "--sysroot", root, "--manifest"], &["manifest"]),
+        (&["check", "--sysroot", root, "--env-file"], &["environment"]),
     ];
     let mut wrong = Vec::new();
     for (args, expected) in options {
@@ -182,7 +182,7 @@ fn files_that_vanish_meanwhile() {
         });
         let mut wrong = Vec::new();
         for round in 0..50 {
-            let (code, _, errors) = run(&["check", "--root", root.to_str().unwrap()]);
+            let (code, _, errors) = run(&["check", "--sysroot", root.to_str().unwrap()]);
             if !(0..=3).contains(&code) || errors.contains("panicked") {
                 wrong.push(format!("round {round}: status {code}: {errors}"));
             }
@@ -199,7 +199,7 @@ fn output_that_cannot_be_written() {
     for format in ["text", "json", "junit", "sarif", "markdown"] {
         let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
         let output = program()
-            .args(["--format", format, "check", "--root", root])
+            .args(["--format", format, "check", "--sysroot", root])
             .stdout(full)
             .stderr(Stdio::piped())
             .output()
@@ -208,15 +208,15 @@ fn output_that_cannot_be_written() {
         assert_eq!(output.status.code(), Some(2), "{format}: {errors}");
         assert!(errors.contains("No space left"), "{format}: {errors}");
     }
-    let (code, _, errors) = run(&["--output", "/no/such/report", "check", "--root", root]);
+    let (code, _, errors) = run(&["--output", "/no/such/report", "check", "--sysroot", root]);
     assert_eq!((code, errors.matches("/no/such").count()), (2, 1), "{errors}");
-    let (code, _, errors) = run(&["--output", "/dev/full", "check", "--root", root]);
+    let (code, _, errors) = run(&["--output", "/dev/full", "check", "--sysroot", root]);
     assert_eq!(code, 2, "{errors}");
     assert!(errors.contains("/dev/full") && errors.contains("No space left"), "{errors}");
 
     // A reader that has seen enough is no error of the program.
     let mut child = program()
-        .args(["--format", "json", "check", "--root", root])
+        .args(["--format", "json", "check", "--sysroot", root])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -240,7 +240,7 @@ fn a_recording_that_does_not_fit() {
     let output = Command::new("sh")
         .args(["-c", "trap '' XFSZ; ulimit -f 4; exec \"$0\" \"$@\""])
         .arg(env!("CARGO_BIN_EXE_ascend-doctor"))
-        .args(["check", "--root"])
+        .args(["check", "--sysroot"])
         .arg(dir.path())
         .arg("--record")
         .arg(&into)
@@ -296,7 +296,7 @@ fn mutated_libraries() {
         dist.write(&mut tree, site);
         let dir = written(&tree);
         std::fs::write(dir.path().join(".process.json"), r#"{"arch": "aarch64"}"#).unwrap();
-        let (code, text, errors) = limited(&["check", "--root", dir.path().to_str().unwrap()]);
+        let (code, text, errors) = limited(&["check", "--sysroot", dir.path().to_str().unwrap()]);
         assert!((0..=3).contains(&code), "round {round}: {code}\n{errors}");
         assert!(text.contains("torch_npu"), "round {round}: the libraries were not looked at");
     }
@@ -373,7 +373,7 @@ fn nothing_steers_the_terminal() {
         let dir = written(&tree);
         for format in ["text", "json", "junit", "sarif", "markdown"] {
             let root = dir.path().to_str().unwrap();
-            let (code, text, errors) = run(&["-v", "--format", format, "check", "--root", root]);
+            let (code, text, errors) = run(&["-v", "--format", format, "check", "--sysroot", root]);
             assert!(code <= 1, "{errors}");
             for (stream, text) in [("output", &text), ("errors", &errors)] {
                 if let Some(found) = text.lines().find(|line| line.contains(bad)) {

@@ -31,7 +31,7 @@ fn facts(tree: &Tree) -> Value {
     let dir = tempfile::tempdir().unwrap();
     tree.write(dir.path());
     let root = dir.path().to_str().unwrap();
-    let (code, text, errors) = run(&["check", "--root", root, "--facts-only"]);
+    let (code, text, errors) = run(&["check", "--sysroot", root, "--facts-only"]);
     assert_eq!(code, 0, "{errors}");
     serde_json::from_str(&text).unwrap()
 }

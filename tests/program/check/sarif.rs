@@ -136,7 +136,8 @@ fn logs_are_what_the_specification_asks() {
     for (name, recipe) in recipe::all().into_iter().step_by(step) {
         let dir = tempfile::tempdir().unwrap();
         recipe.build().write(dir.path());
-        let mut args = vec!["--format", "sarif", "check", "--root", dir.path().to_str().unwrap()];
+        let mut args =
+            vec!["--format", "sarif", "check", "--sysroot", dir.path().to_str().unwrap()];
         args.extend(recipe.expect.args.iter().map(String::as_str));
         let (_, text, errors) = run(&args);
         let log: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{name}: {errors}"));

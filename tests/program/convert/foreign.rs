@@ -62,9 +62,9 @@ fn a_journal_gives_nobody_the_rights_of_another() {
 fn a_copy_is_never_made_over_a_root() {
     let tree = Tree::new(&[("x.py", BEFORE), ("project/x.py", "import torch\n"), ("b/y.py", "")]);
     let before = content_of(tree.around());
-    let args = ["--output", ".", "--force"];
+    let args = ["--output-dir", ".", "--force"];
     tree.convert(&args).ended(2).said("`.` contains the root");
-    tree.run(&["-r", "project/project", "-r", "project/b", "--output", "project", "--force"])
+    tree.run(&["-r", "project/project", "-r", "project/b", "--output-dir", "project", "--force"])
         .ended(2)
         .said("`project` contains the root");
     assert_eq!(content_of(tree.around()), before);
@@ -86,7 +86,7 @@ fn a_copy_is_not_written_through_links_of_what_was_there() {
         if !inner.is_empty() {
             symlink(&other, &place).unwrap();
         }
-        let run = tree.run(&[roots, &["--output", "out", "--force"]].concat());
+        let run = tree.run(&[roots, &["--output-dir", "out", "--force"]].concat());
         if roots.len() == 2 {
             run.ended(0);
             assert!(!place.is_symlink());
@@ -103,7 +103,7 @@ fn a_copy_is_not_written_through_links_of_what_was_there() {
 fn a_root_that_is_a_link_is_copied() {
     let tree = Tree::new(&[("a.py", BEFORE), ("sub/b.txt", "b\n")]);
     symlink("project", tree.around().join("link")).unwrap();
-    tree.run(&["-r", "link", "--output", "out"]).ended(0);
+    tree.run(&["-r", "link", "--output-dir", "out"]).ended(0);
     let read = |name: &str| std::fs::read_to_string(tree.around().join(name)).unwrap();
     assert_eq!((read("out/a.py").as_str(), read("out/sub/b.txt").as_str()), (AFTER, "b\n"));
     assert_eq!(tree.read("a.py"), BEFORE);

@@ -65,7 +65,7 @@ fn the_text_fits_a_terminal() {
 #[test]
 fn a_report_goes_to_a_file() {
     let tree = tree();
-    let run = tree.convert(&["--diff", "--format", "json", "--report", "r.json"]).ended(1);
+    let run = tree.convert(&["--diff", "--format", "json", "--output", "r.json"]).ended(1);
     assert!(run.stdout.starts_with("--- a/a.py"), "{}", run.stdout);
     let json = std::fs::read(tree.around().join("r.json")).unwrap();
     let json: Value = serde_json::from_slice(&json).unwrap();

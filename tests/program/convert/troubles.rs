@@ -32,7 +32,7 @@ fn a_run_over_a_link_to_a_file_is_taken_back_over_it() {
 fn a_patch_is_in_no_format_of_reports() {
     let tree = Tree::new(&[("a.py", BEFORE)]);
     tree.convert(&["--diff", "--json"]).ended(2).said("`--diff` prints a patch");
-    tree.convert(&["--diff", "--json", "--report", "r.json"]).ended(0);
+    tree.convert(&["--diff", "--json", "--output", "r.json"]).ended(0);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_generated_file_of_ten_megabytes_works() {
 #[test]
 fn a_report_that_cannot_be_written_is_told_beside_what_was() {
     let tree = Tree::new(&[("a.py", BEFORE)]);
-    tree.convert(&["--report", "/dev/full"]).ended(2).said("the files were converted");
+    tree.convert(&["--output", "/dev/full"]).ended(2).said("the files were converted");
     assert_eq!(tree.read("a.py"), AFTER);
     tree.convert(&["--undo"]).ended(0);
     assert_eq!(tree.read("a.py"), BEFORE);
@@ -220,7 +220,7 @@ fn journals_that_cannot_be_used_say_what_to_do() {
     tree.convert(&["--undo"]).ended(2).said("is no journal of this tool").said("move it away");
     std::fs::write(journal.join("journal.json"), "{").unwrap();
     tree.write("c.py", BEFORE.as_bytes());
-    tree.convert(&[]).ended(2).said("`--output DIR`").said("move it away");
+    tree.convert(&[]).ended(2).said("`--output-dir DIR`").said("move it away");
     std::fs::remove_dir_all(&journal).unwrap();
     tree.convert(&[]).ended(0).said("1 file written");
 }
@@ -231,7 +231,7 @@ fn a_copy_that_does_not_fit_names_its_target() {
     let tree = Tree::new(&[("a.py", BEFORE)]);
     tree.write("data.bin", &vec![0; 256 << 10]);
     let binary = assert_cmd::cargo::cargo_bin("ascend-doctor");
-    let script = "trap '' XFSZ; ulimit -f 64; exec \"$0\" convert -r project -o copy";
+    let script = "trap '' XFSZ; ulimit -f 64; exec \"$0\" convert -r project --output-dir copy";
     let output = Command::new("sh")
         .args(["-c", script])
         .arg(&binary)
@@ -240,7 +240,7 @@ fn a_copy_that_does_not_fit_names_its_target() {
         .unwrap();
     Run::of(output).ended(2).said("`copy/data.bin`: File too large");
     assert!(!tree.around().join("copy").exists());
-    let run = tree.convert(&["-o", "/proc/copy"]).ended(2).said("`/proc/copy`");
+    let run = tree.convert(&["--output-dir", "/proc/copy"]).ended(2).said("`/proc/copy`");
     assert!(!run.stderr.contains(".ascend-doctor-"), "{}", run.stderr);
 }
 
@@ -254,7 +254,7 @@ fn a_root_that_is_read_only_is_refused() {
     mode(source.parent().unwrap(), 0o555);
     let run = Run::of(place.program().args(["convert", "-r", "project"]).output().unwrap());
     mode(source.parent().unwrap(), 0o755);
-    run.ended(2).said("nothing can be written here without a journal").said("`--output DIR`");
+    run.ended(2).said("nothing can be written here without a journal").said("`--output-dir DIR`");
     assert_eq!(std::fs::read_to_string(&source).unwrap(), BEFORE);
 }
 

@@ -23,7 +23,7 @@ fn cluster() -> (tempfile::TempDir, String) {
 #[test]
 fn json_fits_the_schema() {
     let (_dir, path) = cluster();
-    let (_, schema, _) = run(&["explain", "--schema"]);
+    let (_, schema, _) = run(&["explain", "--report-schema"]);
     let schema: Value = serde_json::from_str(&schema).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let (_, text, _) = run(&["fleet", "merge", &path, "--json"]);
@@ -93,7 +93,7 @@ fn prometheus_reads_the_numbers() {
     let check = machine.path().to_str().unwrap();
     for (name, args) in [
         ("fleet", &["fleet", "merge", &path, "--format", "openmetrics"][..]),
-        ("check", &["check", "--root", check, "--format", "openmetrics"]),
+        ("check", &["check", "--sysroot", check, "--format", "openmetrics"]),
     ] {
         let (_, text, errors) = run(args);
         let file = dir.path().join(format!("{name}.prom"));

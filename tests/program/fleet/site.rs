@@ -13,7 +13,7 @@ use crate::support::machine::Spec;
 static BASE: LazyLock<Value> = LazyLock::new(|| {
     let dir = tempfile::tempdir().unwrap();
     Spec::default().build().write(dir.path());
-    let (code, text, errors) = run(&["check", "--root", dir.path().to_str().unwrap(), "--json"]);
+    let (code, text, errors) = run(&["check", "--sysroot", dir.path().to_str().unwrap(), "--json"]);
     assert_eq!(code, 0, "{errors}");
     serde_json::from_str(&text).unwrap()
 });

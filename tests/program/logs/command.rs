@@ -98,7 +98,7 @@ fn following_passes_the_log_on_unchanged() {
 fn a_redacted_report_names_no_machine() {
     let log = "File \"/home/li/work/train.py\", line 3\n\
         [ERROR] HCCL(1,p):2025-11-21-01:20:01.624.966 [a.cc:1] [1]listen on ip[192.168.2.199] and specific port[16666] fail at /home/li/x\n";
-    let (out, _, _) = doctor(&["--redact", "--json", "-"], log);
+    let (out, _, _) = doctor(&["--anonymize", "--json", "-"], log);
     assert!(out.contains("hccl.port_in_use"), "{out}");
     assert!(!out.contains("192.168") && !out.contains("/home/li"), "{out}");
 }
@@ -138,7 +138,7 @@ fn what_a_good_run_shows_too_is_hardly_the_cause() {
     let bad =
         "symbol lookup error: libfoo.so: undefined symbol: bar\nRuntimeError: NPU out of memory\n";
     let (out, _, _) =
-        doctor(&["--baseline", good.to_str().unwrap(), "--why-not", "--json", "-"], bad);
+        doctor(&["--good-log", good.to_str().unwrap(), "--why-not", "--json", "-"], bad);
     let json: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(json["diagnosis"]["causes"][0]["cause"], "memory.device_oom", "{out}");
     assert_eq!(json["diagnosis"]["rejected"][0]["why"], "in_baseline", "{out}");

@@ -4,7 +4,7 @@ use super::simulator::{OLD, RTC, Said, verdict, verify};
 
 fn fabric(devices: &str, variables: &[(&str, &str)]) -> Said {
     let variables = [&[("ASCSIM_DEVICES", devices)], variables].concat();
-    verify(RTC.path(), &["--rung", "fabric", "--timeout", "3"], &variables)
+    verify(RTC.path(), &["--rung", "fabric", "--call-timeout", "3"], &variables)
 }
 
 #[test]

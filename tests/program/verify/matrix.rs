@@ -49,7 +49,7 @@ struct Failure {
 fn matrix() {
     let mut cases = cases();
     // Those that wait longest first, so that nobody waits for them alone at the end.
-    cases.sort_by_key(|case| !case.args.iter().any(|arg| arg == "--timeout"));
+    cases.sort_by_key(|case| !case.args.iter().any(|arg| arg == "--call-timeout"));
     let next = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());
     let counts: Mutex<BTreeMap<&str, [usize; 2]>> = Mutex::default();

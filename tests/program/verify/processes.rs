@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::simulator::{Installation, OLD, doctor, verify};
 
 /// The arguments of a run that ends soon after a child hangs.
-const SHORT: [&str; 5] = ["verify", "--format", "json", "--timeout", "1.5"];
+const SHORT: [&str; 5] = ["verify", "--format", "json", "--call-timeout", "1.5"];
 
 fn maps(pid: u32) -> String {
     std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default()
@@ -75,7 +75,7 @@ fn the_parent_loads_nothing_and_leaves_nobody() {
 #[test]
 fn a_hang_is_reported_in_time() {
     let quick = verify(OLD.path(), &["--rung", "runtime"], &[]).took;
-    let args = ["--rung", "runtime", "--timeout", "1"];
+    let args = ["--rung", "runtime", "--call-timeout", "1"];
     let said = verify(OLD.path(), &args, &[("ASCSIM_FAULT", "aclrtCreateStream:hang")]);
     assert_eq!(said.found(), ["VERIFY-HANG silent"]);
     assert!(said.title(0).contains("`aclrtCreateStream`"), "{}", said.title(0));
@@ -90,7 +90,7 @@ fn a_process_that_stays_is_said_to_stay() {
     let mark = "ASCSIM_MARK=stays";
     let start = Instant::now();
     let mut run = doctor(OLD.path())
-        .args(["verify", "--format", "json", "--timeout", "1"])
+        .args(["verify", "--format", "json", "--call-timeout", "1"])
         .envs([("ASCSIM_FAULT", "aclInit:hang"), ("ASCSIM_MARK", "stays")])
         .stdout(Stdio::piped())
         .spawn()
@@ -128,7 +128,7 @@ fn daemons_are_ended() {
     ] {
         let variables =
             [("ASCSIM_FAULT", fault), ("ASCSIM_MARK", "daemons"), ("ASCSIM_DEVICES", "2")];
-        let said = verify(OLD.path(), &["--rung", "runtime", "--timeout", "1"], &variables);
+        let said = verify(OLD.path(), &["--rung", "runtime", "--call-timeout", "1"], &variables);
         assert_eq!(alive("ASCSIM_MARK=daemons"), [0; 0], "{fault}");
         assert_eq!((said.status, said.found().first().map(String::as_str)), (Some(status), found));
         let notes = said.report["notes"].to_string();
@@ -153,7 +153,7 @@ fn children_go_with_their_parent() {
     let others = [("TERM", "ended"), ("KILL", "killed")];
     for (signal, mark) in interrupted.into_iter().chain(others) {
         let mut run = doctor(OLD.path())
-            .args(["verify", "--timeout", "60"])
+            .args(["verify", "--call-timeout", "60"])
             .envs([("ASCSIM_FAULT", "aclrtSetDevice:hang"), ("ASCSIM_MARK", mark)])
             .stdout(Stdio::null())
             .spawn()

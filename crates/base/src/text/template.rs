@@ -19,11 +19,12 @@ pub fn fill(template: &str, args: &BTreeMap<&'static str, String>) -> String {
     fill_with(template, args, |_, value| value.to_owned())
 }
 
-/// A template as those read it who look a message up: `{n} files` for `{n:file|files}`.
+/// A template for the documentation of a message, without values: `… files` for `{n:file|files}`.
 pub fn described(template: &str) -> String {
     let shown = |piece| match piece {
-        Piece::Text(text) | Piece::Value { whole: text, words: None, .. } => text.to_owned(),
-        Piece::Value { name, words: Some((_, many)), .. } => format!("{{{name}}} {many}"),
+        Piece::Text(text) => text.to_owned(),
+        Piece::Value { words: None, .. } => "…".to_owned(),
+        Piece::Value { words: Some((_, many)), .. } => format!("… {many}"),
     };
     pieces(template).map(shown).collect()
 }
@@ -161,7 +162,7 @@ mod tests {
         assert_eq!(of("1"), "1 file holds 1 of {m:byte|bytes} {a:b} {n:c");
         assert_eq!(of("21"), "21 files hold 21 of {m:byte|bytes} {a:b} {n:c");
         assert_eq!(placeholders("{n:file|files} {a:b}"), BTreeSet::from(["n"]));
-        assert_eq!(described("{n:file|files} in {path}, {a:b}"), "{n} files in {path}, {a:b}");
+        assert_eq!(described("{n:file|files} in {path}, {a:b}"), "… files in …, …");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The machine under examination: the only way to its files, environment and programs.
 //!
-//! A [`Sysroot`] is either the live machine or a tree (`--root`): a mounted or copied root.
+//! A [`Sysroot`] is either the live machine or a tree (`--sysroot`): a mounted or copied root.
 //! Collectors cannot tell which. Nothing below a tree is ever written or executed, and no
 //! symbolic link leads out of it. With a recorder (`--record`), everything that is read is
 //! also kept as such a tree.

@@ -1,4 +1,4 @@
-//! Keeps what is read as a tree that `--root` reads back.
+//! Keeps what is read as a tree that `--sysroot` reads back.
 //!
 //! Directories, links and files keep their places; of large files only the ranges that were
 //! read are kept (sparse files of the right size, listed in [`sidecar::PARTIAL`]).

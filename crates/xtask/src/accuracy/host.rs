@@ -120,7 +120,7 @@ fn examine(probe: &Probe, dir: &Path, sample: &Sample) -> Result<Option<String>>
         write(&format!("usr/local/bin/python{python}"), b"\x7fELF")?;
     }
     let root = machine.path().to_str().context("the temporary directory is not UTF-8")?;
-    let facts = probe.json(&["check", "--root", root, "--facts-only"])?;
+    let facts = probe.json(&["check", "--sysroot", root, "--facts-only"])?;
     let name = &sample.files[0].1;
     Ok(match facts {
         Err(error) => Some(format!("{name}: {error}")),

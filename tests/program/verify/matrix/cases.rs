@@ -78,7 +78,7 @@ impl Case {
 
     /// With this much time for a call.
     fn within(mut self, seconds: &str) -> Self {
-        self.args.extend(["--timeout".to_owned(), seconds.to_owned()]);
+        self.args.extend(["--call-timeout".to_owned(), seconds.to_owned()]);
         self
     }
 }
@@ -146,7 +146,7 @@ fn kernels(cases: &mut Vec<Case>) {
     push("own kernel, calls", "aclrtcCompileProg:hang", "VERIFY-HANG silent", 1);
     push("own kernel, calls", "core#3:hang", "VERIFY-KERNEL call", 3);
     for case in cases.iter_mut().rev().take(2) {
-        case.args.extend(["--timeout".to_owned(), "1".to_owned()]);
+        case.args.extend(["--call-timeout".to_owned(), "1".to_owned()]);
     }
 }
 

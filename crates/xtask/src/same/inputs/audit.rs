@@ -27,7 +27,7 @@ const MORE: [(&str, &str); 13] = [
     ("soc-910b", "--torch-npu 2.9.0 --soc Ascend910B3 --all"),
     ("soc-310p", "--torch-npu 2.9.0 --soc Ascend310P3 --all"),
     ("cann", "--torch-npu 2.9.0 --cann 8.3.RC1 --soc Ascend910B3"),
-    ("dtype", "--torch-npu 2.9.0 --dtype float64 --soc Ascend910B3"),
+    ("dtype", "--torch-npu 2.9.0 --assume-dtype float64 --soc Ascend910B3"),
     ("fail-on-warning", "--torch-npu 2.9.0 --fail-on warning"),
     ("quiet", "--torch-npu 2.9.0 -q"),
     ("color", "--torch-npu 2.9.0 --color always"),

@@ -54,7 +54,7 @@ const ROTATED: [(&str, &str); 31] = [
 pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     let facts = inputs.subdir("facts")?;
     inputs.machines.par_iter().try_for_each(|machine| -> Result<()> {
-        let args = args!["check", "--root", machine.root.display(), "--facts-only"];
+        let args = args!["check", "--sysroot", machine.root.display(), "--facts-only"];
         let output = inputs.old.prepare(&args, &inputs.dir)?;
         Ok(std::fs::write(facts.join(format!("{}.json", machine.name)), output)?)
     })?;
@@ -72,11 +72,11 @@ pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
         }
         if number % 8 == 0 {
             let record = check(machine, "record").flags("--record recorded --json");
-            plan.add(record.step(args!["check", "--root", "recorded", "--json"]));
+            plan.add(record.step(args!["check", "--sysroot", "recorded", "--json"]));
         }
         for (variant, flags) in [("text-en", ""), ("json", "--json")] {
             let case = Case::new(format!("compat/{}/{variant}", machine.name));
-            plan.add(case.step(args!["compat", "--root", machine.root.display()]).flags(flags));
+            plan.add(case.step(args!["compat", "--sysroot", machine.root.display()]).flags(flags));
         }
     }
     add_options(plan, inputs)
@@ -85,7 +85,7 @@ pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
 fn check(machine: &Machine, variant: &str) -> Case {
     Case::new(format!("check/{}/{variant}", machine.name)).step(args![
         "check",
-        "--root",
+        "--sysroot",
         machine.root.display()
     ])
 }
@@ -138,10 +138,11 @@ fn add_options(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     for (variant, flags) in [("text", "--no-npu-smi"), ("line", "--format line --no-npu-smi")] {
         plan.add(Case::new(format!("check/live/{variant}")).step(args!["check"]).flags(flags));
     }
-    plan.add(
-        Case::new("check/empty-root")
-            .file("root/etc/hostname", "vm\n")
-            .step(args!["check", "--root", "root", "-v"]),
-    );
+    plan.add(Case::new("check/empty-root").file("root/etc/hostname", "vm\n").step(args![
+        "check",
+        "--sysroot",
+        "root",
+        "-v"
+    ]));
     Ok(())
 }

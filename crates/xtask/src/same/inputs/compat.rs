@@ -11,9 +11,9 @@ use crate::same::case::{Case, Plan, arg_array, args};
 pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     let empty = inputs.subdir("empty-root")?;
     let empty = empty.display().to_string();
-    let report = inputs.ask(&arg_array!["compat", "--root", empty, "--json"])?;
+    let report = inputs.ask(&arg_array!["compat", "--sysroot", empty, "--json"])?;
     let question = |name: String| {
-        Case::new(format!("compat-question/{name}")).step(args!["compat", "--root", empty])
+        Case::new(format!("compat-question/{name}")).step(args!["compat", "--sysroot", empty])
     };
     let mut versions = Vec::new();
     for (option, keys) in [
@@ -86,7 +86,7 @@ fn add_manifests(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
         plan.add(create);
         let both = case("create-and-check").step(args!["manifest", "create", site, "-o", "m.json"]);
         let root = machine.root.display();
-        plan.add(both.step(args!["check", "--root", root, "--manifest", "m.json", "-v"]));
+        plan.add(both.step(args!["check", "--sysroot", root, "--manifest", "m.json", "-v"]));
     }
     let wheel = "torch_npu-2.7.1-cp311-cp311-manylinux_2_28_aarch64.whl";
     for (name, flags) in [("text", ""), ("json", "--json"), ("zh", "--lang zh")] {

@@ -33,7 +33,7 @@ const READING: [(&str, &str); 24] = [
     ("check", "--check"),
     ("check-fail-on-never", "--check --fail-on never"),
     ("fail-on-warning", "--dry-run --fail-on warning"),
-    ("report", "--dry-run --format html --report report.html"),
+    ("report", "--dry-run --format html --output report.html"),
     ("kind-python", "--diff --kind python"),
     ("kind-shell-container", "--diff --kind shell,container"),
     ("no-kind-python", "--diff --no-kind python"),
@@ -43,16 +43,16 @@ const READING: [(&str, &str); 24] = [
 /// Variants on a copy of a tree: the results are compared byte by byte.
 const WRITING: [(&str, &str); 3] = [
     ("in-place", ""),
-    ("in-place-mark", "--mark --also messages --report report.json --json"),
-    ("output", "--output converted --json --report report.json"),
+    ("in-place-mark", "--mark --also messages --output report.json --json"),
+    ("output", "--output-dir converted --json --output report.json"),
 ];
 
 /// More of them, for small trees.
 const WRITING_MORE: [(&str, &str); 4] = [
     ("in-place-backup", "--backup -q"),
     ("in-place-verbose-zh", "-v --lang zh"),
-    ("in-place-html", "--format html --report report.html"),
-    ("output-text", "--output converted"),
+    ("in-place-html", "--format html --output report.html"),
+    ("output-text", "--output-dir converted"),
 ];
 
 /// Adds the cases.
@@ -319,7 +319,7 @@ fn add_refusals(plan: &mut Plan) {
         ("unknown-target", "--root tree --target torch_npu==9.9.9"),
         ("invalid-target", "--root tree --target torch==2.6.0"),
         ("unknown-kind", "--root tree --kind zebra"),
-        ("output-inside-root", "--root tree --output tree/out"),
+        ("output-inside-root", "--root tree --output-dir tree/out"),
         ("undo-without-run", "--root tree --undo"),
         ("launch-outside-root", "--root tree --launch other.py"),
         ("diff-and-check", "--root tree --diff --check"),

@@ -12,7 +12,7 @@ const ALONE: usize = 4;
 
 /// Adds the cases.
 pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
-    let families = inputs.ask(&arg_array!["translate-error", "--list", "--json"])?;
+    let families = inputs.ask(&arg_array!["translate-error", "--list-codes", "--json"])?;
     let families = strings(&families, &["items", "family", "id"]);
     if families.is_empty() {
         plan.skip("error codes: the old program lists no families");
@@ -20,7 +20,7 @@ pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     for (number, family) in families.iter().enumerate() {
         for (name, flags) in [("text-en", ""), ("text-zh", "--lang zh"), ("json", "--json")] {
             let case = Case::new(format!("code-list/{family}/{name}"));
-            plan.add(case.step(args!["translate-error", "--list", family]).flags(flags));
+            plan.add(case.step(args!["translate-error", "--list-codes", family]).flags(flags));
         }
         add_codes(plan, inputs, family, number)?;
     }
@@ -31,7 +31,7 @@ pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
 
 /// All codes of a family in batches, and some of them alone.
 fn add_codes(plan: &mut Plan, inputs: &Inputs<'_>, family: &str, index: usize) -> Result<()> {
-    let listed = inputs.ask(&arg_array!["translate-error", "--list", family, "--json"])?;
+    let listed = inputs.ask(&arg_array!["translate-error", "--list-codes", family, "--json"])?;
     let codes = strings(&listed, &["items", "codes", "code"]);
     if codes.is_empty() {
         plan.skip(format!("error codes: the old program lists no code of {family}"));
@@ -156,7 +156,7 @@ source = "our wiki"
     for (name, flags) in [
         ("code", "4711"),
         ("code-json", "4711 --json"),
-        ("list", "--list house"),
+        ("list", "--list-codes house"),
         ("log", "--as file launcher.log"),
         ("log-zh", "--as file launcher.log --lang zh"),
     ] {
@@ -170,16 +170,16 @@ source = "our wiki"
     }
     for (name, flags) in [
         ("schema", "--schema"),
-        ("list", "--list"),
-        ("list-zh", "--list --lang zh"),
-        ("causes", "--list causes"),
-        ("causes-zh", "--list causes --lang zh"),
-        ("causes-json", "--list causes --json"),
+        ("list", "--list-codes"),
+        ("list-zh", "--list-codes --lang zh"),
+        ("causes", "--list-codes causes"),
+        ("causes-zh", "--list-codes causes --lang zh"),
+        ("causes-json", "--list-codes causes --json"),
     ] {
         let case = Case::new(format!("code-list/all/{name}")).step(args!["translate-error"]);
         plan.add(case.flags(flags));
     }
-    for (name, flags) in [("unknown-family", "--list zebra"), ("nothing", "")] {
+    for (name, flags) in [("unknown-family", "--list-codes zebra"), ("nothing", "")] {
         let case = Case::new(format!("code-list/{name}")).step(args!["translate-error"]);
         plan.add(case.flags(flags).refused());
     }

@@ -12,8 +12,8 @@ use crate::workspace;
 /// Adds the cases.
 pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     let findings = inputs.ask(&arg_array!["explain", "--list", "--json"])?;
-    let causes = inputs.ask(&arg_array!["translate-error", "--list", "causes", "--json"])?;
-    let families = inputs.ask(&arg_array!["translate-error", "--list", "--json"])?;
+    let causes = inputs.ask(&arg_array!["translate-error", "--list-codes", "causes", "--json"])?;
+    let families = inputs.ask(&arg_array!["translate-error", "--list-codes", "--json"])?;
     let rules = rule_ids(inputs);
     if rules.is_empty() {
         plan.skip("rules of convert: no file `convert/*.toml` with rules in the work tree");
@@ -48,7 +48,7 @@ pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
         ("list-zh", "--list --lang zh"),
         ("list-json", "--list --json"),
         ("list-markdown", "--list --format markdown"),
-        ("schema", "--schema"),
+        ("schema", "--report-schema"),
         ("codes", "507035 EI0006 ERR00100 -8005 7 0x7110001"),
         ("codes-zh-verbose", "507035 EI0006 ERR00100 --lang zh -v"),
         ("lower-case", "scan-read cv0017"),

@@ -59,7 +59,7 @@ fn write_reports(
         }
         let host = format!("node{:03}", number + 1);
         let root = machine.root.display();
-        let args = args!["check", "--root", root, "--json", "--host", host];
+        let args = args!["check", "--sysroot", root, "--json", "--host", host];
         let report = inputs.old.prepare(&args, &inputs.dir)?;
         Ok(std::fs::write(dir.join(format!("{host}.json")), report)?)
     })?;

@@ -23,7 +23,7 @@ const ROTATED: [(&str, &str); 4] = [
 
 /// Further variants of some logs.
 const MORE: [(&str, &str); 7] = [
-    ("redact", "--redact"),
+    ("redact", "--anonymize"),
     ("top", "--top 1"),
     ("rank", "--rank 0"),
     ("device", "--device 0"),
@@ -93,7 +93,7 @@ fn add_log(plan: &mut Plan, group: &str, path: &Path, number: usize) {
         plan.add(stdin("stdin", "-"));
         plan.add(stdin("follow", "--follow -"));
         plan.add(stdin("follow-zh", "--follow - --lang zh"));
-        let baseline = case("baseline").flags("--baseline").flags(&path.display().to_string());
+        let baseline = case("baseline").flags("--good-log").flags(&path.display().to_string());
         plan.add(baseline);
     }
 }

@@ -15,9 +15,9 @@ pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     let healthy = inputs.machine("ok-host-910b").root.display().to_string();
     let mut names = Vec::new();
     for (name, args) in [
-        ("check", args!["check", "--root", machine]),
-        ("healthy", args!["check", "--root", healthy]),
-        ("compat", args!["compat", "--root", machine]),
+        ("check", args!["check", "--sysroot", machine]),
+        ("healthy", args!["check", "--sysroot", healthy]),
+        ("compat", args!["compat", "--sysroot", machine]),
         ("audit", args!["audit-ops", file("ops.txt"), "--torch-npu", "2.7.1"]),
         ("code", args!["translate-error", "507035", "EI0006"]),
         ("log", args!["translate-error", "error code is 507035 in x"]),
@@ -68,7 +68,7 @@ fn add_bundles(plan: &mut Plan, inputs: &Inputs<'_>) {
     for machine in inputs.machines.iter().step_by(6) {
         let root = machine.root.display();
         let case = Case::new(format!("bundle/{}", machine.name));
-        plan.add(case.step(args!["bundle", "--root", root, "-o", "b.tar.gz"]));
+        plan.add(case.step(args!["bundle", "--sysroot", root, "-o", "b.tar.gz"]));
     }
     let log = "[ERROR] RUNTIME(1,python):2026-01-01-10:00:00 error code is 507035\n\
                password=hunter2 HF_TOKEN=hf_abcdefghijklmnopqrstuvwx\n";
@@ -82,7 +82,7 @@ fn add_bundles(plan: &mut Plan, inputs: &Inputs<'_>) {
     ];
     for (number, name) in ["ok-vllm-container", "f09-not-in-group"].iter().enumerate() {
         let root = inputs.machine(name).root.display().to_string();
-        let bundle = || args!["bundle", "--root", root, "-o", "b.tar.gz"];
+        let bundle = || args!["bundle", "--sysroot", root, "-o", "b.tar.gz"];
         let case = |variant: &str| {
             Case::new(format!("bundle-option/{name}/{variant}")).file("train.log", log)
         };
@@ -99,7 +99,7 @@ fn add_bundles(plan: &mut Plan, inputs: &Inputs<'_>) {
         ]));
         plan.add(case("logs").step(with_log()).step(args!["translate-error", "b.tar.gz"]));
         plan.add(case("missing-log").step(bundle()).flags("--add nothing.log").refused());
-        let default = || args!["bundle", "--root", root];
+        let default = || args!["bundle", "--sysroot", root];
         plan.add(case("existing").step(default()).step(default()).refused());
     }
 }

@@ -6,7 +6,7 @@ use crate::same::case::{Case, Plan, args};
 /// Adds the cases.
 pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) {
     let root = inputs.machine("f19-mixed-cann").root.display().to_string();
-    let check = |name: String| Case::new(name).step(args!["check", "--root", root]);
+    let check = |name: String| Case::new(name).step(args!["check", "--sysroot", root]);
     let skip = "[[skip]]\nid = \"CANN\"\nreason = \"known, OPS-112\"\nuntil = 2099-12-31\n";
     let past = "[[skip]]\nid = \"CANN-MIX\"\nreason = \"known\"\nuntil = 2020-01-31\n";
     for (name, settings) in [

@@ -27,17 +27,17 @@ const WRONG: [(&str, &str); 17] = [
     ("misspelled-option", "check --rooot /"),
     ("misspelled-command", "chek"),
     ("unknown-command", "zebra"),
-    ("missing-value", "check --root"),
-    ("missing-root", "check --root /nowhere/at/all"),
+    ("missing-value", "check --sysroot"),
+    ("missing-root", "check --sysroot /nowhere/at/all"),
     ("unknown-format", "check --format yaml"),
     ("unknown-language", "check --lang de"),
     ("unknown-profile", "check --profile zebra"),
     ("unknown-shell", "completions tcsh"),
     ("unknown-page", "man zebra"),
     ("facts-missing", "check --facts nothing.json"),
-    ("schema-as-text", "explain --schema --format text"),
-    ("facts-as-text", "check --root / --facts-only --format text"),
-    ("two-formats", "check --root / --json --format text"),
+    ("schema-as-text", "explain --report-schema --format text"),
+    ("facts-as-text", "check --sysroot / --facts-only --format text"),
+    ("two-formats", "check --sysroot / --json --format text"),
     ("no-subcommand-of-fleet", "fleet"),
     ("unknown-log-level", "check --log loud"),
 ];
@@ -76,7 +76,7 @@ pub(crate) fn add(plan: &mut Plan) {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         plan.add(Case::new(format!("usage/completions/{shell}")).step(args!["completions", shell]));
     }
-    plan.add(Case::new("usage/man/all").step(args!["man", "--output", "pages"]));
+    plan.add(Case::new("usage/man/all").step(args!["man", "--output-dir", "pages"]));
     for (name, line) in WRONG {
         plan.add(case(format!("usage/wrong/{name}"), line).refused());
         let chinese = case(format!("usage/wrong/{name}-zh"), line).env("ASCEND_DOCTOR_LANG", "zh");

@@ -22,7 +22,7 @@ const WITHOUT_DEVICES: [(&str, &str); 14] = [
     ("device", "--device 3"),
     ("floor", "--floor h2d=10,d2d=200"),
     ("host", "--host node-17 --json"),
-    ("timeout", "--timeout 5 --dtype fp16"),
+    ("timeout", "--call-timeout 5 --dtype fp16"),
 ];
 
 /// Command lines that are refused.
@@ -44,7 +44,7 @@ const FAULTS: [(&str, &str, &str); 36] = [
     ("none-kernel", "", "--rung kernel"),
     ("init", "aclInit:ret=500000", ""),
     ("init-crash", "aclInit:segv", ""),
-    ("init-hang", "aclInit:hang", "--timeout 1"),
+    ("init-hang", "aclInit:hang", "--call-timeout 1"),
     ("set-device", "aclrtSetDevice:ret=507033", ""),
     ("set-device-exit", "aclrtSetDevice:exit=7", ""),
     ("one-device", "aclrtSetDevice#1:ret=507033", ""),
@@ -126,10 +126,10 @@ fn add_simulated(plan: &mut Plan, libraries: &Path) {
         case.step(args!["verify"]).timed()
     };
     for (name, fault, flags) in FAULTS {
-        let flags = if flags.contains("--timeout") {
+        let flags = if flags.contains("--call-timeout") {
             flags.to_owned()
         } else {
-            format!("{flags} --timeout 4")
+            format!("{flags} --call-timeout 4")
         };
         // Two devices compile the same kernel at the same time: which one finds it in the cache
         // depends on chance.

@@ -1,0 +1,47 @@
+//! Names the options and settings that can change the exit status of a run.
+
+use std::path::Path;
+
+use crate::cli::{Cli, Command};
+use base::report::FailOn;
+
+/// Returns the options of the command line that change the exit status, as the user writes them.
+/// Call it before the settings fill in options.
+pub(super) fn of_options(cli: &Cli) -> Vec<String> {
+    let mut gate = Vec::new();
+    let mut value = |option: &str, value: Option<String>| {
+        gate.extend(value.map(|value| format!("{option} {value}")));
+    };
+    let path = |path: &Option<std::path::PathBuf>| path.as_deref().map(shown);
+    value("--fail-on", cli.output.fail_on.map(|level| fail_on(level).to_owned()));
+    value("--data-pack", path(&cli.output.data_pack));
+    match &cli.command {
+        Some(Command::Check(args)) => {
+            let list = |ids: &[String]| (!ids.is_empty()).then(|| ids.join(","));
+            value("--only", list(&args.only));
+            value("--skip", list(&args.skip));
+            value("--matrix", path(&args.matrix));
+            value("--manifest", path(&args.manifest));
+            if args.require_npu {
+                gate.push("--require-npu".to_owned());
+            }
+        }
+        Some(Command::Compat(args)) => value("--matrix", path(&args.matrix)),
+        Some(Command::TranslateError(args)) => value("--data", path(&args.data)),
+        _ => {}
+    }
+    gate
+}
+
+/// The word for a fail level.
+pub(super) const fn fail_on(level: FailOn) -> &'static str {
+    match level {
+        FailOn::Error => "error",
+        FailOn::Warning => "warning",
+        FailOn::Never => "never",
+    }
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
