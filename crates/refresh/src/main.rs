@@ -27,6 +27,7 @@ mod manifest_edit;
 mod markup;
 mod overlay;
 mod package;
+mod prefetch;
 mod publish;
 mod refresh;
 mod remote_zip;
