@@ -36,7 +36,7 @@ HEAD = """\
 # What a resolver finds for each official pair on the default public package index, from wheels only.
 # verdict: resolves, conflict (two packages require different versions), missing (the index lacks a package,
 # or a wheel of it). official: the options that the official installation page prints. They are
-# copied, not resolved here."""
+# copied, not resolved here. python: the one that was resolved for, of those with a wheel."""
 
 
 def index():
@@ -58,12 +58,6 @@ def documented(text):
 
 def pairs(matrix, wheels):
     """Package, version, requirement set, Python versions, source row."""
-    for row in matrix["torch_npu"]:
-        if row["level"] == "recommended" or (row["level"] == "derived-from-tag" and row.get("wheels") and row.get("cann")):
-            built = {python for pythons in row.get("wheels", {}).values() for python in pythons}
-            pythons = sorted(built | set(row.get("python_documented", [])), key=Version)
-            wanted = f"torch=={row['torch']} torch_npu=={row['version']}"
-            yield "torch-npu", row["version"], wanted, pythons, row["source"]
     plugins = {}
     for row in matrix["vllm_ascend"]:
         pythons = wheels.get(("vllm-ascend", row["version"])) or documented(row.get("python", ""))
@@ -73,6 +67,12 @@ def pairs(matrix, wheels):
             yield "vllm-ascend", row["version"], wanted, pythons, row["source"]
             known, source = plugins.get(vllm, (set(), row["source"]))
             plugins[vllm] = (known | set(pythons), source)
+    for row in matrix["torch_npu"]:
+        if row["level"] == "recommended" or (row["level"] == "derived-from-tag" and row.get("wheels") and row.get("cann")):
+            built = {python for pythons in row.get("wheels", {}).values() for python in pythons}
+            pythons = sorted(built | set(row.get("python_documented", [])), key=Version)
+            wanted = f"torch=={row['torch']} torch_npu=={row['version']}"
+            yield "torch-npu", row["version"], wanted, pythons, row["source"]
     for vllm, (pythons, source) in plugins.items():
         yield "vllm", vllm, f"vllm=={vllm}", sorted(pythons, key=Version), source
     for row in matrix["mindspore"]:
@@ -90,10 +90,13 @@ def page(version, repos, archives):
     if shown.returncode == 0:
         return shown.stdout, f"vllm-ascend@v{version}:{PAGE}"
     archive = archives / f"vllm_ascend-{version}.tar.gz"
+    # Newer archives have the page in a folder of the guide, and its commands in a file of their own.
+    wanted = re.compile(r"docs/source/(.*/)?installation(/install_vllm_ascend\.inc)?\.md$")
     with tarfile.open(archive) as tar:
-        for member in tar:
-            if member.name.partition("/")[2] == PAGE:
-                return tar.extractfile(member).read().decode(), f"package index: {archive.name}: {PAGE}"
+        found = {path: tar.extractfile(member).read().decode() for member in tar
+                 if wanted.match(path := member.name.partition("/")[2])}
+    if found:
+        return "\n".join(found.values()), f"package index: {archive.name}: {', '.join(found)}"
     raise SystemExit(f"no installation page of vllm-ascend {version}")
 
 
@@ -130,19 +133,21 @@ def resolve(uv, wanted, python, arch):
     return judge(text)
 
 
-def resolve_pair(uv, pair, stored):
-    """Verdict and reason of a pair for each Python and architecture; stored ones are not asked again."""
-    package, version, wanted, pythons, _ = pair
-    answers = {}
-    for python in pythons:
-        for arch in ARCHS:
-            key = f"{wanted} {python} {arch}"
-            # A version that the index lacks is absent for every Python.
-            absent = next((answer for answer in answers.values() if answer[1] == f"{package} {version}"), None)
-            if key not in stored:
-                stored[key] = absent or resolve(uv, wanted, python, arch)
-            answers[python, arch] = tuple(stored[key])
-    return answers
+def chosen(pythons):
+    """The Python that speaks for a pair: what the index lacks seldom depends on it."""
+    return "3.11" if "3.11" in pythons else pythons[-1] if pythons else "3.11"
+
+
+def resolve_once(args, key, stored):
+    """The answer for `REQUIREMENTS PYTHON ARCH`; stored ones are not asked again."""
+    if key not in stored and not args.stored_only:
+        wanted, python, arch = key.rsplit(" ", 2)
+        stored[key] = resolve(args.uv, wanted, python, arch)
+        if args.answers:
+            part = args.answers.with_suffix(f".{hash(key)}")
+            part.write_text(json.dumps(dict(stored), indent=0, sort_keys=True))
+            part.replace(args.answers)
+    return stored.get(key)
 
 
 def judge(text):
@@ -177,26 +182,26 @@ def main():
     parser.add_argument("--wheels", type=pathlib.Path, required=True, help="source archives of vllm-ascend without a tag")
     parser.add_argument("--uv", default="uv")
     parser.add_argument("--only", help="only this package; prints the rows")
+    parser.add_argument("--parallel", type=int, default=4)
+    parser.add_argument("--stored-only", action="store_true", help="write what --answers has")
     parser.add_argument("--answers", type=pathlib.Path, help="answers of an interrupted run, continued")
     args = parser.parse_args()
     matrix = tomllib.loads((DATA / "compat_matrix.toml").read_text())
     stored = json.loads(args.answers.read_text()) if args.answers and args.answers.exists() else {}
-    tasks = [pair for pair in pairs(matrix, index()) if args.only in (None, pair[0])]
-    answers = []
-    with concurrent.futures.ThreadPoolExecutor(6) as pool:
-        for answer in pool.map(lambda pair: resolve_pair(args.uv, pair, stored), tasks):
-            answers.append(answer)
-            if args.answers:
-                args.answers.write_text(json.dumps(dict(stored), indent=0))
+    tasks = [(pair, chosen(pair[3]), arch) for pair in pairs(matrix, index()) for arch in ARCHS
+             if args.only in (None, pair[0])]
+    keys = [f"{pair[2]} {python} {arch}" for pair, python, arch in tasks]
+    with concurrent.futures.ThreadPoolExecutor(args.parallel) as pool:
+        answers = list(pool.map(lambda key: resolve_once(args, key, stored), keys))
     sources, groups = [], {}
-    flat = [(pair, *place, *answer) for pair, found in zip(tasks, answers) for place, answer in found.items()]
+    flat = [(*task, *answer) for task, answer in zip(tasks, answers) if answer]
     for (package, version, wanted, _, source), python, arch, verdict, reason in flat:
         official = ""
         if package == "vllm-ascend":
             text, place = page(version, args.repos, args.wheels)
             official = options(text, arch)
             source = f"{source}; options: {place}" if official else source
-        elif package == "torch-npu" and arch == "x86_64":
+        elif package == "torch-npu" and arch == "x86_64" and reason.startswith("torch "):
             # README.md of Ascend/pytorch prints it with the command for torch.
             official = f"--index-url https://{CPU_INDEX}"
             source = f"{source}; options: Ascend/pytorch@master:README.md"
