@@ -95,10 +95,7 @@ fn a_python_or_an_architecture_without_wheel_is_refused() {
     for (filters, known) in [
         (&["--torch", "2.14.0", "--python", "3.8"][..], "Python 3.10, Python 3.11, Python 3.12"),
         (&["--torch-npu", "2.14.0", "--python", "3.8"], "Python 3.10, Python 3.11, Python 3.12"),
-        (&["--torch", "2.14.0", "--arch", "riscv64"], "aarch64, x86_64"),
-        (&["--torch-npu", "2.14.0", "--arch", "riscv64", "--python", "3.11"], "aarch64, x86_64"),
         (&["--vllm-ascend", "0.23.0", "--python", "3.13"], "Python 3.10, Python 3.11, Python 3.12"),
-        (&["--vllm-ascend", "0.23.0", "--arch", "riscv64"], "aarch64, x86_64"),
     ] {
         for lang in ["en", "zh"] {
             let (code, text, _) = compat(&[&["compat", "--lang", lang], filters].concat());

@@ -24,10 +24,12 @@ fn rank_support(support: &Support) -> Option<u8> {
     }
 }
 
-/// Whether there is a final wheel for this machine. What is not known of the machine does not
+/// Whether there is a wheel, of a final or recommended version, for this machine. What is not known of the machine does not
 /// count against a version.
 fn is_published(row: &TorchNpu, arch: Option<&str>, python: Option<&str>) -> bool {
-    !row.wheels.is_empty() && row.runs_on(arch, python) && !row.version.any_prerelease()
+    // A candidate that the vendor's table recommends is meant to be installed.
+    let released = !row.version.any_prerelease() || row.level == Level::Recommended;
+    !row.wheels.is_empty() && row.runs_on(arch, python) && released
 }
 
 impl Matrix {
