@@ -4,8 +4,15 @@
 /// Whether `data/<file>` is a table of the program. Inputs of a refresh (`*.overlay.*`, recordings)
 /// and the files of the crate itself are not.
 pub(crate) fn is_table(file: &str) -> bool {
-    let elsewhere =
-        ["src/", "target/", "examples/", "acl_abi/", "ops/recorded/", "torch_npu_names.tsv"];
+    let elsewhere = [
+        "src/",
+        "target/",
+        "examples/",
+        "acl_abi/",
+        "ops/recorded/",
+        "torch_npu_names.tsv",
+        "package_files.tsv",
+    ];
     let kind = file.strip_suffix(".toml").or_else(|| file.strip_suffix(".tsv"));
     kind.is_some_and(|stem| stem != "Cargo" && !stem.ends_with(".overlay"))
         && !elsewhere.iter().any(|dir| file.starts_with(dir))

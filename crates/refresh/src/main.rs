@@ -27,6 +27,7 @@ mod manifest_edit;
 mod markup;
 mod overlay;
 mod package;
+mod package_lock;
 mod prefetch;
 mod publish;
 mod refresh;
