@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             for (name, content) in pack::tables(name, &text)? {
                 tables.push_str(&compress(&name, &content, out)?);
             }
-        } else if file.starts_with("ops/") {
+        } else if file.starts_with("ops/") || file == "official_pairs.tsv" {
             tables.push_str(&compress(file, &fs::read(path)?, out)?);
         } else {
             let path = path.to_str().ok_or("the path of the tables is not UTF-8")?;

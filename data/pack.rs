@@ -1,8 +1,8 @@
 //! From a file below `data/` to what readers take apart: used by the build script for programs
 //! that carry their tables, and at run time by debug programs, which read them from `data/`.
 
-/// Whether `data/<file>` is a table of the program. Inputs of a refresh (`*.overlay.*`, recordings),
-/// the index of packages and the files of the crate itself are not.
+/// Whether `data/<file>` is a table of the program. Inputs of a refresh (`*.overlay.*`, recordings)
+/// and the files of the crate itself are not.
 pub(crate) fn is_table(file: &str) -> bool {
     let elsewhere = [
         "src/",
@@ -10,8 +10,8 @@ pub(crate) fn is_table(file: &str) -> bool {
         "examples/",
         "acl_abi/",
         "ops/recorded/",
-        "index.tsv",
         "torch_npu_names.tsv",
+        "package_files.tsv",
     ];
     let kind = file.strip_suffix(".toml").or_else(|| file.strip_suffix(".tsv"));
     kind.is_some_and(|stem| stem != "Cargo" && !stem.ends_with(".overlay"))

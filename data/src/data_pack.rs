@@ -228,6 +228,7 @@ impl Pack {
         crate::goals::check(self)?;
         crate::env_vars::check(self)?;
         crate::known_wheels::check(self)?;
+        crate::package_index::check(self)?;
         crate::matrix::check(self)?;
         crate::sources::check(self)
     }

@@ -17,6 +17,7 @@ pub mod matrix;
 #[cfg(any(debug_assertions, test))]
 #[path = "../pack.rs"]
 mod pack;
+mod package_index;
 mod packed;
 pub mod sources;
 mod ui;
@@ -27,6 +28,7 @@ pub use env_vars::{AllocKeys, EnvVars};
 pub use error_message::localize_error;
 pub use known_wheels::{KnownWheel, KnownWheels, is_of_package, record_digest};
 pub use matrix::Matrix;
+pub use package_index::{OfficialPair, PackageIndex, Published, Verdict};
 pub use packed::{
     AlreadyRead, as_of, built_in_parts, install, installed, names_below, table, text,
 };

@@ -188,8 +188,7 @@ fn filter_rows(matrix: &Matrix, request: &CompatRequest) -> Matrix {
         torch.as_ref().is_none_or(|torch| row.torch.0 == *torch)
             && wanted.torch_npu.as_ref().is_none_or(|npu| row.version.0 == base(npu))
             && pinned.as_ref().is_none_or(|pins| pins.contains(&row.version.0))
-            && request.python.as_ref().is_none_or(|python| row.pythons().contains(&python.as_str()))
-            && request.arch.as_ref().is_none_or(|arch| row.wheels.contains_key(arch))
+            && row.runs_on(request.arch.as_deref(), request.python.as_deref())
             && cann.is_none_or(|cann| matrix.accepts(&row.version, &cann))
     });
     rows.vllm_ascend.retain(|row| {

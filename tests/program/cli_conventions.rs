@@ -509,7 +509,8 @@ fn settings_that_others_can_write_are_ignored_and_the_gate_is_named() {
     for entry in
         ["fail-on = \"never\" (ascend-doctor.toml)", "skip DEV-ACCESS (ascend-doctor.toml:2)"]
     {
-        for format in ["json"] {
+        {
+            let format = "json";
             let (_, out, _) = run(dir.path(), &[&check[..], &["--format", format]].concat());
             let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
             let out = out.replace("\\\"", "\"").replace("&quot;", "\"").replace("\\_", "_");

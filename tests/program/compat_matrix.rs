@@ -44,34 +44,105 @@ fn every_version_of_the_index_is_known() {
     assert!(of("triton-ascend").count() >= 3 && of("vllm-ascend").count() >= 49);
 }
 
-/// The vendor's table since release 26.0.0: each row is answered with its own pair.
+/// The vendor's whole table: each row is answered with its own torch, torch_npu and CANN, with and
+/// without Python and architecture.
 #[test]
 fn every_row_of_the_table_of_torch_npu_is_answered() {
-    let rows = Matrix::builtin().torch_npu.iter().filter(|row| {
-        let recent = row.release.as_ref().is_some_and(|release| release.major >= 26);
-        recent && row.level == Level::Recommended
-    });
+    let mut wrong = Vec::new();
     let mut count = 0;
-    for row in rows {
-        let (version, on) = (row.version.to_string(), row.cann.as_ref().unwrap().to_string());
-        let filters = ["--torch-npu", &version, "--cann", &on];
-        let (code, text, _) = compat(&[&["compat", "--format", "json"], &filters[..]].concat());
-        let report: serde_json::Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(
-            (code, &report["advice"]["level"]),
-            (Some(0), &"recommended".into()),
-            "{version}"
-        );
-        assert_eq!(report["advice"]["torch_npu"], version);
-        // And without CANN, for each Python and architecture with a wheel.
-        let (arch, pythons) = row.wheels.iter().next().unwrap();
-        let filters = ["--torch-npu", &version, "--python-version", &pythons[0], "--arch", arch];
-        let (code, text, _) = compat(&[&["compat", "--format", "json"], &filters[..]].concat());
-        let report: serde_json::Value = serde_json::from_str(&text).unwrap();
-        assert_eq!((code, &report["advice"]["cann"]), (Some(0), &on.into()), "{version}");
-        count += 1;
+    for row in Matrix::builtin().torch_npu.iter().filter(|row| row.level == Level::Recommended) {
+        let (version, torch) = (row.version.to_string(), row.torch.to_string());
+        let on = row.cann.as_ref().unwrap().to_string();
+        let pair = ["--torch-npu", &version, "--cann", &on];
+        let alone = ["--torch-npu", &version];
+        let both = ["--torch", &torch, "--cann", &on];
+        let mut questions: Vec<Vec<&str>> = vec![pair.to_vec(), alone.to_vec()];
+        // One torch has several rows of one CANN where a release was repaired.
+        let same = |other: &&data::matrix::TorchNpu| {
+            other.torch == row.torch && other.cann == row.cann && other.level == Level::Recommended
+        };
+        if !row.wheels.is_empty() && Matrix::builtin().torch_npu.iter().filter(same).count() == 1 {
+            questions.push(both.to_vec());
+        }
+        let documented = row.python_documented.first().map(|python| ("aarch64", python));
+        let built =
+            row.wheels.iter().filter_map(|(arch, list)| Some((arch.as_str(), list.last()?)));
+        for (arch, python) in built.chain(documented.filter(|_| row.wheels.is_empty())) {
+            for filters in [&pair[..], &alone] {
+                questions.push([filters, &["--python-version", python, "--arch", arch]].concat());
+            }
+        }
+        for question in questions {
+            let (code, text, _) =
+                compat(&[&["compat", "--format", "json"], &question[..]].concat());
+            let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+            let found = ["torch", "torch_npu", "cann", "level"]
+                .map(|name| report["advice"][name].as_str().unwrap_or_default().to_owned());
+            let expected = [&torch, &version, &on, "recommended"];
+            count += 1;
+            if code != Some(0) || found != expected {
+                wrong.push(format!("{question:?}: {found:?} instead of {expected:?}"));
+            }
+        }
     }
-    assert!(count >= 18, "{count}");
+    assert!(wrong.is_empty(), "{} of {count} answers:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count >= 300, "{count}");
+}
+
+/// What no wheel was built for is refused with what exists.
+#[test]
+fn a_python_or_an_architecture_without_wheel_is_refused() {
+    for (filters, known) in [
+        (
+            &["--torch", "2.14.0", "--python-version", "3.8"][..],
+            "Python 3.10, Python 3.11, Python 3.12",
+        ),
+        (
+            &["--torch-npu", "2.14.0", "--python-version", "3.8"],
+            "Python 3.10, Python 3.11, Python 3.12",
+        ),
+        (
+            &["--vllm-ascend", "0.23.0", "--python-version", "3.13"],
+            "Python 3.10, Python 3.11, Python 3.12",
+        ),
+    ] {
+        for lang in ["en", "zh"] {
+            let (code, text, _) = compat(&[&["compat", "--lang", lang], filters].concat());
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert_eq!(code, Some(3), "{filters:?}: {text}");
+            assert!(text.contains(known), "{filters:?}: {text}");
+            assert!(!text.contains("pip install"), "{filters:?}: {text}");
+        }
+    }
+    let wheel = ["compat", "--torch", "2.14.0", "--python-version", "3.11", "--arch", "x86_64"];
+    assert_eq!(compat(&wheel).0, Some(0));
+}
+
+/// Commands that the default index cannot satisfy have the official options and a reason.
+#[test]
+fn what_the_default_index_lacks_comes_from_the_official_one() {
+    let question =
+        ["compat", "--vllm-ascend", "0.23.0", "--python-version", "3.11", "--arch", "aarch64"];
+    let (code, text, _) = compat(&question);
+    assert_eq!(code, Some(0));
+    let command = "vllm-ascend==0.23.0 --extra-index-url https://";
+    assert!(text.contains(command), "{text}");
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("it lacks triton-ascend 3.2.2"), "{text}");
+    let (_, text, _) = compat(&[&question[..], &["--lang", "zh"]].concat());
+    assert!(text.contains("缺少 triton-ascend 3.2.2"), "{text}");
+    let (_, text, _) = compat(&[&question[..], &["--format", "json"]].concat());
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let gap = &report["advice"]["index"][0];
+    assert_eq!(
+        (&gap["verdict"], &gap["reason"]),
+        (&"missing".into(), &"triton-ascend 3.2.2".into())
+    );
+    assert_eq!(gap["requirements"], "vllm-ascend==0.23.0");
+    // The default index has all packages of this pair.
+    let plain = ["compat", "--torch-npu", "2.9.0", "--python-version", "3.11", "--arch", "aarch64"];
+    let (_, text, _) = compat(&[&plain[..], &["--format", "json"]].concat());
+    assert!(!text.contains("extra-index-url") && !text.contains("\"index\""), "{text}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Option names have one meaning in all subcommands, and help screens are short and correct.
-#![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test, and runs the program")]
+#![expect(clippy::unwrap_used, reason = "a test, and runs the program")]
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,7 +46,7 @@ fn options() -> BTreeMap<String, BTreeMap<(String, String), BTreeSet<String>>> {
             let short = arg.get_short().map_or_else(String::new, |short| format!("-{short}, "));
             let takes = arg.get_action().takes_values();
             let values = arg.get_value_names().filter(|_| takes).unwrap_or_default();
-            let value = values.iter().map(|name| name.to_string()).collect::<Vec<_>>().join(" ");
+            let value = values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
             let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
             let meanings = options.entry(format!("{short}--{long}")).or_default();
             meanings.entry((value, help)).or_default().insert(path.join(" "));

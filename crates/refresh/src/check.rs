@@ -11,10 +11,11 @@ use crate::extract::{self, Key};
 use crate::manifest::{self, Manifest, Owner, Recording, TableEntry};
 use crate::refresh::{head, parse, rows, workspace};
 use crate::table::Table;
-use crate::{overlay, package};
+use crate::{overlay, package, package_lock};
 
 /// Files below `data/` that are no tables.
-const NOT_TABLES: &[&str] = &["Cargo.toml", "build.rs", "pack.rs", manifest::FILE];
+const NOT_TABLES: &[&str] =
+    &["Cargo.toml", "build.rs", "pack.rs", manifest::FILE, package_lock::FILE];
 
 /// Options of `check-data`.
 #[derive(Debug, Args)]
@@ -55,6 +56,15 @@ fn faults(data: &Path, manifest: &Manifest) -> Result<Vec<String>> {
                 faults.push(format!("{file}: not listed in {}", manifest::FILE));
             }
             _ => {}
+        }
+    }
+    let lock = std::fs::read_to_string(data.join(package_lock::FILE)).unwrap_or_default();
+    let pins = package_lock::parse(&lock)?;
+    for source in manifest.sources.iter().filter(|source| source.files.is_some()) {
+        let files = pins.get(&source.name).map(|files| package_lock::describe(&source.name, files));
+        if files != source.files {
+            let file = package_lock::FILE;
+            faults.push(format!("{file}: not the files of `{}` in {}", source.id, manifest::FILE));
         }
     }
     for extractor in extract::all() {

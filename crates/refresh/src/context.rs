@@ -87,7 +87,8 @@ impl Context {
             clone(&url, &dir)?;
         }
         ensure!(dir.exists(), "no clone of {name} in --repos or in the cache");
-        Repository::open(&dir, name)
+        let repository = Repository::open(&dir, name)?;
+        Ok(if self.places.offline { repository } else { repository.online() })
     }
 
     /// The default branch of a repository.
@@ -226,6 +227,7 @@ mod tests {
     struct Server {
         process: std::process::Child,
         url: String,
+        log: tempfile::NamedTempFile,
     }
 
     impl Server {
@@ -235,13 +237,14 @@ mod tests {
             // Not by `git daemon`, whose child would outlive it.
             let home = Command::new("git").arg("--exec-path").output().unwrap().stdout;
             let home = PathBuf::from(String::from_utf8(home).unwrap().trim());
+            let log = tempfile::NamedTempFile::new().unwrap();
             let process = Command::new(home.join("git-daemon"))
-                .args(["--listen=127.0.0.1", "--reuseaddr", "--export-all"])
+                .args(["--listen=127.0.0.1", "--reuseaddr", "--export-all", "--verbose"])
                 .arg(format!("--port={port}"))
                 .arg(format!("--base-path={}", dir.display()))
                 .arg(dir)
                 .stdout(std::process::Stdio::null())
-                .stderr(std::process::Stdio::null())
+                .stderr(log.reopen().unwrap())
                 .spawn()
                 .unwrap();
             let ready = (0..200).any(|_| {
@@ -249,7 +252,12 @@ mod tests {
                 std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
             });
             assert!(ready, "git daemon does not answer");
-            Self { process, url: format!("git://127.0.0.1:{port}") }
+            Self { process, url: format!("git://127.0.0.1:{port}"), log }
+        }
+
+        fn requests(&self) -> usize {
+            let log = std::fs::read_to_string(self.log.path()).unwrap();
+            log.lines().filter(|line| line.contains("Request upload-pack")).count()
         }
     }
 
@@ -263,7 +271,11 @@ mod tests {
     #[test]
     #[ignore = "needs git-daemon, which some systems package apart from git"]
     fn repositories_are_cloned_and_updated_from_a_server() {
-        let (origin, first) = repository(&[("a.h", b"#define A 1\n")]);
+        let names: Vec<String> = (0..40).map(|number| format!("src/{number}.cpp")).collect();
+        let contents: Vec<String> = names.iter().map(|name| format!("// {name}\n")).collect();
+        let mut files: Vec<(&str, &[u8])> = vec![("a.h", b"#define A 1\n")];
+        files.extend(names.iter().zip(&contents).map(|(name, text)| (&**name, text.as_bytes())));
+        let (origin, first) = repository(&files);
         for setting in ["uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"] {
             first.git(&["config", setting, "true"]).unwrap();
         }
@@ -290,6 +302,19 @@ mod tests {
         };
         assert!(context(true, false).tree("a").unwrap_err().to_string().contains("source `a`"));
         assert_eq!(context(false, false).tree("a").unwrap().text("a.h").unwrap(), "#define A 1\n");
+        // Files that are looked for come by one request, whatever their number.
+        let many = context(false, false);
+        let tree = many.tree("a").unwrap();
+        let before = server.requests();
+        let found = tree.find(r"\.cpp$").unwrap();
+        assert_eq!(found.len(), 40);
+        for path in found {
+            assert_eq!(tree.text(path).unwrap(), format!("// {path}\n"));
+        }
+        assert_eq!(server.requests(), before + 1);
+        // What is there is not asked for again.
+        assert_eq!(tree.find(r"\.cpp$").unwrap().len(), 40);
+        assert_eq!(server.requests(), before + 1);
         // The newest commit is read, the recorded one if asked for, and offline what is stored.
         std::fs::write(origin.path().join("a.h"), "#define A 2\n").unwrap();
         let commit = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-am", "y"];

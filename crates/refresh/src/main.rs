@@ -27,6 +27,8 @@ mod manifest_edit;
 mod markup;
 mod overlay;
 mod package;
+mod package_lock;
+mod prefetch;
 mod publish;
 mod refresh;
 mod remote_zip;

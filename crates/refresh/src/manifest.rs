@@ -42,6 +42,9 @@ pub(crate) struct Source {
     pub(crate) refs: BTreeMap<String, String>,
     /// Versions of a package that were read.
     pub(crate) versions: Option<String>,
+    /// Number and hash of the files of a package that were read.
+    #[serde(default)]
+    pub(crate) files: Option<String>,
     /// When a document was read.
     pub(crate) read: Option<String>,
     /// Prefixes of paths under a license that forbids texts: numbers and names of constants only.

@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use crate::context::{Context, Revision, release_version};
+use crate::package::IndexFile;
+use crate::package_lock::{Pins, describe};
 
 /// The text of the manifest with the commits that were read.
 pub(crate) fn record(text: &str, context: &Context) -> String {
-    rewrite(text, &context.revisions())
+    rewrite(text, &context.revisions(), &context.packages.read())
 }
 
-fn rewrite(text: &str, read: &BTreeMap<String, Revision>) -> String {
+fn rewrite(text: &str, read: &BTreeMap<String, Revision>, packages: &Pins) -> String {
+    let mut package: Option<(&String, &Vec<IndexFile>)> = None;
     let mut revision: Option<&Revision> = None;
     let mut newest: Option<&str> = None;
     let mut lines = Vec::new();
@@ -17,12 +20,20 @@ fn rewrite(text: &str, read: &BTreeMap<String, Revision>) -> String {
         let (key, value) = line.split_once(" = ").unwrap_or((line, ""));
         let line = match (key, revision) {
             ("[[source]]" | "[[table]]", _) => {
-                revision = None;
+                (revision, package) = (None, None);
                 line.to_owned()
             }
             ("id", _) => {
                 revision = read.get(value.trim_matches('"'));
                 line.to_owned()
+            }
+            ("name", None) => {
+                package = packages.get_key_value(value.trim_matches('"'));
+                line.to_owned()
+            }
+            ("files", None) if package.is_some() => {
+                let described = package.map(|(name, files)| describe(name, files));
+                format!("files = \"{}\"", described.unwrap_or_default())
             }
             ("commit", Some(Revision { commit: Some((commit, _)), .. })) => {
                 format!("commit = \"{commit}\"")
@@ -67,10 +78,18 @@ mod tests {
             ("9.1.0-beta.1".to_owned(), "2".to_owned()),
         ]);
         let a = Revision { commit: Some(("9".to_owned(), "2026-02-02".to_owned())), refs };
-        let after = rewrite(text, &BTreeMap::from([("a".to_owned(), a)]));
+        let after = rewrite(text, &BTreeMap::from([("a".to_owned(), a)]), &Pins::new());
         let expected = "# c\nas_of = \"2026-02-02\"\n[[source]]\nid = \"a\"\ncommit = \"9\"\ndate = \"2026-02-02\"\n\
                         refs = { \"9.1.0-beta.1\" = \"2\", \"9.1.0\" = \"3\" }\n\n[[source]]\nid = \"b\"\ncommit = \"1\"\n";
         assert_eq!(after, expected);
-        assert_eq!(rewrite(text, &BTreeMap::new()), text);
+        assert_eq!(rewrite(text, &BTreeMap::new(), &Pins::new()), text);
+    }
+
+    #[test]
+    fn files_are_recorded_in_the_entry_of_their_package() {
+        let text = "[[source]]\nid = \"a\"\nname = \"p\"\nfiles = \"\"\n[[source]]\nname = \"q\"\nfiles = \"\"\n";
+        let after = rewrite(text, &BTreeMap::new(), &Pins::from([("p".to_owned(), Vec::new())]));
+        assert!(after.contains("name = \"p\"\nfiles = \"0 files, SHA-256 "), "{after}");
+        assert!(after.ends_with("name = \"q\"\nfiles = \"\"\n"), "{after}");
     }
 }

@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use zip::ZipArchive;
 
+use crate::package_lock::{FILE, Pins, locate};
+
 /// Largest member of an archive that is read.
 const MAX_MEMBER: u64 = 256 << 20;
 /// Longest download, in seconds.
@@ -26,6 +28,9 @@ pub(crate) struct Packages {
     offline: bool,
     url: Option<String>,
     found: OnceLock<String>,
+    /// The only files that are read, if the versions are pinned.
+    pins: Option<Pins>,
+    read: Mutex<Pins>,
 }
 
 /// One file of a package, as the index lists it.
@@ -64,11 +69,47 @@ struct PageFile {
 impl Packages {
     /// An index at `url`, by default the one that pip is configured for.
     pub(crate) fn new(dir: &Path, offline: bool, url: Option<String>) -> Self {
-        Self { dir: dir.to_owned(), offline, url, found: OnceLock::new() }
+        Self {
+            dir: dir.to_owned(),
+            offline,
+            url,
+            found: OnceLock::new(),
+            pins: None,
+            read: Mutex::default(),
+        }
     }
 
-    /// All files of a package, sorted by name. Offline, the stored list.
+    /// The same index, of which only these files are read.
+    pub(crate) fn pinned(self, pins: Pins) -> Self {
+        Self { pins: Some(pins), ..self }
+    }
+
+    /// The files of the packages that were listed so far.
+    pub(crate) fn read(&self) -> Pins {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// All files of a package, or the pinned ones. They are recorded.
     pub(crate) fn files(&self, package: &str) -> Result<Vec<IndexFile>> {
+        let files = match &self.pins {
+            None => self.listed(package)?,
+            Some(pins) => {
+                let pins = pins.get(package);
+                let pins = pins.with_context(|| format!("{FILE} has no package `{package}`"))?;
+                // Without network and stored list, the files that are stored will do.
+                let listed = self
+                    .listed(package)
+                    .or_else(|error| if self.offline { Ok(Vec::new()) } else { Err(error) });
+                locate(pins, &listed?)?
+            }
+        };
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        read.insert(package.to_owned(), files.clone());
+        Ok(files)
+    }
+
+    /// The files of a package that the index lists today, sorted by name. Offline, the stored list.
+    pub(crate) fn listed(&self, package: &str) -> Result<Vec<IndexFile>> {
         let stored = self.dir.join("index").join(format!("{package}.json"));
         if self.offline {
             let text = std::fs::read_to_string(&stored).with_context(|| {

@@ -13,7 +13,7 @@ use crate::manifest::{self, Manifest, Owner, TableEntry};
 use crate::package::Packages;
 use crate::publish::Batch;
 use crate::table::Table;
-use crate::{overlay, report};
+use crate::{overlay, package_lock, report};
 
 /// Examples for the help text.
 pub(crate) const EXAMPLES: &str = "\
@@ -46,7 +46,7 @@ pub(crate) struct Options {
     #[arg(long)]
     offline: bool,
 
-    /// Read the recorded commits instead of the newest ones
+    /// Read the recorded commits and files of packages instead of the newest ones
     #[arg(long)]
     pinned: bool,
 
@@ -91,6 +91,9 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         .join("refresh");
     let wheels = options.wheels.clone().unwrap_or_else(|| cache.join("wheels"));
     let packages = Packages::new(&wheels, options.offline, options.index.clone());
+    let lock = std::fs::read_to_string(data.join(package_lock::FILE)).unwrap_or_default();
+    let pins = package_lock::parse(&lock)?;
+    let packages = if options.pinned { packages.pinned(pins.clone()) } else { packages };
     let places = Places {
         repos: options.repos.clone(),
         cache,
@@ -116,6 +119,12 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let after = crate::manifest_edit::record(&before, &context);
     if after != before {
         batch.add(&data.join(manifest::FILE), &after)?;
+    }
+    let mut pins = pins;
+    pins.extend(context.packages.read());
+    let after = package_lock::render(&pins);
+    if after != lock {
+        batch.add(&data.join(package_lock::FILE), &after)?;
     }
     if !options.dry_run {
         batch.commit()?;

@@ -17,6 +17,10 @@ pub(crate) struct Repository {
     git_dir: PathBuf,
     name: String,
     reader: Mutex<Option<Reader>>,
+    /// Whether files may be fetched.
+    online: bool,
+    /// Whether the clone was made without blobs.
+    partial: OnceLock<bool>,
 }
 
 /// `git cat-file --batch`, started on first use.
@@ -43,7 +47,26 @@ impl Repository {
     pub(crate) fn open(dir: &Path, name: &str) -> Result<Self> {
         let git_dir = if dir.join(".git").exists() { dir.join(".git") } else { dir.to_owned() };
         ensure!(git_dir.join("HEAD").is_file(), "`{}` is not a Git repository", dir.display());
-        Ok(Self { git_dir, name: name.to_owned(), reader: Mutex::new(None) })
+        let (name, reader, partial) = (name.to_owned(), Mutex::new(None), OnceLock::new());
+        Ok(Self { git_dir, name, reader, online: false, partial })
+    }
+
+    /// The same clone, whose missing files may be fetched.
+    pub(crate) fn online(self) -> Self {
+        Self { online: true, ..self }
+    }
+
+    /// Whether the clone was made without blobs, and these can be fetched.
+    pub(crate) fn lacks_blobs(&self) -> Result<bool> {
+        if !self.online {
+            return Ok(false);
+        }
+        if let Some(partial) = self.partial.get() {
+            return Ok(*partial);
+        }
+        let names = self.git(&["config", "--list", "--name-only"])?;
+        let partial = names.lines().any(|name| name == "remote.origin.promisor");
+        Ok(*self.partial.get_or_init(|| partial))
     }
 
     /// `OWNER/NAME`.
@@ -129,7 +152,7 @@ impl Repository {
         String::from_utf8(output.stdout).with_context(|| format!("{}: git {verb}", self.name))
     }
 
-    fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new("git");
         command.arg("--git-dir").arg(&self.git_dir);
         command.args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
@@ -246,15 +269,27 @@ impl Tree<'_> {
     /// Paths that match a pattern, sorted. At least one must match: an upstream rename must not
     /// empty a table.
     pub(crate) fn find(&self, pattern: &str) -> Result<Vec<&str>> {
+        self.find_except(pattern, None)
+    }
+
+    /// As [`Tree::find`], without the paths that match another pattern.
+    pub(crate) fn find_except(&self, pattern: &str, except: Option<&str>) -> Result<Vec<&str>> {
         let wanted = Regex::new(pattern)?;
+        let except = except.map(Regex::new).transpose()?;
+        let excluded = |path: &str| except.as_ref().is_some_and(|except| except.is_match(path));
+        let files = self.files()?.iter().map(String::as_str);
         let found: Vec<&str> =
-            self.files()?.iter().map(String::as_str).filter(|path| wanted.is_match(path)).collect();
+            files.filter(|path| wanted.is_match(path) && !excluded(path)).collect();
         ensure!(
             !found.is_empty(),
             "{} ({}) has no file like `{pattern}`",
             self.origin(),
             self.label
         );
+        // Who looks for files reads them.
+        let paths: Vec<(&str, &str)> =
+            found.iter().map(|path| (self.commit.as_str(), *path)).collect();
+        self.repository.prefetch(&paths)?;
         Ok(found)
     }
 

@@ -5,11 +5,12 @@ use serde::Serialize;
 
 use super::VllmAscend;
 use super::install::{cann_packages, environment, uses_atb};
+use super::rows::minor;
 use super::{
     Basis, CannSide, DriverSide, DriverSupport, Level, Machine, Matrix, RequestedVersions, Support,
     TorchNpu,
 };
-use crate::sentence;
+use crate::{OfficialPair, PackageIndex, sentence};
 use base::text::Text;
 use base::version::CannVersion;
 
@@ -23,16 +24,12 @@ fn rank_support(support: &Support) -> Option<u8> {
     }
 }
 
-/// Whether there is a final wheel for this machine. What is not known of the machine does not
+/// Whether there is a wheel, of a final or recommended version, for this machine. What is not known of the machine does not
 /// count against a version.
 fn is_published(row: &TorchNpu, arch: Option<&str>, python: Option<&str>) -> bool {
-    let published = match (arch, python) {
-        (Some(arch), Some(python)) => row.has_wheel(arch, python) == Some(true),
-        (None, Some(python)) => row.pythons().contains(&python),
-        (Some(arch), None) => row.wheels.contains_key(arch),
-        (None, None) => !row.wheels.is_empty(),
-    };
-    published && !row.version.any_prerelease()
+    // A candidate that the vendor's table recommends is meant to be installed.
+    let released = !row.version.any_prerelease() || row.level == Level::Recommended;
+    !row.wheels.is_empty() && row.runs_on(arch, python) && released
 }
 
 impl Matrix {
@@ -97,6 +94,9 @@ pub struct Advice {
     pub reasons: Vec<Text>,
     /// Where that is written.
     pub sources: Vec<String>,
+    /// What the default package index cannot satisfy, and the official options.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub index: Vec<OfficialPair>,
 }
 
 /// Why there is no advice.
@@ -136,6 +136,9 @@ impl Matrix {
             })?),
             None => None,
         };
+        if let Some(plugin) = plugin {
+            plugin_runs_on(plugin, machine)?;
+        }
         let wanted_npu = wish.torch_npu.as_ref().or(plugin.and_then(|row| row.torch_npu.first()));
         let wanted_cann = wish.cann.as_ref().map(|cann| cann.0).or(plugin.map(|row| row.cann.0));
         let choice = match wanted_npu {
@@ -171,6 +174,11 @@ impl Matrix {
             let args = [("version", version.to_string())];
             NoAdvice::new("compat_unknown_torch_npu", &args, find_nearest(&args[0].1, known()))
         })?;
+        let (arch, python) = (machine.arch.as_deref(), machine.python.as_deref());
+        if !npu.runs_on(arch, python) {
+            let args = [("version", npu.version.to_string()), ("wanted", shown(machine))];
+            return Err(NoAdvice::new("compat_no_build", &args, list_builds([npu], arch)));
+        }
         let installed = machine.cann.as_ref().map(|cann| cann.0);
         let candidates = match wanted {
             Some(cann) => vec![cann],
@@ -240,11 +248,15 @@ impl Matrix {
         let serves = |driver: &Option<DriverSupport>| {
             !matches!(driver, Some(DriverSupport::TooOld { .. } | DriverSupport::Unverified { .. }))
         };
-        let candidates: Vec<Choice<'_>> = torches
-            .iter()
-            .flat_map(|torch| self.installable(torch, arch, python))
-            .filter_map(|npu| Some(choice(npu, npu.cann.as_ref()?.0)))
-            .collect();
+        let placed = |torch| {
+            let rows = self.installable(torch, arch, python);
+            let rows = rows.filter_map(|npu| Some(choice(npu, npu.cann.as_ref()?.0)));
+            let mut rows: Vec<Choice<'_>> = rows.collect();
+            // A recommended version goes before a newer one that no table lists.
+            rows.sort_by_key(|choice| std::cmp::Reverse(rank_support(&choice.support)));
+            rows
+        };
+        let candidates: Vec<Choice<'_>> = torches.iter().flat_map(placed).collect();
         let at = candidates.iter().position(|choice| serves(&choice.driver)).unwrap_or(0);
         candidates.into_iter().nth(at).ok_or_else(|| {
             // A wheel exists, but no document places it.
@@ -255,16 +267,11 @@ impl Matrix {
                 return NoAdvice::new("compat_no_cann", &args, remove_duplicates(known));
             }
             let version = torch.map_or_else(|| "*".to_owned(), ToString::to_string);
-            let mut args = vec![("version", version)];
-            let key = match (python, arch) {
-                (Some(python), Some(arch)) => {
-                    args.extend([("python", python.to_owned()), ("arch", arch.to_owned())]);
-                    "compat_no_wheel"
-                }
-                _ => "compat_no_published",
-            };
-            let pythons = rows().flat_map(|row| row.pythons()).map(|p| format!("Python {p}"));
-            NoAdvice::new(key, &args, remove_duplicates(pythons))
+            let built = rows().any(|row| !row.wheels.is_empty() && !row.version.any_prerelease());
+            let limited = built && (python.is_some() || arch.is_some());
+            let key = if limited { "compat_no_wheel" } else { "compat_no_published" };
+            let args = [("version", version), ("wanted", shown(machine))];
+            NoAdvice::new(key, &args, list_builds(rows(), arch))
         })
     }
 
@@ -312,10 +319,12 @@ impl Matrix {
             commands.extend(cann_packages(cann, machine, uses_atb(npu)));
         }
         commands.extend(environment(cann, machine, installed, uses_atb(npu)));
-        commands.extend(self.pip_commands(npu, cann, plugin, machine, &mut reasons));
+        let mut index = Vec::new();
+        commands.extend(self.pip_commands(npu, cann, plugin, machine, &mut reasons, &mut index));
         if let Some(plugin) = plugin {
             sources.push(plugin.source.clone());
         }
+        sources.extend(index.iter().map(|gap| gap.source.to_owned()));
         sources.dedup();
         Advice {
             torch: npu.torch.to_string(),
@@ -326,8 +335,60 @@ impl Matrix {
             commands,
             reasons,
             sources,
+            index,
         }
     }
+}
+
+/// Python and architecture of the machine, as far as they are known.
+fn shown(machine: &Machine) -> String {
+    let python = machine.python.as_ref().map(|python| format!("Python {python}"));
+    python.into_iter().chain(machine.arch.clone()).collect::<Vec<_>>().join(", ")
+}
+
+/// The architectures with a wheel if this one has none, else its Python versions.
+fn list_builds<'a>(
+    rows: impl IntoIterator<Item = &'a TorchNpu>,
+    arch: Option<&str>,
+) -> Vec<String> {
+    let rows: Vec<&TorchNpu> =
+        rows.into_iter().filter(|row| !row.version.any_prerelease()).collect();
+    if rows.iter().all(|row| row.wheels.is_empty()) {
+        let documented = rows.iter().flat_map(|row| &row.python_documented);
+        return remove_duplicates(documented.map(|python| format!("Python {python}")));
+    }
+    let of =
+        |arch: &str| rows.iter().filter_map(move |row| row.wheels.get(arch)).flatten().collect();
+    let mut pythons: Vec<&String> = match arch {
+        Some(arch) => of(arch),
+        None => rows.iter().flat_map(|row| row.wheels.values().flatten()).collect(),
+    };
+    if pythons.is_empty() {
+        return remove_duplicates(rows.iter().flat_map(|row| row.wheels.keys().cloned()));
+    }
+    pythons.sort_by_key(|python| minor(python));
+    remove_duplicates(pythons.into_iter().map(|python| format!("Python {python}")))
+}
+
+/// Refuses a Python or an architecture for which a vllm-ascend with wheels has none.
+fn plugin_runs_on(plugin: &VllmAscend, machine: &Machine) -> Result<(), NoAdvice> {
+    let version = plugin.version.to_string();
+    let Some(row) = PackageIndex::builtin().published("vllm-ascend", &version) else {
+        return Ok(());
+    };
+    let lacks = |known: &[&str], wanted: &Option<String>| {
+        let lacks = |wanted: &String| !known.is_empty() && !known.contains(&wanted.as_str());
+        wanted.as_ref().is_some_and(lacks)
+    };
+    let nearest = if lacks(&row.archs, &machine.arch) {
+        row.archs.iter().map(|&arch| arch.to_owned()).collect()
+    } else if lacks(&row.pythons, &machine.python) {
+        row.pythons.iter().map(|python| format!("Python {python}")).collect()
+    } else {
+        return Ok(());
+    };
+    let args = [("version", version), ("wanted", shown(machine))];
+    Err(NoAdvice::new("compat_no_plugin_build", &args, nearest))
 }
 
 fn remove_duplicates(names: impl Iterator<Item = String>) -> Vec<String> {

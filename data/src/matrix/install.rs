@@ -3,7 +3,7 @@
 use pep440_rs::Version;
 
 use super::{Machine, Matrix, TorchNpu, VllmAscend};
-use crate::sentence;
+use crate::{OfficialPair, PackageIndex, Verdict, sentence, words};
 use base::text::{Text, shell_quote};
 use base::version::CannVersion;
 
@@ -16,14 +16,28 @@ impl Matrix {
         plugin: Option<&VllmAscend>,
         machine: &Machine,
         reasons: &mut Vec<Text>,
+        gaps: &mut Vec<OfficialPair>,
     ) -> Vec<String> {
         let pip = format!("{} -m pip install", shell_quote(&machine.interpreter));
+        let mut gap = |requirements: &str, reasons: &mut Vec<Text>| {
+            let (python, arch) = (machine.python.as_deref(), machine.arch.as_deref());
+            let found = PackageIndex::builtin().gap(requirements, python, arch)?;
+            reasons.push(explain_gap(found));
+            gaps.push(found.clone());
+            Some(found)
+        };
         let mut commands = Vec::new();
         if let Some(plugin) = plugin {
             if let Some(vllm) = plugin.vllm.first() {
-                commands.push(format!("{pip} vllm=={vllm}"));
+                let wanted = format!("vllm=={vllm}");
+                gap(&wanted, reasons);
+                commands.push(format!("{pip} {wanted}"));
             }
-            commands.push(format!("{pip} vllm-ascend=={}", plugin.version));
+            let wanted = format!("vllm-ascend=={}", plugin.version);
+            let options = gap(&wanted, reasons).map(|found| found.options);
+            let options = options.filter(|options| !options.is_empty());
+            let options = options.map_or_else(String::new, |options| format!(" {options}"));
+            commands.push(format!("{pip} {wanted}{options}"));
             reasons.push(sentence("compat_torch_last", &[]));
         }
         let index = match machine.arch.as_deref() {
@@ -34,6 +48,8 @@ impl Matrix {
             _ => "",
         };
         commands.push(format!("{pip} torch=={}{index}", npu.torch));
+        // Its options are those of the command for torch.
+        gap(&format!("torch=={} torch_npu=={}", npu.torch, npu.version), reasons);
         let numpy = self
             .constraint_by_cann("numpy", cann)
             .filter(|row| row.spec.0.iter().next().is_some())
@@ -50,6 +66,26 @@ impl Matrix {
         ));
         commands
     }
+}
+
+/// Why the default index does not do.
+fn explain_gap(gap: &OfficialPair) -> Text {
+    let package = gap.reason.split(": ").next().unwrap_or_default();
+    let key = match gap.verdict {
+        Verdict::Conflict => "compat_index_conflict",
+        _ if gap.reason.ends_with(": source archive only") => "compat_index_source",
+        _ if gap.reason.ends_with(": no wheel") => "compat_index_wheel",
+        _ => "compat_index_lacks",
+    };
+    let what = if key == "compat_index_conflict" { gap.reason } else { package };
+    let args = [("wanted", gap.requirements.to_owned()), ("what", what.to_owned())];
+    let mut text = sentence(key, &args);
+    if !gap.options.is_empty() {
+        let more = words("compat_index_options");
+        text.en = format!("{}. {}", text.en, more.en);
+        text.zh = format!("{}。{}", text.zh, more.zh);
+    }
+    text
 }
 
 /// Whether it links ATB: wheels do from 2.5.1 on (measured).

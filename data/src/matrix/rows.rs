@@ -379,6 +379,23 @@ impl TorchNpu {
             .then(|| self.wheels.get(arch).is_some_and(|list| list.iter().any(|p| p == python)))
     }
 
+    /// Whether there is a wheel for this machine, as far as it is known. Of a version that the index
+    /// does not have, the documented Python versions count.
+    pub fn runs_on(&self, arch: Option<&str>, python: Option<&str>) -> bool {
+        if self.wheels.is_empty() {
+            let documented = &self.python_documented;
+            return python.is_none_or(|python| {
+                documented.is_empty() || documented.iter().any(|known| known == python)
+            });
+        }
+        match (arch, python) {
+            (Some(arch), Some(python)) => self.has_wheel(arch, python) == Some(true),
+            (None, Some(python)) => self.pythons().contains(&python),
+            (Some(arch), None) => self.wheels.contains_key(arch),
+            (None, None) => true,
+        }
+    }
+
     /// The Python versions of its wheels, over all architectures, in order.
     pub fn pythons(&self) -> Vec<&str> {
         let mut all: Vec<&str> = self.wheels.values().flatten().map(String::as_str).collect();

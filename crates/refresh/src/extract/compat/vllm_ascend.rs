@@ -68,7 +68,11 @@ pub(super) fn rows(context: &Context) -> Result<Vec<Row>> {
     let of_repository: BTreeSet<Version> = documented.keys().cloned().collect();
     let repository = context.repository("vllm-ascend")?;
     let mut built: BTreeMap<Version, Built> = BTreeMap::new();
-    for (tag, commit) in repository.refs(&Regex::new(r"^v\d+\.\d+\.\d+((rc|\.post)\d+)?$")?)? {
+    let tags = repository.refs(&Regex::new(r"^v\d+\.\d+\.\d+((rc|\.post)\d+)?$")?)?;
+    let files =
+        tags.iter().flat_map(|(_, commit)| FILES.iter().map(|path| (commit.as_str(), *path)));
+    repository.prefetch(&files.collect::<Vec<_>>())?;
+    for (tag, commit) in tags {
         let tree = repository.tree(&tag, &commit)?;
         let files: BTreeMap<String, String> = FILES
             .iter()

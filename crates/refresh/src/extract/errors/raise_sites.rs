@@ -171,11 +171,7 @@ pub(super) fn unregistered(context: &Context, known: &Messages) -> Result<Vec<Un
 
 /// Files with code that is no test.
 fn code_files<'t>(tree: &'t Tree<'_>) -> Result<Vec<&'t str>> {
-    let tests = Regex::new(TESTS)?;
-    let files: Vec<&str> =
-        tree.find(CODE)?.into_iter().filter(|path| !tests.is_match(path)).collect();
-    ensure!(!files.is_empty(), "{} has no code", tree.origin());
-    Ok(files)
+    tree.find_except(CODE, Some(TESTS))
 }
 
 /// The codes in the string literals of a file. Other encodings than UTF-8 occur in comments.

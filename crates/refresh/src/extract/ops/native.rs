@@ -175,7 +175,7 @@ fn new_versions(context: &Context, known: &str) -> Result<Vec<(String, Functions
     if context.pinned() {
         return Ok(Vec::new());
     }
-    let files = context.packages.files("torch")?;
+    let files = context.packages.listed("torch")?;
     let versions = later(&files, known).into_iter();
     versions.map(|version| Ok((version.clone(), read(context, &files, &version)?))).collect()
 }
@@ -265,7 +265,7 @@ pub(super) fn verify(context: &Context, version: &str) -> Result<Vec<String>> {
     let at = versions.iter().position(|known| known == version);
     let at =
         at.with_context(|| format!("{ATEN} has no version {version}: {}", versions.join(" ")))?;
-    let files = context.packages.files("torch")?;
+    let files = context.packages.listed("torch")?;
     let found = read(context, &files, version)?;
     let unlisted = recorded::read(context)?.aten;
     let unlisted = |name: &str| {
