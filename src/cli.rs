@@ -140,34 +140,20 @@ pub struct CompatArgs {
     /// Written by `check --facts-only`, or a bundle.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sysroot", "pid", "env_file", "python"])]
     pub facts: Option<PathBuf>,
-    /// Python interpreter to examine
+    /// Python of the workload: its interpreter or its version
     ///
     /// Default: the interpreter that the shell would start.
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH|X.Y")]
     pub python: Option<String>,
     /// Versions to plan for.
     #[command(flatten)]
     pub versions: VersionArgs,
-    /// Python version to plan for, such as 3.11
-    ///
-    /// Replaces the version of the interpreter.
-    #[arg(long, value_name = "X.Y", value_parser = python_version)]
-    pub python_version: Option<String>,
     /// Architecture to plan for
     #[arg(long, value_name = "ARCH", value_parser = ["aarch64", "x86_64"])]
     pub arch: Option<String>,
     /// Compatibility matrix that overrides built-in entries
     #[arg(long, value_name = "FILE")]
     pub matrix: Option<PathBuf>,
-}
-
-/// `3.11` or `3.11.9`, kept as `3.11`.
-fn python_version(text: &str) -> Result<String, String> {
-    let mut parts = text.split('.').map(str::parse::<u16>);
-    match (parts.next(), parts.next()) {
-        (Some(Ok(major)), Some(Ok(minor))) => Ok(format!("{major}.{minor}")),
-        _ => Err("a version such as 3.11 is expected".to_owned()),
-    }
 }
 
 /// Options of `check`.

@@ -34,6 +34,7 @@ struct Sentences {
     fail: Text,
     fail_more: Text,
     inconclusive: Text,
+    others: Text,
     waived: Text,
     not_run: Text,
 }
@@ -305,7 +306,14 @@ pub fn headline(report: &Report) -> Option<Text> {
             }
         }
     };
-    let sentence = fill_both(template, &values);
+    let mut sentence = fill_both(template, &values);
+    let errors = report.findings.iter().filter(|finding| finding.severity == Severity::Error);
+    let errors = errors.count();
+    if proof.verdict() == Verdict::Pass && errors > 0 {
+        let n = Text::same(errors.to_string());
+        sentence =
+            fill_both(&sentences.others, &BTreeMap::from([("sentence", sentence), ("n", n)]));
+    }
     let waived: Vec<&Text> = proof
         .links
         .iter()
@@ -391,7 +399,8 @@ mod tests {
             ]
         });
         let shared = &GOALS.sentence;
-        let shared = [&shared.fail, &shared.fail_more, &shared.inconclusive, &shared.waived];
+        let shared =
+            [&shared.fail, &shared.fail_more, &shared.inconclusive, &shared.others, &shared.waived];
         for text in own.flatten().chain(shared) {
             assert_eq!(placeholders(&text.en), placeholders(&text.zh), "{text:?}");
         }

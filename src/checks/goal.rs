@@ -51,7 +51,10 @@ fn framework_goal(facts: &Facts) -> Option<&'static str> {
     } else if has("mindspore") {
         Some("mindspore")
     } else {
-        has("torch").then_some("torch")
+        // An interpreter that was named in vain was named for a framework.
+        let python = &facts.python;
+        let named = python.missing_interpreter.is_some() || python.not_python.is_some();
+        (named || has("torch")).then_some("torch")
     }
 }
 

@@ -166,7 +166,7 @@ fn examples(name: &str) -> &'static [&'static str] {
         ],
         "compat" => &[
             "ascend-doctor compat",
-            "ascend-doctor compat --torch 2.7 --python-version 3.11",
+            "ascend-doctor compat --torch 2.7 --python 3.11",
             "ascend-doctor compat --cann 8.3 --arch aarch64",
         ],
         "manifest" => &[

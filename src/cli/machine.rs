@@ -31,10 +31,10 @@ pub struct ScanArgs {
     /// Which machine.
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// Python interpreter to examine
+    /// Python of the workload: its interpreter or its version
     ///
     /// Default: the interpreter that the shell would start.
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH|X.Y")]
     pub python: Option<String>,
     /// Do not hash files
     #[arg(long)]

@@ -17,18 +17,24 @@ use crate::cli::CompatArgs;
 
 pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     let matrix = load_matrix(args.matrix.as_deref())?;
+    // A version is planned for as it is; an interpreter has to be looked at.
+    let (python, interpreter) = match args.python.as_deref() {
+        Some(python) => match collect::python::python_version(python) {
+            Some(version) => (Some(version), None),
+            None => (None, Some(python.to_owned())),
+        },
+        None => (None, None),
+    };
     let (versions, shortened) = resolve_versions(&args.versions, &matrix)?;
     let facts = if let Some(path) = &args.facts {
         read_facts(path)?
     } else {
         let sysroot = open_machine(&args.machine)?;
-        let interpreter = args.python.clone();
         let options =
             Options { hash: false, npu_smi: false, python: interpreter, ..Options::default() };
         collect::collect(&sysroot, &options)
     };
-    let request =
-        CompatRequest { versions, python: args.python_version.clone(), arch: args.arch.clone() };
+    let request = CompatRequest { versions, python, arch: args.arch.clone() };
     let CompatAnswer { mut report, rows, advice } = find_compatible(&facts, &matrix, &request);
     shortened.add_to(&mut report);
     if !matches!(output.format(), Format::Text | Format::Json) {

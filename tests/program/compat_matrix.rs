@@ -69,7 +69,7 @@ fn every_row_of_the_table_of_torch_npu_is_answered() {
             row.wheels.iter().filter_map(|(arch, list)| Some((arch.as_str(), list.last()?)));
         for (arch, python) in built.chain(documented.filter(|_| row.wheels.is_empty())) {
             for filters in [&pair[..], &alone] {
-                questions.push([filters, &["--python-version", python, "--arch", arch]].concat());
+                questions.push([filters, &["--python", python, "--arch", arch]].concat());
             }
         }
         for question in questions {
@@ -93,18 +93,9 @@ fn every_row_of_the_table_of_torch_npu_is_answered() {
 #[test]
 fn a_python_or_an_architecture_without_wheel_is_refused() {
     for (filters, known) in [
-        (
-            &["--torch", "2.14.0", "--python-version", "3.8"][..],
-            "Python 3.10, Python 3.11, Python 3.12",
-        ),
-        (
-            &["--torch-npu", "2.14.0", "--python-version", "3.8"],
-            "Python 3.10, Python 3.11, Python 3.12",
-        ),
-        (
-            &["--vllm-ascend", "0.23.0", "--python-version", "3.13"],
-            "Python 3.10, Python 3.11, Python 3.12",
-        ),
+        (&["--torch", "2.14.0", "--python", "3.8"][..], "Python 3.10, Python 3.11, Python 3.12"),
+        (&["--torch-npu", "2.14.0", "--python", "3.8"], "Python 3.10, Python 3.11, Python 3.12"),
+        (&["--vllm-ascend", "0.23.0", "--python", "3.13"], "Python 3.10, Python 3.11, Python 3.12"),
     ] {
         for lang in ["en", "zh"] {
             let (code, text, _) = compat(&[&["compat", "--lang", lang], filters].concat());
@@ -114,15 +105,14 @@ fn a_python_or_an_architecture_without_wheel_is_refused() {
             assert!(!text.contains("pip install"), "{filters:?}: {text}");
         }
     }
-    let wheel = ["compat", "--torch", "2.14.0", "--python-version", "3.11", "--arch", "x86_64"];
+    let wheel = ["compat", "--torch", "2.14.0", "--python", "3.11", "--arch", "x86_64"];
     assert_eq!(compat(&wheel).0, Some(0));
 }
 
 /// Commands that the default index cannot satisfy have the official options and a reason.
 #[test]
 fn what_the_default_index_lacks_comes_from_the_official_one() {
-    let question =
-        ["compat", "--vllm-ascend", "0.23.0", "--python-version", "3.11", "--arch", "aarch64"];
+    let question = ["compat", "--vllm-ascend", "0.23.0", "--python", "3.11", "--arch", "aarch64"];
     let (code, text, _) = compat(&question);
     assert_eq!(code, Some(0));
     let command = "vllm-ascend==0.23.0 --extra-index-url https://";
@@ -140,7 +130,7 @@ fn what_the_default_index_lacks_comes_from_the_official_one() {
     );
     assert_eq!(gap["requirements"], "vllm-ascend==0.23.0");
     // The default index has all packages of this pair.
-    let plain = ["compat", "--torch-npu", "2.9.0", "--python-version", "3.11", "--arch", "aarch64"];
+    let plain = ["compat", "--torch-npu", "2.9.0", "--python", "3.11", "--arch", "aarch64"];
     let (_, text, _) = compat(&[&plain[..], &["--format", "json"]].concat());
     assert!(!text.contains("extra-index-url") && !text.contains("\"index\""), "{text}");
 }
@@ -173,7 +163,7 @@ fn wheels_of_release_26_2_are_paired_with_cann_9_2() {
     let (code, text, _) = compat(&["compat", "--cann", "9.2.0"]);
     assert_eq!(code, Some(0));
     assert!(text.contains("torch_npu 2.14.0 is recommended with CANN 9.2.0"), "{text}");
-    let wheel = ["compat", "--torch", "2.14.0", "--python-version", "3.11", "--arch", "x86_64"];
+    let wheel = ["compat", "--torch", "2.14.0", "--python", "3.11", "--arch", "x86_64"];
     let (code, text, _) = compat(&wheel);
     assert_eq!(code, Some(0));
     assert!(text.contains("python3.11 -m pip install torch_npu==2.14.0"), "{text}");
@@ -198,17 +188,8 @@ fn compat(arguments: &[&str]) -> (Option<i32>, String, String) {
 
 #[test]
 fn what_to_install_for_a_torch() {
-    let arguments = [
-        "compat",
-        "--torch",
-        "2.7.1",
-        "--cann",
-        "8.3.RC1",
-        "--arch",
-        "x86_64",
-        "--python-version",
-        "3.11",
-    ];
+    let arguments =
+        ["compat", "--torch", "2.7.1", "--cann", "8.3.RC1", "--arch", "x86_64", "--python", "3.11"];
     let (code, text, _) = compat(&arguments);
     assert_eq!(code, Some(0));
     assert!(text.contains("python3.11 -m pip install torch_npu==2.7.1 pyyaml"), "{text}");
@@ -252,7 +233,7 @@ fn no_answer_is_no_verdict_and_bad_input_is_misuse() {
 fn filters_that_nothing_satisfies_together_have_no_answer() {
     for filters in [
         &["--torch", "2.7.1", "--torch-npu", "2.1.0"][..],
-        &["--torch-npu", "2.1.0", "--python-version", "3.13"],
+        &["--torch-npu", "2.1.0", "--python", "3.13"],
         &["--vllm-ascend", "0.18.0", "--torch", "2.1.0"],
         &["--vllm-ascend", "0.18.0", "--torch-npu", "2.1.0"],
         &["--vllm-ascend", "0.18.0", "--cann", "8.0.0"],

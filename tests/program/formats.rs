@@ -295,11 +295,8 @@ fn compat_speaks_every_format() {
     let root = tree();
     let root = root.path().to_str().unwrap();
     let ask = |more: &[&str]| {
-        run(&[
-            &["compat", "--sysroot", root, "--arch", "aarch64", "--python-version", "3.11"][..],
-            more,
-        ]
-        .concat())
+        run(&[&["compat", "--sysroot", root, "--arch", "aarch64", "--python", "3.11"][..], more]
+            .concat())
     };
     for (wish, status) in [("2.7.1", 0), ("2.7.1 --cann 7.0.0", 3)] {
         for format in FORMATS {

@@ -11,6 +11,14 @@ use facts::{Interpreter, Process};
 const WELL_KNOWN: &[&str] =
     &["/opt/conda", "/opt/miniconda3", "/opt/anaconda3", "/usr/local", "/usr"];
 
+/// Returns `X.Y` if the text is a version, `X.Y` or `X.Y.Z`, and not an interpreter.
+pub fn python_version(text: &str) -> Option<String> {
+    let parts: Vec<&str> = text.split('.').collect();
+    let is_number = |part: &&str| part.parse::<u16>().is_ok();
+    (matches!(parts.len(), 2 | 3) && parts.iter().all(is_number))
+        .then(|| format!("{}.{}", parts[0], parts[1]))
+}
+
 /// The interpreter, and one that was asked for in vain: who asked, and which.
 pub(super) type Choice = (Option<Interpreter>, Option<(String, String)>);
 
@@ -85,6 +93,8 @@ pub(super) fn others(sysroot: &Sysroot, chosen: Option<&Interpreter>) -> Vec<Int
 /// The absolute path of an interpreter that is named as people do: a path, a directory with an
 /// environment in it, or a command.
 fn named_path(sysroot: &Sysroot, named: &str) -> Option<String> {
+    let of_version = python_version(named).map(|version| format!("python{version}"));
+    let named = of_version.as_deref().unwrap_or(named);
     let path = if named.starts_with('/') {
         named.to_owned()
     } else if named.contains('/') {

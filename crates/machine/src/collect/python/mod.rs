@@ -4,6 +4,7 @@ mod builds;
 mod dists;
 mod index;
 mod interp;
+pub use interp::python_version;
 pub mod metadata;
 mod pyenv;
 mod pyvenv;
