@@ -15,6 +15,10 @@ pub(super) fn prove(diagnosis: &Diagnosis, findings: &[Finding]) -> Proof {
         let coverage = match link.id.as_str() {
             "inputs" => unread(diagnosis).map(|reason| open(reason, link)),
             "failure" => failures(diagnosis, findings, link),
+            // The failure is in what was read: more logs could only explain it.
+            "complete" if !diagnosis.causes.is_empty() => {
+                Some(Coverage::NotApplicable { reason: words("log_failed") })
+            }
             "complete" => incomplete(diagnosis).map(|reason| open(reason, link)),
             _ if diagnosis.causes.is_empty() => {
                 Some(Coverage::NotApplicable { reason: words("log_no_cause") })

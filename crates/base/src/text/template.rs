@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(of("1"), "1 file holds 1 of {m:byte|bytes} {a:b} {n:c");
         assert_eq!(of("21"), "21 files hold 21 of {m:byte|bytes} {a:b} {n:c");
         assert_eq!(placeholders("{n:file|files} {a:b}"), BTreeSet::from(["n"]));
-        assert_eq!(described("{n:file|files} in {path}, {a:b}"), "… files in …, …");
+        assert_eq!(described("{n:file|files} in {path}, {a:b}"), "… files in …, {a:b}");
     }
 
     #[test]
