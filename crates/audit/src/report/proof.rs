@@ -11,6 +11,7 @@ use super::input::AuditedInput;
 use super::{describe_note, share};
 use crate::class::SupportClass;
 use crate::inputs::{Directory, Unread};
+use crate::model::Format;
 
 /// Share of uses whose operators may be unknown in a pass: 2% (docs/contract.md).
 const UNKNOWN_SHARE: f64 = 0.02;
@@ -50,10 +51,20 @@ pub(super) fn prove(report: &Report, read: &[AuditedInput], gaps: Vec<Text>) -> 
             }
             "known" => unknown(read).map(|reason| open(reason, link)),
             "supported" => errors(&|id| id != "OPS-READ" && id.starts_with("OPS-")),
+            "libraries" => Some(libraries(read, link)),
             _ => None,
         };
         (coverage.unwrap_or(Coverage::Shown), None)
     })
+}
+
+/// Sources import libraries whose kernels are no operators of torch. All other inputs list every
+/// operator that runs.
+fn libraries(read: &[AuditedInput], link: &LinkDefinition) -> Coverage {
+    if read.iter().any(|input| input.model.format == Format::Python) {
+        return open(words("ops_libraries_unexamined"), link);
+    }
+    Coverage::NotApplicable { reason: words("ops_libraries_none") }
 }
 
 fn open(reason: Text, link: &LinkDefinition) -> Coverage {
