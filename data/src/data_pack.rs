@@ -115,9 +115,9 @@ impl PackError {
             Self::Invalid(name, why) => faults::PackInvalidTable { name, why }.fault(),
             Self::Key => faults::PackKey.fault(),
             Self::Signature => faults::PackSignature.fault(),
-            Self::OtherKey(other, key) => faults::PackOtherKey { other, key }.fault(),
+            Self::OtherKey(other, key) => faults::PackOtherKey { key, other }.fault(),
             Self::Mismatch => faults::PackMismatch.fault(),
-            Self::Older(date, built_in) => faults::PackOlder { date, built_in }.fault(),
+            Self::Older(date, built_in) => faults::PackOlder { built_in, date }.fault(),
         }
     }
 }

@@ -166,9 +166,9 @@ fn of_json(error: &serde_json::Error) -> Text {
         return quote(&text);
     };
     if error.is_eof() {
-        return crate::faults::JsonEof { what, line, column }.fault().text();
+        return crate::faults::JsonEof { column, line, what }.fault().text();
     }
-    crate::faults::JsonAt { what, line, column }.fault().text()
+    crate::faults::JsonAt { column, line, what }.fault().text()
 }
 
 /// A value of a sentence. Errors and texts keep both languages.

@@ -41,7 +41,7 @@ pub(super) fn member(bundle: &[u8], name: &str, limit: u64) -> anyhow::Result<Ve
     match found.and_then(Option::transpose).or_fault(|| faults::BundleDamaged.fault())? {
         Some(Some(content)) => Ok(content),
         Some(None) => {
-            bail!(faults::BundleMemberTooLarge { name, limit }.fault())
+            bail!(faults::BundleMemberTooLarge { limit, name }.fault())
         }
         None => bail!(faults::CompressedWithoutMember { member: wanted }.fault()),
     }

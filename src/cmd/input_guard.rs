@@ -30,7 +30,7 @@ pub(super) fn refuse_overwrite(
     for input in inputs {
         anyhow::ensure!(
             identity(input) != Some(own),
-            faults::OutputIsInput { output, input }.fault()
+            faults::OutputIsInput { input, output }.fault()
         );
     }
     Ok(())

@@ -175,10 +175,10 @@ fn fits(
     data: u64,
 ) -> Result<(), base::text::Text> {
     let Some(size) = end.checked_sub(begin) else {
-        return Err(faults::TensorEndsBefore { end, begin }.value());
+        return Err(faults::TensorEndsBefore { begin, end }.value());
     };
     if end > data {
-        return Err(faults::TensorEndsAfter { end, data }.value());
+        return Err(faults::TensorEndsAfter { data, end }.value());
     }
     // Of a data type that is not known nothing is said.
     let Some(bytes) = bytes else { return Ok(()) };

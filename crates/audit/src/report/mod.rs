@@ -216,7 +216,7 @@ fn nothing(inputs: &Inputs) -> Fault {
         let (path, why) = (escaped(path).into_owned(), why.fault());
         return match inputs.unread.len() - 1 {
             0 => faults::CannotAudit { path, why }.fault(),
-            n => faults::CannotAuditSeveral { path, why, n }.fault(),
+            n => faults::CannotAuditSeveral { n, path, why }.fault(),
         };
     }
     let Some(dir) = inputs.directories.first() else { return faults::NothingToAudit.fault() };

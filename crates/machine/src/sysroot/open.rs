@@ -176,7 +176,7 @@ impl Sysroot {
     /// mount namespace (a container), where no program is run then.
     pub fn of_process(pid: u32) -> Result<Self, OpenError> {
         let fail = |error: std::io::Error| OpenError::Pid { pid, reason: error.value() };
-        let (process, vars) = live::attach(pid).map_err(|error| fail(error.into()))?;
+        let (process, vars) = live::attach(pid).map_err(fail)?;
         let root = PathBuf::from(format!("/proc/{pid}/root"));
         let here = rustix::fs::stat("/").map_err(|error| fail(error.into()))?;
         let there = rustix::fs::stat(&root).map_err(|error| fail(error.into()))?;

@@ -52,7 +52,7 @@ pub(super) fn mistake(error: &serde_json::Error) -> Text {
     let (line, column) = (error.line(), error.column());
     let place = format!(" at line {line} column {column}");
     let what = text.strip_suffix(&place).unwrap_or(&text);
-    if line == 0 { quote(what) } else { faults::LineColumn { line, column, what }.value() }
+    if line == 0 { quote(what) } else { faults::LineColumn { column, line, what }.value() }
 }
 
 /// One entry of [`ROOTMETA`]. Every field is optional.
