@@ -132,7 +132,9 @@ fn print_usage_error(error: &clap::Error) -> std::io::Result<()> {
     if is_help || choose_language(requested_language()) == Lang::En {
         return error.print();
     }
-    usage_error::describe(error).iter().for_each(|line| print_to_stderr(line));
+    for line in usage_error::describe(error) {
+        print_to_stderr(&line);
+    }
     Ok(())
 }
 

@@ -161,10 +161,10 @@ impl Reader {
                 self.add_problem(name, ProblemKind::Unsupported, faults::TooManyLayers.value());
             }
             Form::Zip => {
-                self.add_problem(name, ProblemKind::Unsupported, faults::ZipWithin.value())
+                self.add_problem(name, ProblemKind::Unsupported, faults::ZipWithin.value());
             }
             Form::Unsupported(what) => {
-                self.add_problem(name, ProblemKind::Unsupported, Text::same(what))
+                self.add_problem(name, ProblemKind::Unsupported, Text::same(what));
             }
             Form::Plain => self.read_plain(name, source, visit),
         }
@@ -216,7 +216,7 @@ impl Reader {
                 }
                 Ok(_) => {}
                 Err(error) => {
-                    self.add_problem(name, ProblemKind::Damaged, quote(&error.to_string()))
+                    self.add_problem(name, ProblemKind::Damaged, quote(&error.to_string()));
                 }
             }
         }

@@ -162,16 +162,17 @@ fn assemble<'a>(
     let mut files = false;
     for (name, own) in FILES {
         if let Some(text) = text(name)? {
-            kernels.add(&text, own).map_err(|why| {
-                faults::FileBecause { file: name, why: quote(&why.to_string()) }.fault()
-            })?;
+            kernels
+                .add(&text, own)
+                .map_err(|why| faults::FileBecause { file: name, why: quote(&why) }.fault())?;
             files = true;
         }
     }
     let generic: Option<std::collections::BTreeMap<String, Generic>> = match text(GENERIC)? {
-        Some(text) => Some(native_functions(&text).map_err(|why| {
-            faults::FileBecause { file: GENERIC, why: quote(&why.to_string()) }.fault()
-        })?),
+        Some(text) => Some(
+            native_functions(&text)
+                .map_err(|why| faults::FileBecause { file: GENERIC, why: quote(&why) }.fault())?,
+        ),
         None => None,
     };
     let version = |package: &str| {
