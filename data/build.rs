@@ -18,11 +18,13 @@ use flate2::Compression;
 use flate2::read::DeflateEncoder;
 use walkdir::WalkDir;
 
+mod faults;
 mod pack;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=pack.rs");
+    println!("cargo::rerun-if-changed=faults.rs");
     if env::var_os("CARGO_CFG_DEBUG_ASSERTIONS").is_some() {
         return Ok(());
     }
@@ -55,6 +57,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let sources: toml::Table = toml::from_str(&text)?;
                 let as_of = sources.get("as_of").and_then(toml::Value::as_str);
                 as_of_line = format!("{:?}", as_of.ok_or("data/sources.toml has no as_of")?);
+            }
+            if name == "faults"
+                && faults::generate(&text)? != fs::read_to_string(data.join("src/faults.rs"))?
+            {
+                return Err("data/src/faults.rs is stale: run `cargo xtask faults`".into());
             }
             for (name, content) in pack::tables(name, &text)? {
                 tables.push_str(&compress(&name, &content, out)?);

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use super::table;
 use crate::data_pack::{Pack, PackError, invalid};
-use crate::localize_error;
 use crate::packed::built_in_table;
 use crate::word;
 use base::report::{
@@ -203,9 +202,8 @@ impl Catalog {
         let Some(text) = self.reasons().get(reason.key) else {
             return Text::same(reason.key);
         };
-        let what = localize_error(&reason.what);
-        let args = |what| BTreeMap::from([("what", what)]);
-        Text { en: fill(&text.en, &args(what.en)), zh: fill(&text.zh, &args(what.zh)) }
+        let args = BTreeMap::from([("what", reason.what.clone())]);
+        Text { en: fill(&text.en, &args), zh: fill(&text.zh, &args) }
     }
 
     /// The evidence that settles a reason, as an instruction, if the catalog has one.
@@ -252,7 +250,8 @@ impl Catalog {
     /// Puts the words to what a rule found. An id or message that the catalogue lacks is a
     /// defect that tests find; at run time it shows as its bare key, and nothing is lost.
     pub fn resolve(&self, mut found: RawFinding) -> Finding {
-        found.args.values_mut().for_each(|value| shorten(value, MAX_ARGUMENT));
+        let values = found.args.values_mut().chain(found.args_zh.values_mut());
+        values.for_each(|value| shorten(value, MAX_ARGUMENT));
         for evidence in &mut found.evidence {
             evidence.value.iter_mut().for_each(|value| shorten(value, MAX_VALUE));
         }
@@ -302,12 +301,6 @@ fn spell_arguments(
     let mut args = args.clone();
     for value in args.values_mut().filter(|value| *value == UNKNOWN_VERSION) {
         *value = word("unknown_version", lang);
-    }
-    if lang == Lang::Zh {
-        // Why a file could not be read is said by what reads files, in English.
-        for name in ["detail", "why", "reason"] {
-            args.entry(name).and_modify(|value| *value = localize_error(value).zh);
-        }
     }
     args
 }

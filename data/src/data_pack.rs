@@ -16,7 +16,10 @@ use minisign_verify::{PublicKey, Signature};
 use serde::{Deserialize, Serialize};
 
 use base::hash::Sha256;
+use base::text::Text;
 
+use crate::fault::{Fault, quote};
+use crate::faults;
 use crate::packed::{built_in_as_of, names};
 
 /// The start of the first line.
@@ -53,63 +56,73 @@ struct Part {
 }
 
 /// The reason why a pack is not used.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum PackError {
     /// The first line is another one.
-    #[error("not an ascend-doctor data pack")]
     Foreign,
     /// The format has a higher number.
-    #[error("its format {0} is newer than format {FORMAT}, the newest that this version reads")]
     Format(String),
     /// Tables of a later program.
-    #[error("it requires ascend-doctor {0} or newer")]
     Program(String),
     /// The manifest is not the expected JSON, or contradicts itself.
-    #[error("invalid manifest: {0}")]
     Manifest(String),
     /// The file is too large.
-    #[error("its size exceeds the limit of {MAX_FILE} bytes")]
     FileSize,
     /// The manifest is too long.
-    #[error("its manifest exceeds the limit of {MAX_MANIFEST} bytes")]
     ManifestSize,
     /// The parts are too large.
-    #[error("its unpacked content exceeds the limit of {MAX_UNPACKED} bytes")]
     Unpacked,
     /// The file is shorter or longer than its parts.
-    #[error("its length differs from the manifest: truncated or damaged")]
     Length,
     /// A part for which the program has no table.
-    #[error("unknown table `{0}`")]
     Unknown(String),
     /// A table of the program without a part.
-    #[error("table `{0}` is missing")]
     Missing(String),
     /// Two parts of one name.
-    #[error("table `{0}` occurs twice")]
     Twice(String),
     /// A part does not unpack to the declared bytes.
-    #[error("table `{0}` is damaged")]
     Damaged(String),
     /// A reader refuses the table.
-    #[error("table `{0}` is invalid: {1}")]
-    Invalid(String, String),
+    Invalid(String, Text),
     /// The text is not a key.
-    #[error("not a minisign public key")]
     Key,
     /// The text is not a signature.
-    #[error("not a minisign signature, or one of the legacy format")]
     Signature,
     /// Another key made the signature.
-    #[error("signed with key {0}, but key {1} is required")]
     OtherKey(String, String),
     /// The signature is of another file.
-    #[error("the signature does not match: the file was changed or replaced")]
     Mismatch,
     /// The data is older than the built-in data.
-    #[error("its data of {0} is older than the built-in data of {1} (`--data-older` accepts it)")]
     Older(String, &'static str),
 }
+
+impl PackError {
+    /// The error as users read it.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Foreign => faults::PackForeign.fault(),
+            Self::Format(format) => faults::PackFormat { format, known: FORMAT }.fault(),
+            Self::Program(version) => faults::PackProgram { version }.fault(),
+            Self::Manifest(why) => faults::PackManifest { why: quote(why) }.fault(),
+            Self::FileSize => faults::PackSize { limit: MAX_FILE }.fault(),
+            Self::ManifestSize => faults::PackManifestSize { limit: MAX_MANIFEST }.fault(),
+            Self::Unpacked => faults::PackUnpackedSize { limit: MAX_UNPACKED }.fault(),
+            Self::Length => faults::PackLength.fault(),
+            Self::Unknown(name) => faults::PackUnknownTable { name }.fault(),
+            Self::Missing(name) => faults::PackMissingTable { name }.fault(),
+            Self::Twice(name) => faults::PackDuplicateTable { name }.fault(),
+            Self::Damaged(name) => faults::PackDamagedTable { name }.fault(),
+            Self::Invalid(name, why) => faults::PackInvalidTable { name, why }.fault(),
+            Self::Key => faults::PackKey.fault(),
+            Self::Signature => faults::PackSignature.fault(),
+            Self::OtherKey(other, key) => faults::PackOtherKey { key, other }.fault(),
+            Self::Mismatch => faults::PackMismatch.fault(),
+            Self::Older(date, built_in) => faults::PackOlder { built_in, date }.fault(),
+        }
+    }
+}
+
+crate::impl_fault!(PackError);
 
 /// The proof that a pack comes from its owner.
 #[derive(Debug, Clone, Copy)]
@@ -223,7 +236,7 @@ impl Pack {
     /// For the first table that its reader refuses.
     pub fn check_common_tables(&'static self) -> Result<(), PackError> {
         crate::ui::check(self)?;
-        crate::error_message::check(self)?;
+        crate::fault::check(self)?;
         crate::catalog::check(self)?;
         crate::goals::check(self)?;
         crate::env_vars::check(self)?;
@@ -236,7 +249,7 @@ impl Pack {
 
 /// The error about a table that its reader refuses.
 pub fn invalid(name: &str, why: impl Into<String>) -> PackError {
-    PackError::Invalid(name.to_owned(), why.into())
+    PackError::Invalid(name.to_owned(), quote(&why.into()))
 }
 
 /// Verifies a signature and returns the ID of its key.

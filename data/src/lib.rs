@@ -10,7 +10,11 @@
 mod catalog;
 pub mod data_pack;
 mod env_vars;
-mod error_message;
+pub mod fault;
+#[cfg(test)]
+#[path = "../faults.rs"]
+mod fault_code;
+pub mod faults;
 pub mod goals;
 mod known_wheels;
 pub mod matrix;
@@ -25,13 +29,13 @@ mod user_file;
 
 pub use catalog::{Catalog, Entry, Family, FixTemplate, MessageTemplate};
 pub use env_vars::{AllocKeys, EnvVars};
-pub use error_message::localize_error;
+pub use fault::{Fault, OrFault, describe};
 pub use known_wheels::{KnownWheel, KnownWheels, is_of_package, record_digest};
 pub use matrix::Matrix;
 pub use package_index::{OfficialPair, PackageIndex, Published, Verdict};
 pub use packed::{
     AlreadyRead, as_of, built_in_parts, install, installed, names_below, table, text,
 };
-pub use ui::{sentence, word, words};
+pub use ui::{sentence, sentence_of, word, words};
 pub use user_file::FileError;
 pub use user_file::{UserFile, WithLine};

@@ -13,9 +13,17 @@ use crate::data_pack::Pack;
 static INSTALLED: OnceLock<Option<&'static Pack>> = OnceLock::new();
 
 /// A pack was installed after a table had been read: a defect of the program.
-#[derive(Debug, thiserror::Error)]
-#[error("tables were read before the data pack was installed")]
+#[derive(Debug)]
 pub struct AlreadyRead;
+
+impl AlreadyRead {
+    /// The error as users read it.
+    pub fn fault(&self) -> crate::Fault {
+        crate::faults::PackTooLate.fault()
+    }
+}
+
+crate::impl_fault!(AlreadyRead);
 
 /// Replaces all built-in tables for the rest of the process.
 ///

@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::localize_error;
 use crate::data_pack::{Pack, PackError, invalid};
 use crate::packed::built_in_table;
 use base::text::{Lang, Text, Words, fill};
@@ -52,14 +51,17 @@ pub fn word(key: &str, lang: Lang) -> String {
 
 /// The sentence for `key` in both languages, with its placeholders filled.
 pub fn sentence(key: &str, args: &[(&'static str, String)]) -> Text {
-    let mut args: BTreeMap<&'static str, String> = args.iter().cloned().collect();
+    let args: BTreeMap<&'static str, String> = args.iter().cloned().collect();
     let text = words(key);
-    let en = fill(&text.en, &args);
-    // Why something could not be done comes in English.
-    for name in ["detail", "why"] {
-        args.entry(name).and_modify(|value| *value = localize_error(value).zh);
-    }
-    Text { en, zh: fill(&text.zh, &args) }
+    Text { en: fill(&text.en, &args), zh: fill(&text.zh, &args) }
+}
+
+/// As [`sentence`], with values that differ between the languages.
+pub fn sentence_of(key: &str, args: &[(&'static str, Text)]) -> Text {
+    let values =
+        |lang: Lang| args.iter().map(|(name, text)| (*name, text.get(lang).to_owned())).collect();
+    let text = words(key);
+    Text { en: fill(&text.en, &values(Lang::En)), zh: fill(&text.zh, &values(Lang::Zh)) }
 }
 
 #[cfg(test)]

@@ -70,10 +70,12 @@ fn remove_doubtful(check: &Check, outcome: Outcome, facts: &Facts) -> (Outcome, 
 
 /// Returns the problem to report for a directory that masked something.
 fn problem_of_directory(place: &str) -> Problem {
+    let denied = data::faults::Denied.value();
     Problem {
         path: place.to_owned(),
         kind: ProblemKind::Denied,
-        detail: "permission denied".to_owned(),
+        detail: denied.en,
+        detail_zh: Some(denied.zh),
         barrier: Some(place.to_owned()),
         line: None,
     }

@@ -1,6 +1,5 @@
 //! What the scan itself met: files that could not be read or understood.
 
-use data::localize_error;
 use std::collections::BTreeMap;
 
 use super::{Check, Context, Family};
@@ -39,17 +38,13 @@ fn read(ctx: &Context<'_>) -> Outcome {
         };
         let found = RawFinding::warning("SCAN-READ", message)
             .arg("path", place)
-            .arg("detail", &first.detail);
+            .arg_words("detail", first.text());
         // Where the workload may not read it either, that is the finding.
         let known = ctx.facts.cann.installs.iter().flat_map(|install| &install.unreadable);
         let owner = known.into_iter().any(|path| is_below(path, place) || is_below(place, path));
         let found = if owner { found.because(&["CANN-OWNER"]) } else { found };
         problems.into_iter().fold(found, |found, problem| {
-            found.evidence(
-                Evidence::file(&problem.path)
-                    .line_if(problem.line)
-                    .says(localize_error(&problem.detail)),
-            )
+            found.evidence(Evidence::file(&problem.path).line_if(problem.line).says(problem.text()))
         })
     });
     found.collect::<Vec<_>>().into()
@@ -61,12 +56,8 @@ fn format(ctx: &Context<'_>) -> Outcome {
         .map(|problem| {
             RawFinding::warning("SCAN-FORMAT", "malformed")
                 .arg("path", &problem.path)
-                .arg("detail", &problem.detail)
-                .evidence(
-                    Evidence::file(&problem.path)
-                        .line_if(problem.line)
-                        .says(localize_error(&problem.detail)),
-                )
+                .arg_words("detail", problem.text())
+                .evidence(Evidence::file(&problem.path).line_if(problem.line).says(problem.text()))
         })
         .collect::<Vec<_>>()
         .into()
@@ -111,6 +102,7 @@ mod tests {
             path: path.to_owned(),
             kind: ProblemKind::Denied,
             detail: "permission denied".to_owned(),
+            detail_zh: None,
             barrier: barrier.map(str::to_owned),
             line: None,
         };

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, FromArgMatches as _};
 
@@ -92,8 +92,10 @@ impl OutputArgs {
         }
         if let Some(option) = Self::first_given(root) {
             let name = root.subcommand_name().unwrap_or_default();
-            let text = format!("the argument '{option}' cannot be used with '{name}'");
-            return Err(clap::Error::raw(ErrorKind::ArgumentConflict, text));
+            let mut error = clap::Error::new(ErrorKind::ArgumentConflict);
+            error.insert(ContextKind::InvalidArg, ContextValue::String(option));
+            error.insert(ContextKind::PriorArg, ContextValue::String(name.to_owned()));
+            return Err(error);
         }
         Self::from_arg_matches(root)
     }

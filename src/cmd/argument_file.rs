@@ -1,10 +1,9 @@
 //! Files that the user named as arguments, read up to a limit.
 #![expect(clippy::disallowed_methods, reason = "reads files that the user named")]
 
+use data::{OrFault as _, faults};
 use std::io::{self, Read as _};
 use std::path::Path;
-
-use anyhow::Context as _;
 
 /// Opens a file without waiting for the other end of a pipe that nobody writes to: that one is
 /// empty. A pipe that somebody holds open (`<(command)`) is read to its end.
@@ -31,14 +30,16 @@ pub(super) fn read_argument_by(
     let shown = path.display();
     if path == Path::new("-") {
         let read = read_limited(&mut io::stdin().lock(), 0, limit);
-        return read.context("cannot read standard input")?.map_err(|limit| too_large(path, limit));
+        return read
+            .or_fault(|| faults::CannotReadStdin.fault())?
+            .map_err(|limit| too_large(path, limit));
     }
-    let meta = path.metadata().with_context(|| format!("cannot read `{shown}`"))?;
-    anyhow::ensure!(!meta.is_dir(), "cannot read `{shown}`: it is a directory, a file is expected");
+    let meta = path.metadata().or_fault(|| faults::CannotRead { path: &shown }.fault())?;
+    anyhow::ensure!(!meta.is_dir(), faults::DirectoryNotFile { path: &shown }.fault());
     let size = if meta.is_file() { meta.len() } else { 0 };
     open_argument(path)
         .and_then(|mut file| read_limited(&mut file, size, limit))
-        .with_context(|| format!("cannot read `{shown}`"))?
+        .or_fault(|| faults::CannotRead { path: &shown }.fault())?
         .map_err(|limit| too_large(path, limit))
 }
 
@@ -62,5 +63,5 @@ fn read_limited(
 
 fn too_large(path: &Path, limit: u64) -> anyhow::Error {
     let shown = path.display();
-    anyhow::anyhow!("`{shown}` is larger than the {limit} bytes that are read of such a file")
+    faults::FileTooLarge { path: shown, limit }.fault().into()
 }

@@ -1,9 +1,10 @@
 //! Reads a file from a bundle.
 
+use data::{OrFault as _, faults};
 use std::io::Read;
 use std::ops::ControlFlow;
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{bail, ensure};
 use flate2::read::GzDecoder;
 
 use base::tarball;
@@ -25,11 +26,8 @@ pub(super) fn member(bundle: &[u8], name: &str, limit: u64) -> anyhow::Result<Ve
     GzDecoder::new(bundle)
         .take(512)
         .read_to_end(&mut head)
-        .context("it is compressed, and damaged")?;
-    ensure!(
-        tarball::is_tar(&head),
-        "it is compressed, but no bundle of ascend-doctor: unpack it first (`gunzip`)"
-    );
+        .or_fault(|| faults::CompressedDamaged.fault())?;
+    ensure!(tarball::is_tar(&head), faults::CompressedUnpackFirst.fault());
     let wanted = format!("{TOP}/{name}");
     let found = tarball::each(GzDecoder::new(bundle).take(SEARCH), |entry| {
         if entry.path_bytes() != wanted.as_bytes() {
@@ -40,11 +38,11 @@ pub(super) fn member(bundle: &[u8], name: &str, limit: u64) -> anyhow::Result<Ve
         let read = if small { entry.take(limit).read_to_end(&mut content) } else { Ok(0) };
         ControlFlow::Break(read.map(|_| small.then_some(content)))
     });
-    match found.and_then(Option::transpose).context("the bundle is damaged")? {
+    match found.and_then(Option::transpose).or_fault(|| faults::BundleDamaged.fault())? {
         Some(Some(content)) => Ok(content),
         Some(None) => {
-            bail!("`{name}` in the bundle is larger than the {limit} bytes that are read of it")
+            bail!(faults::BundleMemberTooLarge { limit, name }.fault())
         }
-        None => bail!("it is compressed, but no bundle of ascend-doctor: it has no `{wanted}`"),
+        None => bail!(faults::CompressedWithoutMember { member: wanted }.fault()),
     }
 }

@@ -1,11 +1,12 @@
 //! `check`: scan a machine and judge it.
 
+use data::{Fault, OrFault as _, faults};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 
 use super::machine::{open_machine, read_facts, wanted};
 use super::matrix::load_matrix;
@@ -36,7 +37,9 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
         facts.host.name.clone_from(&args.host);
     }
     if args.facts_only {
-        output.write(|out, _| write_json(&facts, out)).context("failed to write the facts")?;
+        output
+            .write(|out, _| write_json(&facts, out))
+            .or_fault(|| faults::FailedToWriteFacts.fault())?;
         return Ok(ExitStatus::Clean);
     }
     let request = CheckRequest {
@@ -66,7 +69,7 @@ fn gather_in_time(args: &CheckArgs) -> anyhow::Result<Option<Facts>> {
     match receiver.recv_timeout(Duration::from_secs(seconds)) {
         Ok(facts) => facts.map(Some),
         Err(RecvTimeoutError::Timeout) => Ok(None),
-        Err(RecvTimeoutError::Disconnected) => anyhow::bail!("reading the machine ended early"),
+        Err(RecvTimeoutError::Disconnected) => Err(faults::ReadingEndedEarly.fault().into()),
     }
 }
 
@@ -92,7 +95,7 @@ fn out_of_time(args: &CheckArgs) -> Report {
 fn gather(args: &CheckArgs, progress: Progress) -> anyhow::Result<Facts> {
     let mut sysroot = open_machine(&args.scan.machine)?;
     if let Some(dir) = &args.record {
-        sysroot.record_into(dir)?;
+        sysroot.record_into(dir).map_err(Fault::from)?;
     }
     let options = Options {
         manifest: args.manifest.as_deref().map(manifest::read).transpose()?.map(Arc::new),
@@ -100,9 +103,8 @@ fn gather(args: &CheckArgs, progress: Progress) -> anyhow::Result<Facts> {
         ..wanted(&args.scan)
     };
     let facts = collect::collect(&sysroot, &options);
-    sysroot.finish_recording().with_context(|| {
-        let dir = args.record.as_deref().unwrap_or("".as_ref());
-        format!("the recording in `{}` is not complete", dir.display())
+    sysroot.finish_recording().or_fault(|| {
+        faults::RecordingIncomplete { path: args.record.as_deref().unwrap_or("".as_ref()) }.fault()
     })?;
     Ok(facts)
 }
@@ -111,7 +113,7 @@ fn gather(args: &CheckArgs, progress: Progress) -> anyhow::Result<Facts> {
 fn select(only: &[String], skip: &[String]) -> anyhow::Result<Vec<&'static Check>> {
     for name in only.iter().chain(skip) {
         if !checks::all().any(|check| check.is_named(name)) {
-            bail!("{}", unknown(name));
+            bail!(unknown(name));
         }
     }
     let selected: Vec<_> = checks::all()
@@ -120,21 +122,21 @@ fn select(only: &[String], skip: &[String]) -> anyhow::Result<Vec<&'static Check
         .collect();
     // A gate that asks for nothing would pass for ever.
     if selected.is_empty() {
-        bail!("--skip leaves none of the checks that --only selects: nothing would be looked at");
+        bail!(faults::NothingSelected.fault());
     }
     Ok(selected)
 }
 
 /// What is said of a name that no check has.
-fn unknown(name: &str) -> String {
+fn unknown(name: &str) -> Fault {
     let families = checks::all().filter_map(|check| check.id.split('-').next());
     let known = checks::all().map(|check| check.id).chain(families).map(str::to_owned);
     let near = nearest(name.trim(), known, 2);
     let hint = match near.as_slice() {
-        [] => "`ascend-doctor explain --list` lists them".to_owned(),
-        near => format!("did you mean `{}`?", near.join("` or `")),
+        [] => faults::ExplainList.fault(),
+        near => super::error_message::did_you_mean(near),
     };
-    format!("there is no check or family of checks `{}`; {hint}", escape_line(name))
+    faults::NoSuchCheck { name: escape_line(name).as_ref(), why: hint }.fault()
 }
 
 #[cfg(test)]
@@ -157,6 +159,7 @@ mod tests {
     fn a_denied_file_forces_no_verdict_where_it_matters() {
         let mut facts = Facts::default();
         facts.problems.push(Problem {
+            detail_zh: None,
             path: "/etc/hccn.conf".to_owned(),
             kind: ProblemKind::Denied,
             detail: "permission denied".to_owned(),

@@ -1,6 +1,6 @@
 //! `compat`: prints the compatibility matrix and says what to install on this machine.
 
-use anyhow::Context as _;
+use data::{OrFault as _, faults};
 use serde_json::json;
 
 use base::report::ExitStatus;
@@ -48,6 +48,6 @@ pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStat
     let page = CompatPage { report: &report, matrix: &rows, advice: advice.as_ref() };
     output
         .write(|out, style| render_compat(&page, style, out))
-        .context("failed to write the matrix")?;
+        .or_fault(|| faults::FailedToWriteMatrix.fault())?;
     Ok(report.exit_status())
 }

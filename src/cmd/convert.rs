@@ -1,8 +1,9 @@
 //! `convert`: plans, then writes, copies or prints the result; or undoes the last run.
 
+use data::Fault;
+use data::{OrFault as _, faults};
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use pep440_rs::Version;
 
 use super::audit_ops::target::resolve_release;
@@ -39,8 +40,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     }
     anyhow::ensure!(
         !args.diff || output.is_text() || output.has_file(),
-        "`--diff` prints a patch, which is no report: leave out `--format`, or name a file for the report \
-         with `--output`"
+        faults::DiffIsNoReport.fault()
     );
     let scope = scope(args)?;
     // Both take some milliseconds, and neither needs the other.
@@ -51,7 +51,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
             Target::select(args)
         },
     );
-    let (mut found, target) = (found?, target?);
+    let (mut found, target) = (found.map_err(Fault::from)?, target?);
     let options = Options {
         target: target.version.clone(),
         transfer: args.transfer,
@@ -63,7 +63,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     let mut notes = Vec::new();
     let recovered = if in_place { restore_interrupted(&found)? } else { Vec::new() };
     if in_place && !recovered.is_empty() {
-        found = walk(&scope)?;
+        found = walk(&scope).map_err(Fault::from)?;
     }
     // Git is slow, so it runs in parallel. Its answer is needed only for files that are written.
     let ask = in_place && !args.force;
@@ -83,7 +83,10 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     let mut pending = Vec::new();
     let mut linked = Vec::new();
     let done = if let Some(dir) = &args.output_dir {
-        Done::Copied(copy(&scope, &found, &planned, dir, args.force)?, dir.clone())
+        Done::Copied(
+            copy(&scope, &found, &planned, dir, args.force).map_err(Fault::from)?,
+            dir.clone(),
+        )
     } else if args.check {
         Done::Checked
     } else if in_place {
@@ -101,7 +104,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     let linked = linked.iter().map(|(at, linked)| (&*planned.files[*at].file.path, *linked));
     report.findings.extend(links::replaced(&linked.collect::<Vec<_>>()));
     for (_journals, completion) in pending {
-        completion.wait()?;
+        completion.wait().map_err(Fault::from)?;
     }
     target.add_to(&mut report);
     if args.transfer {
@@ -114,9 +117,9 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     }
     let finished = finish_with(report, &planned, output);
     if written {
-        return finished.context(
-            "the files were converted (`--undo` takes that back), only the report is missing",
-        );
+        return Ok(finished
+            .map_err(super::error_message::as_cause)
+            .or_fault(|| faults::ConvertedWithoutReport.fault())?);
     }
     finished
 }
@@ -132,7 +135,7 @@ fn finish_with(mut report: Report, planned: &Plan, output: &Output) -> anyhow::R
             let mut files = |out: &mut dyn std::io::Write| page::write(planned, style.lang, out);
             render_page(&report, style, &mut files, out)
         })
-        .context("failed to write the report")?;
+        .or_fault(|| faults::FailedToWriteReport.fault())?;
     Ok(report.exit_status())
 }
 
@@ -159,7 +162,7 @@ impl Target {
             let known = release.as_deref().unwrap_or(name);
             let version = resolve_release("--target", known, Tables::get(), &mut shortened)?;
             let version = early.or_else(|| version.parse().ok());
-            let version = version.with_context(|| format!("`{asked}` is not a version"))?;
+            let version = version.or_fault(|| faults::NotAVersion { text: asked }.fault())?;
             return Ok(Self { version: Some(version), found: None, shortened });
         }
         let machine = this_machine();
@@ -199,7 +202,7 @@ impl Target {
 fn package_version(asked: &str) -> anyhow::Result<&str> {
     let Some((name, version)) = asked.split_once("==") else { return Ok(asked.trim()) };
     let is_torch_npu = matches!(name.trim(), "torch_npu" | "torch-npu");
-    anyhow::ensure!(is_torch_npu, "`--target` takes a version of torch_npu, such as 2.7.1");
+    anyhow::ensure!(is_torch_npu, faults::TargetNotTorchNpu.fault());
     Ok(version.trim())
 }
 
@@ -211,7 +214,7 @@ fn scope(args: &ConvertArgs) -> anyhow::Result<Scope> {
     let mut kinds: Vec<FileKind> =
         if args.kind.is_empty() { FileKind::ALL.to_vec() } else { args.kind.clone() };
     kinds.retain(|kind| !args.no_kind.contains(kind));
-    anyhow::ensure!(!kinds.is_empty(), "--kind and --no-kind leave no kind of file");
+    anyhow::ensure!(!kinds.is_empty(), faults::NoKindLeft.fault());
     Ok(Scope {
         roots: args.selected().to_vec(),
         launch: args.launch.clone(),
@@ -238,7 +241,7 @@ fn show_patch(
         }
         Ok(())
     })
-    .context("failed to write the patch")?;
+    .or_fault(|| faults::FailedToWritePatch.fault())?;
     if output.has_file() {
         return finish_with(report, planned, output);
     }

@@ -1,11 +1,12 @@
 //! The data pack of a run: reads its files, lets the layers verify it, and installs it.
 #![expect(clippy::disallowed_methods, reason = "reads files that the user named")]
 
+use data::{Fault, OrFault as _, faults};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 
 use super::argument_file::open_argument;
 use super::clock;
@@ -32,10 +33,7 @@ pub(super) fn load(args: &mut OutputArgs, found: Option<&Found>) -> anyhow::Resu
     let by_option = args.data_pack.is_some();
     if let Some(found) = found {
         let Found { config, is_named, shown, .. } = found;
-        ensure!(
-            *is_named || !config.unsigned,
-            "`unsigned` in `{shown}` is accepted only in a file that `--config` names"
-        );
+        ensure!(*is_named || !config.unsigned, faults::PackUnsignedSetting { file: shown }.fault());
         args.data_pack = args.data_pack.take().or_else(|| config.pack.clone());
         // Whoever writes to the working directory does not choose the key of another pack.
         if *is_named || !by_option {
@@ -45,8 +43,10 @@ pub(super) fn load(args: &mut OutputArgs, found: Option<&Found>) -> anyhow::Resu
     }
     let Some(path) = args.data_pack.clone() else { return Ok(()) };
     let shown = path.display().to_string();
-    let pack = open(&path, args).with_context(|| format!("cannot use the data pack `{shown}`"))?;
-    data::install(pack)?;
+    let pack = open(&path, args)
+        .map_err(super::error_message::as_cause)
+        .or_fault(|| faults::CannotUsePack { path: &shown }.fault())?;
+    data::install(pack).map_err(Fault::from)?;
     log::info!("data pack {shown} as of {}, signed by {:?}", pack.as_of(), pack.signed_by());
     if !args.quiet {
         let lang = args.lang.unwrap_or(Lang::En);
@@ -77,18 +77,17 @@ fn open(path: &Path, args: &OutputArgs) -> anyhow::Result<&'static Pack> {
         key = match &args.data_key {
             Some(key) if is_key(key) => key.clone(),
             Some(file) => text(Path::new(file))?,
-            None => BUILT_IN_KEY
-                .context("no public key: name it with `--data-key`, or pass `--data-unsigned`")?
-                .to_owned(),
+            None => BUILT_IN_KEY.or_fault(|| faults::PackNoKey.fault())?.to_owned(),
         };
         signature = text(&signature_of(path))?;
         Trust::Signed { signature: &signature, key: &key }
     };
-    let pack = Pack::open(&bytes, trust, env!("CARGO_PKG_VERSION"), args.data_older)?;
+    let pack = Pack::open(&bytes, trust, env!("CARGO_PKG_VERSION"), args.data_older)
+        .map_err(Fault::from)?;
     drop(bytes);
     // Tables are used until the process ends.
     let pack: &'static Pack = Box::leak(Box::new(pack));
-    check_tables(pack)?;
+    check_tables(pack).map_err(Fault::from)?;
     Ok(pack)
 }
 
@@ -109,26 +108,23 @@ pub(super) fn signature_of(pack: &Path) -> PathBuf {
 
 fn text(path: &Path) -> anyhow::Result<String> {
     let bytes = read_regular(path, SMALL)?;
-    String::from_utf8(bytes).with_context(|| format!("`{}` is not UTF-8", path.display()))
+    Ok(String::from_utf8(bytes).or_fault(|| faults::NotUtf8 { path: path.display() }.fault())?)
 }
 
 /// Reads a regular file up to a limit. Pipes and devices are refused without waiting for them.
 fn read_regular(path: &Path, limit: usize) -> anyhow::Result<Vec<u8>> {
     let shown = path.display();
-    let failed = || format!("cannot read `{shown}`");
+    let failed = || faults::CannotRead { path: &shown }.fault();
     let regular = |meta: std::fs::Metadata| {
-        ensure!(meta.is_file(), "cannot read `{shown}`: it is no regular file");
+        ensure!(meta.is_file(), faults::CannotReadNotRegular { path: &shown }.fault());
         Ok(())
     };
-    regular(path.metadata().with_context(failed)?)?;
-    let file = open_argument(path).with_context(failed)?;
-    regular(file.metadata().with_context(failed)?)?;
+    regular(path.metadata().or_fault(failed)?)?;
+    let file = open_argument(path).or_fault(failed)?;
+    regular(file.metadata().or_fault(failed)?)?;
     let mut bytes = Vec::new();
-    file.take(limit as u64 + 1).read_to_end(&mut bytes).with_context(failed)?;
-    ensure!(
-        bytes.len() <= limit,
-        "`{shown}` is larger than the {limit} bytes that are read of such a file"
-    );
+    file.take(limit as u64 + 1).read_to_end(&mut bytes).or_fault(failed)?;
+    ensure!(bytes.len() <= limit, faults::FileTooLarge { path: &shown, limit }.fault());
     Ok(bytes)
 }
 

@@ -1,9 +1,8 @@
 //! `data status`: the tables in use, their owners, sizes and newest sources.
 
-use std::collections::BTreeMap;
-
-use anyhow::Context as _;
+use data::{OrFault as _, faults};
 use serde_json::json;
+use std::collections::BTreeMap;
 
 use super::finish;
 use super::output::Output;
@@ -89,7 +88,7 @@ pub(super) fn run(output: &Output) -> anyhow::Result<ExitStatus> {
             Format::Markdown => page_markdown(&page(style.lang), 2, out),
             _ => page_text(&page(style.lang), style, out),
         })
-        .context("failed to write the tables")?;
+        .or_fault(|| faults::FailedToWriteTables.fault())?;
     Ok(ExitStatus::Clean)
 }
 

@@ -1,27 +1,34 @@
 //! Formats the error that ended a run: every cause once, in the language of the user.
 
 use super::usage::choose_language;
-use base::text::Lang;
-use data::localize_error;
-use data::word;
+use base::text::{Lang, Text, escape_line};
+use data::fault::{describe_chain, quote};
+use data::{Fault, FileError, faults, word};
 
 /// Returns the line to print for an error. Without `lang`, the environment selects the language.
 #[must_use]
 pub fn format_error(error: &anyhow::Error, lang: Option<Lang>) -> String {
     let lang = choose_language(lang);
-    let mut parts: Vec<String> = Vec::new();
-    for cause in error.chain() {
-        let text = cause.to_string();
-        // Some errors already end with their cause.
-        if parts.last().is_some_and(|last| last.ends_with(&text)) {
-            continue;
-        }
-        parts.push(text);
-    }
     let colon = if lang == Lang::Zh { "：" } else { ": " };
-    let parts: Vec<String> =
-        parts.iter().map(|text| localize_error(text).get(lang).to_owned()).collect();
-    format!("{}{colon}{}", word("error", lang), parts.join(colon))
+    format!("{}{colon}{}", word("error", lang), describe_chain(error.chain()).get(lang))
+}
+
+/// The error as the cause of another. A plain conversion would hide its type and with it its Chinese.
+pub(super) fn as_cause(error: anyhow::Error) -> Box<dyn std::error::Error + Send + Sync> {
+    match error.downcast::<Fault>() {
+        Ok(fault) => fault.into(),
+        Err(error) => error.into(),
+    }
+}
+
+/// A mistake in a line of a user's file.
+pub(super) fn in_line(file: &str, error: &FileError) -> Fault {
+    faults::FileLine { file, line: error.line, why: quote(&escape_line(&error.what)) }.fault()
+}
+
+/// A hint at names that look like the unknown one.
+pub(super) fn did_you_mean(near: &[String]) -> Fault {
+    faults::DidYouMean { near: Text::new(near.join("` or `"), near.join("`、`")) }.fault()
 }
 
 #[cfg(test)]
@@ -34,10 +41,11 @@ mod tests {
     fn cause_named_by_its_error_is_printed_once() {
         let full = std::io::Error::from_raw_os_error(28);
         let journal = JournalError::Io("j".into(), full);
-        let error = anyhow::Error::from(CommitError::from(journal)).context("it failed");
+        let fault = CommitError::from(journal).fault();
+        let error = anyhow::Error::from(faults::BundleNotWritten.fault().because(fault));
         let parts = format_error(&error, Some(Lang::En));
         assert_eq!(parts.matches("No space left").count(), 1, "{parts}");
-        assert!(parts.starts_with("error: it failed: the journal for `--undo`"), "{parts}");
+        assert!(parts.starts_with("error: the bundle was not written: the journal"), "{parts}");
         let parts = format_error(&error, Some(Lang::Zh));
         assert!(parts.ends_with("`j`：磁盘空间不足 (os error 28)"), "{parts}");
     }

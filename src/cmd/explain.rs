@@ -1,6 +1,6 @@
 //! `explain`: what a finding id, an error code or a rule of `convert` means.
 
-use anyhow::{Context as _, bail};
+use data::{OrFault as _, faults};
 use serde::Serialize;
 
 use super::finish;
@@ -11,7 +11,7 @@ use super::standard_streams::print_to_stderr;
 use crate::cli::ExplainArgs;
 use crate::explain::{Item, Topic, find, list_page};
 use base::report::{DataInUse, ExitStatus, Finding, Report};
-use base::text::escape_line;
+use base::text::{Lang, Text, escape_line};
 use checks::verdict::run_all_checks;
 use data::{Catalog, sentence};
 use render::{Format, page_markdown, page_text, write_json};
@@ -41,10 +41,14 @@ pub(super) fn run(args: &ExplainArgs, output: &Output) -> anyhow::Result<ExitSta
         }
     }
     if args.list || !topics.is_empty() {
-        write(args, &topics, output).context("failed to write the explanation")?;
+        write(args, &topics, output).or_fault(|| faults::FailedToWriteExplanation.fault())?;
     }
     if !unknown.is_empty() {
-        bail!("{}", unknown.join("; "));
+        let join = |lang, by| {
+            unknown.iter().map(|text: &Text| text.get(lang)).collect::<Vec<_>>().join(by)
+        };
+        let why = Text::new(join(Lang::En, "; "), join(Lang::Zh, "；"));
+        return Err(faults::Plain { why }.fault().into());
     }
     Ok(ExitStatus::Clean)
 }
@@ -129,17 +133,11 @@ fn all_families() -> Vec<Topic> {
     Catalog::builtin().families().map(Topic::Family).collect()
 }
 
-fn describe_unknown_name(name: &str, near: &[String]) -> String {
-    let name = escape_line(name);
-    if near.is_empty() {
-        return format!(
-            "there is no finding, family, error code or rule `{name}`; \
-             `ascend-doctor explain --list` lists the findings"
-        );
-    }
-    let near: Vec<String> = near.iter().map(|other| format!("`{other}`")).collect();
-    format!(
-        "there is no finding, family, error code or rule `{name}`; did you mean {}?",
-        near.join(" or ")
-    )
+fn describe_unknown_name(name: &str, near: &[String]) -> Text {
+    let name = escape_line(name).into_owned();
+    let why = match near {
+        [] => faults::ExplainListFindings.fault(),
+        near => super::error_message::did_you_mean(near),
+    };
+    faults::NoSuchTopic { name, why }.fault().text()
 }

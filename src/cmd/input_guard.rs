@@ -1,6 +1,7 @@
 //! Prevents an output from overwriting an input of the same run.
 #![expect(clippy::disallowed_methods, reason = "compares files that the user named")]
 
+use data::faults;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -29,9 +30,7 @@ pub(super) fn refuse_overwrite(
     for input in inputs {
         anyhow::ensure!(
             identity(input) != Some(own),
-            "the output `{}` is the input `{}`, which would be lost: name another file",
-            output.display(),
-            input.display()
+            faults::OutputIsInput { input, output }.fault()
         );
     }
     Ok(())

@@ -42,7 +42,7 @@ fn unopened(error: &ReadError) -> OpenError {
         ReadError::TooLarge { .. } => ProblemKind::TooLarge,
         _ => ProblemKind::Unreadable,
     };
-    OpenError { kind, detail: error.to_string() }
+    OpenError { kind, detail: error.text() }
 }
 
 /// A file, from its start to its end.

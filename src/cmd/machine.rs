@@ -1,9 +1,9 @@
 //! The machine that the options name: this one, a tree, a process, or facts read elsewhere.
 #![expect(clippy::disallowed_methods, reason = "opens the sysroot that collectors are handed")]
 
+use data::Fault;
+use data::{OrFault as _, faults};
 use std::path::Path;
-
-use anyhow::Context as _;
 
 use super::argument_file::read_argument;
 use super::bundle_reader::{is_bundle, member};
@@ -25,13 +25,14 @@ pub(super) fn this_machine() -> Sysroot {
 /// Opens what `--sysroot`, `--pid` and `--env-file` name; this machine without them.
 pub(super) fn open_machine(args: &MachineArgs) -> anyhow::Result<Sysroot> {
     let mut sysroot = match (&args.sysroot, args.pid) {
-        (Some(root), _) => Sysroot::tree(root)?,
-        (None, Some(pid)) => Sysroot::of_process(pid)?,
+        (Some(root), _) => Sysroot::tree(root).map_err(Fault::from)?,
+        (None, Some(pid)) => Sysroot::of_process(pid).map_err(Fault::from)?,
         (None, None) => this_machine(),
     };
     if let Some(path) = &args.env_file {
         let vars = parse_env_file(&read_argument(path, ENV_LIMIT)?)
-            .with_context(|| format!("`{}` is no environment file", path.display()))?;
+            .map_err(super::error_message::as_cause)
+            .or_fault(|| faults::NotEnvironmentFile { path: path.display() }.fault())?;
         sysroot.set_env(&path.display().to_string(), vars);
     }
     Ok(sysroot)
@@ -53,14 +54,14 @@ pub(super) fn read_facts(path: &Path) -> anyhow::Result<Facts> {
     let mut bytes = read_argument(path, FACTS_LIMIT)?;
     if is_bundle(&bytes) {
         bytes = member(&bytes, "facts.json", FACTS_LIMIT)
-            .with_context(|| format!("cannot read `{shown}`"))?;
+            .map_err(super::error_message::as_cause)
+            .or_fault(|| faults::CannotRead { path: &shown }.fault())?;
     }
     let facts: Facts = serde_json::from_slice(&bytes)
-        .with_context(|| format!("`{shown}` is no facts file (written by `check --facts-only`)"))?;
+        .or_fault(|| faults::NotFactsFile { path: &shown }.fault())?;
     anyhow::ensure!(
         facts.schema == FACTS_SCHEMA,
-        "`{shown}` has the schema `{}`, this version reads `{FACTS_SCHEMA}`",
-        facts.schema
+        faults::OtherFactsSchema { path: &shown, schema: &facts.schema, own: FACTS_SCHEMA }.fault()
     );
     Ok(facts)
 }
@@ -91,7 +92,7 @@ fn parse_env_file(bytes: &[u8]) -> anyhow::Result<Vec<(String, String)>> {
         let (name, value) = line
             .split_once('=')
             .filter(|(name, _)| is_name(name.trim()))
-            .with_context(|| format!("line {number} is no `NAME=value` line"))?;
+            .or_fault(|| faults::NotANameValueLine { number }.fault())?;
         let bare = ['"', '\'']
             .iter()
             .find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote))

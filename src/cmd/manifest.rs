@@ -1,10 +1,10 @@
 //! `manifest`: describe wheels, and compare them with the published ones.
 #![expect(clippy::disallowed_methods, reason = "reads wheels that the user named, no machine")]
 
+use data::Fault;
+use data::{OrFault as _, faults};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-
-use anyhow::Context as _;
 
 use super::argument_file::read_argument;
 use super::finish;
@@ -20,25 +20,25 @@ use machine::sysroot::Sysroot;
 pub(super) fn create(source: &Path, output: &Output) -> anyhow::Result<ExitStatus> {
     output.only_json("manifest create")?;
     let shown = source.display();
-    let meta = source.metadata().with_context(|| format!("cannot read `{shown}`"))?;
+    let meta = source.metadata().or_fault(|| faults::CannotRead { path: &shown }.fault())?;
     let manifest = if meta.is_dir() {
-        from_tree(&Sysroot::tree(source)?)
+        from_tree(&Sysroot::tree(source).map_err(Fault::from)?)
     } else {
         let file = open_regular(source)?;
         from_wheel(&file_name(source), file.metadata()?.len(), file)
     };
-    let manifest = manifest.with_context(|| format!("cannot make a manifest of `{shown}`"))?;
+    let manifest = manifest.or_fault(|| faults::CannotMakeManifest { path: &shown }.fault())?;
     let text = manifest.to_json()?;
     output
         .write(|out, _| out.write_all(text.as_bytes()))
-        .context("failed to write the manifest")?;
+        .or_fault(|| faults::FailedToWriteManifest.fault())?;
     Ok(ExitStatus::Clean)
 }
 
 /// Compares wheels with the hashes of the published ones.
 pub(super) fn wheel_check(sources: &[PathBuf], output: &Output) -> anyhow::Result<ExitStatus> {
     let wheels = find_wheels(sources)?;
-    anyhow::ensure!(!wheels.is_empty(), "there is no `torch_npu-*.whl` in what was given");
+    anyhow::ensure!(!wheels.is_empty(), faults::NoWheelGiven.fault());
     let catalog = Catalog::builtin();
     let subject = sources.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     let mut report = Report::new("manifest", subject.join(" "));
@@ -62,13 +62,13 @@ fn find_wheels(sources: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut wheels = Vec::new();
     for source in sources {
         let shown = source.display();
-        let meta = source.metadata().with_context(|| format!("cannot read `{shown}`"))?;
+        let meta = source.metadata().or_fault(|| faults::CannotRead { path: &shown }.fault())?;
         if !meta.is_dir() {
             wheels.push(source.clone());
             continue;
         }
-        for entry in source.read_dir().with_context(|| format!("cannot list `{shown}`"))? {
-            let path = entry.with_context(|| format!("cannot list `{shown}`"))?.path();
+        for entry in source.read_dir().or_fault(|| faults::CannotList { path: &shown }.fault())? {
+            let path = entry.or_fault(|| faults::CannotList { path: &shown }.fault())?.path();
             let name = file_name(&path);
             if name.starts_with("torch_npu-") && name.ends_with(".whl") {
                 wheels.push(path);
@@ -87,7 +87,7 @@ fn hash_file(path: &Path) -> anyhow::Result<Sha256> {
     let mut hasher = Hasher::default();
     let mut chunk = vec![0_u8; 128 << 10];
     loop {
-        match file.read(&mut chunk).with_context(|| format!("cannot read `{shown}`"))? {
+        match file.read(&mut chunk).or_fault(|| faults::CannotRead { path: &shown }.fault())? {
             0 => return Ok(hasher.finish()),
             count => hasher.update(&chunk[..count]),
         }
@@ -97,9 +97,9 @@ fn hash_file(path: &Path) -> anyhow::Result<Sha256> {
 /// Opens a regular file: a pipe or a device would never end.
 fn open_regular(path: &Path) -> anyhow::Result<File> {
     let shown = path.display();
-    let meta = path.metadata().with_context(|| format!("cannot read `{shown}`"))?;
-    anyhow::ensure!(meta.is_file(), "cannot read `{shown}`: it is no regular file");
-    File::open(path).with_context(|| format!("cannot read `{shown}`"))
+    let meta = path.metadata().or_fault(|| faults::CannotRead { path: &shown }.fault())?;
+    anyhow::ensure!(meta.is_file(), faults::CannotReadNotRegular { path: &shown }.fault());
+    Ok(File::open(path).or_fault(|| faults::CannotRead { path: &shown }.fault())?)
 }
 
 fn file_name(path: &Path) -> String {
@@ -110,13 +110,11 @@ fn file_name(path: &Path) -> String {
 pub(super) fn read(path: &Path) -> anyhow::Result<Manifest> {
     let shown = path.display();
     let bytes = read_argument(path, 64 << 20)?;
-    let manifest = Manifest::parse(&shown.to_string(), &bytes).map_err(|reason| {
-        anyhow::anyhow!("`{shown}` is no manifest (written by `manifest create`): {reason}")
-    })?;
+    let manifest = Manifest::parse(&shown.to_string(), &bytes)
+        .map_err(|reason| faults::NotAManifest { path: &shown, why: reason }.fault())?;
     anyhow::ensure!(
         manifest.package == "torch-npu",
-        "`{shown}` describes `{}`, not torch_npu",
-        manifest.package
+        faults::OtherPackage { path: &shown, package: &manifest.package }.fault()
     );
     Ok(manifest)
 }

@@ -1,9 +1,8 @@
 //! `--matrix FILE`: the built-in matrix, or one with a newer file over it.
 
+use data::{OrFault as _, faults};
 use std::borrow::Cow;
 use std::path::Path;
-
-use anyhow::Context as _;
 
 use super::argument_file::read_argument;
 use data::Matrix;
@@ -16,9 +15,9 @@ pub(super) fn load_matrix(file: Option<&Path>) -> anyhow::Result<Cow<'static, Ma
     let Some(file) = file else { return Ok(Cow::Borrowed(Matrix::builtin())) };
     let shown = file.display().to_string();
     let bytes = read_argument(file, MATRIX_LIMIT)?;
-    let text = std::str::from_utf8(&bytes)
-        .with_context(|| format!("`{shown}` is no matrix file: it is not UTF-8"))?;
+    let text =
+        std::str::from_utf8(&bytes).or_fault(|| faults::MatrixNotUtf8 { path: &shown }.fault())?;
     let matrix = Matrix::apply_overlay(text, &shown)
-        .with_context(|| format!("`{shown}` is no matrix file that can be used"))?;
+        .or_fault(|| faults::MatrixUnusable { path: &shown }.fault())?;
     Ok(Cow::Owned(matrix))
 }

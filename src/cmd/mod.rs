@@ -32,11 +32,11 @@ mod shell;
 mod standard_streams;
 mod translate_error;
 mod usage;
+mod usage_error;
 mod verify;
 
+use data::{OrFault as _, faults};
 use std::path::Path;
-
-use anyhow::Context as _;
 
 use crate::cli::{Cli, Command, CompatArgs, DataCommand, ManifestCommand};
 use base::report::{ExitStatus, Report};
@@ -174,7 +174,7 @@ fn uses_tables(command: Option<&Command>) -> bool {
 fn check_writable(file: &Path) -> anyhow::Result<()> {
     match check_replaceable(file, ReplaceMode::RenameOrWrite) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("cannot write `{}`", file.display()))
+            Err(faults::CannotWrite { path: file.display() }.fault().because(error).into())
         }
         _ => Ok(()),
     }
@@ -185,7 +185,7 @@ fn finish_on_stderr(mut report: Report, output: &Output) -> anyhow::Result<ExitS
     output.settle(&mut report);
     output
         .write_to_stderr(|out, style| render(&report, output.format(), style, out))
-        .context("failed to write the report")?;
+        .or_fault(|| faults::FailedToWriteReport.fault())?;
     Ok(report.exit_status())
 }
 
@@ -201,7 +201,7 @@ fn finish_with_metrics(
         replace(path, ReplaceMode::RenameOnly, |out| {
             render(&report, Format::Openmetrics, style, out)
         })
-        .with_context(|| format!("failed to write `{}`", path.display()))?;
+        .or_fault(|| faults::FailedToWrite { path: path.display() }.fault())?;
         return write_settled(&report, output);
     }
     finish(report, output)
@@ -216,6 +216,6 @@ fn finish(mut report: Report, output: &Output) -> anyhow::Result<ExitStatus> {
 fn write_settled(report: &Report, output: &Output) -> anyhow::Result<ExitStatus> {
     output
         .write(|out, style| render(report, output.format(), style, out))
-        .context("failed to write the report")?;
+        .or_fault(|| faults::FailedToWriteReport.fault())?;
     Ok(report.exit_status())
 }

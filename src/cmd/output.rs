@@ -4,6 +4,7 @@
     reason = "reads the variables of the terminal, writes to standard output and error"
 )]
 
+use data::faults;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::PathBuf;
 
@@ -118,10 +119,7 @@ impl Output {
     pub(super) fn only_json(&self, what: &str) -> anyhow::Result<()> {
         match self.format {
             None | Some(Format::Json) => Ok(()),
-            Some(other) => anyhow::bail!(
-                "`{what}` writes JSON and cannot be used with `--format {}`; leave `--format` out",
-                other.as_str()
-            ),
+            Some(other) => Err(faults::OnlyJson { what, format: other.as_str() }.fault().into()),
         }
     }
 
@@ -130,11 +128,11 @@ impl Output {
         match self.format {
             None => Ok(()),
             Some(given) if given == format => Ok(()),
-            Some(other) => anyhow::bail!(
-                "`{what}` writes {} and cannot be used with `--format {}`",
-                format.as_str(),
-                other.as_str()
-            ),
+            Some(other) => {
+                Err(faults::OnlyFormat { what, own: format.as_str(), format: other.as_str() }
+                    .fault()
+                    .into())
+            }
         }
     }
 
@@ -185,7 +183,9 @@ impl Output {
             }
             Some(path) => replace(path, ReplaceMode::RenameOrWrite, |out| render(out, self.style))
                 .map_err(|error| {
-                    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+                    let kind = error.kind();
+                    let fault = faults::FileBecause { file: path, why: &error }.fault();
+                    io::Error::new(kind, fault)
                 }),
         }
     }

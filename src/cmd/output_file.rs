@@ -4,6 +4,7 @@
 //! content. Pipes and devices are written directly.
 #![expect(clippy::disallowed_methods, reason = "writes files that the user named")]
 
+use data::faults;
 use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Seek as _, Write};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -146,7 +147,7 @@ fn create_replacement(
             let error = explain_missing_temp_file(error, path);
             return Err(io::Error::new(
                 error.kind(),
-                format!("a file that others read is replaced by renaming a new one: {error}"),
+                faults::ReplacedByRenaming { why: &error }.fault(),
             ));
         }
     };
@@ -180,7 +181,7 @@ fn explain_missing_temp_file(error: io::Error, path: &Path) -> io::Error {
         return error;
     }
     let dir = parent_dir(path).display();
-    io::Error::new(error.kind(), format!("no file can be made in `{dir}`: {error}"))
+    io::Error::new(error.kind(), faults::NoNewFileIn { dir, why: &error }.fault())
 }
 
 fn parent_dir(path: &Path) -> &Path {
@@ -224,10 +225,7 @@ pub(super) fn create_private_dir() -> anyhow::Result<SignalGuard<tempfile::TempD
     let make = || tempfile::Builder::new().permissions(permissions(0o700)).tempdir();
     SignalGuard::new(make, tempfile::TempDir::path).map_err(|error| {
         let dir = std::env::temp_dir();
-        anyhow::Error::from(strip_temp_path(error)).context(format!(
-            "cannot make a directory for the recording in `{}`; TMPDIR names another place",
-            dir.display()
-        ))
+        faults::CannotMakeRecordingDirectory { dir }.fault().because(strip_temp_path(error)).into()
     })
 }
 

@@ -1,8 +1,9 @@
 //! `report`: what other runs wrote in JSON, as a page for people who would rather look than read.
 
+use data::{OrFault as _, faults};
 use std::path::Path;
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 
 use super::argument_file::read_argument_by;
 use super::bundle_reader::{is_bundle, member};
@@ -22,13 +23,13 @@ const FILES: usize = 200;
 
 pub(super) fn run(args: &ReportArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     output.only(Format::Html, "report")?;
-    ensure!(args.files.len() <= FILES, "a page holds at most {FILES} reports");
+    ensure!(args.files.len() <= FILES, faults::TooManyReports { n: FILES }.fault());
     let mut left = TOGETHER;
     let documents: Vec<(String, Document)> =
         args.files.iter().map(|file| read(file, &mut left)).collect::<anyhow::Result<_>>()?;
     output
         .write(|out, style| render_documents(&documents, style.lang, out))
-        .context("failed to write the page")?;
+        .or_fault(|| faults::FailedToWritePage.fault())?;
     Ok(ExitStatus::Clean)
 }
 
@@ -42,11 +43,13 @@ fn read(file: &Path, left: &mut u64) -> anyhow::Result<(String, Document)> {
     let mut bytes = read_argument_by(file, |head| if is_bundle(head) { BUNDLE } else { LIMIT })?;
     if is_bundle(&bytes) {
         bytes = member(&bytes, "check.json", LIMIT)
-            .with_context(|| format!("cannot show `{shown}`"))?;
+            .map_err(super::error_message::as_cause)
+            .or_fault(|| faults::CannotShow { path: &shown }.fault())?;
     }
-    *left = left.checked_sub(bytes.len() as u64).with_context(|| {
-        format!("the reports up to `{shown}` are larger than the {TOGETHER} bytes of one page")
-    })?;
-    let document = read_document(&bytes).with_context(|| format!("cannot show `{shown}`"))?;
+    *left = left
+        .checked_sub(bytes.len() as u64)
+        .or_fault(|| faults::ReportsTooLarge { path: &shown, limit: TOGETHER }.fault())?;
+    let document =
+        read_document(&bytes).or_fault(|| faults::CannotShow { path: &shown }.fault())?;
     Ok((shown, document))
 }

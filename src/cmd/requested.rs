@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 
-use anyhow::anyhow;
 use pep440_rs::Version;
 use serde_json::{Value, json};
 
@@ -10,7 +9,7 @@ use crate::cli::VersionArgs;
 use base::report::Report;
 use base::text::{Text, escape_line};
 use data::matrix::{Matrix, Parsed, RequestedVersions, Resolved, resolve_cann, resolve_version};
-use data::{sentence, words};
+use data::{faults, sentence, words};
 
 /// Values of options that are only the beginning of their meaning.
 #[derive(Debug, Default)]
@@ -95,6 +94,6 @@ pub(super) fn resolve_known_cann(
 /// The error for an unknown value of an option.
 pub(super) fn unknown(option: &str, asked: &str, near: &[String]) -> anyhow::Error {
     let near: Vec<String> = near.iter().map(|near| format!("`{near}`")).collect();
-    let (asked, near) = (escape_line(asked), near.join(", "));
-    anyhow!("unknown value `{asked}` of `{option}`; nearest: {near}")
+    let (asked, near) = (escape_line(asked), Text::new(near.join(", "), near.join("、")));
+    faults::UnknownValue { asked: asked.as_ref(), option, near }.fault().into()
 }

@@ -1,19 +1,20 @@
 //! `ascend-doctor.toml`: found, read, and put where the options do not say otherwise.
 #![expect(clippy::disallowed_methods, reason = "finds a file of the user in the working directory")]
 
+use data::{OrFault as _, faults};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::bail;
 
 use super::argument_file::read_argument;
 use super::standard_streams::print_to_stderr;
 use super::usage::choose_language;
 use crate::cli::{Cli, Command, OutputArgs};
 use crate::config::{Config, Day, NAME, Skip, Skips};
-use base::text::{Text, escape_line};
+use base::text::Text;
 use data::{FileError, sentence};
 
 /// The most that is read of the file, in bytes.
@@ -79,7 +80,7 @@ pub(super) fn read(cli: &Cli) -> anyhow::Result<Located> {
     let shown = path.display().to_string();
     log::info!("settings of {shown}");
     let bytes = read_argument(&path, LIMIT)?;
-    let text = std::str::from_utf8(&bytes).with_context(|| format!("`{shown}` is not UTF-8"))?;
+    let text = std::str::from_utf8(&bytes).or_fault(|| faults::NotUtf8 { path: &shown }.fault())?;
     let dir = path.parent().unwrap_or(Path::new(""));
     let config = Config::parse(text, dir).map_err(|error| in_line(&shown, &error))?;
     let is_named = cli.output.config.is_some();
@@ -87,7 +88,7 @@ pub(super) fn read(cli: &Cli) -> anyhow::Result<Located> {
 }
 
 fn in_line(file: &str, error: &FileError) -> anyhow::Error {
-    anyhow!("{file}:{}: {}", error.line, escape_line(&error.what))
+    super::error_message::in_line(file, error).into()
 }
 
 /// Fills the options that were not given.
@@ -191,7 +192,7 @@ fn find(cli: &Cli) -> anyhow::Result<Place> {
     }
     // A pipe would read as no settings at all, or wait; one that is named is meant.
     if !asked && path.metadata().is_ok_and(|about| !about.is_file()) {
-        bail!("`{NAME}` is no regular file: remove it, or leave it aside with --no-config");
+        bail!(faults::SettingsNotRegular { name: NAME }.fault());
     }
     // Others could put a file into a shared directory that lets every gate pass.
     if !asked && !is_trusted(&path) {
@@ -203,8 +204,7 @@ fn find(cli: &Cli) -> anyhow::Result<Place> {
     {
         let (file, root) = (path.display().to_string(), root.display().to_string());
         if asked {
-            let said = sentence("settings_in_root", &[("file", file), ("root", root)]);
-            bail!("{}", said.en);
+            bail!(faults::SettingsInRoot { file, root }.fault());
         }
         return Ok(Place::Ignored(file, root));
     }

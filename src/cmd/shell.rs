@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::{Context as _, bail};
 use clap::Command;
 use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
+use data::{OrFault as _, faults};
 
 use super::audit_ops::target::known_releases;
 use super::output_file::{ReplaceMode, replace};
@@ -24,7 +24,7 @@ const NAME: &str = "ascend-doctor";
 /// Writes the completions of a shell.
 pub(super) fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitStatus> {
     let script = script(args.shell);
-    print(|_, out| out.write_all(&script)).context("failed to write the completions")?;
+    print(|_, out| out.write_all(&script)).or_fault(|| faults::FailedToWriteCompletions.fault())?;
     Ok(ExitStatus::Clean)
 }
 
@@ -101,11 +101,11 @@ pub(super) fn man(args: &ManArgs) -> anyhow::Result<ExitStatus> {
     let pages = pages()?;
     if let Some(dir) = &args.output_dir {
         std::fs::create_dir_all(dir)
-            .with_context(|| format!("cannot make the directory `{}`", dir.display()))?;
+            .or_fault(|| faults::CannotMakeDirectory { path: dir.display() }.fault())?;
         for (name, page) in &pages {
             let path = dir.join(format!("{name}.1"));
             replace(&path, ReplaceMode::RenameOrWrite, |out| out.write_all(page))
-                .with_context(|| format!("cannot write `{}`", path.display()))?;
+                .or_fault(|| faults::CannotWrite { path: path.display() }.fault())?;
         }
         return Ok(ExitStatus::Clean);
     }
@@ -115,11 +115,17 @@ pub(super) fn man(args: &ManArgs) -> anyhow::Result<ExitStatus> {
         let asked = args.words.join(" ");
         let names = pages.iter().filter_map(|(name, _)| Some(plain(name)?.to_owned()));
         let near = nearest(&asked.replace(' ', "-"), names, 1);
-        let hint =
-            near.first().map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-        bail!("there is no subcommand `{}`{hint}", escape_line(&asked));
+        let name = escape_line(&asked).into_owned();
+        return Err(match near.first() {
+            Some(near) => {
+                faults::NoSuchSubcommandHint { name, why: faults::DidYouMean { near }.fault() }
+                    .fault()
+            }
+            None => faults::NoSuchSubcommand { name }.fault(),
+        }
+        .into());
     };
-    print(|_, out| out.write_all(page)).context("failed to write the page")?;
+    print(|_, out| out.write_all(page)).or_fault(|| faults::FailedToWritePage.fault())?;
     Ok(ExitStatus::Clean)
 }
 

@@ -12,7 +12,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::standard_streams::{print, print_to_stderr};
-use super::{data_pack, format_error, settings};
+use super::{data_pack, format_error, settings, usage_error};
 use crate::cli::{Cli, Detail, OutputArgs, with_help};
 use crate::explain;
 use audit::ops::Tables;
@@ -110,19 +110,47 @@ pub fn answer_usage_error(error: &clap::Error) -> anyhow::Result<ExitStatus> {
             return Ok(ExitStatus::Clean);
         }
         ErrorKind::InvalidSubcommand => {
-            error.print()?;
+            print_usage_error(error)?;
             if let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidSubcommand)
                 && let Some(command) = find_command_for(wrong)
             {
-                let lang = choose_language(None);
+                let lang = choose_language(requested_language());
                 let _ = writeln!(anstream::stderr(), "\n{}", word("guide_meant", lang));
                 print_to_stderr(&format!("  ascend-doctor {command}"));
             }
         }
         ErrorKind::InvalidUtf8 => print_to_stderr(&describe_non_utf8(std::env::args_os())),
-        _ => error.print()?,
+        _ => print_usage_error(error)?,
     }
     Ok(if error.exit_code() == 0 { ExitStatus::Clean } else { ExitStatus::Failure })
+}
+
+/// Prints the error in the language of the user.
+fn print_usage_error(error: &clap::Error) -> std::io::Result<()> {
+    let is_help = error.exit_code() == 0
+        || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if is_help || choose_language(requested_language()) == Lang::En {
+        return error.print();
+    }
+    for line in usage_error::describe(error) {
+        print_to_stderr(&line);
+    }
+    Ok(())
+}
+
+/// Returns the value of `--lang` on a command line that clap rejects.
+fn requested_language() -> Option<Lang> {
+    let mut arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    let value = arguments.find_map(|argument| match argument.strip_prefix("--lang") {
+        Some("") => Some(None),
+        Some(rest) => rest.strip_prefix('=').map(|value| Some(value.to_owned())),
+        None => None,
+    })?;
+    match value.or_else(|| arguments.next())?.as_str() {
+        "zh" => Some(Lang::Zh),
+        "en" => Some(Lang::En),
+        _ => None,
+    }
 }
 
 /// Names the argument that is not UTF-8, because clap does not.

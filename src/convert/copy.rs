@@ -4,6 +4,7 @@
     reason = "reads and writes the tree that is converted; no machine is examined"
 )]
 
+use data::{Fault, faults};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::File;
@@ -17,26 +18,42 @@ use treeedit::paths::parent_directory;
 use treeedit::walk::{Root, Scope, WalkError, WalkResult, everything};
 
 /// Why no copy was made.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum CopyError {
     /// There is something already.
-    #[error("`{}` is not empty: name another directory, or use --force", .0.display())]
     NotEmpty(PathBuf),
     /// The copy would be made inside what is copied.
-    #[error("`{}` is inside the root: name a directory outside", .0.display())]
     Inside(PathBuf),
     /// The copy would be made over what is copied.
-    #[error("`{}` contains the root: name a directory that does not", .0.display())]
     Around(PathBuf),
     /// Two roots would be copied to one place.
-    #[error("two roots are called `{}`: convert them one after the other", .0.display())]
     SameName(PathBuf),
     /// Reading or writing failed.
-    #[error("`{path}`: {error}", path = .0.display(), error = .1)]
     Io(PathBuf, io::Error),
     /// Walking the tree failed.
-    #[error(transparent)]
-    Walk(#[from] WalkError),
+    Walk(WalkError),
+}
+
+impl CopyError {
+    /// The error as users read it.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::NotEmpty(path) => faults::NotEmpty { path }.fault(),
+            Self::Inside(path) => faults::InsideRoot { path }.fault(),
+            Self::Around(path) => faults::ContainsRoot { path }.fault(),
+            Self::SameName(path) => faults::RootsOfOneName { path }.fault(),
+            Self::Io(path, why) => faults::PathBecause { path, why }.fault(),
+            Self::Walk(error) => error.fault(),
+        }
+    }
+}
+
+data::impl_fault!(CopyError);
+
+impl From<WalkError> for CopyError {
+    fn from(error: WalkError) -> Self {
+        Self::Walk(error)
+    }
 }
 
 /// Copies everything below the roots of `found` to `output`, with the new contents of `plan`.

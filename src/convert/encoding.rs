@@ -1,6 +1,7 @@
 //! From the bytes of a Python file to text and back, without changing one byte that is not
 //! edited: byte order mark, PEP 263 coding line, line ends.
 
+use data::{Fault, faults};
 use std::ops::Range;
 
 use encoding_rs::Encoding;
@@ -18,13 +19,11 @@ pub struct Edit {
 }
 
 /// Why the bytes of a file are not taken for text.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DecodeError {
     /// The coding line names an encoding that is not known.
-    #[error("the coding line names the unknown encoding `{0}`")]
     UnknownEncoding(String),
     /// The bytes are not text in the encoding of the file.
-    #[error("not valid {encoding} (at byte {offset})")]
     Invalid {
         /// Name of the encoding.
         encoding: String,
@@ -33,12 +32,26 @@ pub enum DecodeError {
     },
     /// Decoding and encoding again does not give the same bytes, so that an edit would change
     /// more than its range.
-    #[error("{0} text that does not survive decoding and encoding again")]
     NotReversible(String),
     /// A NUL byte: not a source file.
-    #[error("a NUL byte at {0}: not a source file")]
     Nul(usize),
 }
+
+impl DecodeError {
+    /// The reason as users read it.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::UnknownEncoding(name) => faults::UnknownEncoding { name }.fault(),
+            Self::Invalid { encoding, offset } => {
+                faults::InvalidEncoding { encoding, offset: *offset }.fault()
+            }
+            Self::NotReversible(encoding) => faults::NotReversible { encoding }.fault(),
+            Self::Nul(offset) => faults::NulAt { offset: *offset }.fault(),
+        }
+    }
+}
+
+data::impl_fault!(DecodeError);
 
 /// A decoded file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,6 +8,9 @@
     reason = "reads the sources that are converted; no machine is examined"
 )]
 
+use base::text::Text;
+use data::fault::Value as _;
+use data::faults;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -64,7 +67,7 @@ pub enum FileProblem {
         speaks: bool,
     },
     /// What would have been written is not sound: a defect of this tool.
-    SelfCheck(String),
+    SelfCheck(Text),
     /// It does not hold any more what was read.
     Changed,
     /// This user may not replace it.
@@ -72,7 +75,7 @@ pub enum FileProblem {
     /// It has changes that git does not have.
     Uncommitted,
     /// Reading or writing it failed.
-    Io(String),
+    Io(Text),
 }
 
 impl From<Refusal> for FileProblem {
@@ -190,7 +193,7 @@ fn made(
                     before: Vec::new(),
                     after: None,
                     plan: FilePlan::default(),
-                    problem: Some(FileProblem::Io(error.to_string())),
+                    problem: Some(FileProblem::Io(error.value())),
                 }),
             };
             Some((at, planned?))
@@ -330,7 +333,7 @@ fn decide(
     }
     let after = decoded
         .edited(&plan.edits)
-        .ok_or_else(|| FileProblem::SelfCheck("the new text cannot be encoded".to_owned()))?;
+        .ok_or_else(|| FileProblem::SelfCheck(faults::NewTextNotEncodable.value()))?;
     Ok((Some(after), plan))
 }
 
@@ -347,24 +350,24 @@ pub fn prove(
 ) -> Result<(), FileProblem> {
     let PlannedFile { file, before, after: Some(after), plan, .. } = planned else { return Ok(()) };
     let again = decode(file.kind, after)
-        .map_err(|error| FileProblem::SelfCheck(format!("the new text is {error}")))?;
+        .map_err(|error| FileProblem::SelfCheck(faults::NewTextIs { why: &error }.value()))?;
     if !differs_only_in(&text_of(file.kind, before), &again.text, &plan.edits) {
-        let why = "more would change than what was planned".to_owned();
+        let why = faults::MoreWouldChange.value();
         return Err(FileProblem::SelfCheck(why));
     }
     match planner(file.kind)(&Source { file, text: &again.text, project }, options) {
         Ok(second) if second.edits.is_empty() => Ok(()),
         Ok(second) => {
             let sites = second.sites.iter().find(|site| site.rule.id.starts_with("CV"));
-            let place = sites.map_or_else(String::new, |site| {
-                format!(" ({} at line {})", site.rule.id, site.line)
-            });
-            Err(FileProblem::SelfCheck(format!("a second conversion would change it again{place}")))
+            Err(FileProblem::SelfCheck(sites.map_or_else(
+                || faults::ChangesAgain.value(),
+                |site| faults::ChangesAgainAt { rule: site.rule.id, line: site.line }.value(),
+            )))
         }
-        Err(FileProblem::Syntax { line, message }) => Err(FileProblem::SelfCheck(format!(
-            "the new text would not parse: line {line}: {message}"
-        ))),
-        Err(_) => Err(FileProblem::SelfCheck("the new text cannot be read again".to_owned())),
+        Err(FileProblem::Syntax { line, message }) => Err(FileProblem::SelfCheck(
+            faults::NewTextNotParsed { line, message: &message }.value(),
+        )),
+        Err(_) => Err(FileProblem::SelfCheck(faults::NewTextUnreadable.value())),
     }
 }
 

@@ -172,10 +172,10 @@ fn problem_of(file: &PlannedFile, problem: &FileProblem) -> RawFinding {
         FileProblem::Undecodable(error) => {
             let nul = matches!(error, DecodeError::Nul(_));
             let message = if nul { "nul" } else { "undecodable" };
-            say("CONVERT-TEXT", message).arg("detail", error.to_string()).evidence(place)
+            say("CONVERT-TEXT", message).arg_words("detail", error.fault().text()).evidence(place)
         }
         FileProblem::SelfCheck(detail) => {
-            say("CONVERT-SELF", "unsound").arg("detail", detail.clone()).evidence(place)
+            say("CONVERT-SELF", "unsound").arg_words("detail", detail.clone()).evidence(place)
         }
         FileProblem::Changed => say("CONVERT-CHANGED", "during").evidence(place),
         FileProblem::Denied(denied) => {
@@ -186,13 +186,17 @@ fn problem_of(file: &PlannedFile, problem: &FileProblem) -> RawFinding {
                 Denial::FileSystem => ("file_system", String::new()),
                 Denial::Owner(owner) => ("owner", owner.to_string()),
                 Denial::Group(group) => ("group", group.to_string()),
-                Denial::Refused(words) => ("refused", words.clone()),
+                Denial::Refused(words) => {
+                    return say("CONVERT-DENIED", "refused")
+                        .arg_words("detail", words.clone())
+                        .evidence(place);
+                }
             };
             say("CONVERT-DENIED", message).arg("detail", detail).evidence(place)
         }
         FileProblem::Uncommitted => say("CONVERT-GIT", "uncommitted").evidence(place),
         FileProblem::Io(detail) => {
-            say("CONVERT-IO", "failed").arg("detail", detail.clone()).evidence(place)
+            say("CONVERT-IO", "failed").arg_words("detail", detail.clone()).evidence(place)
         }
     }
 }
@@ -227,7 +231,12 @@ fn skipped(found: &WalkResult) -> Vec<Finding> {
             SkipReason::TooLarge(size) => {
                 ("too_large", format!("{:.1}", mebibytes(*size)), Severity::Warning)
             }
-            SkipReason::Unreadable(_, error) => ("unreadable", error.clone(), Severity::Error),
+            SkipReason::Unreadable(_, error) => {
+                return RawFinding::error("CONVERT-SKIP", "unreadable")
+                    .arg("path", path.clone())
+                    .arg_words("detail", error.clone())
+                    .evidence(Evidence::file(path));
+            }
         };
         RawFinding::new("CONVERT-SKIP", message, severity)
             .arg("path", path.clone())
@@ -401,7 +410,7 @@ fn extra(report: &mut Report, found: &WalkResult, plan: &Plan, done: &Done) {
                 SkipReason::LinkDangles => ("link_dangles", String::new()),
                 SkipReason::NotRegular => ("not_regular", String::new()),
                 SkipReason::TooLarge(size) => ("too_large", size.to_string()),
-                SkipReason::Unreadable(_, error) => ("unreadable", error.clone()),
+                SkipReason::Unreadable(_, error) => ("unreadable", error.en.clone()),
             };
             json!({ "path": shown(&skipped.path), "why": why, "detail": detail })
         })

@@ -1,12 +1,10 @@
 //! Undoes runs: the last one for `--undo`, an interrupted one before the next is written.
 
+use data::{Fault, OrFault as _, faults};
 use std::path::PathBuf;
-
-use anyhow::Context as _;
 
 use super::links;
 use super::report::{shown, shown_directory};
-use super::write::NO_JOURNAL;
 use base::report::{Evidence, Finding, RawFinding, Report};
 use base::text::Text;
 use data::Catalog;
@@ -23,9 +21,9 @@ use treeedit::walk::{WalkResult, root_directories};
 pub fn restore_interrupted(found: &WalkResult) -> anyhow::Result<Vec<UndoReport>> {
     let mut recovered = Vec::new();
     for root in &found.roots {
-        let journals = Journals::existing(&root.dir).context(NO_JOURNAL)?;
+        let journals = Journals::existing(&root.dir).or_fault(|| faults::NoJournal.fault())?;
         let Some(journals) = journals else { continue };
-        recovered.extend(recover(&journals)?);
+        recovered.extend(recover(&journals).map_err(Fault::from)?);
         journals.tidy();
     }
     Ok(recovered)
@@ -47,9 +45,6 @@ pub fn add_recovered(report: &mut Report, recovered: &[UndoReport]) {
     }
 }
 
-/// The context of errors of `--undo`.
-const UNUSABLE: &str = "the journal for --undo cannot be used (who converted can take it back)";
-
 /// Undoes the last run in each of the `roots`, and reports the restored files. With `force`, files
 /// that were changed since then are restored too.
 ///
@@ -63,17 +58,17 @@ pub fn undo_last(roots: &[PathBuf], force: bool, subject: String) -> anyhow::Res
     let mut unlinked = Vec::new();
     // All journals are opened before the first run is undone.
     let mut all = Vec::new();
-    for dir in root_directories(roots)? {
-        let journals = Journals::existing(&dir).context(UNUSABLE)?;
+    for dir in root_directories(roots).map_err(Fault::from)? {
+        let journals = Journals::existing(&dir).or_fault(|| faults::JournalUnusable.fault())?;
         if let Some(journals) = &journals {
-            journals.latest().context(UNUSABLE)?;
+            journals.latest().or_fault(|| faults::JournalUnusable.fault())?;
         }
         all.push((dir, journals));
     }
     for (dir, journals) in all {
         let undone = match journals {
             Some(journals) => {
-                let undone = undo(&journals, force)?;
+                let undone = undo(&journals, force).map_err(Fault::from)?;
                 journals.tidy();
                 undone
             }
@@ -94,11 +89,11 @@ pub fn undo_last(roots: &[PathBuf], force: bool, subject: String) -> anyhow::Res
         let dirs: Vec<String> = without_run.iter().map(|dir| shown_directory(dir)).collect();
         let dirs = dirs.join("`, `");
         match Journals::above(first) {
-            Some(above) => anyhow::bail!(
-                "there is no run to take back in `{dirs}`, but one in `{}`: name that as the root (-r)",
-                shown_directory(&above)
-            ),
-            None => anyhow::bail!("there is no run to take back in `{dirs}`"),
+            Some(above) => {
+                let above = shown_directory(&above);
+                return Err(faults::NothingToUndoButAbove { path: dirs, above }.fault().into());
+            }
+            None => return Err(faults::NothingToUndo { path: dirs }.fault().into()),
         }
     }
     report.findings.extend(links::restored(&unlinked));

@@ -1,9 +1,8 @@
 //! Replaces the planned files in place: those of all roots, or none.
 
+use data::{Fault, OrFault as _, faults};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-
-use anyhow::Context as _;
 
 use super::links::HardLinks;
 use super::options::Options;
@@ -15,10 +14,6 @@ use treeedit::git;
 use treeedit::journal::Journals;
 use treeedit::undo::undo;
 use treeedit::walk::WalkResult;
-
-/// The advice for roots that cannot have a journal.
-pub(super) const NO_JOURNAL: &str = "nothing can be written here without a journal for --undo (`--output-dir DIR` \
-                          writes a copy elsewhere)";
 
 /// How files are replaced.
 #[derive(Debug, Clone, Copy)]
@@ -51,11 +46,7 @@ fn find_uncommitted(planned: &Plan, question: git::Question) -> anyhow::Result<V
         files.map(|file| (file.root.real.join(&file.relative), &file.path)).collect();
     let answer = question.uncommitted(&named.keys().cloned().collect::<Vec<_>>());
     if let Some((top, why)) = answer.trouble {
-        anyhow::bail!(
-            "whether git has all changes in `{}` is not known, so nothing was written (`--force` \
-             writes without asking git): {why}",
-            top.display()
-        );
+        return Err(faults::GitUnknown { path: top, why }.fault().into());
     }
     let uncommitted = answer.uncommitted.iter().filter_map(|real| named.get(real));
     Ok(uncommitted.map(|path| (*path).clone()).collect())
@@ -108,15 +99,18 @@ pub fn write(
                 Change { relative: &file.file.relative, before: &file.before, after }
             })
             .collect();
-        let outcome = Journals::open(&root.dir).context(NO_JOURNAL).and_then(|journals| {
-            let proof = |at: usize| prove(&planned.files[selected[at]], options, project);
-            let mut committed = commit(&journals, &changes, how.backup, &proof);
-            match committed.as_mut().map(|committed| committed.finishing.take()) {
-                Ok(Some(finishing)) => pending.push((journals, finishing)),
-                _ => journals.tidy(),
-            }
-            committed.map_err(anyhow::Error::from)
-        });
+        let outcome = Journals::open(&root.dir)
+            .or_fault(|| faults::NoJournal.fault())
+            .map_err(anyhow::Error::from)
+            .and_then(|journals| {
+                let proof = |at: usize| prove(&planned.files[selected[at]], options, project);
+                let mut committed = commit(&journals, &changes, how.backup, &proof);
+                match committed.as_mut().map(|committed| committed.finishing.take()) {
+                    Ok(Some(finishing)) => pending.push((journals, finishing)),
+                    _ => journals.tidy(),
+                }
+                committed.map_err(|error| error.fault().into())
+            });
         match outcome {
             Ok(CommitReport { left, replaced: count, linked: several, .. }) => {
                 replaced += count;
@@ -126,10 +120,11 @@ pub fn write(
             Err(error) => {
                 let changed = restore_roots(pending)?;
                 let Some(first) = changed.first() else { return Err(error) };
-                return Err(error.context(format!(
-                    "what was written before was not taken back: `{}` was changed meanwhile",
-                    shown(first)
-                )));
+                // A plain conversion would hide the type of the error and with it its Chinese.
+                let cause: Box<dyn std::error::Error + Send + Sync> =
+                    error.downcast::<Fault>().map_or_else(Into::into, Into::into);
+                let path = shown(first);
+                return Err(faults::ChangedSinceWritten { path }.fault().because(cause).into());
             }
         }
     }
@@ -144,8 +139,8 @@ pub fn write(
 fn restore_roots(written: Vec<(Journals, JournalCompletion)>) -> anyhow::Result<Vec<PathBuf>> {
     let mut changed = Vec::new();
     for (journals, completion) in written {
-        completion.wait()?;
-        let undone = undo(&journals, false).context("taking back what was written failed too")?;
+        completion.wait().map_err(Fault::from)?;
+        let undone = undo(&journals, false).or_fault(|| faults::RollbackFailed.fault())?;
         changed.extend(undone.into_iter().flat_map(|one| [one.changed, one.gone].concat()));
         journals.tidy();
     }

@@ -1,5 +1,7 @@
 //! The entries of a zip archive of PyTorch, read up to a limit.
 
+use data::fault::{Value as _, quote};
+use data::faults;
 use std::borrow::Cow;
 
 use zip::ZipArchive;
@@ -29,13 +31,13 @@ impl<'a> Archive<'a> {
         let zip = ZipArchive::new(source).map_err(unreadable)?;
         if zip.len() > MOST_ENTRIES {
             return Err(Unreadable::TooLarge {
-                what: "the list of entries".to_owned(),
+                what: faults::PartEntries.value(),
                 limit: MOST_ENTRIES as u64,
             });
         }
         // The reader of the archive keeps one of several entries with a name, and others another.
         if listed.is_some_and(|listed| listed > zip.len() as u64) {
-            return Err(damaged("the archive has several entries of one name"));
+            return Err(damaged(faults::DuplicateEntries.value()));
         }
         Ok(Self { zip })
     }
@@ -52,7 +54,7 @@ impl<'a> Archive<'a> {
         // What says itself that it is too large is not unpacked first. What says less than it unpacks
         // to is refused by the reader of the archive.
         if entry.size() > ENTRY_LIMIT {
-            let what = format!("entry `{name}`");
+            let what = faults::PartEntry { name }.value();
             return Err(Unreadable::TooLarge { what, limit: ENTRY_LIMIT });
         }
         bounded::read(entry, ENTRY_LIMIT, &format!("entry `{name}`"))
@@ -63,7 +65,7 @@ impl<'a> Archive<'a> {
         use std::io::Read as _;
         let mut bytes = Vec::new();
         let entry = self.zip.by_name(name).map_err(unreadable)?;
-        entry.take(most).read_to_end(&mut bytes).map_err(|error| damaged(error.to_string()))?;
+        entry.take(most).read_to_end(&mut bytes).map_err(|error| damaged(error.value()))?;
         Ok(bytes)
     }
 }
@@ -93,6 +95,6 @@ fn unreadable(error: ZipError) -> Unreadable {
         ZipError::UnsupportedArchive(why) if why == ZipError::PASSWORD_REQUIRED => {
             Unreadable::Encrypted
         }
-        other => damaged(format!("the archive cannot be read: {other}")),
+        other => damaged(faults::ArchiveUnreadable { why: quote(&other.to_string()) }.value()),
     }
 }

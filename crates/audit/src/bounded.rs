@@ -2,6 +2,9 @@
 
 use std::io::Read;
 
+use base::text::Text;
+use data::faults;
+
 use super::unreadable::{Unreadable, damaged};
 
 /// Reads at most `limit` bytes. More bytes are an error that names the part `what`.
@@ -12,12 +15,12 @@ pub(super) fn read(reader: impl Read, limit: u64, what: &str) -> Result<Vec<u8>,
         std::io::ErrorKind::UnexpectedEof
         | std::io::ErrorKind::InvalidData
         | std::io::ErrorKind::InvalidInput => {
-            damaged(format!("{what} cannot be unpacked: {error}"))
+            damaged(faults::CannotUnpackPart { what, why: &error }.value())
         }
         _ => Unreadable::Io(error),
     })?;
     if read as u64 > limit {
-        return Err(Unreadable::TooLarge { what: what.to_owned(), limit });
+        return Err(Unreadable::TooLarge { what: Text::same(what), limit });
     }
     Ok(bytes)
 }
@@ -35,7 +38,7 @@ pub(super) fn check_value_count(json: &[u8], limit: u64, what: &str) -> Result<(
         }
     }
     if values > limit {
-        return Err(Unreadable::TooMany { what: what.to_owned(), limit });
+        return Err(Unreadable::TooMany { what: Text::same(what), limit });
     }
     Ok(())
 }

@@ -1,11 +1,13 @@
 //! Data types by name.
 
+use data::{Fault, faults};
+
 /// Returns a data type by its name in PyTorch or in the documents of CANN.
 ///
 /// # Errors
 ///
 /// With the known names, for any other name.
-pub fn dtype(name: &str) -> Result<&str, String> {
+pub fn dtype(name: &str) -> Result<&str, Fault> {
     const KNOWN: [&str; 16] = [
         "float16",
         "bfloat16",
@@ -26,10 +28,7 @@ pub fn dtype(name: &str) -> Result<&str, String> {
     ];
     let name = name.strip_prefix("torch.").unwrap_or(name);
     if !KNOWN.contains(&name) {
-        return Err(format!(
-            "`{name}` is no data type that is known: expected one of {}",
-            KNOWN.join(", ")
-        ));
+        return Err(faults::UnknownDtype { name, list: KNOWN.join(", ") }.fault());
     }
     Ok(name)
 }

@@ -147,8 +147,9 @@ pub(super) fn read(archive: &mut Archive<'_>, graphs: &[String]) -> Result<Model
     for name in graphs {
         let bytes = archive.entry(name)?;
         bounded::check_value_count(&bytes, MOST_VALUES, &format!("entry `{name}`"))?;
-        let program: Program = serde_json::from_slice(&finite(bytes))
-            .map_err(|error| damaged(format!("entry `{name}` is no exported program: {error}")))?;
+        let program: Program = serde_json::from_slice(&finite(bytes)).map_err(|error| {
+            damaged(data::faults::NoExportedProgram { name, why: &error }.value())
+        })?;
         model.torch = program.torch_version.or(model.torch);
         walk(&program.graph_module.graph, &mut model, DEPTH);
     }

@@ -115,7 +115,7 @@ fn read_text(source: &mut dyn Source) -> Result<Model, Unreadable> {
     let whole = head.iter().rposition(|&byte| byte == b'\n').unwrap_or(0);
     match list::read(&String::from_utf8_lossy(&head[..whole])) {
         Ok(None) => Err(Unreadable::Unknown),
-        _ => Err(Unreadable::TooLarge { what: "the list".to_owned(), limit: LIST_LIMIT }),
+        _ => Err(Unreadable::TooLarge { what: data::faults::PartList.value(), limit: LIST_LIMIT }),
     }
 }
 

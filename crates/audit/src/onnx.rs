@@ -7,6 +7,7 @@
 //! domain; `AttributeProto` 6 g, 11 graphs; `TensorProto` 2 `data_type`; `FunctionProto` 1 name, 7
 //! node, 10 domain.
 
+use data::faults;
 use std::collections::BTreeSet;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
@@ -42,7 +43,7 @@ enum Field {
 impl<R: Read + Seek> Wire<R> {
     fn byte(&mut self) -> Result<u8, Unreadable> {
         let mut byte = [0];
-        self.reader.read_exact(&mut byte).map_err(|_| damaged("the model ends within a field"))?;
+        self.reader.read_exact(&mut byte).map_err(|_| damaged(faults::OnnxFieldCut.value()))?;
         self.at += 1;
         Ok(byte[0])
     }
@@ -56,7 +57,7 @@ impl<R: Read + Seek> Wire<R> {
                 return Ok(value);
             }
         }
-        Err(damaged("a number of the model has more than 64 bits"))
+        Err(damaged(faults::OnnxNumber.value()))
     }
 
     /// The next field of a message that ends at `end`, and its number.
@@ -74,11 +75,9 @@ impl<R: Read + Seek> Wire<R> {
             2 => {
                 let length = self.varint()?;
                 if length > end.saturating_sub(self.at) {
-                    return Err(damaged(format!(
-                        "a field of the model at byte {} is {length} bytes long, longer than what \
-                         it is part of",
-                        self.at
-                    )));
+                    return Err(damaged(
+                        faults::OnnxFieldAt { offset: self.at, size: length }.value(),
+                    ));
                 }
                 Field::Bytes(length)
             }
@@ -86,7 +85,7 @@ impl<R: Read + Seek> Wire<R> {
                 self.skip(4)?;
                 Field::Fixed
             }
-            kind => return Err(damaged(format!("a field of the model has the kind {kind}"))),
+            kind => return Err(damaged(faults::OnnxKind { kind }.value())),
         };
         Ok(Some((key >> 3, field)))
     }
@@ -110,9 +109,9 @@ impl<R: Read + Seek> Wire<R> {
 
     fn skip(&mut self, bytes: u64) -> Result<(), Unreadable> {
         let to = self.at.saturating_add(bytes);
-        let step = i64::try_from(bytes).map_err(|_| damaged("a field of the model is too long"))?;
+        let step = i64::try_from(bytes).map_err(|_| damaged(faults::OnnxFieldLong.value()))?;
         if to > self.end {
-            return Err(damaged("the model ends within a field"));
+            return Err(damaged(faults::OnnxFieldCut.value()));
         }
         self.reader.seek_relative(step)?;
         self.at = to;
@@ -121,10 +120,10 @@ impl<R: Read + Seek> Wire<R> {
 
     fn text(&mut self, length: u64) -> Result<String, Unreadable> {
         if length > NAME {
-            return Err(Unreadable::TooLarge { what: "a name of the model".into(), limit: NAME });
+            return Err(Unreadable::TooLarge { what: faults::PartModelName.value(), limit: NAME });
         }
         let mut bytes = vec![0; usize::try_from(length).unwrap_or_default()];
-        self.reader.read_exact(&mut bytes).map_err(|_| damaged("the model ends within a name"))?;
+        self.reader.read_exact(&mut bytes).map_err(|_| damaged(faults::OnnxNameCut.value()))?;
         self.at += length;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
@@ -147,7 +146,7 @@ pub(super) fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
             (25, Field::Bytes(length)) => {
                 own.insert(function(wire, length, &mut model)?);
                 if own.len() > MAX_FUNCTIONS {
-                    return Err(damaged("the model has more functions than any"));
+                    return Err(damaged(faults::OnnxFunctions.value()));
                 }
             }
             _ => return Ok(false),
@@ -155,7 +154,7 @@ pub(super) fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
         Ok(true)
     })?;
     if graphs == 0 {
-        return Err(damaged("the model has no graph"));
+        return Err(damaged(faults::OnnxNoGraph.value()));
     }
     // A function of the model itself is what its body is.
     model.uses.retain(|op, _| !own.contains(&(op.namespace.clone(), op.name.clone())));

@@ -4,6 +4,7 @@
 //! names of classes that it would load are looked at. Names of PyTorch's storages stand for data
 //! types; any other class makes it more than a dictionary of tensors.
 
+use data::faults;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::model::{Format, Model, Note};
@@ -55,7 +56,7 @@ impl<'a> Steps<'a> {
         let (taken, rest) = self
             .rest
             .split_at_checked(count)
-            .ok_or_else(|| damaged("the pickle ends within an instruction"))?;
+            .ok_or_else(|| damaged(faults::PickleInstructionCut.value()))?;
         self.rest = rest;
         Ok(taken)
     }
@@ -64,7 +65,7 @@ impl<'a> Steps<'a> {
     fn number(&mut self, width: usize) -> Result<usize, Unreadable> {
         let bytes = self.take(width)?;
         let number = bytes.iter().rev().fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte));
-        usize::try_from(number).map_err(|_| damaged("the pickle names a length beyond all memory"))
+        usize::try_from(number).map_err(|_| damaged(faults::PickleLength.value()))
     }
 
     fn sized(&mut self, width: usize) -> Result<&'a [u8], Unreadable> {
@@ -74,7 +75,7 @@ impl<'a> Steps<'a> {
 
     fn line(&mut self) -> Result<&'a [u8], Unreadable> {
         let end = memchr::memchr(b'\n', self.rest)
-            .ok_or_else(|| damaged("the pickle ends within a line"))?;
+            .ok_or_else(|| damaged(faults::PickleLineCut.value()))?;
         let line = self.take(end + 1)?;
         Ok(&line[..end])
     }
@@ -218,7 +219,9 @@ fn names(bytes: &[u8]) -> Result<Names, Unreadable> {
             | 0x97
             | 0x98 => Some(Value::Other),
             _ => {
-                return Err(damaged(format!("the pickle has the unknown instruction {code:#04x}")));
+                return Err(damaged(
+                    faults::PickleUnknown { code: format!("{code:#04x}") }.value(),
+                ));
             }
         };
         if let Some(value) = pushed {
@@ -228,7 +231,7 @@ fn names(bytes: &[u8]) -> Result<Names, Unreadable> {
             below = std::mem::replace(&mut top, value);
         }
     }
-    Err(damaged("the pickle has no end"))
+    Err(damaged(faults::PickleNoEnd.value()))
 }
 
 /// What a pickle says of its tensors.

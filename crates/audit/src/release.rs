@@ -1,5 +1,6 @@
 //! The torch_npu that operators are classified for, and the reason of the selection.
 
+use data::{Fault, faults};
 use serde_json::{Value, json};
 
 use base::text::Text;
@@ -32,7 +33,7 @@ impl SelectedRelease {
     /// # Errors
     ///
     /// With the sentence that names the known releases, if no table fits.
-    pub fn named(version: &str, tables: &'static Tables) -> Result<Self, String> {
+    pub fn named(version: &str, tables: &'static Tables) -> Result<Self, Fault> {
         let target = Target::asked(tables, version)?;
         let description = sentence("ops_target_asked", &[("version", version.to_owned())]);
         let (version, path) = (version.to_owned(), String::new());
@@ -44,13 +45,9 @@ impl SelectedRelease {
     /// # Errors
     ///
     /// With the sentence that names the reason, if it is missing or unreadable.
-    pub fn installed(machine: &Sysroot, tables: &'static Tables) -> Result<Self, String> {
+    pub fn installed(machine: &Sysroot, tables: &'static Tables) -> Result<Self, Fault> {
         let there = find_installed(machine, "torch-npu");
-        let (version, dir) = there.ok_or_else(|| {
-            "no torch_npu is installed where this machine's Python would find it; name its \
-             directory or its wheel: `--installed=PATH`"
-                .to_owned()
-        })?;
+        let (version, dir) = there.ok_or_else(|| faults::NoInstallation.fault())?;
         let found = read_site(machine, &dir, true, tables)?;
         Ok(Self::installation(found, Some(version), dir))
     }
@@ -61,7 +58,7 @@ impl SelectedRelease {
     /// # Errors
     ///
     /// With the reason, if the tables contain no such release.
-    pub fn detect(machine: &Sysroot, tables: &'static Tables) -> Result<Self, String> {
+    pub fn detect(machine: &Sysroot, tables: &'static Tables) -> Result<Self, Fault> {
         if let Some((version, dir)) = find_installed(machine, "torch-npu") {
             // The tables replace unreadable files.
             if let Ok(found) = read_site(machine, &dir, false, tables) {
@@ -81,10 +78,11 @@ impl SelectedRelease {
                 });
             }
         }
-        let target = Target::newest(tables).ok_or("the tables name no wheel")?;
+        let target = Target::newest(tables).ok_or_else(|| faults::NoWheelInTables.fault())?;
         let column = &tables.columns[target.column];
         let version = format!("{}-{}", column.torch, column.release);
-        let target = Target::find(tables, &version).ok_or("the newest release has a table")?;
+        let target =
+            Target::find(tables, &version).ok_or_else(|| faults::NoTableForNewest.fault())?;
         let description = sentence("ops_target_newest", &[("version", version.clone())]);
         Ok(Self {
             version,

@@ -1,6 +1,7 @@
 //! safetensors: a header of JSON says the data type of each tensor. There are no operators. The
 //! tensors themselves are not read, but have to be there: a file that is cut off is not whole.
 
+use data::faults;
 use std::fmt;
 use std::io::{BufReader, Read as _, SeekFrom};
 
@@ -68,7 +69,7 @@ struct Header<'m> {
     /// The tensor that is being read.
     at: &'m mut String,
     /// What of it does not fit.
-    wrong: &'m mut Option<String>,
+    wrong: &'m mut Option<base::text::Text>,
 }
 
 impl<'de> DeserializeSeed<'de> for Header<'_> {
@@ -136,18 +137,13 @@ pub(super) fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
     let length = source.seek(SeekFrom::End(0))?;
     source.seek(SeekFrom::Start(0))?;
     let mut size = [0; 8];
-    source.read_exact(&mut size).map_err(|_| damaged("the file ends within its first number"))?;
+    source.read_exact(&mut size).map_err(|_| damaged(faults::SafetensorsCut.value()))?;
     let size = u64::from_le_bytes(size);
     if size > HEADER_LIMIT {
-        return Err(damaged(format!(
-            "the header of safetensors is said to have {size} bytes, and the format allows \
-             {HEADER_LIMIT}"
-        )));
+        return Err(damaged(faults::HeaderOverLimit { size, limit: HEADER_LIMIT }.value()));
     }
     let Some(data) = length.checked_sub(8 + size) else {
-        return Err(damaged(format!(
-            "the file ends within the header of safetensors, which is said to have {size} bytes"
-        )));
+        return Err(damaged(faults::HeaderCut { size }.value()));
     };
     let mut model = Model::new(Format::Safetensors);
     model.note(Note::NoOperators);
@@ -157,18 +153,16 @@ pub(super) fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
     let header = Header { model: &mut model, data, at: &mut at, wrong: &mut wrong };
     let read = header.deserialize(&mut json).and_then(|()| json.end());
     if let Some(why) = wrong {
-        return Err(damaged(format!("the tensor `{at}` {why}")));
+        return Err(damaged(faults::Tensor { name: &at, why }.value()));
     }
     read.map_err(|error| match error.classify() {
         Category::Io if error.io_error_kind() == Some(std::io::ErrorKind::InvalidData) => {
-            let what = "a string of the header".to_owned();
+            let what = faults::PartHeaderString.value();
             Unreadable::TooLarge { what, limit: LONGEST_STRING as u64 }
         }
         Category::Io => Unreadable::Io(error.into()),
-        Category::Data if !at.is_empty() => {
-            damaged(format!("the entry `{at}` of the header is no tensor"))
-        }
-        _ => damaged(format!("the header is no JSON of safetensors: {error}")),
+        Category::Data if !at.is_empty() => damaged(faults::EntryNotTensor { name: &at }.value()),
+        _ => damaged(faults::SafetensorsHeader { why: &error }.value()),
     })?;
     Ok(model)
 }
@@ -179,19 +173,19 @@ fn fits(
     bytes: Option<u64>,
     (begin, end): (u64, u64),
     data: u64,
-) -> Result<(), String> {
+) -> Result<(), base::text::Text> {
     let Some(size) = end.checked_sub(begin) else {
-        return Err(format!("ends at byte {end}, before it begins at {begin}"));
+        return Err(faults::TensorEndsBefore { begin, end }.value());
     };
     if end > data {
-        return Err(format!("ends at byte {end} of the data, of which there are {data}"));
+        return Err(faults::TensorEndsAfter { data, end }.value());
     }
     // Of a data type that is not known nothing is said.
     let Some(bytes) = bytes else { return Ok(()) };
     let wanted = shape.elements.and_then(|all| all.checked_mul(bytes));
     if wanted != Some(size) {
         let shape = &shape.first;
-        return Err(format!("has {size} bytes, which its shape {shape:?} does not have"));
+        return Err(faults::TensorSize { size, shape: format!("{shape:?}") }.value());
     }
     Ok(())
 }

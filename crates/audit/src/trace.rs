@@ -3,6 +3,7 @@
 //!
 //! A trace may have any size, so that events are read one after the other and forgotten.
 
+use data::faults;
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{BufReader, Read};
@@ -178,10 +179,10 @@ pub(super) fn read(source: &mut dyn Read) -> Result<Option<Model>, Unreadable> {
         let limit = LONGEST_STRING as u64;
         match error.classify() {
             serde_json::error::Category::Io if long => {
-                Unreadable::TooLarge { what: "a string of the trace".to_owned(), limit }
+                Unreadable::TooLarge { what: faults::PartTraceString.value(), limit }
             }
             serde_json::error::Category::Io => Unreadable::Io(error.into()),
-            _ => damaged(format!("it begins like JSON and is no JSON: {error}")),
+            _ => damaged(faults::BrokenJson { why: &error }.value()),
         }
     })?;
     Ok(events.then_some(model))

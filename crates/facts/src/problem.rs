@@ -1,5 +1,6 @@
 //! What could not be read or understood on the way.
 
+use base::text::Text;
 use serde::{Deserialize, Serialize};
 
 use super::is_below;
@@ -33,6 +34,9 @@ pub struct Problem {
     pub kind: ProblemKind,
     /// In words of the operating system or of the parser.
     pub detail: String,
+    /// The same in Chinese, where the words are those of this tool or have a translation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail_zh: Option<String>,
     /// The directory that may not be searched, where that hides the path.
     #[serde(default)]
     pub barrier: Option<String>,
@@ -42,6 +46,11 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// The detail in both languages.
+    pub fn text(&self) -> Text {
+        Text::new(&self.detail, self.detail_zh.as_ref().unwrap_or(&self.detail))
+    }
+
     /// What has to be opened so that the problem goes away: the directory that hides the path,
     /// or the path itself.
     pub fn place(&self) -> &str {

@@ -23,7 +23,7 @@ pub fn read_documents(bytes: &[u8], source: &str, arrived: Option<i64>) -> Vec<D
     let mut take = |piece| {
         let outcome = match piece {
             Piece::Document(bytes) => read(&bytes).map(with_time),
-            Piece::Broken(_) => Err(RejectReason::Form("it breaks off".to_owned())),
+            Piece::Broken(_) => Err(RejectReason::Form(data::faults::BreaksOff.value())),
             Piece::Other(_) => return,
         };
         match outcome {
@@ -37,14 +37,12 @@ pub fn read_documents(bytes: &[u8], source: &str, arrived: Option<i64>) -> Vec<D
     }
     splitter.end(&mut take);
     if more > 0 {
-        let why = format!("{more} documents after the {MAX_PER_FILE} that are read of one file");
+        let why = data::faults::MoreDocuments { n: more, limit: MAX_PER_FILE }.value();
         out.push((source.clone(), Err(RejectReason::Form(why))));
     }
     if out.is_empty() {
         let why = match whole {
-            Err(RejectReason::Stage) => {
-                RejectReason::Form("stages without the report at the end".to_owned())
-            }
+            Err(RejectReason::Stage) => RejectReason::Form(data::faults::StagesOnly.value()),
             Err(refused) => refused,
             Ok(_) => return out,
         };

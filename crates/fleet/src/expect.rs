@@ -1,5 +1,7 @@
 //! Which hosts ought to answer: a file of names, lists and, in brackets, roles.
 
+use base::text::Text;
+use data::faults;
 use std::collections::BTreeMap;
 
 use super::hostlist::expand;
@@ -14,7 +16,7 @@ pub struct Expected {
 impl Expected {
     /// Reads one or more hosts or lists a line. `#` and `;` begin comments; `[role]` begins a
     /// section, as in an inventory of Ansible, of which variables behind a name are passed over.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, Text> {
         let mut expected = Self::default();
         let mut role = String::new();
         for (number, line) in (1..).zip(text.lines()) {
@@ -31,14 +33,15 @@ impl Expected {
                 continue;
             }
             for word in line.split_whitespace().filter(|word| !word.contains('=')) {
-                let hosts = expand(word).map_err(|why| format!("line {number}: {why}"))?;
+                let hosts =
+                    expand(word).map_err(|why| faults::InLine { line: number, why }.value())?;
                 for host in hosts {
                     expected.hosts.insert(host, role.clone());
                 }
             }
         }
         if expected.hosts.is_empty() {
-            return Err("it names no host".to_owned());
+            return Err(faults::NoHost.value());
         }
         Ok(expected)
     }
@@ -76,6 +79,6 @@ mod tests {
         assert_eq!((expected.role("login"), expected.role("gpu2")), ("", "infer"));
         assert_eq!(expected.name("other"), None);
         assert!(Expected::parse("# nothing\n").is_err());
-        assert!(Expected::parse("a\nb[1-\n").unwrap_err().starts_with("line 2"));
+        assert!(Expected::parse("a\nb[1-\n").unwrap_err().en.starts_with("line 2"));
     }
 }

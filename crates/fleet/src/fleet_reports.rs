@@ -78,7 +78,7 @@ pub struct UnreadInput {
     /// The file, or the host that a line came from.
     pub source: String,
     /// Why.
-    pub why: String,
+    pub why: Text,
 }
 
 /// All that was read.
@@ -181,15 +181,15 @@ impl Fleet {
         match outcome {
             Ok(record) => self.add(record, source),
             Err(RejectReason::Stage) => {}
-            Err(refused) => self.refuse(source, &refused.to_string()),
+            Err(refused) => self.refuse(source, refused.fault().text()),
         }
     }
 
     /// Records an input that could not be read.
-    pub fn refuse(&mut self, source: &str, why: &str) {
+    pub fn refuse(&mut self, source: &str, mut why: Text) {
         if self.unread.len() < MAX_UNREAD {
-            let mut why = why.to_owned();
-            why.truncate(why.floor_char_boundary(300));
+            why.en.truncate(why.en.floor_char_boundary(300));
+            why.zh.truncate(why.zh.floor_char_boundary(300));
             self.unread.push(UnreadInput { source: source.to_owned(), why });
         } else {
             self.unread_more += 1;

@@ -1,5 +1,7 @@
 //! Lists of hosts as clusters write them: `node[001-063,070]`.
 
+use base::text::Text;
+use data::faults;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most hosts that a list may stand for.
@@ -9,7 +11,7 @@ pub(super) const MAX_NAME: usize = 253;
 
 /// The hosts that a list stands for, in its order. Brackets hold numbers and ranges, also as
 /// Ansible writes them (`[001:063]`); there may be several, and commas between names.
-pub fn expand(list: &str) -> Result<Vec<String>, String> {
+pub fn expand(list: &str) -> Result<Vec<String>, Text> {
     let mut hosts = Vec::new();
     for part in split_outside(list) {
         let part = part.trim();
@@ -20,9 +22,9 @@ pub fn expand(list: &str) -> Result<Vec<String>, String> {
         let mut rest = part;
         while let Some(open) = rest.find('[') {
             let inner = &rest[open + 1..];
-            let close = inner.find(']').ok_or_else(|| format!("`{part}` has no `]`"))?;
-            let numbers =
-                expand_numbers(&inner[..close]).map_err(|why| format!("`{part}`: {why}"))?;
+            let close = inner.find(']').ok_or_else(|| faults::BracketOpen { part }.value())?;
+            let numbers = expand_numbers(&inner[..close])
+                .map_err(|why| faults::PathBecause { path: part, why }.value())?;
             if names.len().saturating_mul(numbers.len()) > MAX_HOSTS {
                 return Err(too_many_error());
             }
@@ -34,12 +36,12 @@ pub fn expand(list: &str) -> Result<Vec<String>, String> {
             rest = &inner[close + 1..];
         }
         if rest.contains(']') {
-            return Err(format!("`{part}` has a `]` too many"));
+            return Err(faults::BracketExtra { part }.value());
         }
         for name in names {
             let name = name + rest;
             if name.len() > MAX_NAME {
-                return Err(format!("the name of a host has at most {MAX_NAME} characters"));
+                return Err(faults::HostNameLong { n: MAX_NAME }.value());
             }
             hosts.push(name);
         }
@@ -50,8 +52,8 @@ pub fn expand(list: &str) -> Result<Vec<String>, String> {
     Ok(hosts)
 }
 
-fn too_many_error() -> String {
-    format!("a list stands for at most {MAX_HOSTS} hosts")
+fn too_many_error() -> Text {
+    faults::TooManyHosts { n: MAX_HOSTS }.value()
 }
 
 /// The parts between commas that stand outside of brackets.
@@ -73,7 +75,7 @@ fn split_outside(list: &str) -> Vec<&str> {
 }
 
 /// `001-003,007` as numbers of the width that is written.
-fn expand_numbers(inner: &str) -> Result<Vec<String>, String> {
+fn expand_numbers(inner: &str) -> Result<Vec<String>, Text> {
     let mut out = Vec::new();
     for part in inner.split(',') {
         let part = part.trim();
@@ -82,11 +84,11 @@ fn expand_numbers(inner: &str) -> Result<Vec<String>, String> {
             let digits =
                 !text.is_empty() && text.len() <= 9 && text.bytes().all(|b| b.is_ascii_digit());
             let number = digits.then(|| text.parse::<usize>().ok()).flatten();
-            number.ok_or_else(|| format!("`{part}` is no number and no range of numbers"))
+            number.ok_or_else(|| faults::NotANumberRange { part }.value())
         };
         let (first, last) = (number(from)?, number(to)?);
         if first > last || last - first >= MAX_HOSTS {
-            return Err(format!("`{part}` is no range"));
+            return Err(faults::NotARange { part }.value());
         }
         let width = from.len();
         out.extend((first..=last).map(|number| format!("{number:0width$}")));

@@ -1,6 +1,8 @@
 //! One report, reduced to what is compared. The format that is read is that of
 //! `docs/schema/report-2.schema.json`, from this version of the program or another one.
 
+use data::fault::Value as _;
+use data::{Fault, faults};
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -101,18 +103,28 @@ fn read_fixes<'de, D: serde::Deserializer<'de>>(
 }
 
 /// Why a document is not compared.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum RejectReason {
     /// It tells how far a run is; the report follows.
-    #[error("a stage of `verify`")]
     Stage,
     /// It is damaged, or has another form.
-    #[error("no report of ascend-doctor: {0}")]
-    Form(String),
+    Form(Text),
     /// It is of a subcommand that does not examine a machine, or of another version.
-    #[error("a document `{0}`; reports of `check` and `verify` are compared")]
     Other(String),
 }
+
+impl RejectReason {
+    /// The reason as users read it.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Stage => faults::AStage.fault(),
+            Self::Form(why) => faults::NoReport { why }.fault(),
+            Self::Other(schema) => faults::OtherDocument { schema }.fault(),
+        }
+    }
+}
+
+data::impl_fault!(RejectReason);
 
 #[derive(Deserialize)]
 struct Document {
@@ -211,7 +223,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Record, RejectReason> {
             Some(other) if !is_read(other) => {
                 RejectReason::Other(truncate_text(other.to_owned(), MAX_VALUE))
             }
-            _ => RejectReason::Form(error.to_string()),
+            _ => RejectReason::Form(error.value()),
         }
     })?;
     if document.schema == "ascend-doctor/verify-stage/1" {

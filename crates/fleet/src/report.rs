@@ -412,7 +412,7 @@ fn extra_json(context: &Context<'_>, missing: &[&str], said: &[SharedFinding<'_>
     let unread: Vec<Value> = fleet
         .unread
         .iter()
-        .map(|unread| json!({ "source": unread.source, "why": unread.why }))
+        .map(|unread| json!({ "source": unread.source, "why": unread.why.en }))
         .collect();
     json!({
         "hosts": fleet.hosts.len(),

@@ -111,7 +111,7 @@ impl StreamHosts<'_> {
             .map(|(label, piece)| {
                 let outcome = match piece {
                     Piece::Document(bytes) => read(&bytes),
-                    _ => Err(RejectReason::Form("it breaks off".to_owned())),
+                    _ => Err(RejectReason::Form(data::faults::BreaksOff.value())),
                 };
                 (label, outcome.map(|record| Record { arrived, ..record }))
             })
@@ -136,7 +136,7 @@ impl StreamHosts<'_> {
     fn refuse_silent_hosts(self) {
         for (host, line) in self.hosts {
             if let Some(line) = line {
-                self.fleet.refuse(&host, &format!("no report, but: {line}"));
+                self.fleet.refuse(&host, data::faults::NoReportBut { text: line }.value());
             }
         }
     }
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(fleet.hosts["a"].check.as_ref().unwrap().arrived, Some(7));
         assert_eq!((fleet.hosts.len(), fleet.unread.len()), (1, 1), "{:?}", fleet.unread);
         assert_eq!(fleet.unread[0].source, "b");
-        assert_eq!(fleet.unread[0].why, "no report, but: command not found");
+        assert_eq!(fleet.unread[0].why.en, "no report, but: command not found");
         assert_eq!((other.count, other.first.as_deref()), (2, Some("loading")));
     }
 }

@@ -5,6 +5,9 @@
 //! other. At any moment each file is the old one or the new one; see [`super::undo`]. While the
 //! disk works, the new contents are proved: what is not sound is not renamed.
 
+use base::text::Text;
+use data::fault::Value as _;
+use data::{Fault, faults};
 use std::collections::BTreeSet;
 use std::io;
 use std::ops::Range;
@@ -33,7 +36,7 @@ pub enum Refusal {
     /// This user may not replace the file.
     Denied(Denial),
     /// Reading or writing the file failed.
-    Io(String),
+    Io(Text),
 }
 
 /// A file to replace.
@@ -128,23 +131,36 @@ impl Drop for JournalCompletion {
 }
 
 /// Why nothing was written.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum CommitError {
     /// The journal cannot be used.
-    #[error("the journal for `--undo` cannot be written: {0}")]
-    Journal(#[from] JournalError),
+    Journal(JournalError),
     /// An earlier run was interrupted, and what it left is still there.
-    #[error("an interrupted `convert` left its work in `{}`: run `convert --undo` first", .0.display())]
     Unfinished(PathBuf),
     /// Writing failed: everything is as it was.
-    #[error("cannot write `{path}`: {error}; every file is as it was", path = .0.display(), error = .1)]
     RolledBack(PathBuf, io::Error),
     /// Writing failed, and so did the way back.
-    #[error(
-        "cannot write `{path}`: {error}; some files are new already, `convert --undo` restores them",
-        path = .0.display(), error = .1
-    )]
     HalfWay(PathBuf, io::Error),
+}
+
+impl CommitError {
+    /// The error as users read it.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Journal(why) => faults::JournalUnwritable { why }.fault(),
+            Self::Unfinished(path) => faults::UnfinishedRun { path }.fault(),
+            Self::RolledBack(path, why) => faults::WriteRolledBack { path, why }.fault(),
+            Self::HalfWay(path, why) => faults::WriteHalfWay { path, why }.fault(),
+        }
+    }
+}
+
+data::impl_fault!(CommitError);
+
+impl From<JournalError> for CommitError {
+    fn from(error: JournalError) -> Self {
+        Self::Journal(error)
+    }
 }
 
 /// A change that may be made.
@@ -241,7 +257,7 @@ fn prepare(base: &Path, change: Change<'_>) -> Result<(PathBuf, FileState), Refu
             Some(denied) => Err(Refusal::Denied(denied)),
         },
         Ok(ContentMatch::No) => Err(Refusal::Changed),
-        Err(error) => Err(Refusal::Io(error.to_string())),
+        Err(error) => Err(Refusal::Io(error.value())),
     }
 }
 

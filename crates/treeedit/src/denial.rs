@@ -13,6 +13,9 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use base::text::Text;
+use data::fault::Value as _;
+use data::faults;
 use rustix::fs::Access;
 use rustix::io::Errno;
 
@@ -34,20 +37,27 @@ pub enum Denial {
     /// A new file cannot be given to its group.
     Group(u32),
     /// The system says no for a reason of its own, in its words.
-    Refused(String),
+    Refused(Text),
+}
+
+impl Denial {
+    /// The reason as users read it.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::ReadOnly => faults::ReadOnly.value(),
+            Self::Foreign(uid) => faults::ForeignOwner { uid }.value(),
+            Self::Directory(path) => faults::DirectoryReadOnly { path }.value(),
+            Self::FileSystem => faults::FileSystemReadOnly.value(),
+            Self::Owner(uid) => faults::CannotKeepOwner { uid }.value(),
+            Self::Group(gid) => faults::CannotKeepGroup { gid }.value(),
+            Self::Refused(words) => words.clone(),
+        }
+    }
 }
 
 impl fmt::Display for Denial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ReadOnly => write!(f, "it is read-only"),
-            Self::Foreign(owner) => write!(f, "it belongs to user {owner}"),
-            Self::Directory(dir) => write!(f, "its directory `{}` is read-only", dir.display()),
-            Self::FileSystem => write!(f, "its file system is read-only"),
-            Self::Owner(owner) => write!(f, "a new file cannot be given to its owner, {owner}"),
-            Self::Group(group) => write!(f, "a new file cannot be given to its group, {group}"),
-            Self::Refused(words) => write!(f, "{words}"),
-        }
+        f.write_str(&self.text().en)
     }
 }
 
@@ -67,7 +77,7 @@ impl Denial {
         }
         match error.kind() {
             io::ErrorKind::ReadOnlyFilesystem => Some(Self::FileSystem),
-            io::ErrorKind::PermissionDenied => Some(Self::Refused(error.to_string())),
+            io::ErrorKind::PermissionDenied => Some(Self::Refused(error.value())),
             _ => None,
         }
     }
@@ -86,7 +96,7 @@ impl Denial {
             Ok(()) => {}
             Err(Errno::ROFS) => return Some(Self::FileSystem),
             Err(Errno::ACCESS) => return Some(closed()),
-            Err(other) => return Some(Self::Refused(io::Error::from(other).to_string())),
+            Err(other) => return Some(Self::Refused(io::Error::from(other).value())),
         }
         let dir = parent_directory(path);
         match rustix::fs::access(dir, Access::WRITE_OK | Access::EXEC_OK) {

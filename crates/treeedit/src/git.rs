@@ -11,6 +11,9 @@
     reason = "asks git about the tree that is converted; no machine is examined"
 )]
 
+use base::text::Text;
+use data::fault::{Value as _, quote};
+use data::faults;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
@@ -30,11 +33,11 @@ pub struct Answer {
     /// Those with changes that are not committed.
     pub uncommitted: Vec<PathBuf>,
     /// A work tree of which it is not known, and why, if there is one.
-    pub trouble: Option<(PathBuf, String)>,
+    pub trouble: Option<(PathBuf, Text)>,
 }
 
 /// Uncommitted files of whole work trees, by their top directory.
-type UncommittedFiles = BTreeMap<PathBuf, Result<Vec<PathBuf>, String>>;
+type UncommittedFiles = BTreeMap<PathBuf, Result<Vec<PathBuf>, Text>>;
 
 /// A question to git that is asked while something else is done.
 #[derive(Debug)]
@@ -100,8 +103,8 @@ fn uncommitted(files: &[PathBuf], mut listed: UncommittedFiles) -> Answer {
 }
 
 /// The tracked files below `top` that differ from the last commit.
-fn changed(top: &Path) -> Result<Vec<PathBuf>, String> {
-    let git = &find_git(top).ok_or("git is not installed, or not in the PATH")?;
+fn changed(top: &Path) -> Result<Vec<PathBuf>, Text> {
+    let git = &find_git(top).ok_or_else(|| faults::GitMissing.value())?;
     let filters = run(
         git,
         top,
@@ -117,7 +120,7 @@ fn changed(top: &Path) -> Result<Vec<PathBuf>, String> {
     for name in filters.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
         if name.contains(&b'=') {
             // It could not be switched off by `-c`.
-            return Err("the configuration of git names a filter in an odd way".to_owned());
+            return Err(faults::GitOddFilter.value());
         }
         let end = name.iter().rposition(|&byte| byte == b'.').unwrap_or(name.len());
         for (name, value) in [(name, "="), (&name[..end], ".required=false")] {
@@ -154,10 +157,10 @@ const NONE: i32 = 1;
 #[derive(Debug)]
 struct GitRefusal {
     code: Option<i32>,
-    why: String,
+    why: Text,
 }
 
-impl From<GitRefusal> for String {
+impl From<GitRefusal> for Text {
     fn from(refused: GitRefusal) -> Self {
         refused.why
     }
@@ -165,7 +168,7 @@ impl From<GitRefusal> for String {
 
 impl From<std::io::Error> for GitRefusal {
     fn from(error: std::io::Error) -> Self {
-        Self { code: None, why: error.to_string() }
+        Self { code: None, why: error.value() }
     }
 }
 
@@ -228,7 +231,8 @@ fn run(
         words.lines().rfind(|line| line.starts_with("fatal:") || line.starts_with("error:"));
     let words = words.map(|line| format!(" ({})", line.chars().take(200).collect::<String>()));
     let name = args.first().unwrap_or(&"");
-    let why = format!("git {name} ended with {status}{}", words.unwrap_or_default());
+    let status_text = quote(&format!("{status}{}", words.unwrap_or_default()));
+    let why = faults::GitEnded { command: name, status: status_text }.value();
     Err(GitRefusal { code: status.code(), why })
 }
 
@@ -288,7 +292,7 @@ mod tests {
         // What git cannot say is not known, and its words say why.
         std::fs::write(top.join(".git/index"), "no index").unwrap();
         let (unknown, why) = asked(&files).trouble.unwrap();
-        assert!(unknown == top && why.contains("fatal:"), "{why}");
+        assert!(unknown == top && why.en.contains("fatal:"), "{why:?}");
     }
 
     /// With more filters than are read, none is switched off, and none runs.

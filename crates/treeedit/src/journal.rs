@@ -25,6 +25,9 @@ use serde::{Deserialize, Serialize};
 use super::paths::parent_directory;
 use super::replace::sync_directory;
 use base::hash::Sha256;
+use base::text::Text;
+use data::fault::{Value as _, quote};
+use data::{Fault, faults};
 
 /// The directory below a root in which journals are kept.
 pub const DIRECTORY: &str = ".ascend-doctor";
@@ -116,22 +119,28 @@ impl Name {
 }
 
 /// What keeps journals from being used.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum JournalError {
     /// Another run writes to the tree.
-    #[error("another `convert` is at work in `{}`", .0.display())]
     Busy(PathBuf),
     /// Reading or writing failed.
-    #[error("`{path}`: {error}", path = .0.display(), error = .1)]
     Io(PathBuf, io::Error),
     /// Not a journal that this tool wrote.
-    #[error(
-        "`{path}` is no journal of this tool: {why}; move it away (what it would take back stays as \
-         it is then), or convert into a copy with `--output-dir DIR`",
-        path = .0.display(), why = .1
-    )]
-    Malformed(PathBuf, String),
+    Malformed(PathBuf, Text),
 }
+
+impl JournalError {
+    /// The error as users read it.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Busy(path) => faults::JournalBusy { path }.fault(),
+            Self::Io(path, why) => faults::PathBecause { path, why }.fault(),
+            Self::Malformed(path, why) => faults::JournalMalformed { path, why }.fault(),
+        }
+    }
+}
+
+data::impl_fault!(JournalError);
 
 #[derive(Serialize, Deserialize)]
 struct Record {
@@ -176,7 +185,7 @@ impl Journals {
     fn lock(base: &Path, dir: &Path) -> Result<Self, JournalError> {
         let failed = |error| JournalError::Io(dir.to_owned(), error);
         if !dir.symlink_metadata().map_err(failed)?.is_dir() {
-            return Err(JournalError::Malformed(dir.to_owned(), "not a directory".to_owned()));
+            return Err(JournalError::Malformed(dir.to_owned(), faults::NotADirectory.value()));
         }
         let ignore = dir.join(".gitignore");
         if ignore.symlink_metadata().is_err() {
@@ -258,7 +267,7 @@ impl Journals {
         for number in self.numbers()? {
             let dir = self.dir.join(format!("convert-{number:06}"));
             if !dir.symlink_metadata().is_ok_and(|about| about.is_dir()) {
-                return Err(JournalError::Malformed(dir, "not a directory".to_owned()));
+                return Err(JournalError::Malformed(dir, faults::NotADirectory.value()));
             }
             if dir.join(RECORD).symlink_metadata().is_err() {
                 self.sweep(number, dir)?;
@@ -421,28 +430,30 @@ impl Journal {
     /// The bytes that a file held before, proved by their hash.
     pub(crate) fn originals(&self, wanted: &[usize]) -> Result<Vec<Vec<u8>>, JournalError> {
         let path = self.dir.join(ORIGINALS);
-        let malformed = |why: String| JournalError::Malformed(path.clone(), why);
+        let malformed = |why: Text| JournalError::Malformed(path.clone(), why);
         let file =
             super::replace::open(&path).map_err(|error| JournalError::Io(path.clone(), error))?;
         let mut archive =
-            zip::ZipArchive::new(file).map_err(|error| malformed(error.to_string()))?;
+            zip::ZipArchive::new(file).map_err(|error| malformed(quote(&error.to_string())))?;
         let mut all = Vec::with_capacity(wanted.len());
         for &position in wanted {
             let entry = self
                 .entries
                 .get(position)
                 .filter(|entry| entry.length <= MAX_ORIGINAL)
-                .ok_or_else(|| malformed(format!("no entry {position}")))?;
+                .ok_or_else(|| {
+                    malformed(faults::JournalEntryMissing { number: position }.value())
+                })?;
             let packed = archive
                 .by_name(&position.to_string())
-                .map_err(|error| malformed(error.to_string()))?;
+                .map_err(|error| malformed(quote(&error.to_string())))?;
             let mut bytes = Vec::new();
             packed
                 .take(entry.length + 1)
                 .read_to_end(&mut bytes)
-                .map_err(|error| malformed(error.to_string()))?;
+                .map_err(|error| malformed(quote(&error.to_string())))?;
             if Sha256::of(&bytes).hex() != entry.before {
-                return Err(malformed(format!("entry {position} is damaged")));
+                return Err(malformed(faults::JournalEntryDamaged { number: position }.value()));
             }
             all.push(bytes);
         }
@@ -453,12 +464,12 @@ impl Journal {
 impl Record {
     fn read(path: &Path) -> Result<Self, JournalError> {
         let record: Self = load(path)?;
-        let malformed = |why: &str| Err(JournalError::Malformed(path.to_owned(), why.to_owned()));
+        let malformed = |why: Text| Err(JournalError::Malformed(path.to_owned(), why));
         if record.schema != SCHEMA {
-            return malformed("written by another version");
+            return malformed(faults::JournalOtherVersion.value());
         }
         if !record.entries.iter().all(|entry| is_inside(entry.path.path())) {
-            return malformed("it names files outside the tree");
+            return malformed(faults::JournalOutside.value());
         }
         Ok(record)
     }
@@ -518,9 +529,11 @@ fn write_unnamed(dir: &Path, name: &str, content: &impl Serialize) -> io::Result
 fn load<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<T, JournalError> {
     let bytes = super::replace::content(path, MAX_RECORD)
         .map_err(|error| JournalError::Io(path.to_owned(), error))?
-        .ok_or_else(|| JournalError::Malformed(path.to_owned(), "no regular file".to_owned()))?;
+        .ok_or_else(|| {
+            JournalError::Malformed(path.to_owned(), faults::JournalNotRegular.value())
+        })?;
     serde_json::from_slice(&bytes)
-        .map_err(|error| JournalError::Malformed(path.to_owned(), error.to_string()))
+        .map_err(|error| JournalError::Malformed(path.to_owned(), error.value()))
 }
 
 #[cfg(test)]

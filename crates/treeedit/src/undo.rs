@@ -4,6 +4,7 @@
     reason = "writes the tree that is converted; no machine is examined"
 )]
 
+use data::{Fault, faults};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -51,14 +52,30 @@ impl UndoReport {
 }
 
 /// Why a run could not be taken back.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum UndoError {
     /// The journal cannot be used.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
+    Journal(JournalError),
     /// A file could not be restored; its journal stays, so that it can be tried again.
-    #[error("cannot restore `{path}`: {error}", path = .0.display(), error = .1)]
     Failed(PathBuf, io::Error),
+}
+
+impl UndoError {
+    /// The error as users read it.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Journal(error) => error.fault(),
+            Self::Failed(path, why) => faults::CannotRestore { path, why }.fault(),
+        }
+    }
+}
+
+data::impl_fault!(UndoError);
+
+impl From<JournalError> for UndoError {
+    fn from(error: JournalError) -> Self {
+        Self::Journal(error)
+    }
 }
 
 /// How a file of a journal is now.
@@ -286,7 +303,7 @@ mod tests {
         let dir = tree(&[("a.py", "1"), ("b.py", "2")]);
         let journals = Journals::open(dir.path()).unwrap();
         let changes = [change("a.py", "1", "one"), change("b.py", "2", "two")];
-        let unsound = || Refusal::Io("x".to_owned());
+        let unsound = || Refusal::Io(base::text::Text::same("x"));
         let proof = |at| if at == 0 { Err(unsound()) } else { Ok(()) };
         let mut committed = commit(&journals, &changes, true, &proof).unwrap();
         drop(committed.finishing.take());

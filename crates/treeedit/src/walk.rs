@@ -4,6 +4,8 @@
     reason = "walks the tree that is converted; no machine is examined"
 )]
 
+use base::text::Text;
+use data::fault::Value as _;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{File, FileType, Metadata};
@@ -84,7 +86,7 @@ pub enum SkipReason {
     /// Larger than the limit; its size in bytes.
     TooLarge(u64),
     /// It, or a directory, could not be read: the kind of the error, and its words.
-    Unreadable(io::ErrorKind, String),
+    Unreadable(io::ErrorKind, Text),
 }
 
 /// A file that is not read although its name selects it.
@@ -338,7 +340,7 @@ impl Walk<'_> {
 
     fn unreadable(&mut self, root: &Path, error: &ignore::Error) {
         let (path, cause) = place_and_cause(error);
-        let why = SkipReason::Unreadable(cause.kind(), cause.to_string());
+        let why = SkipReason::Unreadable(cause.kind(), cause.value());
         self.skip(path.unwrap_or(root), why);
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::Context as _;
+use data::{Fault, faults};
 use serde_json::Value;
 
 /// Returns the speeds in a report, by device and stage, in GB/s. `shown` is the name of the report
@@ -10,11 +10,11 @@ use serde_json::Value;
 ///
 /// # Errors
 /// The bytes are not a JSON report of `verify`, or the report has no speeds.
-pub fn read_speeds(report: &[u8], shown: &str) -> anyhow::Result<BTreeMap<(i32, String), f64>> {
+pub fn read_speeds(report: &[u8], shown: &str) -> Result<BTreeMap<(i32, String), f64>, Fault> {
     let report: Value = serde_json::from_slice(report)
         .ok()
         .filter(|report: &Value| report["schema"] == "ascend-doctor/verify/1")
-        .with_context(|| format!("`{shown}` is no report of `verify --format json`"))?;
+        .ok_or_else(|| faults::NotAVerifyReport { path: shown }.fault())?;
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let mut speeds = BTreeMap::new();
     for device in list(&report["devices"]) {
@@ -28,10 +28,9 @@ pub fn read_speeds(report: &[u8], shown: &str) -> anyhow::Result<BTreeMap<(i32, 
             }
         }
     }
-    anyhow::ensure!(
-        !speeds.is_empty(),
-        "`{shown}` has no speeds: write it with `verify --level standard --format json`"
-    );
+    if speeds.is_empty() {
+        return Err(faults::NoSpeeds { path: shown }.fault());
+    }
     Ok(speeds)
 }
 

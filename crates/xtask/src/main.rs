@@ -5,8 +5,8 @@
 //! xtask starts programs and reads what they write. It links no crate of the product, so that it
 //! builds in seconds and can compare builds of any commit. It must not write into the work tree or
 //! into the inputs named on its command line: programs run on copies in temporary directories. The
-//! only exceptions are a release build in Cargo's target directory, `--fixtures`, `--diffs`, the file
-//! of `cargo xtask pack` and the reference pages of `cargo xtask docs`, which git ignores.
+//! only exceptions are a release build in Cargo's target directory, `--fixtures`, `--diffs`, the code
+//! of `cargo xtask faults`, the file of `cargo xtask pack` and the reference pages of `cargo xtask docs`, which git ignores.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -19,6 +19,7 @@
 
 mod accuracy;
 mod docs;
+mod faults;
 mod fixtures;
 mod pack;
 mod process;
@@ -46,6 +47,8 @@ enum Task {
     Accuracy(accuracy::Options),
     /// Write the reference pages
     Docs(docs::Options),
+    /// Write the code that names the errors of `data/faults.toml`
+    Faults,
     /// Write the tables below `data/` as a data pack
     Pack(pack::Options),
     /// Compare the output of two builds over the same inputs
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::Accuracy(options) => accuracy::run(&options),
         Task::Docs(options) => docs::run(&options),
+        Task::Faults => faults::run(),
         Task::Pack(options) => pack::run(&options),
         Task::Same(options) => same::run(&options),
         Task::Refresh(arguments) => refresh::run("refresh", &arguments),

@@ -5,9 +5,10 @@ mod inputs;
 mod links;
 pub(super) mod target;
 
+use data::{OrFault as _, faults};
 use std::path::Path;
 
-use anyhow::{Context as _, anyhow, ensure};
+use anyhow::ensure;
 use serde_json::json;
 
 use audit::cann::Cann;
@@ -53,10 +54,10 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
         // Where nothing is found, nothing would be followed, and nobody told.
         let shown = site.display();
         let meta =
-            std::fs::metadata(site).with_context(|| format!("cannot read `{shown}` (--site)"))?;
-        ensure!(meta.is_dir(), "cannot read `{shown}` (--site): it is no directory");
+            std::fs::metadata(site).or_fault(|| faults::CannotReadSite { path: &shown }.fault())?;
+        ensure!(meta.is_dir(), faults::SiteNotDirectory { path: &shown }.fault());
     }
-    let dtype = args.assume_dtype.as_deref().map(dtype).transpose().map_err(|why| anyhow!(why))?;
+    let dtype = args.assume_dtype.as_deref().map(dtype).transpose()?;
     let tables = Tables::get;
     let options = python::Options {
         follow: args.follow_imports,
@@ -88,7 +89,7 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
         data: output.format() == Format::Json,
     };
     let built = build(&request, inputs, tables());
-    let (mut report, changed) = built.map_err(|why| anyhow!(why))?;
+    let (mut report, changed) = built?;
     shortened.add_to(&mut report);
     if args.suggest {
         report.patches.extend(changed.iter().filter_map(patch));

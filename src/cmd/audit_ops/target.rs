@@ -4,10 +4,10 @@
     reason = "opens the wheel and directories that the user named"
 )]
 
+use data::{OrFault as _, faults};
 use std::fs::File;
 use std::path::Path;
 
-use anyhow::{Context as _, anyhow};
 use pep440_rs::Version;
 
 use audit::cann::Cann;
@@ -53,12 +53,9 @@ pub(super) fn cann(
     let dir = std::path::absolute(asked).ok();
     let asked = asked.display();
     let dir = dir.as_deref().and_then(Path::to_str).filter(|dir| machine.is_dir(dir));
-    let dir = dir.with_context(|| {
-        format!("`{asked}` (--cann-path) is not the directory of a CANN installation")
-    })?;
-    let found = Cann::libraries(machine, dir).with_context(|| {
-        format!("there is no libopapi*.so in `{asked}/lib64`, nor in `{asked}`")
-    })?;
+    let dir = dir.or_fault(|| faults::NotCannPath { asked: &asked }.fault())?;
+    let found = Cann::libraries(machine, dir)
+        .or_fault(|| faults::NoLibopapi { asked: &asked, again: &asked }.fault())?;
     Ok(Some(found))
 }
 
@@ -78,7 +75,7 @@ pub(super) fn release(
         (None, Some(None)) => SelectedRelease::installed(machine, tables),
         (None, None) => SelectedRelease::detect(machine, tables),
     };
-    selected.map_err(|why| anyhow!(why))
+    selected.map_err(Into::into)
 }
 
 /// Returns the wheel or release that the text of the user names.
@@ -116,18 +113,18 @@ fn installation(
     tables: &'static Tables,
 ) -> anyhow::Result<SelectedRelease> {
     let shown = path.display().to_string();
-    let about = || format!("cannot read the torch_npu at `{}`", base::text::escape_line(&shown));
-    let kind = std::fs::metadata(path).with_context(about)?;
+    let about =
+        || faults::CannotReadTorchNpu { path: base::text::escape_line(&shown).as_ref() }.fault();
+    let kind = std::fs::metadata(path).or_fault(about)?;
     let found = if kind.is_dir() {
-        let dir = std::path::absolute(path).with_context(about)?;
-        let dir = dir.to_str().context("its name is no UTF-8").with_context(about)?;
-        let site = find_site(machine, dir)
-            .with_context(|| "there is no `torch_npu` in it, nor in its lib/python*/site-packages")
-            .with_context(about)?;
+        let dir = std::path::absolute(path).or_fault(about)?;
+        let dir = dir.to_str().or_fault(|| faults::NameNotUtf8.fault()).or_fault(about)?;
+        let site =
+            find_site(machine, dir).or_fault(|| faults::NoTorchNpuIn.fault()).or_fault(about)?;
         read_site(machine, &site, true, tables)
     } else {
-        read_wheel(File::open(path).with_context(about)?, true, tables)
+        read_wheel(File::open(path).or_fault(about)?, true, tables)
     };
-    let found = found.map_err(|why| anyhow!(why)).with_context(about)?;
+    let found = found.or_fault(about)?;
     Ok(SelectedRelease::installation(found, None, shown))
 }

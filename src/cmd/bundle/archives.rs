@@ -9,6 +9,9 @@ use flate2::read::GzDecoder;
 
 use crate::cmd::argument_file::{open_argument, read_argument};
 use base::tarball;
+use base::text::Text;
+use data::fault::describe_chain;
+use data::faults;
 use errcodes::log;
 use machine::log_tails::{Omission, OmittedFile, Tail};
 
@@ -50,11 +53,11 @@ pub(super) fn is_archive(path: &Path) -> bool {
 
 /// Takes the ends of the logs in an archive, of at most `left` bytes together.
 pub(super) fn unpack(path: &str, left: &mut u64, unpacked: &mut Unpacked) {
-    let omit = |path: String, why: String| OmittedFile { path, why, missed: Omission::Requested };
+    let omit = |path: String, why: Text| OmittedFile { path, why, missed: Omission::Requested };
     let bytes = match read_argument(Path::new(path), ARCHIVE) {
         Ok(bytes) => bytes,
         Err(error) => {
-            unpacked.left_out.push(omit(path.to_owned(), format!("{error:#}")));
+            unpacked.left_out.push(omit(path.to_owned(), describe_chain(error.chain())));
             return;
         }
     };
@@ -70,11 +73,11 @@ pub(super) fn unpack(path: &str, left: &mut u64, unpacked: &mut Unpacked) {
         Ok(())
     });
     for problem in problems {
-        let why = format!("{:?} {}", problem.kind, problem.detail).trim().to_owned();
+        let why = log::describe_problem(&problem);
         unpacked.left_out.push(omit(safe_name(&problem.name), why));
     }
     if let Some(name) = full {
-        let why = "the limit of --limit was reached".to_owned();
+        let why = faults::LimitReached.value();
         unpacked.left_out.push(omit(name, why));
     }
 }

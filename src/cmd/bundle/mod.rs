@@ -7,10 +7,12 @@
 mod archives;
 mod pack;
 
+use data::Fault;
+use data::{OrFault as _, faults};
 use std::io::{IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, anyhow, ensure};
+use anyhow::ensure;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -58,22 +60,18 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitStatus> {
     ensure!(
         matches!(output.format(), Format::Text | Format::Json),
-        "`bundle` says what it wrote as text or JSON: it cannot be used with `--format {}`",
-        output.format().as_str()
+        faults::BundleFormat { format: output.format().as_str() }.fault()
     );
     let path = file.map_or_else(|| PathBuf::from(NAME), Path::to_path_buf);
     let piped = path == Path::new("-");
-    ensure!(
-        !piped || !std::io::stdout().is_terminal(),
-        "a bundle is nothing for a terminal: send standard output somewhere, or name a file"
-    );
+    ensure!(!piped || !std::io::stdout().is_terminal(), faults::BundleToTerminal.fault());
     ensure!(
         file.is_some() || path.symlink_metadata().is_err(),
-        "`{NAME}` is there already: say with `--output` where the bundle goes"
+        faults::BundleExists { path: NAME }.fault()
     );
     if !piped {
         check_replaceable(&path, ReplaceMode::RenameOrWrite)
-            .with_context(|| format!("cannot write `{}`", path.display()))?;
+            .or_fault(|| faults::CannotWrite { path: path.display() }.fault())?;
     }
     // Named files are on this machine, whichever machine is examined.
     let here = this_machine();
@@ -106,8 +104,8 @@ pub(super) fn run(
     } else {
         replace(&path, ReplaceMode::RenameOrWrite, fill)
     }
-    .with_context(|| format!("cannot write `{}`", path.display()))?;
-    let (manifest, size) = made.context("the bundle was not written")?;
+    .or_fault(|| faults::CannotWrite { path: path.display() }.fault())?;
+    let (manifest, size) = made.or_fault(|| faults::BundleNotWritten.fault())?;
     let written = BundleSummary { path: &path, piped, size, redacted: redactor.count() };
     report_written(&written, &manifest, &tails, output)?;
     // The exit status reports requested files that are missing from the bundle.
@@ -137,11 +135,11 @@ impl Write for CountingWriter<'_> {
 /// Returns the examined machine too, because an environment from a pipe can be read only once.
 fn record(args: &BundleArgs, machine: &Path) -> anyhow::Result<(Facts, Sysroot)> {
     let mut sysroot = open_machine(&args.scan.machine)?;
-    sysroot.record_into(machine)?;
+    sysroot.record_into(machine).map_err(Fault::from)?;
     let facts = collect::collect(&sysroot, &wanted(&args.scan));
     sysroot
         .finish_recording()
-        .with_context(|| format!("the recording in `{}` is not complete", machine.display()))?;
+        .or_fault(|| faults::RecordingIncomplete { path: machine.display() }.fault())?;
     Ok((facts, sysroot))
 }
 
@@ -152,8 +150,8 @@ fn resolve_added(paths: &[PathBuf], here: &Sysroot) -> anyhow::Result<Vec<String
         let shown = path.display();
         let path = std::path::absolute(path)?;
         let path = path.to_str().map(str::to_owned);
-        let path = path.with_context(|| format!("`{shown}`: the path is not valid UTF-8"))?;
-        here.stat(&path).map_err(|error| anyhow!("cannot read `{shown}`: {error}"))?;
+        let path = path.or_fault(|| faults::NamedPathNotUtf8 { path: &shown }.fault())?;
+        here.stat(&path).map_err(|why| faults::CannotReadBecause { path: &shown, why }.fault())?;
         Ok(path)
     });
     absolute.collect()
@@ -218,7 +216,7 @@ fn write(
         pack.add_log(&name, &text, tail)?;
     }
     for left in &tails.left_out {
-        left_out.push(json!({ "path": left.path, "why": left.why }));
+        left_out.push(json!({ "path": left.path, "why": left.why.en }));
     }
     add_tree(machine, &mut pack, redactor, &mut left_out)?;
     let manifest = Manifest {
@@ -333,15 +331,16 @@ fn report_written(
         }
         Ok(())
     };
-    if written.piped { output.write_to_stderr(print_lines) } else { output.write(print_lines) }
-        .context("failed to say what was written")
+    let done =
+        if written.piped { output.write_to_stderr(print_lines) } else { output.write(print_lines) };
+    Ok(done.or_fault(|| faults::FailedToWriteSummary.fault())?)
 }
 
 /// Lists the omitted files of a kind as sentences: the first ones, and the number of the others.
 fn list_omissions(left_out: &[OmittedFile], by: Omission, key: &str) -> Vec<Text> {
     let all = || left_out.iter().filter(|left| left.missed == by);
     let text = |left: &OmittedFile| {
-        sentence(key, &[("path", left.path.clone()), ("why", left.why.clone())])
+        data::sentence_of(key, &[("path", Text::same(&left.path)), ("why", left.why.clone())])
     };
     let mut lines: Vec<Text> = all().take(SHOWN).map(text).collect();
     let more = all().skip(SHOWN).count();

@@ -1,11 +1,12 @@
 //! Reads reports from files, directories and standard input, a few at a time.
 #![expect(clippy::disallowed_methods, reason = "reads files that the user named")]
 
+use data::{OrFault as _, faults};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use rayon::prelude::*;
 
 use super::super::argument_file::open_argument;
@@ -25,21 +26,20 @@ pub(super) fn read_all(inputs: &[PathBuf], fleet: &mut Fleet) -> anyhow::Result<
     for input in inputs {
         if input == Path::new("-") {
             read_stream(&mut io::stdin().lock(), fleet, &mut other, &now)
-                .context("cannot read standard input")?;
+                .or_fault(|| faults::CannotReadStdin.fault())?;
         } else if input.is_dir() {
             let found = find_reports(input)
-                .with_context(|| format!("cannot list `{}`", input.display()))?;
+                .or_fault(|| faults::CannotList { path: input.display() }.fault())?;
             ensure!(
                 !found.files.is_empty() || !found.refused.is_empty(),
-                "there is no *.json, *.jsonl or *.json.gz in `{}`",
-                input.display()
+                faults::NoReportsIn { path: input }.fault()
             );
             for (path, why) in found.refused {
-                fleet.refuse(&host_name_of(&path), &why);
+                fleet.refuse(&host_name_of(&path), why);
             }
             files.extend(found.files);
         } else {
-            ensure!(input.exists(), "cannot read `{}`: it does not exist", input.display());
+            ensure!(input.exists(), faults::CannotReadMissing { path: input }.fault());
             files.push(input.clone());
         }
     }
@@ -57,7 +57,7 @@ fn read_file(path: &Path) -> Vec<DocumentResult> {
     let source = host_name_of(path);
     match read_content(path) {
         Ok((bytes, written)) => read_documents(&bytes, &source, written),
-        Err(error) => vec![(source, Err(RejectReason::Form(error.to_string())))],
+        Err(error) => vec![(source, Err(RejectReason::Form(data::describe(&error))))],
     }
 }
 

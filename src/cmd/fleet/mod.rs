@@ -3,7 +3,8 @@
 mod inputs;
 mod search;
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
+use data::{OrFault as _, faults};
 
 use super::argument_file::read_argument;
 use super::output::Output;
@@ -27,7 +28,7 @@ pub(super) fn run(command: &FleetCommand, output: &Output) -> anyhow::Result<Exi
 fn merge(args: &MergeArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     ensure!(
         args.group_by != Some(GroupBy::Role) || args.expect.is_some(),
-        "`--group-by role` needs `--expect FILE`, in which `[role]` stands above the hosts"
+        faults::RoleNeedsExpect.fault()
     );
     let expected = args
         .expect
@@ -35,11 +36,13 @@ fn merge(args: &MergeArgs, output: &Output) -> anyhow::Result<ExitStatus> {
         .map(|path| {
             let bytes = read_argument(path, EXPECT_LIMIT)?;
             let parsed = Expected::parse(&String::from_utf8_lossy(&bytes));
-            parsed.map_err(|why| anyhow::anyhow!("`{}`: {why}", path.display()))
+            parsed.map_err(|why| anyhow::Error::from(faults::PathBecause { path, why }.fault()))
         })
         .transpose()?;
     let mut fleet = Fleet::default();
-    let other = inputs::read_all(&args.inputs, &mut fleet).context("cannot merge")?;
+    let other = inputs::read_all(&args.inputs, &mut fleet)
+        .map_err(super::error_message::as_cause)
+        .or_fault(|| faults::CannotMerge.fault())?;
     let now = read_clock().and_then(|now| i64::try_from(now).ok());
     let options = Options { group_by: args.group_by, expected, now };
     let mut report = report(&fleet, &options);

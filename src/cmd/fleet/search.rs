@@ -1,6 +1,9 @@
 //! Finds reports in a directory that the user named.
 #![expect(clippy::disallowed_methods, reason = "lists directories that the user named")]
 
+use base::text::Text;
+use data::fault::Value as _;
+use data::faults;
 use std::collections::BTreeSet;
 use std::fs::FileType;
 use std::io;
@@ -21,7 +24,7 @@ pub(super) struct ReportFiles {
     pub(super) files: Vec<PathBuf>,
     /// Paths that cannot be reports, and why: special files, which are not opened because a pipe
     /// could block, and unreadable directories.
-    pub(super) refused: Vec<(PathBuf, String)>,
+    pub(super) refused: Vec<(PathBuf, Text)>,
 }
 
 /// Returns the host name in a file name, for reports that do not contain one.
@@ -43,7 +46,9 @@ pub(super) fn find_reports(dir: &Path) -> io::Result<ReportFiles> {
             // An unreadable subdirectory affects only the reports in it.
             Err(error) if error.depth() > 0 => {
                 let place = error.path().unwrap_or(dir).to_owned();
-                let why = format!("its directory cannot be read: {}", walk_error::cause(&error));
+                let why = faults::ItsDirectoryUnreadable { why: walk_error::cause(&error) }
+                    .fault()
+                    .text();
                 found.refused.push((place, why));
                 continue;
             }
@@ -79,9 +84,9 @@ pub(super) fn find_reports(dir: &Path) -> io::Result<ReportFiles> {
             Err(error) => {
                 let target = link.read_link().unwrap_or_default();
                 let why = if error.kind() == io::ErrorKind::NotFound {
-                    format!("it is a link to `{}`, which is not there", target.display())
+                    faults::LinkDangles { target: target.display() }.value()
                 } else {
-                    error.to_string()
+                    error.value()
                 };
                 found.refused.push((link, why));
             }
@@ -91,15 +96,15 @@ pub(super) fn find_reports(dir: &Path) -> io::Result<ReportFiles> {
     Ok(found)
 }
 
-fn describe_special_file(kind: FileType) -> String {
+fn describe_special_file(kind: FileType) -> Text {
     let what = if kind.is_fifo() {
-        "a pipe"
+        faults::APipe.value()
     } else if kind.is_socket() {
-        "a socket"
+        faults::ASocket.value()
     } else {
-        "a device"
+        faults::ADevice.value()
     };
-    format!("it is no regular file but {what}, and was not read")
+    faults::NotRegularSkipped { what }.fault().text()
 }
 
 #[cfg(test)]
@@ -127,7 +132,7 @@ mod tests {
         assert_eq!(found.files, [at("a.json"), at("d.json")]);
         let why = |name: &str| {
             let refused = found.refused.iter().find(|(path, _)| *path == at(name));
-            refused.map(|(_, why)| why.as_str()).unwrap_or_default()
+            refused.map(|(_, why)| why.en.as_str()).unwrap_or_default()
         };
         assert!(why("b.json").contains("`gone.json`, which is not there"), "{found:?}");
         assert!(!why("c.json").is_empty(), "a link to itself");

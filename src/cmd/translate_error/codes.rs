@@ -1,6 +1,6 @@
 //! Looks up, lists and searches codes.
 
-use anyhow::{Context as _, bail};
+use data::{OrFault as _, faults};
 use serde::Serialize;
 
 use crate::cmd::finish;
@@ -87,10 +87,11 @@ pub(super) fn list(family: &str, output: &Output) -> anyhow::Result<ExitStatus> 
                 let ids = errcodes::families().iter().map(|family| family.id.clone());
                 let near = nearest(id, ids.chain(["causes".to_owned()]), 2);
                 let hint = match near.as_slice() {
-                    [] => "`--list-codes` alone lists the families".to_owned(),
-                    near => format!("did you mean `{}`?", near.join("` or `")),
+                    [] => faults::ListFamilies.fault(),
+                    near => crate::cmd::error_message::did_you_mean(near),
                 };
-                bail!("there is no family `{}`; {hint}", base::text::escape_line(id));
+                let name = base::text::escape_line(id).into_owned();
+                return Err(faults::NoSuchFamily { name, why: hint }.fault().into());
             };
             Content {
                 pages: Box::new(|lang, _| vec![Topic::CodeFamily(family).page(lang, false)]),
@@ -249,6 +250,6 @@ fn write(content: Content<'_>, output: &Output) -> anyhow::Result<ExitStatus> {
             return finish(report, output);
         }
     }
-    .context("failed to write the answer")?;
+    .or_fault(|| faults::FailedToWriteAnswer.fault())?;
     Ok(status)
 }

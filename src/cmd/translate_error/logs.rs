@@ -4,13 +4,12 @@
     reason = "reads standard input and finds the files that the user named"
 )]
 
+use data::{OrFault as _, faults};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
-
-use anyhow::Context as _;
 
 use crate::cli::{InputKind, TranslateErrorArgs};
 use crate::cmd::log_files::MachineFiles;
@@ -37,10 +36,7 @@ pub(super) fn are_logs(args: &TranslateErrorArgs) -> anyhow::Result<bool> {
         Some(InputKind::Text | InputKind::File) => true,
         None => {
             let logs = args.inputs.iter().filter(|input| is_log(input)).count();
-            anyhow::ensure!(
-                logs == 0 || logs == args.inputs.len(),
-                "give either codes or logs; `--as` says which they are"
-            );
+            anyhow::ensure!(logs == 0 || logs == args.inputs.len(), faults::CodesOrLogs.fault());
             logs > 0
         }
     };
@@ -77,9 +73,11 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
     };
     anyhow::ensure!(
         !filter.has_empty_range(),
-        "`--until {}` is before `--since {}`: nothing can be between them",
-        args.until.as_deref().unwrap_or_default(),
-        args.since.as_deref().unwrap_or_default()
+        faults::EmptyTimeRange {
+            until: args.until.as_deref().unwrap_or_default(),
+            since: args.since.as_deref().unwrap_or_default(),
+        }
+        .fault()
     );
     let mut reading = Reading::default();
     let stdin = args.inputs.iter().any(|input| input == "-") || args.inputs.is_empty();
@@ -87,15 +85,12 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
         let other = args.inputs.iter().find(|input| *input != "-");
         anyhow::ensure!(
             other.is_none(),
-            "`--follow` reads standard input and not `{}`: give it by a pipe, as in `tail -f FILE | \
-             ascend-doctor translate-error --follow`",
-            escape_line(other.map_or("", String::as_str))
+            faults::FollowReadsStdin {
+                input: escape_line(other.map_or("", String::as_str)).as_ref(),
+            }
+            .fault()
         );
-        anyhow::ensure!(
-            output.has_file() || output.is_text(),
-            "with `--follow`, standard output carries the log itself; write the report to a file \
-             with `--output`"
-        );
+        anyhow::ensure!(output.has_file() || output.is_text(), faults::FollowNeedsOutput.fault());
         follow(output, &mut reading)?;
     } else if stdin {
         log::read_stream("-", io::stdin().lock(), &mut reading);
@@ -103,8 +98,8 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
     let (pipes, others): (Vec<&String>, Vec<&String>) =
         args.inputs.iter().filter(|input| *input != "-").partition(|input| is_own_pipe(input));
     for input in pipes {
-        let pipe =
-            File::open(input).with_context(|| format!("cannot read `{}`", escape_line(input)))?;
+        let pipe = File::open(input)
+            .or_fault(|| faults::CannotRead { path: escape_line(input).as_ref() }.fault())?;
         log::read_stream(input, pipe, &mut reading);
     }
     let files: Vec<Input> =
@@ -154,8 +149,8 @@ fn to_input(input: &str, args: &TranslateErrorArgs) -> anyhow::Result<Input> {
         return Ok(Input::Text(input.to_owned()));
     }
     let path = std::path::absolute(input)
-        .with_context(|| format!("`{}` is no path", escape_line(input)))?;
-    let path = path.to_str().context("the path is not valid UTF-8")?.to_owned();
+        .or_fault(|| faults::NoPath { text: escape_line(input).as_ref() }.fault())?;
+    let path = path.to_str().or_fault(|| faults::PathNotUtf8.fault())?.to_owned();
     Ok(Input::Path { shown: input.to_owned(), path })
 }
 
@@ -166,23 +161,25 @@ fn read_baseline(paths: &[std::path::PathBuf]) -> anyhow::Result<BTreeSet<String
     }
     let inputs = paths.iter().map(|path| {
         let shown = path.display().to_string();
-        let path =
-            std::path::absolute(path)?.to_str().context("the path is not valid UTF-8")?.to_owned();
+        let path = std::path::absolute(path)?
+            .to_str()
+            .or_fault(|| faults::PathNotUtf8.fault())?
+            .to_owned();
         anyhow::Ok(Input::Path { shown, path })
     });
     let inputs: Vec<Input> = inputs.collect::<anyhow::Result<_>>()?;
     let reading = log::read(inputs, &MachineFiles(&this_machine()));
     if let Some(problem) = reading.problems.first() {
-        anyhow::bail!("the baseline `{}` was not read: {}", problem.name, problem.detail);
+        let (path, why) = (&problem.name, &problem.detail);
+        return Err(faults::BaselineUnread { path, why }.fault().into());
     }
     Ok(reading.into_rules())
 }
 
 /// Parses the value of `--since` or `--until`.
 fn parse_time(text: &str) -> anyhow::Result<Time> {
-    Time::parse(text).with_context(|| {
-        format!("`{}` is no date and time such as 2025-05-12 20:55:44", escape_line(text))
-    })
+    let time = Time::parse(text);
+    Ok(time.or_fault(|| faults::NotATime { text: escape_line(text).as_ref() }.fault())?)
 }
 
 /// Copies standard input to standard output, and prints the causes in it to standard error.
@@ -197,12 +194,14 @@ fn follow(output: &Output, reading: &mut Reading) -> anyhow::Result<()> {
             Ok(0) => break,
             Ok(count) => count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error).context("failed to read standard input"),
+            Err(error) => {
+                return Err(faults::FailedToReadStdin.fault().because(error).into());
+            }
         };
         through
             .write_all(&piece[..count])
             .and_then(|()| through.flush())
-            .context("failed to pass the log on")?;
+            .or_fault(|| faults::FailedToForwardLog.fault())?;
         head.extend_from_slice(&piece[..count.min(HEAD - head.len())]);
         for hit in follower.feed(&piece[..count]) {
             let title = errcodes::cause(&hit.cause).map(|cause| cause.title.get(output.lang()));
@@ -218,7 +217,7 @@ fn follow(output: &Output, reading: &mut Reading) -> anyhow::Result<()> {
         reading.problems.push(Problem {
             name: "-".to_owned(),
             kind: ProblemKind::Unsupported,
-            detail: packed.to_owned(),
+            detail: base::text::Text::same(packed),
         });
     }
     reading.files.push(follower.finish());

@@ -3,9 +3,8 @@
 mod codes;
 mod logs;
 
+use data::{OrFault as _, faults};
 use std::path::Path;
-
-use anyhow::{Context as _, anyhow};
 
 use super::argument_file::read_argument;
 use super::output::Output;
@@ -41,9 +40,7 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
 pub(super) fn overlay_error_tables(file: &Path) -> anyhow::Result<()> {
     let shown = file.display().to_string();
     let bytes = read_argument(file, DATA_LIMIT)?;
-    let text = std::str::from_utf8(&bytes)
-        .with_context(|| format!("`{shown}` is no data file: it is not UTF-8"))?;
-    errcodes::install(text).map_err(|error| {
-        anyhow!("{shown}:{}: {}", error.line, base::text::escape_line(&error.what))
-    })
+    let text =
+        std::str::from_utf8(&bytes).or_fault(|| faults::DataNotUtf8 { path: &shown }.fault())?;
+    errcodes::install(text).map_err(|error| super::error_message::in_line(&shown, &error).into())
 }

@@ -7,9 +7,9 @@
 mod cann;
 mod idle;
 
+use data::{OrFault as _, faults};
 use std::time::Duration;
 
-use anyhow::Context as _;
 use serde_json::{Value, json};
 
 use super::argument_file::read_argument;
@@ -46,20 +46,16 @@ const PATIENCE: f64 = 150.0;
 
 pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     let keep = args.keep_logs.as_deref();
-    let logs = Logs::new(keep).with_context(|| {
-        format!("cannot make the directory `{}`", keep.unwrap_or("".as_ref()).display())
-    })?;
+    let logs = Logs::new(keep)
+        .or_fault(|| faults::CannotMakeDirectory { path: keep.unwrap_or("".as_ref()) }.fault())?;
     let baseline = args.baseline.as_deref().map(|path| {
         let report = read_argument(path, BASELINE_LIMIT)?;
-        read_speeds(&report, &path.display().to_string())
+        anyhow::Ok(read_speeds(&report, &path.display().to_string())?)
     });
     let baseline = baseline.transpose()?;
     let limited = !args.floor.is_empty() || baseline.is_some();
     let TestSelection { stages, speed, sums } = TestSelection::new(&args.rung, args.level, limited);
-    anyhow::ensure!(
-        args.yes || !stages.contains(&Stage::Stress),
-        "the stress test puts all devices under full load for minutes: say `--yes` if that is wanted"
-    );
+    anyhow::ensure!(args.yes || !stages.contains(&Stage::Stress), faults::StressNeedsYes.fault());
     let env = if args.env_file.is_some() {
         let machine = MachineArgs { env_file: args.env_file.clone(), ..MachineArgs::default() };
         open_machine(&machine)?.env().vars.clone().into_iter().collect()
@@ -151,6 +147,6 @@ fn print_report_line(mut report: Report, output: &Output) -> anyhow::Result<Exit
             let report: Value = serde_json::from_slice(&bytes)?;
             writeln!(out, "{report}")
         })
-        .context("failed to write the report")?;
+        .or_fault(|| faults::FailedToWriteReport.fault())?;
     Ok(report.exit_status())
 }

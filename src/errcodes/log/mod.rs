@@ -45,7 +45,7 @@ pub use fallback::find_operator as fallback_operator;
 pub use follow::Follower;
 pub use line_fields::{Fields, Level};
 pub use matcher::{Hit, literals};
-pub use page::{ReportOptions, report};
+pub use page::{ReportOptions, describe_problem, report};
 pub use redact::{redact, redact_text};
 pub use role::Role;
 pub use scan::{FileReport, Limits, Record, scan};

@@ -7,7 +7,7 @@ use super::source::{Problem, ProblemKind};
 use crate::{Cause, cause, evidence};
 use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::{Lang, Text};
-use data::{sentence, words};
+use data::{sentence, sentence_of, words};
 
 /// As many kinds of missing evidence as are asked for.
 const MISSING: usize = 2;
@@ -272,7 +272,7 @@ fn rejected_table(diagnosis: &Diagnosis) -> Table {
 }
 
 /// What is wrong with an input.
-pub(super) fn describe_problem(problem: &Problem) -> Text {
+pub fn describe_problem(problem: &Problem) -> Text {
     let key = match problem.kind {
         ProblemKind::Unreadable => "log_unreadable",
         ProblemKind::NotRegular => "log_not_regular",
@@ -281,7 +281,7 @@ pub(super) fn describe_problem(problem: &Problem) -> Text {
         ProblemKind::Unsupported => "log_unsupported",
         ProblemKind::Empty => "log_empty",
     };
-    sentence(key, &[("path", problem.name.clone()), ("detail", problem.detail.clone())])
+    sentence_of(key, &[("path", Text::same(&problem.name)), ("detail", problem.detail.clone())])
 }
 
 fn list_problems(diagnosis: &Diagnosis) -> Vec<Text> {

@@ -1,6 +1,7 @@
 //! Takes out of a diagnosis what a report for others must not hold: paths, addresses, names of
 //! hosts and users.
 
+use base::text::Text;
 use std::net::Ipv6Addr;
 use std::sync::LazyLock;
 
@@ -87,7 +88,8 @@ pub fn redact(diagnosis: &mut Diagnosis) {
     diagnosis.rejected.iter_mut().for_each(|rejected| redact_line(&mut rejected.line));
     for problem in &mut diagnosis.problems {
         problem.name = redact_text(&problem.name);
-        problem.detail = redact_text(&problem.detail);
+        problem.detail =
+            Text::new(redact_text(&problem.detail.en), redact_text(&problem.detail.zh));
     }
 }
 

@@ -7,6 +7,7 @@ mod archive;
 
 pub use archive::detect_packer;
 
+use base::text::Text;
 use std::io::{self, Read, Seek};
 
 use serde::Serialize;
@@ -90,7 +91,7 @@ pub struct OpenError {
     /// Category of the reason.
     pub kind: ProblemKind,
     /// The words of the system.
-    pub detail: String,
+    pub detail: Text,
 }
 
 /// What the user wants to be examined.
@@ -115,7 +116,13 @@ pub struct Problem {
     /// What is wrong.
     pub kind: ProblemKind,
     /// The words of the system or of the decoder.
-    pub detail: String,
+    #[serde(serialize_with = "write_english")]
+    pub detail: Text,
+}
+
+/// Programs read the English words.
+fn write_english<S: serde::Serializer>(text: &Text, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&text.en)
 }
 
 /// What can be wrong with an input.
@@ -175,7 +182,7 @@ pub fn open(inputs: Vec<Input>, files: &dyn Files) -> LogStreams {
                     let problems = opened.problems.len();
                     opened.open_directory(files, &shown, &path, 0);
                     if opened.streams.len() == before && opened.problems.len() == problems {
-                        opened.add_problem(&shown, ProblemKind::Empty, "");
+                        opened.add_problem(&shown, ProblemKind::Empty, Text::default());
                     }
                 }
                 Ok(_) => opened.streams.push(Stream { name: shown, source: Source::File(path) }),
@@ -187,8 +194,8 @@ pub fn open(inputs: Vec<Input>, files: &dyn Files) -> LogStreams {
 }
 
 impl LogStreams {
-    fn add_problem(&mut self, name: &str, kind: ProblemKind, detail: &str) {
-        self.problems.push(Problem { name: name.to_owned(), kind, detail: detail.to_owned() });
+    fn add_problem(&mut self, name: &str, kind: ProblemKind, detail: Text) {
+        self.problems.push(Problem { name: name.to_owned(), kind, detail });
     }
 
     fn add_open_error(&mut self, name: &str, error: OpenError) {
@@ -197,7 +204,7 @@ impl LogStreams {
 
     fn open_directory(&mut self, files: &dyn Files, shown: &str, path: &str, depth: usize) {
         if depth > DEPTH || self.streams.len() >= FILES {
-            self.add_problem(shown, ProblemKind::TooLarge, "");
+            self.add_problem(shown, ProblemKind::TooLarge, Text::default());
             return;
         }
         let entries = match files.entries(path) {

@@ -1,6 +1,7 @@
 //! Which column of the tables speaks for a torch_npu.
 
 use super::tables::{Column, Origin, Tables};
+use data::{Fault, faults};
 
 /// How well a column fits what was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,17 +98,12 @@ impl Target {
     /// # Errors
     ///
     /// With the sentence that says what is expected, where nothing fits.
-    pub fn asked(tables: &Tables, version: &str) -> Result<Self, String> {
+    pub fn asked(tables: &Tables, version: &str) -> Result<Self, Fault> {
         let mut torches: Vec<&str> = tables.columns.iter().map(|column| column.torch).collect();
         torches.retain(|torch| tables.torch_number(torch).is_some());
         torches.dedup();
-        Self::find(tables, version).ok_or_else(|| {
-            format!(
-                "no table fits torch_npu `{version}`: expected a wheel such as 2.9.0.post2, or \
-                 PyTorch and release such as 2.9.0-26.0.0, for torch {}",
-                torches.join(", ")
-            )
-        })
+        Self::find(tables, version)
+            .ok_or_else(|| faults::NoTableForTorchNpu { version, list: torches.join(", ") }.fault())
     }
 
     /// The newest release that has wheels.

@@ -157,7 +157,7 @@ pub fn tree(root: &Path, options: &Options) -> Tree {
             return Tree { model: Err(Unreadable::Io(error)), unread: Vec::new() };
         }
         Err(error) => {
-            let model = Err(Unreadable::Damaged { what: error.to_string() });
+            let model = Err(Unreadable::Damaged { what: error.fault().text() });
             return Tree { model, unread: Vec::new() };
         }
     };
@@ -230,7 +230,9 @@ fn found_and_read(
 /// files.
 fn unread(skipped: walk::SkippedFile) -> Option<Unread> {
     let why = match skipped.why {
-        SkipReason::Unreadable(kind, words) => Unreadable::Io(std::io::Error::new(kind, words)),
+        SkipReason::Unreadable(kind, words) => {
+            Unreadable::Io(std::io::Error::new(kind, data::faults::Plain { why: words }.fault()))
+        }
         SkipReason::TooLarge(_) => too_large(),
         SkipReason::LinkDangles if !is_test(&skipped.path) => {
             Unreadable::Io(std::io::ErrorKind::NotFound.into())
@@ -243,7 +245,7 @@ fn unread(skipped: walk::SkippedFile) -> Option<Unread> {
 }
 
 fn too_large() -> Unreadable {
-    Unreadable::TooLarge { what: "the source".to_owned(), limit: LARGEST }
+    Unreadable::TooLarge { what: data::faults::PartSource.value(), limit: LARGEST }
 }
 
 /// What a file of a tree says; nothing where it has nothing to say of torch.
@@ -305,8 +307,9 @@ fn facts_of(path: &Path, text: &str, reading: &Reading<'_>) -> Result<Arc<Facts>
         return source_facts::facts(source).map(Arc::new).map_err(refused);
     }
     let parses = |text: &str| on_enough_stack(text, || parse_module(text, true).map(drop)).is_ok();
-    let code = notebook::code(text, &parses)
-        .map_err(|error| crate::unreadable::damaged(format!("no JSON at byte {}", error.at)))?;
+    let code = notebook::code(text, &parses).map_err(|error| {
+        crate::unreadable::damaged(data::faults::NoJsonAt { offset: error.at }.value())
+    })?;
     let Some(code) = code else { return Ok(Arc::default()) };
     let mut facts =
         source_facts::facts(Source { text: &code.text, cells: true, ..source }).map_err(refused)?;

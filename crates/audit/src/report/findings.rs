@@ -36,7 +36,8 @@ pub(super) fn unread(report: &mut Report, unread: &[Unread]) {
             Unreadable::TooLarge { .. } | Unreadable::TooMany { .. } => "too_large",
             _ => "unreadable",
         };
-        let found = level("OPS-READ", message).arg("path", path).arg("detail", why.to_string());
+        let found =
+            level("OPS-READ", message).arg("path", path).arg_words("detail", why.fault().text());
         report.findings.push(Catalog::builtin().resolve(found.evidence(Evidence::file(path))));
     }
 }

@@ -8,6 +8,7 @@ mod proof;
 mod releases;
 mod suggestions;
 
+use data::{Fault, faults};
 use serde_json::json;
 
 use base::chip::ChipFamily;
@@ -63,7 +64,7 @@ pub fn build(
     request: &Request<'_>,
     inputs: Inputs,
     tables: &'static Tables,
-) -> Result<(Report, Vec<ChangedSource>), String> {
+) -> Result<(Report, Vec<ChangedSource>), Fault> {
     let Request { release, chip, cann, .. } = *request;
     let shipped = Shipped { tables, target: &release.target };
     let registered: &dyn Registrations = match &release.installation {
@@ -209,23 +210,18 @@ fn data(
 }
 
 /// Returns the reason why no input was read.
-fn nothing(inputs: &Inputs) -> String {
+fn nothing(inputs: &Inputs) -> Fault {
     let escaped = base::text::escape_line;
     if let Some(Unread { path, why, .. }) = inputs.unread.first() {
-        let rest = inputs.unread.len() - 1;
-        let more = if rest > 0 { format!(" (and {rest} more)") } else { String::new() };
-        return format!("cannot audit `{}`: {why}{more}", escaped(path));
+        let (path, why) = (escaped(path).into_owned(), why.fault());
+        return match inputs.unread.len() - 1 {
+            0 => faults::CannotAudit { path, why }.fault(),
+            n => faults::CannotAuditSeveral { n, path, why }.fault(),
+        };
     }
-    let Some(dir) = inputs.directories.first() else {
-        return "there is nothing to audit".to_owned();
-    };
-    format!(
-        "there is nothing to audit in `{}`: {} files of no known format, {} pickles of torch.save \
-         (never unpickled: export the model with torch.export)",
-        escaped(&dir.path),
-        dir.other,
-        dir.pickles
-    )
+    let Some(dir) = inputs.directories.first() else { return faults::NothingToAudit.fault() };
+    let path = escaped(&dir.path).into_owned();
+    faults::NothingToAuditIn { path, other: dir.other, pickles: dir.pickles }.fault()
 }
 
 /// Returns the note about skipped files of a directory.

@@ -11,6 +11,7 @@ mod hosts;
 mod library;
 mod values;
 
+use data::faults;
 use ruff_python_ast::Mod;
 
 use pysyntax::{SyntaxError, on_enough_stack, parse_module};
@@ -32,11 +33,11 @@ pub(super) fn read(archive: &mut Archive<'_>, code: &[String]) -> Result<Model, 
         let bytes = archive.entry(name)?;
         total += bytes.len();
         if total > CODE_LIMIT {
-            let what = "the code of the archive".to_owned();
+            let what = faults::PartCode.value();
             return Err(Unreadable::TooLarge { what, limit: CODE_LIMIT as u64 });
         }
-        let text = String::from_utf8(bytes)
-            .map_err(|_| damaged(format!("entry `{name}` is not UTF-8")))?;
+        let text =
+            String::from_utf8(bytes).map_err(|_| damaged(faults::EntryNotUtf8 { name }.value()))?;
         files.push((module_name(name), name.clone(), text));
     }
     let root = root(archive);
@@ -47,7 +48,7 @@ pub(super) fn read(archive: &mut Archive<'_>, code: &[String]) -> Result<Model, 
 }
 
 fn syntax(name: &str, error: &SyntaxError) -> Unreadable {
-    damaged(format!("`{name}`, line {}: {}", error.line, error.message))
+    damaged(faults::ScriptLine { name, line: error.line, message: &error.message }.value())
 }
 
 fn walk(files: &[(String, String, String)], root: Option<&str>) -> Result<Model, Unreadable> {

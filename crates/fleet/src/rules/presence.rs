@@ -2,7 +2,6 @@
 
 use super::{Context, format_hosts, hosts_evidence};
 use base::report::{Evidence, Outcome, RawFinding};
-use data::localize_error;
 
 /// As many documents as are named.
 const NAMED: usize = 20;
@@ -18,8 +17,7 @@ pub(super) fn check_unread(ctx: &Context<'_>) -> Outcome {
             .arg("count", total.to_string())
             .arg("sources", names);
         for unread in fleet.unread.iter().take(NAMED) {
-            found =
-                found.evidence(Evidence::host(&unread.source).says(localize_error(&unread.why)));
+            found = found.evidence(Evidence::host(&unread.source).says(unread.why.clone()));
         }
         out.push(found);
     }

@@ -75,7 +75,7 @@ pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
         NPU_SMI.iter().find(|path| sysroot.is_file(path)).map(|path| (*path).to_owned());
     for path in NPU_SMI.iter().filter(|path| sysroot.is_dir(path)) {
         // `docker run -v` of a path that the host lacks leaves an empty directory.
-        sysroot.read_problem(path, &ReadError::NotRegular("a directory"));
+        sysroot.read_problem(path, &ReadError::NotRegular(facts::FileKind::Directory));
     }
     facts.driver = driver;
 }

@@ -1,6 +1,7 @@
 //! `key=value` files: `version.info`, `ascend_*_install.info`, `/etc/ascend_install.info`.
 
 use crate::sysroot::Sysroot;
+use data::faults;
 use facts::{InfoFile, ProblemKind};
 
 /// The most fields that are kept of one file.
@@ -38,9 +39,9 @@ pub(super) fn read_info(sysroot: &Sysroot, path: &str) -> Option<InfoFile> {
     let text = sysroot.read_text_if_exists(path)?;
     let (file, bad) = parse_info(path, &text);
     if file.fields.is_empty() {
-        sysroot.problem(path, ProblemKind::Malformed, "no `key=value` line in it");
+        sysroot.problem(path, ProblemKind::Malformed, &faults::NoKeyValue.value());
     } else if let Some(line) = bad.first() {
-        let detail = format!("line {line} is no `key=value` line");
+        let detail = faults::NotAKeyValueLine { line: *line }.value();
         sysroot.problem_at(path, Some(*line), ProblemKind::Malformed, &detail);
     }
     Some(file)

@@ -1,5 +1,6 @@
 //! NNAL, the package with the ATB operator library.
 
+use data::faults;
 use std::collections::BTreeSet;
 
 use super::cann::names;
@@ -79,7 +80,7 @@ fn version_info(sysroot: &Sysroot, path: &str) -> Option<InfoFile> {
         }
     }
     if info.fields.is_empty() {
-        sysroot.problem(path, ProblemKind::Malformed, "no `key : value` line in it");
+        sysroot.problem(path, ProblemKind::Malformed, &faults::NoKeyValueColon.value());
     }
     Some(info)
 }

@@ -64,7 +64,7 @@ impl<'a> Store<'a> {
         let real = self.sysroot.real(path)?;
         let slot = {
             let Ok(mut known) = self.known.lock() else {
-                return Err(ReadError::Io("a thread of this program failed".to_owned()));
+                return Err(ReadError::Io(data::faults::ThreadFailed.value()));
             };
             Arc::clone(known.entry(real.clone()).or_default())
         };

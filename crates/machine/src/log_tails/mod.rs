@@ -3,6 +3,9 @@
 
 mod text;
 
+use base::text::Text;
+use data::fault::Value as _;
+use data::faults;
 use std::collections::BTreeSet;
 
 use crate::sysroot::{ReadError, SysFile, Sysroot};
@@ -39,7 +42,7 @@ pub struct OmittedFile {
     /// The path.
     pub path: String,
     /// Why.
-    pub why: String,
+    pub why: Text,
     /// Whether the omission matters.
     pub missed: Omission,
 }
@@ -111,7 +114,7 @@ pub fn collect_tails(here: &Sysroot, own: &[String], there: &Sysroot, limit: u64
     for (sysroot, Log { path, missed, .. }, share) in whole.chain(parts) {
         let most = left.min(share);
         if most == 0 {
-            let why = "the limit of --limit was reached".to_owned();
+            let why = faults::LimitReached.value();
             let missed = if own.contains(&path) { missed } else { Omission::Expected };
             found.left_out.push(OmittedFile { path, why, missed });
             continue;
@@ -185,7 +188,7 @@ impl<'a> LogSearch<'a> {
     fn add_location(&mut self, path: &str, asked: bool) {
         match self.sysroot.lstat(path) {
             Err(ReadError::NotFound) => {}
-            Err(error) if asked => self.omit(path, error.to_string(), self.missed),
+            Err(error) if asked => self.omit(path, error.text(), self.missed),
             _ => self.gather(path, 0),
         }
     }
@@ -194,23 +197,23 @@ impl<'a> LogSearch<'a> {
     fn add_named(&mut self, path: &str) {
         let before = (self.logs.len(), self.omitted.len());
         let why = match self.sysroot.stat(path) {
-            Err(error) => error.to_string(),
+            Err(error) => error.text(),
             Ok(stat) if stat.kind == FileKind::Directory => {
                 if let Err(error) = self.sysroot.entries(path) {
-                    error.to_string()
+                    error.text()
                 } else {
                     self.gather(path, 0);
                     if before != (self.logs.len(), self.omitted.len()) {
                         return;
                     }
-                    "there is no file in it".to_owned()
+                    faults::NoFileInIt.value()
                 }
             }
             Ok(stat) if stat.kind == FileKind::File => {
                 self.gather(path, 0);
                 return;
             }
-            Ok(stat) => ReadError::NotRegular(stat.kind.describe()).to_string(),
+            Ok(stat) => ReadError::NotRegular(stat.kind).text(),
         };
         self.omit(path, why, self.missed);
     }
@@ -234,7 +237,7 @@ impl<'a> LogSearch<'a> {
             }
             FileKind::Directory => {
                 let entries = self.sysroot.entries(path).unwrap_or_else(|error| {
-                    self.omit(path, error.to_string(), self.missed);
+                    self.omit(path, error.text(), self.missed);
                     Vec::new()
                 });
                 for (name, kind) in entries {
@@ -246,7 +249,7 @@ impl<'a> LogSearch<'a> {
                         }
                         FileKind::File => {}
                         other => {
-                            let why = ReadError::NotRegular(other.describe()).to_string();
+                            let why = ReadError::NotRegular(other).text();
                             self.omit(&below, why, Omission::Expected);
                         }
                     }
@@ -257,7 +260,7 @@ impl<'a> LogSearch<'a> {
     }
 
     /// Records a file that is left out.
-    fn omit(&mut self, path: &str, why: String, missed: Omission) {
+    fn omit(&mut self, path: &str, why: Text, missed: Omission) {
         if self.omitted.len() < FILES {
             self.omitted.push(OmittedFile { path: path.to_owned(), why, missed });
         }
@@ -270,13 +273,13 @@ fn read_tail(
     path: &str,
     most: u64,
     unpacking: &mut UnpackBudget,
-) -> Result<Tail, String> {
-    let file: SysFile = sysroot.open(path).map_err(|error| error.to_string())?;
+) -> Result<Tail, Text> {
+    let file: SysFile = sysroot.open(path).map_err(|error| error.text())?;
     if file.is_partial() {
-        return Err("only a part of it was recorded".to_owned());
+        return Err(faults::RecordedInPart.value());
     }
     let mut head = [0; 2];
-    let count = file.read_at(&mut head, 0).map_err(|error| error.to_string())?;
+    let count = file.read_at(&mut head, 0).map_err(|error| error.value())?;
     let compressed = count == 2 && head == [0x1f, 0x8b];
     let (mut text, size) =
         if compressed { unpack_end(&file, most, unpacking)? } else { read_end(&file, most)? };
@@ -290,11 +293,11 @@ fn read_tail(
 }
 
 /// The last bytes of a file, and its size.
-fn read_end(file: &SysFile, most: u64) -> Result<(Vec<u8>, u64), String> {
+fn read_end(file: &SysFile, most: u64) -> Result<(Vec<u8>, u64), Text> {
     let size = file.len();
     let begin = size.saturating_sub(most);
-    let mut text = vec![0; usize::try_from(size - begin).map_err(|_| "it is too large")?];
-    let count = file.read_at(&mut text, begin).map_err(|error| error.to_string())?;
+    let mut text = vec![0; usize::try_from(size - begin).map_err(|_| faults::TooLarge.value())?];
+    let count = file.read_at(&mut text, begin).map_err(|error| error.value())?;
     text.truncate(count);
     // The file may have been truncated after its size was read.
     Ok((text, begin + count as u64))

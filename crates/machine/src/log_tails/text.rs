@@ -1,5 +1,7 @@
 //! Decompresses logs and rejects content other than text, in which secrets could not be redacted.
 
+use base::text::Text;
+use data::faults;
 use std::io::{self, Read};
 
 use flate2::read::MultiGzDecoder;
@@ -41,7 +43,7 @@ pub(super) fn unpack_end(
     file: &SysFile,
     most: u64,
     unpacking: &mut UnpackBudget,
-) -> Result<(Vec<u8>, u64), String> {
+) -> Result<(Vec<u8>, u64), Text> {
     read_last(MultiGzDecoder::new(Bytes { file, at: 0 }), most, unpacking)
 }
 
@@ -49,7 +51,7 @@ fn read_last(
     mut from: impl Read,
     most: u64,
     unpacking: &mut UnpackBudget,
-) -> Result<(Vec<u8>, u64), String> {
+) -> Result<(Vec<u8>, u64), Text> {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     // Surplus bytes are dropped in large steps, because moving the rest is expensive.
     let full = most.saturating_add(most.clamp(64 << 10, 64 << 20));
@@ -58,17 +60,17 @@ fn read_last(
     loop {
         let count = from.read(&mut piece).map_err(|error| {
             // For an unreadable file, `error` has the message of the operating system.
-            format!("it is compressed, and cannot be unpacked: {error}")
+            faults::CannotUnpack { why: &error }.value()
         })?;
         if count == 0 {
             break;
         }
         if size == 0 && is_archive(&piece[..count]) {
-            return Err(ARCHIVE.to_owned());
+            return Err(faults::IsArchive.value());
         }
         size += count as u64;
         if count as u64 > unpacking.0 {
-            return Err(format!("compressed logs unpack to more than {UNPACKED} bytes"));
+            return Err(faults::LogsUnpackToTooMuch { limit: UNPACKED }.value());
         }
         unpacking.0 -= count as u64;
         kept.extend_from_slice(&piece[..count]);
@@ -82,8 +84,6 @@ fn read_last(
     Ok((kept, size))
 }
 
-const ARCHIVE: &str = "it is an archive: add what is in it";
-
 fn is_archive(head: &[u8]) -> bool {
     tarball::is_tar(head) || head.starts_with(b"PK\x03\x04")
 }
@@ -92,22 +92,22 @@ fn is_archive(head: &[u8]) -> bool {
 ///
 /// A log that was cut off while a process wrote to it begins with NUL bytes, one in UTF-16 has them
 /// between its letters, where no secret would be recognized.
-pub(super) fn strip_nul_bytes(text: &mut Vec<u8>) -> Result<u64, String> {
+pub(super) fn strip_nul_bytes(text: &mut Vec<u8>) -> Result<u64, Text> {
     if is_archive(text) {
-        return Err(ARCHIVE.to_owned());
+        return Err(faults::IsArchive.value());
     }
     let before = text.len();
     if memchr::memchr(0, text).is_some() {
         text.retain(|&byte| byte != 0);
         if text.is_empty() {
-            return Err("it holds nothing but NUL bytes".to_owned());
+            return Err(faults::OnlyNulBytes.value());
         }
     }
     let control = |byte: &&u8| matches!(**byte, 1..=6 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f);
     let odd = |part: &[u8]| part.iter().filter(control).count() * 20 > part.len();
     let (head, end) = (&text[..text.len().min(SAMPLE)], &text[text.len().saturating_sub(SAMPLE)..]);
     if odd(head) || odd(end) {
-        return Err("it is no text".to_owned());
+        return Err(faults::NotText.value());
     }
     Ok((before - text.len()) as u64)
 }
@@ -124,7 +124,7 @@ mod tests {
         packer.finish().unwrap()
     }
 
-    fn end_of(bytes: &[u8], most: u64) -> Result<(Vec<u8>, u64), String> {
+    fn end_of(bytes: &[u8], most: u64) -> Result<(Vec<u8>, u64), Text> {
         read_last(MultiGzDecoder::new(bytes), most, &mut UnpackBudget::default())
     }
 
@@ -137,13 +137,15 @@ mod tests {
             assert!(text.ends_with(&kept) && kept.len() as u64 == most.min(400_000), "{most}");
         }
         let whole = packed(&text);
-        assert!(end_of(&whole[..whole.len() / 2], 10).unwrap_err().contains("cannot be unpacked"));
+        assert!(
+            end_of(&whole[..whole.len() / 2], 10).unwrap_err().en.contains("cannot be unpacked")
+        );
         let mut little = UnpackBudget(1000);
         let error = read_last(MultiGzDecoder::new(&whole[..]), 10, &mut little).unwrap_err();
-        assert!(error.contains("more than"), "{error}");
+        assert!(error.en.contains("more than"), "{error:?}");
         let mut tar = vec![b'x'; 512];
         tar[tarball::MAGIC].copy_from_slice(b"ustar");
-        assert_eq!(end_of(&packed(&tar), 10).unwrap_err(), ARCHIVE);
+        assert_eq!(end_of(&packed(&tar), 10).unwrap_err(), faults::IsArchive.value());
     }
 
     #[test]

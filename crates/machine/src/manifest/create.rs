@@ -4,32 +4,46 @@ use super::format::Manifest;
 use super::record::{self, Record};
 use crate::sysroot::Sysroot;
 use base::hash::Sha256;
+use base::text::Text;
+use data::{Fault, faults};
 use data::{is_of_package, record_digest};
 use facts::normalize_name;
 
 /// Why no manifest can be made of a wheel or directory.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum CreateError {
     /// It is no wheel, or no directory with an installed package.
-    #[error("{0}")]
-    NoWheel(String),
+    NoWheel(Text),
     /// An archive that nobody would make with good intent, or a damaged one.
-    #[error("`{name}` in the archive {reason}")]
     Entry {
         /// The entry.
         name: String,
         /// What is wrong with it.
-        reason: String,
+        reason: Text,
     },
     /// A file is not what its RECORD says; a manifest would make the damage look right.
-    #[error("`{path}` is not what RECORD says: {reason}")]
     Differs {
         /// Path in the wheel.
         path: String,
         /// In which way.
-        reason: String,
+        reason: Text,
     },
 }
+
+impl CreateError {
+    /// The error as users read it.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::NoWheel(why) => faults::Plain { why }.fault(),
+            Self::Entry { name, reason } => faults::ArchiveEntry { name, why: reason }.fault(),
+            Self::Differs { path, reason } => {
+                faults::DiffersFromRecord { path, why: reason }.fault()
+            }
+        }
+    }
+}
+
+data::impl_fault!(CreateError);
 
 /// The distribution that a dist-info directory belongs to, by its METADATA.
 pub(super) struct Identity {
@@ -47,7 +61,7 @@ impl Identity {
             (Some(name), Some(version)) => {
                 Ok(Self { package: normalize_name(name), version: version.to_owned() })
             }
-            _ => Err(CreateError::NoWheel("METADATA has no name or no version".to_owned())),
+            _ => Err(CreateError::NoWheel(faults::MetadataIncomplete.value())),
         }
     }
 }
@@ -62,27 +76,29 @@ pub(super) fn build(
     mut content: impl FnMut(&str) -> Result<(u64, Sha256), CreateError>,
 ) -> Result<Manifest, CreateError> {
     if let Some((line, reason)) = record.bad.first() {
-        return Err(CreateError::NoWheel(format!("RECORD, line {line}: {reason}")));
+        return Err(CreateError::NoWheel(faults::RecordLine { line: *line, why: reason }.value()));
     }
     if record.truncated {
-        return Err(CreateError::NoWheel("RECORD has more rows than a wheel can hold".to_owned()));
+        return Err(CreateError::NoWheel(faults::RecordTooLong.value()));
     }
     let mut files = Vec::new();
     for row in record.rows.iter().filter(|row| is_of_package(&row.path)) {
-        let fail = |reason: String| Err(CreateError::Differs { path: row.path.clone(), reason });
+        let fail = |reason: Text| Err(CreateError::Differs { path: row.path.clone(), reason });
         let (size, hash) = content(&row.path)?;
         match (row.size, row.sha256) {
             (Some(listed), _) if listed != size => {
-                return fail(format!("{size} bytes instead of {listed}"));
+                return fail(faults::OtherSize { size, n: listed }.value());
             }
             (_, Some(listed)) if listed != hash => {
-                return fail(format!("SHA-256 {} instead of {}", hash.hex(), listed.hex()));
+                return fail(
+                    faults::OtherHash { found: &hash.hex(), listed: &listed.hex() }.value(),
+                );
             }
             _ => files.push((row.path.clone(), size, hash)),
         }
     }
     if files.is_empty() {
-        return Err(CreateError::NoWheel("RECORD lists no file of the package".to_owned()));
+        return Err(CreateError::NoWheel(faults::RecordWithoutPackage.value()));
     }
     files.sort();
     let rows = record.rows.iter();
@@ -101,22 +117,25 @@ pub(super) fn build(
 pub fn from_tree(tree: &Sysroot) -> Result<Manifest, CreateError> {
     let origin = tree.root().display().to_string();
     let read = |path: &str, limit| {
-        tree.read(path, limit)
-            .map_err(|error| CreateError::NoWheel(format!("cannot read `{path}`: {error}")))
+        tree.read(path, limit).map_err(|error| {
+            CreateError::NoWheel(faults::CannotReadBecause { path, why: &error }.value())
+        })
     };
-    let names = tree
-        .list("/")
-        .map_err(|error| CreateError::NoWheel(format!("cannot list `{origin}`: {error}")))?;
+    let names = tree.list("/").map_err(|error| {
+        CreateError::NoWheel(faults::CannotListBecause { path: &origin, why: &error }.value())
+    })?;
     let infos: Vec<&String> = names.iter().filter(|name| name.ends_with(".dist-info")).collect();
     let ours: Vec<&String> = match infos.len() {
         1 => infos,
         _ => infos.into_iter().filter(|name| name.starts_with("torch_npu-")).collect(),
     };
     let [info] = ours[..] else {
-        let reason = if ours.is_empty() { "no" } else { "more than one" };
-        return Err(CreateError::NoWheel(format!(
-            "there is {reason} `torch_npu-*.dist-info` in `{origin}`"
-        )));
+        let why = if ours.is_empty() {
+            faults::NoDistInfo { path: &origin }.value()
+        } else {
+            faults::SeveralDistInfos { path: &origin }.value()
+        };
+        return Err(CreateError::NoWheel(why));
     };
     let metadata = read(&format!("/{info}/METADATA"), crate::sysroot::TEXT_LIMIT)?;
     let identity = Identity::parse(&String::from_utf8_lossy(&metadata))?;
@@ -124,7 +143,7 @@ pub fn from_tree(tree: &Sysroot) -> Result<Manifest, CreateError> {
     build(&origin, None, identity, &record, |path| {
         let fail = |error: crate::sysroot::ReadError| CreateError::Differs {
             path: path.to_owned(),
-            reason: error.to_string(),
+            reason: error.text(),
         };
         let inside = format!("/{path}");
         let size = tree.stat(&inside).map_err(fail)?.size;

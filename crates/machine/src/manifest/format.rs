@@ -1,5 +1,8 @@
 //! The JSON form of manifests.
 
+use base::text::Text;
+use data::fault::Value as _;
+use data::faults;
 use serde::{Deserialize, Serialize};
 
 use base::hash::Sha256;
@@ -48,19 +51,18 @@ struct Row {
 
 impl Manifest {
     /// Reads the JSON form. The error says what is wrong with it.
-    pub fn parse(origin: &str, bytes: &[u8]) -> Result<Self, String> {
-        let file: File = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    pub fn parse(origin: &str, bytes: &[u8]) -> Result<Self, Text> {
+        let file: File = serde_json::from_slice(bytes).map_err(|error| error.value())?;
         if file.schema != MANIFEST_SCHEMA {
-            return Err(format!(
-                "its schema is `{}`, this version reads `{MANIFEST_SCHEMA}`",
-                file.schema
-            ));
+            return Err(
+                faults::ManifestSchema { schema: &file.schema, own: MANIFEST_SCHEMA }.value()
+            );
         }
         if file.files.is_empty() {
-            return Err("it lists no file".to_owned());
+            return Err(faults::ManifestEmpty.value());
         }
         let hash = |text: &str| {
-            Sha256::from_hex(text).ok_or_else(|| format!("`{text}` is no SHA-256 in hexadecimal"))
+            Sha256::from_hex(text).ok_or_else(|| faults::NotSha256Hex { text }.value())
         };
         Ok(Self {
             origin: origin.to_owned(),
@@ -72,7 +74,7 @@ impl Manifest {
                 .files
                 .into_iter()
                 .map(|row| Ok((row.path, row.size, hash(&row.sha256)?)))
-                .collect::<Result<_, String>>()?,
+                .collect::<Result<_, Text>>()?,
         })
     }
 
@@ -127,10 +129,10 @@ mod tests {
         let with = |schema: &str, files: &str| {
             format!(r#"{{"schema":"{schema}","package":"p","version":"1","files":[{files}]}}"#)
         };
-        assert!(refuse("[]").contains("line 1"));
-        assert!(refuse(&with("other/1", "")).contains("other/1"));
-        assert!(refuse(&with(MANIFEST_SCHEMA, "")).contains("no file"));
+        assert!(refuse("[]").en.contains("line 1"));
+        assert!(refuse(&with("other/1", "")).en.contains("other/1"));
+        assert!(refuse(&with(MANIFEST_SCHEMA, "")).en.contains("no file"));
         let row = r#"{"path":"a","size":1,"sha256":"xyz"}"#;
-        assert!(refuse(&with(MANIFEST_SCHEMA, row)).contains("xyz"));
+        assert!(refuse(&with(MANIFEST_SCHEMA, row)).en.contains("xyz"));
     }
 }

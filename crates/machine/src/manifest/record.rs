@@ -4,6 +4,8 @@
 //! specification "Recording installed projects").
 
 use base::hash::Sha256;
+use base::text::Text;
+use data::faults;
 
 /// The most bytes of a RECORD that are read. The largest published `torch_npu` RECORD has 312 kB.
 pub const RECORD_LIMIT: u64 = 64 << 20;
@@ -33,7 +35,7 @@ pub struct Record {
     /// The rows that can be read, in order.
     pub rows: Vec<Row>,
     /// Rows that cannot be read: line number, counted from 1, and what is wrong with it.
-    pub bad: Vec<(u32, String)>,
+    pub bad: Vec<(u32, Text)>,
     /// Whether rows were left out because there are more than a RECORD can sensibly hold.
     pub truncated: bool,
 }
@@ -50,7 +52,7 @@ pub fn parse(bytes: &[u8]) -> Record {
             Ok(false) => return record,
             Err(error) => {
                 let line = error.position().map_or(0, csv::Position::line);
-                record.bad.push((line_number(line), error.to_string()));
+                record.bad.push((line_number(line), data::fault::quote(&error.to_string())));
                 return record;
             }
         }
@@ -81,39 +83,41 @@ fn line_number(line: u64) -> u32 {
     u32::try_from(line).unwrap_or(u32::MAX)
 }
 
-fn row(bytes: &[u8], fields: &csv::ByteRecord) -> Result<Row, String> {
+fn row(bytes: &[u8], fields: &csv::ByteRecord) -> Result<Row, Text> {
     let text = |index: usize| {
         std::str::from_utf8(fields.get(index).unwrap_or_default())
-            .map_err(|_| format!("column {} is not UTF-8", index + 1))
+            .map_err(|_| faults::ColumnNotUtf8 { n: index + 1 }.value())
     };
     let path = text(0)?;
     if path.is_empty() {
-        return Err("the path is empty".to_owned());
+        return Err(faults::PathEmpty.value());
     }
     if path.len() > MAX_PATH || path.contains('\0') {
-        return Err("the path cannot be the name of a file".to_owned());
+        return Err(faults::PathNoName.value());
     }
     if fields.len() > 3 {
-        return Err(format!("{} columns instead of 3", fields.len()));
+        return Err(faults::TooManyColumns { n: fields.len() }.value());
     }
     if fields.len() < 3 {
         return Err(match fields.len() {
-            1 => "the columns for hash and size are missing".to_owned(),
-            _ => "the column for the size is missing".to_owned(),
+            1 => faults::NoHashColumn.value(),
+            _ => faults::NoSizeColumn.value(),
         });
     }
     let (hash, size) = (text(1)?.trim(), text(2)?.trim());
     let sha256 = match hash.strip_prefix("sha256=") {
         Some(digest) => Some(
             Sha256::from_base64url(digest)
-                .ok_or_else(|| format!("`{}` is no SHA-256", short(digest)))?,
+                .ok_or_else(|| faults::NotSha256 { text: &short(digest) }.value())?,
         ),
         // Other algorithms are allowed; nothing can be said about them.
         None => None,
     };
     let size = match size {
         "" => None,
-        digits => Some(digits.parse().map_err(|_| format!("`{}` is no size", short(digits)))?),
+        digits => {
+            Some(digits.parse().map_err(|_| faults::NotASize { text: &short(digits) }.value())?)
+        }
     };
     Ok(Row { path: path.to_owned(), sha256, size, line: line_of(bytes, fields) })
 }

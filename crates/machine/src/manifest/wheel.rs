@@ -1,6 +1,9 @@
 //! Reading a wheel, which may come from anywhere: sizes are bounded before anything is unpacked,
 //! and nothing is written.
 
+use base::text::Text;
+use data::fault::quote;
+use data::faults;
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 
@@ -25,15 +28,18 @@ pub fn from_wheel(
     size: u64,
     reader: impl Read + Seek,
 ) -> Result<Manifest, CreateError> {
-    let mut archive = ZipArchive::new(reader)
-        .map_err(|error| CreateError::NoWheel(format!("`{name}` is no zip archive: {error}")))?;
+    let mut archive = ZipArchive::new(reader).map_err(|error| {
+        CreateError::NoWheel(
+            faults::NotAZip { path: name, why: quote(&error.to_string()) }.fault().text(),
+        )
+    })?;
     let index = Index::new(name, size, &mut archive)?;
     let metadata = index.read(&mut archive, "METADATA", crate::sysroot::TEXT_LIMIT)?;
     let identity = Identity::parse(&String::from_utf8_lossy(&metadata))?;
     let record = record::parse(&index.read(&mut archive, "RECORD", record::RECORD_LIMIT)?);
     build(name, Some(name), identity, &record, |path| {
         let Some(&entry) = index.entries.get(path) else {
-            let reason = "it is not in the archive".to_owned();
+            let reason = faults::NotInArchive.value();
             return Err(CreateError::Differs { path: path.to_owned(), reason });
         };
         hash_entry(&mut archive, path, entry)
@@ -53,7 +59,7 @@ impl Index {
         archive: &mut ZipArchive<impl Read + Seek>,
     ) -> Result<Self, CreateError> {
         if archive.len() > MAX_ENTRIES {
-            let reason = format!("`{name}` has {} entries, which no wheel has", archive.len());
+            let reason = faults::TooManyEntries { name, n: archive.len() }.value();
             return Err(CreateError::NoWheel(reason));
         }
         let mut entries = BTreeMap::new();
@@ -62,22 +68,21 @@ impl Index {
         for number in 0..archive.len() {
             let unreadable = |error: zip::result::ZipError| CreateError::Entry {
                 name: format!("entry {number}"),
-                reason: format!("cannot be read: {error}"),
+                reason: faults::EntryUnreadable { why: quote(&error.to_string()) }.fault().text(),
             };
             let entry = archive.by_index_raw(number).map_err(unreadable)?;
             let path = entry.name().map_err(unreadable)?.into_owned();
-            let fail =
-                |reason: &str| CreateError::Entry { name: path.clone(), reason: reason.to_owned() };
+            let fail = |reason: Text| CreateError::Entry { name: path.clone(), reason };
             let climbs = path.split('/').any(|part| part == "..");
             if path.starts_with('/') || climbs || path.contains(['\\', '\0']) {
-                return Err(fail("leads out of the wheel"));
+                return Err(fail(faults::EntryOutside.value()));
             }
             if entry.encrypted() {
-                return Err(fail("is encrypted"));
+                return Err(fail(faults::EntryEncrypted.value()));
             }
             total = total.saturating_add(entry.size());
             if total > size.saturating_mul(MAX_RATIO).max(RATIO_FREE) {
-                return Err(fail("makes the archive unpack to far more than a wheel holds"));
+                return Err(fail(faults::EntryTooLarge.value()));
             }
             if entry.is_dir() {
                 continue;
@@ -87,14 +92,14 @@ impl Index {
                 && !dir.contains('/')
                 && dist_info.replace(dir.to_owned()).is_some()
             {
-                return Err(fail("is the second RECORD"));
+                return Err(fail(faults::EntrySecondRecord.value()));
             }
             if entries.insert(path.clone(), number).is_some() {
-                return Err(fail("is there twice"));
+                return Err(fail(faults::EntryTwice.value()));
             }
         }
-        let dist_info = dist_info
-            .ok_or_else(|| CreateError::NoWheel(format!("`{name}` has no `*.dist-info/RECORD`")))?;
+        let dist_info =
+            dist_info.ok_or_else(|| CreateError::NoWheel(faults::NoRecordIn { name }.value()))?;
         Ok(Self { entries, dist_info })
     }
 
@@ -106,16 +111,16 @@ impl Index {
         limit: u64,
     ) -> Result<Vec<u8>, CreateError> {
         let path = format!("{}/{name}", self.dist_info);
-        let fail = |reason: String| CreateError::Entry { name: path.clone(), reason };
-        let number = *self.entries.get(&path).ok_or_else(|| fail("is missing".to_owned()))?;
-        let entry = archive.by_index(number).map_err(|error| fail(error.to_string()))?;
+        let fail = |reason: Text| CreateError::Entry { name: path.clone(), reason };
+        let number = *self.entries.get(&path).ok_or_else(|| fail(faults::EntryMissing.value()))?;
+        let entry = archive.by_index(number).map_err(|error| fail(quote(&error.to_string())))?;
         let mut bytes = Vec::new();
         entry
             .take(limit + 1)
             .read_to_end(&mut bytes)
-            .map_err(|error| fail(format!("cannot be unpacked: {error}")))?;
+            .map_err(|error| fail(faults::EntryNotUnpackable { why: &error }.value()))?;
         if bytes.len() as u64 > limit {
-            return Err(fail(format!("has more than {limit} bytes")));
+            return Err(fail(faults::EntryOverLimit { limit }.value()));
         }
         Ok(bytes)
     }
@@ -127,16 +132,17 @@ fn hash_entry(
     path: &str,
     number: usize,
 ) -> Result<(u64, Sha256), CreateError> {
-    let fail = |reason: String| CreateError::Entry { name: path.to_owned(), reason };
-    let entry = archive.by_index(number).map_err(|error| fail(error.to_string()))?;
+    let fail = |reason: Text| CreateError::Entry { name: path.to_owned(), reason };
+    let entry = archive.by_index(number).map_err(|error| fail(quote(&error.to_string())))?;
     let declared = entry.size();
     let mut entry = entry.take(declared.saturating_add(1));
     let mut hasher = Hasher::default();
     let mut chunk = vec![0_u8; 64 << 10];
     let mut size = 0;
     loop {
-        let count =
-            entry.read(&mut chunk).map_err(|error| fail(format!("cannot be unpacked: {error}")))?;
+        let count = entry
+            .read(&mut chunk)
+            .map_err(|error| fail(faults::EntryNotUnpackable { why: &error }.value()))?;
         if count == 0 {
             break;
         }
@@ -144,7 +150,7 @@ fn hash_entry(
         hasher.update(&chunk[..count]);
     }
     if size != declared {
-        return Err(fail(format!("unpacks to another size than the {declared} bytes it declares")));
+        return Err(fail(faults::EntryOtherSize { size: declared }.value()));
     }
     Ok((size, hasher.finish()))
 }

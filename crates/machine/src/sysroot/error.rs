@@ -2,26 +2,25 @@
 
 use std::io;
 
+use base::text::Text;
+use data::fault::Value;
+use data::faults;
+use facts::FileKind;
+
 /// The reason a path of the examined machine gave nothing.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadError {
     /// There is no such file or directory.
-    #[error("no such file or directory")]
     NotFound,
     /// The user who runs the tool may not read it.
-    #[error("permission denied")]
     Denied,
     /// Too many symbolic links on the way; most likely a loop.
-    #[error("too many levels of symbolic links")]
     Loop,
     /// A regular file was expected, and it is something else.
-    #[error("not a regular file but {0}")]
-    NotRegular(&'static str),
+    NotRegular(FileKind),
     /// A directory was expected.
-    #[error("not a directory")]
     NotDirectory,
     /// The file is larger than anything of its kind.
-    #[error("{size} bytes, more than the {limit} bytes that are read of such a file")]
     TooLarge {
         /// Size of the file in bytes.
         size: u64,
@@ -29,11 +28,57 @@ pub enum ReadError {
         limit: u64,
     },
     /// Only a part of the content is there: the tree was recorded without the rest.
-    #[error("recorded without its whole content")]
     Partial,
     /// Any other error of the operating system.
-    #[error("{0}")]
-    Io(String),
+    Io(Text),
+}
+
+impl ReadError {
+    /// The reason as users read it.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::NotFound => faults::NotFound.value(),
+            Self::Denied => faults::Denied.value(),
+            Self::Loop => faults::LinkLoop.value(),
+            Self::NotRegular(kind) => {
+                faults::NotRegularBut { what: kind_words(*kind) }.fault().text()
+            }
+            Self::NotDirectory => faults::NotADirectory.value(),
+            Self::TooLarge { size, limit } => {
+                faults::SizeOverLimit { size: *size, limit: *limit }.value()
+            }
+            Self::Partial => faults::RecordedWithoutContent.value(),
+            Self::Io(words) => words.clone(),
+        }
+    }
+}
+
+impl std::fmt::Display for ReadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text().en)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl Value for ReadError {
+    fn value(&self) -> Text {
+        self.text()
+    }
+}
+
+/// A kind of file in a sentence.
+fn kind_words(kind: FileKind) -> Text {
+    let fault = match kind {
+        FileKind::Directory => faults::ADirectory.fault(),
+        FileKind::Link => faults::ASymbolicLink.fault(),
+        FileKind::Fifo => faults::ANamedPipe.fault(),
+        FileKind::Socket => faults::ASocket.fault(),
+        FileKind::Char => faults::ACharacterDevice.fault(),
+        FileKind::Block => faults::ABlockDevice.fault(),
+        _ => return Text::same(kind.describe()),
+    };
+    fault.text()
 }
 
 impl From<io::Error> for ReadError {
@@ -43,7 +88,7 @@ impl From<io::Error> for ReadError {
             io::ErrorKind::PermissionDenied => Self::Denied,
             io::ErrorKind::NotADirectory => Self::NotDirectory,
             _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => Self::Loop,
-            _ => Self::Io(error.to_string()),
+            _ => Self::Io(error.value()),
         }
     }
 }

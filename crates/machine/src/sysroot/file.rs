@@ -132,13 +132,13 @@ impl SysFile {
 /// The open file and its size in bytes.
 fn open(found: &LocatedFile) -> Result<(File, u64), ReadError> {
     let file = match found.open(OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY) {
-        Err(Errno::LOOP) => return Err(ReadError::NotRegular("a symbolic link")),
+        Err(Errno::LOOP) => return Err(ReadError::NotRegular(FileKind::Link)),
         other => other?,
     };
     // It may have been exchanged since its kind was asked.
     let stat = Stat::from_raw(&rustix::fs::fstat(&file)?);
     if stat.kind != FileKind::File {
-        return Err(ReadError::NotRegular(stat.kind.describe()));
+        return Err(ReadError::NotRegular(stat.kind));
     }
     Ok((file.into(), stat.size))
 }

@@ -22,6 +22,8 @@ pub mod sidecar;
 mod stat;
 mod unreadable;
 
+use base::text::Text;
+use data::faults;
 use facts::Space;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -221,7 +223,7 @@ impl Sysroot {
         let mut entries: Vec<(String, FileKind)> = Vec::new();
         let listed = directory.entries(|name, kind| {
             if entries.len() >= LIST_LIMIT {
-                let detail = format!("it has more than {LIST_LIMIT} entries; the rest is not seen");
+                let detail = faults::MoreEntries { limit: LIST_LIMIT }.value();
                 self.problem(real, ProblemKind::TooLarge, &detail);
                 return false;
             }
@@ -231,7 +233,7 @@ impl Sysroot {
                 entries.push((name.to_owned(), kind));
             } else {
                 let path = format!("{}/{}", real.trim_end_matches('/'), name.to_string_lossy());
-                self.problem(&path, ProblemKind::Name, "the name is not valid UTF-8");
+                self.problem(&path, ProblemKind::Name, &faults::NameInvalid.value());
             }
             true
         });
@@ -264,7 +266,7 @@ impl Sysroot {
         if stat.kind == FileKind::File {
             Ok((found, stat))
         } else {
-            Err(ReadError::NotRegular(stat.kind.describe()))
+            Err(ReadError::NotRegular(stat.kind))
         }
     }
 
@@ -381,13 +383,13 @@ impl Sysroot {
     }
 
     /// Notes that something could not be read or understood; it becomes a finding.
-    pub fn problem(&self, path: &str, kind: ProblemKind, detail: &str) {
+    pub fn problem(&self, path: &str, kind: ProblemKind, detail: &Text) {
         self.problem_at(path, None, kind, detail);
     }
 
     /// The same of a certain line, counted from 1.
-    pub fn problem_at(&self, path: &str, line: Option<u32>, kind: ProblemKind, detail: &str) {
-        log::warn!("{path}: {detail}");
+    pub fn problem_at(&self, path: &str, line: Option<u32>, kind: ProblemKind, detail: &Text) {
+        log::warn!("{path}: {}", detail.en);
         let denied = kind == ProblemKind::Denied;
         let barrier = denied.then(|| self.barrier(path)).flatten();
         // By one name, however it was come to.
@@ -397,7 +399,8 @@ impl Sysroot {
             problems.entry((path.to_owned(), kind)).or_insert_with(|| Problem {
                 path: path.to_owned(),
                 kind,
-                detail: detail.to_owned(),
+                detail: detail.en.clone(),
+                detail_zh: Some(detail.zh.clone()).filter(|zh| *zh != detail.en),
                 barrier,
                 line,
             });
@@ -414,7 +417,7 @@ impl Sysroot {
             ReadError::Partial => return,
             ReadError::NotFound | ReadError::Io(_) => ProblemKind::Unreadable,
         };
-        self.problem(path, kind, &error.to_string());
+        self.problem(path, kind, &error.text());
     }
 
     /// All problems that were noted, by path.

@@ -8,47 +8,64 @@ use super::record::Recorder;
 use super::resolve::Resolver;
 use super::sidecar::{self, Caps, CommandMeta, ProcessMeta, SpaceMeta};
 use super::{ReadError, Stat, SysFile, Sysroot, TEXT_LIMIT, environ, live};
+use base::text::Text;
+use data::fault::Value as _;
+use data::{Fault, faults};
 use facts::FileKind;
 use facts::{Env, Process};
 
 /// Why a sysroot cannot be used at all.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum OpenError {
     /// The root is no readable directory.
-    #[error("cannot read the root `{path}`: {reason}")]
     Root {
         /// The directory that was given.
         path: String,
         /// What is wrong with it.
-        reason: String,
+        reason: Text,
     },
     /// A sidecar file is malformed.
-    #[error("`{path}`: {reason}; {expected}. Repair the file, or remove it to go on without it")]
     Sidecar {
         /// The file.
         path: String,
         /// Where and how it is malformed.
-        reason: String,
+        reason: Text,
         /// What a file of this name holds.
-        expected: &'static str,
+        expected: Text,
     },
     /// The process that `--pid` names cannot be examined.
-    #[error("cannot examine process {pid}: {reason}")]
     Pid {
         /// The process id that was given.
         pid: u32,
         /// What is wrong.
-        reason: String,
+        reason: Text,
     },
     /// The recording cannot be written.
-    #[error("cannot record into `{path}`: {reason}")]
     Record {
         /// The directory that was given.
         path: String,
         /// What is wrong.
-        reason: String,
+        reason: Text,
     },
 }
+
+impl OpenError {
+    /// The error as users read it.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Root { path, reason } => faults::RootUnreadable { path, why: reason }.fault(),
+            Self::Sidecar { path, reason, expected } => {
+                faults::Sidecar { path, why: reason, expected }.fault()
+            }
+            Self::Pid { pid, reason } => {
+                faults::ProcessUnreadable { pid: *pid, why: reason }.fault()
+            }
+            Self::Record { path, reason } => faults::CannotRecord { path, why: reason }.fault(),
+        }
+    }
+}
+
+data::impl_fault!(OpenError);
 
 impl Sysroot {
     /// The machine that the tool runs on, as the calling process sees it.
@@ -65,9 +82,9 @@ impl Sysroot {
 
     /// A mounted or copied root, with the sidecar files at its top.
     pub fn tree(root: &Path) -> Result<Self, OpenError> {
-        let fail = |reason: String| OpenError::Root { path: root.display().to_string(), reason };
-        let root = root.canonicalize().map_err(|error| fail(error.to_string()))?;
-        std::fs::read_dir(&root).map_err(|error| fail(error.to_string()))?;
+        let fail = |reason: Text| OpenError::Root { path: root.display().to_string(), reason };
+        let root = root.canonicalize().map_err(|error| fail(error.value()))?;
+        std::fs::read_dir(&root).map_err(|error| fail(error.value()))?;
         let resolver = Resolver::new(&root);
         let meta: ProcessMeta =
             sidecar_file(&resolver, &root, sidecar::PROCESS)?.unwrap_or_default();
@@ -129,11 +146,10 @@ impl Sysroot {
     pub fn record_into(&mut self, dir: &Path) -> Result<(), OpenError> {
         let fail = |error: std::io::Error| OpenError::Record {
             path: dir.display().to_string(),
-            reason: error.to_string(),
+            reason: error.value(),
         };
         if !self.live && lies_in(dir, &self.root) {
-            let reason = "it lies in the examined root, which is never written to";
-            return Err(fail(std::io::Error::other(reason)));
+            return Err(fail(std::io::Error::other(faults::LiesInRoot.fault())));
         }
         self.recorder = Some(Recorder::create(dir).map_err(fail)?);
         Ok(())
@@ -159,12 +175,11 @@ impl Sysroot {
     /// interpreter from `/proc/<pid>`, and the files that it sees, also from inside another
     /// mount namespace (a container), where no program is run then.
     pub fn of_process(pid: u32) -> Result<Self, OpenError> {
-        let fail =
-            |reason: &dyn std::fmt::Display| OpenError::Pid { pid, reason: reason.to_string() };
-        let (process, vars) = live::attach(pid).map_err(|error| fail(&error))?;
+        let fail = |error: std::io::Error| OpenError::Pid { pid, reason: error.value() };
+        let (process, vars) = live::attach(pid).map_err(fail)?;
         let root = PathBuf::from(format!("/proc/{pid}/root"));
-        let here = rustix::fs::stat("/").map_err(|error| fail(&error))?;
-        let there = rustix::fs::stat(&root).map_err(|error| fail(&error))?;
+        let here = rustix::fs::stat("/").map_err(|error| fail(error.into()))?;
+        let there = rustix::fs::stat(&root).map_err(|error| fail(error.into()))?;
         let mut sysroot = Self::live();
         if (here.st_dev, here.st_ino) != (there.st_dev, there.st_ino) {
             let meta = sysroot.meta;
@@ -191,7 +206,7 @@ fn sidecar_file<T: serde::de::DeserializeOwned>(
     name: &str,
 ) -> Result<Option<T>, OpenError> {
     let path = root.join(name);
-    let fail = |reason: String| OpenError::Sidecar {
+    let fail = |reason: Text| OpenError::Sidecar {
         path: path.display().to_string(),
         reason,
         expected: sidecar::expected(name),
@@ -200,9 +215,9 @@ fn sidecar_file<T: serde::de::DeserializeOwned>(
     let file = match found.and_then(SysFile::open) {
         Ok(file) => file,
         Err(ReadError::NotFound) => return Ok(None),
-        Err(error) => return Err(fail(error.to_string())),
+        Err(error) => return Err(fail(error.value())),
     };
-    let bytes = file.read_all(TEXT_LIMIT * 4).map_err(|error| fail(error.to_string()))?;
+    let bytes = file.read_all(TEXT_LIMIT * 4).map_err(|error| fail(error.value()))?;
     serde_json::from_slice(&bytes).map(Some).map_err(|error| fail(sidecar::mistake(&error)))
 }
 

@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use base::hash::Sha256;
+use base::text::Text;
+use data::fault::quote;
+use data::faults;
 
 /// Device nodes and owners, by absolute path: `.rootmeta.json`.
 pub const ROOTMETA: &str = ".rootmeta.json";
@@ -24,32 +27,32 @@ pub const PARTIAL: &str = ".partial.json";
 pub const HASHES: &str = ".hashes.json";
 
 /// What a sidecar file of this name holds, in words.
-pub(super) fn expected(name: &str) -> &'static str {
+pub(super) fn expected(name: &str) -> Text {
     match name {
         ROOTMETA => {
-            "it holds a JSON object of absolute paths, such as \
-             {\"/dev/davinci0\": {\"type\": \"char\", \"mode\": \"0660\", \"uid\": 0, \"gid\": 1000}}"
+            let example =
+                r#"{"/dev/davinci0": {"type": "char", "mode": "0660", "uid": 0, "gid": 1000}}"#;
+            faults::HoldsRootmeta { example }.value()
         }
         ENV => {
-            "it holds a JSON object of environment variables and their values as strings, such as \
-             {\"ASCEND_HOME_PATH\": \"/usr/local/Ascend/ascend-toolkit/latest\"}"
+            let example = r#"{"ASCEND_HOME_PATH": "/usr/local/Ascend/ascend-toolkit/latest"}"#;
+            faults::HoldsEnvironment { example }.value()
         }
         PROCESS => {
-            "it holds a JSON object with any of uid, gid, groups, caps, python, arch, \
-             in_container, such as {\"uid\": 1000, \"gid\": 1000, \"groups\": [1000], \
-             \"caps\": \"none\"}"
+            let example = r#"{"uid": 1000, "gid": 1000, "groups": [1000], "caps": "none"}"#;
+            faults::HoldsProcess { example }.value()
         }
-        _ => "`check --record` writes it; it is not meant to be written by hand",
+        _ => faults::WrittenByRecord.value(),
     }
 }
 
 /// What is wrong with a JSON text, the place first.
-pub(super) fn mistake(error: &serde_json::Error) -> String {
+pub(super) fn mistake(error: &serde_json::Error) -> Text {
     let text = error.to_string();
     let (line, column) = (error.line(), error.column());
     let place = format!(" at line {line} column {column}");
     let what = text.strip_suffix(&place).unwrap_or(&text);
-    if line == 0 { what.to_owned() } else { format!("line {line}, column {column}: {what}") }
+    if line == 0 { quote(what) } else { faults::LineColumn { column, line, what }.value() }
 }
 
 /// One entry of [`ROOTMETA`]. Every field is optional.

@@ -1,5 +1,6 @@
 //! Reads back what another run wrote in JSON.
 
+use data::{Fault, faults};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -7,24 +8,34 @@ use super::document::Document;
 use super::items::{self, Item};
 
 /// Why something is no report.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum ReadError {
     /// It is no JSON.
-    #[error("it is no JSON of ascend-doctor (`--json`): {0}")]
     Json(serde_json::Error),
     /// It is JSON of something else.
-    #[error("it is JSON, but no report of ascend-doctor (`--json`)")]
     Foreign,
     /// It is what was read of a machine, and not judged yet.
-    #[error("these are facts; `ascend-doctor check --facts FILE --json` makes a report of them")]
     Facts,
     /// It is of a version that is not known.
-    #[error("it is of the schema `{0}`, which this version does not know")]
     Newer(String),
     /// A member has another form.
-    #[error("it is no report of ascend-doctor: {0}")]
     Form(serde_json::Error),
 }
+
+impl ReadError {
+    /// The error as users read it.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Json(why) => faults::NotJson { why }.fault(),
+            Self::Foreign => faults::JsonNotReport.fault(),
+            Self::Facts => faults::TheseAreFacts.fault(),
+            Self::Newer(schema) => faults::UnknownSchema { schema }.fault(),
+            Self::Form(why) => faults::NotAReport { why }.fault(),
+        }
+    }
+}
+
+data::impl_fault!(ReadError);
 
 /// Reads a report; of lines of JSON (`verify --json`) the last one is the report.
 pub fn read(bytes: &[u8]) -> Result<Document, ReadError> {

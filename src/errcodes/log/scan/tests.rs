@@ -138,7 +138,8 @@ impl Files for InMemory {
     }
 
     fn open(&self, path: &str) -> Result<(Box<dyn Content>, u64), OpenError> {
-        let missing = || OpenError { kind: ProblemKind::Unreadable, detail: String::new() };
+        let missing =
+            || OpenError { kind: ProblemKind::Unreadable, detail: base::text::Text::default() };
         let content = self.0.get(path).ok_or_else(missing)?.clone();
         let size = content.len() as u64;
         Ok((Box::new(io::Cursor::new(content)), size))

@@ -1,5 +1,8 @@
 //! Compressed files and archives, by what they begin with and not by their names.
 
+use base::text::Text;
+use data::fault::{Value as _, quote};
+use data::{Fault, faults};
 use std::io::{self, BufReader, Chain, Cursor, Read, Seek};
 use std::ops::ControlFlow;
 
@@ -98,7 +101,7 @@ pub(super) fn read_once(name: &str, source: impl Read, visit: Visit<'_>) -> Vec<
     match peek(source) {
         Ok((head, source)) => match detect_form(&head) {
             // What is in it stands at its end.
-            Form::Zip => reader.add_problem(name, ProblemKind::Unsupported, ZIP),
+            Form::Zip => reader.add_problem(name, ProblemKind::Unsupported, Text::same(ZIP)),
             Form::Plain => reader.read_plain(name, source, visit),
             _ => reader.read_any(name, source, 0, visit),
         },
@@ -118,8 +121,8 @@ struct Reader {
 }
 
 impl Reader {
-    fn add_problem(&mut self, name: &str, kind: ProblemKind, detail: &str) {
-        self.problems.push(Problem { name: name.to_owned(), kind, detail: detail.to_owned() });
+    fn add_problem(&mut self, name: &str, kind: ProblemKind, detail: Text) {
+        self.problems.push(Problem { name: name.to_owned(), kind, detail });
     }
 
     fn read_plain(&mut self, name: &str, mut source: impl Read, visit: Visit<'_>) {
@@ -130,10 +133,10 @@ impl Reader {
 
     fn add_damage(&mut self, name: &str, error: &io::Error) {
         let kind = match error.get_ref() {
-            Some(inner) if inner.is::<SizeLimitError>() => ProblemKind::TooLarge,
+            Some(inner) if inner.is::<Fault>() => ProblemKind::TooLarge,
             _ => ProblemKind::Damaged,
         };
-        self.add_problem(name, kind, &error.to_string());
+        self.add_problem(name, kind, error.value());
     }
 
     /// Reads what may be packed once more: `depth` counts the layers around it.
@@ -155,10 +158,14 @@ impl Reader {
             Form::Tar if depth < 3 => self.read_tar(name, source, depth, visit),
             Form::Program => {}
             Form::Gzip | Form::Tar => {
-                self.add_problem(name, ProblemKind::Unsupported, "too many layers");
+                self.add_problem(name, ProblemKind::Unsupported, faults::TooManyLayers.value());
             }
-            Form::Zip => self.add_problem(name, ProblemKind::Unsupported, "zip within an archive"),
-            Form::Unsupported(what) => self.add_problem(name, ProblemKind::Unsupported, what),
+            Form::Zip => {
+                self.add_problem(name, ProblemKind::Unsupported, faults::ZipWithin.value());
+            }
+            Form::Unsupported(what) => {
+                self.add_problem(name, ProblemKind::Unsupported, Text::same(what));
+            }
             Form::Plain => self.read_plain(name, source, visit),
         }
     }
@@ -188,7 +195,9 @@ impl Reader {
     fn read_zip(&mut self, name: &str, source: impl Read + Seek, visit: Visit<'_>) {
         let mut archive = match zip::ZipArchive::new(BufReader::new(source)) {
             Ok(archive) => archive,
-            Err(error) => return self.add_problem(name, ProblemKind::Damaged, &error.to_string()),
+            Err(error) => {
+                return self.add_problem(name, ProblemKind::Damaged, quote(&error.to_string()));
+            }
         };
         for index in 0..archive.len() {
             if !self.count_member(name) {
@@ -206,7 +215,9 @@ impl Reader {
                     self.spend(&limited);
                 }
                 Ok(_) => {}
-                Err(error) => self.add_problem(name, ProblemKind::Damaged, &error.to_string()),
+                Err(error) => {
+                    self.add_problem(name, ProblemKind::Damaged, quote(&error.to_string()));
+                }
             }
         }
     }
@@ -224,7 +235,7 @@ impl Reader {
         self.members += 1;
         let may = self.members <= MEMBERS && self.budget > 0;
         if !may {
-            self.add_problem(name, ProblemKind::TooLarge, "");
+            self.add_problem(name, ProblemKind::TooLarge, Text::default());
         }
         may
     }
@@ -239,11 +250,6 @@ fn peek<R: Read>(mut source: R) -> io::Result<(Vec<u8>, PeekedStream<R>)> {
     source.by_ref().take(BLOCK as u64).read_to_end(&mut head)?;
     Ok((head.clone(), Cursor::new(head).chain(source)))
 }
-
-/// That a limit was reached.
-#[derive(Debug, thiserror::Error)]
-#[error("it unpacks to more than is read")]
-struct SizeLimitError;
 
 /// A stream that fails where it becomes too long.
 struct LimitedReader<'a> {
@@ -268,7 +274,7 @@ impl Read for LimitedReader<'_> {
                 return Ok(0);
             }
             self.exceeded = true;
-            return Err(io::Error::other(SizeLimitError));
+            return Err(io::Error::other(faults::UnpacksToTooMuch.fault()));
         }
         let most = usize::try_from(self.left - self.used).unwrap_or(usize::MAX).min(buffer.len());
         let count = self.source.read(&mut buffer[..most])?;

@@ -1,5 +1,7 @@
 //! Where an installation is read: `site-packages` of a machine, or a wheel.
 
+use data::fault::quote;
+use data::{Fault, faults};
 use std::collections::BTreeSet;
 use std::io::{Read, Seek};
 
@@ -68,18 +70,22 @@ pub fn read_site<'a>(
     site: &str,
     library: bool,
     tables: &'a Tables,
-) -> Result<FoundInstallation<'a>, String> {
-    let text = |name: &str| -> Result<Option<String>, String> {
+) -> Result<FoundInstallation<'a>, Fault> {
+    let text = |name: &str| -> Result<Option<String>, Fault> {
         let path = format!("{site}/{name}");
         if !sysroot.is_file(&path) {
             return Ok(None);
         }
-        let bytes = sysroot.read(&path, FILE_LIMIT).map_err(|error| format!("{path}: {error}"))?;
+        let bytes = sysroot
+            .read(&path, FILE_LIMIT)
+            .map_err(|error| faults::FileBecause { file: &path, why: &error }.fault())?;
         Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
     };
     let path = format!("{site}/{LIBRARY}");
     let registered = if library && sysroot.is_file(&path) {
-        let file = sysroot.open(&path).map_err(|error| format!("{path}: {error}"))?;
+        let file = sysroot
+            .open(&path)
+            .map_err(|error| faults::FileBecause { file: &path, why: &error }.fault())?;
         Some(registered(&file, &path)?)
     } else {
         None
@@ -97,24 +103,29 @@ pub fn read_wheel(
     file: impl Read + Seek,
     library: bool,
     tables: &Tables,
-) -> Result<FoundInstallation<'_>, String> {
-    let zip = ZipArchive::new(file).map_err(|error| format!("it is no wheel: {error}"))?;
+) -> Result<FoundInstallation<'_>, Fault> {
+    let zip = ZipArchive::new(file)
+        .map_err(|error| faults::NotAWheel { why: quote(&error.to_string()) }.fault())?;
     let all: Vec<String> =
         zip.file_names().filter_map(Result::ok).map(|name| name.to_string()).collect();
     let zip = std::cell::RefCell::new(zip);
-    let bytes = |name: &str, limit: u64| -> Result<Option<Vec<u8>>, String> {
+    let bytes = |name: &str, limit: u64| -> Result<Option<Vec<u8>>, Fault> {
         let mut zip = zip.borrow_mut();
         let entry = match zip.by_name(name) {
             Ok(entry) => entry,
             Err(zip::result::ZipError::FileNotFound) => return Ok(None),
             // An entry that cannot be read is no registration that is not there.
-            Err(error) => return Err(format!("{name}: {error}")),
+            Err(error) => {
+                return Err(
+                    faults::FileBecause { file: name, why: quote(&error.to_string()) }.fault()
+                );
+            }
         };
         let mut bytes = Vec::new();
         let read = entry.take(limit + 1).read_to_end(&mut bytes);
-        let read = read.map_err(|error| format!("{name}: {error}"))?;
+        let read = read.map_err(|error| faults::FileBecause { file: name, why: &error }.fault())?;
         if read as u64 > limit {
-            return Err(format!("{name} has more than {limit} bytes"));
+            return Err(faults::MemberOverLimit { file: name, limit }.fault());
         }
         Ok(Some(bytes))
     };
@@ -131,30 +142,37 @@ pub fn read_wheel(
     assemble(text, names, &top, "the wheel", tables)
 }
 
-fn registered(source: &dyn elf::Source, path: &str) -> Result<BTreeSet<String>, String> {
+fn registered(source: &dyn elf::Source, path: &str) -> Result<BTreeSet<String>, Fault> {
     elf::find_plt_strings(source, REGISTER).map_err(|error| match error {
-        elf::Error::Read(error) => format!("{path}: {error}"),
-        elf::Error::Defect(defect) => format!("{path} is no whole library: {defect:?}"),
+        elf::Error::Read(error) => faults::FileBecause { file: &path, why: &error }.fault(),
+        elf::Error::Defect(defect) => {
+            faults::BrokenLibrary { file: path, why: format!("{defect:?}") }.fault()
+        }
     })
 }
 
 fn assemble<'a>(
-    text: impl Fn(&str) -> Result<Option<String>, String>,
+    text: impl Fn(&str) -> Result<Option<String>, Fault>,
     library: Option<BTreeSet<String>>,
     names: &[String],
     site: &str,
     tables: &'a Tables,
-) -> Result<FoundInstallation<'a>, String> {
+) -> Result<FoundInstallation<'a>, Fault> {
     let mut kernels = Kernels::default();
     let mut files = false;
     for (name, own) in FILES {
         if let Some(text) = text(name)? {
-            kernels.add(&text, own).map_err(|error| format!("{name}: {error}"))?;
+            kernels
+                .add(&text, own)
+                .map_err(|why| faults::FileBecause { file: name, why: quote(&why) }.fault())?;
             files = true;
         }
     }
     let generic: Option<std::collections::BTreeMap<String, Generic>> = match text(GENERIC)? {
-        Some(text) => Some(native_functions(&text).map_err(|error| format!("{GENERIC}: {error}"))?),
+        Some(text) => Some(
+            native_functions(&text)
+                .map_err(|why| faults::FileBecause { file: GENERIC, why: quote(&why) }.fault())?,
+        ),
         None => None,
     };
     let version = |package: &str| {
@@ -171,15 +189,15 @@ fn assemble<'a>(
         }
         (false, Some(names)) => (kernels_of_library(&names, tables), KernelSource::Library, None),
         (false, None) => {
-            return Err(format!(
-                "there are no registration files of torch_npu in {site}: expected {} or {LIBRARY}",
-                FILES[1].0
-            ));
+            return Err(
+                faults::NoRegistrations { site, file: FILES[1].0, library: LIBRARY }.fault()
+            );
         }
     };
     let nearest = npu.as_deref().or(torch.as_deref());
     let target = nearest.and_then(|version| Target::find(tables, version));
-    let target = target.or_else(|| Target::newest(tables)).ok_or("the tables are empty")?;
+    let target =
+        target.or_else(|| Target::newest(tables)).ok_or_else(|| faults::TablesEmpty.fault())?;
     Ok(FoundInstallation {
         installed: Installed { version: npu, torch, kernels, evidence, generic, tables, target },
         missing,

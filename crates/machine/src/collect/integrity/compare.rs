@@ -208,7 +208,7 @@ fn contents(sysroot: &Sysroot, target: &Target, size: u64, progress: &dyn Fn(u64
         Ok(hash) => State::Content(size, hash),
         Err(ReadError::Partial) => State::Partial(size),
         Err(ReadError::NotFound | ReadError::NotDirectory) => State::Missing,
-        Err(ReadError::NotRegular(what)) => State::WrongType(what),
+        Err(ReadError::NotRegular(what)) => State::WrongType(what.describe()),
         Err(error) => State::Unreadable(error.to_string()),
     }
 }

@@ -12,6 +12,7 @@ use crate::manifest::record;
 use crate::sysroot::{ReadError, Sysroot};
 use base::hash::Sha256;
 use compare::{Comparison, targets};
+use data::faults;
 use data::record_digest;
 use facts::{Dist, Integrity, PackageIntegrity, Python};
 
@@ -55,12 +56,12 @@ fn examine(sysroot: &Sysroot, dist: &Dist, options: &Options) -> PackageIntegrit
     };
     let record = record::parse(&bytes);
     if record.rows.is_empty() && record.bad.is_empty() {
-        sysroot.problem(&path, facts::ProblemKind::Malformed, "it lists no file");
+        sysroot.problem(&path, facts::ProblemKind::Malformed, &faults::ManifestEmpty.value());
     }
     drop(bytes);
     facts.record_cut = record.truncated;
     if record.rows.len() >= record::MAX_ROWS && record.truncated {
-        let detail = format!("only its first {} rows are looked at", record::MAX_ROWS);
+        let detail = faults::OnlyFirstRows { n: record::MAX_ROWS }.value();
         sysroot.problem(&path, facts::ProblemKind::TooLarge, &detail);
     }
     let digest = (record.bad.is_empty() && !record.truncated).then(|| {
@@ -69,7 +70,7 @@ fn examine(sysroot: &Sysroot, dist: &Dist, options: &Options) -> PackageIntegrit
     });
     facts.record_digest = digest.as_ref().map(Sha256::hex);
     facts.record = Some(path);
-    facts.bad_rows = record.bad;
+    facts.bad_rows = record.bad.into_iter().map(|(line, why)| (line, why.en)).collect();
     let (targets, outside) = targets(&dist.site_dir, record.rows);
     facts.outside = outside;
     facts.rows = count(targets.len());

@@ -1,6 +1,7 @@
 //! Installed distributions: `*.dist-info` and `*.egg-info`. Only headers are read; RECORD is
 //! read for the packages of the stack alone, to see whether their files are there.
 
+use data::faults;
 use std::collections::BTreeSet;
 
 use rayon::prelude::*;
@@ -189,7 +190,7 @@ fn count_files(sysroot: &Sysroot, dist: &mut Dist) {
     let record = record::parse(&bytes);
     drop(bytes);
     if let Some((line, reason)) = record.bad.first() {
-        let detail = format!("line {line}: {reason}");
+        let detail = faults::InLine { line: *line, why: reason }.value();
         sysroot.problem_at(&path, Some(*line), ProblemKind::Malformed, &detail);
     }
     let mut top_level = BTreeSet::new();

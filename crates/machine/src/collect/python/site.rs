@@ -1,6 +1,7 @@
 //! `sys.path`: the directories that hold packages, in the order in which `import` searches.
 
 use crate::sysroot::{ReadError, Sysroot};
+use data::faults;
 use facts::{Interpreter, ProblemKind, PthCode, Python};
 
 /// The most directories that are kept, against `.pth` files that list without end.
@@ -178,7 +179,7 @@ impl SysPath<'_> {
                     self.add(&format!("{dir}/{entry}"));
                 }
                 PthLine::Bad => {
-                    let detail = "a line holds a NUL character";
+                    let detail = &faults::NulInLine.value();
                     self.sysroot.problem_at(path, Some(number), ProblemKind::Malformed, detail);
                     return;
                 }
