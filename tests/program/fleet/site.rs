@@ -68,7 +68,12 @@ pub(crate) fn now() -> i64 {
 
 /// The report of a healthy host of a cluster.
 pub(crate) fn report(number: u32) -> Value {
-    let mut report = BASE.clone();
+    renamed(&BASE, number)
+}
+
+/// A report as that of another host of a cluster.
+pub(crate) fn renamed(report: &Value, number: u32) -> Value {
+    let mut report = report.clone();
     let host = format!("node{number:03}");
     report["subject"] = json!(host);
     report["host"]["name"] = json!(host);
