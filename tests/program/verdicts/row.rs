@@ -149,7 +149,9 @@ impl Row {
             give(&work);
         }
         for path in &self.closed {
-            mode(&work.join(path), 0);
+            let path = work.join(path);
+            assert!(path.exists(), "{}: no {}", self.name, path.display());
+            mode(&path, 0);
         }
         program.current_dir(&work).args(command).args(&self.args);
         // The age of the data is part of the report.
@@ -219,7 +221,7 @@ impl Row {
 
 fn new_dir(work: &Path, name: &str) -> PathBuf {
     let dir = work.join(name);
-    std::fs::create_dir(&dir).unwrap();
+    std::fs::create_dir_all(&dir).unwrap();
     dir
 }
 
