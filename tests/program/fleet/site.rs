@@ -84,8 +84,11 @@ pub(crate) fn renamed(report: &Value, number: u32) -> Value {
         (0..8).map(|d| (d.to_string(), json!(format!("10.20.{number}.{}", d + 1)))).collect();
     let masks: serde_json::Map<String, Value> =
         (0..8).map(|d| (d.to_string(), json!("255.255.0.0"))).collect();
-    report["facts"]["net"]["hccn"]["addresses"] = Value::Object(addresses);
-    report["facts"]["net"]["hccn"]["netmasks"] = Value::Object(masks);
+    // A container has none.
+    if let Some(hccn) = report["facts"]["net"]["hccn"].as_object_mut() {
+        hccn.insert("addresses".to_owned(), Value::Object(addresses));
+        hccn.insert("netmasks".to_owned(), Value::Object(masks));
+    }
     report["facts"]["net"]["ranktable"] = Value::Null;
     report
 }

@@ -190,8 +190,10 @@ impl Row {
         }
         let write = |name: &str, content: &[u8]| {
             let path = work.join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            if !name.ends_with('/') {
+            if name.ends_with('/') {
+                std::fs::create_dir_all(path).unwrap();
+            } else {
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
                 std::fs::write(path, content).unwrap();
             }
         };
