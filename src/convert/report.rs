@@ -152,6 +152,8 @@ fn problem_of(file: &PlannedFile, problem: &FileProblem) -> RawFinding {
     let path = shown(&file.file.path);
     let place = Evidence::file(path.clone());
     let say = |id, message| RawFinding::error(id, message).arg("path", path.clone());
+    // What could not be read may be fine: that leaves the question open.
+    let unread = |id, message| RawFinding::warning(id, message).arg("path", path.clone());
     match problem {
         FileProblem::Syntax { line, message } => {
             let text = file.text();
@@ -172,7 +174,9 @@ fn problem_of(file: &PlannedFile, problem: &FileProblem) -> RawFinding {
         FileProblem::Undecodable(error) => {
             let nul = matches!(error, DecodeError::Nul(_));
             let message = if nul { "nul" } else { "undecodable" };
-            say("CONVERT-TEXT", message).arg_words("detail", error.fault().text()).evidence(place)
+            unread("CONVERT-TEXT", message)
+                .arg_words("detail", error.fault().text())
+                .evidence(place)
         }
         FileProblem::SelfCheck(detail) => {
             say("CONVERT-SELF", "unsound").arg_words("detail", detail.clone()).evidence(place)

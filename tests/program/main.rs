@@ -8,6 +8,7 @@
 //! - `logs`: log files of `translate-error`;
 //! - `report_and_bundle`: `report` and `bundle`;
 //! - `data_pack`: data packs, good and bad ones, and `data status`;
+//! - `verdicts`: the acceptance table of all subcommands;
 //! - `cli_conventions`, `formats`, `outputs`: the common options, formats and files.
 
 #[path = "../support/mod.rs"]
@@ -26,4 +27,5 @@ mod option_table;
 mod outputs;
 mod report_and_bundle;
 mod translate_error;
+mod verdicts;
 mod verify;

@@ -112,6 +112,12 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
         reading.left_out += more.left_out;
     }
     let mut diagnosis = diagnose(reading, &filter);
+    // With `--follow`, the log itself was passed on.
+    if !args.follow
+        && let Some(why) = log::describe_unreadable(&diagnosis)
+    {
+        anyhow::bail!("{}", why.get(output.lang()));
+    }
     let subject: Vec<&str> = args.inputs.iter().map(|input| first_line(input)).collect();
     let mut subject = if stdin && subject.is_empty() { "-".to_owned() } else { subject.join(" ") };
     if args.anonymize {

@@ -46,6 +46,7 @@ pub use follow::Follower;
 pub use line_fields::{Fields, Level};
 pub use matcher::{Hit, literals};
 pub use page::{ReportOptions, describe_problem, report};
+pub use proof::describe_unreadable;
 pub use redact::{redact, redact_text};
 pub use role::Role;
 pub use scan::{FileReport, Limits, Record, scan};

@@ -33,6 +33,11 @@ fn open(reason: Text, link: &LinkDefinition) -> Coverage {
     Coverage::NotExamined { reason, settle: link.settle.clone() }
 }
 
+/// Returns why no input could be read at all: that is no answer about a run.
+pub fn describe_unreadable(diagnosis: &Diagnosis) -> Option<Text> {
+    (diagnosis.read.bytes == 0).then(|| diagnosis.problems.first().map(describe_problem)).flatten()
+}
+
 /// Returns why an input was not read.
 fn unread(diagnosis: &Diagnosis) -> Option<Text> {
     if let Some(problem) = diagnosis.problems.first() {
@@ -43,13 +48,13 @@ fn unread(diagnosis: &Diagnosis) -> Option<Text> {
     (diagnosis.read.bytes == 0).then(|| words("log_nothing_read"))
 }
 
-/// A cause of at least a warning is a failure.
+/// An error is a failure. A warning, such as an operator on the CPU, slows a run that goes on.
 fn failures(
     diagnosis: &Diagnosis,
     findings: &[Finding],
     link: &LinkDefinition,
 ) -> Option<Coverage> {
-    let failed = findings.iter().filter(|finding| finding.severity >= Severity::Warning);
+    let failed = findings.iter().filter(|finding| finding.severity >= Severity::Error);
     let failed: Vec<String> = failed.map(|finding| finding.id.clone()).collect();
     if !failed.is_empty() {
         return Some(Coverage::Contradicted { findings: failed, reason: None });

@@ -67,7 +67,8 @@ fn an_installation_speaks_for_itself() {
     let wheel = dir.path().join("torch_npu-9.9.0-cp311-cp311-linux_aarch64.whl");
     zip(&wheel, &NPU_FILES.map(|(name, text)| (name, text.as_bytes())));
     let (status, all, target) = classes(&format!("--installed={}", wheel.display()));
-    assert_eq!((status, all[1].as_str()), (0, "aten::mode native"));
+    // Two of five operators are in no table: above the share that a pass may leave unknown.
+    assert_eq!((status, all[1].as_str()), (3, "aten::mode native"));
     assert_eq!(target["installed"]["native_functions"], false);
     let (_, shown, _) = text(&[&format!("--installed={}", wheel.display()), list]);
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -63,7 +63,7 @@ fn zip(path: &Path, entries: &[(&str, &[u8])]) {
 }
 
 /// An exported program with these targets.
-fn export(dir: &Path, targets: &[&str]) -> PathBuf {
+pub(crate) fn export(dir: &Path, targets: &[&str]) -> PathBuf {
     let nodes: Vec<Value> = targets
         .iter()
         .map(|target| {

@@ -14,5 +14,5 @@
 mod formats;
 mod hostile;
 mod merge;
-mod site;
+pub(crate) mod site;
 mod streams;

@@ -68,7 +68,12 @@ pub(crate) fn now() -> i64 {
 
 /// The report of a healthy host of a cluster.
 pub(crate) fn report(number: u32) -> Value {
-    let mut report = BASE.clone();
+    renamed(&BASE, number)
+}
+
+/// A report as that of another host of a cluster.
+pub(crate) fn renamed(report: &Value, number: u32) -> Value {
+    let mut report = report.clone();
     let host = format!("node{number:03}");
     report["subject"] = json!(host);
     report["host"]["name"] = json!(host);
@@ -79,8 +84,11 @@ pub(crate) fn report(number: u32) -> Value {
         (0..8).map(|d| (d.to_string(), json!(format!("10.20.{number}.{}", d + 1)))).collect();
     let masks: serde_json::Map<String, Value> =
         (0..8).map(|d| (d.to_string(), json!("255.255.0.0"))).collect();
-    report["facts"]["net"]["hccn"]["addresses"] = Value::Object(addresses);
-    report["facts"]["net"]["hccn"]["netmasks"] = Value::Object(masks);
+    // A container has none.
+    if let Some(hccn) = report["facts"]["net"]["hccn"].as_object_mut() {
+        hccn.insert("addresses".to_owned(), Value::Object(addresses));
+        hccn.insert("netmasks".to_owned(), Value::Object(masks));
+    }
     report["facts"]["net"]["ranktable"] = Value::Null;
     report
 }

@@ -21,4 +21,4 @@ mod fabric;
 mod kernel;
 mod matrix;
 mod processes;
-mod simulator;
+pub(crate) mod simulator;
