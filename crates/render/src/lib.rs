@@ -6,6 +6,7 @@
 mod compat;
 mod concise;
 mod coverage;
+mod gate;
 mod html;
 mod json;
 mod junit;

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::Style;
+use super::gate;
 use super::coverage::{headline, open_points, write_links};
 use super::plain::{consequences, labeled_sentence, show_evidence, summary_line, write_overview};
 use super::wrap::{wrap, wrap_hanging};
@@ -258,6 +259,9 @@ impl Page {
             &summary_line(report.summary(), !report.results.is_empty(), lang),
             out,
         )?;
+        if let Some(gate) = gate::describe(&report.gate) {
+            self.write_paragraph("", gate.get(lang), out)?;
+        }
         if self.style.quiet {
             return Ok(());
         }
