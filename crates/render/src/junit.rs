@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use super::Style;
 use super::coverage::{headline, open_points};
 use super::plain::{finding_lines, reason_text};
-use base::report::{CheckState, ExitStatus, Finding, Need, Report, RuleResult};
+use base::report::{CheckState, ExitStatus, Finding, Need, OnInconclusive, Report, RuleResult};
 use base::text::{Lang, escape, escape_line};
 use data::Catalog;
 use data::{sentence, word};
@@ -151,11 +151,12 @@ fn verdict_body(report: &Report, failed: bool, lang: Lang) -> Option<Body> {
     let text: Vec<String> = open.into_iter().map(|point| point.text(lang)).collect();
     let text = text.join("\n");
     let headline = || headline(report, lang).unwrap_or_default();
+    let open = !text.is_empty() && report.gate.on_inconclusive == OnInconclusive::Report;
     Some(match report.exit_status() {
-        ExitStatus::Inconclusive => Body::Error { message: word("inconclusive", lang), text },
         ExitStatus::Findings if !failed => {
             Body::Failure { kind: "verdict", message: headline(), text }
         }
+        _ if open => Body::Error { message: word("inconclusive", lang), text },
         _ if !text.is_empty() => Body::Output(text),
         _ if report.proof.is_some() => Body::Passed,
         _ => return None,

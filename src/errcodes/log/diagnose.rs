@@ -291,6 +291,7 @@ fn to_line(files: &[FileReport], item: &Item<'_>) -> Line {
         file: files[item.file].name.clone(),
         line: item.record.line,
         text: item.record.hit.text.clone(),
+        matched: item.record.hit.matched.clone(),
         time: item.time(),
         rank: item.process.rank,
         device: item.process.device,

@@ -125,6 +125,9 @@ pub struct Line {
     pub line: u64,
     /// What is in it.
     pub text: String,
+    /// The part by which it was recognized.
+    #[serde(skip)]
+    pub matched: String,
     /// When it was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Time>,

@@ -182,7 +182,7 @@ fn line_evidence(line: &Line) -> Evidence {
     let rank = line.rank.filter(|rank| !line.text.contains(&format!("rank{rank}]")));
     let rank = rank.map_or_else(String::new, |rank| format!("[rank {rank}] "));
     let text = line.text.trim();
-    Evidence::file(line.file.clone()).line(number).value(format!("{rank}{text}"))
+    Evidence::file(line.file.clone()).line(number).value(format!("{rank}{text}")).matched(line.matched.trim())
 }
 
 /// The steps of a cause, with the values that the log asks for.

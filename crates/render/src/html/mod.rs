@@ -292,14 +292,15 @@ fn write_coverage(links: &[document::Link], out: &mut dyn Write) -> io::Result<(
     }
     writeln!(out, "<ul class=\"links\">")?;
     for link in links.iter().filter(|link| link.state != "not_applicable") {
-        let mark = match link.state.as_str() {
-            "shown" if link.warnings.is_empty() => "✓",
-            "shown" => "!",
-            "contradicted" => "✗",
-            "waived" => "~",
-            _ => "?",
+        // The state comes from a file: words of an unknown one are those of no evidence.
+        let (mark, state) = match link.state.as_str() {
+            "shown" if link.warnings.is_empty() => ("✓", "link_shown"),
+            "shown" => ("!", "link_shown"),
+            "contradicted" => ("✗", "link_contradicted"),
+            "waived" => ("~", "link_waived"),
+            _ => ("?", "link_not_examined"),
         };
-        let state = words(&format!("link_{}", link.state));
+        let state = words(state);
         write!(
             out,
             "<li class=\"{}\"><span aria-hidden=\"true\">{mark}</span> {} <span class=\"dim\">({})",
