@@ -6,8 +6,8 @@
 use std::io::{self, Write};
 
 use super::Style;
-use super::gate;
 use super::coverage::{detail, headline, mark, open_points};
+use super::gate;
 use super::plain::{consequences, show_evidence, summary_line};
 use base::report::{CheckState, Coverage, Finding, Need, Report};
 use base::text::{Lang, escape, escape_line};

@@ -130,7 +130,8 @@ fn shorten(text: &str, keep: Option<&str>, limit: usize) -> String {
         return text.to_owned();
     }
     let half = limit / 2;
-    let found = keep.filter(|keep| !keep.is_empty()).and_then(|keep| Some((text.find(keep)?, keep)));
+    let found =
+        keep.filter(|keep| !keep.is_empty()).and_then(|keep| Some((text.find(keep)?, keep)));
     let (from, to) = match found {
         Some((at, keep)) => {
             let from = text[..at].chars().count();

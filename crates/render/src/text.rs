@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::Style;
-use super::gate;
 use super::coverage::{headline, open_points, write_links};
+use super::gate;
 use super::plain::{consequences, labeled_sentence, show_evidence, summary_line, write_overview};
 use super::wrap::{wrap, wrap_hanging};
 use base::report::{CheckState, Finding, Need, Report, RuleResult, Severity, Table};

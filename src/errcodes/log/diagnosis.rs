@@ -61,7 +61,7 @@ pub struct Suspect {
     /// What it is in this failure.
     pub role: Role,
     /// From 0 to 1: how specific its evidence is, and how far the next cause is behind.
-    pub confidence: f32,
+    pub confidence: f64,
     /// Where it happened.
     pub culprit: FaultLocation,
     /// The lines that speak for it, the most telling first.

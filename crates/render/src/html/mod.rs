@@ -13,8 +13,8 @@ mod versions;
 use base::text::escape_html;
 use std::io::{self, Write};
 
-use super::{Style, gate};
 use super::plain::summary_line;
+use super::{Style, gate};
 use base::report::{CheckState, Report};
 use base::text::{Lang, Text};
 use data::Catalog;
@@ -374,7 +374,9 @@ fn prose_html(text: &str) -> String {
             (true, true) if !part.is_empty() => {
                 out.push_str(&format!("<code>{}</code>", escape_html(part)));
             }
-            (true, _) => out.push_str(&format!("`{}{}", escape_html(part), if closed { "`" } else { "" })),
+            (true, _) => {
+                out.push_str(&format!("`{}{}", escape_html(part), if closed { "`" } else { "" }))
+            }
             (false, _) => out.push_str(&escape_html(part)),
         }
     }

@@ -78,7 +78,7 @@ fn tags(page: &str) -> Vec<String> {
 #[test]
 fn markup_planted_in_any_string_stays_text() {
     let items = serde_json::json!({
-        "schema": "ascend-doctor/translate-error/1",
+        "schema": "ascend-doctor/codes/1",
         "items": [
             {"kind": "code", "asked": "507035", "meanings": [{
                 "family": {"id": "acl_rt", "title": {"en": "t", "zh": "标"}, "says": {"en": "s", "zh": "说"}},
