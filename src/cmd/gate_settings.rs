@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use crate::cli::{Cli, Command};
-use base::report::FailOn;
 
 /// Returns the options of the command line that change the exit status, as the user writes them.
 /// Call it before the settings fill in options.
@@ -13,7 +12,8 @@ pub(super) fn of_options(cli: &Cli) -> Vec<String> {
         gate.extend(value.map(|value| format!("{option} {value}")));
     };
     let path = |path: &Option<std::path::PathBuf>| path.as_deref().map(shown);
-    value("--fail-on", cli.output.fail_on.map(|level| fail_on(level).to_owned()));
+    value("--fail-on", cli.output.fail_on.map(|level| level.as_str().to_owned()));
+    value("--on-inconclusive", cli.output.on_inconclusive.map(|policy| policy.as_str().to_owned()));
     value("--data-pack", path(&cli.output.data_pack));
     match &cli.command {
         Some(Command::Check(args)) => {
@@ -31,15 +31,6 @@ pub(super) fn of_options(cli: &Cli) -> Vec<String> {
         _ => {}
     }
     gate
-}
-
-/// The word for a fail level.
-pub(super) const fn fail_on(level: FailOn) -> &'static str {
-    match level {
-        FailOn::Error => "error",
-        FailOn::Warning => "warning",
-        FailOn::Never => "never",
-    }
 }
 
 fn shown(path: &Path) -> String {

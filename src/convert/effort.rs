@@ -25,12 +25,16 @@ use treeedit::kind::FileKind;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Effort {
     /// All of it, in hours.
+    #[serde(serialize_with = "base::number::significant")]
     pub hours: f64,
     /// For looking at changes that are only likely.
+    #[serde(serialize_with = "base::number::significant")]
     pub review: f64,
     /// For what is flagged.
+    #[serde(serialize_with = "base::number::significant")]
     pub flagged: f64,
     /// For files that were left alone.
+    #[serde(serialize_with = "base::number::significant")]
     pub files: f64,
 }
 

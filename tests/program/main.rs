@@ -9,7 +9,8 @@
 //! - `report_and_bundle`: `report` and `bundle`;
 //! - `data_pack`: data packs, good and bad ones, and `data status`;
 //! - `verdicts`: the acceptance table of all subcommands;
-//! - `cli_conventions`, `formats`, `outputs`: the common options, formats and files.
+//! - `cli_conventions`, `formats`, `outputs`: the common options, formats and files;
+//! - `json_contract`: documents, their schemas, and what other programs read.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -22,6 +23,7 @@ mod convert;
 mod data_pack;
 mod fleet;
 mod formats;
+mod json_contract;
 mod logs;
 mod option_table;
 mod outputs;

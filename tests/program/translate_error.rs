@@ -133,7 +133,7 @@ fn families_and_causes_are_listed_and_searched() {
 #[test]
 fn json_keeps_to_its_schema() {
     let (_, printed) = text(&["--schema"]);
-    let schema = include_str!("../../docs/schema/translate-error-1.schema.json");
+    let schema = include_str!("../../docs/schema/codes-1.schema.json");
     assert_eq!(printed, schema);
     let schema = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
     let mut all = vec!["--json"];

@@ -150,7 +150,10 @@ pub struct Use {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub types: BTreeMap<String, BTreeSet<&'static str>>,
     /// The time that a trace gives it, in microseconds, children included.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "base::number::thousandths_if"
+    )]
     pub micros: Option<f64>,
     /// How often of these it is only reached with some arguments, or only named.
     #[serde(skip_serializing_if = "is_zero")]

@@ -10,10 +10,11 @@
 //! - [`chip`]: names of chip generations.
 //! - [`visible`]: the grammar of `ASCEND_RT_VISIBLE_DEVICES`.
 //! - [`redact`]: removes secrets, names and addresses from texts.
-//! - [`hash`], [`progress`], [`tarball`], [`walk_error`]: small shared parts.
+//! - [`hash`], [`number`], [`progress`], [`tarball`], [`walk_error`]: small shared parts.
 
 pub mod chip;
 pub mod hash;
+pub mod number;
 pub mod progress;
 pub mod redact;
 pub mod report;

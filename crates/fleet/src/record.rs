@@ -408,7 +408,7 @@ mod tests {
             other(r#"{"schema":"ascend-doctor/facts/1","host":7}"#),
             "ascend-doctor/facts/1"
         );
-        assert_eq!(other(r#"{"schema":"ascend-doctor/check/2"}"#), "ascend-doctor/check/2");
+        assert_eq!(other(r#"{"schema":"ascend-doctor/check/3"}"#), "ascend-doctor/check/3");
         assert_eq!(
             read(br#"{"schema":"ascend-doctor/verify-stage/1","device":0}"#).unwrap_err(),
             RejectReason::Stage

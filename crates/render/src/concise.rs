@@ -23,7 +23,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
 }
 
 /// All lines of files; without any, the first file or else the first other evidence.
-fn places(finding: &Finding) -> Vec<Option<&Evidence>> {
+pub(super) fn places(finding: &Finding) -> Vec<Option<&Evidence>> {
     let is_file = |evidence: &&Evidence| evidence.kind == EvidenceKind::File;
     let lines = finding.evidence.iter().filter(is_file).filter(|evidence| evidence.line.is_some());
     let lines: Vec<Option<&Evidence>> = lines.map(Some).collect();

@@ -8,9 +8,9 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::gate::GateJson;
 use base::report::{
-    DataInUse, Evidence, FailOn, Finding, FixStep, Goal, Link, OnInconclusive, Report, RuleResult,
-    Summary, Verdict,
+    DataInUse, Evidence, Finding, FixStep, Goal, Link, Report, RuleResult, Summary, Verdict,
 };
 use base::text::Text;
 use data::goals;
@@ -29,7 +29,7 @@ struct Document<'a> {
     coverage: Option<&'a [Link]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<Verdict>,
-    gate: Gate<'a>,
+    gate: GateJson<'a>,
     summary: Summary,
     findings: Vec<FindingV1<'a>>,
     checks: &'a [RuleResult],
@@ -43,14 +43,6 @@ struct Document<'a> {
     tables: Vec<TableV1<'a>>,
     #[serde(flatten)]
     extra: &'a serde_json::Map<String, serde_json::Value>,
-}
-
-#[derive(Serialize)]
-struct Gate<'a> {
-    fail_on: FailOn,
-    on_inconclusive: OnInconclusive,
-    exit_status: u8,
-    settings: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -103,12 +95,7 @@ pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         goal: report.proof.as_ref().map(|proof| &proof.goal),
         coverage: report.proof.as_ref().map(|proof| proof.links.as_slice()),
         verdict: report.verdict(),
-        gate: Gate {
-            fail_on: report.gate.fail_on,
-            on_inconclusive: report.gate.on_inconclusive,
-            exit_status: report.exit_status().code(),
-            settings: &report.gate.settings,
-        },
+        gate: GateJson::from(report),
         summary: report.summary(),
         findings: report.findings.iter().map(finding).collect(),
         checks: &report.results,

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::Style;
-use super::coverage::open_points;
+use super::coverage::{headline, open_points};
 use super::plain::{finding_lines, reason_text};
-use base::report::{CheckState, Finding, Need, Report, RuleResult};
+use base::report::{CheckState, ExitStatus, Finding, Need, OnInconclusive, Report, RuleResult};
 use base::text::{Lang, escape, escape_line};
 use data::Catalog;
 use data::{sentence, word};
@@ -30,7 +30,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
         total(Case::is_failed),
         total(Case::is_error),
     )?;
-    for (name, cases) in &suites {
+    for (number, (name, cases)) in suites.iter().enumerate() {
         let count = |what: fn(&Case) -> bool| cases.iter().filter(|case| what(case)).count();
         writeln!(
             out,
@@ -41,6 +41,10 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
             count(Case::is_error),
             count(Case::is_skipped),
         )?;
+        // Only suites may have properties, and one that has them is enough.
+        if number == 0 {
+            write_properties(report, out)?;
+        }
         for case in cases {
             case.write(report.command, name, out)?;
         }
@@ -133,13 +137,48 @@ fn build_suites(report: &Report, lang: Lang) -> Vec<(String, Vec<Case>)> {
     for (id, findings) in of_id {
         add(id, Case { name: id.to_owned(), body: finding_body(report, &findings, lang) });
     }
-    let open = open_points(report, Need::Required, lang);
-    if !open.is_empty() {
-        let text: Vec<String> = open.into_iter().map(|point| point.text(lang)).collect();
-        let body = Body::Error { message: word("inconclusive", lang), text: text.join("\n") };
+    let failed = suites.iter().flat_map(|(_, cases)| cases).any(Case::is_failed);
+    if let Some(body) = verdict_body(report, failed, lang) {
         suites.push(("verdict".to_owned(), vec![Case { name: "verdict".to_owned(), body }]));
     }
     suites
+}
+
+/// The verdict as a case, so that the color of the job is that of the exit status also where no
+/// finding has the reason. `failed` tells that another case failed.
+fn verdict_body(report: &Report, failed: bool, lang: Lang) -> Option<Body> {
+    let open = open_points(report, Need::Required, lang);
+    let text: Vec<String> = open.into_iter().map(|point| point.text(lang)).collect();
+    let text = text.join("\n");
+    let headline = || headline(report, lang).unwrap_or_default();
+    let open = !text.is_empty() && report.gate.on_inconclusive == OnInconclusive::Report;
+    Some(match report.exit_status() {
+        ExitStatus::Findings if !failed => {
+            Body::Failure { kind: "verdict", message: headline(), text }
+        }
+        _ if open => Body::Error { message: word("inconclusive", lang), text },
+        _ if !text.is_empty() => Body::Output(text),
+        _ if report.proof.is_some() => Body::Passed,
+        _ => return None,
+    })
+}
+
+/// The verdict and the gate.
+fn write_properties(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut properties = vec![
+        ("fail_on", report.gate.fail_on.as_str().to_owned()),
+        ("on_inconclusive", report.gate.on_inconclusive.as_str().to_owned()),
+        ("exit_status", report.exit_status().code().to_string()),
+    ];
+    if let Some(verdict) = report.verdict() {
+        properties.insert(0, ("verdict", verdict.as_str().to_owned()));
+    }
+    properties.extend(report.gate.settings.iter().map(|setting| ("gate_setting", setting.clone())));
+    writeln!(out, "    <properties>")?;
+    for (name, value) in properties {
+        writeln!(out, r#"      <property name="{name}" value="{}"/>"#, escape_attribute(&value))?;
+    }
+    writeln!(out, "    </properties>")
 }
 
 fn build_body(report: &Report, result: &RuleResult, findings: &[&Finding], lang: Lang) -> Body {

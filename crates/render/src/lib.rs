@@ -6,6 +6,8 @@
 mod compat;
 mod concise;
 mod coverage;
+mod gate;
+mod github;
 mod html;
 mod json;
 mod junit;
@@ -55,6 +57,8 @@ pub enum Format {
     Line,
     /// One line per place of a finding, for CI logs and editors.
     Concise,
+    /// Annotations of GitHub Actions.
+    Github,
 }
 
 impl Format {
@@ -70,6 +74,7 @@ impl Format {
             Self::Openmetrics => "openmetrics",
             Self::Line => "line",
             Self::Concise => "concise",
+            Self::Github => "github",
         }
     }
 }
@@ -106,6 +111,7 @@ pub fn render(
         Format::Openmetrics => openmetrics::render(report, out),
         Format::Line => line::render(report, style, out),
         Format::Concise => concise::render(report, style, out),
+        Format::Github => github::render(report, style, out),
     }
 }
 

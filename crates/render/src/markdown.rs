@@ -7,6 +7,7 @@ use std::io::{self, Write};
 
 use super::Style;
 use super::coverage::{detail, headline, mark, open_points};
+use super::gate;
 use super::plain::{consequences, show_evidence, summary_line};
 use base::report::{CheckState, Coverage, Finding, Need, Report};
 use base::text::{Lang, escape, escape_line};
@@ -86,6 +87,9 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
     write_unanswered(report, lang, out)?;
     for note in &report.notes {
         writeln!(out, "{}\n", escape_prose(note.get(lang)))?;
+    }
+    if let Some(gate) = gate::describe(&report.gate) {
+        writeln!(out, "{}\n", escape_prose(gate.get(lang)))?;
     }
     let mut foot = vec![format!("ascend-doctor {}", env!("CARGO_PKG_VERSION"))];
     foot.push(

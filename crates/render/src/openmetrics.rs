@@ -37,6 +37,14 @@ pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     )?;
     let status = usize::from(report.exit_status().code());
     family.write_sample("ascend_doctor_exit_status", &[("command", command)], status)?;
+    family.begin("ascend_doctor_gate", "Policy that leads from the verdict to the exit status.")?;
+    let labels = [
+        ("command", command),
+        ("fail_on", report.gate.fail_on.as_str()),
+        ("on_inconclusive", report.gate.on_inconclusive.as_str()),
+        ("changed", if report.gate.is_default() { "no" } else { "yes" }),
+    ];
+    family.write_sample("ascend_doctor_gate", &labels, 1)?;
     let checks: Vec<_> = report
         .results
         .iter()

@@ -79,6 +79,9 @@ pub(super) fn write_overview(report: &Report, style: Style, out: &mut dyn Write)
     Ok(())
 }
 
+/// The characters of a value that are shown, besides what proves the finding.
+const EVIDENCE_WIDTH: usize = 160;
+
 /// Where it was read and what was there, on one line.
 /// A variable without a value is one that is not set.
 pub(super) fn show_evidence(evidence: &Evidence, lang: Lang) -> String {
@@ -90,7 +93,11 @@ pub(super) fn show_evidence(evidence: &Evidence, lang: Lang) -> String {
     if let Some(value) = said.or(evidence.value.as_deref()) {
         let glue = if evidence.kind == EvidenceKind::Env { "=" } else { ": " };
         text.push_str(glue);
-        text.push_str(&shorten(&escape_line(value), 160));
+        text.push_str(&shorten(
+            &escape_line(value),
+            evidence.matched.as_deref().map(escape_line).as_deref(),
+            EVIDENCE_WIDTH,
+        ));
     } else if evidence.kind == EvidenceKind::Env {
         return sentence("env_not_set", &[("name", text)]).get(lang).to_owned();
     }
@@ -115,15 +122,34 @@ pub(super) fn summary_line(sum: Summary, checks: bool, lang: Lang) -> String {
     line.get(lang).to_owned()
 }
 
-/// At most `limit` characters, with the middle left out.
-fn shorten(text: &str, limit: usize) -> String {
+/// The text, with parts left out if it has more than `limit` characters: all but its beginning and
+/// `keep`, or, where nothing has to be kept, its middle.
+fn shorten(text: &str, keep: Option<&str>, limit: usize) -> String {
     let count = text.chars().count();
     if count <= limit {
         return text.to_owned();
     }
-    let head: String = text.chars().take(limit / 2).collect();
-    let tail: String = text.chars().skip(count - limit / 2).collect();
-    format!("{head}…{tail}")
+    let half = limit / 2;
+    let found =
+        keep.filter(|keep| !keep.is_empty()).and_then(|keep| Some((text.find(keep)?, keep)));
+    let (from, to) = match found {
+        Some((at, keep)) => {
+            let from = text[..at].chars().count();
+            // What stands around it says what it means.
+            let kept = keep.chars().count();
+            let around = half.saturating_sub(kept) / 2;
+            (from.saturating_sub(around), (from + kept + around).min(count))
+        }
+        None => (count - half, count),
+    };
+    let part = |from: usize, to: usize| text.chars().skip(from).take(to - from).collect::<String>();
+    let tail = if to < count { "…" } else { "" };
+    if from <= half {
+        // The kept part follows the beginning without a gap.
+        let to = to.max(half);
+        return format!("{}{}", part(0, to), if to < count { "…" } else { "" });
+    }
+    format!("{}…{}{tail}", part(0, half), part(from, to))
 }
 
 #[cfg(test)]
@@ -132,8 +158,23 @@ mod tests {
 
     #[test]
     fn long_values_lose_their_middle() {
-        let short = shorten(&"驱".repeat(1000), 160);
+        let short = shorten(&"驱".repeat(1000), None, 160);
         assert_eq!(short.chars().count(), 161);
-        assert_eq!(shorten("abc", 3), "abc");
+        assert_eq!(shorten("abc", Some("b"), 3), "abc");
+        assert_eq!(shorten("abcdefgh", Some("x"), 4), "ab…gh");
+    }
+
+    #[test]
+    fn what_proves_a_finding_is_never_left_out() {
+        let keep = "the ub address out of bounds";
+        for before in 0..400 {
+            let text = format!("{}{keep}{}", "驱a".repeat(before), "动b".repeat(400 - before));
+            let short = shorten(&text, Some(keep), 160);
+            assert!(short.contains(keep), "{before}: {short}");
+            assert!(short.chars().count() <= 240, "{before}: {}", short.chars().count());
+        }
+        let long = "x".repeat(500);
+        let text = format!("{}{long}{}", "a".repeat(300), "b".repeat(300));
+        assert!(shorten(&text, Some(&long), 160).contains(&long));
     }
 }

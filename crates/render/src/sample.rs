@@ -346,7 +346,8 @@ fn the_schema_refuses_mutated_reports() {
     let mut paths = Vec::new();
     pointers(&json, "", &mut paths);
     assert!(paths.len() > 100, "the sample is too poor: {}", paths.len());
-    let optional = ["line", "value", "run", "consequences", "reason"];
+    let optional =
+        ["line", "value", "matched", "run", "consequences", "reason", "note", "warnings"];
     for path in &paths {
         let mut wrong = json.clone();
         *wrong.pointer_mut(path).unwrap() = Value::Bool(true);

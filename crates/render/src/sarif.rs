@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::Style;
+use super::gate::GateJson;
 use super::plain::{consequences, finding_lines, show_evidence};
 use base::report::{
     CheckState, Coverage, Evidence, EvidenceKind, ExitStatus, Finding, FixStep, Need, Report,
@@ -67,6 +68,9 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
             "results": results,
             "properties": {
                 "subject": report.subject,
+                "goal": report.proof.as_ref().map(|proof| &proof.goal),
+                "verdict": report.verdict(),
+                "gate": GateJson::from(report),
                 "provenance": report.provenance.iter().map(|(what, value)| {
                     json!({ "what": what, "value": value })
                 }).collect::<Vec<_>>(),

@@ -6,6 +6,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::Style;
 use super::coverage::{headline, open_points, write_links};
+use super::gate;
 use super::plain::{consequences, labeled_sentence, show_evidence, summary_line, write_overview};
 use super::wrap::{wrap, wrap_hanging};
 use base::report::{CheckState, Finding, Need, Report, RuleResult, Severity, Table};
@@ -258,6 +259,9 @@ impl Page {
             &summary_line(report.summary(), !report.results.is_empty(), lang),
             out,
         )?;
+        if let Some(gate) = gate::describe(&report.gate) {
+            self.write_paragraph("", gate.get(lang), out)?;
+        }
         if self.style.quiet {
             return Ok(());
         }

@@ -13,7 +13,7 @@ use serde_json::Value;
 pub fn read_speeds(report: &[u8], shown: &str) -> Result<BTreeMap<(i32, String), f64>, Fault> {
     let report: Value = serde_json::from_slice(report)
         .ok()
-        .filter(|report: &Value| report["schema"] == "ascend-doctor/verify/1")
+        .filter(|report: &Value| report["schema"].as_str().is_some_and(is_read))
         .ok_or_else(|| faults::NotAVerifyReport { path: shown }.fault())?;
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let mut speeds = BTreeMap::new();
@@ -34,6 +34,11 @@ pub fn read_speeds(report: &[u8], shown: &str) -> Result<BTreeMap<(i32, String),
     Ok(speeds)
 }
 
+/// The reports of the last two versions have the same speeds.
+fn is_read(schema: &str) -> bool {
+    matches!(schema, "ascend-doctor/verify/1" | "ascend-doctor/verify/2")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,14 +46,17 @@ mod tests {
     #[test]
     fn reads_speeds_of_reports_only() {
         let stages = r#"[{"stage": "copy", "gb_per_s": 12.5}, {"stage": "add"}]"#;
-        let report = |schema: &str| {
+        let report = |schema: &str, version: u8| {
             let devices = format!(r#"[{{"device": 1, "stages": {stages}}}, {{"device": null}}]"#);
-            format!(r#"{{"schema": "ascend-doctor/{schema}/1", "devices": {devices}}}"#)
+            format!(r#"{{"schema": "ascend-doctor/{schema}/{version}", "devices": {devices}}}"#)
         };
-        let speeds = read_speeds(report("verify").as_bytes(), "r.json").unwrap();
-        assert_eq!(speeds, BTreeMap::from([((1, "copy".to_owned()), 12.5)]));
+        for version in [1, 2] {
+            let speeds = read_speeds(report("verify", version).as_bytes(), "r.json").unwrap();
+            assert_eq!(speeds, BTreeMap::from([((1, "copy".to_owned()), 12.5)]));
+        }
         let error = |bytes: &str| read_speeds(bytes.as_bytes(), "r.json").unwrap_err().to_string();
-        assert!(error(&report("check")).contains("is no report"));
+        assert!(error(&report("check", 2)).contains("is no report"));
+        assert!(error(&report("verify", 3)).contains("is no report"));
         assert!(error("no JSON").contains("is no report"));
         assert!(error(r#"{"schema": "ascend-doctor/verify/1"}"#).contains("has no speeds"));
     }

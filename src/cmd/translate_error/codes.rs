@@ -234,7 +234,7 @@ fn write(content: Content<'_>, output: &Output) -> anyhow::Result<ExitStatus> {
             Ok(())
         }),
         Format::Json => {
-            let schema = "ascend-doctor/translate-error/1";
+            let schema = "ascend-doctor/codes/1";
             let document = Document { schema, data: output.data(), items: content.items };
             output.write(|out, _| write_json(&document, out))
         }

@@ -13,7 +13,7 @@ use base::report::ExitStatus;
 
 /// Maximum size of the file of `--data`, in bytes.
 const DATA_LIMIT: u64 = 16 << 20;
-const SCHEMA: &str = include_str!("../../../docs/schema/translate-error-1.schema.json");
+const SCHEMA: &str = include_str!("../../../docs/schema/codes-1.schema.json");
 
 pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     if args.schema {

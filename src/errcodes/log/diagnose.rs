@@ -276,11 +276,8 @@ fn reject_reason(candidate: &Candidate<'_>, best: &Candidate<'_>) -> RejectReaso
 }
 
 /// How sure a cause is: by what it rests on, and by how far the next one is behind.
-fn compute_confidence(score: i32, next: i32) -> f32 {
-    let part = |value: i32, of: i32| {
-        f32::from(i16::try_from(value.clamp(0, of)).unwrap_or(0))
-            / f32::from(i16::try_from(of).unwrap_or(1))
-    };
+fn compute_confidence(score: i32, next: i32) -> f64 {
+    let part = |value: i32, of: i32| f64::from(value.clamp(0, of)) / f64::from(of);
     let sure = 0.15 + 0.6 * part(score, 85) + 0.25 * part(score - next, 25);
     let sure = if score < GUESS { sure.min(0.2) } else { sure };
     (sure * 100.0).round() / 100.0
@@ -291,6 +288,7 @@ fn to_line(files: &[FileReport], item: &Item<'_>) -> Line {
         file: files[item.file].name.clone(),
         line: item.record.line,
         text: item.record.hit.text.clone(),
+        matched: item.record.hit.matched.clone(),
         time: item.time(),
         rank: item.process.rank,
         device: item.process.device,

@@ -61,7 +61,7 @@ pub struct Suspect {
     /// What it is in this failure.
     pub role: Role,
     /// From 0 to 1: how specific its evidence is, and how far the next cause is behind.
-    pub confidence: f32,
+    pub confidence: f64,
     /// Where it happened.
     pub culprit: FaultLocation,
     /// The lines that speak for it, the most telling first.
@@ -125,6 +125,9 @@ pub struct Line {
     pub line: u64,
     /// What is in it.
     pub text: String,
+    /// The part by which it was recognized.
+    #[serde(skip)]
+    pub matched: String,
     /// When it was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Time>,

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::cell::LazyCell;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::LazyLock;
 
 use line_filter::LineFilter;
@@ -34,8 +34,12 @@ pub struct Hit {
     pub captures: Vec<(&'static str, String)>,
     /// What the line says of itself.
     pub fields: Fields,
+    /// The bytes of the line by which it was recognized.
+    pub span: Range<usize>,
     /// The line, for people: of a hit that is kept.
     pub text: String,
+    /// The part of the line by which it was recognized, likewise.
+    pub matched: String,
 }
 
 /// What is in a line.
@@ -45,14 +49,16 @@ pub(super) struct Findings<'a> {
     pub hits: Vec<Hit>,
     /// An operator that is computed on the CPU.
     pub fallback: Option<String>,
-    /// The line without escape sequences, and where in it the first hit is.
-    place: (Cow<'a, [u8]>, usize),
+    /// The line without escape sequences.
+    clean: Cow<'a, [u8]>,
 }
 
 impl Findings<'_> {
-    /// The line, for people.
-    pub(super) fn text(&self) -> String {
-        text::decode_evidence_at(&self.place.0, self.place.1)
+    /// The line, for people, and the part of it that `span` names.
+    pub(super) fn text(&self, span: &Range<usize>) -> (String, String) {
+        let end = span.end.min(self.clean.len());
+        let matched = self.clean.get(span.start..end).unwrap_or_default();
+        (text::decode_evidence_at(&self.clean, span.start), text::decode_evidence(matched))
     }
 }
 
@@ -162,9 +168,7 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
         return found;
     }
     let fields = line_fields::parse_fields(line, writer);
-    let first = matches.iter().map(|matched| matched.start);
-    let first = first.chain(codes.iter().map(|code| code.at)).min().unwrap_or(0);
-    let first = clean.len() - line.len() + first;
+    let prefix = clean.len() - line.len();
     found.hits.extend(matches.into_iter().map(|matched| matched.into_hit(&fields)));
     for code in codes {
         let hit = hit_of_code(code, &fields);
@@ -178,7 +182,10 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
     if handled_errors::is_echo(line) {
         found.hits.iter_mut().for_each(reduce_to_echo);
     }
-    found.place = (clean, first);
+    for hit in &mut found.hits {
+        hit.span = hit.span.start + prefix..hit.span.end + prefix;
+    }
+    found.clean = clean;
     found
 }
 
@@ -210,9 +217,11 @@ pub(super) fn examine_raised<'a>(raw: &'a [u8], above: &[u8], start: usize) -> F
         weight: rule.weight,
         captures: captures.filter(|(_, value)| !value.is_empty()).collect(),
         fields: line_fields::parse_fields(line, writer),
+        span: start..raw.len(),
         text: String::new(),
+        matched: String::new(),
     });
-    found.place = (Cow::Borrowed(raw), start);
+    found.clean = Cow::Borrowed(raw);
     found
 }
 
@@ -271,7 +280,9 @@ impl Match<'_> {
                 .chain(self.place.map(|place| ("frame", place)))
                 .collect(),
             fields: fields.clone(),
+            span: self.start..self.end,
             text: String::new(),
+            matched: String::new(),
         }
     }
 }
@@ -391,6 +402,7 @@ fn keep_most_specific(matches: &mut Vec<Match<'_>>) {
 
 fn hit_of_code(code: StatedCode, fields: &Fields) -> Hit {
     Hit {
+        span: code.at..code.at + code.spelled.len(),
         rule: format!("{}:{}", code.family, code.spelled),
         cause: code.cause.unwrap_or_default().to_owned(),
         role: code.role,
@@ -398,6 +410,7 @@ fn hit_of_code(code: StatedCode, fields: &Fields) -> Hit {
         captures: vec![("code", code.spelled)],
         fields: fields.clone(),
         text: String::new(),
+        matched: String::new(),
     }
 }
 

@@ -12,7 +12,7 @@ use data::{sentence, sentence_of, words};
 /// As many kinds of missing evidence as are asked for.
 const MISSING: usize = 2;
 /// A cause that is not the first is shown only if it is this sure.
-const SURE: f32 = 0.4;
+const SURE: f64 = 0.4;
 /// As many files as are named that could not be read.
 const PROBLEMS: usize = 8;
 
@@ -182,7 +182,10 @@ fn line_evidence(line: &Line) -> Evidence {
     let rank = line.rank.filter(|rank| !line.text.contains(&format!("rank{rank}]")));
     let rank = rank.map_or_else(String::new, |rank| format!("[rank {rank}] "));
     let text = line.text.trim();
-    Evidence::file(line.file.clone()).line(number).value(format!("{rank}{text}"))
+    Evidence::file(line.file.clone())
+        .line(number)
+        .value(format!("{rank}{text}"))
+        .matched(line.matched.trim())
 }
 
 /// The steps of a cause, with the values that the log asks for.

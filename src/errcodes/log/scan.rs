@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::hash::BuildHasher as _;
 use std::io::{self, Read};
+use std::ops::Range;
 
 use foldhash::fast::RandomState;
 use foldhash::{HashMap, HashMapExt as _};
@@ -245,7 +246,7 @@ impl Scanner {
                     let mut found = matcher::examine_raised(raw, &above, at);
                     let time = || find_last_time(before);
                     for hit in std::mem::take(&mut found.hits) {
-                        self.keep(hit, line, time, || found.text());
+                        self.keep(hit, line, time, |span| found.text(span));
                     }
                     return;
                 }
@@ -271,7 +272,7 @@ impl Scanner {
         }
         let time = || find_last_time(&text[start.saturating_sub(LOOK_BACK)..start]);
         for hit in std::mem::take(&mut found.hits) {
-            self.keep(hit, line, time, || found.text());
+            self.keep(hit, line, time, |span| found.text(span));
         }
     }
 
@@ -281,7 +282,7 @@ impl Scanner {
         mut hit: Hit,
         line: u64,
         time: impl Fn() -> Option<Time>,
-        text: impl Fn() -> String,
+        text: impl Fn(&Range<usize>) -> (String, String),
     ) {
         let fields = &hit.fields;
         let kind = (&hit.rule, fields.rank, fields.device, fields.pid);
@@ -312,7 +313,7 @@ impl Scanner {
             return;
         };
         hit.fields.time = hit.fields.time.or_else(time).or(self.report.last);
-        hit.text = text();
+        (hit.text, hit.matched) = text(&hit.span);
         if hit.captures.iter().any(|(name, _)| *name == LIST) {
             self.lists.insert(kind, place);
         }
@@ -368,7 +369,7 @@ impl Scanner {
                     let time = || find_last_time(&text[start.saturating_sub(LOOK_BACK)..start]);
                     for hit in std::mem::take(&mut found.hits) {
                         if !self.report.records.iter().any(|record| record.hit.rule == hit.rule) {
-                            self.keep(hit, line, time, || found.text());
+                            self.keep(hit, line, time, |span| found.text(span));
                         }
                     }
                 }

@@ -42,7 +42,7 @@ fn lines_of_json_come_as_stages_end() {
     let lines: Vec<serde_json::Value> =
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let (report, stages) = lines.split_last().unwrap();
-    assert_eq!(report["schema"], "ascend-doctor/verify/1");
+    assert_eq!(report["schema"], "ascend-doctor/verify/2");
     assert!(stages.len() > 5);
     let schema = |text| jsonschema::validator_for(&serde_json::from_str(text).unwrap()).unwrap();
     let of_stage = schema(include_str!("../../../docs/schema/verify-stage-1.schema.json"));

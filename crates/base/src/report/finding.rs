@@ -60,7 +60,10 @@ pub struct Evidence {
     /// What was read there; of [`Self::said`] the English.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// The same for people, where it is words of ours and not of the machine.
+    /// The part of the value that proves the finding. Where a long value is shortened, it stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matched: Option<String>,
+    /// The value for people, where it is words of ours and not of the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<Text>,
 }
@@ -97,13 +100,20 @@ impl Evidence {
     }
 
     fn new(kind: EvidenceKind, source: impl Into<String>) -> Self {
-        Self { kind, source: source.into(), line: None, value: None, said: None }
+        Self { kind, source: source.into(), line: None, value: None, matched: None, said: None }
     }
 
     /// Adds what was read.
     #[must_use]
     pub fn value(mut self, value: impl Into<String>) -> Self {
         self.value = Some(value.into());
+        self
+    }
+
+    /// Names the part of the value that proves the finding.
+    #[must_use]
+    pub fn matched(mut self, part: &str) -> Self {
+        self.matched = Some(part.to_owned()).filter(|part| !part.is_empty());
         self
     }
 

@@ -19,6 +19,17 @@ pub enum FailOn {
     Never,
 }
 
+impl FailOn {
+    /// The word used in every format.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Never => "never",
+        }
+    }
+}
+
 /// Exit status of an inconclusive verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -30,6 +41,17 @@ pub enum OnInconclusive {
     Fail,
     /// Status 0, as for a pass.
     Allow,
+}
+
+impl OnInconclusive {
+    /// The word used in every format.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Report => "report",
+            Self::Fail => "fail",
+            Self::Allow => "allow",
+        }
+    }
 }
 
 /// The exit status of a run: one meaning in every subcommand.
@@ -70,6 +92,11 @@ pub struct Gate {
 }
 
 impl Gate {
+    /// Whether the exit status follows from verdict and findings as it does without any setting.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Whether this finding makes the exit status 1.
     pub fn fails(&self, finding: &Finding) -> bool {
         match self.fail_on {

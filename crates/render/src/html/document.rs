@@ -2,7 +2,9 @@
 
 use serde::Deserialize;
 
-use base::report::{CheckState, Coverage, Finding, Need, Report, Severity, Summary, Verdict};
+use base::report::{
+    CheckState, Coverage, FailOn, Finding, Need, OnInconclusive, Report, Severity, Summary, Verdict,
+};
 use base::text::Text;
 use data::goals;
 
@@ -32,6 +34,12 @@ pub struct Document {
     /// The links of the goal; version 2 and later.
     #[serde(default)]
     pub coverage: Vec<Link>,
+    /// How verdict and findings became the exit status; version 2 and later.
+    #[serde(default)]
+    pub gate: Gate,
+    /// When the report was made, in seconds since 1970.
+    #[serde(default, alias = "taken")]
+    pub ended: Option<i64>,
     /// Remarks.
     #[serde(default)]
     pub notes: Vec<Text>,
@@ -71,6 +79,22 @@ pub struct Check {
     /// Why there is no answer.
     #[serde(default)]
     pub reason: Option<Text>,
+}
+
+/// The policy of the run.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Gate {
+    pub fail_on: FailOn,
+    pub on_inconclusive: OnInconclusive,
+    pub settings: Vec<String>,
+}
+
+impl From<&base::report::Gate> for Gate {
+    fn from(gate: &base::report::Gate) -> Self {
+        let base::report::Gate { fail_on, on_inconclusive, settings } = gate.clone();
+        Self { fail_on, on_inconclusive, settings }
+    }
 }
 
 /// A link of the goal.
@@ -202,6 +226,8 @@ impl From<&Report> for Document {
             headline: goals::headline(report),
             verdict: report.verdict().map_or("", Verdict::as_str).to_owned(),
             coverage: report.proof.iter().flat_map(|proof| &proof.links).map(Link::from).collect(),
+            gate: Gate::from(&report.gate),
+            ended: report.ended.and_then(|ended| i64::try_from(ended).ok()),
             notes: report.notes.clone(),
             provenance: report
                 .provenance

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::bilingual_html;
+use super::{bilingual_code, bilingual_html};
 use crate::plain::{consequences, show_evidence};
 use base::report::{Finding, Severity};
 use base::text::escape_html;
@@ -47,7 +47,7 @@ pub(super) fn write(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
             }
             let said = |lang| show_evidence(evidence, lang);
             let text = Text::new(said(Lang::En), said(Lang::Zh));
-            writeln!(out, "<li><code>{}</code></li>", bilingual_html(&text))?;
+            writeln!(out, "<li><code>{}</code></li>", bilingual_code(&text))?;
         }
         writeln!(out, "</ul>{}", if finding.evidence.len() > SHOWN { "</details>" } else { "" })?;
     }

@@ -13,15 +13,15 @@ mod versions;
 use base::text::escape_html;
 use std::io::{self, Write};
 
-use super::Style;
 use super::plain::summary_line;
+use super::{Style, gate};
 use base::report::{CheckState, Report};
 use base::text::{Lang, Text};
 use data::Catalog;
-use data::words;
+use data::{sentence, words};
 
 pub use document::Document;
-use document::{Fact, State, Table};
+use document::{Fact, Gate, State, Table};
 pub use read::read;
 
 const STYLE: &str = include_str!("style.css");
@@ -152,6 +152,10 @@ fn write_section(document: &Document, number: usize, out: &mut dyn Write) -> io:
     for note in &document.notes {
         writeln!(out, "<p class=\"note\">{}</p>", bilingual_html(note))?;
     }
+    let Gate { fail_on, on_inconclusive, settings } = document.gate.clone();
+    if let Some(text) = gate::describe(&base::report::Gate { fail_on, on_inconclusive, settings }) {
+        writeln!(out, "<p class=\"note\">{}</p>", bilingual_html(&text))?;
+    }
     for list in &document.tables {
         write_table(list, out)?;
     }
@@ -168,10 +172,19 @@ fn write_section(document: &Document, number: usize, out: &mut dyn Write) -> io:
     write_checks(document, CheckState::Passed, "passed_list", out)?;
     write_checks(document, CheckState::NotApplicable, "not_applicable_list", out)?;
     write!(out, "<p class=\"source\">ascend-doctor {}", escape_html(&document.tool.version))?;
+    if let Some(time) = document.ended.and_then(format_time) {
+        write!(out, " · {}", bilingual_html(&sentence("page_created", &[("time", time)])))?;
+    }
     for part in &document.provenance {
         write!(out, " · {}", escape_html(&format!("{} {}", part.what, part.value)))?;
     }
     writeln!(out, "</p>\n</section>")
+}
+
+/// A time in seconds since 1970.
+fn format_time(seconds: i64) -> Option<String> {
+    let time = jiff::Timestamp::from_second(seconds).ok()?;
+    Some(jiff::tz::TimeZone::UTC.to_datetime(time).strftime("%Y-%m-%d %H:%M UTC").to_string())
 }
 
 fn counts(document: &Document) -> Text {
@@ -198,7 +211,7 @@ fn overview(facts: &[Fact], out: &mut dyn Write) -> io::Result<()> {
 
 /// A light for each family of rules; for each rule, if all are of one family.
 fn tiles(document: &Document, out: &mut dyn Write) -> io::Result<()> {
-    let mut families: Vec<&str> = Vec::new();
+    let mut families: Vec<String> = Vec::new();
     for check in &document.checks {
         let family = family(&check.id);
         if !families.contains(&family) {
@@ -209,13 +222,15 @@ fn tiles(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     if families.len() == 1 {
         for check in &document.checks {
             let state = document.state_of(|id| id == check.id);
-            lights.push((check.name.clone(), state, check.reason.clone()));
+            let name = Some(&check.name).filter(|name| !name.en.is_empty());
+            let name = name.cloned().unwrap_or_else(|| Text::same(&check.id));
+            lights.push((name, state, check.reason.clone()));
         }
     } else {
         for name in families {
             let mut catalog = Catalog::builtin().families();
-            let known = catalog.find(|known| known.family.eq_ignore_ascii_case(name));
-            let label = known.map_or_else(|| Text::same(name), |known| known.title.clone());
+            let known = catalog.find(|known| known.family.eq_ignore_ascii_case(&name));
+            let label = known.map_or_else(|| Text::same(&name), |known| known.title.clone());
             lights.push((label, document.state_of(|id| family(id) == name), None));
         }
     }
@@ -246,8 +261,11 @@ fn tiles(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</ul>")
 }
 
-fn family(id: &str) -> &str {
-    id.split('-').next().unwrap_or(id)
+/// The family that the catalogue has an id in, else what the id begins with: ids of a family need
+/// not begin with its name.
+fn family(id: &str) -> String {
+    let known = Catalog::builtin().family_of(id).map(|family| family.family.clone());
+    known.unwrap_or_else(|| id.split('-').next().unwrap_or(id).to_ascii_lowercase())
 }
 
 fn write_table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
@@ -274,14 +292,15 @@ fn write_coverage(links: &[document::Link], out: &mut dyn Write) -> io::Result<(
     }
     writeln!(out, "<ul class=\"links\">")?;
     for link in links.iter().filter(|link| link.state != "not_applicable") {
-        let mark = match link.state.as_str() {
-            "shown" if link.warnings.is_empty() => "✓",
-            "shown" => "!",
-            "contradicted" => "✗",
-            "waived" => "~",
-            _ => "?",
+        // The state comes from a file: words of an unknown one are those of no evidence.
+        let (mark, state) = match link.state.as_str() {
+            "shown" if link.warnings.is_empty() => ("✓", "link_shown"),
+            "shown" => ("!", "link_shown"),
+            "contradicted" => ("✗", "link_contradicted"),
+            "waived" => ("~", "link_waived"),
+            _ => ("?", "link_not_examined"),
         };
-        let state = words(&format!("link_{}", link.state));
+        let state = words(state);
         write!(
             out,
             "<li class=\"{}\"><span aria-hidden=\"true\">{mark}</span> {} <span class=\"dim\">({})",
@@ -323,16 +342,45 @@ fn write_checks(
     writeln!(out, "</ul></details>")
 }
 
-/// A text in both languages, of which the style sheet shows one.
+/// Words in both languages, of which the style sheet shows one.
 fn bilingual_html(text: &Text) -> String {
+    both_languages(text, prose_html)
+}
+
+/// The same for what stands inside of an element for code.
+fn bilingual_code(text: &Text) -> String {
+    both_languages(text, escape_html)
+}
+
+fn both_languages(text: &Text, escape: fn(&str) -> String) -> String {
     if text.en == text.zh {
-        return escape_html(&text.en);
+        return escape(&text.en);
     }
     format!(
         "<span class=\"en\" lang=\"en\">{}</span><span class=\"zh\" lang=\"zh-CN\">{}</span>",
-        escape_html(&text.en),
-        escape_html(&text.zh)
+        escape(&text.en),
+        escape(&text.zh)
     )
+}
+
+/// Words: what stands between backticks is code, all else is escaped.
+fn prose_html(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    let mut out = String::with_capacity(text.len() + 16);
+    for (number, part) in parts.iter().enumerate() {
+        let inside = number % 2 == 1;
+        let closed = number + 1 < parts.len();
+        match (inside, closed) {
+            (true, true) if !part.is_empty() => {
+                out.push_str(&format!("<code>{}</code>", escape_html(part)));
+            }
+            (true, _) => {
+                out.push_str(&format!("`{}{}", escape_html(part), if closed { "`" } else { "" }));
+            }
+            (false, _) => out.push_str(&escape_html(part)),
+        }
+    }
+    out
 }
 
 /// The same inside of a drawing.

@@ -65,6 +65,8 @@ pub fn read(bytes: &[u8]) -> Result<Document, ReadError> {
     }
     if head.items.is_some() {
         let list: Answers = serde_json::from_slice(bytes).map_err(ReadError::Form)?;
+        // Lookups have an ID of their own: logs are reports of the same subcommand.
+        let command = if command == "codes" { "translate-error" } else { command };
         return Ok(items::to_document(command, list.items));
     }
     if head.findings.is_none() {

@@ -78,7 +78,7 @@ fn tags(page: &str) -> Vec<String> {
 #[test]
 fn markup_planted_in_any_string_stays_text() {
     let items = serde_json::json!({
-        "schema": "ascend-doctor/translate-error/1",
+        "schema": "ascend-doctor/codes/1",
         "items": [
             {"kind": "code", "asked": "507035", "meanings": [{
                 "family": {"id": "acl_rt", "title": {"en": "t", "zh": "标"}, "says": {"en": "s", "zh": "说"}},
@@ -175,7 +175,7 @@ fn what_is_no_report_is_named() {
     assert!(error("{}").contains("no report"));
     assert!(error("[1]").contains("no report"));
     assert!(error("{\"schema\":\"ascend-doctor/facts/1\"}").contains("check --facts"));
-    assert!(error("{\"schema\":\"ascend-doctor/check/2\",\"findings\":[]}").contains("check/2"));
+    assert!(error("{\"schema\":\"ascend-doctor/check/3\",\"findings\":[]}").contains("check/3"));
     assert!(error("{\"schema\":\"ascend-doctor/check/1\"}").contains("no report"));
     let broken = "{\"schema\":\"ascend-doctor/check/1\",\"command\":\"check\",\"findings\":[1]}";
     assert!(error(broken).contains("no report"));

@@ -27,6 +27,15 @@ const PAIRS: [Pair; 3] = [
     Pair { ends: [2, 3], rules: &["DRV-CANN", "DRV-FEATURES"] },
 ];
 
+/// The rules about each product by the beginning of their ids, in the order of [`PLACES`].
+const OWN: [&str; 4] = ["TORCH-", "TNPU-", "CANN-", "DRV-"];
+
+/// How a product itself stands, apart from whether it fits to its neighbours.
+fn product_state(document: &Document, at: usize) -> State {
+    let of_pairs = |id: &str| PAIRS.iter().any(|pair| pair.rules.contains(&id));
+    document.state_of(|id| id.starts_with(OWN[at]) && !of_pairs(id))
+}
+
 /// A product: its name, its version, and what belongs to it.
 struct Product {
     name: Text,
@@ -82,19 +91,23 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
             state.sign()
         )?;
     }
-    for (product, (x, y)) in products.iter().zip(PLACES) {
+    for (at, (product, (x, y))) in products.iter().zip(PLACES).enumerate() {
+        let own = match product_state(document, at) {
+            state @ (State::Error | State::Warning) => state.class(),
+            _ if product.version.is_none() => "absent",
+            _ => "",
+        };
         let unknown = words("unknown_value");
         let version =
             product.version.as_ref().map_or(unknown, |version| Text::same(truncate_text(version)));
         let middle = x + BOX.0 / 2;
         writeln!(
             out,
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\" rx=\"8\"{}/>\
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\" rx=\"8\" class=\"{own}\"/>\
              <text class=\"name\" x=\"{middle}\" y=\"{}\">{}</text>\
              <text x=\"{middle}\" y=\"{}\">{}</text>",
             BOX.0,
             BOX.1,
-            if product.version.is_none() { " class=\"absent\"" } else { "" },
             y + 22,
             bilingual_tspans(&product.name),
             y + 41,
@@ -128,6 +141,25 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
         let text = Text::new(
             format!("{} – {}: {}", name(from, false), name(to, false), said.en),
             format!("{} – {}：{}", name(from, true), name(to, true), said.zh),
+        );
+        writeln!(
+            out,
+            "<li class=\"{}\"><span class=\"sign\" aria-hidden=\"true\">{}</span> {}</li>",
+            state.class(),
+            state.sign(),
+            bilingual_html(&text)
+        )?;
+    }
+    for (at, product) in products.iter().enumerate() {
+        let state = product_state(document, at);
+        let said = match state {
+            State::Error => words("page_part_error"),
+            State::Warning => words("page_part_warning"),
+            _ => continue,
+        };
+        let text = Text::new(
+            format!("{}: {}", product.name.en, said.en),
+            format!("{}：{}", product.name.zh, said.zh),
         );
         writeln!(
             out,

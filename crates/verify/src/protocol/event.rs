@@ -86,8 +86,10 @@ pub enum Event {
         /// How often its result was compared.
         compared: u64,
         /// Trillion floating-point operations a second at the beginning.
+        #[serde(serialize_with = "base::number::significant")]
         first_tflops: f64,
         /// At the end.
+        #[serde(serialize_with = "base::number::significant")]
         last_tflops: f64,
         /// Bytes of memory that were written and read back.
         memory_bytes: u64,
@@ -111,15 +113,28 @@ pub enum Event {
         #[serde(rename = "stage")]
         step: String,
         /// How long it took by the clock of the host, in milliseconds.
+        #[serde(serialize_with = "base::number::significant")]
         host_ms: f64,
         /// How long the device worked on it by its own events, in milliseconds, where measured.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            serialize_with = "base::number::significant_if"
+        )]
         device_ms: Option<f64>,
         /// The speed of a copy in GB/s, where measured.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            serialize_with = "base::number::significant_if"
+        )]
         gb_per_s: Option<f64>,
         /// The largest relative error of random numbers, where there are any.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            serialize_with = "base::number::significant_if"
+        )]
         relative_error: Option<f64>,
         /// What came of it.
         outcome: Outcome,

@@ -31,7 +31,9 @@ fn line(
         weight,
         captures: Vec::new(),
         fields: Fields { time: time.map(|time| Time(time * SECOND)), ..Fields::default() },
+        span: 0..0,
         text: String::new(),
+        matched: String::new(),
     };
     let record = Box::leak(Box::new(Record { hit, line: at, count: 1, last: None }));
     Item {

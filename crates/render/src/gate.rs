@@ -1,0 +1,76 @@
+//! The gate in words and for programs: what turns verdict and findings into the exit status.
+
+use serde::Serialize;
+
+use super::plain::labeled_sentence;
+use base::report::{FailOn, Gate, OnInconclusive, Report};
+use base::text::{Lang, Text, escape_line};
+use data::{sentence, words};
+
+/// The gate as JSON and SARIF have it.
+#[derive(Serialize)]
+pub(super) struct GateJson<'a> {
+    fail_on: FailOn,
+    on_inconclusive: OnInconclusive,
+    exit_status: u8,
+    settings: &'a [String],
+}
+
+impl<'a> From<&'a Report> for GateJson<'a> {
+    fn from(report: &'a Report) -> Self {
+        Self {
+            fail_on: report.gate.fail_on,
+            on_inconclusive: report.gate.on_inconclusive,
+            exit_status: report.exit_status().code(),
+            settings: &report.gate.settings,
+        }
+    }
+}
+
+/// What differs from a run without settings; none where nothing does.
+pub(super) fn describe(gate: &Gate) -> Option<Text> {
+    if gate.is_default() {
+        return None;
+    }
+    let mut parts = Vec::new();
+    match gate.fail_on {
+        FailOn::Error => {}
+        FailOn::Warning => parts.push(words("gate_fail_on_warning")),
+        FailOn::Never => parts.push(words("gate_fail_on_never")),
+    }
+    match gate.on_inconclusive {
+        OnInconclusive::Report => {}
+        OnInconclusive::Fail => parts.push(words("gate_inconclusive_fail")),
+        OnInconclusive::Allow => parts.push(words("gate_inconclusive_allow")),
+    }
+    if !gate.settings.is_empty() {
+        let list = |glue: &str| escape_line(&gate.settings.join(glue)).into_owned();
+        let mut text = sentence("gate_settings", &[("settings", list(", "))]);
+        text.zh = sentence("gate_settings", &[("settings", list("、"))]).zh;
+        parts.push(text);
+    }
+    let join = |lang, glue: &str| {
+        let parts: Vec<&str> = parts.iter().map(|part| part.get(lang)).collect();
+        labeled_sentence(words("gate").get(lang), &parts.join(glue), lang)
+    };
+    Some(Text::new(join(Lang::En, "; "), join(Lang::Zh, "；")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_deviations_are_named() {
+        assert_eq!(describe(&Gate::default()), None);
+        let gate = Gate {
+            fail_on: FailOn::Never,
+            on_inconclusive: OnInconclusive::Allow,
+            settings: vec!["--fail-on never".to_owned(), "skip \u{1b} (a.toml:1)".to_owned()],
+        };
+        let text = describe(&gate).unwrap();
+        assert!(text.en.starts_with("Gate: neither findings nor"), "{}", text.en);
+        assert!(text.en.ends_with("set by --fail-on never, skip \\x1b (a.toml:1)"), "{}", text.en);
+        assert!(text.zh.starts_with("门禁：发现和结论"), "{}", text.zh);
+    }
+}
