@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn each_kind_of_usage_error_has_chinese() {
         for (arguments, expected) in [
-            (&["check", "--jsn"][..], "错误：未知参数 `--jsn`\n您是否要找 `--json`？"),
+            (&["check", "--jsn"][..], "错误：未知参数 `--jsn`"),
             (&["check", "--lang"], "缺少值"),
             (&["check", "--lang", "fr"], "的值 `fr` 无效\n可选值：en、zh"),
             (&["check", "--timeout", "0"], "的值 `0` 无效"),

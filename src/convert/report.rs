@@ -200,7 +200,7 @@ fn problem_of(file: &PlannedFile, problem: &FileProblem) -> RawFinding {
         }
         FileProblem::Uncommitted => say("CONVERT-GIT", "uncommitted").evidence(place),
         FileProblem::Io(detail) => {
-            say("CONVERT-IO", "failed").arg_words("detail", detail.clone()).evidence(place)
+            unread("CONVERT-IO", "failed").arg_words("detail", detail.clone()).evidence(place)
         }
     }
 }

@@ -379,8 +379,9 @@ fn every_subcommand_uses_the_pack_except_those_without_tables() {
         let run = site.run(&[&words, &with[..]].concat());
         assert_refused(&run, "not an ascend-doctor data pack");
     }
+    // They describe the command line and have no options of data.
     for args in [&["man"][..], &["completions", "bash"], &["--help"]] {
-        let (code, out, err) = site.run(&[args, &with[..]].concat());
+        let (code, out, err) = site.run(args);
         assert!(code == 0 && !out.is_empty(), "{args:?}: {err}");
     }
 }

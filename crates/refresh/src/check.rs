@@ -203,7 +203,9 @@ fn files(data: &Path) -> Result<Vec<String>> {
     let mut files = Vec::new();
     let walk = WalkDir::new(data).sort_by_file_name().into_iter();
     let is_code = |entry: &walkdir::DirEntry| {
-        entry.depth() == 1 && (entry.file_name() == "src" || entry.file_name() == "examples")
+        let name = entry.file_name();
+        // The generator of the typed errors is shared with the maintainer commands.
+        entry.depth() == 1 && (name == "src" || name == "examples" || name == "faults.rs")
     };
     for entry in walk.filter_entry(|entry| !is_code(entry)) {
         let entry = entry?;

@@ -196,7 +196,7 @@ fn child_json(child: &ChildResult) -> Value {
         "told": details,
         "device": child.device,
         "soc": soc(child),
-        "took_ms": child.took.as_secs_f64() * 1e3,
+        "took_ms": (child.took.as_secs_f64() * 1e6).round() / 1e3,
         "last_call": child.last_call,
         "stages": steps,
     })

@@ -16,7 +16,7 @@ pub(super) fn prove(diagnosis: &Diagnosis, findings: &[Finding]) -> Proof {
             "inputs" => unread(diagnosis).map(|reason| open(reason, link)),
             "failure" => failures(diagnosis, findings, link),
             // The failure is in what was read: more logs could only explain it.
-            "complete" if !diagnosis.causes.is_empty() => {
+            "complete" if findings.iter().any(|one| one.severity == Severity::Error) => {
                 Some(Coverage::NotApplicable { reason: words("log_failed") })
             }
             "complete" => incomplete(diagnosis).map(|reason| open(reason, link)),

@@ -95,6 +95,7 @@ pub fn redact(diagnosis: &mut Diagnosis) {
 
 fn redact_line(line: &mut Line) {
     line.text = redact_text(&line.text);
+    line.matched = redact_text(&line.matched);
     line.file = redact_text(&line.file);
 }
 

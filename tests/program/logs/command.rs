@@ -45,8 +45,8 @@ fn compressed_standard_input_is_read_as_such_a_file() {
         assert!(status == 1 && out.contains("HCCL_BUFFSIZE is too small"), "{out}");
     }
     // What is damaged, and what cannot be read in passing, is told.
-    let (out, _, status) = doctor(&["-"], &packed(BUFFER.as_bytes())[..40]);
-    assert!(status != 0 && out.contains("`-` is damaged"), "{out}");
+    let (out, err, status) = doctor(&["-"], &packed(BUFFER.as_bytes())[..40]);
+    assert!(status != 0 && (out + &err).contains("`-` is damaged"), "{err}");
     let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     zip.start_file("a.log", zip::write::SimpleFileOptions::default()).unwrap();
     std::io::Write::write_all(&mut zip, BUFFER.as_bytes()).unwrap();

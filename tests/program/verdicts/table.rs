@@ -106,9 +106,8 @@ fn every_row_that_must_not_pass_has_a_twin() {
         let twin = row.twin.as_ref().unwrap_or_else(|| panic!("{} has no twin", row.name));
         let twin = rows.get(twin).unwrap_or_else(|| panic!("{}: no row {twin}", row.name));
         assert!(passes(twin), "{}: {} does not pass", row.name, twin.name);
-        assert_eq!(
-            row.verdict.is_some() && twin.verdict.is_none(),
-            false,
+        assert!(
+            row.verdict.is_none() || twin.verdict.is_some(),
             "{}: {} is not judged",
             row.name,
             twin.name

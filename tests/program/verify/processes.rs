@@ -211,7 +211,7 @@ fn progress_is_shown_on_a_terminal() {
     use std::io::Read as _;
     let place = Installation::empty();
     let file = std::fs::File::create(place.path().join("errors")).unwrap();
-    let variables = [("ASCSIM_FAULT", "kernel@1:sleep=200"), ("TERM", "xterm")];
+    let variables = [("ASCSIM_FAULT", "kernel@1:sleep=1500"), ("TERM", "xterm")];
     let run = |errors: Stdio| {
         let mut command = doctor(OLD.path());
         command.args(["verify", "--rung", "compute", "--dtype", "int32"]).envs(variables);
