@@ -42,7 +42,7 @@ fuzz_target!(|bytes: &[u8]| {
     let shown = || format!("{name}, {first:#x}:\n{}", String::from_utf8_lossy(body));
     // The planner proves its output itself: it parses, and a second run has nothing to do.
     if let Some(FileProblem::SelfCheck(why)) = &planned.problem {
-        panic!("{why}\n{}", shown());
+        panic!("{}\n{}", why.en, shown());
     }
     assert_eq!(planned.before, body);
     let before = planned.text();

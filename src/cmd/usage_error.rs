@@ -84,21 +84,19 @@ fn list(error: &clap::Error, kind: ContextKind) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
-    use crate::cli::Cli;
+    use crate::cli::command;
 
     fn lines(arguments: &[&str]) -> String {
         let all = ["ascend-doctor"].iter().chain(arguments);
-        let error = Cli::command().try_get_matches_from(all).unwrap_err();
+        let error = command().try_get_matches_from(all).unwrap_err();
         describe(&error).join("\n")
     }
 
     #[test]
     fn each_kind_of_usage_error_has_chinese() {
         for (arguments, expected) in [
-            (&["check", "--jsn"][..], "错误：未知参数 `--jsn`"),
+            (&["check", "--jsn"][..], "错误：未知参数 `--jsn`\n您是否要找 `--json`？"),
             (&["check", "--lang"], "缺少值"),
             (&["check", "--lang", "fr"], "的值 `fr` 无效\n可选值：en、zh"),
             (&["check", "--timeout", "0"], "的值 `0` 无效"),
