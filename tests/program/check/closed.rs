@@ -62,13 +62,6 @@ fn what_is_behind_a_closed_directory_is_not_missing() {
         let closed = closed(&report);
         assert!(closed <= 1, "one cause is one finding: {}: {report:#}", entry.display());
         let open = unexamined(&report);
-        eprintln!(
-            "DBG {} {} {} {:?}",
-            entry.strip_prefix(dir.path()).unwrap().display(),
-            closed,
-            status,
-            open
-        );
         assert_eq!(status, if open.is_empty() { 0 } else { 3 }, "{}: {open:?}", entry.display());
         hidden += closed;
     }
