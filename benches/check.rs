@@ -18,8 +18,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use base::hash::Sha256;
-use base::report::Outcome;
 use checks::{self, Context, Profile};
+use data::Outcome;
 use machine::collect::{Options, collect};
 use machine::sysroot::Sysroot;
 

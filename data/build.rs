@@ -9,6 +9,7 @@
 //! edited sentence needs no build.
 #![expect(clippy::disallowed_methods, reason = "a build script reads and writes files")]
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::Path;
@@ -19,10 +20,12 @@ use flate2::read::DeflateEncoder;
 use walkdir::WalkDir;
 
 mod faults;
+mod messages;
 mod pack;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=messages.rs");
     println!("cargo::rerun-if-changed=pack.rs");
     println!("cargo::rerun-if-changed=faults.rs");
     if env::var_os("CARGO_CFG_DEBUG_ASSERTIONS").is_some() {
@@ -35,6 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut tables = String::from("&[\n");
     let mut texts = String::from("&[\n");
     let mut as_of_line = String::new();
+    let mut sentences = BTreeMap::new();
     let files = WalkDir::new(data).min_depth(1).sort_by_file_name();
     let own = |name: &std::ffi::OsStr| {
         // Inputs of a refresh are no tables of the product.
@@ -53,6 +57,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         if let Some(name) = file.strip_suffix(".toml") {
             let text = fs::read_to_string(path)?;
+            if messages::has_messages(file) {
+                sentences.insert(file.to_owned(), text.clone());
+            }
             if name == "sources" {
                 let sources: toml::Table = toml::from_str(&text)?;
                 let as_of = sources.get("as_of").and_then(toml::Value::as_str);
@@ -73,9 +80,22 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             writeln!(texts, "    ({file:?}, include_str!({path:?})),")?;
         }
     }
+    check_messages(data, &sentences)?;
     fs::write(out.join("tables.rs"), tables + "]")?;
     fs::write(out.join("texts.rs"), texts + "]")?;
     fs::write(out.join("as_of.rs"), as_of_line)?;
+    Ok(())
+}
+
+/// Refuses sentences without a translation, and code that does not name these messages.
+fn check_messages(data: &Path, sentences: &BTreeMap<String, String>) -> Result<(), String> {
+    println!("cargo::rerun-if-changed={}", data.join("src/messages").display());
+    for (name, code) in messages::generate(sentences)? {
+        let known = fs::read_to_string(data.join("src/messages").join(&name)).unwrap_or_default();
+        if known != code {
+            return Err(format!("data/src/messages/{name} is stale: run `cargo xtask messages`"));
+        }
+    }
     Ok(())
 }
 

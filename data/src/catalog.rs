@@ -11,11 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::table;
 use crate::data_pack::{Pack, PackError, invalid};
 use crate::packed::built_in_table;
-use crate::word;
-use base::report::{
-    CheckState, Finding, FixStep, Outcome, RawFinding, Reason, Report, RuleResult, Severity,
-    UNKNOWN_VERSION,
-};
+use crate::ui;
+use crate::{Outcome, RawFinding, Reason};
+use base::report::{CheckState, Finding, FixStep, Report, RuleResult, Severity, UNKNOWN_VERSION};
 use base::text::{Lang, Text, fill, fill_quoted};
 
 /// The family files, in the order in which they appear in the reference.
@@ -199,17 +197,17 @@ impl Catalog {
 
     /// The words for a reason.
     pub fn reason(&self, reason: &Reason) -> Text {
-        let Some(text) = self.reasons().get(reason.key) else {
-            return Text::same(reason.key);
+        let Some(text) = self.reasons().get(reason.key()) else {
+            return Text::same(reason.key());
         };
-        let args = BTreeMap::from([("what", reason.what.clone())]);
+        let args = BTreeMap::from([("what", reason.what().unwrap_or_default().to_owned())]);
         Text { en: fill(&text.en, &args), zh: fill(&text.zh, &args) }
     }
 
     /// The evidence that settles a reason, as an instruction, if the catalog has one.
     pub fn settle(&self, reason: &Reason) -> Option<Text> {
-        let text = self.reasons().get(reason.key)?.settle.as_ref()?;
-        let what = BTreeMap::from([("what", reason.what.clone())]);
+        let text = self.reasons().get(reason.key())?.settle.as_ref()?;
+        let what = BTreeMap::from([("what", reason.what().unwrap_or_default().to_owned())]);
         Some(Text { en: fill(&text.en, &what), zh: fill(&text.zh, &what) })
     }
 
@@ -300,7 +298,7 @@ fn spell_arguments(
 ) -> BTreeMap<&'static str, String> {
     let mut args = args.clone();
     for value in args.values_mut().filter(|value| *value == UNKNOWN_VERSION) {
-        *value = word("unknown_version", lang);
+        *value = ui::UNKNOWN_VERSION.get(lang);
     }
     args
 }
@@ -318,11 +316,13 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::findings::{cann_ops, scan_read};
     use base::text::placeholders;
 
     #[test]
     fn an_unknown_version_is_spelled_out() {
-        let found = RawFinding::info("CANN-OPS", "absent").arg("version", UNKNOWN_VERSION);
+        let found =
+            cann_ops::Absent { chip: "", dir: "", root: "", version: UNKNOWN_VERSION }.info();
         let title = Catalog::builtin().resolve(found).title;
         assert!(
             title.en.contains("(version unknown)") && title.zh.contains("版本未知"),
@@ -402,10 +402,8 @@ mod tests {
     fn values_of_the_machine_are_bounded() {
         let long = "版".repeat(1 << 20);
         let evidence = base::report::Evidence::file("/x").value(&long);
-        let found = RawFinding::warning("SCAN-READ", "unreadable")
-            .arg("path", "/x")
-            .arg("detail", &long)
-            .evidence(evidence);
+        let found =
+            scan_read::Unreadable { path: "/x", detail: &long }.warning().evidence(evidence);
         let finding = Catalog::builtin().resolve(found);
         assert!(finding.title.en.len() + finding.cause.en.len() < 4 * MAX_ARGUMENT);
         let value = finding.evidence[0].value.as_deref().unwrap();

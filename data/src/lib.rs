@@ -18,13 +18,18 @@ pub mod faults;
 pub mod goals;
 mod known_wheels;
 pub mod matrix;
+mod message;
+mod messages;
+#[cfg(any(debug_assertions, test))]
+#[path = "../messages.rs"]
+mod messages_code;
 #[cfg(any(debug_assertions, test))]
 #[path = "../pack.rs"]
 mod pack;
 mod package_index;
 mod packed;
 pub mod sources;
-mod ui;
+pub mod ui;
 mod user_file;
 
 pub use catalog::{Catalog, Entry, Family, FixTemplate, MessageTemplate};
@@ -32,10 +37,13 @@ pub use env_vars::{AllocKeys, EnvVars};
 pub use fault::{Fault, OrFault, describe};
 pub use known_wheels::{KnownWheel, KnownWheels, is_of_package, record_digest};
 pub use matrix::Matrix;
+pub use message::{FindingId, Label, Outcome, RawFinding, sentence, word, words};
+pub use messages::{findings, reasons::Reason};
 pub use package_index::{OfficialPair, PackageIndex, Published, Verdict};
 pub use packed::{
     AlreadyRead, as_of, built_in_parts, install, installed, names_below, table, text,
 };
-pub use ui::{sentence, sentence_of, word, words};
+#[cfg(debug_assertions)]
+pub use packed::{built_in_texts, generated_messages};
 pub use user_file::FileError;
 pub use user_file::{UserFile, WithLine};

@@ -3,11 +3,15 @@
 //! A program with debug assertions reads them from the source tree, so that an edited sentence
 //! needs no build. All others carry them, as `build.rs` packed them, and read nothing.
 
+#[cfg(debug_assertions)]
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use serde::Deserialize;
 
 use crate::data_pack::Pack;
+#[cfg(debug_assertions)]
+use crate::messages_code;
 
 /// The pack that replaces the built-in tables. Decided when the first table is read.
 static INSTALLED: OnceLock<Option<&'static Pack>> = OnceLock::new();
@@ -162,6 +166,23 @@ mod source {
     }
 }
 
+/// The tables of messages as they are edited, by path below `data/`.
+#[cfg(debug_assertions)]
+pub fn built_in_texts() -> BTreeMap<String, String> {
+    let files = source::files_of_messages();
+    files.into_iter().map(|file| (file.clone(), source::text(&file).to_owned())).collect()
+}
+
+/// The code that names the messages: files below `data/src/messages/` and their content.
+///
+/// # Errors
+///
+/// If a table is not valid, or if one of two languages is missing or has other placeholders.
+#[cfg(debug_assertions)]
+pub fn generated_messages() -> Result<BTreeMap<String, String>, String> {
+    messages_code::generate(&built_in_texts())
+}
+
 #[cfg(debug_assertions)]
 mod source {
     #![expect(clippy::disallowed_methods, reason = "reads the tables of its own source tree")]
@@ -190,6 +211,13 @@ mod source {
                 found.push(file.to_owned());
             }
         }
+    }
+
+    pub(super) fn files_of_messages() -> Vec<String> {
+        let mut all = Vec::new();
+        files(Path::new(HOME), &mut all);
+        all.retain(|file| crate::messages_code::has_messages(file));
+        all
     }
 
     pub(super) fn names() -> Vec<String> {

@@ -7,7 +7,12 @@ use serde::Deserialize;
 
 use crate::data_pack::{Pack, PackError, invalid};
 use crate::packed::built_in_table;
-use base::text::{Lang, Text, Words, fill};
+use base::report::Severity;
+use base::text::{Lang, Spelling, Text, Words, fill};
+
+pub use crate::message::Label;
+pub use crate::messages::labels::*;
+pub use crate::messages::sentences::*;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -37,31 +42,43 @@ pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
 }
 
 /// The words for `key` in both languages.
-pub fn words(key: &str) -> Text {
+pub(crate) fn words(key: &str) -> Text {
     debug_assert!(WORDS.contains_key(key), "no words for `{key}` in data/ui.toml");
     WORDS.get(key).map_or_else(|| Text::same(key), |&words| words.into())
 }
 
 /// The word for `key`, without arguments.
-pub fn word(key: &str, lang: Lang) -> String {
+pub(crate) fn word(key: &str, lang: Lang) -> String {
     let words = WORDS.get(key);
     debug_assert!(words.is_some(), "no words for `{key}` in data/ui.toml");
     words.map_or(key, |words| words.get(lang)).to_owned()
 }
 
 /// The sentence for `key` in both languages, with its placeholders filled.
-pub fn sentence(key: &str, args: &[(&'static str, String)]) -> Text {
-    let args: BTreeMap<&'static str, String> = args.iter().cloned().collect();
+pub(crate) fn sentence(
+    key: &str,
+    values: &mut dyn Iterator<Item = (&'static str, Spelling)>,
+) -> Text {
+    let (mut en, mut zh) = (BTreeMap::new(), BTreeMap::new());
+    for (name, value) in values {
+        let value = match value {
+            Spelling::Words(words) => words,
+            Spelling::Same(value) => Text::same(value),
+        };
+        en.insert(name, value.en);
+        zh.insert(name, value.zh);
+    }
     let text = words(key);
-    Text { en: fill(&text.en, &args), zh: fill(&text.zh, &args) }
+    Text { en: fill(&text.en, &en), zh: fill(&text.zh, &zh) }
 }
 
-/// As [`sentence`], with values that differ between the languages.
-pub fn sentence_of(key: &str, args: &[(&'static str, Text)]) -> Text {
-    let values =
-        |lang: Lang| args.iter().map(|(name, text)| (*name, text.get(lang).to_owned())).collect();
-    let text = words(key);
-    Text { en: fill(&text.en, &values(Lang::En)), zh: fill(&text.zh, &values(Lang::Zh)) }
+/// The word for a severity.
+pub fn severity(severity: Severity) -> Label {
+    match severity {
+        Severity::Error => ERROR,
+        Severity::Warning => WARNING,
+        Severity::Info => INFO,
+    }
 }
 
 #[cfg(test)]

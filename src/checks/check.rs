@@ -1,8 +1,7 @@
 //! Rows of the registry: the id, the family and the decision of a check, and the places that it
 //! concludes from.
 
-use base::report::Outcome;
-use data::Matrix;
+use data::{FindingId, Matrix, Outcome};
 use facts::Facts;
 
 use super::profile::Profile;
@@ -48,10 +47,10 @@ impl Check {
     /// A check that rests on the absence of what checks of its family usually look for.
     pub(super) const fn new(
         family: Family,
-        id: &'static str,
+        id: FindingId,
         run: fn(&Context<'_>) -> Outcome,
     ) -> Self {
-        Self { id, family, run, areas: family.areas(), reports_access: false }
+        Self { id: id.as_str(), family, run, areas: family.areas(), reports_access: false }
     }
 
     /// The check with other areas than those of its family.

@@ -8,9 +8,11 @@ use serde_json::json;
 
 use base::report::{Finding, FixStep, Report};
 use base::text::Text;
-use data::Matrix;
-use data::matrix::{Advice, Machine, NoAdvice, Parsed, RequestedVersions, base};
-use data::{sentence, words};
+use data::{
+    Matrix,
+    matrix::{Advice, Machine, NoAdvice, Parsed, RequestedVersions, base},
+    ui,
+};
 use facts::Facts;
 
 use super::chip::chip;
@@ -46,7 +48,7 @@ pub fn find_compatible(facts: &Facts, matrix: &Matrix, request: &CompatRequest) 
         // The advice would answer only one of the contradicting filters.
         let known = matrix.torch_npu.iter().find(|row| row.version.to_string() == given.torch_npu);
         let known = known.map(|row| format!("torch_npu {} (torch {})", row.version, row.torch));
-        let reason = sentence("compat_contradiction", &[("filters", filters)]);
+        let reason = ui::CompatContradiction { filters }.text();
         advice = Err(NoAdvice { reason, nearest: known.into_iter().collect() });
         rows.torch_npu.clear();
         rows.vllm_ascend.clear();
@@ -69,7 +71,7 @@ pub fn find_compatible(facts: &Facts, matrix: &Matrix, request: &CompatRequest) 
         }
         Err(none) => {
             let names = none.nearest.join(", ");
-            let known = sentence("compat_nearest", &[("names", names)]);
+            let known = ui::CompatNearest { names }.text();
             let mut reason = none.reason.clone();
             if !none.nearest.is_empty() {
                 reason.en = format!("{}. {}", reason.en, known.en);
@@ -86,7 +88,7 @@ pub fn find_compatible(facts: &Facts, matrix: &Matrix, request: &CompatRequest) 
 pub fn advice_as_finding(advice: &Advice) -> Finding {
     let versions =
         format!("torch {}, torch_npu {}, CANN {}", advice.torch, advice.torch_npu, advice.cann);
-    let install = words("compat_install");
+    let install = ui::COMPAT_INSTALL.text();
     let reasons =
         |pick: fn(&Text) -> &str| advice.reasons.iter().map(pick).collect::<Vec<_>>().join("; ");
     Finding {
@@ -98,7 +100,7 @@ pub fn advice_as_finding(advice: &Advice) -> Finding {
         fix: advice
             .commands
             .iter()
-            .map(|command| FixStep { text: words("compat_run"), run: Some(command.clone()) })
+            .map(|command| FixStep { text: ui::COMPAT_RUN.text(), run: Some(command.clone()) })
             .collect(),
         refs: advice.sources.clone(),
         ..Finding::remark("compat/advice")
@@ -140,13 +142,13 @@ fn describe_machine(facts: &Facts, request: &CompatRequest) -> Machine {
 /// Returns the overview of the report.
 fn list_versions(machine: &Machine) -> Vec<(Text, Text)> {
     let row = |label: Text, value: Option<String>| {
-        (label, value.map_or_else(|| words("unknown_value"), Text::same))
+        (label, value.map_or_else(|| ui::UNKNOWN_VALUE.text(), Text::same))
     };
     vec![
-        row(words("compat_arch"), machine.arch.clone()),
+        row(ui::COMPAT_ARCH.text(), machine.arch.clone()),
         row(Text::same("Python"), machine.python.clone()),
-        row(words("compat_chip"), machine.chip.clone()),
-        row(words("compat_driver"), machine.driver.as_ref().map(ToString::to_string)),
+        row(ui::COMPAT_CHIP.text(), machine.chip.clone()),
+        row(ui::COMPAT_DRIVER.text(), machine.driver.as_ref().map(ToString::to_string)),
         row(Text::same("CANN"), machine.cann.as_ref().map(ToString::to_string)),
     ]
 }

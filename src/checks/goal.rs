@@ -5,10 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use base::report::{CheckState, Coverage, Finding, Link, Need, Proof, Reason, RuleResult};
+use base::report::{CheckState, Coverage, Finding, Link, Need, Proof, RuleResult};
 use base::text::Text;
-use data::goals::{self, LinkDefinition};
-use data::{Catalog, words};
+use data::{
+    Catalog, Reason,
+    goals::{self, LinkDefinition},
+    ui,
+};
 use facts::Facts;
 
 use super::check::Context;
@@ -91,7 +94,7 @@ pub(super) fn prove(ctx: &Context<'_>, found: &Results<'_>) -> Proof {
         let mut coverage = goals::judge_checks(link, found.checks, found.findings);
         let left_out = |id: &String| !found.selected.iter().any(|check| check.id == id);
         if !matches!(coverage, Coverage::Contradicted { .. }) && link.key.iter().any(left_out) {
-            coverage = Coverage::Waived { reason: words("skipped_by_option") };
+            coverage = Coverage::Waived { reason: ui::SKIPPED_BY_OPTION.text() };
         }
         if link.id == "scan"
             && coverage == Coverage::Shown
@@ -158,7 +161,7 @@ fn cover_name(is_named: &dyn Fn(&str) -> bool, found: &Results<'_>) -> Coverage 
 }
 
 fn unreadable(place: &str, link: &LinkDefinition) -> Coverage {
-    let reason = Reason { key: "unreadable", what: place.to_owned() };
+    let reason = Reason::Unreadable { what: place.to_owned() };
     Coverage::NotExamined {
         reason: Catalog::builtin().reason(&reason),
         settle: link.settle.clone(),
@@ -167,9 +170,10 @@ fn unreadable(place: &str, link: &LinkDefinition) -> Coverage {
 
 /// Values for the sentences of the goals.
 fn values(facts: &Facts) -> BTreeMap<&'static str, Text> {
-    let npus = overview::npus(facts).map_or_else(|| words("goal_npus"), Text::same);
+    let npus = overview::npus(facts).map_or_else(|| ui::GOAL_NPUS.text(), Text::same);
     let cann = facts.cann.active().and_then(|install| install.version.clone());
-    let framework = overview::frameworks(facts).map_or_else(|| words("goal_framework"), Text::same);
+    let framework =
+        overview::frameworks(facts).map_or_else(|| ui::GOAL_FRAMEWORK.text(), Text::same);
     BTreeMap::from([
         ("npus", npus),
         ("cann", Text::same(cann.unwrap_or_default())),

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{Context, Profile};
-use base::report::{Finding, Outcome, Severity, fold_consequences};
-use data::Catalog;
+use base::report::{Finding, Severity, fold_consequences};
+use data::{Catalog, Outcome};
 use machine::collect::{self, Options};
 use machine::sysroot::Sysroot;
 

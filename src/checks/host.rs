@@ -1,17 +1,21 @@
 //! Checks of the family `host`: operating system, container, space.
 
 use super::{Check, Context, Family, Profile, npu};
-use base::report::{Evidence, Outcome, RawFinding};
-use data::sentence;
+use base::report::Evidence;
+use data::{
+    Outcome, Reason,
+    findings::{host_container, host_logdisk, host_modules, host_os, host_shm},
+    ui,
+};
 use facts::{Facts, place};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[
-    Check::new(Family::Host, "HOST-OS", os),
-    Check::new(Family::Host, "HOST-SHM", shm),
-    Check::new(Family::Host, "HOST-LOGDISK", log_disk),
-    Check::new(Family::Host, "HOST-CONTAINER", container),
-    Check::new(Family::Host, "HOST-MODULES", modules),
+    Check::new(Family::Host, host_os::ID, os),
+    Check::new(Family::Host, host_shm::ID, shm),
+    Check::new(Family::Host, host_logdisk::ID, log_disk),
+    Check::new(Family::Host, host_container::ID, container),
+    Check::new(Family::Host, host_modules::ID, modules),
 ];
 
 /// Operating systems of hosts in the product list of mind-cluster
@@ -37,13 +41,13 @@ const SYSTEMS: &[(&str, &[&str])] = &[
 fn os(ctx: &Context<'_>) -> Outcome {
     let host = &ctx.facts.host;
     if !npu::concerned(ctx) {
-        return Outcome::not_applicable("no_npu");
+        return Outcome::NotApplicable(Reason::NoNpu);
     }
     if npu::in_container(ctx.facts) {
-        return Outcome::not_applicable("in_container");
+        return Outcome::NotApplicable(Reason::InContainer);
     }
     let (Some(id), Some(version)) = (&host.os_id, &host.os_version) else {
-        return Outcome::not_checked("unreadable", "/etc/os-release");
+        return Outcome::NotChecked(Reason::Unreadable { what: "/etc/os-release".to_owned() });
     };
     let known = SYSTEMS.iter().any(|(name, versions)| {
         id.eq_ignore_ascii_case(name)
@@ -56,7 +60,7 @@ fn os(ctx: &Context<'_>) -> Outcome {
     }
     let name = host.os_pretty.clone().unwrap_or_else(|| format!("{id} {version}"));
     vec![
-        RawFinding::info("HOST-OS", "not_listed").arg("os", name).evidence(
+        host_os::NotListed { os: name }.info().evidence(
             place(
                 host.os_source.as_deref().unwrap_or("/etc/os-release"),
                 &host.os_lines,
@@ -76,23 +80,25 @@ fn shm(ctx: &Context<'_>) -> Outcome {
     const PATH: &str = "/dev/shm";
     let facts = ctx.facts;
     if !npu::has_nodes(facts) && !npu::has_stack(facts) && !npu::wanted(ctx) {
-        return Outcome::not_applicable("no_npu");
+        return Outcome::NotApplicable(Reason::NoNpu);
     }
     if !npu::in_container(facts) {
-        return Outcome::not_applicable("no_container");
+        return Outcome::NotApplicable(Reason::NoContainer);
     }
     if ctx.profile == Profile::Build {
-        return Outcome::not_applicable("other_profile");
+        return Outcome::NotApplicable(Reason::OtherProfile);
     }
     let Some(space) = facts.host.space.get(PATH) else {
-        return Outcome::not_checked("space_unknown", PATH);
+        return Outcome::NotChecked(Reason::SpaceUnknown { what: PATH.into() });
     };
     if space.total > DEFAULT_SHM {
         return Outcome::Passed;
     }
-    vec![RawFinding::warning("HOST-SHM", "small").arg("size", size(space.total)).evidence(
-        Evidence::file(PATH).says(sentence("seen_bytes", &[("n", space.total.to_string())])),
-    )]
+    vec![
+        host_shm::Small { size: size(space.total) }
+            .warning()
+            .evidence(Evidence::file(PATH).says(ui::SeenBytes { n: space.total }.text())),
+    ]
     .into()
 }
 
@@ -103,13 +109,13 @@ const LITTLE: u64 = 256 << 20;
 fn log_disk(ctx: &Context<'_>) -> Outcome {
     let host = &ctx.facts.host;
     if !npu::has_stack(ctx.facts) && !npu::concerned(ctx) {
-        return Outcome::not_applicable("no_npu");
+        return Outcome::NotApplicable(Reason::NoNpu);
     }
     let paths: Vec<&str> = host.log_dir.as_deref().into_iter().chain(["/tmp"]).collect();
     let known: Vec<_> =
         paths.iter().filter_map(|path| Some((*path, host.space.get(*path)?))).collect();
     if known.is_empty() {
-        return Outcome::not_checked("space_unknown", paths.join(", "));
+        return Outcome::NotChecked(Reason::SpaceUnknown { what: paths.join(", ") });
     }
     let full: Vec<_> = known.into_iter().filter(|(_, space)| space.available < LITTLE).collect();
     full.iter()
@@ -117,15 +123,17 @@ fn log_disk(ctx: &Context<'_>) -> Outcome {
         // Two paths with the same figures are on one file system: one cause.
         .filter(|(index, (_, space))| full[..*index].iter().all(|(_, other)| other != space))
         .map(|(_, (path, space))| {
-            let message = if *path == "/tmp" { "tmp" } else { "log" };
-            RawFinding::warning("HOST-LOGDISK", message)
-                .arg("path", *path)
-                .arg("free", size(space.available))
-                .evidence(Evidence::file(*path).value(format!(
-                    "{} of {} free",
-                    size(space.available),
-                    size(space.total)
-                )))
+            let free = size(space.available);
+            let found = if *path == "/tmp" {
+                host_logdisk::Tmp { path, free }.warning()
+            } else {
+                host_logdisk::Log { path, free }.warning()
+            };
+            found.evidence(Evidence::file(*path).value(format!(
+                "{} of {} free",
+                size(space.available),
+                size(space.total)
+            )))
         })
         .collect::<Vec<_>>()
         .into()
@@ -136,15 +144,15 @@ fn log_disk(ctx: &Context<'_>) -> Outcome {
 fn container(ctx: &Context<'_>) -> Outcome {
     let container = &ctx.facts.host.container;
     let Some(inside) = container.inside else {
-        return Outcome::not_checked("container_unknown", "");
+        return Outcome::NotChecked(Reason::ContainerUnknown);
     };
-    let message = match ctx.profile {
-        Profile::Node if inside => "node_inside",
-        Profile::Container if !inside => "container_outside",
+    let found = match ctx.profile {
+        Profile::Node if inside => host_container::NodeInside.info(),
+        Profile::Container if !inside => host_container::ContainerOutside.info(),
         _ => return Outcome::Passed,
     };
     let evidence = container.evidence.first().map_or("/proc/self/cgroup", String::as_str);
-    vec![RawFinding::info("HOST-CONTAINER", message).evidence(Evidence::file(evidence))].into()
+    vec![found.evidence(Evidence::file(evidence))].into()
 }
 
 /// HOST-MODULES: the driver is installed and there are NPUs, but the kernel has none of its
@@ -153,29 +161,28 @@ fn container(ctx: &Context<'_>) -> Outcome {
 fn modules(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     if npu::in_container(facts) {
-        return Outcome::not_applicable("in_container");
+        return Outcome::NotApplicable(Reason::InContainer);
     }
     if !npu::on_bus(facts) || !npu::has_driver(facts) {
-        return Outcome::not_applicable("no_driver");
+        return Outcome::NotApplicable(Reason::NoDriver);
     }
     if npu::has_nodes(facts) {
         return Outcome::Passed;
     }
     let Some(modules) = &facts.host.modules else {
-        return Outcome::not_checked("unreadable", "/proc/modules");
+        return Outcome::NotChecked(Reason::Unreadable { what: "/proc/modules".to_owned() });
     };
     if !modules.is_empty() {
         return Outcome::Passed;
     }
     let evidence = Evidence::file("/proc/modules").value("asdrv_*, drv_*: 0");
     let found = match (&facts.host.kernel, driver_version(facts)) {
-        (Some(kernel), Some(driver)) => RawFinding::error("HOST-MODULES", "none")
-            .arg("kernel", kernel)
-            .arg("driver", driver)
+        (Some(kernel), Some(driver)) => host_modules::None { driver, kernel }
+            .error()
             .evidence(evidence)
             .evidence(Evidence::file("/proc/sys/kernel/osrelease").value(kernel)),
         // A copied tree may not say which kernel ran, nor a garbled file which driver it was.
-        _ => RawFinding::error("HOST-MODULES", "none_unversioned").evidence(evidence),
+        _ => host_modules::NoneUnversioned.error().evidence(evidence),
     };
     vec![found].into()
 }

@@ -4,22 +4,25 @@
 //! file would blame the installation for a permission. So a finding that an unreadable directory
 //! could explain is replaced by the reason "unreadable".
 
+use data::{Outcome, RawFinding, Reason};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::Area;
 use super::scan::READ;
 use super::{Check, Context, Family};
-use base::report::{EvidenceKind, Outcome, RawFinding};
+use base::report::EvidenceKind;
 use facts::{Facts, Problem, ProblemKind, UnreadablePath};
 
 /// Returns where a check looked for its subject, by the reason why it does not apply.
-fn areas_of_reason(key: &str) -> &'static [Area] {
-    match key {
-        "no_cann" => &[Area::AnyCann],
-        "no_nnal" => &[Area::Nnal],
-        "no_driver" => &[Area::Driver],
-        "no_libraries" => &[Area::Libraries],
-        "no_package" | "no_torch" | "no_torch_npu" | "no_python" => &[Area::Packages],
+fn areas_of_reason(reason: &Reason) -> &'static [Area] {
+    match reason {
+        Reason::NoCann => &[Area::AnyCann],
+        Reason::NoNnal => &[Area::Nnal],
+        Reason::NoDriver => &[Area::Driver],
+        Reason::NoLibraries => &[Area::Libraries],
+        Reason::NoPackage { .. } | Reason::NoTorch | Reason::NoTorchNpu | Reason::NoPython => {
+            &[Area::Packages]
+        }
         _ => &[],
     }
 }
@@ -42,23 +45,25 @@ fn remove_doubtful(check: &Check, outcome: Outcome, facts: &Facts) -> (Outcome, 
         Outcome::Found(mut found) => {
             found.retain(|one| !blame(find_explanation(check, one, facts)));
             match (found.is_empty(), places.first()) {
-                (true, Some(place)) => Outcome::blocked("unreadable", place),
+                (true, Some(place)) => Outcome::Blocked(Reason::Unreadable { what: place.into() }),
                 _ => Outcome::from_found(found),
             }
         }
         Outcome::NotApplicable(reason) => {
             let masking =
-                areas_of_reason(reason.key).iter().find_map(|area| find_unreadable(*area, facts));
+                areas_of_reason(&reason).iter().find_map(|area| find_unreadable(*area, facts));
             if blame(masking) {
-                Outcome::blocked("unreadable", places.concat())
+                Outcome::Blocked(Reason::Unreadable { what: places.concat() })
             } else {
                 Outcome::NotApplicable(reason)
             }
         }
         Outcome::NotChecked(reason) => {
-            let masking = facts.unreadable.iter().find(|closed| closed.is_above(&reason.what));
-            if reason.what.starts_with('/') && blame(masking) {
-                Outcome::blocked("unreadable", places.concat())
+            let path = reason.what().filter(|what| what.starts_with('/'));
+            let masking =
+                path.and_then(|path| facts.unreadable.iter().find(|one| one.is_above(path)));
+            if blame(masking) {
+                Outcome::Blocked(Reason::Unreadable { what: places.concat() })
             } else {
                 Outcome::NotChecked(reason)
             }

@@ -2,20 +2,22 @@
 
 use super::pep::not_installed;
 use super::{Check, Context, Family};
-use base::report::{Evidence, Outcome, RawFinding};
-use data::sentence;
+use base::report::Evidence;
+use data::{Outcome, RawFinding, Reason, findings::ms_plugin, ui};
 
 /// The checks of this family.
-pub(super) const CHECKS: &[Check] = &[Check::new(Family::MindSpore, "MS-PLUGIN", plugin)];
+pub(super) const CHECKS: &[Check] = &[Check::new(Family::MindSpore, ms_plugin::ID, plugin)];
 
 fn plugin(ctx: &Context<'_>) -> Outcome {
     let python = &ctx.facts.python;
     let Some(mindspore) = python.dist("mindspore") else { return not_installed("MindSpore") };
     let Some(dir) = &python.mindspore.dir else {
-        return Outcome::not_checked("no_file", format!("{}/mindspore", mindspore.site_dir));
+        return Outcome::NotChecked(Reason::NoFile {
+            what: format!("{}/mindspore", mindspore.site_dir),
+        });
     };
     if ctx.facts.cann.active().is_none() {
-        return Outcome::not_applicable("no_cann");
+        return Outcome::NotApplicable(Reason::NoCann);
     }
     let there = python.mindspore.plugins.iter().any(|path| {
         path.rsplit('/').next().is_some_and(|name| name.starts_with("libmindspore_ascend.so"))
@@ -31,10 +33,8 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
             .arg("mindspore", &mindspore.version)
             .arg("dir", dir)
             .evidence(
-                Evidence::file(format!("{dir}/lib/plugin")).says(sentence(
-                    "seen_none",
-                    &[("name", "libmindspore_ascend.so.*".to_owned())],
-                )),
+                Evidence::file(format!("{dir}/lib/plugin"))
+                    .says(ui::SeenNone { name: "libmindspore_ascend.so.*".to_owned() }.text()),
             )
             .evidence(mindspore.version_place()),
     ]

@@ -1,21 +1,25 @@
 //! Checks of the family `net`: what devices need to talk to those of other machines.
 
-use data::sentence;
+use data::{
+    Outcome, RawFinding, Reason,
+    findings::{dev_pci, drv_present, net_hccn, net_ifname, net_ranktable, net_tool},
+    ui,
+};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use super::chip;
 use super::{Check, Context, Family};
 use base::chip::ChipFamily;
-use base::report::{Evidence, Outcome, RawFinding, Severity};
+use base::report::{Evidence, Severity};
 use facts::RankTable;
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[
-    Check::new(Family::Network, "NET-HCCN", hccn),
-    Check::new(Family::Network, "NET-TOOL", tool),
-    Check::new(Family::Network, "NET-RANKTABLE", rank_table),
-    Check::new(Family::Network, "NET-IFNAME", interface_names),
+    Check::new(Family::Network, net_hccn::ID, hccn),
+    Check::new(Family::Network, net_tool::ID, tool),
+    Check::new(Family::Network, net_ranktable::ID, rank_table),
+    Check::new(Family::Network, net_ifname::ID, interface_names),
 ];
 
 /// How grave a fault of the device network is: only several machines need it.
@@ -35,38 +39,35 @@ fn hccn(ctx: &Context<'_>) -> Outcome {
     let wanted = ctx.profile.needs_device_network();
     let ids = ctx.facts.devices.davinci_ids();
     if !has_roce(ctx) {
-        return Outcome::not_applicable("other_chip");
+        return Outcome::NotApplicable(Reason::OtherChip);
     }
     let Some(conf) = &ctx.facts.net.hccn else {
         if !wanted {
-            return Outcome::not_applicable("other_profile");
+            return Outcome::NotApplicable(Reason::OtherProfile);
         }
         let denied = ctx.facts.problems.iter().find(|problem| problem.path == "/etc/hccn.conf");
         if let Some(problem) = denied {
-            return Outcome::blocked("unreadable", &problem.path);
+            return Outcome::Blocked(Reason::Unreadable { what: problem.path.clone() });
         }
         let inside = ctx.facts.host.container.is_inside();
-        let found = RawFinding::error("NET-HCCN", if inside { "not_mounted" } else { "absent" });
+        let found = if inside { net_hccn::NotMounted.error() } else { net_hccn::Absent.error() };
         // Without an NPU there is nothing to give an address to.
-        let found = found.because(&["DEV-PCI"]);
+        let found = found.because(&[dev_pci::ID]);
         return vec![
-            found.evidence(Evidence::file("/etc/hccn.conf").says(sentence("seen_missing", &[]))),
+            found.evidence(Evidence::file("/etc/hccn.conf").says(ui::SEEN_MISSING.text())),
         ]
         .into();
     };
     let mut out = Vec::new();
-    let start =
-        |message| RawFinding::new("NET-HCCN", message, severity(ctx)).arg("path", &conf.path);
+    let (path, severity) = (&conf.path, severity(ctx));
     for (line, text) in &conf.bad_lines {
-        let found = RawFinding::warning("NET-HCCN", "bad_line").arg("path", &conf.path);
-        let found = found.arg("line", line.to_string()).arg("text", text);
+        let found = net_hccn::BadLine { path, line, text }.warning();
         out.push(found.evidence(Evidence::file(&conf.path).line(*line).value(text)));
     }
     let mut owners: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for (device, address) in &conf.addresses {
         if address.parse::<IpAddr>().is_err() {
-            let found =
-                start("bad_address").arg("device", device.to_string()).arg("address", address);
+            let found = net_hccn::BadAddress { path, device, address }.at(severity);
             let value = format!("address_{device}={address}");
             out.push(found.evidence(conf.place(*device).value(value)));
         } else {
@@ -75,8 +76,8 @@ fn hccn(ctx: &Context<'_>) -> Outcome {
     }
     for (address, devices) in owners.iter().filter(|(_, devices)| devices.len() > 1) {
         let names: Vec<String> = devices.iter().map(u32::to_string).collect();
-        let mut found =
-            start("duplicate").arg("address", *address).arg("devices", names.join(", "));
+        let names = names.join(", ");
+        let mut found = net_hccn::Duplicate { path, address, devices: names }.at(severity);
         for device in devices.iter().take(8) {
             let value = format!("address_{device}={address}");
             found = found.evidence(conf.place(*device).value(value));
@@ -88,9 +89,9 @@ fn hccn(ctx: &Context<'_>) -> Outcome {
     let lacking: Vec<String> =
         ids.iter().filter(|id| !conf.addresses.contains_key(id)).map(u32::to_string).collect();
     if !lacking.is_empty() && wanted && !inside {
-        let found = start("lacking").arg("devices", lacking.join(", "));
-        let found = found.arg("first", &lacking[0]);
-        out.push(found.evidence(Evidence::file(&conf.path).says(sentence("seen_no_address", &[]))));
+        let (devices, first) = (lacking.join(", "), &lacking[0]);
+        let found = net_hccn::Lacking { path, devices, first }.at(severity);
+        out.push(found.evidence(Evidence::file(&conf.path).says(ui::SEEN_NO_ADDRESS.text())));
     }
     out.into()
 }
@@ -101,22 +102,21 @@ fn tool(ctx: &Context<'_>) -> Outcome {
     match (&net.hccn_tool, net.hccn_tool_usable) {
         (Some(path), Some(false)) => {
             let severity = severity(ctx).min(Severity::Warning);
-            let found = RawFinding::new("NET-TOOL", "not_executable", severity).arg("path", path);
-            vec![found.evidence(Evidence::file(path).says(sentence("seen_not_executable", &[])))]
-                .into()
+            let found = net_tool::NotExecutable { path }.at(severity);
+            vec![found.evidence(Evidence::file(path).says(ui::SEEN_NOT_EXECUTABLE.text()))].into()
         }
         (Some(_), _) => Outcome::Passed,
         (None, _) if !ctx.profile.needs_device_network() => {
-            Outcome::not_applicable("other_profile")
+            Outcome::NotApplicable(Reason::OtherProfile)
         }
-        (None, _) if !has_roce(ctx) => Outcome::not_applicable("other_chip"),
+        (None, _) if !has_roce(ctx) => Outcome::NotApplicable(Reason::OtherChip),
         (None, _) => {
             let path = format!("{home}/tools/hccn_tool");
-            let found = RawFinding::warning("NET-TOOL", "absent").arg("path", &path);
+            let found = net_tool::Absent { path: &path }.warning();
             vec![
                 found
-                    .evidence(Evidence::file(&path).says(sentence("seen_missing", &[])))
-                    .because(&["DRV-PRESENT", "DEV-PCI"]),
+                    .evidence(Evidence::file(&path).says(ui::SEEN_MISSING.text()))
+                    .because(&[drv_present::ID, dev_pci::ID]),
             ]
             .into()
         }
@@ -134,7 +134,7 @@ fn fits(version: &str, family: ChipFamily) -> bool {
 
 fn rank_table(ctx: &Context<'_>) -> Outcome {
     let Some(table) = &ctx.facts.net.ranktable else {
-        return Outcome::not_applicable("no_ranktable");
+        return Outcome::NotApplicable(Reason::NoRanktable);
     };
     let grave = severity(ctx).max(Severity::Warning);
     let named = if table.variable.is_empty() { "/etc/hccl_rootinfo.json" } else { &table.variable };
@@ -142,14 +142,9 @@ fn rank_table(ctx: &Context<'_>) -> Outcome {
         "" => Evidence::file(&table.path),
         variable => Evidence::env(variable).value(&table.path),
     };
-    let start = |message, severity| {
-        RawFinding::new("NET-RANKTABLE", message, severity)
-            .arg("path", &table.path)
-            .arg("named", named)
-            .evidence(evidence())
-    };
+    let path = &table.path;
     if let Some(error) = &table.error {
-        let found = start("unreadable", grave).arg("error", error);
+        let found = net_ranktable::Unreadable { path, named, error }.at(grave).evidence(evidence());
         return vec![found.evidence(table.place("error").value(error))].into();
     }
     let mut out = Vec::new();
@@ -157,12 +152,12 @@ fn rank_table(ctx: &Context<'_>) -> Outcome {
         && !fits(version, chip.family)
     {
         let value = format!("version {version}");
-        let found =
-            start("version", grave).arg("version", version).arg("chip", chip.family.label());
+        let found = net_ranktable::Version { path, named, version, chip: chip.family.label() };
+        let found = found.at(grave).evidence(evidence());
         out.push(found.evidence(table.place("version").value(value)).evidence(chip.evidence));
     }
     if let Some(status) = table.status.as_deref().filter(|status| *status != "completed") {
-        let found = start("status", grave).arg("status", status);
+        let found = net_ranktable::Status { path, named, status }.at(grave).evidence(evidence());
         out.push(found.evidence(table.place("status").value(format!("status {status}"))));
     }
     let mut owners: BTreeMap<&str, Vec<Option<u32>>> = BTreeMap::new();
@@ -170,12 +165,15 @@ fn rank_table(ctx: &Context<'_>) -> Outcome {
         let Some(ip) = device.device_ip.as_deref() else { continue };
         owners.entry(ip).or_default().push(device.line);
         if ip.parse::<IpAddr>().is_err() {
-            let found = start("bad_address", grave).arg("address", ip);
+            let found = net_ranktable::BadAddress { path, named, address: ip }
+                .at(grave)
+                .evidence(evidence());
             out.push(found.evidence(address(table, device.line, ip)));
         }
     }
     for (ip, lines) in owners.iter().filter(|(_, lines)| lines.len() > 1).take(8) {
-        let found = start("duplicate", grave).arg("address", *ip);
+        let found =
+            net_ranktable::Duplicate { path, named, address: ip }.at(grave).evidence(evidence());
         let places = lines.iter().take(8).map(|line| address(table, *line, ip));
         out.push(places.fold(found, RawFinding::evidence));
     }
@@ -201,12 +199,10 @@ fn stale(ctx: &Context<'_>) -> Option<RawFinding> {
     }
     let severity =
         if ctx.profile.needs_device_network() { Severity::Error } else { Severity::Warning };
-    let found = RawFinding::new("NET-RANKTABLE", "stale", severity)
-        .arg("path", &table.path)
-        .arg("listed", first)
-        .arg("own", first_own)
-        .arg("conf", &conf.path)
-        .evidence(address(table, line, first));
+    let found =
+        net_ranktable::Stale { conf: &conf.path, listed: first, own: first_own, path: &table.path }
+            .at(severity)
+            .evidence(address(table, line, first));
     Some(found.evidence(conf.place(*device).value(format!("address_{device}={first_own}"))))
 }
 
@@ -223,17 +219,17 @@ const IFNAMES: &[(&str, bool)] =
 fn interface_names(ctx: &Context<'_>) -> Outcome {
     let env = &ctx.facts.env;
     if !env.known {
-        return Outcome::not_checked("env_unknown", "");
+        return Outcome::NotChecked(Reason::EnvUnknown);
     }
     let set: Vec<(&str, bool, &str)> = IFNAMES
         .iter()
         .filter_map(|(name, prefixes)| Some((*name, *prefixes, env.non_empty(name)?)))
         .collect();
     if set.is_empty() {
-        return Outcome::not_applicable("no_ifname");
+        return Outcome::NotApplicable(Reason::NoIfname);
     }
     let Some(there) = &ctx.facts.host.interfaces else {
-        return Outcome::not_checked("unreadable", "/sys/class/net");
+        return Outcome::NotChecked(Reason::Unreadable { what: "/sys/class/net".to_owned() });
     };
     let mut out = Vec::new();
     for (name, prefixes, value) in set {
@@ -241,10 +237,8 @@ fn interface_names(ctx: &Context<'_>) -> Outcome {
             continue;
         }
         out.push(
-            RawFinding::warning("NET-IFNAME", "absent")
-                .arg("name", name)
-                .arg("value", value)
-                .arg("there", there.join(", "))
+            net_ifname::Absent { name, there: there.join(", "), value }
+                .warning()
                 .evidence(Evidence::env(name).value(value))
                 .evidence(Evidence::file("/sys/class/net").value(there.join(", "))),
         );

@@ -10,22 +10,22 @@ use super::chip;
 use super::{Context, npu};
 use base::chip::ChipFamily;
 use base::text::Text;
-use data::words;
+use data::ui;
 use facts::{Facts, InfoFile};
 
 /// The head of the report: label and value. A line of which nothing is known is left out.
 pub fn overview(facts: &Facts) -> Vec<(Text, Text)> {
     let lines = [
-        ("overview_host", host(facts).map(Text::same)),
-        ("overview_container", container(facts).map(Text::same)),
-        ("overview_npu", npus(facts).map(Text::same)),
-        ("overview_driver", version(facts.driver.version.as_ref()).map(Text::same)),
-        ("overview_firmware", version(facts.driver.firmware.as_ref()).map(Text::same)),
-        ("overview_cann", cann(facts)),
-        ("overview_framework", frameworks(facts).map(Text::same)),
-        ("overview_python", python(facts)),
+        (ui::OVERVIEW_HOST, host(facts).map(Text::same)),
+        (ui::OVERVIEW_CONTAINER, container(facts).map(Text::same)),
+        (ui::OVERVIEW_NPU, npus(facts).map(Text::same)),
+        (ui::OVERVIEW_DRIVER, version(facts.driver.version.as_ref()).map(Text::same)),
+        (ui::OVERVIEW_FIRMWARE, version(facts.driver.firmware.as_ref()).map(Text::same)),
+        (ui::OVERVIEW_CANN, cann(facts)),
+        (ui::OVERVIEW_FRAMEWORK, frameworks(facts).map(Text::same)),
+        (ui::OVERVIEW_PYTHON, python(facts)),
     ];
-    lines.into_iter().filter_map(|(label, value)| Some((words(label), value?))).collect()
+    lines.into_iter().filter_map(|(label, value)| Some((label.text(), value?))).collect()
 }
 
 fn host(facts: &Facts) -> Option<String> {
@@ -111,7 +111,7 @@ fn python(facts: &Facts) -> Option<Text> {
 
 /// The version, or that it is not known, before the rest of the line.
 fn with_version(version: Option<&str>, rest: &str) -> Text {
-    let version = version.map_or_else(|| words("version_not_known"), Text::same);
+    let version = version.map_or_else(|| ui::VERSION_NOT_KNOWN.text(), Text::same);
     Text::new(version.en + rest, version.zh + rest)
 }
 
@@ -136,10 +136,11 @@ pub fn nothing_here(ctx: &Context<'_>) -> Vec<Text> {
     }
     if !facts.devices.dev_listed {
         // A copy that has lost its devices: what it holds is still all that can be said.
-        return vec![words("nothing_found_in_copy"), words("nothing_install")];
+        return vec![ui::NOTHING_FOUND_IN_COPY.text(), ui::NOTHING_INSTALL.text()];
     }
-    let key = if npu::in_container(facts) { "nothing_found_in_container" } else { "nothing_found" };
-    vec![words(key), words("nothing_install")]
+    let label =
+        if npu::in_container(facts) { ui::NOTHING_FOUND_IN_CONTAINER } else { ui::NOTHING_FOUND };
+    vec![label.text(), ui::NOTHING_INSTALL.text()]
 }
 
 /// The members of the JSON report that belong to `check`: `host`, `facts` and `fingerprint`.

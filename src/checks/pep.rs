@@ -1,12 +1,12 @@
 //! Requirements as pip understands them (PEP 440, PEP 508), evaluated for the interpreter under
 //! examination and not for the one that runs this program.
 
+use data::{Outcome, Reason};
 use std::str::FromStr as _;
 
 use pep440_rs::{Operator, Version, VersionSpecifier, VersionSpecifiers};
 use pep508_rs::{MarkerEnvironment, MarkerEnvironmentBuilder, MarkerTree};
 
-use base::report::{Outcome, Reason};
 use facts::{Facts, Interpreter, normalize_name};
 
 /// The longest requirement that is looked at, in bytes; real ones have some hundred.
@@ -29,7 +29,7 @@ pub(super) struct Requirement {
 
 /// The outcome of a check about a package that is not there.
 pub(super) fn not_installed(package: &str) -> Outcome {
-    Outcome::NotApplicable(Reason { key: "no_package", what: package.to_owned() })
+    Outcome::NotApplicable(Reason::NoPackage { what: package.to_owned() })
 }
 
 /// A version, if it is one.

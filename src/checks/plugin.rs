@@ -6,18 +6,22 @@ use super::chip;
 use super::pep::{self, not_installed};
 use super::{Check, Context, Family};
 use base::chip::ChipFamily;
-use base::report::{Evidence, Outcome, RawFinding};
-use data::sentence;
+use base::report::Evidence;
+use data::{
+    Outcome, RawFinding, Reason,
+    findings::{triton_chip, triton_conflict, vllm_build, vllm_empty, vllm_plugin, vllm_version},
+    ui,
+};
 use facts::{EntryPoint, Facts, place};
 
 /// The checks of this file.
 pub(super) const CHECKS: &[Check] = &[
-    Check::new(Family::Vllm, "VLLM-PLUGIN", plugin),
-    Check::new(Family::Vllm, "VLLM-EMPTY", empty),
-    Check::new(Family::Vllm, "VLLM-BUILD", build).concludes_from(&[Area::Libraries]),
-    Check::new(Family::Vllm, "VLLM-VERSION", version),
-    Check::new(Family::Triton, "TRITON-CONFLICT", triton),
-    Check::new(Family::Triton, "TRITON-CHIP", triton_chip),
+    Check::new(Family::Vllm, vllm_plugin::ID, plugin),
+    Check::new(Family::Vllm, vllm_empty::ID, empty),
+    Check::new(Family::Vllm, vllm_build::ID, build).concludes_from(&[Area::Libraries]),
+    Check::new(Family::Vllm, vllm_version::ID, version),
+    Check::new(Family::Triton, triton_conflict::ID, triton),
+    Check::new(Family::Triton, triton_chip::ID, triton_chip),
 ];
 
 /// The group of entry points in which vLLM looks for platforms.
@@ -31,8 +35,8 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
         let npu = python.dist("torch-npu").is_some() && !facts.devices.davinci_ids().is_empty();
         return match vllm {
             Some(vllm) if npu => vec![
-                RawFinding::warning("VLLM-PLUGIN", "absent")
-                    .arg("vllm", &vllm.version)
+                vllm_plugin::Absent { vllm: &vllm.version }
+                    .warning()
                     .evidence(vllm.version_place()),
             ]
             .into(),
@@ -48,17 +52,20 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
     let mut found = Vec::new();
     if vllm.is_none() {
         found.push(
-            RawFinding::warning("VLLM-PLUGIN", "no_vllm")
-                .arg("vllm_ascend", &ascend.version)
+            vllm_plugin::NoVllm { vllm_ascend: &ascend.version }
+                .warning()
                 .evidence(ascend.version_place()),
         );
     }
     let Some(first) = points.first() else {
         found.push(
-            RawFinding::error("VLLM-PLUGIN", "no_entry")
-                .arg("vllm_ascend", &ascend.version)
-                .arg("path", ascend.entry_points_path())
-                .evidence(Evidence::file(ascend.entry_points_path())),
+            vllm_plugin::NoEntry {
+                vllm_ascend: &ascend.version,
+                path: ascend.entry_points_path(),
+                interpreter: python.command(),
+            }
+            .error()
+            .evidence(Evidence::file(ascend.entry_points_path())),
         );
         return found.into();
     };
@@ -66,9 +73,8 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
         && !points.iter().any(|point| allowed.split(',').any(|one| one.trim() == point.name))
     {
         found.push(
-            RawFinding::error("VLLM-PLUGIN", "filtered")
-                .arg("value", allowed)
-                .arg("name", &first.name)
+            vllm_plugin::Filtered { name: &first.name, value: allowed }
+                .error()
                 .evidence(Evidence::env("VLLM_PLUGINS").value(allowed))
                 .evidence(
                     Evidence::file(ascend.entry_points_path())
@@ -89,19 +95,19 @@ fn empty(ctx: &Context<'_>) -> Outcome {
         return not_installed("vllm-ascend");
     }
     let found = python.vllm.cuda_needed.iter().map(|(path, library)| {
-        RawFinding::warning("VLLM-EMPTY", "cuda")
-            .arg("vllm", &vllm.version)
-            .arg("path", path)
-            .arg("library", library)
-            .arg(
-                "base",
-                pep::version(&vllm.version).map_or_else(
-                    || vllm.version.clone(),
-                    |version| version.without_local().to_string(),
-                ),
-            )
-            .evidence(Evidence::file(path).value(format!("NEEDED {library}")))
-            .evidence(vllm.version_place())
+        vllm_empty::Cuda {
+            vllm: &vllm.version,
+            path,
+            library,
+            base: pep::version(&vllm.version).map_or_else(
+                || vllm.version.clone(),
+                |version| version.without_local().to_string(),
+            ),
+            interpreter: python.command(),
+        }
+        .warning()
+        .evidence(Evidence::file(path).value(format!("NEEDED {library}")))
+        .evidence(vllm.version_place())
     });
     found.take(1).collect::<Vec<_>>().into()
 }
@@ -136,26 +142,33 @@ fn build(ctx: &Context<'_>) -> Outcome {
         return not_installed("vllm-ascend");
     };
     let Some(path) = &facts.python.vllm.build_info_path else {
-        return Outcome::not_checked("no_file", "vllm_ascend/_build_info.py");
+        return Outcome::NotChecked(Reason::NoFile {
+            what: "vllm_ascend/_build_info.py".to_owned(),
+        });
     };
     let Some((key, value, family)) = built_for(facts) else {
-        return Outcome::not_checked("version_unknown", "vllm_ascend/_build_info.py");
+        return Outcome::NotChecked(Reason::VersionUnknown {
+            what: "vllm_ascend/_build_info.py".to_owned(),
+        });
     };
-    let Some(chip) = chip::chip(facts) else { return Outcome::not_checked("no_npu", "") };
+    let Some(chip) = chip::chip(facts) else { return Outcome::NotChecked(Reason::NoNpu) };
     if family == chip.family {
         return Outcome::Passed;
     }
     vec![
-        RawFinding::error("VLLM-BUILD", "chip")
-            .arg("vllm_ascend", &ascend.version)
-            .arg("built", family.label())
-            .arg("value", value)
-            .arg("chip", chip.family.label())
-            .evidence(
-                place(path, &facts.python.vllm.build_info_lines, key)
-                    .value(format!("{key} = '{value}'")),
-            )
-            .evidence(chip.evidence),
+        vllm_build::Chip {
+            vllm_ascend: &ascend.version,
+            built: family.label(),
+            value,
+            chip: chip.family.label(),
+            interpreter: facts.python.command(),
+        }
+        .error()
+        .evidence(
+            place(path, &facts.python.vllm.build_info_lines, key)
+                .value(format!("{key} = '{value}'")),
+        )
+        .evidence(chip.evidence),
     ]
     .into()
 }
@@ -170,8 +183,8 @@ fn version(ctx: &Context<'_>) -> Outcome {
             return Outcome::Passed;
         }
         return vec![
-            RawFinding::warning("VLLM-VERSION", "variable")
-                .arg("value", set)
+            vllm_version::Variable { value: set }
+                .warning()
                 .evidence(Evidence::env("VLLM_VERSION").value(set)),
         ]
         .into();
@@ -185,12 +198,8 @@ fn version(ctx: &Context<'_>) -> Outcome {
     if parsed.is_some() && !untagged {
         return Outcome::Passed;
     }
-    vec![
-        RawFinding::warning("VLLM-VERSION", "untagged")
-            .arg("version", &vllm.version)
-            .evidence(vllm.version_place()),
-    ]
-    .into()
+    vec![vllm_version::Untagged { version: &vllm.version }.warning().evidence(vllm.version_place())]
+        .into()
 }
 
 fn triton(ctx: &Context<'_>) -> Outcome {
@@ -215,28 +224,30 @@ fn triton(ctx: &Context<'_>) -> Outcome {
             }
         }
         for path in state.triton_overwritten.iter().take(5) {
-            found = found.evidence(Evidence::file(path).says(sentence("seen_differs", &[])));
+            found = found.evidence(Evidence::file(path).says(ui::SEEN_DIFFERS.text()));
         }
         found = ascend.missing_places(3).into_iter().fold(found, RawFinding::evidence);
-        found
-            .arg("version", &ascend.version)
-            .arg("others", others.join(", "))
-            .evidence(Evidence::file(&record))
+        found.evidence(Evidence::file(&record))
     };
     let gone = u64::from(ascend.missing_files) * 10 > u64::from(ascend.listed_files)
         || ascend.missing_sample.iter().any(|path| path.ends_with(".so"))
         || state.triton_has_ascend == Some(false);
     let changed = !state.triton_overwritten.is_empty();
     let unknown = state.triton_compared == 0;
-    let found = match others.is_empty() {
-        true if gone => RawFinding::error("TRITON-CONFLICT", "damaged"),
+    let (alone, others) = (others.is_empty(), others.join(", "));
+    let (version, interpreter) = (&ascend.version, python.command());
+    let damaged = triton_conflict::Damaged { version, interpreter };
+    let found = match alone {
+        true if gone => damaged.error(),
         // Images patch single files on purpose.
-        true if changed => RawFinding::warning("TRITON-CONFLICT", "damaged"),
-        true if unknown => return Outcome::not_checked("no_file", record),
+        true if changed => damaged.warning(),
+        true if unknown => return Outcome::NotChecked(Reason::NoFile { what: record.into() }),
         true => return Outcome::Passed,
-        false if gone || changed || unknown => RawFinding::error("TRITON-CONFLICT", "overwritten"),
+        false if gone || changed || unknown => {
+            triton_conflict::Overwritten { version, others, interpreter }.error()
+        }
         // It was installed last, and works until the other is upgraded or removed.
-        false => RawFinding::warning("TRITON-CONFLICT", "both"),
+        false => triton_conflict::Both { version, others, interpreter }.warning(),
     };
     vec![with_evidence(found)].into()
 }
@@ -245,16 +256,19 @@ fn triton_chip(ctx: &Context<'_>) -> Outcome {
     let Some(ascend) = ctx.facts.python.dist("triton-ascend") else {
         return not_installed("triton-ascend");
     };
-    let Some(chip) = chip::chip(ctx.facts) else { return Outcome::not_checked("no_npu", "") };
+    let Some(chip) = chip::chip(ctx.facts) else { return Outcome::NotChecked(Reason::NoNpu) };
     if chip.family != ChipFamily::A310P {
         return Outcome::Passed;
     }
     vec![
-        RawFinding::warning("TRITON-CHIP", "unsupported")
-            .arg("version", &ascend.version)
-            .arg("chip", chip.family.label())
-            .evidence(ascend.version_place())
-            .evidence(chip.evidence),
+        triton_chip::Unsupported {
+            version: &ascend.version,
+            chip: chip.family.label(),
+            interpreter: ctx.facts.python.command(),
+        }
+        .warning()
+        .evidence(ascend.version_place())
+        .evidence(chip.evidence),
     ]
     .into()
 }

@@ -1,30 +1,32 @@
 //! A running process (`--pid`): what it has really loaded.
 
+use data::{
+    Outcome, Reason,
+    findings::{cann_mixed, proc_deleted, proc_mixed},
+};
 use std::collections::BTreeMap;
 
 use super::{Check, Context, Family};
-use base::report::{Evidence, Outcome, RawFinding};
+use base::report::Evidence;
 use facts::MappedFile;
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[
-    Check::new(Family::Process, "PROC-DELETED", deleted),
-    Check::new(Family::Process, "PROC-MIXED", mixed),
+    Check::new(Family::Process, proc_deleted::ID, deleted),
+    Check::new(Family::Process, proc_mixed::ID, mixed),
 ];
 
 /// As many files as are named in the evidence.
 const SHOWN: usize = 10;
 
 fn deleted(ctx: &Context<'_>) -> Outcome {
-    let Some(pid) = ctx.facts.process.pid else { return Outcome::not_applicable("no_pid") };
+    let Some(pid) = ctx.facts.process.pid else { return Outcome::NotApplicable(Reason::NoPid) };
     let gone: Vec<&MappedFile> =
         ctx.facts.process.mapped.iter().filter(|file| file.deleted && of_the_stack(file)).collect();
     if gone.is_empty() {
         return Outcome::Passed;
     }
-    let mut found = RawFinding::error("PROC-DELETED", "deleted")
-        .arg("pid", pid.to_string())
-        .arg("count", gone.len().to_string());
+    let mut found = proc_deleted::Deleted { count: gone.len(), pid }.error();
     for file in gone.iter().take(SHOWN) {
         found = found.evidence(Evidence::file(&file.path).value("(deleted)"));
     }
@@ -32,7 +34,7 @@ fn deleted(ctx: &Context<'_>) -> Outcome {
 }
 
 fn mixed(ctx: &Context<'_>) -> Outcome {
-    let Some(pid) = ctx.facts.process.pid else { return Outcome::not_applicable("no_pid") };
+    let Some(pid) = ctx.facts.process.pid else { return Outcome::NotApplicable(Reason::NoPid) };
     let mut roots: BTreeMap<&str, &str> = BTreeMap::new();
     for file in &ctx.facts.process.mapped {
         let install = ctx.facts.cann.installs.iter().find(|install| {
@@ -45,10 +47,8 @@ fn mixed(ctx: &Context<'_>) -> Outcome {
     if roots.len() < 2 {
         return Outcome::Passed;
     }
-    let mut found = RawFinding::error("PROC-MIXED", "mixed")
-        .arg("pid", pid.to_string())
-        .arg("count", roots.len().to_string())
-        .because(&["CANN-MIXED"]);
+    let mut found =
+        proc_mixed::Mixed { count: roots.len(), pid }.error().because(&[cann_mixed::ID]);
     for (root, file) in roots {
         found = found.evidence(Evidence::file(file).value(root));
     }

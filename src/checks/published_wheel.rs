@@ -4,11 +4,11 @@
 //! which compares installed files of torch_npu.
 
 use base::hash::Sha256;
-use base::report::{Evidence, Outcome, RawFinding};
-use data::KnownWheels;
+use base::report::Evidence;
+use data::{KnownWheels, Outcome, Reason, findings::tnpu_manifest};
 
 /// The finding id of the comparison.
-pub const ID: &str = "TNPU-MANIFEST";
+pub const ID: &str = tnpu_manifest::ID.as_str();
 
 /// A wheel with a published hash.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl PublishedWheel {
 
     /// The outcome for a wheel without a published hash.
     pub fn unknown(name: String) -> Outcome {
-        Outcome::blocked("not_upstream", name)
+        Outcome::Blocked(Reason::NotUpstream { what: name.into() })
     }
 
     /// Compares the hash of the file at `path`.
@@ -42,9 +42,8 @@ impl PublishedWheel {
         ));
         let list = format!("known_wheels ({})", KnownWheels::builtin().as_of);
         vec![
-            RawFinding::error(ID, "wheel")
-                .arg("path", path)
-                .arg("wheel", &self.name)
+            tnpu_manifest::Wheel { path, wheel: &self.name }
+                .error()
                 .evidence(evidence)
                 .evidence(Evidence::data(list).value(&self.name)),
         ]

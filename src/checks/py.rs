@@ -8,14 +8,17 @@ mod sources;
 mod tbe;
 
 use super::{Check, Family};
+use data::findings::{
+    py_constraints, py_dup, py_framework, py_index, py_interp, py_shadow, py_tbedeps,
+};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[
-    Check::new(Family::Python, "PY-INTERP", interp::check),
-    Check::new(Family::Python, "PY-FRAMEWORK", framework::check),
-    Check::new(Family::Python, "PY-TBEDEPS", tbe::check),
-    Check::new(Family::Python, "PY-DUP", installed::check),
-    Check::new(Family::Python, "PY-CONSTRAINTS", constraints::check),
-    Check::new(Family::Python, "PY-SHADOW", sources::shadow),
-    Check::new(Family::Python, "PY-INDEX", sources::index),
+    Check::new(Family::Python, py_interp::ID, interp::check),
+    Check::new(Family::Python, py_framework::ID, framework::check),
+    Check::new(Family::Python, py_tbedeps::ID, tbe::check),
+    Check::new(Family::Python, py_dup::ID, installed::check),
+    Check::new(Family::Python, py_constraints::ID, constraints::check),
+    Check::new(Family::Python, py_shadow::ID, sources::shadow),
+    Check::new(Family::Python, py_index::ID, sources::index),
 ];

@@ -2,22 +2,27 @@
 
 use std::collections::BTreeMap;
 
+use data::{
+    Outcome, Reason,
+    findings::{cann_owner, scan_data, scan_format, scan_read},
+};
+
 use super::{Check, Context, Family};
-use base::report::{Evidence, Outcome, RawFinding};
+use base::report::Evidence;
 use facts::{Problem, ProblemKind, is_below};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[
     READ,
-    Check::new(Family::Scan, "SCAN-FORMAT", format),
-    Check::new(Family::Scan, "SCAN-DATA", data_age),
+    Check::new(Family::Scan, scan_format::ID, format),
+    Check::new(Family::Scan, scan_data::ID, data_age),
 ];
 
 /// The age in days above which the tables are reported.
 const OLD: u64 = 120;
 
 /// Reports unreadable files and directories, also for the other checks.
-pub(super) const READ: Check = Check::new(Family::Scan, "SCAN-READ", read);
+pub(super) const READ: Check = Check::new(Family::Scan, scan_read::ID, read);
 
 /// What a closed directory hides is one finding, however much it is.
 fn read(ctx: &Context<'_>) -> Outcome {
@@ -29,20 +34,17 @@ fn read(ctx: &Context<'_>) -> Outcome {
     }
     let found = places.into_iter().map(|(place, problems)| {
         let first = problems[0];
-        let message = if problems.iter().any(|problem| problem.barrier.is_some()) {
-            "closed"
+        let found = if problems.iter().any(|problem| problem.barrier.is_some()) {
+            scan_read::Closed { path: place }.warning()
         } else if first.kind == ProblemKind::Denied {
-            "denied"
+            scan_read::Denied { path: place }.warning()
         } else {
-            "unreadable"
+            scan_read::Unreadable { path: place, detail: first.text() }.warning()
         };
-        let found = RawFinding::warning("SCAN-READ", message)
-            .arg("path", place)
-            .arg_words("detail", first.text());
         // Where the workload may not read it either, that is the finding.
         let known = ctx.facts.cann.installs.iter().flat_map(|install| &install.unreadable);
         let owner = known.into_iter().any(|path| is_below(path, place) || is_below(place, path));
-        let found = if owner { found.because(&["CANN-OWNER"]) } else { found };
+        let found = if owner { found.because(&[cann_owner::ID]) } else { found };
         problems.into_iter().fold(found, |found, problem| {
             found.evidence(Evidence::file(&problem.path).line_if(problem.line).says(problem.text()))
         })
@@ -54,9 +56,8 @@ fn format(ctx: &Context<'_>) -> Outcome {
     let found = ctx.facts.problems.iter().filter(|problem| problem.kind == ProblemKind::Malformed);
     found
         .map(|problem| {
-            RawFinding::warning("SCAN-FORMAT", "malformed")
-                .arg("path", &problem.path)
-                .arg_words("detail", problem.text())
+            scan_format::Malformed { detail: problem.text(), path: &problem.path }
+                .warning()
                 .evidence(Evidence::file(&problem.path).line_if(problem.line).says(problem.text()))
         })
         .collect::<Vec<_>>()
@@ -65,13 +66,12 @@ fn format(ctx: &Context<'_>) -> Outcome {
 
 /// Newer releases are missing from old tables, so that their verdicts are "not listed".
 fn data_age(ctx: &Context<'_>) -> Outcome {
-    let Some(days) = ctx.data_age else { return Outcome::not_checked("no_clock", "") };
+    let Some(days) = ctx.data_age else { return Outcome::NotChecked(Reason::NoClock) };
     if days <= OLD {
         return Outcome::Passed;
     }
-    let found = RawFinding::info("SCAN-DATA", "old")
-        .arg("days", days.to_string())
-        .arg("date", data::as_of())
+    let found = scan_data::Old { date: data::as_of(), days }
+        .info()
         .evidence(Evidence::data("sources.toml: as_of").value(data::as_of()));
     vec![found].into()
 }

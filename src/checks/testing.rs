@@ -1,6 +1,6 @@
 //! Facts for tests of checks, built in a few words.
 
-use base::report::Outcome;
+use data::Outcome;
 use facts::{Dist, Facts, Interpreter};
 
 /// An interpreter of this version in `/opt/py`, on aarch64.
@@ -49,8 +49,8 @@ pub(super) fn ids(outcome: Outcome) -> Vec<String> {
             .iter()
             .map(|one| format!("{} {} {}", one.severity.as_str(), one.id, one.message))
             .collect(),
-        Outcome::NotApplicable(reason) => vec![format!("not applicable: {}", reason.key)],
-        Outcome::NotChecked(reason) => vec![format!("not checked: {}", reason.key)],
-        Outcome::Blocked(reason) => vec![format!("blocked: {}", reason.key)],
+        Outcome::NotApplicable(reason) => vec![format!("not applicable: {}", reason.key())],
+        Outcome::NotChecked(reason) => vec![format!("not checked: {}", reason.key())],
+        Outcome::Blocked(reason) => vec![format!("blocked: {}", reason.key())],
     }
 }

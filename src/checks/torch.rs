@@ -1,17 +1,21 @@
 //! torch itself: its version against the one that torch_npu was built for, its build, and other
 //! backends beside Ascend's.
 
+use data::{
+    Outcome, Reason,
+    findings::{torch_backends, torch_cuda, torch_version},
+};
 use pep440_rs::Version;
 
 use super::{Check, Context, Family, pep};
-use base::report::{Evidence, Outcome, RawFinding};
+use base::report::Evidence;
 use facts::{Dist, EntryPoint, Facts};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[
-    Check::new(Family::Torch, "TORCH-VERSION", version),
-    Check::new(Family::Torch, "TORCH-CUDA", cuda),
-    Check::new(Family::Torch, "TORCH-BACKENDS", backends),
+    Check::new(Family::Torch, torch_version::ID, version),
+    Check::new(Family::Torch, torch_cuda::ID, cuda),
+    Check::new(Family::Torch, torch_backends::ID, backends),
 ];
 
 /// Backends that, as torch_npu does, take the one place that PyTorch keeps for devices from
@@ -44,7 +48,7 @@ fn wanted(facts: &Facts, npu: &Dist, torch: &Version) -> Option<Wanted> {
 fn version(ctx: &Context<'_>) -> Outcome {
     let python = &ctx.facts.python;
     let Some(npu) = python.dist("torch-npu") else {
-        return Outcome::not_applicable("no_torch_npu");
+        return Outcome::NotApplicable(Reason::NoTorchNpu);
     };
     let npu_evidence = || {
         let requires = npu.requires.iter().find(|line| line.starts_with("torch"));
@@ -56,13 +60,16 @@ fn version(ctx: &Context<'_>) -> Outcome {
     let base = pep::version(&npu.version).map(|version| version.only_release().to_string());
     let Some(torch) = python.dist("torch") else {
         if python.torch.dirs.contains_key("torch") {
-            return Outcome::not_checked("version_unknown", "torch");
+            return Outcome::NotChecked(Reason::VersionUnknown { what: "torch".to_owned() });
         }
         return vec![
-            RawFinding::error("TORCH-VERSION", "missing")
-                .arg("torch_npu", &npu.version)
-                .arg("base", base.unwrap_or_default())
-                .evidence(npu_evidence()),
+            torch_version::Missing {
+                torch_npu: &npu.version,
+                base: base.unwrap_or_default(),
+                interpreter: python.command(),
+            }
+            .error()
+            .evidence(npu_evidence()),
         ]
         .into();
     };
@@ -70,10 +77,10 @@ fn version(ctx: &Context<'_>) -> Outcome {
     let imported = python.torch.version_py.as_deref().filter(|text| pep::version(text).is_some());
     let installed = imported.unwrap_or(&torch.version);
     let Some(parsed) = pep::version(installed) else {
-        return Outcome::not_checked("version_unknown", "torch");
+        return Outcome::NotChecked(Reason::VersionUnknown { what: "torch".to_owned() });
     };
     let Some(wanted) = wanted(ctx.facts, npu, &parsed) else {
-        return Outcome::not_checked("version_unknown", "torch_npu");
+        return Outcome::NotChecked(Reason::VersionUnknown { what: "torch_npu".to_owned() });
     };
     if wanted.met {
         return Outcome::Passed;
@@ -82,13 +89,16 @@ fn version(ctx: &Context<'_>) -> Outcome {
         .and_then(|_| python.torch.version_place("__version__"))
         .unwrap_or_else(|| torch.place("Version"));
     vec![
-        RawFinding::error("TORCH-VERSION", "differs")
-            .arg("torch", installed)
-            .arg("torch_npu", &npu.version)
-            .arg("wanted", &wanted.text)
-            .arg("base", base.unwrap_or_default())
-            .evidence(npu_evidence())
-            .evidence(source.value(installed)),
+        torch_version::Differs {
+            torch: installed,
+            torch_npu: &npu.version,
+            wanted: &wanted.text,
+            base: base.unwrap_or_default(),
+            interpreter: python.command(),
+        }
+        .error()
+        .evidence(npu_evidence())
+        .evidence(source.value(installed)),
     ]
     .into()
 }
@@ -96,9 +106,9 @@ fn version(ctx: &Context<'_>) -> Outcome {
 fn cuda(ctx: &Context<'_>) -> Outcome {
     let python = &ctx.facts.python;
     if python.dist("torch-npu").is_none() {
-        return Outcome::not_applicable("no_torch_npu");
+        return Outcome::NotApplicable(Reason::NoTorchNpu);
     }
-    let Some(torch) = python.dist("torch") else { return Outcome::not_applicable("no_torch") };
+    let Some(torch) = python.dist("torch") else { return Outcome::NotApplicable(Reason::NoTorch) };
     let nvidia: Vec<&Dist> = python
         .dists
         .iter()
@@ -112,20 +122,16 @@ fn cuda(ctx: &Context<'_>) -> Outcome {
         })
     };
     if let Some(cuda) = built.map(str::to_owned).or_else(by_name) {
-        let mut found = RawFinding::warning("TORCH-CUDA", "build")
-            .arg("torch", &torch.version)
-            .arg("cuda", &cuda)
-            .arg(
-                "release",
-                pep::version(&torch.version).map_or_else(
-                    || torch.version.clone(),
-                    |version| version.only_release().to_string(),
-                ),
-            )
-            .evidence(match python.torch.version_place("cuda") {
-                Some(place) if built.is_some() => place.value(format!("cuda = '{cuda}'")),
-                _ => torch.version_place(),
-            });
+        let release = pep::version(&torch.version)
+            .map_or_else(|| torch.version.clone(), |version| version.only_release().to_string());
+        let interpreter = python.command();
+        let mut found =
+            torch_cuda::Build { torch: &torch.version, cuda: &cuda, release, interpreter }
+                .warning()
+                .evidence(match python.torch.version_place("cuda") {
+                    Some(place) if built.is_some() => place.value(format!("cuda = '{cuda}'")),
+                    _ => torch.version_place(),
+                });
         for dist in nvidia.iter().take(3) {
             found = found.evidence(dist.version_place());
         }
@@ -133,9 +139,8 @@ fn cuda(ctx: &Context<'_>) -> Outcome {
     }
     let Some(first) = nvidia.first() else { return Outcome::Passed };
     vec![
-        RawFinding::info("TORCH-CUDA", "leftover")
-            .arg("count", nvidia.len().to_string())
-            .arg("first", &first.name)
+        torch_cuda::Leftover { count: nvidia.len(), first: &first.name }
+            .info()
             .evidence(first.version_place()),
     ]
     .into()
@@ -144,7 +149,7 @@ fn cuda(ctx: &Context<'_>) -> Outcome {
 fn backends(ctx: &Context<'_>) -> Outcome {
     let python = &ctx.facts.python;
     if python.dist("torch-npu").is_none() {
-        return Outcome::not_applicable("no_torch_npu");
+        return Outcome::NotApplicable(Reason::NoTorchNpu);
     }
     let mut found = Vec::new();
     for dist in &python.dists {
@@ -153,13 +158,14 @@ fn backends(ctx: &Context<'_>) -> Outcome {
             if group != "torch.backends" || module == "torch_npu" {
                 continue;
             }
+            let (package, interpreter) = (&dist.name, python.command());
             let one = if PRIVATE_USE.contains(&module) {
-                RawFinding::warning("TORCH-BACKENDS", "rival")
+                torch_backends::Rival { name, package, interpreter }.warning()
             } else {
-                RawFinding::info("TORCH-BACKENDS", "other")
+                torch_backends::Other { name, package }.info()
             };
             found.push(
-                one.arg("name", name).arg("package", &dist.name).evidence(
+                one.evidence(
                     Evidence::file(dist.entry_points_path())
                         .line_if(*line)
                         .value(format!("{name} = {value}")),
@@ -169,7 +175,8 @@ fn backends(ctx: &Context<'_>) -> Outcome {
     }
     if ctx.facts.env.get("TORCH_DEVICE_BACKEND_AUTOLOAD") == Some("0") {
         found.push(
-            RawFinding::info("TORCH-BACKENDS", "autoload")
+            torch_backends::Autoload
+                .info()
                 .evidence(Evidence::env("TORCH_DEVICE_BACKEND_AUTOLOAD").value("0")),
         );
     }

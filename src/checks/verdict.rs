@@ -4,7 +4,7 @@
 //! `check` without the options of its output. A report without findings is clean only if no
 //! unreadable file could hold one.
 
-use base::report::{CheckState, Outcome, Report, RuleResult, fold_consequences};
+use base::report::{CheckState, Report, RuleResult, fold_consequences};
 use base::text::Text;
 use data::{Catalog, Matrix};
 use facts::{Facts, Problem, ProblemKind};
@@ -61,23 +61,17 @@ pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
     report.overview = super::overview::overview(facts);
     report.extra = super::overview::extra(facts);
     report.notes.extend(super::overview::nothing_here(&context));
-    let interpreter = facts.python.command();
     // Skipped checks need no verdict.
     let run: Vec<_> =
         selected.iter().copied().filter(|check| skip_reason(check.id).is_none()).collect();
     let mut outcomes = super::masked::run_unmasked(&context, &run);
     for check in selected {
-        let Some(mut outcome) = outcomes.by_id.remove(check.id) else {
+        let Some(outcome) = outcomes.by_id.remove(check.id) else {
             let result = catalog.result(check.id, CheckState::NotChecked, None);
             let reason = skip_reason(check.id);
             report.results.push(RuleResult { reason, waived: true, ..result });
             continue;
         };
-        // Every fix may name the interpreter: a bare `pip` can belong to another one.
-        if let Outcome::Found(found) = &mut outcome {
-            let named = std::mem::take(found).into_iter();
-            found.extend(named.map(|found| found.arg_or("interpreter", interpreter)));
-        }
         catalog.record(check.id, outcome, &mut report);
     }
     report.findings = fold_consequences(std::mem::take(&mut report.findings));

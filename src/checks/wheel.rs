@@ -1,11 +1,15 @@
 //! `TNPU-WHEELTAG`: the wheel that was installed is one for this interpreter and machine.
 
 use super::{Check, Context, Family, pep};
-use base::report::{Evidence, Outcome, RawFinding};
+use base::report::Evidence;
+use data::{
+    Outcome, RawFinding, Reason,
+    findings::{py_interp, tnpu_wheeltag},
+};
 use facts::{Dist, Python};
 
 /// The checks of this file.
-pub(super) const CHECKS: &[Check] = &[Check::new(Family::TorchNpu, "TNPU-WHEELTAG", check)];
+pub(super) const CHECKS: &[Check] = &[Check::new(Family::TorchNpu, tnpu_wheeltag::ID, check)];
 
 /// The packages of the stack with compiled parts.
 const PACKAGES: &[&str] = &["torch-npu", "torch"];
@@ -13,10 +17,10 @@ const PACKAGES: &[&str] = &["torch-npu", "torch"];
 fn check(ctx: &Context<'_>) -> Outcome {
     let python = &ctx.facts.python;
     let Some(npu) = python.dist("torch-npu") else {
-        return Outcome::not_applicable("no_torch_npu");
+        return Outcome::NotApplicable(Reason::NoTorchNpu);
     };
     if npu.tags.is_empty() && python.torch.extensions.is_empty() {
-        return Outcome::not_checked("no_file", format!("{}/WHEEL", npu.path));
+        return Outcome::NotChecked(Reason::NoFile { what: format!("{}/WHEEL", npu.path) });
     }
     let mut found: Vec<RawFinding> = PACKAGES
         .iter()
@@ -59,15 +63,17 @@ fn wrong_python(python: &Python, dist: &Dist) -> Option<RawFinding> {
     let (major, minor) = pep::minor(interpreter)?;
     let first = dist.tags.first()?;
     (!dist.tags.iter().any(|tag| fits_python(tag, major, minor))).then(|| {
-        RawFinding::error("TNPU-WHEELTAG", "python")
-            .arg("package", &dist.name)
-            .arg("version", &dist.version)
-            .arg("tag", first)
-            .arg("python", format!("{major}.{minor}"))
-            .arg("interpreter", &interpreter.path)
-            .evidence(Evidence::file(format!("{}/WHEEL", dist.path)).value(format!("Tag: {first}")))
-            .evidence(Evidence::file(&interpreter.path).value(format!("{major}.{minor}")))
-            .because(&["PY-INTERP"])
+        tnpu_wheeltag::Python {
+            interpreter: &interpreter.path,
+            package: &dist.name,
+            python: format!("{major}.{minor}"),
+            tag: first,
+            version: &dist.version,
+        }
+        .error()
+        .evidence(Evidence::file(format!("{}/WHEEL", dist.path)).value(format!("Tag: {first}")))
+        .evidence(Evidence::file(&interpreter.path).value(format!("{major}.{minor}")))
+        .because(&[py_interp::ID])
     })
 }
 
@@ -80,12 +86,15 @@ fn wrong_machine(ctx: &Context<'_>, dist: &Dist) -> Option<RawFinding> {
         .as_ref())?;
     let first = dist.tags.first()?;
     (!dist.tags.iter().any(|tag| fits_machine(tag, arch))).then(|| {
-        RawFinding::error("TNPU-WHEELTAG", "arch")
-            .arg("package", &dist.name)
-            .arg("version", &dist.version)
-            .arg("tag", first)
-            .arg("arch", arch)
-            .evidence(Evidence::file(format!("{}/WHEEL", dist.path)).value(format!("Tag: {first}")))
+        tnpu_wheeltag::Arch {
+            package: &dist.name,
+            version: &dist.version,
+            tag: first,
+            arch,
+            interpreter: ctx.facts.python.command(),
+        }
+        .error()
+        .evidence(Evidence::file(format!("{}/WHEEL", dist.path)).value(format!("Tag: {first}")))
     })
 }
 
@@ -105,13 +114,15 @@ fn wrong_extension(python: &Python) -> Option<RawFinding> {
     }
     let (path, version) = versions.first()?;
     (!versions.iter().any(|(_, version)| *version == wanted)).then(|| {
-        RawFinding::error("TNPU-WHEELTAG", "extension")
-            .arg("path", *path)
-            .arg("built", version)
-            .arg("python", format!("{major}.{minor}"))
-            .arg("interpreter", &interpreter.path)
-            .evidence(Evidence::file(*path))
-            .because(&["PY-INTERP"])
+        tnpu_wheeltag::Extension {
+            built: version,
+            interpreter: &interpreter.path,
+            path: *path,
+            python: format!("{major}.{minor}"),
+        }
+        .error()
+        .evidence(Evidence::file(*path))
+        .because(&[py_interp::ID])
     })
 }
 

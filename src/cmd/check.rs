@@ -17,7 +17,7 @@ use base::report::{Coverage, ExitStatus, Report};
 use base::text::{escape_line, nearest};
 use checks::verdict::{CheckRequest, run_checks};
 use checks::{self, Check};
-use data::{goals, sentence, words};
+use data::{goals, ui};
 use facts::Facts;
 use machine::collect::{self, Options, Progress};
 use render::write_json;
@@ -83,9 +83,9 @@ fn out_of_time(args: &CheckArgs) -> Report {
         .map_or_else(String::new, |root| root.display().to_string());
     let mut report = Report::new("check", subject);
     let seconds = args.timeout.unwrap_or_default().to_string();
-    let reason = sentence("timed_out", &[("seconds", seconds)]);
+    let reason = ui::TimedOut { seconds }.text();
     report.proof = Some(goals::prove("check", "inventory", BTreeMap::new(), |_| {
-        let settle = words("timed_out_settle");
+        let settle = ui::TIMED_OUT_SETTLE.text();
         (Coverage::NotExamined { reason: reason.clone(), settle }, None)
     }));
     report

@@ -27,7 +27,7 @@ use convert::python::Project;
 use convert::report::{Done, report};
 use convert::undo::{add_recovered, note_interrupted, restore_interrupted, undo_last};
 use convert::write::{WriteOptions, write};
-use data::{sentence, words};
+use data::ui;
 use machine::collect::find_installed;
 use render::{Format, render_page};
 use treeedit::git;
@@ -70,7 +70,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     let dirs: Vec<PathBuf> = found.roots.iter().map(|root| root.real.clone()).collect();
     let question = git::Question::ask(if ask { &dirs } else { &[] });
     // The texts of the report are unpacked in parallel.
-    rayon::spawn(|| drop(words("convert_target_any")));
+    rayon::spawn(|| drop(ui::CONVERT_TARGET_ANY.text()));
     // Files that are written are checked while the disk is written.
     let (mut planned, project) = if in_place {
         draft(&found.files, &options, &progress::listener())
@@ -108,7 +108,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     }
     target.add_to(&mut report);
     if args.transfer {
-        report.notes.push(words("convert_transfer"));
+        report.notes.push(ui::CONVERT_TRANSFER.text());
     }
     add_recovered(&mut report, &recovered);
     report.notes.extend(notes);
@@ -176,16 +176,13 @@ impl Target {
     fn add_to(&self, report: &mut Report) {
         let version = self.version.as_ref().map(ToString::to_string);
         let text = match (&version, &self.found) {
-            (Some(version), Some(dir)) => sentence(
-                "convert_target_found",
-                &[("version", version.clone()), ("dir", dir.clone())],
-            ),
-            (Some(version), None) => {
-                sentence("convert_target_asked", &[("version", version.clone())])
+            (Some(version), Some(dir)) => {
+                ui::ConvertTargetFound { dir: &dir, version: &version }.text()
             }
-            (None, _) => words("convert_target_any"),
+            (Some(version), None) => ui::ConvertTargetAsked { version: &version }.text(),
+            (None, _) => ui::CONVERT_TARGET_ANY.text(),
         };
-        report.overview.push((words("convert_label_target"), text));
+        report.overview.push((ui::CONVERT_LABEL_TARGET.text(), text));
         let from = match (&version, &self.found) {
             (_, Some(dir)) => Some(dir.as_str()),
             (Some(_), None) => Some("--target"),
@@ -248,7 +245,7 @@ fn show_patch(
     let mut report = report;
     output.settle(&mut report);
     for exclude in idle_excludes {
-        let text = sentence("convert_idle_exclude", &[("exclude", exclude.clone())]);
+        let text = ui::ConvertIdleExclude { exclude: &exclude }.text();
         print_to_stderr(text.get(output.lang()));
     }
     for finding in report.findings.iter().filter(|finding| report.fails(finding)) {

@@ -16,8 +16,11 @@ use crate::cli::OutputArgs;
 use crate::config::{Day, is_key};
 use base::report::{DataInUse, DataOrigin};
 use base::text::Lang;
-use data::data_pack::{MAX_FILE, Pack, PackError, Trust};
-use data::{as_of, installed, sentence};
+use data::{
+    as_of,
+    data_pack::{MAX_FILE, Pack, PackError, Trust},
+    installed, ui,
+};
 
 /// The public key that the owner of the program supplies when it is built; none otherwise.
 const BUILT_IN_KEY: Option<&str> = option_env!("ASCEND_DOCTOR_RELEASE_DATA_KEY");
@@ -52,10 +55,10 @@ pub(super) fn load(args: &mut OutputArgs, found: Option<&Found>) -> anyhow::Resu
         let lang = args.lang.unwrap_or(Lang::En);
         let key = pack.signed_by().unwrap_or_default().to_owned();
         let said = match found {
-            _ if args.data_unsigned => Some(sentence("data_unsigned", &[("pack", shown)])),
+            _ if args.data_unsigned => Some(ui::DataUnsigned { pack: shown }.text()),
             Some(found) if !found.is_named && !by_option => {
                 let file = found.shown.clone();
-                Some(sentence("data_settings", &[("pack", shown), ("key", key), ("file", file)]))
+                Some(ui::DataSettings { file, key, pack: shown }.text())
             }
             _ => None,
         };

@@ -8,8 +8,10 @@ use super::finish;
 use super::output::Output;
 use base::report::{DataOrigin, ExitStatus, Report, Table};
 use base::text::{Lang, Text};
-use data::sources::{Sources, TableSize, table_size};
-use data::{sentence, words};
+use data::{
+    sources::{Sources, TableSize, table_size},
+    ui, words,
+};
 use render::{Block, Format, page_markdown, page_text};
 
 /// The characters of a commit that are shown.
@@ -21,7 +23,7 @@ pub(super) fn run(output: &Output) -> anyhow::Result<ExitStatus> {
     report.invocation = "data status";
     report.overview = overview(output);
     let mut table = Table {
-        title: words("data_tables"),
+        title: ui::DATA_TABLES.text(),
         head: ["file", "owner", "size", "date", "source"]
             .map(|column| words(&format!("data_{column}")))
             .to_vec(),
@@ -75,7 +77,7 @@ pub(super) fn run(output: &Output) -> anyhow::Result<ExitStatus> {
             rows = by_directory(rows);
             rows.insert(0, head.clone());
         }
-        let title = Block::Title(both(&words("data_title")), String::new());
+        let title = Block::Title(both(&ui::DATA_TITLE.text()), String::new());
         vec![
             title,
             Block::Facts(facts.collect()),
@@ -115,39 +117,37 @@ fn by_directory(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
 /// The head of the page: date, age, origin.
 fn overview(output: &Output) -> Vec<(Text, Text)> {
     let data = output.data();
-    let mut facts = vec![(words("data_date"), Text::same(&data.as_of))];
+    let mut facts = vec![(ui::DATA_DATE.text(), Text::same(&data.as_of))];
     if let Some(days) = data.age_days {
-        facts.push((words("data_age"), sentence("data_days", &[("n", days.to_string())])));
+        facts.push((ui::DATA_AGE.text(), ui::DataDays { n: days }.text()));
     }
     let origin = match data.origin {
-        DataOrigin::Builtin => words("data_builtin"),
+        DataOrigin::Builtin => ui::DATA_BUILTIN.text(),
         DataOrigin::Pack => Text::same(output.pack().unwrap_or_default()),
     };
-    facts.push((words("data_origin"), origin));
+    facts.push((ui::DATA_ORIGIN.text(), origin));
     if let Some(sha256) = &data.sha256 {
         facts.push((Text::same("SHA-256"), Text::same(sha256)));
         let key = data.signed_by.as_ref();
-        let key = key.map_or_else(|| words("data_no_signature"), Text::same);
-        facts.push((words("data_signed_by"), key));
+        let key = key.map_or_else(|| ui::DATA_NO_SIGNATURE.text(), Text::same);
+        facts.push((ui::DATA_SIGNED_BY.text(), key));
     }
     facts
 }
 
 fn owner(owner: &str) -> Text {
     match owner {
-        "hand" => words("data_by_hand"),
-        "machine" => words("data_by_machine"),
-        "recorded" => words("data_by_record"),
+        "hand" => ui::DATA_BY_HAND.text(),
+        "machine" => ui::DATA_BY_MACHINE.text(),
+        "recorded" => ui::DATA_BY_RECORD.text(),
         other => Text::same(other),
     }
 }
 
 fn describe(size: Option<TableSize>) -> Text {
     match size {
-        None => words("data_not_carried"),
-        Some(TableSize { rows: Some(rows), .. }) => {
-            sentence("data_rows", &[("n", rows.to_string())])
-        }
-        Some(TableSize { bytes, .. }) => sentence("data_bytes", &[("n", bytes.to_string())]),
+        None => ui::DATA_NOT_CARRIED.text(),
+        Some(TableSize { rows: Some(rows), .. }) => ui::DataRows { n: rows }.text(),
+        Some(TableSize { bytes, .. }) => ui::DataBytes { n: bytes }.text(),
     }
 }

@@ -2,15 +2,18 @@
 
 use super::usage::choose_language;
 use base::text::{Lang, Text, escape_line};
-use data::fault::{describe_chain, quote};
-use data::{Fault, FileError, faults, word};
+use data::{
+    Fault, FileError,
+    fault::{describe_chain, quote},
+    faults, ui,
+};
 
 /// Returns the line to print for an error. Without `lang`, the environment selects the language.
 #[must_use]
 pub fn format_error(error: &anyhow::Error, lang: Option<Lang>) -> String {
     let lang = choose_language(lang);
     let colon = if lang == Lang::Zh { "：" } else { ": " };
-    format!("{}{colon}{}", word("error", lang), describe_chain(error.chain()).get(lang))
+    format!("{}{colon}{}", ui::ERROR.get(lang), describe_chain(error.chain()).get(lang))
 }
 
 /// The error as the cause of another. A plain conversion would hide its type and with it its Chinese.

@@ -10,9 +10,9 @@ use super::argument_file::read_argument;
 use super::finish;
 use super::output::Output;
 use base::hash::{Hasher, Sha256};
-use base::report::{ExitStatus, Outcome, Report};
+use base::report::{ExitStatus, Report};
 use checks::published_wheel::{self, PublishedWheel};
-use data::Catalog;
+use data::{Catalog, Outcome};
 use machine::manifest::{Manifest, from_tree, from_wheel};
 use machine::sysroot::Sysroot;
 

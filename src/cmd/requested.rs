@@ -8,8 +8,11 @@ use serde_json::{Value, json};
 use crate::cli::VersionArgs;
 use base::report::Report;
 use base::text::{Text, escape_line};
-use data::matrix::{Matrix, Parsed, RequestedVersions, Resolved, resolve_cann, resolve_version};
-use data::{faults, sentence, words};
+use data::{
+    faults,
+    matrix::{Matrix, Parsed, RequestedVersions, Resolved, resolve_cann, resolve_version},
+    sentence, ui,
+};
 
 /// Values of options that are only the beginning of their meaning.
 #[derive(Debug, Default)]
@@ -36,7 +39,7 @@ impl Shortened {
         for (option, asked, meaning) in &self.0 {
             let args = [("asked", asked.clone()), ("meaning", meaning.clone())];
             let said = sentence("resolved_value", &args);
-            let label = words("resolved_label");
+            let label = ui::RESOLVED_LABEL.text();
             let said =
                 Text::new(format!("{option}: {}", said.en), format!("{option}：{}", said.zh));
             report.overview.push((label, said));

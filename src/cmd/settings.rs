@@ -1,7 +1,7 @@
 //! `ascend-doctor.toml`: found, read, and put where the options do not say otherwise.
 #![expect(clippy::disallowed_methods, reason = "finds a file of the user in the working directory")]
 
-use data::{OrFault as _, faults};
+use data::{FileError, OrFault as _, faults, ui};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,6 @@ use super::usage::choose_language;
 use crate::cli::{Cli, Command, OutputArgs};
 use crate::config::{Config, Day, NAME, Skip, Skips};
 use base::text::Text;
-use data::{FileError, sentence};
 
 /// The most that is read of the file, in bytes.
 const LIMIT: u64 = 1 << 20;
@@ -96,11 +95,11 @@ pub(super) fn apply(cli: &mut Cli, located: Located) -> anyhow::Result<Settings>
     let Found { shown, config, .. } = match located {
         Located::Nothing => return Ok(Settings::default()),
         Located::Ignored(file, root) => {
-            let said = sentence("settings_in_root", &[("file", file), ("root", root)]);
+            let said = ui::SettingsInRoot { file, root }.text();
             return Ok(ignore(cli, &said));
         }
         Located::Foreign(file) => {
-            return Ok(ignore(cli, &sentence("settings_foreign", &[("file", file)])));
+            return Ok(ignore(cli, &ui::SettingsForeign { file }.text()));
         }
         Located::File(found) => *found,
     };

@@ -18,8 +18,7 @@ use crate::explain;
 use audit::ops::Tables;
 use base::report::{DataOrigin, ExitStatus};
 use base::text::{Lang, shell_quote};
-use data::{KnownWheels, Matrix};
-use data::{sentence, word};
+use data::{KnownWheels, Matrix, ui, word};
 
 /// Example commands of the guide, in the order in which users need them, with the keys of their
 /// questions in `data/ui.toml`.
@@ -77,12 +76,12 @@ fn without_empty_variables(command: clap::Command) -> clap::Command {
 /// lost its subcommand must not read success.
 pub(super) fn print_guide(lang: Lang) -> ExitStatus {
     let widest = QUESTIONS.iter().map(|(command, _)| command.width()).max().unwrap_or(0);
-    let mut lines = vec![word("guide_head", lang), String::new()];
+    let mut lines = vec![ui::GUIDE_HEAD.get(lang), String::new()];
     for (command, key) in QUESTIONS {
         let pad = " ".repeat(widest - command.width());
         lines.push(format!("  ascend-doctor {command}{pad}  {}", word(key, lang)));
     }
-    lines.extend([String::new(), word("guide_tail", lang)]);
+    lines.extend([String::new(), ui::GUIDE_TAIL.get(lang)]);
     for line in lines {
         print_to_stderr(&line);
     }
@@ -115,7 +114,7 @@ pub fn answer_usage_error(error: &clap::Error) -> anyhow::Result<ExitStatus> {
                 && let Some(command) = find_command_for(wrong)
             {
                 let lang = choose_language(requested_language());
-                let _ = writeln!(anstream::stderr(), "\n{}", word("guide_meant", lang));
+                let _ = writeln!(anstream::stderr(), "\n{}", ui::GUIDE_MEANT.get(lang));
                 print_to_stderr(&format!("  ascend-doctor {command}"));
             }
         }
@@ -158,9 +157,9 @@ fn describe_non_utf8(mut arguments: impl Iterator<Item = std::ffi::OsString>) ->
     let wrong = arguments.find(|argument| argument.to_str().is_none()).unwrap_or_default();
     let shown = wrong.as_encoded_bytes().escape_ascii().to_string();
     let lang = choose_language(None);
-    let said = sentence("argument_not_utf8", &[("argument", shown)]);
+    let said = ui::ArgumentNotUtf8 { argument: shown }.text();
     let colon = if lang == Lang::Zh { "：" } else { ": " };
-    format!("{}{colon}{}", word("error", lang), said.get(lang))
+    format!("{}{colon}{}", ui::ERROR.get(lang), said.get(lang))
 }
 
 /// Returns the command that accepts `wrong` as an argument: a code, an id, a log or a model.

@@ -5,8 +5,7 @@ use serde::Deserialize;
 use super::Day;
 use base::report::{CheckState, Coverage, Finding, Report};
 use base::text::{Text, escape_line, nearest};
-use data::sentence;
-use data::{Catalog, goals};
+use data::{Catalog, goals, sentence, ui};
 
 /// A `[[skip]]` of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -153,8 +152,8 @@ impl Skips {
             let n = taken.iter().filter(|finding| skip.names(&finding.id)).count();
             if n > 0 {
                 let said = self.say("skipped_by_settings", skip);
-                let n = n.to_string();
-                let count = sentence("skipped_findings", &[("id", skip.id.clone()), ("n", n)]);
+                let n = n;
+                let count = ui::SkippedFindings { id: &skip.id, n }.text();
                 report.notes.push(Text::new(
                     format!("{}: {}", count.en, said.en),
                     format!("{}：{}", count.zh, said.zh),

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::report::shown;
-use base::report::{Evidence, Finding, RawFinding};
-use data::Catalog;
+use base::report::{Evidence, Finding};
+use data::{Catalog, RawFinding};
 pub use treeedit::replace::HardLinks;
 
 /// What is said of files that were replaced: one finding for those with names that keep the old

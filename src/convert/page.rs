@@ -12,7 +12,7 @@ use super::report::shown;
 use super::site::{Decision, Site};
 use base::text::Lang;
 use base::text::escape_html;
-use data::{sentence, word};
+use data::ui;
 
 /// Lines around a change or a flagged place.
 const CONTEXT: usize = 3;
@@ -54,13 +54,9 @@ fn section(file: &PlannedFile, lang: Lang, out: &mut dyn Write) -> io::Result<()
         notes.entry(site.line.saturating_sub(1) as usize).or_default().push(site);
     }
     let changed = file.plan.sites.len() - notes.values().map(Vec::len).sum::<usize>();
-    let counts = sentence(
-        "convert_file_counts",
-        &[
-            ("changed", changed.to_string()),
-            ("flagged", (file.plan.sites.len() - changed).to_string()),
-        ],
-    );
+    let counts =
+        ui::ConvertFileCounts { changed, flagged: (file.plan.sites.len() - changed).to_string() }
+            .text();
     writeln!(
         out,
         "<details open><summary><b>{}</b> {}</summary>\n<table class=\"diff\">\
@@ -199,7 +195,7 @@ fn annotate(sites: Option<&Vec<&Site>>, lang: Lang, out: &mut dyn Write) -> io::
             text.push_str(&format!(" <code>{}</code>", escape_html(detail)));
         }
         if site.decision == Decision::Flagged {
-            let label = escape_html(&word("fix", lang));
+            let label = escape_html(&ui::FIX.get(lang));
             text.push_str(&format!("<br>{label}: {}", escape_html(advice.get(lang))));
         }
         writeln!(

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use base::report::{Coverage, EvidenceKind, Finding, Proof, Report, Severity};
 use base::text::Text;
-use data::goals::{self, LinkDefinition};
-use data::{sentence, words};
+use data::{
+    goals::{self, LinkDefinition},
+    ui,
+};
 use treeedit::walk::WalkResult;
 
 use super::plan::Plan;
@@ -15,11 +17,8 @@ use super::report::counts;
 pub(super) fn prove(report: &Report, found: &WalkResult, plan: &Plan) -> Proof {
     let counts = counts(plan);
     let changes = match counts.changes {
-        0 => words("convert_no_changes"),
-        changes => {
-            let files = counts.changed_files.to_string();
-            sentence("convert_changes_made", &[("changes", changes.to_string()), ("files", files)])
-        }
+        0 => ui::CONVERT_NO_CHANGES.text(),
+        changes => ui::ConvertChangesMade { changes, files: counts.changed_files }.text(),
     };
     let files = Text::same(plan.read.to_string());
     let values = BTreeMap::from([("n", files), ("changes", changes)]);
@@ -46,7 +45,7 @@ fn contradicted(report: &Report, link: &LinkDefinition) -> Option<Coverage> {
 fn unread(report: &Report, found: &WalkResult, link: &LinkDefinition) -> Option<Coverage> {
     let open = |reason| Coverage::NotExamined { reason, settle: link.settle.clone() };
     if found.files.is_empty() {
-        return Some(open(words("convert_no_files")));
+        return Some(open(ui::CONVERT_NO_FILES.text()));
     }
     let is_skip = |finding: &&Finding| {
         finding.severity == Severity::Warning && link.checks.contains(&finding.id)

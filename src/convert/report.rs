@@ -11,10 +11,13 @@ use super::plan::{FileProblem, Plan, PlannedFile};
 use super::proof;
 use super::rules::{Match, Rule, Rules};
 use super::site::{Certainty, Decision, Site};
-use base::report::{Evidence, Finding, FixStep, RawFinding, Report, Severity, Table};
+use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::Text;
-use data::Catalog;
-use data::{sentence, words};
+use data::{
+    Catalog, RawFinding,
+    findings::{convert_check, convert_git, convert_skip},
+    ui, words,
+};
 use treeedit::denial::Denial;
 use treeedit::walk::{SkipReason, WalkResult};
 
@@ -54,8 +57,7 @@ pub fn report(
     match done {
         Done::Refused(files) => report.findings.push(refused(files)),
         Done::Checked if changed > 0 => {
-            let mut statement =
-                RawFinding::error("CONVERT-CHECK", "would_change").arg("n", changed.to_string());
+            let mut statement = convert_check::WouldChange { n: changed }.error();
             for file in plan.files.iter().filter(|file| file.after.is_some()) {
                 statement = statement.evidence(Evidence::file(shown(&file.file.path)));
             }
@@ -127,7 +129,7 @@ fn counted(title: &Text, places: usize) -> Text {
     if places == 1 {
         return title.clone();
     }
-    let n = sentence("convert_places", &[("n", places.to_string())]);
+    let n = ui::ConvertPlaces { n: places }.text();
     Text::new(format!("{} ({})", title.en, n.en), format!("{}（{}）", title.zh, n.zh))
 }
 
@@ -166,9 +168,8 @@ fn problem_of(file: &PlannedFile, problem: &FileProblem) -> RawFinding {
         }
         FileProblem::Template { line, speaks } => {
             let severity = if *speaks { Severity::Warning } else { Severity::Info };
-            RawFinding::new("CONVERT-SKIP", "template", severity)
-                .arg("path", path.clone())
-                .arg("detail", line.to_string())
+            convert_skip::Template { detail: line.to_string(), path: &path }
+                .at(severity)
                 .evidence(place.line(*line))
         }
         FileProblem::Undecodable(error) => {
@@ -256,8 +257,7 @@ fn mebibytes(size: u64) -> f64 {
 }
 
 fn refused(files: &[PathBuf]) -> Finding {
-    let mut statement =
-        RawFinding::error("CONVERT-GIT", "refused").arg("n", files.len().to_string());
+    let mut statement = convert_git::Refused { n: files.len() }.error();
     for file in files {
         statement = statement.evidence(Evidence::file(shown(file)));
     }
@@ -291,7 +291,7 @@ fn changes(plan: &Plan) -> Option<Table> {
         })
         .collect();
     (!rows.is_empty()).then(|| Table {
-        title: words("convert_changes"),
+        title: ui::CONVERT_CHANGES.text(),
         head: ["convert_rule", "convert_head_places", "convert_head_files", "convert_what"]
             .map(words)
             .to_vec(),
@@ -329,32 +329,26 @@ pub(super) fn counts(plan: &Plan) -> Counts {
 
 fn overview(report: &mut Report, plan: &Plan, done: &Done) {
     let counts = counts(plan);
-    let hours = rounded(effort(plan).hours);
-    let files = sentence(
-        "convert_files_line",
-        &[
-            ("read", plan.read.to_string()),
-            ("changed", counts.changed_files.to_string()),
-            ("left", counts.problems.to_string()),
-        ],
-    );
-    let places = sentence(
-        "convert_places_line",
-        &[
-            ("changed", counts.changes.to_string()),
-            ("likely", counts.likely.to_string()),
-            ("flagged", counts.flagged.to_string()),
-        ],
-    );
+    let hours = base::text::Rounded(rounded(effort(plan).hours));
+    let files = ui::ConvertFilesLine {
+        changed: counts.changed_files.to_string(),
+        left: counts.problems.to_string(),
+        read: plan.read.to_string(),
+    }
+    .text();
+    let places = ui::ConvertPlacesLine {
+        changed: counts.changes,
+        flagged: counts.flagged.to_string(),
+        likely: counts.likely.to_string(),
+    }
+    .text();
     let result = match done {
-        Done::Written(n) => sentence("convert_written", &[("n", n.to_string())]),
-        Done::Copied(n, dir) => {
-            sentence("convert_copied", &[("n", n.to_string()), ("dir", shown(dir))])
-        }
-        Done::Planned | Done::Checked => words("convert_planned"),
-        Done::Refused(_) => words("convert_refused"),
+        Done::Written(n) => ui::ConvertWritten { n }.text(),
+        Done::Copied(n, dir) => ui::ConvertCopied { dir: shown(dir), n }.text(),
+        Done::Planned | Done::Checked => ui::CONVERT_PLANNED.text(),
+        Done::Refused(_) => ui::CONVERT_REFUSED.text(),
     };
-    let hours = sentence("convert_hours", &[("hours", hours)]);
+    let hours = ui::ConvertHours { hours }.text();
     for (label, value) in [
         ("convert_label_files", files),
         ("convert_label_places", places),
@@ -367,14 +361,14 @@ fn overview(report: &mut Report, plan: &Plan, done: &Done) {
 
 fn notes(report: &mut Report, found: &WalkResult, done: &Done) {
     for exclude in &found.idle_excludes {
-        report.notes.push(sentence("convert_idle_exclude", &[("exclude", exclude.clone())]));
+        report.notes.push(ui::ConvertIdleExclude { exclude: &exclude }.text());
     }
     if matches!(done, Done::Written(n) if *n > 0) {
         for root in &found.roots {
             let dir = shown(&root.dir);
             let dir = if dir.is_empty() { "." } else { &dir };
             let dir = base::text::shell_quote(dir).into_owned();
-            report.notes.push(sentence("convert_take_back", &[("dir", dir)]));
+            report.notes.push(ui::ConvertTakeBack { dir }.text());
         }
     }
 }

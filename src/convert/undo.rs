@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 use super::links;
 use super::report::{shown, shown_directory};
-use base::report::{Evidence, Finding, RawFinding, Report};
+use base::report::{Evidence, Finding, Report};
 use base::text::Text;
-use data::Catalog;
-use data::{sentence, words};
+use data::{Catalog, RawFinding, ui};
 use treeedit::journal::Journals;
 use treeedit::undo::{UndoReport, recover, undo};
 use treeedit::walk::{WalkResult, root_directories};
@@ -32,15 +31,15 @@ pub fn restore_interrupted(found: &WalkResult) -> anyhow::Result<Vec<UndoReport>
 /// Returns a note for each root with an interrupted run, for runs that write nothing.
 pub fn note_interrupted(found: &WalkResult) -> Vec<Text> {
     let interrupted = found.roots.iter().filter(|root| Journals::has_interrupted_run(&root.dir));
-    let note = |dir| sentence("convert_would_recover", &[("dir", shown(dir))]);
+    let note = |dir| ui::ConvertWouldRecover { dir: shown(dir) }.text();
     interrupted.map(|root| note(&root.dir)).collect()
 }
 
 /// Adds restored runs to the report of the next run.
 pub fn add_recovered(report: &mut Report, recovered: &[UndoReport]) {
     for undone in recovered {
-        let n = undone.restored.len().to_string();
-        report.notes.push(sentence("convert_recovered", &[("n", n)]));
+        let n = undone.restored.len();
+        report.notes.push(ui::ConvertRecovered { n }.text());
         report.findings.extend(changed_since(undone, ["interrupted", "interrupted_gone"]));
     }
 }
@@ -97,8 +96,8 @@ pub fn undo_last(roots: &[PathBuf], force: bool, subject: String) -> anyhow::Res
         }
     }
     report.findings.extend(links::restored(&unlinked));
-    let result = sentence("convert_undone", &[("n", restored.to_string())]);
-    report.overview.push((words("convert_label_result"), result));
+    let result = ui::ConvertUndone { n: restored }.text();
+    report.overview.push((ui::CONVERT_LABEL_RESULT.text(), result));
     report.extra.insert("result".to_owned(), serde_json::json!("undone"));
     report.extra.insert("restored".to_owned(), serde_json::json!(restored));
     Ok(report)

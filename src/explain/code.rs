@@ -1,8 +1,7 @@
 //! Pages about error codes.
 
 use base::text::Lang;
-use data::Catalog;
-use data::{sentence, word};
+use data::{Catalog, sentence, ui, word};
 use errcodes::{self, Answer, Cause, Family, Match, Row};
 use render::Block;
 
@@ -26,8 +25,8 @@ pub fn page(answer: &Answer, lang: Lang, detail: Detail, verbose: bool) -> Vec<B
     let mut page = Vec::new();
     let matches = &answer.matches;
     if matches.len() > 1 {
-        let n = matches.len().to_string();
-        let text = sentence("ambiguous", &[("code", answer.asked.clone()), ("n", n)]);
+        let n = matches.len();
+        let text = ui::Ambiguous { code: &answer.asked, n }.text();
         page.push(Block::Paragraph(text.get(lang).to_owned()));
     }
     let full = match matches.len() {
@@ -43,13 +42,13 @@ pub fn page(answer: &Answer, lang: Lang, detail: Detail, verbose: bool) -> Vec<B
     let rest: Vec<Vec<String>> =
         matches.iter().skip(full).map(|found| brief(found, lang)).collect();
     if !rest.is_empty() {
-        page.push(Block::Title(word("other_meanings", lang), String::new()));
+        page.push(Block::Title(ui::OTHER_MEANINGS.get(lang), String::new()));
         page.push(Block::Table(
             vec![
-                word("family", lang),
-                word("code", lang),
-                word("symbol", lang),
-                word("message", lang),
+                ui::FAMILY.get(lang),
+                ui::CODE.get(lang),
+                ui::SYMBOL.get(lang),
+                ui::MESSAGE.get(lang),
             ],
             rest,
         ));
@@ -76,13 +75,13 @@ fn parts(answer: &Answer, lang: Lang, detail: Detail) -> Vec<Block> {
             let meaning = part
                 .meaning
                 .as_ref()
-                .map_or_else(|| word("part_unknown", lang), |meaning| meaning.get(lang).to_owned());
+                .map_or_else(|| ui::PART_UNKNOWN.get(lang), |meaning| meaning.get(lang).to_owned());
             (format!("{} {}", word(part.name, lang), part.value), meaning)
         });
         page.push(Block::Facts(facts.collect()));
         if whole {
             if decoding.scheme != "scheme_registers" {
-                page.push(Block::Paragraph(word("not_in_tables", lang)));
+                page.push(Block::Paragraph(ui::NOT_IN_TABLES.get(lang)));
             }
             for link in &decoding.links {
                 page.push(Block::Heading(format!(
@@ -141,7 +140,7 @@ fn since(cell: &str, lang: Lang) -> String {
     };
     let after = cell.strip_prefix("> ");
     if cell == "master" {
-        word("since_unreleased", lang)
+        ui::SINCE_UNRELEASED.get(lang)
     } else if let Some((after, by)) = after.and_then(|after| after.split_once(", ≤ ")) {
         said("since_between", &[("after", after), ("by", by)])
     } else if let Some(after) = after {
@@ -156,7 +155,7 @@ fn since(cell: &str, lang: Lang) -> String {
 fn meaning(found: &Match, lang: Lang, detail: Detail, verbose: bool) -> Vec<Block> {
     let Match { family, row, cause, through, note, also } = found;
     let mut facts =
-        vec![(word("family", lang), format!("{} ({})", family.title.get(lang), family.id))];
+        vec![(ui::FAMILY.get(lang), format!("{} ({})", family.title.get(lang), family.id))];
     let mut fact = |label: &str, value: &str| {
         if !value.is_empty() {
             facts.push((word(label, lang), value.to_owned()));
@@ -190,17 +189,17 @@ fn meaning(found: &Match, lang: Lang, detail: Detail, verbose: bool) -> Vec<Bloc
         page.push(Block::Paragraph(note.text.get(lang).to_owned()));
     }
     let Some(cause) = cause else {
-        page.push(Block::Paragraph(word("no_explanation", lang)));
+        page.push(Block::Paragraph(ui::NO_EXPLANATION.get(lang)));
         return page;
     };
     let about = match through {
         None => cause.id.clone(),
-        Some(code) => format!("{}, {} {code}", cause.id, word("through", lang)),
+        Some(code) => format!("{}, {} {code}", cause.id, ui::THROUGH.get(lang)),
     };
     page.push(Block::Heading(format!("{} ({about})", cause.title.get(lang))));
     page.extend(about_cause(cause, lang));
     page.extend(more_about(cause, lang, detail));
-    page.push(Block::Heading(word("sources", lang)));
+    page.push(Block::Heading(ui::SOURCES.get(lang)));
     page.push(Block::Bullets(cause.sources.clone()));
     page
 }
@@ -212,9 +211,9 @@ fn more_about(cause: &Cause, lang: Lang, detail: Detail) -> Vec<Block> {
     }
     let mut page = Vec::new();
     let mut facts = vec![
-        (word("layer", lang), cause.layer().to_owned()),
-        (word("role", lang), word(cause.role.label_key(), lang)),
-        (word("level", lang), word(cause.severity.as_str(), lang)),
+        (ui::LAYER.get(lang), cause.layer().to_owned()),
+        (ui::ROLE.get(lang), word(cause.role.label_key(), lang)),
+        (ui::LEVEL.get(lang), word(cause.severity.as_str(), lang)),
     ];
     facts.retain(|(_, value)| !value.is_empty());
     page.push(Block::Facts(facts));
@@ -222,7 +221,7 @@ fn more_about(cause: &Cause, lang: Lang, detail: Detail) -> Vec<Block> {
     let needed: Vec<_> =
         needed.map(|needed| (needed.text.get(lang).to_owned(), needed.run.clone())).collect();
     if !needed.is_empty() {
-        page.push(Block::Heading(word("to_be_sure", lang)));
+        page.push(Block::Heading(ui::TO_BE_SURE.get(lang)));
         page.push(Block::Steps(needed));
     }
     let related: Vec<String> = cause
@@ -232,7 +231,7 @@ fn more_about(cause: &Cause, lang: Lang, detail: Detail) -> Vec<Block> {
         .map(|related| format!("{}: {}", related.id, related.title.get(lang)))
         .collect();
     if !related.is_empty() {
-        page.push(Block::Heading(word("related", lang)));
+        page.push(Block::Heading(ui::RELATED.get(lang)));
         page.push(Block::Bullets(related));
     }
     page
@@ -246,11 +245,11 @@ pub fn cause_page(cause: &Cause, lang: Lang) -> Vec<Block> {
         .map(|(_, code, _)| code)
         .collect();
     if !spoken.is_empty() {
-        page.push(Block::Facts(vec![(word("code", lang), spoken.join(", "))]));
+        page.push(Block::Facts(vec![(ui::CODE.get(lang), spoken.join(", "))]));
     }
     page.extend(about_cause(cause, lang));
     page.extend(more_about(cause, lang, Detail::Long));
-    page.push(Block::Heading(word("sources", lang)));
+    page.push(Block::Heading(ui::SOURCES.get(lang)));
     page.push(Block::Bullets(cause.sources.clone()));
     page
 }
@@ -259,7 +258,7 @@ pub fn cause_page(cause: &Cause, lang: Lang) -> Vec<Block> {
 pub(super) fn about_cause(cause: &Cause, lang: Lang) -> Vec<Block> {
     let mut page = vec![
         Block::Paragraph(cause.text.get(lang).to_owned()),
-        Block::Heading(word("what_to_do", lang)),
+        Block::Heading(ui::WHAT_TO_DO.get(lang)),
     ];
     let steps = cause.steps.iter().map(|step| {
         let text = if lang == Lang::Zh { &step.zh } else { &step.en };
@@ -269,8 +268,8 @@ pub(super) fn about_cause(cause: &Cause, lang: Lang) -> Vec<Block> {
     let checks = known_checks(cause);
     if !checks.is_empty() {
         let run = format!("ascend-doctor check --only {}", checks.join(","));
-        page.push(Block::Heading(word("look_for_it", lang)));
-        page.push(Block::Steps(vec![(word("look_for_it_how", lang), Some(run))]));
+        page.push(Block::Heading(ui::LOOK_FOR_IT.get(lang)));
+        page.push(Block::Steps(vec![(ui::LOOK_FOR_IT_HOW.get(lang), Some(run))]));
     }
     page
 }
@@ -286,7 +285,7 @@ fn brief(found: &Match, lang: Lang) -> Vec<String> {
     let mut message = message(row, lang).to_owned();
     let context = context(family);
     if !context.is_empty() {
-        message = format!("{message} ({}: {context})", word("stands_after", lang));
+        message = format!("{message} ({}: {context})", ui::STANDS_AFTER.get(lang));
     }
     vec![family.id.clone(), row.code.clone(), row.symbol.clone(), message]
 }
@@ -312,9 +311,9 @@ fn codes(rows: &[(&Family, Row)], limit: usize) -> String {
 pub fn family_page(family: &Family, lang: Lang) -> Vec<Block> {
     let rows = errcodes::rows(family);
     let explained = rows.iter().any(|row| !row.becomes.is_empty());
-    let mut head = vec![word("code", lang), word("symbol", lang), word("message", lang)];
+    let mut head = vec![ui::CODE.get(lang), ui::SYMBOL.get(lang), ui::MESSAGE.get(lang)];
     if explained {
-        head.insert(2, word("becomes", lang));
+        head.insert(2, ui::BECOMES.get(lang));
     }
     let table = rows.iter().map(|row| {
         let code = format!("`{}`", row.code);
@@ -331,7 +330,7 @@ pub fn family_page(family: &Family, lang: Lang) -> Vec<Block> {
     ];
     let context = context(family);
     if !context.is_empty() {
-        page.push(Block::Facts(vec![(word("stands_after", lang), context)]));
+        page.push(Block::Facts(vec![(ui::STANDS_AFTER.get(lang), context)]));
     }
     page.push(Block::Table(head, table));
     page

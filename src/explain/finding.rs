@@ -2,8 +2,7 @@
 
 use base::report::Finding;
 use base::text::{Lang, described};
-use data::{Catalog, Entry, Family, MessageTemplate};
-use data::{sentence, word};
+use data::{Catalog, Entry, Family, MessageTemplate, ui, word};
 use errcodes;
 use render::Block;
 
@@ -22,24 +21,24 @@ pub(super) fn page_with(
     let mut page = vec![
         Block::Title(entry.id.clone(), entry.name.get(lang).to_owned()),
         Block::Facts(vec![
-            (word("family", lang), format!("{} ({})", family.title.get(lang), family.family)),
-            (word("gravest", lang), word(entry.severity.as_str(), lang)),
-            (word("since", lang), entry.since.clone()),
+            (ui::FAMILY.get(lang), format!("{} ({})", family.title.get(lang), family.family)),
+            (ui::GRAVEST.get(lang), word(entry.severity.as_str(), lang)),
+            (ui::SINCE.get(lang), entry.since.clone()),
         ]),
-        Block::Heading(word("meaning", lang)),
+        Block::Heading(ui::MEANING.get(lang)),
         Block::Paragraph(entry.why.get(lang).to_owned()),
-        Block::Heading(word("detection", lang)),
+        Block::Heading(ui::DETECTION.get(lang)),
         Block::Paragraph(entry.detects.get(lang).to_owned()),
     ];
     for finding in seen {
         page.extend(finding_blocks(finding, lang));
     }
     for (key, message) in entry.message.iter().filter(|_| seen.is_empty()) {
-        let heading = sentence("message_heading", &[("key", key.clone())]);
+        let heading = ui::MessageHeading { key }.text();
         page.push(Block::Heading(heading.get(lang).to_owned()));
         page.extend(message_blocks(message, lang));
     }
-    page.push(Block::Heading(word("sources", lang)));
+    page.push(Block::Heading(ui::SOURCES.get(lang)));
     page.push(Block::Bullets(entry.sources.clone()));
     page
 }
@@ -47,7 +46,7 @@ pub(super) fn page_with(
 /// A finding with its values.
 fn finding_blocks(finding: &Finding, lang: Lang) -> Vec<Block> {
     let mut blocks = vec![
-        Block::Heading(word("occurred", lang)),
+        Block::Heading(ui::OCCURRED.get(lang)),
         Block::Paragraph(finding.title.get(lang).to_owned()),
         Block::Paragraph(finding.cause.get(lang).to_owned()),
     ];
@@ -57,11 +56,11 @@ fn finding_blocks(finding: &Finding, lang: Lang) -> Vec<Block> {
     });
     let evidence: Vec<String> = evidence.collect();
     if !evidence.is_empty() {
-        blocks.push(Block::Heading(word("seen", lang)));
+        blocks.push(Block::Heading(ui::SEEN.get(lang)));
         blocks.push(Block::Bullets(evidence));
     }
     if !finding.fix.is_empty() {
-        blocks.push(Block::Heading(word("fix", lang)));
+        blocks.push(Block::Heading(ui::FIX.get(lang)));
         let steps = finding.fix.iter();
         let steps = steps.map(|step| (step.text.get(lang).to_owned(), step.run.clone()));
         blocks.push(Block::Steps(steps.collect()));
@@ -100,7 +99,7 @@ pub fn list_page(lang: Lang) -> Vec<Block> {
             page.extend(family_page(family, lang));
         }
     }
-    page.push(Block::Title(word("code_families", lang), String::new()));
+    page.push(Block::Title(ui::CODE_FAMILIES.get(lang), String::new()));
     let rows = errcodes::families().iter().map(|family| {
         vec![
             family.id.clone(),
@@ -109,7 +108,7 @@ pub fn list_page(lang: Lang) -> Vec<Block> {
         ]
     });
     page.push(Block::Table(
-        vec![word("family", lang), word("codes", lang), word("name", lang)],
+        vec![ui::FAMILY.get(lang), ui::CODES.get(lang), ui::NAME.get(lang)],
         rows.collect(),
     ));
     page
@@ -120,7 +119,7 @@ fn ids(family: &Family, lang: Lang) -> Block {
         vec![entry.id.clone(), word(entry.severity.as_str(), lang), entry.name.get(lang).to_owned()]
     });
     Block::Table(
-        vec![word("finding", lang), word("gravest", lang), word("name", lang)],
+        vec![ui::FINDING.get(lang), ui::GRAVEST.get(lang), ui::NAME.get(lang)],
         rows.collect(),
     )
 }

@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 
 use super::{code, finding, rule};
 use base::text::{Lang, Text};
-use data::word;
-use data::{Catalog, Family};
+use data::{Catalog, Family, ui};
 use errcodes;
 use render::{Block, page_markdown};
 
@@ -46,21 +45,21 @@ fn both(title: &Text, lang: Lang) -> String {
 }
 
 fn index(lang: Lang) -> String {
-    let mut out = render(&[Block::Title(word("reference", lang), word("generated", lang))], 1);
+    let mut out = render(&[Block::Title(ui::REFERENCE.get(lang), ui::GENERATED.get(lang))], 1);
     out.push('\n');
     for family in written() {
         let title = both(&family.title, lang);
         out.push_str(&format!("- [{title}]({}.md)\n", family.family));
     }
-    out.push_str(&format!("- [{}](errors.md)\n", word("code_families", lang)));
-    out.push_str(&format!("- [{}](causes.md)\n", word("causes", lang)));
-    out.push_str(&format!("- [{}](convert-rules.md)\n", word("rules", lang)));
+    out.push_str(&format!("- [{}](errors.md)\n", ui::CODE_FAMILIES.get(lang)));
+    out.push_str(&format!("- [{}](causes.md)\n", ui::CAUSES.get(lang)));
+    out.push_str(&format!("- [{}](convert-rules.md)\n", ui::RULES.get(lang)));
     out
 }
 
 fn family_file(family: &Family, lang: Lang) -> String {
     let mut head = finding::family_page(family, lang);
-    head[0] = Block::Title(both(&family.title, lang), word("generated", lang));
+    head[0] = Block::Title(both(&family.title, lang), ui::GENERATED.get(lang));
     let mut out = render(&head, 1);
     for entry in &family.entries {
         let mut page = finding::page(entry, family, lang);
@@ -74,7 +73,7 @@ fn family_file(family: &Family, lang: Lang) -> String {
 }
 
 fn errors(lang: Lang) -> String {
-    let mut out = render(&[Block::Title(word("code_families", lang), word("generated", lang))], 1);
+    let mut out = render(&[Block::Title(ui::CODE_FAMILIES.get(lang), ui::GENERATED.get(lang))], 1);
     out.push('\n');
     for family in errcodes::families() {
         out.push_str(&format!(
@@ -98,11 +97,11 @@ fn causes(lang: Lang) -> String {
             known.push(code);
         }
     }
-    let mut out = render(&[Block::Title(word("causes", lang), word("generated", lang))], 1);
+    let mut out = render(&[Block::Title(ui::CAUSES.get(lang), ui::GENERATED.get(lang))], 1);
     for cause in errcodes::causes() {
         let mut page = vec![Block::Title(cause.id.clone(), both(&cause.title, lang))];
         if let Some(codes) = codes.get(cause.id.as_str()) {
-            page.push(Block::Facts(vec![(word("code", lang), codes.join(", "))]));
+            page.push(Block::Facts(vec![(ui::CODE.get(lang), codes.join(", "))]));
         }
         page.extend(code::about_cause(cause, lang));
         out.push('\n');

@@ -3,8 +3,7 @@
 use base::report::{Evidence, Finding, FixStep};
 use base::text::{Lang, Text, Words};
 use convert::rules::Rule;
-use data::word;
-use data::{Entry, Family};
+use data::{Entry, Family, word};
 use errcodes::{self, Answer, Cause, Row};
 
 /// A finding id: what it means. Its remedies depend on what is found and are left out.

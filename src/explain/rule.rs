@@ -2,24 +2,24 @@
 
 use base::text::Lang;
 use convert::rules::{Example, Match, Rule, Rules};
-use data::word;
+use data::{ui, word};
 use render::Block;
 
 /// What a rule finds, what becomes of it, and what a person has to know and to do.
 pub fn page(rule: &Rule, lang: Lang) -> Vec<Block> {
     let mut facts = vec![
-        (word("rule_is", lang), word(rule.how.word(), lang)),
-        (word("rule_class", lang), word(rule.class.word(), lang)),
-        (word("rule_action", lang), word(rule.action.word(), lang)),
+        (ui::RULE_IS.get(lang), word(rule.how.word(), lang)),
+        (ui::RULE_CLASS.get(lang), word(rule.class.word(), lang)),
+        (ui::RULE_ACTION.get(lang), word(rule.action.word(), lang)),
     ];
     if let Some(to) = rule.to {
-        facts.insert(1, (word("rule_to", lang), to.to_owned()));
+        facts.insert(1, (ui::RULE_TO.get(lang), to.to_owned()));
     }
     if let Some(versions) = &rule.torch_npu {
-        facts.push((word("rule_versions", lang), in_order(versions)));
+        facts.push((ui::RULE_VERSIONS.get(lang), in_order(versions)));
     }
     if let Some(other) = rule.reported_as {
-        facts.push((word("rule_reported_as", lang), other.to_owned()));
+        facts.push((ui::RULE_REPORTED_AS.get(lang), other.to_owned()));
     }
     let mut page = vec![Block::Title(rule.id.to_owned(), names(rule)), Block::Facts(facts)];
     let words =
@@ -33,7 +33,7 @@ pub fn page(rule: &Rule, lang: Lang) -> Vec<Block> {
     if let Some(example) = &rule.text().example {
         page.extend(shown(example, lang));
     }
-    page.push(Block::Heading(word("sources", lang)));
+    page.push(Block::Heading(ui::SOURCES.get(lang)));
     page.push(Block::Bullets(rule.text().source.iter().map(|&source| source.to_owned()).collect()));
     page
 }
@@ -50,12 +50,12 @@ fn shown(example: &Example, lang: Lang) -> Vec<Block> {
     let code = |text: &str| Block::Code(language, text.to_owned());
     match example.after {
         Some(after) => vec![
-            Block::Heading(word("rule_before", lang)),
+            Block::Heading(ui::RULE_BEFORE.get(lang)),
             code(example.before),
-            Block::Heading(word("rule_after", lang)),
+            Block::Heading(ui::RULE_AFTER.get(lang)),
             code(after),
         ],
-        None => vec![Block::Heading(word("rule_unchanged", lang)), code(example.before)],
+        None => vec![Block::Heading(ui::RULE_UNCHANGED.get(lang)), code(example.before)],
     }
 }
 
@@ -94,8 +94,8 @@ pub(super) fn tables(lang: Lang) -> Vec<Block> {
     let head = ["rule", "rule_found", "rule_becomes", "rule_done", "rule_note_heading"];
     let head: Vec<String> = head.iter().map(|key| word(key, lang)).collect();
     let mut page = vec![
-        Block::Title(word("rules", lang), word("generated", lang)),
-        Block::Paragraph(word("rules_about", lang)),
+        Block::Title(ui::RULES.get(lang), ui::GENERATED.get(lang)),
+        Block::Paragraph(ui::RULES_ABOUT.get(lang)),
     ];
     for (field, rules) in Rules::builtin().fields() {
         page.push(Block::Heading(word(&format!("rules_{field}"), lang)));

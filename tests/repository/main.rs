@@ -15,6 +15,8 @@ mod crate_graph;
 mod docs_commands;
 mod documented_components;
 mod documents;
+#[cfg(debug_assertions)]
+mod messages;
 mod module_boundaries;
 mod private_keys;
 mod test_conditions;

@@ -2,7 +2,7 @@
 
 use base::text::Text;
 use base::version::CannVersion;
-use data::sentence;
+use data::ui;
 use machine::collect;
 use machine::elf::Object;
 use machine::sysroot::{SysFile, Sysroot};
@@ -105,14 +105,14 @@ impl Cann {
     pub fn description(&self) -> Text {
         match self {
             Self::Libraries { path, objects } => {
-                let count = objects.len().to_string();
-                sentence("ops_cann_libraries", &[("path", path.clone()), ("count", count)])
+                let count = objects.len();
+                ui::OpsCannLibraries { count, path: &path }.text()
             }
             Self::Version { version, lacks: true } => {
-                sentence("ops_cann_version", &[("version", version.clone())])
+                ui::OpsCannVersion { version: &version }.text()
             }
             Self::Version { version, lacks: false } => {
-                sentence("ops_cann_unknown", &[("version", version.clone())])
+                ui::OpsCannUnknown { version: &version }.text()
             }
         }
     }

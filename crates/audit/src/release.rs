@@ -4,7 +4,7 @@ use data::{Fault, faults};
 use serde_json::{Value, json};
 
 use base::text::Text;
-use data::sentence;
+use data::{sentence, ui};
 use machine::collect::find_installed;
 use machine::sysroot::Sysroot;
 
@@ -35,7 +35,7 @@ impl SelectedRelease {
     /// With the sentence that names the known releases, if no table fits.
     pub fn named(version: &str, tables: &'static Tables) -> Result<Self, Fault> {
         let target = Target::asked(tables, version)?;
-        let description = sentence("ops_target_asked", &[("version", version.to_owned())]);
+        let description = ui::OpsTargetAsked { version }.text();
         let (version, path) = (version.to_owned(), String::new());
         Ok(Self { version, target, description, installation: None, path, from: "--torch-npu" })
     }
@@ -83,7 +83,7 @@ impl SelectedRelease {
         let version = format!("{}-{}", column.torch, column.release);
         let target =
             Target::find(tables, &version).ok_or_else(|| faults::NoTableForNewest.fault())?;
-        let description = sentence("ops_target_newest", &[("version", version.clone())]);
+        let description = ui::OpsTargetNewest { version: &version }.text();
         Ok(Self {
             version,
             target,

@@ -4,54 +4,60 @@
 //! is split at commas; the first part that is no number or beyond the last device ends it; what
 //! remains must ascend without repetition, and must not be empty.
 
-use crate::report::{Evidence, RawFinding};
-
 /// The variable.
 pub const NAME: &str = "ASCEND_RT_VISIBLE_DEVICES";
 
-/// What is wrong with a list.
+/// A list that the runtime does not take whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The message of `ENV-VISIBLE`: `none`, `syntax`, `range`, `duplicate`, `order` or `cut`.
-    pub message: &'static str,
+    /// What is wrong.
+    pub kind: FaultKind,
     /// The first part of the list that shows it.
     pub part: String,
 }
 
-impl Fault {
-    fn new(message: &'static str, part: &str) -> Self {
-        Self { message, part: part.to_owned() }
-    }
+/// What is wrong with a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultKind {
+    /// It is empty.
+    Empty,
+    /// A part is no number.
+    Syntax,
+    /// A number is beyond the last device.
+    Range,
+    /// A number occurs twice.
+    Duplicate,
+    /// The numbers do not ascend.
+    Order,
+    /// The runtime ended it early, for whatever reason.
+    Cut,
+}
 
-    /// The finding of `list`, still without what its message says about the machine.
-    pub fn found(&self, list: &str) -> RawFinding {
-        RawFinding::error("ENV-VISIBLE", self.message)
-            .arg("value", list)
-            .arg("part", self.part.clone())
-            .arg("sorted", sorted(list))
-            .evidence(Evidence::env(NAME).value(list))
+impl Fault {
+    fn new(kind: FaultKind, part: &str) -> Self {
+        Self { kind, part: part.to_owned() }
     }
 }
 
 /// What is wrong with `list` on a machine with `count` devices, or on any if that is not known.
 pub fn judge(list: &str, count: Option<usize>) -> Option<Fault> {
     if list.is_empty() {
-        return Some(Fault::new("none", ""));
+        return Some(Fault::new(FaultKind::Empty, ""));
     }
     let mut taken: Vec<usize> = Vec::new();
     for part in list.split(',') {
         let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
         let Some(id) = digits.then(|| part.parse::<usize>().unwrap_or(usize::MAX)) else {
-            return Some(Fault::new("syntax", part));
+            return Some(Fault::new(FaultKind::Syntax, part));
         };
         if count.is_some_and(|count| id >= count) {
-            return Some(Fault::new("range", part));
+            return Some(Fault::new(FaultKind::Range, part));
         }
         if taken.contains(&id) {
-            return Some(Fault::new("duplicate", part));
+            return Some(Fault::new(FaultKind::Duplicate, part));
         }
         if taken.last().is_some_and(|last| id < *last) {
-            return Some(Fault::new("order", part));
+            return Some(Fault::new(FaultKind::Order, part));
         }
         taken.push(id);
     }
@@ -64,11 +70,11 @@ pub fn judge(list: &str, count: Option<usize>) -> Option<Fault> {
 /// device and the rules find no fault, there may be none, and the list is not to blame.
 pub fn judge_taken(list: &str, count: usize) -> Option<Fault> {
     let part = list.split(',').nth(count)?;
-    judge(list, None).or_else(|| (count > 0).then(|| Fault::new("cut", part)))
+    judge(list, None).or_else(|| (count > 0).then(|| Fault::new(FaultKind::Cut, part)))
 }
 
 /// The numbers of the list as the runtime wants them.
-fn sorted(list: &str) -> String {
+pub fn sorted(list: &str) -> String {
     let mut ids: Vec<usize> = list.split(',').filter_map(|part| part.trim().parse().ok()).collect();
     ids.sort_unstable();
     ids.dedup();
@@ -84,40 +90,40 @@ mod tests {
     #[test]
     fn lists_are_judged_as_the_runtime_does() {
         let cases = [
-            ("", Some(8), Some("none")),
+            ("", Some(8), Some(FaultKind::Empty)),
             ("0", Some(8), None),
             ("0,1,7", Some(8), None),
             ("2,5", None, None),
-            ("0,8", Some(8), Some("range")),
-            ("99999999999999999999999", Some(8), Some("range")),
-            ("1, 2", Some(8), Some("syntax")),
-            ("0-3", Some(8), Some("syntax")),
-            ("-1", Some(8), Some("syntax")),
-            ("0,1,", Some(8), Some("syntax")),
-            ("1,0", Some(8), Some("order")),
-            ("1,1", Some(8), Some("duplicate")),
-            ("npu:0", None, Some("syntax")),
+            ("0,8", Some(8), Some(FaultKind::Range)),
+            ("99999999999999999999999", Some(8), Some(FaultKind::Range)),
+            ("1, 2", Some(8), Some(FaultKind::Syntax)),
+            ("0-3", Some(8), Some(FaultKind::Syntax)),
+            ("-1", Some(8), Some(FaultKind::Syntax)),
+            ("0,1,", Some(8), Some(FaultKind::Syntax)),
+            ("1,0", Some(8), Some(FaultKind::Order)),
+            ("1,1", Some(8), Some(FaultKind::Duplicate)),
+            ("npu:0", None, Some(FaultKind::Syntax)),
         ];
         for (list, count, expected) in cases {
-            assert_eq!(judge(list, count).map(|fault| fault.message), expected, "{list}");
+            assert_eq!(judge(list, count).map(|fault| fault.kind), expected, "{list}");
         }
         assert_eq!(sorted("3, 1,1"), "1,3");
     }
 
     #[test]
     fn runtime_result_overrides_rules() {
-        let fault = |message, part: &str| Some(Fault::new(message, part));
+        let fault = |kind, part: &str| Some(Fault::new(kind, part));
         let cases = [
-            ("", 0, fault("none", "")),
+            ("", 0, fault(FaultKind::Empty, "")),
             ("0", 1, None),
             ("0,1", 2, None),
             ("1,0", 2, None),
-            ("1,0", 0, fault("order", "0")),
-            ("0,0", 1, fault("duplicate", "0")),
-            ("0,9", 1, fault("cut", "9")),
-            ("0,,1", 1, fault("syntax", "")),
+            ("1,0", 0, fault(FaultKind::Order, "0")),
+            ("0,0", 1, fault(FaultKind::Duplicate, "0")),
+            ("0,9", 1, fault(FaultKind::Cut, "9")),
+            ("0,,1", 1, fault(FaultKind::Syntax, "")),
             ("9", 0, None),
-            ("x", 0, fault("syntax", "x")),
+            ("x", 0, fault(FaultKind::Syntax, "x")),
         ];
         for (list, count, expected) in cases {
             assert_eq!(judge_taken(list, count), expected, "{list} {count}");

@@ -6,20 +6,22 @@ use super::report::State;
 use super::rules::{Context, RULES, format_hosts};
 use base::report::{Coverage, Finding, Proof, Severity};
 use base::text::Text;
-use data::goals::{self, LinkDefinition};
-use data::{sentence, words};
+use data::{
+    goals::{self, LinkDefinition},
+    ui,
+};
 
 /// Proves that the fleet is ready. A host without a report, or without a verdict, is never ready.
 pub(super) fn prove(context: &Context<'_>, missing: &[&str], findings: &[Finding]) -> Proof {
     let fleet = context.fleet;
-    let hosts = sentence("fleet_hosts_line", &[("n", fleet.hosts.len().to_string())]);
+    let hosts = ui::FleetHostsLine { n: fleet.hosts.len() }.text();
     goals::prove("fleet", "fleet", BTreeMap::from([("hosts", hosts)]), |link| {
         let open = |reason| Some(Coverage::NotExamined { reason, settle: link.settle.clone() });
         let coverage = match link.id.as_str() {
-            "hosts" if fleet.hosts.is_empty() => open(words("fleet_no_reports")),
+            "hosts" if fleet.hosts.is_empty() => open(ui::FLEET_NO_REPORTS.text()),
             "hosts" if !missing.is_empty() => {
                 let hosts = format_hosts(missing.iter().copied());
-                open(sentence("fleet_silent", &[("hosts", hosts)]))
+                open(ui::FleetSilent { hosts }.text())
             }
             "reports" => unread(context).and_then(open),
             "verdicts" => verdicts(context, findings, link),
@@ -34,9 +36,9 @@ fn unread(context: &Context<'_>) -> Option<Text> {
     let fleet = context.fleet;
     let unread = fleet.unread.len() + fleet.unread_more + fleet.refused;
     if unread > 0 {
-        return Some(sentence("fleet_unread", &[("count", unread.to_string())]));
+        return Some(ui::FleetUnread { count: unread }.text());
     }
-    (fleet.cut > 0).then(|| sentence("fleet_cut", &[("count", fleet.cut.to_string())]))
+    (fleet.cut > 0).then(|| ui::FleetCut { count: &fleet.cut }.text())
 }
 
 /// Failed hosts contradict the link, inconclusive ones leave it open.
@@ -56,7 +58,7 @@ fn verdicts(
             findings.iter().filter(own).map(|finding| finding.id.clone()).collect();
         ids.dedup();
         let hosts = format_hosts(failed.iter().copied());
-        let reason = ids.is_empty().then(|| sentence("fleet_failed", &[("hosts", hosts)]));
+        let reason = ids.is_empty().then(|| ui::FleetFailed { hosts }.text());
         return Some(Coverage::Contradicted { findings: ids, reason });
     }
     // The reason that most hosts share comes first.

@@ -13,8 +13,7 @@ use super::rules::{self, Context, Group, IN_SENTENCE, RULES, count_values, forma
 use super::{GroupBy, Options};
 use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::Text;
-use data::Catalog;
-use data::{sentence, words};
+use data::{Catalog, sentence, ui};
 
 /// As many values of one component as the table shows.
 const VALUES: usize = 8;
@@ -41,8 +40,8 @@ pub fn report(fleet: &Fleet, options: &Options) -> Report {
     report.tables.extend(unanswered_table(fleet));
     if !fleet.replaced.is_empty() {
         let hosts = format_hosts(fleet.replaced.keys().map(String::as_str));
-        let count = fleet.replaced.len().to_string();
-        report.notes.push(sentence("fleet_replaced", &[("count", count), ("hosts", hosts)]));
+        let count = fleet.replaced.len();
+        report.notes.push(ui::FleetReplaced { count, hosts }.text());
     }
     report.extra.insert("fleet".to_owned(), extra_json(&context, &missing, &said));
     report
@@ -76,14 +75,8 @@ type Wording<'a> = (&'a ReportedFinding, Vec<&'a str>);
 impl SharedFinding<'_> {
     fn to_finding(&self, total: usize) -> Finding {
         let hosts = format_shortened(self.hosts.iter().copied(), IN_SENTENCE);
-        let head = sentence(
-            "fleet_on_hosts",
-            &[
-                ("hosts", hosts),
-                ("count", self.hosts.len().to_string()),
-                ("total", total.to_string()),
-            ],
-        );
+        let head =
+            ui::FleetOnHosts { count: self.hosts.len(), hosts, total: total.to_string() }.text();
         let first = self.first;
         let mut evidence: Vec<Evidence> = Vec::new();
         if self.wordings.len() > 1 {
@@ -95,13 +88,11 @@ impl SharedFinding<'_> {
             }
         }
         if self.wordings.len() > WORDINGS {
-            let n = (self.wordings.len() - WORDINGS).to_string();
+            let n = self.wordings.len() - WORDINGS;
             let rest: BTreeSet<&str> =
                 self.wordings[WORDINGS..].iter().flat_map(|(_, hosts)| hosts).copied().collect();
-            evidence.push(
-                Evidence::host(format_shortened(rest, IN_TABLE))
-                    .says(sentence("more", &[("n", n)])),
-            );
+            evidence
+                .push(Evidence::host(format_shortened(rest, IN_TABLE)).says(ui::More { n }.text()));
         }
         let steps = first.fix.iter();
         Finding {
@@ -191,7 +182,7 @@ impl State {
     }
 
     fn words(self) -> Text {
-        words(match self {
+        data::words(match self {
             Self::Errors => "fleet_state_errors",
             Self::Warnings => "fleet_state_warnings",
             Self::Inconclusive => "inconclusive",
@@ -211,21 +202,21 @@ fn group_by_state(fleet: &Fleet) -> BTreeMap<State, Vec<&str>> {
 fn list_overview(context: &Context<'_>, missing: &[&str]) -> Vec<(Text, Text)> {
     let fleet = context.fleet;
     let unread = fleet.unread.len() + fleet.unread_more;
-    let mut line = sentence("fleet_hosts_line", &[("n", fleet.hosts.len().to_string())]);
+    let mut line = ui::FleetHostsLine { n: fleet.hosts.len() }.text();
     for (key, count) in [("fleet_missing_part", missing.len()), ("fleet_unread_part", unread)] {
         if count > 0 {
             let part = sentence(key, &[("n", count.to_string())]);
             line = Text::new(line.en + ", " + &part.en, line.zh + "，" + &part.zh);
         }
     }
-    let mut out = vec![(words("fleet_hosts"), line)];
+    let mut out = vec![(ui::FLEET_HOSTS.text(), line)];
     if context.options.group_by.is_some() {
         let names: Vec<String> = context
             .groups
             .iter()
             .map(|group| format!("{} ({})", group.name, group.hosts.len()))
             .collect();
-        out.push((words("fleet_groups"), Text::same(names.join(", "))));
+        out.push((ui::FLEET_GROUPS.text(), Text::same(names.join(", "))));
     }
     let own: Vec<String> = COMPONENTS
         .iter()
@@ -242,7 +233,7 @@ fn list_overview(context: &Context<'_>, missing: &[&str]) -> Vec<(Text, Text)> {
         })
         .collect();
     if !own.is_empty() {
-        out.push((words("fleet_most"), Text::same(own.join(", "))));
+        out.push((ui::FLEET_MOST.text(), Text::same(own.join(", "))));
     }
     out
 }
@@ -260,15 +251,15 @@ fn state_table(context: &Context<'_>, missing: &[&str]) -> Table {
         .filter_map(|state| Some(row(state.words(), states.get(&state)?)))
         .collect();
     if !missing.is_empty() {
-        rows.push(row(words("fleet_state_missing"), missing));
+        rows.push(row(ui::FLEET_STATE_MISSING.text(), missing));
     }
     if !fleet.unread.is_empty() {
         let names: Vec<&str> = fleet.unread.iter().map(|unread| unread.source.as_str()).collect();
-        rows.push(row(words("fleet_state_unread"), &names));
+        rows.push(row(ui::FLEET_STATE_UNREAD.text(), &names));
     }
     Table {
-        title: words("fleet_hosts"),
-        head: vec![words("fleet_state"), words("fleet_count"), words("fleet_hosts")],
+        title: ui::FLEET_HOSTS.text(),
+        head: vec![ui::FLEET_STATE.text(), ui::FLEET_COUNT.text(), ui::FLEET_HOSTS.text()],
         rows,
     }
 }
@@ -292,10 +283,10 @@ fn version_tables(groups: &[Group<'_>]) -> Vec<Table> {
                 ]);
             }
             if spread.values.len() > VALUES {
-                let n = (spread.values.len() - VALUES).to_string();
+                let n = spread.values.len() - VALUES;
                 let hosts: usize =
                     spread.values[VALUES..].iter().map(|(_, hosts)| hosts.len()).sum();
-                let more = sentence("more", &[("n", n)]);
+                let more = ui::More { n }.text();
                 let blank = Text::default();
                 rows.push(vec![component.label(), more, Text::same(hosts.to_string()), blank]);
             }
@@ -303,15 +294,15 @@ fn version_tables(groups: &[Group<'_>]) -> Vec<Table> {
         if rows.is_empty() {
             continue;
         }
-        let title = words("fleet_versions");
+        let title = ui::FLEET_VERSIONS.text();
         let suffix = group.suffix();
         tables.push(Table {
             title: Text::new(title.en + &suffix.en, title.zh + &suffix.zh),
             head: vec![
-                words("fleet_component"),
-                words("value"),
-                words("fleet_count"),
-                words("fleet_hosts"),
+                ui::FLEET_COMPONENT.text(),
+                ui::VALUE.text(),
+                ui::FLEET_COUNT.text(),
+                ui::FLEET_HOSTS.text(),
             ],
             rows,
         });
@@ -347,8 +338,8 @@ fn unanswered_table(fleet: &Fleet) -> Option<Table> {
         vec![Text::same(id), Text::same(hosts.len().to_string()), Text::same(list)]
     });
     Some(Table {
-        title: words("fleet_not_checked"),
-        head: vec![words("finding"), words("fleet_count"), words("fleet_hosts")],
+        title: ui::FLEET_NOT_CHECKED.text(),
+        head: vec![ui::FINDING.text(), ui::FLEET_COUNT.text(), ui::FLEET_HOSTS.text()],
         rows: rows.collect(),
     })
 }

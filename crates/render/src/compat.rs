@@ -9,9 +9,11 @@ use super::plain::write_overview;
 use super::wrap::wrap;
 use base::report::Report;
 use base::text::escape_line;
-use data::Matrix;
-use data::matrix::{Advice, Level};
-use data::{sentence, word};
+use data::{
+    Matrix,
+    matrix::{Advice, Level},
+    ui, word,
+};
 
 /// What the page shows.
 pub struct CompatPage<'a> {
@@ -63,7 +65,7 @@ pub fn render_compat(page: &CompatPage<'_>, style: Style, out: &mut dyn Write) -
         write_tables(page.matrix, style, out)?;
     }
     for (_, value) in &page.report.provenance {
-        let text = sentence("compat_as_of", &[("matrix", value.clone())]);
+        let text = ui::CompatAsOf { matrix: &value }.text();
         write_paragraph(&escape_line(text.get(style.lang)), "", style, out)?;
     }
     Ok(())

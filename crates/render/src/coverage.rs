@@ -7,7 +7,7 @@ use super::plain::labeled_sentence;
 use super::wrap::wrap_hanging;
 use base::report::{Coverage, Link, Need, Report};
 use base::text::{Lang, escape_line};
-use data::{goals, word};
+use data::{goals, ui};
 
 /// The sentence at the top; lookups have none.
 pub(super) fn headline(report: &Report, lang: Lang) -> Option<String> {
@@ -29,7 +29,7 @@ impl OpenPoint {
         if self.settle.is_empty() {
             return self.reason;
         }
-        let settle = labeled_sentence(&word("settle", lang), &self.settle, lang);
+        let settle = labeled_sentence(&ui::SETTLE.get(lang), &self.settle, lang);
         match lang {
             Lang::En => format!("{}. {settle}", self.reason),
             Lang::Zh => format!("{}。{settle}", self.reason),
@@ -106,7 +106,7 @@ pub(super) fn write_links(report: &Report, style: Style, out: &mut dyn Write) ->
         write_hanging(&line, "  ", "    ", style, out)?;
         if let Coverage::NotExamined { settle, .. } = &link.coverage {
             let settle = escape_line(settle.get(style.lang));
-            let line = labeled_sentence(&word("settle", style.lang), &settle, style.lang);
+            let line = labeled_sentence(&ui::SETTLE.get(style.lang), &settle, style.lang);
             write_hanging(&line, "    ", "      ", style, out)?;
         }
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::plain::labeled_sentence;
 use base::report::{FailOn, Gate, OnInconclusive, Report};
 use base::text::{Lang, Text, escape_line};
-use data::{sentence, words};
+use data::ui;
 
 /// The gate as JSON and SARIF have it.
 #[derive(Serialize)]
@@ -35,23 +35,23 @@ pub(super) fn describe(gate: &Gate) -> Option<Text> {
     let mut parts = Vec::new();
     match gate.fail_on {
         FailOn::Error => {}
-        FailOn::Warning => parts.push(words("gate_fail_on_warning")),
-        FailOn::Never => parts.push(words("gate_fail_on_never")),
+        FailOn::Warning => parts.push(ui::GATE_FAIL_ON_WARNING.text()),
+        FailOn::Never => parts.push(ui::GATE_FAIL_ON_NEVER.text()),
     }
     match gate.on_inconclusive {
         OnInconclusive::Report => {}
-        OnInconclusive::Fail => parts.push(words("gate_inconclusive_fail")),
-        OnInconclusive::Allow => parts.push(words("gate_inconclusive_allow")),
+        OnInconclusive::Fail => parts.push(ui::GATE_INCONCLUSIVE_FAIL.text()),
+        OnInconclusive::Allow => parts.push(ui::GATE_INCONCLUSIVE_ALLOW.text()),
     }
     if !gate.settings.is_empty() {
         let list = |glue: &str| escape_line(&gate.settings.join(glue)).into_owned();
-        let mut text = sentence("gate_settings", &[("settings", list(", "))]);
-        text.zh = sentence("gate_settings", &[("settings", list("、"))]).zh;
+        let mut text = ui::GateSettings { settings: list(", ") }.text();
+        text.zh = ui::GateSettings { settings: list("、") }.text().zh;
         parts.push(text);
     }
     let join = |lang, glue: &str| {
         let parts: Vec<&str> = parts.iter().map(|part| part.get(lang)).collect();
-        labeled_sentence(words("gate").get(lang), &parts.join(glue), lang)
+        labeled_sentence(ui::GATE.text().get(lang), &parts.join(glue), lang)
     };
     Some(Text::new(join(Lang::En, "; "), join(Lang::Zh, "；")))
 }

@@ -11,7 +11,7 @@ use super::coverage::headline;
 use super::line::open_reason;
 use base::report::{Evidence, EvidenceKind, ExitStatus, Finding, Report, Severity};
 use base::text::{Lang, escape_line};
-use data::word;
+use data::ui;
 
 /// Writes the findings, and the verdict where no finding has the reason of the exit status.
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -23,7 +23,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
     }
     match report.exit_status() {
         ExitStatus::Inconclusive => {
-            write_verdict(&word("inconclusive", lang), &open_reason(report, lang), out)
+            write_verdict(&ui::INCONCLUSIVE.get(lang), &open_reason(report, lang), out)
         }
         ExitStatus::Findings if !report.findings.iter().any(|found| report.fails(found)) => {
             let headline = headline(report, lang).unwrap_or_default();

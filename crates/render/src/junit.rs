@@ -13,8 +13,7 @@ use super::coverage::{headline, open_points};
 use super::plain::{finding_lines, reason_text};
 use base::report::{CheckState, ExitStatus, Finding, Need, OnInconclusive, Report, RuleResult};
 use base::text::{Lang, escape, escape_line};
-use data::Catalog;
-use data::{sentence, word};
+use data::{Catalog, ui};
 
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let suites = build_suites(report, style.lang);
@@ -156,7 +155,7 @@ fn verdict_body(report: &Report, failed: bool, lang: Lang) -> Option<Body> {
         ExitStatus::Findings if !failed => {
             Body::Failure { kind: "verdict", message: headline(), text }
         }
-        _ if open => Body::Error { message: word("inconclusive", lang), text },
+        _ if open => Body::Error { message: ui::INCONCLUSIVE.get(lang), text },
         _ if !text.is_empty() => Body::Output(text),
         _ if report.proof.is_some() => Body::Passed,
         _ => return None,
@@ -213,7 +212,7 @@ fn explain_folding(report: &Report, id: &str, lang: Lang) -> String {
         .iter()
         .find(|finding| finding.consequences.iter().any(|consequence| consequence.id == id));
     let id = root.map_or("", |root| root.id.as_str());
-    sentence("explained_by", &[("id", id.to_owned())]).get(lang).to_owned()
+    ui::ExplainedBy { id }.text().get(lang).to_owned()
 }
 
 /// The family of an id: as the catalogue has it, else what stands before the first hyphen, or

@@ -7,7 +7,7 @@ use super::coverage::{headline, open_points};
 use super::plain::labeled_sentence;
 use base::report::{ExitStatus, Need, Report, Verdict};
 use base::text::{Lang, escape_line};
-use data::word;
+use data::ui;
 
 /// Writes the first finding that fails the run, or the first open point, or the claim that was
 /// shown. Readers cut lines, so the order of the words puts the result first.
@@ -37,5 +37,5 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
 pub(super) fn open_reason(report: &Report, lang: Lang) -> String {
     let first = open_points(report, Need::Required, lang).into_iter().next();
     let reason = first.map(|point| point.text(lang)).unwrap_or_default();
-    labeled_sentence(&word("inconclusive", lang), &reason, lang)
+    labeled_sentence(&ui::INCONCLUSIVE.get(lang), &reason, lang)
 }

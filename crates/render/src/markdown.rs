@@ -11,7 +11,7 @@ use super::gate;
 use super::plain::{consequences, show_evidence, summary_line};
 use base::report::{CheckState, Coverage, Finding, Need, Report};
 use base::text::{Lang, escape, escape_line};
-use data::{sentence, word};
+use data::{ui, word};
 
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let lang = style.lang;
@@ -35,7 +35,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
         writeln!(out)?;
     }
     if !report.overview.is_empty() {
-        writeln!(out, "| {} | {} |\n| --- | --- |", word("item", lang), word("value", lang))?;
+        writeln!(out, "| {} | {} |\n| --- | --- |", ui::ITEM.get(lang), ui::VALUE.get(lang))?;
         for (label, value) in &report.overview {
             writeln!(
                 out,
@@ -68,7 +68,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
         writeln!(out)?;
     }
     if !report.patches.is_empty() {
-        writeln!(out, "### {}\n", word("patches", lang))?;
+        writeln!(out, "### {}\n", ui::PATCHES.get(lang))?;
         for patch in &report.patches {
             write_block("", "diff", patch, out)?;
             writeln!(out)?;
@@ -92,11 +92,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
         writeln!(out, "{}\n", escape_prose(gate.get(lang)))?;
     }
     let mut foot = vec![format!("ascend-doctor {}", env!("CARGO_PKG_VERSION"))];
-    foot.push(
-        sentence("exit_status", &[("n", report.exit_status().code().to_string())])
-            .get(lang)
-            .to_owned(),
-    );
+    foot.push(ui::ExitStatus { n: report.exit_status().code() }.text().get(lang).to_owned());
     foot.extend(
         report.provenance.iter().map(|(what, value)| escape_prose(&format!("{what} {value}"))),
     );
@@ -107,9 +103,9 @@ fn write_table(findings: &[Finding], lang: Lang, out: &mut dyn Write) -> io::Res
     writeln!(
         out,
         "| {} | {} | {} |\n| --- | --- | --- |",
-        word("level", lang),
-        word("finding", lang),
-        word("statement", lang)
+        ui::LEVEL.get(lang),
+        ui::FINDING.get(lang),
+        ui::STATEMENT.get(lang)
     )?;
     for finding in findings {
         writeln!(
@@ -135,14 +131,14 @@ fn write_finding(finding: &Finding, lang: Lang, out: &mut dyn Write) -> io::Resu
         writeln!(out, "{}\n", escape_prose(finding.cause.get(lang)))?;
     }
     if !finding.evidence.is_empty() {
-        writeln!(out, "**{}**\n", word("seen", lang))?;
+        writeln!(out, "**{}**\n", ui::SEEN.get(lang))?;
         let lines: Vec<String> =
             finding.evidence.iter().map(|evidence| show_evidence(evidence, lang)).collect();
         write_block("", "text", &lines.join("\n"), out)?;
         writeln!(out)?;
     }
     if !finding.fix.is_empty() {
-        writeln!(out, "**{}**\n", word("fix", lang))?;
+        writeln!(out, "**{}**\n", ui::FIX.get(lang))?;
         for (number, step) in (1..).zip(&finding.fix) {
             let bullet = format!("{number}. ");
             writeln!(out, "{bullet}{}", escape_prose(step.text.get(lang)))?;
@@ -156,7 +152,7 @@ fn write_finding(finding: &Finding, lang: Lang, out: &mut dyn Write) -> io::Resu
     let ids = consequences(finding);
     if !ids.is_empty() {
         let ids: Vec<String> = ids.into_iter().map(code_span).collect();
-        writeln!(out, "**{}** {}\n", word("explains", lang), ids.join(", "))?;
+        writeln!(out, "**{}** {}\n", ui::EXPLAINS.get(lang), ids.join(", "))?;
     }
     Ok(())
 }
@@ -168,7 +164,7 @@ fn write_unanswered(report: &Report, lang: Lang, out: &mut dyn Write) -> io::Res
     if rules.is_empty() {
         return Ok(());
     }
-    writeln!(out, "<details><summary>{} ({})</summary>\n", word("not_checked", lang), rules.len())?;
+    writeln!(out, "<details><summary>{} ({})</summary>\n", ui::NOT_CHECKED.get(lang), rules.len())?;
     for rule in rules {
         let reason = rule.reason.as_ref().map_or("", |reason| reason.get(lang));
         writeln!(

@@ -9,7 +9,7 @@ use super::Style;
 use super::wrap::wrap;
 use base::report::{Evidence, EvidenceKind, Finding, Report, RuleResult, Summary};
 use base::text::{Lang, escape_line};
-use data::{sentence, word};
+use data::{sentence, ui, word};
 
 /// Title, cause, evidence, fix and consequences, one statement a line, harmless on a terminal.
 pub(super) fn finding_lines(finding: &Finding, lang: Lang) -> Vec<String> {
@@ -99,7 +99,7 @@ pub(super) fn show_evidence(evidence: &Evidence, lang: Lang) -> String {
             EVIDENCE_WIDTH,
         ));
     } else if evidence.kind == EvidenceKind::Env {
-        return sentence("env_not_set", &[("name", text)]).get(lang).to_owned();
+        return ui::EnvNotSet { name: text }.text().get(lang).to_owned();
     }
     text
 }

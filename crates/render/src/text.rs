@@ -11,7 +11,7 @@ use super::plain::{consequences, labeled_sentence, show_evidence, summary_line, 
 use super::wrap::{wrap, wrap_hanging};
 use base::report::{CheckState, Finding, Need, Report, RuleResult, Severity, Table};
 use base::text::{Text, escape, escape_line};
-use data::{sentence, word};
+use data::{sentence, ui, word};
 
 /// As many pieces of evidence as are shown of one finding without `--verbose`.
 const EVIDENCE_SHOWN: usize = 5;
@@ -106,8 +106,8 @@ impl Page {
             self.write_labeled(label, &show_evidence(evidence, lang), out)?;
         }
         if finding.evidence.len() > shown {
-            let rest = (finding.evidence.len() - shown).to_string();
-            self.write_labeled("", sentence("more", &[("n", rest)]).get(lang), out)?;
+            let rest = finding.evidence.len() - shown;
+            self.write_labeled("", ui::More { n: rest }.text().get(lang), out)?;
         }
         for (number, step) in finding.fix.iter().enumerate() {
             let label = if number == 0 { "fix" } else { "" };
@@ -173,7 +173,7 @@ impl Page {
         let hidden = table.rows.len().saturating_sub(shown);
         super::page::write_table(&rows, self.style, out)?;
         if hidden > 0 {
-            let more = sentence("more", &[("n", hidden.to_string())]);
+            let more = ui::More { n: hidden }.text();
             self.write_paragraph("  ", more.get(lang), out)?;
         }
         writeln!(out)
@@ -184,7 +184,7 @@ impl Page {
         if report.patches.is_empty() {
             return Ok(());
         }
-        writeln!(out, "{}", self.style.paint.bold(&word("patches", self.style.lang)))?;
+        writeln!(out, "{}", self.style.paint.bold(&ui::PATCHES.get(self.style.lang)))?;
         for patch in &report.patches {
             write!(out, "{}", escape(patch))?;
         }
@@ -207,7 +207,7 @@ impl Page {
             for point in points {
                 self.write_paragraph("  ", &point.reason, out)?;
                 if !point.settle.is_empty() {
-                    let settle = labeled_sentence(&word("settle", lang), &point.settle, lang);
+                    let settle = labeled_sentence(&ui::SETTLE.get(lang), &point.settle, lang);
                     self.write_paragraph("    ", &settle, out)?;
                 }
             }
@@ -274,7 +274,7 @@ impl Page {
         if self.style.verbose {
             for (what, value) in &report.provenance {
                 let line = format!("{what} {value}");
-                self.write_hanging(&word("data_used", lang), &escape_line(&line), out)?;
+                self.write_hanging(&ui::DATA_USED.get(lang), &escape_line(&line), out)?;
             }
         }
         Ok(())

@@ -11,7 +11,7 @@ use super::protocol::{Dtype, Event, Outcome, Stage};
 use super::run::RunResult;
 use base::report::{CheckState, Coverage, Proof, Report, Table};
 use base::text::{Lang, Text};
-use data::{goals, sentence, words};
+use data::{goals, ui, words};
 
 /// Mark of all output about simulated libraries.
 const SIMULATED: &str = "SIMULATED";
@@ -50,7 +50,7 @@ pub fn report(
     report.results = judgement.results;
     report.proof = Some(prove(done, stages, &report, &judgement.open));
     if simulated {
-        report.notes.push(words("verify_simulated"));
+        report.notes.push(ui::VERIFY_SIMULATED.text());
         report.provenance.push(("libraries".to_owned(), SIMULATED.to_owned()));
         for finding in &mut report.findings {
             finding.title.en = format!("{SIMULATED} {}", finding.title.en);
@@ -63,15 +63,16 @@ pub fn report(
     }
     for event in &done.first.events {
         match event {
-            Event::Interface { version: [major, minor, patch] } => report
-                .overview
-                .push((words("verify_interface"), Text::same(format!("{major}.{minor}.{patch}")))),
+            Event::Interface { version: [major, minor, patch] } => report.overview.push((
+                ui::VERIFY_INTERFACE.text(),
+                Text::same(format!("{major}.{minor}.{patch}")),
+            )),
             Event::Cann { version } => {
                 report.overview.push((Text::same("CANN"), Text::same(version)));
             }
             Event::Loaded { libraries, .. } => {
                 let names: Vec<&str> = libraries.iter().map(|lib| lib.name.as_str()).collect();
-                report.overview.push((words("verify_libraries"), Text::same(names.join(", "))));
+                report.overview.push((ui::VERIFY_LIBRARIES.text(), Text::same(names.join(", "))));
             }
             _ => {}
         }
@@ -86,11 +87,11 @@ pub fn report(
         }
     }
     if let Some(installed) = installed {
-        report.notes.push(sentence("verify_found_cann", &[("path", installed.path.clone())]));
+        report.notes.push(ui::VerifyFoundCann { path: &installed.path }.text());
     }
     if !done.left.is_empty() {
         let processes = done.left.join(", ");
-        report.notes.push(sentence("verify_left", &[("processes", processes)]));
+        report.notes.push(ui::VerifyLeft { processes }.text());
     }
     if !done.devices.is_empty() {
         report.tables.push(device_table(done, stages));
@@ -128,14 +129,14 @@ fn prove(
     report: &Report,
     open: &[(Text, Option<Text>)],
 ) -> Proof {
-    let devices = done.devices.len().to_string();
+    let n = done.devices.len();
     let is_asked = |id: &String| stages.iter().any(|stage| stage.finding_id() == id);
     let asked = goals::links("verify").filter(|link| link.key.iter().any(is_asked));
     let names: Vec<&Text> = asked.map(|link| &link.name).collect();
     let join =
         |lang, by: &str| names.iter().map(|name| name.get(lang)).collect::<Vec<_>>().join(by);
     let values = BTreeMap::from([
-        ("devices", sentence("goal_devices", &[("n", devices)])),
+        ("devices", ui::GoalDevices { n }.text()),
         ("stages", Text::new(join(Lang::En, ", "), join(Lang::Zh, "、"))),
     ]);
     goals::prove("verify", "devices", values, |link| {
@@ -242,10 +243,10 @@ fn device_table(done: &RunResult, stages: &[Stage]) -> Table {
         row.push(format!("{:.0}", ran.took.as_secs_f64() * 1e3));
         row.into_iter().map(Text::same).collect::<Vec<_>>()
     };
-    let mut head = vec![words("verify_device"), words("verify_chip")];
+    let mut head = vec![ui::VERIFY_DEVICE.text(), ui::VERIFY_CHIP.text()];
     head.extend(stages.iter().map(|stage| Text::same(stage.as_str())));
     head.push(Text::same("ms"));
-    Table { title: words("verify_devices"), head, rows: done.devices.iter().map(row).collect() }
+    Table { title: ui::VERIFY_DEVICES.text(), head, rows: done.devices.iter().map(row).collect() }
 }
 
 /// Creates the table of the largest relative errors of all devices, by element type.
@@ -264,7 +265,7 @@ fn error_table(done: &RunResult) -> Option<Table> {
     let row = |(name, error): &(&'static str, f64)| {
         vec![Text::same(*name), Text::same(format!("{error:.2e}"))]
     };
-    let head = vec![words("verify_type"), words("verify_error")];
+    let head = vec![ui::VERIFY_TYPE.text(), ui::VERIFY_ERROR.text()];
     let rows: Vec<Vec<Text>> = most.iter().map(row).collect();
-    (!rows.is_empty()).then(|| Table { title: words("verify_errors"), head, rows })
+    (!rows.is_empty()).then(|| Table { title: ui::VERIFY_ERRORS.text(), head, rows })
 }

@@ -6,7 +6,7 @@
 //! builds in seconds and can compare builds of any commit. It must not write into the work tree or
 //! into the inputs named on its command line: programs run on copies in temporary directories. The
 //! only exceptions are a release build in Cargo's target directory, `--fixtures`, `--diffs`, the code
-//! of `cargo xtask faults`, the file of `cargo xtask pack` and the reference pages of `cargo xtask docs`, which git ignores.
+//! of `cargo xtask faults` and `cargo xtask messages`, the file of `cargo xtask pack` and the reference pages of `cargo xtask docs`, which git ignores.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -21,6 +21,7 @@ mod accuracy;
 mod docs;
 mod faults;
 mod fixtures;
+mod messages;
 mod pack;
 mod process;
 mod refresh;
@@ -49,6 +50,8 @@ enum Task {
     Docs(docs::Options),
     /// Write the code that names the errors of `data/faults.toml`
     Faults,
+    /// Write the code that names the messages of `data/`
+    Messages,
     /// Write the tables below `data/` as a data pack
     Pack(pack::Options),
     /// Compare the output of two builds over the same inputs
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
         Task::Accuracy(options) => accuracy::run(&options),
         Task::Docs(options) => docs::run(&options),
         Task::Faults => faults::run(),
+        Task::Messages => messages::run(),
         Task::Pack(options) => pack::run(&options),
         Task::Same(options) => same::run(&options),
         Task::Refresh(arguments) => refresh::run("refresh", &arguments),

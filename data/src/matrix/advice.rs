@@ -10,7 +10,7 @@ use super::{
     Basis, CannSide, DriverSide, DriverSupport, Level, Machine, Matrix, RequestedVersions, Support,
     TorchNpu,
 };
-use crate::{OfficialPair, PackageIndex, sentence};
+use crate::{OfficialPair, PackageIndex, ui};
 use base::text::Text;
 use base::version::CannVersion;
 
@@ -109,8 +109,8 @@ pub struct NoAdvice {
 }
 
 impl NoAdvice {
-    fn new(key: &str, args: &[(&'static str, String)], nearest: Vec<String>) -> Self {
-        Self { reason: sentence(key, args), nearest }
+    fn new(reason: Text, nearest: Vec<String>) -> Self {
+        Self { reason, nearest }
     }
 }
 
@@ -128,11 +128,8 @@ impl Matrix {
         let plugin = match &wish.vllm_ascend {
             Some(version) => Some(self.vllm_ascend(version).ok_or_else(|| {
                 let known = self.vllm_ascend.iter().map(|row| row.version.to_string());
-                NoAdvice::new(
-                    "compat_unknown_vllm_ascend",
-                    &[("version", version.to_string())],
-                    find_nearest(&version.to_string(), known),
-                )
+                let reason = ui::CompatUnknownVllmAscend { version }.text();
+                NoAdvice::new(reason, find_nearest(&version.to_string(), known))
             })?),
             None => None,
         };
@@ -171,13 +168,13 @@ impl Matrix {
     ) -> Result<Choice<'_>, NoAdvice> {
         let known = || self.torch_npu.iter().map(|row| row.version.to_string());
         let npu = self.torch_npu(version).ok_or_else(|| {
-            let args = [("version", version.to_string())];
-            NoAdvice::new("compat_unknown_torch_npu", &args, find_nearest(&args[0].1, known()))
+            let reason = ui::CompatUnknownTorchNpu { version }.text();
+            NoAdvice::new(reason, find_nearest(&version.to_string(), known()))
         })?;
         let (arch, python) = (machine.arch.as_deref(), machine.python.as_deref());
         if !npu.runs_on(arch, python) {
-            let args = [("version", npu.version.to_string()), ("wanted", shown(machine))];
-            return Err(NoAdvice::new("compat_no_build", &args, list_builds([npu], arch)));
+            let reason = ui::CompatNoBuild { version: &npu.version, wanted: shown(machine) };
+            return Err(NoAdvice::new(reason.text(), list_builds([npu], arch)));
         }
         let installed = machine.cann.as_ref().map(|cann| cann.0);
         let candidates = match wanted {
@@ -191,10 +188,12 @@ impl Matrix {
                 return Ok(Choice { npu, cann, support, driver });
             }
         }
-        let cann = wanted.map_or_else(String::new, |cann| cann.to_string());
-        let key = if wanted.is_some() { "compat_no_pair" } else { "compat_no_cann" };
-        let args = [("version", npu.version.to_string()), ("cann", cann)];
-        Err(NoAdvice::new(key, &args, self.accepted_cann(npu)))
+        let version = &npu.version;
+        let reason = match wanted {
+            Some(cann) => ui::CompatNoPair { version, cann }.text(),
+            None => ui::CompatNoCann { version }.text(),
+        };
+        Err(NoAdvice::new(reason, self.accepted_cann(npu)))
     }
 
     /// torch_npu and CANN for a torch (or for any), on the CANN that is demanded or installed,
@@ -212,11 +211,16 @@ impl Matrix {
             Some(torch) => {
                 let torch = torch.only_release();
                 if !known.contains(&&torch) {
-                    let args = [("version", torch.to_string())];
+                    let version = torch.to_string();
                     let names = known.iter().map(ToString::to_string);
+                    let near = find_nearest(&version, names);
                     let newer = known.first().is_none_or(|newest| torch > **newest);
-                    let key = if newer { "compat_newer_torch" } else { "compat_unknown_torch" };
-                    return Err(NoAdvice::new(key, &args, find_nearest(&args[0].1, names)));
+                    let reason = if newer {
+                        ui::CompatNewerTorch { version }.text()
+                    } else {
+                        ui::CompatUnknownTorch { version }.text()
+                    };
+                    return Err(NoAdvice::new(reason, near));
                 }
                 vec![torch]
             }
@@ -236,13 +240,11 @@ impl Matrix {
                 return Ok(choice(npu, cann));
             }
             if wanted.is_some() {
-                let args = [
-                    ("cann", cann.to_string()),
-                    ("version", torch.map_or_else(|| "*".to_owned(), ToString::to_string)),
-                ];
+                let version = torch.map_or_else(|| "*".to_owned(), ToString::to_string);
+                let reason = ui::CompatNoTorchNpu { cann, version }.text();
                 let near = torches.iter().flat_map(|torch| self.installable(torch, arch, python));
                 let near = near.filter_map(|row| row.cann.as_ref()).map(ToString::to_string);
-                return Err(NoAdvice::new("compat_no_torch_npu", &args, remove_duplicates(near)));
+                return Err(NoAdvice::new(reason, remove_duplicates(near)));
             }
         }
         let serves = |driver: &Option<DriverSupport>| {
@@ -262,16 +264,19 @@ impl Matrix {
             // A wheel exists, but no document places it.
             let rows = || torches.iter().flat_map(|torch| self.torch_npu_for(torch));
             if let Some(row) = rows().find(|row| is_published(row, arch, python)) {
-                let args = [("version", row.version.to_string())];
+                let reason = ui::CompatNoCann { version: &row.version }.text();
                 let known = rows().filter_map(|row| row.cann.as_ref()).map(ToString::to_string);
-                return NoAdvice::new("compat_no_cann", &args, remove_duplicates(known));
+                return NoAdvice::new(reason, remove_duplicates(known));
             }
             let version = torch.map_or_else(|| "*".to_owned(), ToString::to_string);
             let built = rows().any(|row| !row.wheels.is_empty() && !row.version.any_prerelease());
             let limited = built && (python.is_some() || arch.is_some());
-            let key = if limited { "compat_no_wheel" } else { "compat_no_published" };
-            let args = [("version", version), ("wanted", shown(machine))];
-            NoAdvice::new(key, &args, list_builds(rows(), arch))
+            let reason = if limited {
+                ui::CompatNoWheel { version, wanted: shown(machine) }.text()
+            } else {
+                ui::CompatNoPublished { version }.text()
+            };
+            NoAdvice::new(reason, list_builds(rows(), arch))
         })
     }
 
@@ -285,34 +290,35 @@ impl Matrix {
         let installed = machine.cann.as_ref().is_some_and(|here| here.0 == *cann);
         let mut reasons = Vec::new();
         let mut sources = vec![npu.source.clone()];
-        let args = [("npu", npu.version.to_string()), ("cann", cann.to_string())];
-        let (level, key) = match support {
-            Support::Recommended { .. } => ("recommended", "compat_recommended"),
-            _ => ("compatible", "compat_compatible"),
+        let version = &npu.version;
+        let (level, reason) = match support {
+            Support::Recommended { .. } => {
+                ("recommended", ui::CompatRecommended { npu: version, cann }.text())
+            }
+            _ => ("compatible", ui::CompatCompatible { npu: version, cann }.text()),
         };
-        reasons.push(sentence(key, &args));
+        reasons.push(reason);
         if let Support::Compatible { source, .. } = support {
             sources.push(source.clone());
         }
         let old = machine.cann.as_ref().filter(|_| !installed);
         if let Some(old) = old {
-            let args = [("here", old.to_string()), ("cann", cann.to_string())];
-            reasons.push(sentence("compat_other_cann", &args));
+            reasons.push(ui::CompatOtherCann { here: old, cann }.text());
         }
         if let Some(driver) = driver {
             let shown = machine.driver.as_ref().map_or_else(String::new, ToString::to_string);
-            let mut args = vec![("driver", shown), ("cann", cann.to_string())];
-            let key = match driver {
+            reasons.push(match driver {
                 DriverSupport::TooOld { expected, .. } | DriverSupport::Unverified { expected } => {
-                    args.push(("expected", expected.join(", ")));
-                    "compat_driver_unsure"
+                    let expected = expected.join(", ");
+                    ui::CompatDriverUnsure { driver: shown, cann, expected }.text()
                 }
-                DriverSupport::Unknown | DriverSupport::NewerCann => "compat_driver_unknown",
-                _ => "compat_driver_fits",
-            };
-            reasons.push(sentence(key, &args));
+                DriverSupport::Unknown | DriverSupport::NewerCann => {
+                    ui::CompatDriverUnknown { driver: shown, cann }.text()
+                }
+                _ => ui::CompatDriverFits { driver: shown, cann }.text(),
+            });
         } else {
-            reasons.push(sentence("compat_no_driver", &[("cann", cann.to_string())]));
+            reasons.push(ui::CompatNoDriver { cann }.text());
         }
         let mut commands = Vec::new();
         if !installed {
@@ -387,8 +393,8 @@ fn plugin_runs_on(plugin: &VllmAscend, machine: &Machine) -> Result<(), NoAdvice
     } else {
         return Ok(());
     };
-    let args = [("version", version), ("wanted", shown(machine))];
-    Err(NoAdvice::new("compat_no_plugin_build", &args, nearest))
+    let reason = ui::CompatNoPluginBuild { version, wanted: shown(machine) }.text();
+    Err(NoAdvice::new(reason, nearest))
 }
 
 fn remove_duplicates(names: impl Iterator<Item = String>) -> Vec<String> {

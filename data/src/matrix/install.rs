@@ -3,7 +3,7 @@
 use pep440_rs::Version;
 
 use super::{Machine, Matrix, TorchNpu, VllmAscend};
-use crate::{OfficialPair, PackageIndex, Verdict, sentence, words};
+use crate::{OfficialPair, PackageIndex, Verdict, ui};
 use base::text::{Text, shell_quote};
 use base::version::CannVersion;
 
@@ -38,11 +38,11 @@ impl Matrix {
             let options = options.filter(|options| !options.is_empty());
             let options = options.map_or_else(String::new, |options| format!(" {options}"));
             commands.push(format!("{pip} {wanted}{options}"));
-            reasons.push(sentence("compat_torch_last", &[]));
+            reasons.push(ui::COMPAT_TORCH_LAST.text());
         }
         let index = match machine.arch.as_deref() {
             Some("x86_64") => {
-                reasons.push(sentence("compat_cpu_index", &[]));
+                reasons.push(ui::COMPAT_CPU_INDEX.text());
                 " --index-url https://download.pytorch.org/whl/cpu"
             }
             _ => "",
@@ -55,8 +55,7 @@ impl Matrix {
             .filter(|row| row.spec.0.iter().next().is_some())
             .map(|row| format!("numpy{}", row.spec));
         if let Some(spec) = &numpy {
-            let args = [("cann", cann.to_string()), ("spec", spec.clone())];
-            reasons.push(sentence("compat_numpy", &args));
+            reasons.push(ui::CompatNumpy { cann, spec }.text());
         }
         let numpy = numpy.unwrap_or_else(|| "numpy".to_owned());
         commands.push(format!(
@@ -70,18 +69,18 @@ impl Matrix {
 
 /// Why the default index does not do.
 fn explain_gap(gap: &OfficialPair) -> Text {
-    let package = gap.reason.split(": ").next().unwrap_or_default();
-    let key = match gap.verdict {
-        Verdict::Conflict => "compat_index_conflict",
-        _ if gap.reason.ends_with(": source archive only") => "compat_index_source",
-        _ if gap.reason.ends_with(": no wheel") => "compat_index_wheel",
-        _ => "compat_index_lacks",
+    let wanted = &gap.requirements;
+    let what = gap.reason.split(": ").next().unwrap_or_default();
+    let mut text = match gap.verdict {
+        Verdict::Conflict => ui::CompatIndexConflict { wanted, what: &gap.reason }.text(),
+        _ if gap.reason.ends_with(": source archive only") => {
+            ui::CompatIndexSource { wanted, what }.text()
+        }
+        _ if gap.reason.ends_with(": no wheel") => ui::CompatIndexWheel { wanted, what }.text(),
+        _ => ui::CompatIndexLacks { wanted, what }.text(),
     };
-    let what = if key == "compat_index_conflict" { gap.reason } else { package };
-    let args = [("wanted", gap.requirements.to_owned()), ("what", what.to_owned())];
-    let mut text = sentence(key, &args);
     if !gap.options.is_empty() {
-        let more = words("compat_index_options");
+        let more = ui::COMPAT_INDEX_OPTIONS.text();
         text.en = format!("{}. {}", text.en, more.en);
         text.zh = format!("{}。{}", text.zh, more.zh);
     }

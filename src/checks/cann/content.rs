@@ -1,11 +1,15 @@
 //! Whether an installation is whole, consistent, and may be read.
 
-use data::sentence;
+use data::{
+    Outcome, RawFinding, Reason,
+    findings::{cann_arch, cann_components, cann_customopp, cann_owner, cann_partial, host_arch},
+    ui,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{is_active, is_workload, no_install};
 use crate::{Context, Profile};
-use base::report::{Evidence, Outcome, RawFinding, Severity, UNKNOWN_VERSION};
+use base::report::{Evidence, Severity, UNKNOWN_VERSION};
 use base::version::{CannVersion, PackageRange};
 use facts::{CannInstall, InfoFile};
 
@@ -14,24 +18,22 @@ pub(super) fn arch(ctx: &Context<'_>) -> Outcome {
         return outcome;
     }
     let Some(host) = ctx.facts.host.arch.as_deref() else {
-        return Outcome::not_checked("arch_unknown", "");
+        return Outcome::NotChecked(Reason::ArchUnknown);
     };
     let Some(install) = ctx.facts.cann.active() else {
-        return Outcome::not_applicable("no_cann");
+        return Outcome::NotApplicable(Reason::NoCann);
     };
     let Some(arch) = install.arch.as_deref() else {
-        return Outcome::not_checked("arch_unknown", "");
+        return Outcome::NotChecked(Reason::ArchUnknown);
     };
     if same_arch(arch, host) {
         return Outcome::Passed;
     }
     let info = install.info.as_ref();
     let place = info.map_or_else(|| Evidence::file(&install.path), |info| info.place("arch"));
-    let found = RawFinding::error("CANN-ARCH", "other")
-        .because(&["HOST-ARCH"])
-        .arg("root", &install.path)
-        .arg("arch", arch)
-        .arg("host", host)
+    let found = cann_arch::Other { arch, host, root: &install.path }
+        .error()
+        .because(&[host_arch::ID])
         .evidence(place.value(format!("arch={arch}")));
     vec![found].into()
 }
@@ -69,11 +71,8 @@ fn damage(ctx: &Context<'_>, install: &CannInstall) -> Vec<RawFinding> {
     } else {
         Severity::Warning
     };
-    let start = |message: &'static str, severity: Severity| {
-        RawFinding::new("CANN-PARTIAL", message, severity)
-            .arg("root", &install.path)
-            .arg("version", install.version.as_deref().unwrap_or(UNKNOWN_VERSION))
-    };
+    let root = &install.path;
+    let version = install.version.as_deref().unwrap_or(UNKNOWN_VERSION);
     let wanted = |name: &str| install.kind != "nnrt" || RUNTIME.contains(&name);
     let missing: Vec<&str> = install
         .libraries
@@ -84,32 +83,35 @@ fn damage(ctx: &Context<'_>, install: &CannInstall) -> Vec<RawFinding> {
     let mut out = Vec::new();
     if !missing.is_empty() {
         let all = missing.len() == install.libraries.len();
-        let found = start(if all { "hollow" } else { "libraries" }, grave);
-        let found = found.arg("missing", missing.join(", "));
+        let names = missing.join(", ");
+        let found = if all {
+            cann_partial::Hollow { root, version, missing: names }.at(grave)
+        } else {
+            cann_partial::Libraries { root, version, missing: names }.at(grave)
+        };
         out.push(missing.iter().fold(found, |found, name| {
             let path = format!("{}/lib64/{name}", install.path);
-            found.evidence(Evidence::file(path).says(sentence("seen_no_file", &[])))
+            found.evidence(Evidence::file(path).says(ui::SEEN_NO_FILE.text()))
         }));
     }
     if install.info.is_none() && missing.is_empty() {
         let path = format!("{}/ascend_{}_install.info", install.path, install.kind);
         out.push(
-            start("no_info", Severity::Warning)
-                .arg("path", &path)
-                .evidence(Evidence::file(&path).says(sentence("seen_missing_arch", &[]))),
+            cann_partial::NoInfo { root, version, path: &path }
+                .warning()
+                .evidence(Evidence::file(&path).says(ui::SEEN_MISSING_ARCH.text())),
         );
     }
     if let Some(info) = &install.info {
-        out.extend(disagreement(install, info).map(|(name, version)| {
-            start("disagrees", Severity::Warning)
-                .arg("path", &info.path)
-                .arg("named", name)
-                .evidence(info.place("version").value(format!("version={version}")))
+        out.extend(disagreement(install, info).map(|(named, stated)| {
+            cann_partial::Disagrees { root, version, path: &info.path, named }
+                .warning()
+                .evidence(info.place("version").value(format!("version={stated}")))
         }));
         for key in ["version", "arch"] {
             if info.get(key).is_none() {
-                let found = start("no_field", Severity::Warning).arg("path", &info.path);
-                out.push(found.arg("key", key).evidence(Evidence::file(&info.path)));
+                let found = cann_partial::NoField { root, version, path: &info.path, key };
+                out.push(found.warning().evidence(Evidence::file(&info.path)));
             }
         }
     }
@@ -124,8 +126,8 @@ fn damage(ctx: &Context<'_>, install: &CannInstall) -> Vec<RawFinding> {
                 .any(|path| path.root.as_deref() == Some(&install.path));
         let severity = if sourced || !active { Severity::Info } else { Severity::Warning };
         let path = format!("{}/set_env.sh", install.path);
-        let found = start("no_script", severity).arg("path", &path);
-        out.push(found.evidence(Evidence::file(&path).says(sentence("seen_missing", &[]))));
+        let found = cann_partial::NoScript { root, version, path: &path }.at(severity);
+        out.push(found.evidence(Evidence::file(&path).says(ui::SEEN_MISSING.text())));
     }
     out
 }
@@ -149,18 +151,16 @@ pub(super) fn components(ctx: &Context<'_>) -> Outcome {
         for path in &install.unversioned {
             let file = format!("{path}/version.info");
             out.push(
-                RawFinding::warning("CANN-COMPONENTS", "no_version_file")
-                    .arg("path", &file)
-                    .arg("root", &install.path)
-                    .evidence(Evidence::file(&file).says(sentence("seen_missing", &[]))),
+                cann_components::NoVersionFile { path: &file, root: &install.path }
+                    .warning()
+                    .evidence(Evidence::file(&file).says(ui::SEEN_MISSING.text())),
             );
         }
         for info in install.components.values().filter(|info| !info.fields.is_empty()) {
             if info.get("Version").is_none() && info.get("version").is_none() {
                 out.push(
-                    RawFinding::warning("CANN-COMPONENTS", "no_version")
-                        .arg("path", &info.path)
-                        .arg("root", &install.path)
+                    cann_components::NoVersion { path: &info.path, root: &install.path }
+                        .warning()
                         .evidence(Evidence::file(&info.path)),
                 );
             }
@@ -206,13 +206,15 @@ fn refused(install: &CannInstall, severity: Severity) -> Vec<RawFinding> {
         clashes = rest;
         let info = &install.components[odd];
         let (by, _, range, _) = own.iter().find(|(_, name, _, _)| *name == odd).unwrap_or(&own[0]);
-        let mut found = RawFinding::new("CANN-COMPONENTS", "refused", severity)
-            .arg("component", odd)
-            .arg("version", info.get("Version").unwrap_or(UNKNOWN_VERSION))
-            .arg("by", *by)
-            .arg("range", *range)
-            .arg("root", &install.path)
-            .evidence(info.place("Version").value_if(info.get("Version")));
+        let mut found = cann_components::Refused {
+            by: *by,
+            component: odd,
+            range: *range,
+            root: &install.path,
+            version: info.get("Version").unwrap_or(UNKNOWN_VERSION),
+        }
+        .at(severity)
+        .evidence(info.place("Version").value_if(info.get("Version")));
         for (by, name, range, version) in &own {
             let key = format!("required_package_{}_version", plain(name));
             let value = format!("requires {name} {range}, there is {version}");
@@ -236,29 +238,27 @@ pub(super) fn custom_opp(ctx: &Context<'_>) -> Outcome {
         for (name, _) in install.custom_opp.iter().filter(|(_, there)| !there) {
             let dir = format!("{}/opp/vendors/{name}", install.path);
             out.push(
-                RawFinding::warning("CANN-CUSTOMOPP", "vendor")
-                    .arg("name", name)
-                    .arg("path", &dir)
-                    .arg("config", &config)
+                cann_customopp::Vendor { config: &config, name, path: &dir }
+                    .warning()
                     .evidence(
                         Evidence::file(&config)
                             .line_if(install.custom_opp_line)
                             .value(format!("load_priority … {name}")),
                     )
-                    .evidence(Evidence::file(&dir).says(sentence("seen_missing", &[]))),
+                    .evidence(Evidence::file(&dir).says(ui::SEEN_MISSING.text())),
             );
         }
     }
     let custom = cann.env_paths.iter().filter(|path| path.variable == "ASCEND_CUSTOM_OPP_PATH");
     for path in custom.clone().filter(|path| path.real.is_none() && !path.denied) {
         out.push(
-            RawFinding::warning("CANN-CUSTOMOPP", "variable")
-                .arg("path", &path.entry)
+            cann_customopp::Variable { path: &path.entry }
+                .warning()
                 .evidence(Evidence::env(&path.variable).value(&path.entry)),
         );
     }
     let nothing = custom.count() == 0 && cann.installs.iter().all(|i| i.custom_opp.is_empty());
-    if nothing { Outcome::not_applicable("no_custom_opp") } else { out.into() }
+    if nothing { Outcome::NotApplicable(Reason::NoCustomOpp) } else { out.into() }
 }
 
 pub(super) fn owner(ctx: &Context<'_>) -> Outcome {
@@ -270,22 +270,19 @@ pub(super) fn owner(ctx: &Context<'_>) -> Outcome {
     for install in ctx.facts.cann.installs.iter().filter(|install| is_active(ctx, install)) {
         if let Some(first) = install.unreadable.first() {
             let uid = process.uid.map_or_else(|| "-".to_owned(), |uid| uid.to_string());
-            let found = RawFinding::error("CANN-OWNER", "unreadable")
-                .arg("path", first)
-                .arg("uid", uid)
-                .arg("root", &install.path);
+            let found = cann_owner::Unreadable { path: first, root: &install.path, uid }.error();
             out.push(install.unreadable.iter().fold(found, |found, path| {
-                found.evidence(Evidence::file(path).says(sentence("seen_no_access", &[])))
+                found.evidence(Evidence::file(path).says(ui::SEEN_NO_ACCESS.text()))
             }));
         } else if process.uid.is_none() {
-            return Outcome::not_checked("process_unknown", "");
+            return Outcome::NotChecked(Reason::ProcessUnknown);
         } else if install.owner.is_none() {
-            return Outcome::not_checked("owner_unknown", "");
+            return Outcome::NotChecked(Reason::OwnerUnknown);
         }
         let loose = install.owner.filter(|owner| owner.mode & 0o002 != 0);
         if let Some(owner) = loose {
             out.push(
-                RawFinding::warning("CANN-OWNER", "writable").arg("path", &install.path).evidence(
+                cann_owner::Writable { path: &install.path }.warning().evidence(
                     Evidence::file(&install.path).value(format!("mode {:04o}", owner.mode)),
                 ),
             );

@@ -1,10 +1,14 @@
 //! Whether the environment is that of one CANN, and complete.
 
+use data::{
+    Outcome, Reason,
+    findings::{cann_env, cann_home, cann_mixed},
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{is_workload, no_env, no_install};
 use crate::{Context, Profile};
-use base::report::{Evidence, Outcome, RawFinding, Severity};
+use base::report::{Evidence, Severity};
 use facts::{CannInstall, EnvPath};
 
 /// A part of the environment that `set_env.sh` sets.
@@ -28,7 +32,7 @@ const PARTS: &[Part] = &[
 pub(super) fn complete(ctx: &Context<'_>) -> Outcome {
     if ctx.profile == Profile::Node {
         // What a node of a cluster is looked at from is no shell that runs a workload.
-        return Outcome::not_applicable("other_profile");
+        return Outcome::NotApplicable(Reason::OtherProfile);
     }
     if let Some(outcome) = no_install(ctx).or_else(|| no_env(ctx)) {
         return outcome;
@@ -40,31 +44,27 @@ pub(super) fn complete(ctx: &Context<'_>) -> Outcome {
     if lacking.is_empty() {
         return Outcome::Passed;
     }
-    let Some(install) = cann.active() else { return Outcome::not_applicable("no_cann") };
+    let Some(install) = cann.active() else { return Outcome::NotApplicable(Reason::NoCann) };
     let script = install.set_env.clone().unwrap_or_else(|| format!("{}/set_env.sh", install.path));
     let names = lacking.iter().map(|part| part.variable).collect::<Vec<_>>().join(", ");
-    let (message, severity) = if set.is_empty() {
+    let present = set.iter().map(|part| part.variable).collect::<Vec<_>>().join(", ");
+    let root = &install.path;
+    let mut found = if set.is_empty() {
         let severity = if is_workload(ctx) { Severity::Error } else { Severity::Info };
-        ("not_sourced", severity)
+        cann_env::NotSourced { set_env: script, root, lacking: names }.at(severity)
     } else if lacking.iter().all(|part| part.minor) {
-        ("minor", Severity::Info)
+        cann_env::Minor { set_env: script, lacking: names, present }.info()
     } else {
         let severity = if is_workload(ctx) { Severity::Error } else { Severity::Warning };
-        ("incomplete", severity)
+        cann_env::Incomplete { set_env: script, root, lacking: names, present }.at(severity)
     };
-    let present = set.iter().map(|part| part.variable).collect::<Vec<_>>().join(", ");
-    let mut found = RawFinding::new("CANN-ENV", message, severity)
-        .arg("set_env", script)
-        .arg("root", &install.path)
-        .arg("lacking", names)
-        .arg("present", present);
     for part in lacking {
         found =
             found.evidence(Evidence::env(part.variable).value_if(ctx.facts.env.get(part.variable)));
     }
     found = found.evidence(Evidence::file(&install.path).value(describe(install)));
     // Variables that lead to a removed directory are why the others lack.
-    vec![found.because(&["CANN-HOME"])].into()
+    vec![found.because(&[cann_home::ID])].into()
 }
 
 fn describe(install: &CannInstall) -> String {
@@ -126,7 +126,7 @@ pub(super) fn mixed(ctx: &Context<'_>) -> Outcome {
     let paths: Vec<&EnvPath> = cann.env_paths.iter().filter(relevant).collect();
     let roots: BTreeSet<&str> = paths.iter().filter_map(|path| path.root.as_deref()).collect();
     if roots.is_empty() {
-        return Outcome::not_applicable("no_cann");
+        return Outcome::NotApplicable(Reason::NoCann);
     }
     if roots.len() == 1 {
         return Outcome::Passed;
@@ -142,15 +142,13 @@ pub(super) fn mixed(ctx: &Context<'_>) -> Outcome {
     let main = cann.selected().map(|install| install.path.as_str()).unwrap_or_default();
     let others: Vec<&str> = roots.iter().copied().filter(|root| *root != main).collect();
     let script = cann.install(main).and_then(|install| install.set_env.clone());
+    let others = others.iter().map(|root| format!("`{root}`")).collect::<Vec<_>>().join(", ");
+    let set_env = script.unwrap_or_else(|| format!("{main}/set_env.sh"));
     let found = if selected.len() > 1 {
-        RawFinding::error("CANN-MIXED", "conflict")
+        cann_mixed::Conflict { main, others, set_env }.error()
     } else {
-        RawFinding::warning("CANN-MIXED", "leftover")
+        cann_mixed::Leftover { main, others, set_env }.warning()
     };
-    let found = found
-        .arg("main", main)
-        .arg("others", others.iter().map(|root| format!("`{root}`")).collect::<Vec<_>>().join(", "))
-        .arg("set_env", script.unwrap_or_else(|| format!("{main}/set_env.sh")));
     let odd = paths.iter().filter(|path| path.root.as_deref() != Some(main));
     let evidence =
         first.values().chain(odd).map(|path| (path.variable.as_str(), path.entry.as_str()));

@@ -10,23 +10,29 @@ mod tests;
 
 use super::check::Area;
 use super::{Check, Context, Family};
-use base::report::Outcome;
+use data::{
+    Outcome, Reason,
+    findings::{
+        cann_arch, cann_components, cann_customopp, cann_env, cann_found, cann_home, cann_links,
+        cann_mixed, cann_ops, cann_ops_chip, cann_owner, cann_partial,
+    },
+};
 use facts::CannInstall;
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[
-    Check::new(Family::Cann, "CANN-FOUND", presence::found).concludes_from(&[Area::AnyCann]),
-    Check::new(Family::Cann, "CANN-LINKS", presence::links),
-    Check::new(Family::Cann, "CANN-HOME", presence::home),
-    Check::new(Family::Cann, "CANN-ENV", environment::complete),
-    Check::new(Family::Cann, "CANN-MIXED", environment::mixed),
-    Check::new(Family::Cann, "CANN-ARCH", content::arch),
-    Check::new(Family::Cann, "CANN-PARTIAL", content::partial),
-    Check::new(Family::Cann, "CANN-COMPONENTS", content::components),
-    Check::new(Family::Cann, "CANN-OPS", ops::installed),
-    Check::new(Family::Cann, "CANN-OPS-CHIP", ops::chip),
-    Check::new(Family::Cann, "CANN-CUSTOMOPP", content::custom_opp),
-    Check::new(Family::Cann, "CANN-OWNER", content::owner).concludes_from(&[]).reports_access(),
+    Check::new(Family::Cann, cann_found::ID, presence::found).concludes_from(&[Area::AnyCann]),
+    Check::new(Family::Cann, cann_links::ID, presence::links),
+    Check::new(Family::Cann, cann_home::ID, presence::home),
+    Check::new(Family::Cann, cann_env::ID, environment::complete),
+    Check::new(Family::Cann, cann_mixed::ID, environment::mixed),
+    Check::new(Family::Cann, cann_arch::ID, content::arch),
+    Check::new(Family::Cann, cann_partial::ID, content::partial),
+    Check::new(Family::Cann, cann_components::ID, content::components),
+    Check::new(Family::Cann, cann_ops::ID, ops::installed),
+    Check::new(Family::Cann, cann_ops_chip::ID, ops::chip),
+    Check::new(Family::Cann, cann_customopp::ID, content::custom_opp),
+    Check::new(Family::Cann, cann_owner::ID, content::owner).concludes_from(&[]).reports_access(),
 ];
 
 /// Packages that do nothing without CANN.
@@ -62,10 +68,10 @@ fn is_active(ctx: &Context<'_>, install: &CannInstall) -> bool {
 
 /// The outcome of a check about installations where there is none.
 fn no_install(ctx: &Context<'_>) -> Option<Outcome> {
-    ctx.facts.cann.installs.is_empty().then(|| Outcome::not_applicable("no_cann"))
+    ctx.facts.cann.installs.is_empty().then(|| Outcome::NotApplicable(Reason::NoCann))
 }
 
 /// The outcome of a check about variables whose values are not known.
 fn no_env(ctx: &Context<'_>) -> Option<Outcome> {
-    (!ctx.facts.env.known).then(|| Outcome::not_checked("env_unknown", ""))
+    (!ctx.facts.env.known).then(|| Outcome::NotChecked(Reason::EnvUnknown))
 }

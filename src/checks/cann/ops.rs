@@ -1,13 +1,17 @@
 //! The operators: whether their package is there, fits, and is for this chip.
 
-use data::sentence;
+use data::{
+    Outcome, RawFinding, Reason,
+    findings::{cann_ops, cann_ops_chip},
+    ui,
+};
 use std::collections::BTreeSet;
 
 use super::{has_npu, is_workload, no_install};
 use crate::chip;
 use crate::{Context, Profile};
 use base::chip::ChipFamily;
-use base::report::{Evidence, Outcome, RawFinding, Severity, UNKNOWN_VERSION};
+use base::report::{Evidence, Severity, UNKNOWN_VERSION};
 use base::version::CannVersion;
 use facts::{CannInstall, InfoFile};
 
@@ -19,10 +23,10 @@ pub(super) fn installed(ctx: &Context<'_>) -> Outcome {
         return outcome;
     }
     let Some(install) = ctx.facts.cann.active() else {
-        return Outcome::not_applicable("no_cann");
+        return Outcome::NotApplicable(Reason::NoCann);
     };
     if install.kind == "nnrt" {
-        return Outcome::not_applicable("no_cann");
+        return Outcome::NotApplicable(Reason::NoCann);
     }
     let dir = format!("{}/{KERNELS}", install.path);
     let has_package = !install.ops.is_empty() || install.components.contains_key("opp_kernel");
@@ -30,13 +34,14 @@ pub(super) fn installed(ctx: &Context<'_>) -> Outcome {
         // A toolkit alone is enough to build and to simulate.
         let grave = is_workload(ctx) && has_npu(ctx) && ctx.profile != Profile::Build;
         let severity = if grave { Severity::Error } else { Severity::Info };
-        let message = if has_package { "gone" } else { "absent" };
-        let found = RawFinding::new("CANN-OPS", message, severity)
-            .arg("root", &install.path)
-            .arg("version", install.version.as_deref().unwrap_or(UNKNOWN_VERSION))
-            .arg("dir", &dir)
-            .arg("chip", chip_name(ctx))
-            .evidence(Evidence::file(&dir).says(sentence("seen_no_kernels", &[])));
+        let (root, dir, chip) = (&install.path, &dir, chip_name(ctx));
+        let version = install.version.as_deref().unwrap_or(UNKNOWN_VERSION);
+        let found = if has_package {
+            cann_ops::Gone { root, version, dir, chip }.at(severity)
+        } else {
+            cann_ops::Absent { root, version, dir, chip }.at(severity)
+        };
+        let found = found.evidence(Evidence::file(dir).says(ui::SEEN_NO_KERNELS.text()));
         let found = install.ops.iter().fold(found, |found, info| found.evidence(package(info)));
         return vec![found].into();
     }
@@ -68,12 +73,14 @@ fn other_version(install: &CannInstall, info: &InfoFile) -> Option<RawFinding> {
     } else {
         Severity::Error
     };
-    let found = RawFinding::new("CANN-OPS", "version", severity)
-        .arg("package", info.get("package_name").unwrap_or("-"))
-        .arg("ops", info.get("version").unwrap_or(UNKNOWN_VERSION))
-        .arg("toolkit", install.version.as_deref().unwrap_or(UNKNOWN_VERSION))
-        .arg("root", &install.path)
-        .evidence(package(info));
+    let found = cann_ops::Version {
+        ops: info.get("version").unwrap_or(UNKNOWN_VERSION),
+        package: info.get("package_name").unwrap_or("-"),
+        root: &install.path,
+        toolkit: install.version.as_deref().unwrap_or(UNKNOWN_VERSION),
+    }
+    .at(severity)
+    .evidence(package(info));
     Some(found.evidence(install.version_place().value(own.to_string())))
 }
 
@@ -82,11 +89,11 @@ pub(super) fn chip(ctx: &Context<'_>) -> Outcome {
         return outcome;
     }
     let Some(install) = ctx.facts.cann.active() else {
-        return Outcome::not_applicable("no_cann");
+        return Outcome::NotApplicable(Reason::NoCann);
     };
     let chips = chip::chips(ctx.facts);
     if chips.is_empty() {
-        return Outcome::not_applicable("no_npu");
+        return Outcome::NotApplicable(Reason::NoNpu);
     }
     let dirs = install.kernel_socs.iter().map(|name| (name.as_str(), family_of_dir(name)));
     let packages = install
@@ -98,11 +105,15 @@ pub(super) fn chip(ctx: &Context<'_>) -> Outcome {
         if install.kernel_socs.is_empty() { packages.collect() } else { dirs.collect() };
     if known.is_empty() {
         // CANN-OPS has said that there are none.
-        return Outcome::not_applicable("no_cann");
+        return Outcome::NotApplicable(Reason::NoCann);
     }
     if let Some((name, _)) = known.iter().find(|(_, family)| family.is_none()) {
         let fits = chips.iter().any(|chip| known.iter().any(|(_, f)| *f == Some(chip.family)));
-        return if fits { Outcome::Passed } else { Outcome::not_checked("unknown_soc", *name) };
+        return if fits {
+            Outcome::Passed
+        } else {
+            Outcome::NotChecked(Reason::UnknownSoc { what: (*name).to_owned() })
+        };
     }
     let families: BTreeSet<ChipFamily> = known.iter().filter_map(|(_, family)| *family).collect();
     if chips.iter().any(|chip| families.contains(&chip.family)) {
@@ -112,14 +123,16 @@ pub(super) fn chip(ctx: &Context<'_>) -> Outcome {
     let chip = &chips[0];
     let dir = format!("{}/{KERNELS}", install.path);
     let names = known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-    let found = RawFinding::error("CANN-OPS-CHIP", "wrong")
-        .arg("have", have)
-        .arg("chip", chip.family.label())
-        .arg("name", chip.family.as_str())
-        .arg("root", &install.path)
-        .arg("version", install.version.as_deref().unwrap_or(UNKNOWN_VERSION))
-        .evidence(chip.evidence.clone())
-        .evidence(Evidence::file(dir).value(names));
+    let found = cann_ops_chip::Wrong {
+        chip: chip.family.label(),
+        have,
+        name: chip.family.as_str(),
+        root: &install.path,
+        version: install.version.as_deref().unwrap_or(UNKNOWN_VERSION),
+    }
+    .error()
+    .evidence(chip.evidence.clone())
+    .evidence(Evidence::file(dir).value(names));
     let found = install.ops.iter().fold(found, |found, info| found.evidence(package(info)));
     vec![found].into()
 }

@@ -2,8 +2,12 @@
 
 use super::{no_env, user};
 use crate::{Context, Profile, npu};
-use base::report::{Evidence, Outcome, RawFinding};
-use data::sentence;
+use base::report::Evidence;
+use data::{
+    Outcome, RawFinding, Reason,
+    findings::{cann_found, cann_home, cann_links},
+    ui,
+};
 use facts::{EnvPath, is_below};
 
 /// Variables without whose directory nothing works. `TOOLCHAIN_HOME` is not one of them: not
@@ -17,42 +21,42 @@ pub(super) fn found(ctx: &Context<'_>) -> Outcome {
         return Outcome::Passed;
     }
     if ctx.profile == Profile::Node {
-        return Outcome::not_applicable("other_profile");
+        return Outcome::NotApplicable(Reason::OtherProfile);
     }
     if let Some(problem) = npu::hidden_cann(ctx.facts) {
-        return Outcome::blocked("unreadable", problem.place());
+        return Outcome::Blocked(Reason::Unreadable { what: problem.place().into() });
     }
     let mut searched = vec!["/usr/local/Ascend".to_owned()];
     searched.extend(cann.bases.iter().filter(|base| *base != "/usr/local/Ascend").cloned());
+    let dirs = searched.join(", ");
     let found = match user(ctx) {
-        Some(package) => RawFinding::error("CANN-FOUND", "needed").arg("package", package),
+        Some(package) => cann_found::Needed { package, searched: dirs }.error(),
         None if ctx.profile.needs_cann() || ctx.require_npu => {
-            RawFinding::error("CANN-FOUND", "required")
+            cann_found::Required { searched: dirs }.error()
         }
-        None => return Outcome::not_applicable("no_cann"),
+        None => return Outcome::NotApplicable(Reason::NoCann),
     };
-    let found = found.arg("searched", searched.join(", "));
-    let evidence =
-        searched.iter().map(|base| Evidence::file(base).says(sentence("seen_no_cann", &[])));
+    let evidence = searched.iter().map(|base| Evidence::file(base).says(ui::SEEN_NO_CANN.text()));
     vec![evidence.fold(found, RawFinding::evidence)].into()
 }
 
 pub(super) fn links(ctx: &Context<'_>) -> Outcome {
     let cann = &ctx.facts.cann;
     if cann.links.is_empty() {
-        return Outcome::not_applicable("no_cann");
+        return Outcome::NotApplicable(Reason::NoCann);
     }
     let mut out = Vec::new();
     for link in cann.links.iter().filter(|link| link.real.is_none()) {
         let evidence = Evidence::file(&link.path).value(format!("-> {}", link.target));
         let used = cann.env_paths.iter().find(|path| is_below(&path.entry, &link.path));
+        let (path, target) = (&link.path, &link.target);
         let found = match used {
-            Some(path) => {
-                RawFinding::error("CANN-LINKS", "dangling_used").arg("variable", &path.variable)
+            Some(EnvPath { variable, .. }) => {
+                cann_links::DanglingUsed { variable, path, target }.error()
             }
-            None => RawFinding::warning("CANN-LINKS", "dangling"),
+            None => cann_links::Dangling { path, target }.warning(),
         };
-        out.push(found.arg("path", &link.path).arg("target", &link.target).evidence(evidence));
+        out.push(found.evidence(evidence));
     }
     // `latest` of 8.3 and older is a directory whose links should all lead to one version.
     for dir in cann.links.iter().filter(|link| link.target.is_empty()) {
@@ -65,12 +69,14 @@ pub(super) fn links(ctx: &Context<'_>) -> Outcome {
         for link in odd {
             let (root, main) = (link.root.as_deref(), dir.root.as_deref());
             out.push(
-                RawFinding::warning("CANN-LINKS", "disagree")
-                    .arg("path", &link.path)
-                    .arg("root", root.unwrap_or_default())
-                    .arg("main", main.unwrap_or_default())
-                    .arg("dir", &dir.path)
-                    .evidence(Evidence::file(&link.path).value(format!("-> {}", link.target))),
+                cann_links::Disagree {
+                    dir: &dir.path,
+                    main: main.unwrap_or_default(),
+                    path: &link.path,
+                    root: root.unwrap_or_default(),
+                }
+                .warning()
+                .evidence(Evidence::file(&link.path).value(format!("-> {}", link.target))),
             );
         }
     }
@@ -85,10 +91,10 @@ pub(super) fn home(ctx: &Context<'_>) -> Outcome {
     let homes: Vec<&EnvPath> =
         cann.env_paths.iter().filter(|path| HOMES.contains(&path.variable.as_str())).collect();
     if homes.is_empty() {
-        return Outcome::not_applicable("no_cann");
+        return Outcome::NotApplicable(Reason::NoCann);
     }
     if let Some(path) = homes.iter().find(|path| path.denied) {
-        return Outcome::blocked("unreadable", &path.entry);
+        return Outcome::Blocked(Reason::Unreadable { what: path.entry.clone() });
     }
     let gone: Vec<&EnvPath> = homes
         .iter()
@@ -104,11 +110,10 @@ pub(super) fn home(ctx: &Context<'_>) -> Outcome {
     strange
         .filter(|path| path.real.is_some())
         .map(|path| {
-            let found = RawFinding::warning("CANN-HOME", "not_cann")
-                .arg("variable", &path.variable)
-                .arg("path", &path.entry)
-                .evidence(Evidence::env(&path.variable).value(&path.entry));
-            with_suggestion(ctx, found)
+            let (root, set_env) = suggestion(ctx);
+            cann_home::NotCann { variable: &path.variable, path: &path.entry, root, set_env }
+                .warning()
+                .evidence(Evidence::env(&path.variable).value(&path.entry))
         })
         .collect::<Vec<_>>()
         .into()
@@ -126,29 +131,32 @@ fn has_install(ctx: &Context<'_>, path: &EnvPath) -> bool {
 fn missing(ctx: &Context<'_>, gone: &[&EnvPath]) -> Option<RawFinding> {
     let first = gone.first()?;
     let cann = &ctx.facts.cann;
-    let message = if cann.active().is_some() { "missing" } else { "missing_all" };
-    let found = RawFinding::error("CANN-HOME", message)
-        .arg("variable", &first.variable)
-        .arg("path", &first.entry);
+    let (variable, path) = (&first.variable, &first.entry);
+    let found = if cann.active().is_some() {
+        let (root, set_env) = suggestion(ctx);
+        cann_home::Missing { variable, path, root, set_env }.error()
+    } else {
+        cann_home::MissingAll { variable, path }.error()
+    };
     let found = gone.iter().fold(found, |found, path| {
         found.evidence(Evidence::env(&path.variable).value(&path.entry))
     });
     let found = match &first.nearest {
-        Some(dir) => found.evidence(Evidence::file(dir).says(sentence("seen_exists_so_far", &[]))),
+        Some(dir) => found.evidence(Evidence::file(dir).says(ui::SEEN_EXISTS_SO_FAR.text())),
         None => found,
     };
     let dangling = cann.links.iter().any(|link| {
         link.real.is_none() && gone.iter().any(|path| is_below(&path.entry, &link.path))
     });
-    let found = if dangling { found.because(&["CANN-LINKS"]) } else { found };
-    Some(with_suggestion(ctx, found.because(&["CANN-FOUND"])))
+    let found = if dangling { found.because(&[cann_links::ID]) } else { found };
+    Some(found.because(&[cann_found::ID]))
 }
 
-/// Adds the installation that is there, and how to set it up.
-fn with_suggestion(ctx: &Context<'_>, found: RawFinding) -> RawFinding {
+/// The installation that is there, and how to set it up.
+fn suggestion(ctx: &Context<'_>) -> (String, String) {
     let newest = ctx.facts.cann.newest();
     let root = newest.map(|install| install.path.clone()).unwrap_or_default();
     let script = newest.and_then(|install| install.set_env.clone());
     let script = script.unwrap_or_else(|| format!("{root}/set_env.sh"));
-    found.arg("root", root).arg("set_env", script)
+    (root, script)
 }

@@ -1,9 +1,10 @@
 #![expect(clippy::disallowed_methods, reason = "builds trees for the sysroot to read")]
+use data::{Outcome, RawFinding};
 use std::path::Path;
 
 use super::*;
 use crate::Profile;
-use base::report::{RawFinding, Severity};
+use base::report::Severity;
 use facts::{Dist, Facts, NodeOwner, PciFunction};
 use machine::collect::cann::fixture::{link, new_layout, old_layout, remove, variables, write};
 use machine::collect::{self, Options};

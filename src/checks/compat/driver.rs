@@ -2,9 +2,13 @@
 
 use super::{Context, InUse, at_most, matrix_evidence};
 use crate::chip::chip;
-use base::report::{Evidence, Outcome, RawFinding, Severity};
+use base::report::{Evidence, Severity};
 use base::version::{DottedVersion, InnerVersion};
-use data::matrix::{CannSide, DriverSide, DriverSupport};
+use data::{
+    Outcome, RawFinding, Reason,
+    findings::{drv_cann, drv_features},
+    matrix::{CannSide, DriverSide, DriverSupport},
+};
 use facts::Facts;
 
 /// What is known of the driver.
@@ -42,7 +46,7 @@ impl<'a> Driver<'a> {
 
 pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
     let Some(driver) = Driver::of(ctx.facts) else {
-        return Outcome::not_applicable("no_driver");
+        return Outcome::NotApplicable(Reason::NoDriver);
     };
     let cann = match InUse::of(ctx.facts) {
         Ok(cann) => cann,
@@ -66,7 +70,7 @@ pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
     );
     let shown = driver.version.as_ref().map(ToString::to_string);
     let shown = shown.or(driver.inner.as_ref().map(ToString::to_string)).unwrap_or_default();
-    let found = |severity, message| {
+    let with_evidence = |found: RawFinding| {
         let mut cann_evidence = cann.evidence();
         if let Some(info) = info
             && let Some(list) = info.get("compatible_version")
@@ -75,47 +79,45 @@ pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
                 .place("compatible_version")
                 .value(format!("{}, compatible_version={list}", cann.version));
         }
-        RawFinding::new("DRV-CANN", message, severity)
-            .arg("driver", &shown)
-            .arg("cann", cann.version.to_string())
-            .arg("chip", chip(ctx.facts).map_or("<chip>".to_owned(), |c| c.family.to_string()))
-            .arg("arch", ctx.facts.host.arch.clone().unwrap_or_else(|| "<arch>".to_owned()))
-            .evidence(driver.evidence.clone())
-            .evidence(cann_evidence)
+        found.evidence(driver.evidence.clone()).evidence(cann_evidence)
     };
+    let driver = &shown;
+    let chip = chip(ctx.facts).map_or("<chip>".to_owned(), |chip| chip.family.to_string());
+    let arch = ctx.facts.host.arch.as_deref().unwrap_or("<arch>");
+    let installed = &cann.version;
     let limit = if cann.is_prerelease() { Severity::Warning } else { Severity::Error };
     match support {
         DriverSupport::Paired { .. } | DriverSupport::Listed { .. } | DriverSupport::Within => {
             Outcome::Passed
         }
         DriverSupport::NewerDriver { newest } => {
-            vec![found(Severity::Info, "newer_driver").arg("newest", newest)].into()
+            vec![with_evidence(drv_cann::NewerDriver { driver, cann: installed, newest }.info())]
+                .into()
         }
         DriverSupport::NewerCann => {
-            Outcome::not_checked("newer_than_matrix", format!("CANN {}", cann.version))
+            Outcome::NotChecked(Reason::NewerThanMatrix { what: format!("CANN {}", cann.version) })
         }
-        DriverSupport::Unknown => Outcome::not_checked(
-            "not_in_matrix",
-            format!("driver {shown} with CANN {}", cann.version),
-        ),
+        DriverSupport::Unknown => Outcome::NotChecked(Reason::NotInMatrix {
+            what: format!("driver {shown} with CANN {}", cann.version),
+        }),
         DriverSupport::Unverified { expected } if expected.is_empty() => {
-            vec![found(Severity::Warning, "unlisted")].into()
+            vec![with_evidence(drv_cann::Unlisted { driver, cann: installed }.warning())].into()
         }
-        DriverSupport::Unverified { expected } => vec![
-            found(Severity::Warning, "unverified")
-                .arg("newest", expected.last().cloned().unwrap_or_default())
-                .arg("expected", expected.join(", "))
-                .evidence(matrix_evidence(ctx, &expected.join(", "))),
-        ]
-        .into(),
-        DriverSupport::TooOld { oldest, expected } => vec![
-            found(at_most(Severity::Error, limit), "too_old")
-                .arg("oldest", &oldest)
-                .arg("newest", expected.last().cloned().unwrap_or(oldest))
-                .arg("expected", expected.join(", "))
-                .evidence(matrix_evidence(ctx, &expected.join(", "))),
-        ]
-        .into(),
+        DriverSupport::Unverified { expected } => {
+            let newest = expected.last().cloned().unwrap_or_default();
+            let (cann, expected) = (installed, &expected.join(", "));
+            let found = drv_cann::Unverified { driver, cann, chip, arch, newest, expected };
+            let evidence = matrix_evidence(ctx, expected);
+            vec![with_evidence(found.warning()).evidence(evidence)].into()
+        }
+        DriverSupport::TooOld { oldest, expected } => {
+            let newest = expected.last().unwrap_or(&oldest);
+            let (cann, expected) = (installed, &expected.join(", "));
+            let oldest = &oldest;
+            let found = drv_cann::TooOld { driver, cann, chip, arch, oldest, newest, expected };
+            let severity = at_most(Severity::Error, limit);
+            vec![with_evidence(found.at(severity)).evidence(matrix_evidence(ctx, expected))].into()
+        }
     }
 }
 
@@ -123,7 +125,7 @@ pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
 pub(super) fn features(ctx: &Context<'_>) -> Outcome {
     let env = &ctx.facts.env;
     if !env.known {
-        return Outcome::not_checked("env_unknown", "");
+        return Outcome::NotChecked(Reason::EnvUnknown);
     }
     let chip = chip(ctx.facts);
     let driver = Driver::of(ctx.facts);
@@ -143,10 +145,9 @@ pub(super) fn features(ctx: &Context<'_>) -> Outcome {
             continue;
         }
         used = true;
-        let found = |message| {
-            RawFinding::info("DRV-FEATURES", message)
-                .arg("variable", name)
-                .arg("setting", part)
+        let (variable, setting) = (name, part);
+        let with_evidence = |found: RawFinding| {
+            found
                 .evidence(Evidence::env(name).value(value))
                 .evidence(matrix_evidence(ctx, &gate.source))
         };
@@ -155,21 +156,21 @@ pub(super) fn features(ctx: &Context<'_>) -> Outcome {
             && *version < needed.0
         {
             all.push(
-                found("driver")
-                    .arg("needed", needed.to_string())
-                    .arg("found", version.to_string())
-                    .evidence(driver.evidence.clone()),
+                with_evidence(
+                    drv_features::Driver { variable, setting, needed, found: version }.info(),
+                )
+                .evidence(driver.evidence.clone()),
             );
         } else if let (Some(cann), Some(needed)) = (&cann, &gate.min_cann)
             && cann.version.base() < needed.0
         {
             all.push(
-                found("cann")
-                    .arg("needed", needed.to_string())
-                    .arg("found", cann.version.to_string())
-                    .evidence(cann.evidence()),
+                with_evidence(
+                    drv_features::Cann { variable, setting, needed, found: &cann.version }.info(),
+                )
+                .evidence(cann.evidence()),
             );
         }
     }
-    if used { all.into() } else { Outcome::not_applicable("no_gated_feature") }
+    if used { all.into() } else { Outcome::NotApplicable(Reason::NoGatedFeature) }
 }

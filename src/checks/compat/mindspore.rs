@@ -1,22 +1,24 @@
 //! MindSpore with CANN.
 
 use super::{Context, InUse, dist, dist_evidence, matrix_evidence};
-use base::report::{Outcome, RawFinding};
-use data::matrix::MindSporeSupport;
+use data::{
+    Outcome, Reason,
+    findings::{cann_mixed, ms_cann},
+    matrix::MindSporeSupport,
+};
 
 pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
     let Some((package, _)) = dist(ctx.facts, "mindspore") else {
-        return Outcome::NotApplicable(base::report::Reason {
-            key: "no_package",
-            what: "MindSpore".to_owned(),
-        });
+        return Outcome::NotApplicable(Reason::NoPackage { what: "MindSpore".to_owned() });
     };
     let cann = match InUse::of(ctx.facts) {
         Ok(cann) => cann,
         Err(outcome) => return outcome,
     };
     let Some(row) = ctx.matrix.mindspore(&package.version) else {
-        return Outcome::not_checked("not_in_matrix", format!("MindSpore {}", package.version));
+        return Outcome::NotChecked(Reason::NotInMatrix {
+            what: format!("MindSpore {}", package.version),
+        });
     };
     // MindSpore reads the version of the compiler component. Since 8.5 it begins with the
     // numbers of the package; before, it had numbers of its own (7.7 in CANN 8.1.RC1).
@@ -32,30 +34,33 @@ pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
     };
     match ctx.matrix.mindspore_with_cann(row, internal.as_deref(), Some(&cann.version)) {
         MindSporeSupport::Listed | MindSporeSupport::Documented => Outcome::Passed,
-        MindSporeSupport::Unknown => Outcome::not_checked(
-            "version_unknown",
-            format!("the compiler of CANN {}", cann.version),
-        ),
+        MindSporeSupport::Unknown => Outcome::NotChecked(Reason::VersionUnknown {
+            what: format!("the compiler of CANN {}", cann.version),
+        }),
         MindSporeSupport::NotListed { accepted } => vec![
-            RawFinding::warning("MS-CANN", "not_listed")
-                .arg("mindspore", &package.version)
-                .arg("cann", cann.version.to_string())
-                .arg("compiler", internal.clone().unwrap_or_default())
-                .arg("accepted", accepted.join(", "))
-                .evidence(dist_evidence(package))
-                .evidence(evidence())
-                .evidence(matrix_evidence(ctx, &row.source))
-                .because(&["CANN-MIXED"]),
+            ms_cann::NotListed {
+                accepted: accepted.join(", "),
+                cann: cann.version.to_string(),
+                compiler: internal.clone().unwrap_or_default(),
+                mindspore: &package.version,
+            }
+            .warning()
+            .evidence(dist_evidence(package))
+            .evidence(evidence())
+            .evidence(matrix_evidence(ctx, &row.source))
+            .because(&[cann_mixed::ID]),
         ]
         .into(),
         MindSporeSupport::OtherDocumented { cann: documented } => vec![
-            RawFinding::info("MS-CANN", "other")
-                .arg("mindspore", &package.version)
-                .arg("cann", cann.version.to_string())
-                .arg("documented", documented)
-                .evidence(dist_evidence(package))
-                .evidence(cann.evidence())
-                .evidence(matrix_evidence(ctx, &row.source)),
+            ms_cann::Other {
+                cann: cann.version.to_string(),
+                documented,
+                mindspore: &package.version,
+            }
+            .info()
+            .evidence(dist_evidence(package))
+            .evidence(cann.evidence())
+            .evidence(matrix_evidence(ctx, &row.source)),
         ]
         .into(),
     }

@@ -10,22 +10,26 @@ mod numpy;
 mod torch_npu;
 mod vllm;
 
+use data::{
+    Outcome, Reason,
+    findings::{drv_cann, drv_features, ms_cann, py_numpy, tnpu_matrix, vllm_pair, vllm_stack},
+};
 use pep440_rs::Version;
 
 use super::{Check, Context, Family};
-use base::report::{Evidence, Outcome, Severity};
+use base::report::{Evidence, Severity};
 use base::version::{CannVersion, Stage};
 use facts::{CannInstall, Dist, Facts};
 
 /// The checks that rest on the matrix, of several families.
 pub(super) const CHECKS: &[Check] = &[
-    Check::new(Family::Driver, "DRV-CANN", driver::with_cann),
-    Check::new(Family::Driver, "DRV-FEATURES", driver::features),
-    Check::new(Family::Python, "PY-NUMPY", numpy::numpy),
-    Check::new(Family::TorchNpu, "TNPU-MATRIX", torch_npu::with_cann),
-    Check::new(Family::Vllm, "VLLM-PAIR", vllm::pair),
-    Check::new(Family::Vllm, "VLLM-STACK", vllm::stack),
-    Check::new(Family::MindSpore, "MS-CANN", mindspore::with_cann),
+    Check::new(Family::Driver, drv_cann::ID, driver::with_cann),
+    Check::new(Family::Driver, drv_features::ID, driver::features),
+    Check::new(Family::Python, py_numpy::ID, numpy::numpy),
+    Check::new(Family::TorchNpu, tnpu_matrix::ID, torch_npu::with_cann),
+    Check::new(Family::Vllm, vllm_pair::ID, vllm::pair),
+    Check::new(Family::Vllm, vllm_stack::ID, vllm::stack),
+    Check::new(Family::MindSpore, ms_cann::ID, mindspore::with_cann),
 ];
 
 /// The CANN that a workload would use.
@@ -37,9 +41,11 @@ struct InUse<'a> {
 impl<'a> InUse<'a> {
     /// The CANN in use; the outcome that says why there is none otherwise.
     fn of(facts: &'a Facts) -> Result<Self, Outcome> {
-        let install = facts.cann.active().ok_or_else(|| Outcome::not_applicable("no_cann"))?;
+        let install = facts.cann.active().ok_or_else(|| Outcome::NotApplicable(Reason::NoCann))?;
         let version = install.parsed_version();
-        let version = version.ok_or_else(|| Outcome::not_checked("version_unknown", "CANN"))?;
+        let version = version.ok_or_else(|| {
+            Outcome::NotChecked(Reason::VersionUnknown { what: "CANN".to_owned() })
+        })?;
         Ok(Self { install, version })
     }
 

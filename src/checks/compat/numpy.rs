@@ -1,17 +1,15 @@
 //! numpy with the operator compiler of CANN, and with MindSpore.
 
 use super::{Context, InUse, at_most, dist, dist_evidence, matrix_evidence, python};
-use base::report::{Outcome, RawFinding, Severity};
+use base::report::Severity;
+use data::{Outcome, Reason, findings::py_numpy};
 
 pub(super) fn numpy(ctx: &Context<'_>) -> Outcome {
     let Some((package, version)) = dist(ctx.facts, "numpy") else {
-        return Outcome::NotApplicable(base::report::Reason {
-            key: "no_package",
-            what: "numpy".to_owned(),
-        });
+        return Outcome::NotApplicable(Reason::NoPackage { what: "numpy".to_owned() });
     };
     let Some(version) = version else {
-        return Outcome::not_checked("version_unknown", "numpy");
+        return Outcome::NotChecked(Reason::VersionUnknown { what: "numpy".to_owned() });
     };
     let mut all = Vec::new();
     let mut unknown = None;
@@ -20,23 +18,24 @@ pub(super) fn numpy(ctx: &Context<'_>) -> Outcome {
             Some(row) if !row.spec.0.contains(&version) => {
                 let limit = if cann.is_prerelease() { Severity::Warning } else { Severity::Error };
                 all.push(
-                    RawFinding::new("PY-NUMPY", "cann", at_most(row.severity, limit))
-                        .arg("numpy", version.to_string())
-                        .arg("cann", cann.version.to_string())
-                        .arg("spec", row.spec.to_string())
-                        .arg("requirement", format!("numpy{}", row.spec))
-                        .arg("python", python(ctx.facts))
-                        .evidence(dist_evidence(package))
-                        .evidence(cann.evidence())
-                        .evidence(matrix_evidence(ctx, &row.source)),
+                    py_numpy::Cann {
+                        cann: cann.version.to_string(),
+                        numpy: version.to_string(),
+                        python: python(ctx.facts),
+                        requirement: format!("numpy{}", row.spec),
+                        spec: row.spec.to_string(),
+                    }
+                    .at(at_most(row.severity, limit))
+                    .evidence(dist_evidence(package))
+                    .evidence(cann.evidence())
+                    .evidence(matrix_evidence(ctx, &row.source)),
                 );
             }
             Some(_) => {}
             None => {
-                unknown = Some(Outcome::not_checked(
-                    "not_in_matrix",
-                    format!("numpy with CANN {}", cann.version),
-                ));
+                unknown = Some(Outcome::NotChecked(Reason::NotInMatrix {
+                    what: format!("numpy with CANN {}", cann.version),
+                }));
             }
         },
         Err(outcome) => unknown = Some(outcome),
@@ -47,15 +46,17 @@ pub(super) fn numpy(ctx: &Context<'_>) -> Outcome {
         && !spec.0.contains(&version)
     {
         all.push(
-            RawFinding::warning("PY-NUMPY", "mindspore")
-                .arg("numpy", version.to_string())
-                .arg("mindspore", &mindspore.version)
-                .arg("spec", spec.to_string())
-                .arg("requirement", format!("numpy{spec}"))
-                .arg("python", python(ctx.facts))
-                .evidence(dist_evidence(package))
-                .evidence(dist_evidence(mindspore))
-                .evidence(matrix_evidence(ctx, &row.source)),
+            py_numpy::Mindspore {
+                mindspore: &mindspore.version,
+                numpy: version.to_string(),
+                python: python(ctx.facts),
+                requirement: format!("numpy{spec}"),
+                spec: spec.to_string(),
+            }
+            .warning()
+            .evidence(dist_evidence(package))
+            .evidence(dist_evidence(mindspore))
+            .evidence(matrix_evidence(ctx, &row.source)),
         );
     }
     match unknown {

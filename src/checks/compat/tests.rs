@@ -1,8 +1,8 @@
+use data::{Outcome, RawFinding};
 use std::collections::BTreeMap;
 
 use super::*;
 use crate::Profile;
-use base::report::RawFinding;
 use facts::{InfoFile, Interpreter};
 
 /// A machine of one CANN, one driver and some packages; nothing of it is on a disk.

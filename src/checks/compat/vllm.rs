@@ -5,23 +5,32 @@ use pep440_rs::Version;
 use super::{
     Context, InUse, at_most, dist, dist_evidence, is_development, matrix_evidence, python,
 };
-use base::report::{Evidence, Outcome, RawFinding, Reason, Severity};
-use data::matrix::{Support, VllmAscend, base};
+use base::report::{Evidence, Severity};
+use data::{
+    Outcome, RawFinding, Reason,
+    findings::{
+        py_interp, tnpu_matrix, tnpu_wheeltag, torch_version, triton_conflict, vllm_pair,
+        vllm_stack, vllm_version,
+    },
+    matrix::{Support, VllmAscend, base},
+};
 use facts::Dist;
 
 /// The plugin, its version and its row; the outcome that says why there is none otherwise.
 fn plugin<'a>(ctx: &Context<'a>) -> Result<(&'a Dist, Version, &'a VllmAscend), Outcome> {
-    let reason = Reason { key: "no_package", what: "vllm-ascend".to_owned() };
+    let reason = Reason::NoPackage { what: "vllm-ascend".to_owned() };
     let (package, version) =
         dist(ctx.facts, "vllm-ascend").ok_or(Outcome::NotApplicable(reason))?;
-    let version = version.ok_or_else(|| Outcome::not_checked("version_unknown", "vllm-ascend"))?;
+    let version = version.ok_or_else(|| {
+        Outcome::NotChecked(Reason::VersionUnknown { what: "vllm-ascend".to_owned() })
+    })?;
     let Some(row) = ctx.matrix.vllm_ascend(&version) else {
-        let key = if ctx.matrix.is_newer_vllm_ascend(&version) {
-            "newer_than_matrix"
+        let what = format!("vllm-ascend {version}");
+        return Err(Outcome::NotChecked(if ctx.matrix.is_newer_vllm_ascend(&version) {
+            Reason::NewerThanMatrix { what }
         } else {
-            "not_in_matrix"
-        };
-        return Err(Outcome::not_checked(key, format!("vllm-ascend {version}")));
+            Reason::NotInMatrix { what }
+        }));
     };
     Ok((package, version, row))
 }
@@ -36,11 +45,11 @@ pub(super) fn pair(ctx: &Context<'_>) -> Outcome {
         Err(outcome) => return outcome,
     };
     let Some((vllm_package, vllm)) = dist(ctx.facts, "vllm") else {
-        let reason = Reason { key: "no_package", what: "vllm".to_owned() };
+        let reason = Reason::NoPackage { what: "vllm".to_owned() };
         return Outcome::NotApplicable(reason);
     };
     let Some(vllm) = vllm else {
-        return Outcome::not_checked("version_unknown", "vllm");
+        return Outcome::NotChecked(Reason::VersionUnknown { what: "vllm".to_owned() });
     };
     let installed = base(&vllm);
     if row.vllm.iter().any(|listed| listed.0 == installed) {
@@ -60,22 +69,23 @@ pub(super) fn pair(ctx: &Context<'_>) -> Outcome {
         let mut rows = ctx.matrix.vllm_ascend.iter();
         rows.find(|row| row.vllm.iter().any(|listed| listed.0 == installed))
     });
-    let message = if other.is_some() { "either" } else { "mismatch" };
-    let mut found = RawFinding::new("VLLM-PAIR", message, severity)
-        .arg("plugin", plugin.to_string())
-        .arg("vllm", vllm.to_string())
-        .arg("expected", join(&row.vllm))
-        .arg("first", row.vllm.first().map(ToString::to_string).unwrap_or_default())
-        .arg("python", python(ctx.facts))
+    let (expected, python) = (join(&row.vllm), python(ctx.facts));
+    let first = row.vllm.first().map(ToString::to_string).unwrap_or_default();
+    let prerelease = vllm.is_dev();
+    let found = match other {
+        Some(other) => {
+            let other = &other.version;
+            vllm_pair::Either { plugin, vllm, expected, first, python, other }.at(severity)
+        }
+        None => vllm_pair::Mismatch { plugin, vllm, expected, first, python }.at(severity),
+    };
+    let mut found = found
         .evidence(dist_evidence(package))
         .evidence(dist_evidence(vllm_package))
         .evidence(matrix_evidence(ctx, &row.source));
-    if let Some(other) = other {
-        found = found.arg("other", other.version.to_string());
-    }
     // A version made up by a checkout without tags says nothing about the pair.
-    if vllm.is_dev() {
-        found = found.because(&["VLLM-VERSION"]);
+    if prerelease {
+        found = found.because(&[vllm_version::ID]);
     }
     vec![found].into()
 }
@@ -86,14 +96,10 @@ pub(super) fn stack(ctx: &Context<'_>) -> Outcome {
         Err(outcome) => return outcome,
     };
     let limit = if is_development(&plugin) { Severity::Info } else { Severity::Warning };
-    let found = |message, severity, value: String, expected: String| {
-        RawFinding::new("VLLM-STACK", message, at_most(severity, limit))
-            .arg("plugin", plugin.to_string())
-            .arg("found", value)
-            .arg("expected", expected)
-            .arg("python", python(ctx.facts))
-            .evidence(dist_evidence(package))
-            .evidence(matrix_evidence(ctx, &row.source))
+    let (plugin, python) = (&plugin, python(ctx.facts));
+    let python = &python;
+    let with_evidence = |found: RawFinding| {
+        found.evidence(dist_evidence(package)).evidence(matrix_evidence(ctx, &row.source))
     };
     let mut all = Vec::new();
     let npu = dist(ctx.facts, "torch-npu").and_then(|(dist, version)| Some((dist, version?)));
@@ -113,9 +119,12 @@ pub(super) fn stack(ctx: &Context<'_>) -> Outcome {
             Severity::Warning
         };
         all.push(
-            found("cann", severity, cann.version.to_string(), row.cann.to_string())
-                .evidence(cann.evidence())
-                .because(&["TNPU-MATRIX"]),
+            with_evidence(
+                vllm_stack::Cann { plugin, found: &cann.version, expected: &row.cann }
+                    .at(at_most(severity, limit)),
+            )
+            .evidence(cann.evidence())
+            .because(&[tnpu_matrix::ID]),
         );
     }
     if let Some((dist, version)) = &npu
@@ -126,9 +135,12 @@ pub(super) fn stack(ctx: &Context<'_>) -> Outcome {
             row.torch_npu.iter().any(|listed| listed.only_release() == version.only_release());
         let severity = if same_torch { Severity::Info } else { Severity::Warning };
         all.push(
-            found("torch_npu", severity, version.to_string(), pinned.to_string())
-                .evidence(dist_evidence(dist))
-                .because(&["TORCH-VERSION"]),
+            with_evidence(
+                vllm_stack::TorchNpu { plugin, found: version, expected: pinned, python }
+                    .at(at_most(severity, limit)),
+            )
+            .evidence(dist_evidence(dist))
+            .because(&[torch_version::ID]),
         );
     }
     if let Some(interpreter) = &ctx.facts.python.interpreter
@@ -137,9 +149,12 @@ pub(super) fn stack(ctx: &Context<'_>) -> Outcome {
         && !row.python.0.contains(&version)
     {
         all.push(
-            found("python", Severity::Warning, text.clone(), row.python.to_string())
-                .evidence(Evidence::file(&interpreter.path).value(text))
-                .because(&["PY-INTERP", "TNPU-WHEELTAG"]),
+            with_evidence(
+                vllm_stack::Python { plugin, found: text, expected: &row.python }
+                    .at(at_most(Severity::Warning, limit)),
+            )
+            .evidence(Evidence::file(&interpreter.path).value(text))
+            .because(&[py_interp::ID, tnpu_wheeltag::ID]),
         );
     }
     if let Some((dist, Some(version))) = dist(ctx.facts, "triton-ascend")
@@ -147,9 +162,12 @@ pub(super) fn stack(ctx: &Context<'_>) -> Outcome {
         && !row.triton_ascend.iter().any(|listed| base(listed) == base(&version))
     {
         all.push(
-            found("triton", Severity::Warning, version.to_string(), pinned.to_string())
-                .evidence(dist_evidence(dist))
-                .because(&["TRITON-CONFLICT"]),
+            with_evidence(
+                vllm_stack::Triton { plugin, found: &version, expected: pinned, python }
+                    .at(at_most(Severity::Warning, limit)),
+            )
+            .evidence(dist_evidence(dist))
+            .because(&[triton_conflict::ID]),
         );
     }
     all.into()

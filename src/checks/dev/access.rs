@@ -1,8 +1,12 @@
 //! Whether the user under examination may open the device nodes.
 
 use crate::{Context, npu};
-use base::report::{Evidence, Outcome, RawFinding};
-use data::sentence;
+use base::report::Evidence;
+use data::{
+    Outcome, Reason,
+    findings::{dev_access, dev_group, dev_mode, dev_type},
+    ui,
+};
 use facts::{Access, Facts, Node, NodeOwner, place};
 
 /// Group that the driver's installer makes unless told otherwise.
@@ -11,13 +15,13 @@ const DEFAULT_GROUP: &str = "HwHiAiUser";
 /// The core nodes that are devices and whose owners are known; or why there are none.
 fn owned(facts: &Facts) -> Result<Vec<(&Node, NodeOwner)>, Outcome> {
     if npu::core_nodes(facts).next().is_none() {
-        return Err(Outcome::not_applicable("no_npu"));
+        return Err(Outcome::NotApplicable(Reason::NoNpu));
     }
     let nodes: Vec<_> = npu::core_nodes(facts)
         .filter(|node| !npu::is_no_device(facts, node))
         .filter_map(|node| Some((node, node.owner?)))
         .collect();
-    if nodes.is_empty() { Err(Outcome::not_checked("owner_unknown", "")) } else { Ok(nodes) }
+    if nodes.is_empty() { Err(Outcome::NotChecked(Reason::OwnerUnknown)) } else { Ok(nodes) }
 }
 
 fn show(node: &Node, owner: NodeOwner) -> Evidence {
@@ -47,10 +51,9 @@ pub(super) fn mode(ctx: &Context<'_>) -> Outcome {
     let narrow: Vec<_> = nodes.iter().filter(|(_, owner)| owner.mode & wanted != wanted).collect();
     if !narrow.is_empty() {
         let paths = npu::listed(narrow.iter().map(|(node, _)| node.path.as_str()));
-        let mut finding = RawFinding::warning("DEV-MODE", "narrow")
-            .arg("paths", paths)
-            .arg("wanted", format!("{wanted:04o}"))
-            .arg("path", &narrow[0].0.path);
+        let mut finding =
+            dev_mode::Narrow { path: &narrow[0].0.path, paths, wanted: format!("{wanted:04o}") }
+                .warning();
         for (node, owner) in narrow {
             finding = finding.evidence(show(node, *owner));
         }
@@ -59,7 +62,7 @@ pub(super) fn mode(ctx: &Context<'_>) -> Outcome {
                 Evidence::file("/etc/ascend_install.info").value("Driver_Install_For_All=yes"),
             );
         }
-        found.push(finding.because(&["DEV-ACCESS"]));
+        found.push(finding.because(&[dev_access::ID]));
     }
     // A container may know the group by another name or by none.
     let name = install_field(facts, "UserGroup").unwrap_or(DEFAULT_GROUP);
@@ -70,15 +73,12 @@ pub(super) fn mode(ctx: &Context<'_>) -> Outcome {
         let foreign: Vec<_> = nodes.iter().filter(|(_, owner)| owner.gid != gid).collect();
         if !foreign.is_empty() {
             let paths = npu::listed(foreign.iter().map(|(node, _)| node.path.as_str()));
-            let mut finding = RawFinding::warning("DEV-MODE", "group")
-                .arg("paths", paths)
-                .arg("group", name)
-                .arg("gid", gid.to_string())
-                .arg("path", &foreign[0].0.path);
+            let mut finding =
+                dev_mode::Group { gid, group: name, path: &foreign[0].0.path, paths }.warning();
             for (node, owner) in foreign {
                 finding = finding.evidence(show(node, *owner));
             }
-            found.push(finding.because(&["DEV-ACCESS"]));
+            found.push(finding.because(&[dev_access::ID]));
         }
     }
     found.into()
@@ -93,7 +93,7 @@ pub(super) fn access(ctx: &Context<'_>) -> Outcome {
     };
     let process = &facts.process;
     let Some(uid) = process.uid else {
-        return Outcome::not_checked("process_unknown", "");
+        return Outcome::NotChecked(Reason::ProcessUnknown);
     };
     let closed: Vec<_> = nodes
         .iter()
@@ -107,61 +107,60 @@ pub(super) fn access(ctx: &Context<'_>) -> Outcome {
     let group_opens = owner.mode >> 3 & 0o6 == 0o6;
     let listed_as_member =
         group_name.is_some_and(|name| facts.host.user_groups.iter().any(|own| own == name));
-    let message = if !group_opens {
-        "closed"
-    } else if uid == 0 {
-        "capability"
-    } else if npu::in_container(facts) {
-        "container"
-    } else if listed_as_member {
-        "old_session"
-    } else {
-        "group"
-    };
     let user = facts.host.user.clone().unwrap_or_else(|| uid.to_string());
-    let mut found = RawFinding::error("DEV-ACCESS", message)
-        .arg("paths", npu::listed(closed.iter().map(|(node, _)| node.path.as_str())))
-        .arg("path", &first.path)
-        .arg("user", user)
-        .arg("uid", uid.to_string())
-        .arg("gid", owner.gid.to_string())
-        .arg("group", group_name.map_or_else(|| owner.gid.to_string(), str::to_owned));
+    let group = group_name.map_or_else(|| owner.gid.to_string(), str::to_owned);
+    let (path, gid) = (&first.path, owner.gid);
+    let paths = npu::listed(closed.iter().map(|(node, _)| node.path.as_str()));
+    let mut found = if !group_opens {
+        dev_access::Closed { path, paths, uid, user }.error()
+    } else if uid == 0 {
+        dev_access::Capability { gid, paths }.error()
+    } else if npu::in_container(facts) {
+        dev_access::Container { gid, paths, uid, user }.error()
+    } else if listed_as_member {
+        dev_access::OldSession { group, paths, user }.error()
+    } else {
+        dev_access::Group { group, paths, uid, user }.error()
+    };
     for (node, owner) in &closed {
         found = found.evidence(show(node, *owner));
     }
     let groups: Vec<String> = process.groups.iter().map(u32::to_string).collect();
-    let key = match &process.caps {
-        Some(_) if process.has_cap("dac_override") => "seen_process_override",
-        Some(_) => "seen_process_plain",
-        None => "seen_process_unknown",
-    };
+    let groups = groups.join(" ");
     let gid = process.gid.map_or_else(|| "-".to_owned(), |gid| gid.to_string());
-    let args = [("uid", uid.to_string()), ("gid", gid), ("groups", groups.join(" "))];
-    found = found.evidence(Evidence::option("process").says(sentence(key, &args)));
-    vec![found.because(&["DEV-TYPE"])].into()
+    let seen = match &process.caps {
+        Some(_) if process.has_cap("dac_override") => {
+            ui::SeenProcessOverride { uid, gid, groups }.text()
+        }
+        Some(_) => ui::SeenProcessPlain { uid, gid, groups }.text(),
+        None => ui::SeenProcessUnknown { uid, gid, groups }.text(),
+    };
+    found = found.evidence(Evidence::option("process").says(seen));
+    vec![found.because(&[dev_type::ID])].into()
 }
 
 /// DEV-GROUP: the driver's user and group exist, and the caller is a member.
 pub(super) fn group(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     if npu::in_container(facts) {
-        return Outcome::not_applicable("in_container");
+        return Outcome::NotApplicable(Reason::InContainer);
     }
     if !npu::has_driver(facts) {
-        return Outcome::not_applicable("no_driver");
+        return Outcome::NotApplicable(Reason::NoDriver);
     }
     if !facts.host.accounts_read {
-        return Outcome::not_checked("unreadable", "/etc/passwd, /etc/group");
+        return Outcome::NotChecked(Reason::Unreadable {
+            what: "/etc/passwd, /etc/group".to_owned(),
+        });
     }
     let Some(info) = &facts.driver.install_info else {
-        return Outcome::not_checked("no_file", "/etc/ascend_install.info");
+        return Outcome::NotChecked(Reason::NoFile { what: "/etc/ascend_install.info".to_owned() });
     };
     let mut found = Vec::new();
     if let Some(user) = info.get("UserName").filter(|name| !facts.host.users.contains_key(*name)) {
         found.push(
-            RawFinding::warning("DEV-GROUP", "no_user")
-                .arg("user", user)
-                .arg("group", info.get("UserGroup").unwrap_or(DEFAULT_GROUP))
+            dev_group::NoUser { group: info.get("UserGroup").unwrap_or(DEFAULT_GROUP), user }
+                .warning()
                 .evidence(info.place("UserName").value(format!("UserName={user}")))
                 .evidence(Evidence::file("/etc/passwd")),
         );
@@ -169,8 +168,8 @@ pub(super) fn group(ctx: &Context<'_>) -> Outcome {
     let Some(name) = info.get("UserGroup") else { return found.into() };
     let Some(&gid) = facts.host.groups.get(name) else {
         found.push(
-            RawFinding::warning("DEV-GROUP", "no_group")
-                .arg("group", name)
+            dev_group::NoGroup { group: name }
+                .warning()
                 .evidence(info.place("UserGroup").value(format!("UserGroup={name}")))
                 .evidence(Evidence::file("/etc/group")),
         );
@@ -193,14 +192,13 @@ pub(super) fn group(ctx: &Context<'_>) -> Outcome {
     {
         let user = facts.host.user.clone().unwrap_or_else(|| uid.to_string());
         found.push(
-            RawFinding::warning("DEV-GROUP", "not_member")
-                .arg("user", user)
-                .arg("group", name)
+            dev_group::NotMember { group: name, user }
+                .warning()
                 .evidence(
                     place("/etc/group", &facts.host.group_lines, name)
                         .value(format!("{name} = {gid}")),
                 )
-                .because(&["DEV-ACCESS"]),
+                .because(&[dev_access::ID]),
         );
     }
     found.into()

@@ -3,7 +3,11 @@
 use crate::chip;
 use crate::{Context, npu};
 use base::chip::ChipFamily;
-use base::report::{Evidence, Outcome, RawFinding};
+use base::report::Evidence;
+use data::{
+    Outcome, Reason,
+    findings::{dev_manager, dev_type, drv_present, host_modules},
+};
 use facts::Facts;
 use facts::FileKind;
 
@@ -14,10 +18,10 @@ use facts::FileKind;
 pub(super) fn manager(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     if !npu::visible(facts) {
-        return Outcome::not_applicable("no_npu");
+        return Outcome::NotApplicable(Reason::NoNpu);
     }
     if !facts.devices.dev_listed {
-        return Outcome::not_checked("devices_unknown", "");
+        return Outcome::NotChecked(Reason::DevicesUnknown);
     }
     let missing = missing(facts);
     if missing.is_empty() {
@@ -28,11 +32,14 @@ pub(super) fn manager(ctx: &Context<'_>) -> Outcome {
     let options =
         missing.iter().map(|path| format!("--device {path}")).collect::<Vec<_>>().join(" ");
     let present = npu::listed(facts.devices.nodes.iter().map(|node| node.path.as_str()));
-    let mut found = RawFinding::error("DEV-MANAGER", if inside { "container" } else { "host" })
-        .arg("missing", names)
-        .arg("options", options)
+    let found = if inside {
+        dev_manager::Container { missing: names, options }.error()
+    } else {
+        dev_manager::Host { missing: names }.error()
+    };
+    let mut found = found
         .evidence(Evidence::file("/dev").value(present))
-        .because(&["DRV-PRESENT", "HOST-MODULES"]);
+        .because(&[drv_present::ID, host_modules::ID]);
     if let Some(chip) = chip::chip(facts) {
         found = found.evidence(chip.evidence);
     }
@@ -64,18 +71,17 @@ fn missing(facts: &Facts) -> Vec<&'static str> {
 pub(super) fn kind(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     if npu::core_nodes(facts).next().is_none() {
-        return Outcome::not_applicable("no_npu");
+        return Outcome::NotApplicable(Reason::NoNpu);
     }
     npu::core_nodes(facts)
         .filter(|node| npu::is_no_device(facts, node))
         .map(|node| {
-            let message = match node.kind {
-                FileKind::Directory => "directory",
-                _ => "other",
+            let path = &node.path;
+            let found = match node.kind {
+                FileKind::Directory => dev_type::Directory { path }.error(),
+                _ => dev_type::Other { path }.error(),
             };
-            RawFinding::error("DEV-TYPE", message)
-                .arg("path", &node.path)
-                .evidence(Evidence::file(&node.path).value(node.kind.describe()))
+            found.evidence(Evidence::file(&node.path).value(node.kind.describe()))
         })
         .collect::<Vec<_>>()
         .into()

@@ -2,8 +2,12 @@
 
 use crate::{Context, Profile, npu};
 use base::chip::ChipFamily;
-use base::report::{Evidence, Outcome, RawFinding};
-use data::sentence;
+use base::report::Evidence;
+use data::{
+    Outcome, RawFinding, Reason,
+    findings::{dev_count, dev_manager, dev_pci, drv_present, host_modules},
+    ui,
+};
 use facts::Facts;
 
 const BUS: &str = "/sys/bus/pci/devices";
@@ -16,9 +20,8 @@ pub(super) fn bus(ctx: &Context<'_>) -> Outcome {
         let unknown = functions.iter().find(|f| ChipFamily::from_pci(&f.device).is_none());
         return match unknown {
             Some(function) => vec![
-                RawFinding::info("DEV-PCI", "unknown_id")
-                    .arg("id", &function.device)
-                    .arg("address", &function.address)
+                dev_pci::UnknownId { address: &function.address, id: &function.device }
+                    .info()
                     .evidence(
                         Evidence::file(format!("{BUS}/{}/device", function.address))
                             .value(&function.device),
@@ -32,26 +35,30 @@ pub(super) fn bus(ctx: &Context<'_>) -> Outcome {
     if npu::has_driver(facts) {
         // A driver without a device: whether it is so can only be said where devices show.
         if !facts.devices.dev_listed || (facts.devices.pci.is_none() && !npu::in_container(facts)) {
-            return Outcome::not_checked("devices_unknown", "");
+            return Outcome::NotChecked(Reason::DevicesUnknown);
         }
         if npu::in_container(facts) {
-            let found = RawFinding::new("DEV-PCI", "driver_only_container", severity(wanted));
+            let found = dev_pci::DriverOnlyContainer.at(severity(wanted));
             return vec![found.evidence(no_nodes())].into();
         }
-        let found = RawFinding::new("DEV-PCI", "driver_only", severity(wanted));
+        let found = dev_pci::DriverOnly.at(severity(wanted));
         return vec![found.evidence(no_functions()).evidence(no_nodes())].into();
     }
     if wanted {
-        let message = if npu::in_container(facts) { "absent_container" } else { "absent" };
-        return vec![absent(facts, RawFinding::error("DEV-PCI", message))].into();
+        let found = if npu::in_container(facts) {
+            dev_pci::AbsentContainer.error()
+        } else {
+            dev_pci::Absent.error()
+        };
+        return vec![absent(facts, found)].into();
     }
     if npu::has_stack(facts) && ctx.profile != Profile::Build {
         if !facts.devices.dev_listed {
-            return Outcome::not_checked("devices_unknown", "");
+            return Outcome::NotChecked(Reason::DevicesUnknown);
         }
-        return vec![absent(facts, RawFinding::info("DEV-PCI", "stack_only"))].into();
+        return vec![absent(facts, dev_pci::StackOnly.info())].into();
     }
-    Outcome::not_applicable("no_npu")
+    Outcome::NotApplicable(Reason::NoNpu)
 }
 
 fn severity(wanted: bool) -> base::report::Severity {
@@ -73,30 +80,31 @@ fn absent(facts: &Facts, found: RawFinding) -> RawFinding {
         found
     };
     let found = if facts.devices.dev_listed { found.evidence(no_nodes()) } else { found };
-    found.evidence(Evidence::file(facts.driver.home()).says(sentence("seen_missing", &[])))
+    found.evidence(Evidence::file(facts.driver.home()).says(ui::SEEN_MISSING.text()))
 }
 
 /// DEV-COUNT: each NPU on the bus has its `/dev/davinciN`; a container has at least one.
 pub(super) fn count(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     if !npu::visible(facts) {
-        return Outcome::not_applicable("no_npu");
+        return Outcome::NotApplicable(Reason::NoNpu);
     }
     let ids = facts.devices.davinci_ids();
     if !facts.devices.dev_listed && ids.is_empty() {
-        return Outcome::not_checked("devices_unknown", "");
+        return Outcome::NotChecked(Reason::DevicesUnknown);
     }
     if npu::in_container(facts) {
         // The manager alone was given to it: no NPU can be opened.
         let found = ids.is_empty().then(|| {
-            RawFinding::error("DEV-COUNT", "container_none")
+            dev_count::ContainerNone
+                .error()
                 .evidence(Evidence::file("/dev/davinci_manager"))
                 .evidence(no_nodes())
         });
         return found.into_iter().collect::<Vec<_>>().into();
     }
     if facts.devices.pci.is_none() {
-        return Outcome::not_checked("not_here", BUS);
+        return Outcome::NotChecked(Reason::NotHere { what: BUS.into() });
     }
     let on_bus = facts.devices.pci_count();
     // More nodes than functions is no fault: one function of a Duo card holds two chips.
@@ -106,17 +114,19 @@ pub(super) fn count(ctx: &Context<'_>) -> Outcome {
     let nodes: Vec<String> = ids.iter().map(|id| format!("/dev/davinci{id}")).collect();
     let addresses: Vec<&str> =
         facts.devices.pci.iter().flatten().map(|function| function.address.as_str()).collect();
-    let message = if ids.is_empty() { "none" } else { "fewer" };
+    let found = if ids.is_empty() {
+        dev_count::None { pci: on_bus }.error()
+    } else {
+        dev_count::Fewer { nodes: ids.len(), pci: on_bus }.error()
+    };
     vec![
-        RawFinding::error("DEV-COUNT", message)
-            .arg("nodes", ids.len().to_string())
-            .arg("pci", on_bus.to_string())
+        found
             .evidence(Evidence::file(BUS).value(npu::listed(addresses)))
             .evidence(
                 Evidence::file("/dev/davinci*")
                     .value(npu::listed(nodes.iter().map(String::as_str))),
             )
-            .because(&["DRV-PRESENT", "HOST-MODULES", "DEV-MANAGER"]),
+            .because(&[drv_present::ID, host_modules::ID, dev_manager::ID]),
     ]
     .into()
 }

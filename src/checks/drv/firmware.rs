@@ -1,8 +1,8 @@
 //! DRV-FIRMWARE: the firmware package is installed, and driver and firmware accept each other.
 
 use crate::{Context, npu};
-use base::report::{Evidence, Outcome, RawFinding};
-use data::sentence;
+use base::report::{Evidence, Severity};
+use data::{Outcome, Reason, findings::drv_firmware, ui};
 
 use super::present;
 
@@ -10,16 +10,16 @@ pub(super) fn firmware(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     let driver = &facts.driver;
     if !npu::has_driver(facts) {
-        return Outcome::not_applicable("no_driver");
+        return Outcome::NotApplicable(Reason::NoDriver);
     }
     let path = format!("{}/version.info", driver.firmware_home());
     let Some(firmware) = &driver.firmware else {
         if npu::in_container(facts) {
-            return Outcome::not_applicable("in_container");
+            return Outcome::NotApplicable(Reason::InContainer);
         }
-        let found = RawFinding::warning("DRV-FIRMWARE", "missing")
-            .arg("path", &path)
-            .evidence(Evidence::file(&path).says(sentence("seen_missing", &[])));
+        let found = drv_firmware::Missing { path: &path }
+            .warning()
+            .evidence(Evidence::file(&path).says(ui::SEEN_MISSING.text()));
         return vec![found].into();
     };
     if let Some(mut found) = present::damaged(firmware, &["Version", "package_version"]) {
@@ -27,28 +27,25 @@ pub(super) fn firmware(ctx: &Context<'_>) -> Outcome {
         return vec![found].into();
     }
     let Some(version) = &driver.version else {
-        return Outcome::not_checked("version_unknown", "driver");
+        return Outcome::NotChecked(Reason::VersionUnknown { what: "driver".to_owned() });
     };
     let (Some(drv), Some(fw)) = (version.get("Version"), firmware.get("Version")) else {
-        return Outcome::not_checked("version_unknown", "driver");
+        return Outcome::NotChecked(Reason::VersionUnknown { what: "driver".to_owned() });
     };
     let fw_list = version.get("compatible_version_fw").filter(|list| list.contains('['));
     let drv_list = firmware.get("compatible_version_drv").filter(|list| list.contains('['));
     if fw_list.is_none() && drv_list.is_none() {
-        return Outcome::not_checked("version_unknown", "compatible_version_fw");
+        return Outcome::NotChecked(Reason::VersionUnknown {
+            what: "compatible_version_fw".to_owned(),
+        });
     }
     if accepts(fw_list, drv_list, drv, fw) {
         return Outcome::Passed;
     }
     // One list alone may be of a package so old that it knew nothing of the other's versions.
-    let found = if fw_list.is_some() && drv_list.is_some() {
-        RawFinding::error("DRV-FIRMWARE", "mismatch")
-    } else {
-        RawFinding::warning("DRV-FIRMWARE", "mismatch")
-    };
-    let mut found = found
-        .arg("driver", drv)
-        .arg("firmware", fw)
+    let both = fw_list.is_some() && drv_list.is_some();
+    let mut found = drv_firmware::Mismatch { driver: drv, firmware: fw }
+        .at(if both { Severity::Error } else { Severity::Warning })
         .evidence(version.place("Version").value(format!("Version={drv}")));
     if let Some(list) = fw_list {
         found = found.evidence(

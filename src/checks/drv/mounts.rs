@@ -3,17 +3,17 @@
 use crate::chip;
 use crate::{Context, npu};
 use base::chip::ChipFamily;
-use base::report::{Evidence, Outcome, RawFinding};
-use data::sentence;
+use base::report::Evidence;
+use data::{Outcome, Reason, findings::drv_mounts, ui};
 use facts::Facts;
 
 pub(super) fn mounts(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     if !npu::in_container(facts) {
-        return Outcome::not_applicable("no_container");
+        return Outcome::NotApplicable(Reason::NoContainer);
     }
     if !npu::has_nodes(facts) {
-        return Outcome::not_applicable("no_npu");
+        return Outcome::NotApplicable(Reason::NoNpu);
     }
     let home = facts.driver.dir.clone().unwrap_or_else(|| facts.driver.home());
     let lib64 = format!("{home}/lib64");
@@ -29,18 +29,16 @@ pub(super) fn mounts(ctx: &Context<'_>) -> Outcome {
     }
     let options: Vec<String> = missing.iter().map(|path| format!("-v\n{path}:{path}")).collect();
     let nodes: Vec<&str> = facts.devices.nodes.iter().map(|node| node.path.as_str()).collect();
+    let options_words = options.join("\n");
     let mut found = if has_hal {
-        RawFinding::info("DRV-MOUNTS", "optional")
+        drv_mounts::Optional { missing: missing.join(", "), options_words }.info()
     } else {
-        RawFinding::error("DRV-MOUNTS", "driver")
+        drv_mounts::Driver { lib64, options_words }
+            .error()
             .evidence(Evidence::file("/dev").value(npu::listed(nodes)))
     };
-    found = found
-        .arg("missing", missing.join(", "))
-        .arg("options_words", options.join("\n"))
-        .arg("lib64", &lib64);
     for path in &missing {
-        found = found.evidence(Evidence::file(path).says(sentence("seen_missing", &[])));
+        found = found.evidence(Evidence::file(path).says(ui::SEEN_MISSING.text()));
     }
     vec![found].into()
 }

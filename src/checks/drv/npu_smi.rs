@@ -1,32 +1,46 @@
 //! DRV-NPUSMI: what the driver's own tool says.
 
 use crate::{Context, npu};
-use base::report::{Evidence, Outcome, RawFinding};
-use data::sentence;
+use base::report::Evidence;
+use data::{
+    FindingId, Outcome, RawFinding, Reason,
+    findings::{
+        dev_access, dev_manager, dev_type, drv_firmware, drv_mounts, drv_npusmi, drv_present,
+        host_modules,
+    },
+    ui,
+};
 use facts::{Facts, NpuSmi};
 
 /// What explains that npu-smi fails.
-const CAUSES: &[&str] =
-    &["DEV-ACCESS", "DRV-MOUNTS", "DEV-TYPE", "DRV-PRESENT", "HOST-MODULES", "DEV-MANAGER"];
+const CAUSES: &[FindingId] = &[
+    dev_access::ID,
+    drv_mounts::ID,
+    dev_type::ID,
+    drv_present::ID,
+    host_modules::ID,
+    dev_manager::ID,
+];
 
 pub(super) fn npu_smi(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     if !npu::has_driver(facts) {
-        return Outcome::not_applicable("no_driver");
+        return Outcome::NotApplicable(Reason::NoDriver);
     }
     if facts.driver.npu_smi_path.is_none() && facts.driver.npu_smi.is_none() {
         // In a container it is one of the mounts, and no workload needs it.
         if npu::in_container(facts) {
-            return Outcome::not_applicable("in_container");
+            return Outcome::NotApplicable(Reason::InContainer);
         }
-        let found = RawFinding::warning("DRV-NPUSMI", "missing")
-            .evidence(Evidence::file("/usr/local/bin/npu-smi").says(sentence("seen_missing", &[])))
-            .evidence(Evidence::file("/usr/local/sbin/npu-smi").says(sentence("seen_missing", &[])))
-            .because(&["DRV-PRESENT"]);
+        let found = drv_npusmi::Missing
+            .warning()
+            .evidence(Evidence::file("/usr/local/bin/npu-smi").says(ui::SEEN_MISSING.text()))
+            .evidence(Evidence::file("/usr/local/sbin/npu-smi").says(ui::SEEN_MISSING.text()))
+            .because(&[drv_present::ID]);
         return vec![found].into();
     }
     let Some(smi) = &facts.driver.npu_smi else {
-        return Outcome::not_checked("no_npu_smi", "");
+        return Outcome::NotChecked(Reason::NoNpuSmi);
     };
     if let Some(found) = failure(smi) {
         return vec![found.because(CAUSES)].into();
@@ -36,12 +50,13 @@ pub(super) fn npu_smi(ctx: &Context<'_>) -> Outcome {
     if let Some(word) = smi.compatibility.as_deref().filter(|word| word.eq_ignore_ascii_case("NOK"))
     {
         found.push(
-            RawFinding::warning("DRV-NPUSMI", "compatibility")
+            drv_npusmi::Compatibility
+                .warning()
                 .evidence(
                     Evidence::command(format!("{} -t board", smi.source))
                         .value(format!("Compatibility: {word}")),
                 )
-                .because(&["DRV-FIRMWARE"]),
+                .because(&[drv_firmware::ID]),
         );
     }
     found.extend(count(facts, smi));
@@ -53,20 +68,19 @@ fn failure(smi: &NpuSmi) -> Option<RawFinding> {
     let line = smi.error_line.clone().unwrap_or_default();
     let evidence = Evidence::command(&smi.source).value(&line);
     if smi.timed_out {
-        let found = RawFinding::warning("DRV-NPUSMI", "timed_out").arg("command", &smi.source);
+        let found = drv_npusmi::TimedOut { command: &smi.source }.warning();
         return Some(found.evidence(Evidence::command(&smi.source)));
     }
     if let Some(code) = smi.error_code {
-        let message = match code {
-            -8005 => "inner",
-            -8020 => "occupied",
-            _ => "code",
+        let found = match code {
+            -8005 => drv_npusmi::Inner { code, line }.warning(),
+            -8020 => drv_npusmi::Occupied { code, line }.warning(),
+            _ => drv_npusmi::Code { code, line }.warning(),
         };
-        let found = RawFinding::warning("DRV-NPUSMI", message).arg("code", code.to_string());
-        return Some(found.arg("line", line).evidence(evidence));
+        return Some(found.evidence(evidence));
     }
     if smi.chips.is_empty() {
-        let found = RawFinding::warning("DRV-NPUSMI", "no_table").arg("line", line);
+        let found = drv_npusmi::NoTable { line }.warning();
         return Some(found.evidence(evidence));
     }
     None
@@ -80,10 +94,12 @@ fn health(smi: &NpuSmi) -> Option<RawFinding> {
         .map(|chip| format!("NPU {} Chip {} ({}): {}", chip.npu, chip.chip, chip.name, chip.health))
         .collect();
     let first = smi.chips.iter().find(|chip| !chip.health.eq_ignore_ascii_case("OK"))?;
-    let mut found = RawFinding::warning("DRV-NPUSMI", "health")
-        .arg("chips", npu::listed(ill.iter().map(String::as_str)))
-        .arg("npu", first.npu.to_string())
-        .arg("chip", first.chip.to_string());
+    let mut found = drv_npusmi::Health {
+        chip: first.chip.to_string(),
+        chips: npu::listed(ill.iter().map(String::as_str)),
+        npu: first.npu.to_string(),
+    }
+    .warning();
     for line in ill {
         found = found.evidence(Evidence::command(&smi.source).value(line));
     }
@@ -94,9 +110,8 @@ fn health(smi: &NpuSmi) -> Option<RawFinding> {
 fn count(facts: &Facts, smi: &NpuSmi) -> Option<RawFinding> {
     let nodes = facts.devices.davinci_ids().len();
     (smi.chips.len() < nodes).then(|| {
-        RawFinding::warning("DRV-NPUSMI", "count")
-            .arg("chips", smi.chips.len().to_string())
-            .arg("nodes", nodes.to_string())
+        drv_npusmi::Count { chips: smi.chips.len().to_string(), nodes: nodes.to_string() }
+            .warning()
             .evidence(Evidence::command(&smi.source).value(smi.chips.len().to_string()))
             .evidence(Evidence::file("/dev/davinci*").value(nodes.to_string()))
             .because(CAUSES)

@@ -1,8 +1,8 @@
 //! DRV-PRESENT: the driver is installed, and its files say what it is.
 
 use crate::{Context, npu};
-use base::report::{Evidence, Outcome, RawFinding};
-use data::sentence;
+use base::report::Evidence;
+use data::{Outcome, RawFinding, Reason, findings::drv_present, ui};
 use facts::{Facts, InfoFile};
 
 const INSTALL_INFO: &str = "/etc/ascend_install.info";
@@ -14,33 +14,35 @@ pub(super) fn present(ctx: &Context<'_>) -> Outcome {
         let unknown = [version.as_str(), INSTALL_INFO];
         let found = files(facts);
         return match unknown.into_iter().find_map(|path| npu::denied(facts, path)) {
-            Some(problem) if found.is_empty() => Outcome::blocked("unreadable", problem.place()),
+            Some(problem) if found.is_empty() => {
+                Outcome::Blocked(Reason::Unreadable { what: problem.place().into() })
+            }
             _ => found.into(),
         };
     }
     // What a container lacks of the driver is a matter of its mounts.
     if !npu::visible(facts) || npu::in_container(facts) {
-        return Outcome::not_applicable("no_npu");
+        return Outcome::NotApplicable(Reason::NoNpu);
     }
     let home = facts.driver.home();
     if let Some(problem) = npu::denied(facts, &home) {
-        return Outcome::blocked("unreadable", problem.place());
+        return Outcome::Blocked(Reason::Unreadable { what: problem.place().into() });
     }
+    let count = facts.devices.pci_count().max(facts.devices.davinci_ids().len());
     let mut found = match &facts.driver.dir {
-        Some(dir) => RawFinding::error("DRV-PRESENT", "hollow")
-            .evidence(
-                Evidence::file(format!("{dir}/version.info")).says(sentence("seen_missing", &[])),
-            )
-            .evidence(Evidence::file(format!("{dir}/lib64")).says(sentence("seen_missing", &[]))),
-        None => RawFinding::error("DRV-PRESENT", "missing")
-            .evidence(Evidence::file(&home).says(sentence("seen_missing", &[]))),
+        Some(dir) => drv_present::Hollow { path: &home, count }
+            .error()
+            .evidence(Evidence::file(format!("{dir}/version.info")).says(ui::SEEN_MISSING.text()))
+            .evidence(Evidence::file(format!("{dir}/lib64")).says(ui::SEEN_MISSING.text())),
+        None => drv_present::Missing { path: &home, count }
+            .error()
+            .evidence(Evidence::file(&home).says(ui::SEEN_MISSING.text())),
     };
     for function in facts.devices.pci.iter().flatten().take(8) {
         let path = format!("/sys/bus/pci/devices/{}/device", function.address);
         found = found.evidence(Evidence::file(path).value(&function.device));
     }
-    let count = facts.devices.pci_count().max(facts.devices.davinci_ids().len());
-    vec![found.arg("path", home).arg("count", count.to_string())].into()
+    vec![found].into()
 }
 
 /// The driver is there: what is wrong with the files that describe it.
@@ -52,12 +54,9 @@ fn files(facts: &Facts) -> Vec<RawFinding> {
     match &driver.version {
         None if npu::denied(facts, &format!("{home}/version.info")).is_some() => {}
         None if !inside => found.push(
-            RawFinding::warning("DRV-PRESENT", "no_version_file")
-                .arg("path", format!("{home}/version.info"))
-                .evidence(
-                    Evidence::file(format!("{home}/version.info"))
-                        .says(sentence("seen_missing", &[])),
-                ),
+            drv_present::NoVersionFile { path: format!("{home}/version.info") }.warning().evidence(
+                Evidence::file(format!("{home}/version.info")).says(ui::SEEN_MISSING.text()),
+            ),
         ),
         None => {}
         Some(file) => found.extend(damaged(file, &version_fields(file))),
@@ -65,9 +64,9 @@ fn files(facts: &Facts) -> Vec<RawFinding> {
     match &driver.install_info {
         None if npu::denied(facts, INSTALL_INFO).is_some() => {}
         None if !inside => found.push(
-            RawFinding::warning("DRV-PRESENT", "no_install_info")
-                .arg("path", INSTALL_INFO)
-                .evidence(Evidence::file(INSTALL_INFO).says(sentence("seen_missing", &[]))),
+            drv_present::NoInstallInfo { path: INSTALL_INFO }
+                .warning()
+                .evidence(Evidence::file(INSTALL_INFO).says(ui::SEEN_MISSING.text())),
         ),
         None => {}
         Some(file) => {
@@ -75,9 +74,8 @@ fn files(facts: &Facts) -> Vec<RawFinding> {
             found.extend(damaged(file, &wanted));
             if home != driver.home() {
                 found.push(
-                    RawFinding::warning("DRV-PRESENT", "other_path")
-                        .arg("path", driver.home())
-                        .arg("found", &home)
+                    drv_present::OtherPath { found: &home, path: driver.home() }
+                        .warning()
                         .evidence(
                             Evidence::file(&file.path)
                                 .value(format!("Driver_Install_Path_Param → {}", driver.home())),
@@ -108,13 +106,12 @@ pub(super) fn damaged(file: &InfoFile, wanted: &[&str]) -> Option<RawFinding> {
         .filter(|key| file.get(key).is_none_or(|value| value.trim().is_empty()))
         .collect();
     (!missing.is_empty()).then(|| {
-        RawFinding::warning("DRV-PRESENT", "incomplete")
-            .arg("path", &file.path)
-            .arg("fields", missing.join(", "))
-            .evidence(Evidence::file(&file.path).value(format!(
+        drv_present::Incomplete { fields: missing.join(", "), path: &file.path }.warning().evidence(
+            Evidence::file(&file.path).value(format!(
                 "{}: -; {}",
                 missing.join(", "),
                 file.fields.keys().take(12).cloned().collect::<Vec<_>>().join(", ")
-            )))
+            )),
+        )
     })
 }

@@ -2,9 +2,9 @@
 
 use super::value;
 use crate::Context;
-use base::report::{Evidence, Outcome, RawFinding};
+use base::report::Evidence;
 use base::text::distance_within;
-use data::EnvVars;
+use data::{EnvVars, Outcome, findings::env_alloc};
 
 const NAME: &str = "PYTORCH_NPU_ALLOC_CONF";
 
@@ -25,14 +25,13 @@ pub(super) fn alloc(ctx: &Context<'_>) -> Outcome {
                 .filter(|known| distance_within(key, known, 3).is_some())
                 .min_by_key(|known| distance_within(key, known, 3));
             let found = match near {
-                Some(near) => RawFinding::warning("ENV-ALLOC", "misspelt").arg("near", near),
-                None => RawFinding::warning("ENV-ALLOC", "unknown"),
+                Some(near) => env_alloc::Misspelt { key, near }.warning(),
+                None => env_alloc::Unknown { key }.warning(),
             };
-            out.push(found.arg("key", key).evidence(evidence()));
+            out.push(found.evidence(evidence()));
         } else if !is_valid(key, value, switch) {
-            let found =
-                RawFinding::warning("ENV-ALLOC", "value").arg("key", key).arg("value", value);
-            out.push(found.arg("expected", expected(key, switch)).evidence(evidence()));
+            let expected = expected(key, switch);
+            out.push(env_alloc::Value { key, value, expected }.warning().evidence(evidence()));
         }
     }
     let get = |key: &str| options.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str());
@@ -40,9 +39,7 @@ pub(super) fn alloc(ctx: &Context<'_>) -> Outcome {
     if get("expandable_segments") == Some("True")
         && let Some(other) = other.into_iter().find(|key| get(key).is_some())
     {
-        out.push(
-            RawFinding::error("ENV-ALLOC", "conflict").arg("other", other).evidence(evidence()),
-        );
+        out.push(env_alloc::Conflict { other }.error().evidence(evidence()));
     }
     out.into()
 }

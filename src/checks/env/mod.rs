@@ -8,26 +8,29 @@ mod switches;
 mod visible;
 
 use super::{Check, Context, Family};
-use base::report::Outcome;
+use data::{
+    Outcome, Reason,
+    findings::{env_alloc, env_debug, env_pathsec, env_preload, env_unknown, env_visible},
+};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[
-    Check::new(Family::Environment, "ENV-VISIBLE", visible::visible),
-    Check::new(Family::Environment, "ENV-ALLOC", alloc::alloc),
-    Check::new(Family::Environment, "ENV-UNKNOWN", names::unknown),
-    Check::new(Family::Environment, "ENV-DEBUG", switches::debug),
-    Check::new(Family::Environment, "ENV-PATHSEC", paths::paths),
-    Check::new(Family::Environment, "ENV-PRELOAD", preload::preload),
+    Check::new(Family::Environment, env_visible::ID, visible::visible),
+    Check::new(Family::Environment, env_alloc::ID, alloc::alloc),
+    Check::new(Family::Environment, env_unknown::ID, names::unknown),
+    Check::new(Family::Environment, env_debug::ID, switches::debug),
+    Check::new(Family::Environment, env_pathsec::ID, paths::paths),
+    Check::new(Family::Environment, env_preload::ID, preload::preload),
 ];
 
 /// The value of a variable, or why there is none to judge.
 fn value<'c>(ctx: &'c Context<'_>, name: &str) -> Result<&'c str, Outcome> {
     let env = &ctx.facts.env;
     if !env.known {
-        return Err(Outcome::not_checked("env_unknown", ""));
+        return Err(Outcome::NotChecked(Reason::EnvUnknown));
     }
     let unset = || {
-        let reason = base::report::Reason { key: "not_set", what: name.to_owned() };
+        let reason = Reason::NotSet { what: name.to_owned() };
         Outcome::NotApplicable(reason)
     };
     env.get(name).ok_or_else(unset)

@@ -1,9 +1,9 @@
 //! Variables whose names are nearly those that the stack reads.
 
 use crate::Context;
-use base::report::{Evidence, Outcome, RawFinding};
+use base::report::Evidence;
 use base::text::distance_within;
-use data::EnvVars;
+use data::{EnvVars, Outcome, Reason, findings::env_unknown};
 
 /// Beginnings of names that belong to the Ascend stack alone.
 const PREFIXES: &[&str] =
@@ -15,7 +15,7 @@ const SHORTEST: usize = 9;
 pub(super) fn unknown(ctx: &Context<'_>) -> Outcome {
     let env = &ctx.facts.env;
     if !env.known {
-        return Outcome::not_checked("env_unknown", "");
+        return Outcome::NotChecked(Reason::EnvUnknown);
     }
     let table = EnvVars::builtin();
     let ours = env.vars.iter().filter(|(name, _)| {
@@ -29,8 +29,7 @@ pub(super) fn unknown(ctx: &Context<'_>) -> Outcome {
                 .filter(|known| env.get(known).is_none())
                 .filter_map(|known| Some((distance_within(name, known, 2)?, known)))
                 .min()?;
-            let found =
-                RawFinding::info("ENV-UNKNOWN", "misspelt").arg("name", name).arg("near", near.1);
+            let found = env_unknown::Misspelt { name, near: near.1 }.info();
             Some(found.evidence(Evidence::env(name).value(value)))
         })
         .collect::<Vec<_>>()

@@ -1,9 +1,10 @@
 //! Search paths that let others put their code into a process.
 
+use data::{Outcome, Reason, findings::env_pathsec};
 use std::collections::BTreeSet;
 
 use crate::Context;
-use base::report::{Evidence, Outcome, RawFinding};
+use base::report::Evidence;
 use facts::SearchEntry;
 
 /// The sticky bit keeps others from replacing files, but not from adding them.
@@ -12,27 +13,27 @@ const OTHERS_WRITE: u32 = 0o002;
 pub(super) fn paths(ctx: &Context<'_>) -> Outcome {
     let env = &ctx.facts.env;
     if !env.known {
-        return Outcome::not_checked("env_unknown", "");
+        return Outcome::NotChecked(Reason::EnvUnknown);
     }
     let mut out = Vec::new();
     let mut seen = BTreeSet::new();
     for entry in env.entries.iter().filter(|entry| seen.insert((&entry.variable, &entry.entry))) {
         let value = env.get(&entry.variable).unwrap_or_default();
         let evidence = Evidence::env(&entry.variable).value(value);
-        let found = |message| RawFinding::warning("ENV-PATHSEC", message);
+        let (variable, place) = (&entry.variable, &entry.entry);
         let found = match fault(entry) {
             // set_env.sh itself leaves one at the end where the variable was not set before:
             // only one in between was put there by somebody.
             Some("empty") if !value.trim_matches(':').contains("::") => continue,
-            Some("empty") => RawFinding::info("ENV-PATHSEC", "empty"),
+            Some("empty") => env_pathsec::Empty { variable, entry: place }.info(),
             // Usual while developing, and only what is imported by name is taken from there.
             Some("relative") if entry.variable == "PYTHONPATH" => {
-                RawFinding::info("ENV-PATHSEC", "relative")
+                env_pathsec::Relative { variable, entry: place }.info()
             }
-            Some(message) => found(message),
+            Some("relative") => env_pathsec::Relative { variable, entry: place }.warning(),
+            Some(_) => env_pathsec::Writable { variable, entry: place }.warning(),
             None => continue,
         };
-        let found = found.arg("variable", &entry.variable).arg("entry", &entry.entry);
         out.push(match entry.owner {
             Some(owner) => found.evidence(
                 Evidence::file(&entry.entry)

@@ -2,7 +2,8 @@
 
 use super::value;
 use crate::Context;
-use base::report::{Evidence, Outcome, RawFinding};
+use base::report::Evidence;
+use data::{Outcome, Reason, findings::env_preload};
 
 /// What the linker says of each entry that it cannot load, and goes on without: `ld.so(8)`.
 pub(super) fn preload(ctx: &Context<'_>) -> Outcome {
@@ -13,12 +14,10 @@ pub(super) fn preload(ctx: &Context<'_>) -> Outcome {
     let link = &ctx.facts.link;
     // A copied tree without the system's libraries does not hold those that are preloaded.
     if link.probe("libc.so.6").is_none() {
-        return Outcome::not_checked("not_here", "libc.so.6");
+        return Outcome::NotChecked(Reason::NotHere { what: "libc.so.6".to_owned() });
     }
     let found = |entry: &String| {
-        RawFinding::warning("ENV-PRELOAD", "refused")
-            .arg("entry", entry)
-            .evidence(Evidence::env("LD_PRELOAD").value(value))
+        env_preload::Refused { entry }.warning().evidence(Evidence::env("LD_PRELOAD").value(value))
     };
     let named = |entry: &&String| value.split([' ', ':']).any(|part| part == entry.as_str());
     link.preload_refused.iter().filter(named).map(found).collect::<Vec<_>>().into()

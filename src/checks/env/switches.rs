@@ -1,34 +1,51 @@
 //! Debugging and profiling that was left on.
 
 use crate::Context;
-use base::report::{Evidence, Outcome, RawFinding, Severity};
+use base::report::{Evidence, Severity};
+use data::{Outcome, Reason, findings::env_debug};
 
-/// A variable, the values that switch something costly on, the message, and how grave it is.
-type Switch = (&'static str, &'static [&'static str], &'static str, Severity);
+/// What a switch does.
+enum Effect {
+    Blocking,
+    Caching,
+    Dump,
+    Log,
+    Profiling,
+    Stdout,
+}
+
+/// A variable, the values that switch something costly on, the effect, and how grave it is.
+type Switch = (&'static str, &'static [&'static str], Effect, Severity);
 
 const SWITCHES: &[Switch] = &[
-    ("ASCEND_LAUNCH_BLOCKING", &["1"], "blocking", Severity::Warning),
-    ("ASCEND_GLOBAL_LOG_LEVEL", &["0"], "log", Severity::Warning),
-    ("ASCEND_GLOBAL_LOG_LEVEL", &["1"], "log", Severity::Info),
-    ("ASDOPS_LOG_LEVEL", &["TRACE", "DEBUG"], "log", Severity::Warning),
-    ("ASCEND_SLOG_PRINT_TO_STDOUT", &["1"], "stdout", Severity::Info),
-    ("PROFILING_MODE", &["true", "dynamic"], "profiling", Severity::Warning),
-    ("DUMP_GE_GRAPH", &["1", "2", "3"], "dump", Severity::Warning),
-    ("ATB_STREAM_SYNC_EVERY_KERNEL_ENABLE", &["1"], "blocking", Severity::Warning),
-    ("ATB_STREAM_SYNC_EVERY_RUNNER_ENABLE", &["1"], "blocking", Severity::Warning),
-    ("ATB_STREAM_SYNC_EVERY_OPERATION_ENABLE", &["1"], "blocking", Severity::Warning),
-    ("PYTORCH_NO_NPU_MEMORY_CACHING", &["1"], "caching", Severity::Warning),
+    ("ASCEND_LAUNCH_BLOCKING", &["1"], Effect::Blocking, Severity::Warning),
+    ("ASCEND_GLOBAL_LOG_LEVEL", &["0"], Effect::Log, Severity::Warning),
+    ("ASCEND_GLOBAL_LOG_LEVEL", &["1"], Effect::Log, Severity::Info),
+    ("ASDOPS_LOG_LEVEL", &["TRACE", "DEBUG"], Effect::Log, Severity::Warning),
+    ("ASCEND_SLOG_PRINT_TO_STDOUT", &["1"], Effect::Stdout, Severity::Info),
+    ("PROFILING_MODE", &["true", "dynamic"], Effect::Profiling, Severity::Warning),
+    ("DUMP_GE_GRAPH", &["1", "2", "3"], Effect::Dump, Severity::Warning),
+    ("ATB_STREAM_SYNC_EVERY_KERNEL_ENABLE", &["1"], Effect::Blocking, Severity::Warning),
+    ("ATB_STREAM_SYNC_EVERY_RUNNER_ENABLE", &["1"], Effect::Blocking, Severity::Warning),
+    ("ATB_STREAM_SYNC_EVERY_OPERATION_ENABLE", &["1"], Effect::Blocking, Severity::Warning),
+    ("PYTORCH_NO_NPU_MEMORY_CACHING", &["1"], Effect::Caching, Severity::Warning),
 ];
 
 pub(super) fn debug(ctx: &Context<'_>) -> Outcome {
     let env = &ctx.facts.env;
     if !env.known {
-        return Outcome::not_checked("env_unknown", "");
+        return Outcome::NotChecked(Reason::EnvUnknown);
     }
-    let on = SWITCHES.iter().filter_map(|(name, values, message, severity)| {
+    let on = SWITCHES.iter().filter_map(|(name, values, effect, severity)| {
         let value = env.non_empty(name)?;
-        let found =
-            RawFinding::new("ENV-DEBUG", message, *severity).arg("name", *name).arg("value", value);
+        let found = match effect {
+            Effect::Blocking => env_debug::Blocking { name, value }.at(*severity),
+            Effect::Caching => env_debug::Caching { name, value }.at(*severity),
+            Effect::Dump => env_debug::Dump { name, value }.at(*severity),
+            Effect::Log => env_debug::Log { name, value }.at(*severity),
+            Effect::Profiling => env_debug::Profiling { name, value }.at(*severity),
+            Effect::Stdout => env_debug::Stdout { name, value }.at(*severity),
+        };
         values
             .iter()
             .any(|known| known.eq_ignore_ascii_case(value))

@@ -2,9 +2,9 @@
 
 use super::value;
 use crate::Context;
-use base::report::{Evidence, Outcome, RawFinding};
-use base::visible::{NAME, judge};
-use data::sentence;
+use base::report::Evidence;
+use base::visible::{FaultKind, NAME, judge, sorted};
+use data::{Outcome, Reason, findings::env_visible, ui};
 
 pub(super) fn visible(ctx: &Context<'_>) -> Outcome {
     let list = match value(ctx, NAME) {
@@ -15,9 +15,9 @@ pub(super) fn visible(ctx: &Context<'_>) -> Outcome {
     if list.is_empty() {
         // Some set it on purpose, to keep a process off the devices.
         let found = if ctx.profile.needs_npu() || ctx.require_npu {
-            RawFinding::error("ENV-VISIBLE", "none")
+            env_visible::None.error()
         } else {
-            RawFinding::info("ENV-VISIBLE", "none")
+            env_visible::None.info()
         };
         return vec![found.evidence(evidence)].into();
     }
@@ -26,22 +26,28 @@ pub(super) fn visible(ctx: &Context<'_>) -> Outcome {
     let known = devices.dev_listed && count > 0;
     match judge(list, known.then_some(count)) {
         None if known => Outcome::Passed,
-        None => Outcome::not_checked("no_npu", ""),
-        Some(mut fault) => {
+        None => Outcome::NotChecked(Reason::NoNpu),
+        Some(fault) => {
             let in_container = ctx.facts.host.container.is_inside()
                 || ctx.facts.env.non_empty("ASCEND_VISIBLE_DEVICES").is_some();
-            if fault.message == "range" && in_container {
-                fault.message = "range_container";
-            }
-            let mut found = fault
-                .found(list)
-                .arg("count", count.to_string())
-                .arg("last", count.saturating_sub(1).to_string());
+            let (value, part) = (list, &fault.part);
+            let (sorted, last) = (sorted(list), count.saturating_sub(1));
+            let found = match fault.kind {
+                FaultKind::Empty => env_visible::None.error(),
+                FaultKind::Syntax => env_visible::Syntax { value, part }.error(),
+                FaultKind::Range if in_container => {
+                    env_visible::RangeContainer { value, part, count, last }.error()
+                }
+                FaultKind::Range => env_visible::Range { value, part, count, last }.error(),
+                FaultKind::Duplicate => env_visible::Duplicate { value, part, sorted }.error(),
+                FaultKind::Order => env_visible::Order { value, part, sorted }.error(),
+                // Only a runtime cuts a list short.
+                FaultKind::Cut => return Outcome::Passed,
+            };
+            let mut found = found.evidence(evidence);
             if known {
-                found = found.evidence(
-                    Evidence::file("/dev")
-                        .says(sentence("seen_devices", &[("count", count.to_string())])),
-                );
+                found =
+                    found.evidence(Evidence::file("/dev").says(ui::SeenDevices { count }.text()));
             }
             if let Some(value) = ctx.facts.env.non_empty("ASCEND_VISIBLE_DEVICES") {
                 found = found.evidence(Evidence::env("ASCEND_VISIBLE_DEVICES").value(value));

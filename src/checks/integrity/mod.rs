@@ -4,21 +4,24 @@
 #[cfg(test)]
 mod tests;
 
-use data::sentence;
+use data::{
+    KnownWheels, Outcome, RawFinding, Reason,
+    findings::{py_dup, tnpu_elf, tnpu_manifest, tnpu_record, tnpu_unlisted},
+    ui,
+};
 use std::collections::BTreeSet;
 
 use super::check::Area;
 use super::{Check, Context, Family};
-use base::report::{Evidence, Outcome, RawFinding};
-use data::KnownWheels;
+use base::report::Evidence;
 use facts::{FileDifference, PackageIntegrity, PthCode};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[
-    Check::new(Family::TorchNpu, "TNPU-RECORD", record),
-    Check::new(Family::TorchNpu, "TNPU-MANIFEST", manifest)
+    Check::new(Family::TorchNpu, tnpu_record::ID, record),
+    Check::new(Family::TorchNpu, tnpu_manifest::ID, manifest)
         .concludes_from(&[Area::Packages, Area::Record]),
-    Check::new(Family::TorchNpu, "TNPU-UNLISTED", unlisted),
+    Check::new(Family::TorchNpu, tnpu_unlisted::ID, unlisted),
 ];
 
 /// The most files that a finding shows.
@@ -30,8 +33,8 @@ fn installed<'a>(ctx: &Context<'a>) -> Result<&'a PackageIntegrity, Outcome> {
     let packages = &ctx.facts.integrity.packages;
     let Some(first) = packages.first() else {
         return Err(match ctx.facts.python.dist("torch-npu") {
-            Some(_) => Outcome::not_checked("editable", "torch_npu"),
-            None => Outcome::not_applicable("no_torch_npu"),
+            Some(_) => Outcome::NotChecked(Reason::Editable { what: "torch_npu".to_owned() }),
+            None => Outcome::NotApplicable(Reason::NoTorchNpu),
         });
     };
     let fit = |package: &&PackageIntegrity| (package.record.is_none(), package.differing_total);
@@ -39,15 +42,15 @@ fn installed<'a>(ctx: &Context<'a>) -> Result<&'a PackageIntegrity, Outcome> {
         .iter()
         .filter(|package| package.site_dir == first.site_dir)
         .min_by_key(fit)
-        .ok_or_else(|| Outcome::not_applicable("no_torch_npu"))
+        .ok_or_else(|| Outcome::NotApplicable(Reason::NoTorchNpu))
 }
 
 /// `Err` with the reason, if there was no hashing.
 fn hashed(package: &PackageIntegrity) -> Result<(), Outcome> {
     match package.hash_skipped.as_deref() {
-        Some("no_hash") => Err(Outcome::not_checked("no_hash", "")),
-        Some("partial") => Err(Outcome::not_checked("partial", "")),
-        Some(_) => Err(Outcome::not_checked("no_file", record_path(package))),
+        Some("no_hash") => Err(Outcome::NotChecked(Reason::NoHash)),
+        Some("partial") => Err(Outcome::NotChecked(Reason::Partial)),
+        Some(_) => Err(Outcome::NotChecked(Reason::NoFile { what: record_path(package).into() })),
         None => Ok(()),
     }
 }
@@ -61,22 +64,18 @@ fn record(ctx: &Context<'_>) -> Outcome {
         Ok(package) => package,
         Err(outcome) => return outcome,
     };
-    let finding = |found: RawFinding| {
-        found
-            .arg("version", &package.version)
-            .arg("python", python(ctx))
-            .arg("record", record_path(package))
-    };
+    let (version, python) = (&package.version, python(ctx));
     let mut found = Vec::new();
     if package.record.is_none() {
         if !package.dist_info.ends_with(".dist-info") {
-            return Outcome::not_checked("no_file", record_path(package));
+            return Outcome::NotChecked(Reason::NoFile { what: record_path(package).into() });
         }
         let evidence = Evidence::file(record_path(package));
         return vec![
-            finding(RawFinding::warning("TNPU-RECORD", "no_record"))
+            tnpu_record::NoRecord { version, python }
+                .warning()
                 .evidence(evidence)
-                .because(&["PY-DUP"]),
+                .because(&[py_dup::ID]),
         ]
         .into();
     }
@@ -88,49 +87,49 @@ fn record(ctx: &Context<'_>) -> Outcome {
         let all_missing = changed.iter().all(|difference| difference.kind == "missing");
         let others = package.differing_total as usize - package.differing.len();
         let total = changed.len() + others;
-        let key = match (all_missing, total) {
-            (true, _) => "missing",
-            (false, 1) => "changed_one",
-            (false, _) => "changed",
+        let (path, python) = (&first.path, &python);
+        let finding = match (all_missing, total) {
+            (true, count) => {
+                let record = record_path(package);
+                tnpu_record::Missing { version, python, record, count, path }.error()
+            }
+            (false, 1) => tnpu_record::ChangedOne { version, python, path }.error(),
+            (false, count) => tnpu_record::Changed { version, python, count, path }.error(),
         };
-        let mut because = vec!["PY-DUP"];
+        let mut because = vec![py_dup::ID];
         if explained_by_elf(ctx, &changed, others) {
-            because.push("TNPU-ELF");
+            because.push(tnpu_elf::ID);
         }
-        let finding = finding(RawFinding::error("TNPU-RECORD", key))
-            .arg("count", total.to_string())
-            .arg("path", &first.path)
-            .because(&because);
-        found.push(with_files(finding, &changed, package));
+        found.push(with_files(finding.because(&because), &changed, package));
     }
     let (harmless, other): (Vec<_>, Vec<_>) = metadata.into_iter().partition(|difference| {
         difference.path.ends_with("/METADATA") && difference.kind != "missing"
     });
     if let Some(first) = other.first() {
         let finding =
-            finding(RawFinding::warning("TNPU-RECORD", "dist_info")).arg("path", &first.path);
-        found.push(with_files(finding.because(&["PY-DUP"]), &other, package));
+            tnpu_record::DistInfo { version, python: &python, path: &first.path }.warning();
+        found.push(with_files(finding.because(&[py_dup::ID]), &other, package));
     }
     if found.is_empty() {
         if let Some(first) = unreadable.first() {
-            return Outcome::blocked("unreadable", &first.path);
+            return Outcome::Blocked(Reason::Unreadable { what: first.path.clone() });
         }
         if let Err(outcome) = hashed(package) {
             return outcome;
         }
         // SCAN-FORMAT names the rows; what they should have said was not compared.
         if !package.bad_rows.is_empty() || package.record_cut {
-            return Outcome::not_checked("unreadable", record_path(package));
+            return Outcome::NotChecked(Reason::Unreadable { what: record_path(package).into() });
         }
     }
-    if let Some(first) = harmless.first() {
-        let finding = finding(RawFinding::info("TNPU-RECORD", "metadata")).arg("path", &first.path);
+    if !harmless.is_empty() {
+        let finding = tnpu_record::Metadata { version }.info();
         found.push(with_files(finding, &harmless, package));
     }
     if package.without_hash > 0 {
         found.push(
-            finding(RawFinding::info("TNPU-RECORD", "without_hash"))
-                .arg("count", package.without_hash.to_string())
+            tnpu_record::WithoutHash { version, count: package.without_hash }
+                .info()
                 .evidence(Evidence::file(record_path(package))),
         );
     }
@@ -162,31 +161,30 @@ fn manifest(ctx: &Context<'_>) -> Outcome {
     } else {
         upstream.manifest.clone()
     };
-    let (differs, record_differs) = if upstream.manifest == "built-in" {
-        ("differs", "record")
-    } else {
-        ("differs_manifest", "record_manifest")
-    };
-    let finding = |found: RawFinding| {
-        found
-            .arg("version", &package.version)
-            .arg("python", python(ctx))
-            .arg("wheel", &wheel)
-            .arg("manifest", &upstream.manifest)
-            .evidence(Evidence::data(&source).value(&wheel))
+    let built_in = upstream.manifest == "built-in";
+    let (version, python, manifest) = (&package.version, python(ctx), &upstream.manifest);
+    let evidence = Evidence::data(&source).value(&wheel);
+    let differs = |path: &str| {
+        let found = if built_in {
+            tnpu_manifest::Differs { version, python: &python, path }.error()
+        } else {
+            tnpu_manifest::DiffersManifest { version, wheel: &wheel, manifest, path }.error()
+        };
+        found.evidence(evidence.clone())
     };
     match upstream.verdict.as_str() {
         "match" => Outcome::Passed,
-        "unknown_version" => {
-            Outcome::not_checked("not_upstream", format!("torch_npu {}", package.version))
-        }
+        "unknown_version" => Outcome::NotChecked(Reason::NotUpstream {
+            what: format!("torch_npu {}", package.version),
+        }),
         "other_version" => {
-            vec![finding(RawFinding::error("TNPU-MANIFEST", "other_version"))].into()
+            let found = tnpu_manifest::OtherVersion { version, wheel: &wheel, manifest }.error();
+            vec![found.evidence(evidence)].into()
         }
         "other_build" => {
             let files: Vec<&FileDifference> = upstream.differing.iter().collect();
             vec![with_files(
-                finding(RawFinding::info("TNPU-MANIFEST", "other_build")),
+                tnpu_manifest::OtherBuild { version }.info().evidence(evidence),
                 &files,
                 package,
             )]
@@ -204,24 +202,25 @@ fn manifest(ctx: &Context<'_>) -> Outcome {
             let all: Vec<&FileDifference> = upstream.differing.iter().collect();
             let record = Evidence::file(record_path(package));
             let found = match (unsaid.first(), all.first()) {
-                (Some(first), _) => {
-                    let finding = finding(RawFinding::error("TNPU-MANIFEST", differs))
-                        .arg("path", &first.path);
-                    with_files(finding, &unsaid, package)
-                }
+                (Some(first), _) => with_files(differs(&first.path), &unsaid, package),
                 (None, Some(first)) => {
-                    let finding = finding(RawFinding::error("TNPU-MANIFEST", differs))
-                        .arg("path", &first.path);
-                    with_files(finding, &all, package).because(&["TNPU-RECORD"])
+                    with_files(differs(&first.path), &all, package).because(&[tnpu_record::ID])
                 }
-                (None, None) => finding(RawFinding::error("TNPU-MANIFEST", record_differs))
-                    .arg("record", record_path(package))
-                    .evidence(record),
+                (None, None) => {
+                    let found = if built_in {
+                        tnpu_manifest::Record { version, python }.error()
+                    } else {
+                        tnpu_manifest::RecordManifest { version, wheel, manifest }.error()
+                    };
+                    found.evidence(evidence).evidence(record)
+                }
             };
             vec![found].into()
         }
         _ => hashed(package).err().unwrap_or_else(|| {
-            Outcome::not_checked("not_upstream", format!("torch_npu {}", package.version))
+            Outcome::NotChecked(Reason::NotUpstream {
+                what: format!("torch_npu {}", package.version),
+            })
         }),
     }
 }
@@ -232,10 +231,10 @@ fn unlisted(ctx: &Context<'_>) -> Outcome {
         Err(outcome) => return outcome,
     };
     if package.record.is_none() {
-        return Outcome::not_checked("no_file", record_path(package));
+        return Outcome::NotChecked(Reason::NoFile { what: record_path(package).into() });
     }
     if package.record_cut {
-        return Outcome::not_checked("unreadable", record_path(package));
+        return Outcome::NotChecked(Reason::Unreadable { what: record_path(package).into() });
     }
     // What a second dist-info of the same directory lists is PY-DUP's matter.
     let strays: Vec<&String> = package
@@ -253,12 +252,12 @@ fn unlisted(ctx: &Context<'_>) -> Outcome {
     let mut found = Vec::new();
     if let Some(first) = strays.first() {
         let count = strays.len() + (package.unlisted_total as usize - package.unlisted.len());
-        let key = if count == 1 { "file" } else { "files" };
-        let mut finding = RawFinding::warning("TNPU-UNLISTED", key)
-            .arg("count", count.to_string())
-            .arg("path", *first)
-            .arg("version", &package.version)
-            .arg("python", python(ctx));
+        let (path, version, python) = (*first, &package.version, python(ctx));
+        let mut finding = if count == 1 {
+            tnpu_unlisted::File { path, version, python }.warning()
+        } else {
+            tnpu_unlisted::Files { count, path, version, python }.warning()
+        };
         for path in strays.iter().take(MAX_SHOWN) {
             finding = finding.evidence(Evidence::file(*path));
         }
@@ -266,9 +265,8 @@ fn unlisted(ctx: &Context<'_>) -> Outcome {
     }
     for PthCode { path, code, line } in &ctx.facts.integrity.stray_pth {
         found.push(
-            RawFinding::warning("TNPU-UNLISTED", "pth")
-                .arg("path", path)
-                .arg("line", code)
+            tnpu_unlisted::Pth { line: code, path }
+                .warning()
                 .evidence(Evidence::file(path).line_if(*line).value(code)),
         );
     }
@@ -288,11 +286,11 @@ fn with_files(
 ) -> RawFinding {
     for file in files.iter().take(MAX_SHOWN) {
         let seen = Evidence::file(&file.path);
-        let args = [("found", file.found.clone()), ("expected", file.expected.clone())];
+        let (found_there, expected) = (&file.found, &file.expected);
         found = found.evidence(match file.kind.as_str() {
-            "missing" => seen.says(sentence("seen_missing", &[])),
-            "size" => seen.says(sentence("seen_size", &args)),
-            "hash" => seen.says(sentence("seen_hash", &args)),
+            "missing" => seen.says(ui::SEEN_MISSING.text()),
+            "size" => seen.says(ui::SeenSize { found: found_there, expected }.text()),
+            "hash" => seen.says(ui::SeenHash { found: found_there, expected }.text()),
             _ => seen.value(&file.found),
         });
         if let Some(line) = file.line {

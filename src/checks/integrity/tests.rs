@@ -3,6 +3,7 @@
 use super::*;
 use crate::Profile;
 use base::report::Severity;
+use data::Outcome;
 use facts::{Dist, ElfDefect, Facts, LinkedObject, PthCode, Upstream};
 
 const SITE: &str = "/v/lib/python3.11/site-packages";
@@ -64,7 +65,7 @@ fn found(outcome: Outcome) -> Vec<(&'static str, Severity, Vec<&'static str>)> {
 fn reason(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::NotChecked(reason) | Outcome::NotApplicable(reason) | Outcome::Blocked(reason) => {
-            reason.key
+            reason.key()
         }
         other => panic!("a verdict: {other:?}"),
     }

@@ -3,14 +3,18 @@
 use super::{
     Context, NOT_SOURCED, cann_not_sourced, library_path, misses, names, npu, sound, with_evidence,
 };
-use base::report::{Evidence, Outcome, RawFinding, Severity};
+use base::report::{Evidence, Severity};
+use data::{
+    Outcome, Reason,
+    findings::{drv_libs, drv_mounts, drv_present, drv_stub},
+};
 
 /// DRV-LIBS: what the Ascend libraries need of the driver.
 pub(super) fn libraries(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     let objects = sound(ctx, &["torch-npu", "vllm-ascend", "mindspore", "mooncake"]);
     if objects.is_empty() {
-        return Outcome::not_applicable("no_libraries");
+        return Outcome::NotApplicable(Reason::NoLibraries);
     }
     let all = misses(ctx, &objects);
     let group: Vec<_> = all.into_iter().filter(|(_, missing)| missing.class == "driver").collect();
@@ -19,9 +23,9 @@ pub(super) fn libraries(ctx: &Context<'_>) -> Outcome {
             Outcome::Passed
         } else if npu::has_driver(facts) {
             // Nothing that could be examined asks for it.
-            Outcome::not_checked("libraries_missing", "")
+            Outcome::NotChecked(Reason::LibrariesMissing)
         } else {
-            Outcome::not_applicable("no_driver")
+            Outcome::NotApplicable(Reason::NoDriver)
         };
     };
     let place =
@@ -29,20 +33,19 @@ pub(super) fn libraries(ctx: &Context<'_>) -> Outcome {
     let libraries = npu::listed(names(&group));
     let found = if let Some(path) = place {
         let dir = path.rsplit_once('/').map_or("/", |(dir, _)| dir);
-        let found = RawFinding::error("DRV-LIBS", "not_on_path")
-            .arg("libraries", libraries)
-            .arg("path", path)
-            .arg("dir", dir);
+        let found = drv_libs::NotOnPath { dir, libraries, path }.error();
         if cann_not_sourced(ctx) { found.because(NOT_SOURCED) } else { found }
     } else {
         // An image is built, and looked at, without a driver; the host gives it later.
         let needed = npu::visible(facts) || npu::wanted(ctx);
         let severity = if needed { Severity::Error } else { Severity::Info };
-        RawFinding::new("DRV-LIBS", "missing", severity)
-            .arg("libraries", libraries)
-            .arg("needed_by", &first.needed_by)
-            .arg("dir", format!("{}/lib64", facts.driver.home()))
-            .because(&["DRV-MOUNTS", "DRV-PRESENT"])
+        drv_libs::Missing {
+            dir: format!("{}/lib64", facts.driver.home()),
+            libraries,
+            needed_by: &first.needed_by,
+        }
+        .at(severity)
+        .because(&[drv_mounts::ID, drv_present::ID])
     };
     vec![with_evidence(found, &group).evidence(library_path(ctx))].into()
 }
@@ -56,10 +59,10 @@ fn is_stub(path: &str) -> bool {
 pub(super) fn stub(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     if !facts.link.env_known {
-        return Outcome::not_checked("env_unknown", "");
+        return Outcome::NotChecked(Reason::EnvUnknown);
     }
     let Some(found) = facts.link.probe(npu::HAL) else {
-        return Outcome::not_applicable("no_driver");
+        return Outcome::NotApplicable(Reason::NoDriver);
     };
     if !is_stub(&found.path) && !is_stub(&found.real) {
         return Outcome::Passed;
@@ -67,14 +70,12 @@ pub(super) fn stub(ctx: &Context<'_>) -> Outcome {
     let Some(real) = facts.driver.libraries.get(npu::HAL).filter(|path| !is_stub(path)) else {
         // Without a driver the stub is what `set_env.sh` puts there; DRV-PRESENT and DRV-MOUNTS
         // say whether one is needed.
-        return Outcome::not_applicable("no_driver");
+        return Outcome::NotApplicable(Reason::NoDriver);
     };
     let dir = real.rsplit_once('/').map_or("/", |(dir, _)| dir);
     vec![
-        RawFinding::error("DRV-STUB", "first")
-            .arg("stub", &found.path)
-            .arg("real", real)
-            .arg("dir", dir)
+        drv_stub::First { dir, real, stub: &found.path }
+            .error()
             .evidence(Evidence::file(&found.path).value(&found.via))
             .evidence(Evidence::file(real))
             .evidence(library_path(ctx)),

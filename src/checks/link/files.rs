@@ -1,17 +1,21 @@
 //! TNPU-ELF, HOST-ARCH: the files themselves.
 
 use super::{Context, SHOWN, display, npu};
-use base::report::{Evidence, Outcome, RawFinding};
+use base::report::Evidence;
+use data::{
+    FindingId, Outcome, RawFinding, Reason,
+    findings::{host_arch, tnpu_elf, tnpu_wheeltag},
+};
 use facts::{ElfDefect, LinkedObject};
 
 /// TNPU-ELF: shared objects that no linker can load. One finding per owner and defect.
 pub(super) fn elf(ctx: &Context<'_>) -> Outcome {
     let objects = &ctx.facts.link.objects;
     if objects.is_empty() {
-        return Outcome::not_applicable("no_torch_npu");
+        return Outcome::NotApplicable(Reason::NoTorchNpu);
     }
     if let Some(object) = objects.iter().find(|object| unreadable(object).is_some()) {
-        return Outcome::blocked("unreadable", &object.path);
+        return Outcome::Blocked(Reason::Unreadable { what: object.path.clone() });
     }
     let placeholders = only_placeholders(ctx);
     let mut found = Vec::new();
@@ -28,20 +32,16 @@ pub(super) fn elf(ctx: &Context<'_>) -> Outcome {
                     (this == kind).then_some((object, detail))
                 })
                 .collect();
-            let Some((first, detail)) = files.first() else { continue };
+            let Some((first, _)) = files.first() else { continue };
             if placeholders && is_vendor(owner) {
                 continue;
             }
             // A file of the wrong class is of the wrong machine, too.
-            let because: &[&str] = if kind == "class" { &["HOST-ARCH"] } else { &[] };
+            let because: &[FindingId] = if kind == "class" { &[host_arch::ID] } else { &[] };
             let paths = files.iter().map(|(object, _)| object.path.as_str());
-            let mut one = RawFinding::error("TNPU-ELF", kind)
-                .arg("owner", display(owner))
-                .arg("count", files.len().to_string())
-                .arg("path", npu::listed(paths))
-                .arg("file", &first.path)
-                .arg("detail", detail)
-                .because(because);
+            let owner = display(owner);
+            let (path, file) = (npu::listed(paths), &first.path);
+            let mut one = damaged(kind, owner, &path, file).because(because);
             for (object, detail) in files.iter().take(SHOWN) {
                 one = one.evidence(Evidence::file(&object.path).value(detail));
             }
@@ -91,7 +91,7 @@ fn only_placeholders(ctx: &Context<'_>) -> bool {
 /// HOST-ARCH: everything is built for this machine.
 pub(super) fn arch(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
-    let Some(host) = &facts.host.arch else { return Outcome::not_checked("arch_unknown", "") };
+    let Some(host) = &facts.host.arch else { return Outcome::NotChecked(Reason::ArchUnknown) };
     let mut found = Vec::new();
     let mut looked = false;
     if let Some(interpreter) = &facts.python.interpreter
@@ -99,7 +99,9 @@ pub(super) fn arch(ctx: &Context<'_>) -> Outcome {
     {
         looked = true;
         if arch != host {
-            found.push(one("python", "Python", arch, host, &[interpreter.real.as_str()]));
+            let path = interpreter.real.as_str();
+            let one = host_arch::Python { have: arch, host, path: npu::listed([path]) }.error();
+            found.push(with_files(one, arch, &[path]));
         }
     }
     // A toolkit for another architecture may be there for cross compilation.
@@ -121,25 +123,33 @@ pub(super) fn arch(ctx: &Context<'_>) -> Outcome {
             .collect();
         let Some((_, have)) = foreign.first() else { continue };
         let paths: Vec<&str> = foreign.iter().map(|(path, _)| *path).collect();
-        let found_one = one("library", display(owner), have, host, &paths);
+        let path = npu::listed(paths.iter().copied());
+        let one = host_arch::Library { owner: display(owner), have, host, path }.error();
+        let found_one = with_files(one, have, &paths);
         found.push(if owner == "torch-npu" {
-            found_one.because(&["TNPU-WHEELTAG"])
+            found_one.because(&[tnpu_wheeltag::ID])
         } else {
             found_one
         });
     }
     if !looked {
-        return Outcome::not_applicable("no_libraries");
+        return Outcome::NotApplicable(Reason::NoLibraries);
     }
     found.into()
 }
 
-fn one(message: &'static str, owner: &str, have: &str, host: &str, paths: &[&str]) -> RawFinding {
-    let mut found = RawFinding::error("HOST-ARCH", message)
-        .arg("owner", owner)
-        .arg("have", have)
-        .arg("host", host)
-        .arg("path", npu::listed(paths.iter().copied()));
+/// The files of one kind of damage.
+fn damaged(kind: &str, owner: &str, path: &str, file: &str) -> RawFinding {
+    match kind {
+        "truncated" => tnpu_elf::Truncated { file, owner, path }.error(),
+        "empty" => tnpu_elf::Empty { file, owner, path }.error(),
+        "not_elf" => tnpu_elf::NotElf { file, owner, path }.error(),
+        "class" => tnpu_elf::Class { file, owner, path }.error(),
+        _ => tnpu_elf::Malformed { file, owner, path }.error(),
+    }
+}
+
+fn with_files(mut found: RawFinding, have: &str, paths: &[&str]) -> RawFinding {
     for path in paths.iter().take(SHOWN) {
         found = found.evidence(Evidence::file(*path).value(have));
     }

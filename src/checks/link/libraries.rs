@@ -4,7 +4,14 @@ use super::{
     Context, Miss, NOT_SOURCED, cann_not_sourced, display, extensions, in_cann, library_path,
     misses, names, npu, sound, with_evidence,
 };
-use base::report::{Outcome, RawFinding, Severity};
+use base::report::Severity;
+use data::{
+    FindingId, Outcome, RawFinding, Reason,
+    findings::{
+        cann_components, cann_found, cann_partial, drv_libs, drv_mounts, drv_present, host_arch,
+        mooncake_lib, tnpu_link, tnpu_record, torch_version,
+    },
+};
 
 /// Classes that other checks speak about.
 const OTHERS: &[&str] = &["driver", "atb"];
@@ -17,9 +24,9 @@ pub(super) fn torch_npu(ctx: &Context<'_>) -> Outcome {
     let objects = extensions(ctx);
     if objects.is_empty() {
         return if ctx.facts.python.torch.dirs.contains_key("torch_npu") {
-            Outcome::not_checked("no_libraries", "torch_npu")
+            Outcome::NotChecked(Reason::NoLibraries)
         } else {
-            Outcome::not_applicable("no_torch_npu")
+            Outcome::NotApplicable(Reason::NoTorchNpu)
         };
     }
     let all = misses(ctx, &objects);
@@ -33,10 +40,10 @@ pub(super) fn torch_npu(ctx: &Context<'_>) -> Outcome {
     // A CANN that may not be read is not one that is missing.
     let before = found.len();
     let denied = npu::hidden_cann(ctx.facts);
-    found.retain(|one| denied.is_none() || one.message != "no_cann");
+    found.retain(|one| denied.is_none() || !one.because.contains(&cann_found::ID.as_str()));
     match denied {
         Some(problem) if found.is_empty() && before > 0 => {
-            Outcome::blocked("unreadable", problem.place())
+            Outcome::Blocked(Reason::Unreadable { what: problem.place().into() })
         }
         _ => found.into(),
     }
@@ -44,53 +51,51 @@ pub(super) fn torch_npu(ctx: &Context<'_>) -> Outcome {
 
 fn by_class(ctx: &Context<'_>, all: &[Miss<'_>], severity: Severity) -> Vec<RawFinding> {
     let mut out = Vec::new();
-    for (class, message) in [
-        ("cann", "cann"),
-        ("torch", "torch"),
-        ("torch_npu", "own"),
-        ("cuda", "other"),
-        ("python", "other"),
-        ("system", "other"),
-        ("other", "other"),
-    ] {
+    for class in ["cann", "torch", "torch_npu", "cuda", "python", "system", "other"] {
         let (own, rest): (Vec<Miss<'_>>, Vec<Miss<'_>>) = all
             .iter()
             .filter(|(_, missing)| missing.class == class)
             .partition(|(_, missing)| class != "cann" || in_cann(ctx, missing));
         for (group, on_disk) in [(own, true), (rest, false)] {
             let Some((object, _)) = group.first() else { continue };
-            let mut message = message;
-            let because: &[&str] = match class {
+            let because: &[FindingId] = match class {
                 "cann" if on_disk => NOT_SOURCED,
-                "cann" if ctx.facts.cann.installs.is_empty() => {
-                    message = "no_cann";
-                    &["CANN-FOUND"]
-                }
+                "cann" if ctx.facts.cann.installs.is_empty() => &[cann_found::ID],
                 "cann" => {
-                    message = "cann_lacks";
                     if group.iter().all(|(_, missing)| WITH_DRIVER.contains(&missing.name.as_str()))
                     {
-                        &["DRV-MOUNTS", "DRV-PRESENT", "DRV-LIBS", "CANN-PARTIAL"]
+                        &[drv_mounts::ID, drv_present::ID, drv_libs::ID, cann_partial::ID]
                     } else {
-                        &["CANN-PARTIAL", "CANN-COMPONENTS"]
+                        &[cann_partial::ID, cann_components::ID]
                     }
                 }
-                "torch" => &["TORCH-VERSION"],
-                "torch_npu" => &["TNPU-RECORD"],
+                "torch" => &[torch_version::ID],
+                "torch_npu" => &[tnpu_record::ID],
                 _ if cann_not_sourced(ctx) => NOT_SOURCED,
                 _ => &[],
             };
             let libraries = names(&group);
             let set_env = ctx.facts.cann.active().and_then(|install| install.set_env.as_deref());
-            let found = RawFinding::new("TNPU-LINK", message, severity)
-                .arg("owner", display(&object.owner))
-                .arg("count", libraries.len().to_string())
-                .arg("libraries", npu::listed(libraries))
-                .arg("set_env", set_env.unwrap_or("/usr/local/Ascend/ascend-toolkit/set_env.sh"))
-                .because(because);
+            let set_env = set_env.unwrap_or("/usr/local/Ascend/ascend-toolkit/set_env.sh");
+            let (owner, count) = (display(&object.owner), libraries.len());
+            let libraries = npu::listed(libraries);
+            let interpreter = ctx.facts.python.command();
+            let found = match class {
+                "cann" if on_disk => {
+                    tnpu_link::Cann { count, libraries, owner, set_env }.at(severity)
+                }
+                "cann" if ctx.facts.cann.installs.is_empty() => {
+                    tnpu_link::NoCann { count, libraries, owner }.at(severity)
+                }
+                "cann" => tnpu_link::CannLacks { count, libraries, owner }.at(severity),
+                "torch" => tnpu_link::Torch { count, libraries, owner }.at(severity),
+                "torch_npu" => tnpu_link::Own { count, interpreter, libraries }.at(severity),
+                _ => tnpu_link::Other { count, libraries, owner }.at(severity),
+            };
+            let found = found.because(because);
             // What is on the path and was passed over is of another machine.
             let foreign = group.iter().all(|(_, missing)| !missing.skipped.is_empty());
-            let found = if foreign { found.because(&["HOST-ARCH"]) } else { found };
+            let found = if foreign { found.because(&[host_arch::ID]) } else { found };
             let found = with_evidence(found, &group);
             out.push(if ctx.facts.link.env_known {
                 found.evidence(library_path(ctx))
@@ -106,10 +111,7 @@ fn by_class(ctx: &Context<'_>, all: &[Miss<'_>], severity: Severity) -> Vec<RawF
 pub(super) fn mooncake(ctx: &Context<'_>) -> Outcome {
     let objects = sound(ctx, &["mooncake"]);
     if objects.is_empty() {
-        return Outcome::NotApplicable(base::report::Reason {
-            key: "no_package",
-            what: "mooncake".to_owned(),
-        });
+        return Outcome::NotApplicable(Reason::NoPackage { what: "mooncake".to_owned() });
     }
     let all = misses(ctx, &objects);
     let group: Vec<_> = all.into_iter().filter(|(_, missing)| missing.class != "driver").collect();
@@ -118,10 +120,11 @@ pub(super) fn mooncake(ctx: &Context<'_>) -> Outcome {
     }
     let elsewhere = group.iter().flat_map(|(_, missing)| &missing.elsewhere).next();
     let dir = elsewhere.and_then(|path| path.rsplit_once('/')).map(|(dir, _)| dir);
-    let message = if dir.is_some() { "not_on_path" } else { "missing" };
-    let found = RawFinding::warning("MOONCAKE-LIB", message)
-        .arg("libraries", npu::listed(names(&group)))
-        .arg("dir", dir.unwrap_or("/usr/local/lib"));
+    let libraries = npu::listed(names(&group));
+    let found = match dir {
+        Some(dir) => mooncake_lib::NotOnPath { libraries, dir }.warning(),
+        None => mooncake_lib::Missing { libraries, dir: "/usr/local/lib" }.warning(),
+    };
     let only_cann = group.iter().all(|(_, missing)| in_cann(ctx, missing));
     let found = if only_cann { found.because(NOT_SOURCED) } else { found };
     vec![with_evidence(found, &group).evidence(library_path(ctx))].into()

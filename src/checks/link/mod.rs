@@ -10,31 +10,39 @@ mod system;
 #[cfg(test)]
 mod tests;
 
-use data::sentence;
+use data::{
+    FindingId, RawFinding,
+    findings::{
+        cann_env, cann_home, cann_mixed, drv_libs, drv_stub, host_arch, host_glibc, host_libgomp,
+        host_stdcxx, mooncake_lib, nnal_abi, nnal_present, nnal_version, tnpu_abi, tnpu_elf,
+        tnpu_link, tnpu_symbols,
+    },
+    ui,
+};
 use std::collections::BTreeSet;
 
 use super::check::Area;
 use super::{Check, Context, Family, npu};
-use base::report::{Evidence, RawFinding, UNKNOWN_VERSION};
+use base::report::{Evidence, UNKNOWN_VERSION};
 use facts::{LinkedObject, MissingLibrary};
 
 /// The checks of this group, of several families.
 pub(super) const CHECKS: &[Check] = &[
-    Check::new(Family::Host, "HOST-ARCH", files::arch),
-    Check::new(Family::Host, "HOST-GLIBC", system::glibc),
-    Check::new(Family::Host, "HOST-STDCXX", system::stdcxx),
-    Check::new(Family::Host, "HOST-LIBGOMP", system::libgomp),
-    Check::new(Family::Driver, "DRV-LIBS", driver::libraries),
-    Check::new(Family::Driver, "DRV-STUB", driver::stub),
-    Check::new(Family::Nnal, "NNAL-PRESENT", nnal::present),
-    Check::new(Family::Nnal, "NNAL-VERSION", nnal::version),
-    Check::new(Family::Nnal, "NNAL-ABI", nnal::abi),
-    Check::new(Family::TorchNpu, "TNPU-ELF", files::elf),
-    Check::new(Family::TorchNpu, "TNPU-LINK", libraries::torch_npu)
+    Check::new(Family::Host, host_arch::ID, files::arch),
+    Check::new(Family::Host, host_glibc::ID, system::glibc),
+    Check::new(Family::Host, host_stdcxx::ID, system::stdcxx),
+    Check::new(Family::Host, host_libgomp::ID, system::libgomp),
+    Check::new(Family::Driver, drv_libs::ID, driver::libraries),
+    Check::new(Family::Driver, drv_stub::ID, driver::stub),
+    Check::new(Family::Nnal, nnal_present::ID, nnal::present),
+    Check::new(Family::Nnal, nnal_version::ID, nnal::version),
+    Check::new(Family::Nnal, nnal_abi::ID, nnal::abi),
+    Check::new(Family::TorchNpu, tnpu_elf::ID, files::elf),
+    Check::new(Family::TorchNpu, tnpu_link::ID, libraries::torch_npu)
         .concludes_from(&[Area::Libraries]),
-    Check::new(Family::TorchNpu, "TNPU-SYMBOLS", symbols::symbols),
-    Check::new(Family::TorchNpu, "TNPU-ABI", symbols::abi),
-    Check::new(Family::Mooncake, "MOONCAKE-LIB", libraries::mooncake),
+    Check::new(Family::TorchNpu, tnpu_symbols::ID, symbols::symbols),
+    Check::new(Family::TorchNpu, tnpu_abi::ID, symbols::abi),
+    Check::new(Family::Mooncake, mooncake_lib::ID, libraries::mooncake),
 ];
 
 /// Most pieces of evidence of one kind.
@@ -93,7 +101,7 @@ fn with_evidence(mut found: RawFinding, misses: &[Miss<'_>]) -> RawFinding {
             found = found.evidence(Evidence::file(path));
         }
         for path in missing.skipped.iter().take(2) {
-            found = found.evidence(Evidence::file(path).says(sentence("seen_passed_over", &[])));
+            found = found.evidence(Evidence::file(path).says(ui::SEEN_PASSED_OVER.text()));
         }
     }
     found
@@ -113,7 +121,7 @@ fn cann_not_sourced(ctx: &Context<'_>) -> bool {
 }
 
 /// The checks that speak about an environment in which CANN's `set_env.sh` was not sourced.
-const NOT_SOURCED: &[&str] = &["CANN-ENV", "CANN-HOME", "CANN-MIXED"];
+const NOT_SOURCED: &[FindingId] = &[cann_env::ID, cann_home::ID, cann_mixed::ID];
 
 /// The value of a variable as evidence.
 fn library_path(ctx: &Context<'_>) -> Evidence {

@@ -5,8 +5,12 @@ use super::{
     with_evidence,
 };
 use crate::npu;
-use base::report::{Evidence, Outcome, RawFinding, Severity, UNKNOWN_VERSION};
-use data::sentence;
+use base::report::{Evidence, Severity, UNKNOWN_VERSION};
+use data::{
+    FindingId, Outcome, Reason,
+    findings::{cann_found, nnal_abi, nnal_present, nnal_version},
+    ui,
+};
 use facts::{LinkedObject, Nnal};
 
 const ATB: &str = "libatb.so";
@@ -32,7 +36,7 @@ fn resolved<'a>(ctx: &Context<'a>) -> Option<(&'a str, Option<&'a Nnal>)> {
 pub(super) fn present(ctx: &Context<'_>) -> Outcome {
     let users = users(ctx);
     if users.is_empty() {
-        return Outcome::not_applicable("no_atb_user");
+        return Outcome::NotApplicable(Reason::NoAtbUser);
     }
     let all = misses(ctx, &users);
     let group: Vec<_> = all.into_iter().filter(|(_, missing)| missing.class == "atb").collect();
@@ -45,19 +49,20 @@ pub(super) fn present(ctx: &Context<'_>) -> Outcome {
     let cann = ctx.facts.cann.active().and_then(|install| install.version.as_deref());
     let found = if let Some(nnal) = nnal {
         let set_env = nnal.set_env.clone().unwrap_or_else(|| format!("{}/set_env.sh", nnal.path));
-        let found = RawFinding::new("NNAL-PRESENT", "not_sourced", severity)
-            .arg("nnal", &nnal.path)
-            .arg("set_env", set_env)
+        let found = nnal_present::NotSourced { nnal: &nnal.path, set_env }
+            .at(severity)
             .evidence(Evidence::file(&nnal.path).value(nnal.version.as_deref().unwrap_or("-")));
         if cann_not_sourced(ctx) { found.because(NOT_SOURCED) } else { found }
     } else if let Some(hidden) = npu::hidden_cann(ctx.facts) {
-        return Outcome::blocked("unreadable", hidden.place());
+        return Outcome::Blocked(Reason::Unreadable { what: hidden.place().into() });
     } else {
-        RawFinding::new("NNAL-PRESENT", "missing", severity)
-            .arg("user", &users[0].path)
-            .arg("cann", cann.unwrap_or("<version>"))
-            .arg("arch", ctx.facts.host.arch.as_deref().unwrap_or("aarch64"))
-            .because(&["CANN-FOUND"])
+        nnal_present::Missing {
+            arch: ctx.facts.host.arch.as_deref().unwrap_or("aarch64"),
+            cann: cann.unwrap_or("<version>"),
+            user: &users[0].path,
+        }
+        .at(severity)
+        .because(&[cann_found::ID])
     };
     vec![with_evidence(found, &group).evidence(library_path(ctx))].into()
 }
@@ -67,7 +72,7 @@ pub(super) fn version(ctx: &Context<'_>) -> Outcome {
     let cann = ctx.facts.cann.active();
     let cann_version = cann.and_then(|install| install.version.as_deref());
     let Some((path, nnal)) = resolved(ctx) else {
-        return Outcome::not_applicable("no_nnal");
+        return Outcome::NotApplicable(Reason::NoNnal);
     };
     let nnal_version = nnal.and_then(|nnal| nnal.version.as_deref());
     let undefined: Vec<(&LinkedObject, &str)> = users(ctx)
@@ -78,35 +83,32 @@ pub(super) fn version(ctx: &Context<'_>) -> Outcome {
         .collect();
     if let Some((_, symbol)) = undefined.first() {
         // Found in the directory of the other ABI: that is the cause.
-        let because: &[&str] =
-            if takes_string(symbol) && abi_differs(ctx, path) { &["NNAL-ABI"] } else { &[] };
-        let mut found = RawFinding::error("NNAL-VERSION", "symbols")
-            .because(because)
-            .arg("symbol", *symbol)
-            .arg("count", undefined.len().to_string())
-            .arg("npu", version_of(ctx, "torch-npu"))
-            .arg("nnal", nnal_version.unwrap_or(UNKNOWN_VERSION))
-            .arg("library", path);
-        for (object, symbol) in undefined.iter().take(super::SHOWN) {
-            found = found.evidence(
-                Evidence::file(&object.path)
-                    .says(sentence("seen_undefined", &[("symbol", (*symbol).to_owned())])),
-            );
+        let because: &[FindingId] =
+            if takes_string(symbol) && abi_differs(ctx, path) { &[nnal_abi::ID] } else { &[] };
+        let mut found = nnal_version::Symbols {
+            count: undefined.len(),
+            library: path,
+            nnal: nnal_version.unwrap_or(UNKNOWN_VERSION),
+            npu: version_of(ctx, "torch-npu"),
+            symbol: *symbol,
         }
-        found = found.evidence(
-            Evidence::file(path)
-                .says(sentence("seen_undefining", &[("symbol", (*symbol).to_owned())])),
-        );
+        .error()
+        .because(because);
+        for (object, symbol) in undefined.iter().take(super::SHOWN) {
+            found = found
+                .evidence(Evidence::file(&object.path).says(ui::SeenUndefined { symbol }.text()));
+        }
+        found = found.evidence(Evidence::file(path).says(ui::SeenUndefining { symbol }.text()));
         return vec![found].into();
     }
     let (Some(nnal), Some(cann), Some(nnal_version), Some(cann_version)) =
         (nnal, cann, nnal_version, cann_version)
     else {
-        return Outcome::not_checked("version_unknown", "NNAL");
+        return Outcome::NotChecked(Reason::VersionUnknown { what: "NNAL".to_owned() });
     };
     let parsed = (nnal_version.parse(), cann_version.parse());
     let (Ok(one), Ok(other)) = parsed else {
-        return Outcome::not_checked("version_unknown", "NNAL");
+        return Outcome::NotChecked(Reason::VersionUnknown { what: "NNAL".to_owned() });
     };
     let (one, other): (base::version::CannVersion, base::version::CannVersion) = (one, other);
     if one == other {
@@ -120,9 +122,8 @@ pub(super) fn version(ctx: &Context<'_>) -> Outcome {
         None => Evidence::file(&nnal.path),
     };
     vec![
-        RawFinding::new("NNAL-VERSION", "differs", severity)
-            .arg("nnal", nnal_version)
-            .arg("cann", cann_version)
+        nnal_version::Differs { cann: cann_version, nnal: nnal_version }
+            .at(severity)
             .evidence(nnal_place.value(nnal_version))
             .evidence(cann.version_place().value(cann_version)),
     ]
@@ -151,16 +152,18 @@ fn abi_differs(ctx: &Context<'_>, path: &str) -> bool {
 /// (the functions that torch_npu calls take no string), so that a function which is really
 /// missing makes it one.
 pub(super) fn abi(ctx: &Context<'_>) -> Outcome {
-    let Some((path, _)) = resolved(ctx) else { return Outcome::not_applicable("no_nnal") };
+    let Some((path, _)) = resolved(ctx) else { return Outcome::NotApplicable(Reason::NoNnal) };
     let Some(torch) = ctx.facts.link.torch_abi else {
-        return Outcome::not_checked("abi_unknown", "torch");
+        return Outcome::NotChecked(Reason::AbiUnknown { what: "torch".to_owned() });
     };
-    let Some(have) = named_abi(path) else { return Outcome::not_checked("abi_unknown", "NNAL") };
+    let Some(have) = named_abi(path) else {
+        return Outcome::NotChecked(Reason::AbiUnknown { what: "NNAL".to_owned() });
+    };
     if have == torch {
         return Outcome::Passed;
     }
     if !ctx.facts.link.env_known {
-        return Outcome::not_checked("env_unknown", "");
+        return Outcome::NotChecked(Reason::EnvUnknown);
     }
     let open = users(ctx).into_iter().find_map(|object| {
         let symbol = object
@@ -178,20 +181,21 @@ pub(super) fn abi(ctx: &Context<'_>) -> Outcome {
         None => Severity::Warning,
     };
     let set_env = ctx.facts.cann.nnal.iter().find_map(|nnal| nnal.set_env.as_deref());
-    let mut found = RawFinding::new("NNAL-ABI", "differs", severity)
-        .arg("path", path)
-        .arg("have", have.to_string())
-        .arg("want", torch.to_string())
-        .arg("torch", version_of(ctx, "torch"))
-        .arg("set_env", set_env.unwrap_or("/usr/local/Ascend/nnal/atb/set_env.sh"))
-        .evidence(Evidence::file(path));
+    let mut found = nnal_abi::Differs {
+        have: have.to_string(),
+        path,
+        set_env: set_env.unwrap_or("/usr/local/Ascend/nnal/atb/set_env.sh"),
+        torch: version_of(ctx, "torch"),
+        want: torch.to_string(),
+    }
+    .at(severity)
+    .evidence(Evidence::file(path));
     if let Some(home) = ctx.facts.env.non_empty("ATB_HOME_PATH") {
         found = found.evidence(Evidence::env("ATB_HOME_PATH").value(home));
     }
     if let Some((object, symbol)) = open {
         found = found.evidence(
-            Evidence::file(&object.path)
-                .says(sentence("seen_undefined", &[("symbol", symbol.name.clone())])),
+            Evidence::file(&object.path).says(ui::SeenUndefined { symbol: &symbol.name }.text()),
         );
     }
     vec![found].into()

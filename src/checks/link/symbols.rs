@@ -1,8 +1,15 @@
 //! TNPU-SYMBOLS, TNPU-ABI: functions that the libraries found do not have.
 
 use super::{Context, display, extensions, owners, version_of};
-use base::report::{Evidence, Outcome, RawFinding, Severity, UNKNOWN_VERSION};
-use data::sentence;
+use base::report::{Evidence, Severity, UNKNOWN_VERSION};
+use data::{
+    FindingId, Outcome, RawFinding, Reason,
+    findings::{
+        tnpu_abi, tnpu_manifest, tnpu_matrix, tnpu_record, tnpu_symbols, tnpu_wheeltag,
+        torch_version,
+    },
+    ui,
+};
 use facts::{LinkedObject, UndefinedSymbol};
 
 /// Most symbols that are shown.
@@ -12,18 +19,11 @@ const SHOWN: usize = 8;
 pub(super) fn symbols(ctx: &Context<'_>) -> Outcome {
     let objects = extensions(ctx);
     if objects.is_empty() {
-        return Outcome::not_applicable("no_torch_npu");
+        return Outcome::NotApplicable(Reason::NoTorchNpu);
     }
     let mut found = Vec::new();
     for owner in owners(&objects) {
-        for (class, message) in [
-            ("torch", "torch"),
-            ("cann", "cann"),
-            ("torch_npu", "own"),
-            ("python", "python"),
-            ("driver", "driver"),
-            ("other", "other"),
-        ] {
+        for class in ["torch", "cann", "torch_npu", "python", "driver", "other"] {
             // A copied tree may lack libpython or hold a placeholder for the interpreter; a
             // wheel of another Python is TNPU-WHEELTAG's.
             if class == "python" && ctx.facts.source != "live" {
@@ -35,7 +35,7 @@ pub(super) fn symbols(ctx: &Context<'_>) -> Outcome {
                 .flat_map(|object| object.undefined.iter().map(move |symbol| (*object, symbol)))
                 .filter(|(_, symbol)| symbol.class == class)
                 .collect();
-            found.extend(of_class(ctx, owner, class, message, &all));
+            found.extend(of_class(ctx, owner, class, &all));
         }
     }
     if !found.is_empty() {
@@ -43,56 +43,63 @@ pub(super) fn symbols(ctx: &Context<'_>) -> Outcome {
     }
     // Silence of a linker that could not look at the libraries is no proof.
     let blind = objects.iter().any(|object| !object.missing.is_empty());
-    if blind { Outcome::not_checked("libraries_missing", "") } else { Outcome::Passed }
+    if blind { Outcome::NotChecked(Reason::LibrariesMissing) } else { Outcome::Passed }
 }
 
 fn of_class(
     ctx: &Context<'_>,
     owner: &str,
     class: &str,
-    message: &'static str,
     all: &[(&LinkedObject, &UndefinedSymbol)],
 ) -> Option<RawFinding> {
     let (first, symbol) = all.iter().find(|(object, _)| !object.lazy).or(all.first())?;
     // An unknown owner may be a library that the program loads in a way of its own.
     let severity = if first.lazy || class == "other" { Severity::Warning } else { Severity::Error };
-    let because: &[&str] = match class {
-        "torch" => &["TNPU-ABI", "TORCH-VERSION"],
-        "torch_npu" if owner == "torch-npu" => &["TNPU-RECORD", "TNPU-MANIFEST"],
-        "cann" if owner == "torch-npu" => &["TNPU-MATRIX"],
-        "python" => &["TNPU-WHEELTAG"],
+    let because: &[FindingId] = match class {
+        "torch" => &[tnpu_abi::ID, torch_version::ID],
+        "torch_npu" if owner == "torch-npu" => &[tnpu_record::ID, tnpu_manifest::ID],
+        "cann" if owner == "torch-npu" => &[tnpu_matrix::ID],
+        "python" => &[tnpu_wheeltag::ID],
         _ => &[],
     };
     let cann = ctx.facts.cann.active().and_then(|install| install.version.clone());
     let mut names: Vec<&str> = all.iter().map(|(_, symbol)| symbol.name.as_str()).collect();
     names.sort_unstable();
     names.dedup();
-    let mut found = RawFinding::new("TNPU-SYMBOLS", message, severity)
-        .arg("owner", display(owner))
-        .arg("version", version_of(ctx, owner))
-        .arg("torch", version_of(ctx, "torch"))
-        .arg("cann", cann.unwrap_or_else(|| UNKNOWN_VERSION.to_owned()))
-        .arg("count", names.len().to_string())
-        .arg("symbol", &symbol.name)
-        .because(because);
+    let cann = cann.as_deref().unwrap_or(UNKNOWN_VERSION);
+    let (version, torch) = (version_of(ctx, owner), version_of(ctx, "torch"));
+    let (owner, count) = (display(owner), names.len());
+    let by_symbol = &symbol.name;
+    let found = match class {
+        "torch" => {
+            tnpu_symbols::Torch { count, owner, symbol: by_symbol, torch, version }.at(severity)
+        }
+        "cann" => {
+            tnpu_symbols::Cann { cann, count, owner, symbol: by_symbol, version }.at(severity)
+        }
+        "torch_npu" => tnpu_symbols::Own { count, owner, symbol: by_symbol, version }.at(severity),
+        "python" => tnpu_symbols::Python { count, owner, symbol: by_symbol, version }.at(severity),
+        "driver" => {
+            tnpu_symbols::Driver { cann, count, owner, symbol: by_symbol, version }.at(severity)
+        }
+        _ => tnpu_symbols::Other { count, owner, symbol: by_symbol, version }.at(severity),
+    };
+    let mut found = found.because(because);
     // What a damaged file asks for says nothing about who should define it.
     let damaged = |path: &str| {
         let mut packages = ctx.facts.integrity.packages.iter();
         packages.any(|package| package.differing.iter().any(|file| file.path == path))
     };
     if all.iter().all(|(object, _)| damaged(&object.path)) {
-        found = found.because(&["TNPU-RECORD"]);
+        found = found.because(&[tnpu_record::ID]);
     }
     for name in names.iter().take(SHOWN) {
-        found = found.evidence(
-            Evidence::file(&first.path)
-                .says(sentence("seen_undefined", &[("symbol", (*name).to_owned())])),
-        );
+        found = found
+            .evidence(Evidence::file(&first.path).says(ui::SeenUndefined { symbol: name }.text()));
     }
     if let Some(path) = &symbol.expected_in {
         found = found.evidence(
-            Evidence::file(path)
-                .says(sentence("seen_undefining", &[("symbol", symbol.name.clone())])),
+            Evidence::file(path).says(ui::SeenUndefining { symbol: &symbol.name }.text()),
         );
     }
     Some(found)
@@ -102,29 +109,30 @@ fn of_class(
 pub(super) fn abi(ctx: &Context<'_>) -> Outcome {
     let objects = extensions(ctx);
     if objects.is_empty() {
-        return Outcome::not_applicable("no_torch_npu");
+        return Outcome::NotApplicable(Reason::NoTorchNpu);
     }
     let Some(torch) = ctx.facts.link.torch_abi else {
-        return Outcome::not_checked("abi_unknown", "torch");
+        return Outcome::NotChecked(Reason::AbiUnknown { what: "torch".to_owned() });
     };
     let known: Vec<_> =
         objects.iter().filter_map(|object| Some((*object, object.cxx11_abi?))).collect();
     if known.is_empty() {
-        return Outcome::not_checked("abi_unknown", "torch_npu");
+        return Outcome::NotChecked(Reason::AbiUnknown { what: "torch_npu".to_owned() });
     }
     let mut found = Vec::new();
     for owner in owners(&objects) {
         let different: Vec<_> =
             known.iter().filter(|(object, abi)| object.owner == owner && *abi != torch).collect();
-        let Some((first, abi)) = different.first() else { continue };
-        let mut one = RawFinding::error("TNPU-ABI", "differs")
-            .arg("owner", display(owner))
-            .arg("version", version_of(ctx, owner))
-            .arg("torch", version_of(ctx, "torch"))
-            .arg("have", abi.to_string())
-            .arg("want", torch.to_string())
-            .arg("path", &first.path)
-            .because(&["TORCH-VERSION"]);
+        let Some((_, abi)) = different.first() else { continue };
+        let mut one = tnpu_abi::Differs {
+            have: abi.to_string(),
+            owner: display(owner),
+            torch: version_of(ctx, "torch"),
+            version: version_of(ctx, owner),
+            want: torch.to_string(),
+        }
+        .error()
+        .because(&[torch_version::ID]);
         if let Some(dir) = ctx.facts.python.torch.dirs.get("torch") {
             let path = format!("{dir}/lib/libc10.so");
             one =

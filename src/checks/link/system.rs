@@ -1,8 +1,12 @@
 //! HOST-GLIBC, HOST-STDCXX, HOST-LIBGOMP: the C and C++ runtime that a process would get.
 
 use super::{Context, SHOWN, library_path, npu};
-use base::report::{Evidence, Outcome, RawFinding, Severity, UNKNOWN_VERSION};
+use base::report::{Evidence, Severity, UNKNOWN_VERSION};
 use base::version::DottedVersion;
+use data::{
+    Outcome, Reason,
+    findings::{host_glibc, host_libgomp, host_stdcxx},
+};
 use facts::{LinkedObject, MissingVersion};
 
 /// Objects of the Python stack and of CANN that were examined.
@@ -36,17 +40,19 @@ fn number(version: &str) -> Option<DottedVersion> {
 pub(super) fn glibc(ctx: &Context<'_>) -> Outcome {
     let objects = objects(ctx);
     if objects.is_empty() {
-        return Outcome::not_applicable("no_libraries");
+        return Outcome::NotApplicable(Reason::NoLibraries);
     }
     let missing = missing(ctx, &["GLIBC"]);
     if let Some(first) = missing.first() {
         let highest = first.highest.as_deref().and_then(|name| name.rsplit_once('_'));
-        let mut found = RawFinding::error("HOST-GLIBC", "old")
-            .arg("need", first.version.trim_start_matches("GLIBC_"))
-            .arg("have", highest.map_or(UNKNOWN_VERSION, |(_, number)| number))
-            .arg("file", &first.needed_by)
-            .arg("libc", &first.found)
-            .evidence(Evidence::file(&first.found).value(first.highest.as_deref().unwrap_or("-")));
+        let mut found = host_glibc::Old {
+            file: &first.needed_by,
+            have: highest.map_or(UNKNOWN_VERSION, |(_, number)| number),
+            libc: &first.found,
+            need: first.version.trim_start_matches("GLIBC_"),
+        }
+        .error()
+        .evidence(Evidence::file(&first.found).value(first.highest.as_deref().unwrap_or("-")));
         for one in missing.iter().take(SHOWN) {
             found = found.evidence(Evidence::file(&one.needed_by).value(&one.version));
         }
@@ -57,10 +63,10 @@ pub(super) fn glibc(ctx: &Context<'_>) -> Outcome {
     }
     // The library itself is not in the copy; its version may be known another way.
     let Some(have) = ctx.facts.host.glibc.as_deref() else {
-        return Outcome::not_checked("version_unknown", "glibc");
+        return Outcome::NotChecked(Reason::VersionUnknown { what: "glibc".to_owned() });
     };
     let Ok(known) = have.parse::<DottedVersion>() else {
-        return Outcome::not_checked("version_unknown", "glibc");
+        return Outcome::NotChecked(Reason::VersionUnknown { what: "glibc".to_owned() });
     };
     let highest = objects
         .iter()
@@ -70,11 +76,8 @@ pub(super) fn glibc(ctx: &Context<'_>) -> Outcome {
         .max_by(|a, b| a.2.cmp(&b.2));
     let Some((object, need, _)) = highest else { return Outcome::Passed };
     vec![
-        RawFinding::error("HOST-GLIBC", "old")
-            .arg("need", need)
-            .arg("have", have)
-            .arg("file", &object.path)
-            .arg("libc", "libc.so.6")
+        host_glibc::Old { file: &object.path, have, libc: "libc.so.6", need }
+            .error()
             .evidence(Evidence::file(&object.path).value(format!("GLIBC_{need}"))),
     ]
     .into()
@@ -83,28 +86,29 @@ pub(super) fn glibc(ctx: &Context<'_>) -> Outcome {
 /// HOST-STDCXX: the C++ library that is found first.
 pub(super) fn stdcxx(ctx: &Context<'_>) -> Outcome {
     if objects(ctx).is_empty() {
-        return Outcome::not_applicable("no_libraries");
+        return Outcome::NotApplicable(Reason::NoLibraries);
     }
     let missing = missing(ctx, &["GLIBCXX", "CXXABI", "GCC"]);
     let Some(first) = missing.first() else {
         return if ctx.facts.link.probe("libstdc++.so.6").is_some() {
             Outcome::Passed
         } else {
-            Outcome::not_checked("not_here", "libstdc++.so.6")
+            Outcome::NotChecked(Reason::NotHere { what: "libstdc++.so.6".to_owned() })
         };
     };
     let prefix = ctx.facts.python.interpreter.as_ref().map(|python| python.prefix.as_str());
     let conda = prefix.is_some_and(|prefix| prefix.len() > 1 && first.found.starts_with(prefix));
     // The system's own C++ library is as old as its C library: one release, one cause.
     let system = ["/lib", "/usr/lib"].iter().any(|dir| first.found.starts_with(dir));
-    let mut found = RawFinding::error("HOST-STDCXX", if conda { "conda" } else { "old" })
-        .because(if system { &["HOST-GLIBC"] } else { &[] })
-        .arg("need", &first.version)
-        .arg("have", first.highest.as_deref().unwrap_or("-"))
-        .arg("file", &first.needed_by)
-        .arg("library", &first.found)
-        .arg("prefix", prefix.unwrap_or("-"))
-        .evidence(Evidence::file(&first.found).value(first.highest.as_deref().unwrap_or("-")));
+    let have = first.highest.as_deref().unwrap_or("-");
+    let (need, file, library) = (&first.version, &first.needed_by, &first.found);
+    let found = match prefix.filter(|_| conda) {
+        Some(prefix) => host_stdcxx::Conda { need, have, file, library, prefix }.error(),
+        None => host_stdcxx::Old { need, have, file, library }.error(),
+    };
+    let mut found = found
+        .because(if system { &[host_glibc::ID] } else { &[] })
+        .evidence(Evidence::file(&first.found).value(have));
     for one in missing.iter().take(SHOWN) {
         found = found.evidence(Evidence::file(&one.needed_by).value(&one.version));
     }
@@ -119,7 +123,7 @@ const ROOM_SINCE: [u32; 2] = [2, 32];
 pub(super) fn libgomp(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     if facts.host.arch.as_deref() != Some("aarch64") || facts.python.torch.dirs.is_empty() {
-        return Outcome::not_applicable("no_aarch64_torch");
+        return Outcome::NotApplicable(Reason::NoAarch64Torch);
     }
     let copies = &facts.link.libgomp;
     let preloaded =
@@ -131,10 +135,12 @@ pub(super) fn libgomp(ctx: &Context<'_>) -> Outcome {
     let old = glibc.is_some_and(|version| [version.major(), version.minor()] < ROOM_SINCE);
     let severity = if old { Severity::Warning } else { Severity::Info };
     let torch = copies.iter().find(|path| path.contains("/torch"));
-    let mut found = RawFinding::new("HOST-LIBGOMP", "several", severity)
-        .arg("count", copies.len().to_string())
-        .arg("paths", npu::listed(copies.iter().map(String::as_str)))
-        .arg("preload", torch.unwrap_or(&copies[0]));
+    let mut found = host_libgomp::Several {
+        count: copies.len(),
+        paths: npu::listed(copies.iter().map(String::as_str)),
+        preload: torch.unwrap_or(&copies[0]),
+    }
+    .at(severity);
     for path in copies.iter().take(SHOWN) {
         found = found.evidence(Evidence::file(path));
     }

@@ -1,7 +1,8 @@
 //! Judgement of facts that are written out here.
 
 use crate::{Context, Profile};
-use base::report::{Outcome, RawFinding, Severity};
+use base::report::Severity;
+use data::{Outcome, RawFinding};
 use facts::{
     CannInstall, Dist, ElfDefect, Facts, LinkedObject, MissingLibrary, MissingVersion, Nnal,
     ResolvedLibrary, UndefinedSymbol,

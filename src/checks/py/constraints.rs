@@ -1,13 +1,19 @@
 //! `PY-CONSTRAINTS`: the requirements of the stack's packages against what is installed, as
 //! `pip check` would do it, but knowing which conflicts are harmless.
 
+use data::{
+    FindingId, Outcome, RawFinding, Reason,
+    findings::{
+        py_constraints, py_numpy, torch_version, triton_conflict, vllm_empty, vllm_pair, vllm_stack,
+    },
+};
 use std::collections::BTreeSet;
 
 use pep440_rs::{Version, VersionSpecifiers};
 use pep508_rs::MarkerEnvironment;
 
 use crate::{Context, pep};
-use base::report::{Evidence, Outcome, RawFinding};
+use base::report::Evidence;
 use facts::{Dist, Python};
 
 /// Whose requirements are looked at.
@@ -50,14 +56,14 @@ struct Conflict<'a> {
 pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     let python = &ctx.facts.python;
     if python.interpreter.is_none() {
-        return Outcome::not_applicable("no_python");
+        return Outcome::NotApplicable(Reason::NoPython);
     }
     let stack: Vec<&Dist> = REQUIRERS.iter().filter_map(|name| python.dist(name)).collect();
     if stack.is_empty() {
-        return Outcome::not_applicable("no_torch_npu");
+        return Outcome::NotApplicable(Reason::NoTorchNpu);
     }
     let Some(env) = pep::environment(ctx.facts) else {
-        return Outcome::not_checked("version_unknown", "Python");
+        return Outcome::NotChecked(Reason::VersionUnknown { what: "Python".to_owned() });
     };
     let mut found = Vec::new();
     for dist in stack {
@@ -104,14 +110,14 @@ fn of_one(ctx: &Context<'_>, env: &MarkerEnvironment, by: &Dist) -> Vec<RawFindi
             }
         }
     }
-    found.extend(not_there(by, &missing));
+    found.extend(not_there(python, by, &missing));
     found
 }
 
 /// What is required and not installed. It is only told: a package may be needed for a part of
 /// the other that nobody uses here, and names in metadata are not always those of the builds
 /// for Ascend.
-fn not_there(by: &Dist, missing: &BTreeSet<&str>) -> Option<RawFinding> {
+fn not_there(python: &Python, by: &Dist, missing: &BTreeSet<&str>) -> Option<RawFinding> {
     let names: Vec<&str> = missing
         .iter()
         .copied()
@@ -121,13 +127,16 @@ fn not_there(by: &Dist, missing: &BTreeSet<&str>) -> Option<RawFinding> {
         .filter(|name| by.name != "torch-npu" || *name != "torch")
         .collect();
     (!names.is_empty()).then(|| {
-        RawFinding::info("PY-CONSTRAINTS", "missing")
-            .arg("by", &by.name)
-            .arg("by_version", &by.version)
-            .arg("count", names.len().to_string())
-            .arg("packages", names.join(", "))
-            .evidence(by.place("Requires-Dist").value(names.join(", ")))
-            .because(&["VLLM-EMPTY"])
+        py_constraints::Missing {
+            by: &by.name,
+            by_version: &by.version,
+            count: names.len(),
+            packages: names.join(", "),
+            interpreter: python.command(),
+        }
+        .info()
+        .evidence(by.place("Requires-Dist").value(names.join(", ")))
+        .because(&[vllm_empty::ID])
     })
 }
 
@@ -137,41 +146,47 @@ fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<RawFinding> {
     if spec.contains(&version) || by.name == *name {
         return None;
     }
-    let fill = |found: RawFinding| {
-        found
-            .arg("by", &by.name)
-            .arg("by_version", &by.version)
-            .arg("wanted", *text)
-            .arg("package", *name)
-            .arg("installed", &installed.version)
-            .evidence(source.clone())
-            .evidence(installed.version_place())
-    };
-    if by.name == "torch-npu" && *name == "torch" {
+    let with_evidence =
+        |found: RawFinding| found.evidence(source.clone()).evidence(installed.version_place());
+    let (wanted, package) = (text, name);
+    let (by, by_version, installed) = (&by.name, &by.version, &installed.version);
+    let interpreter = python.command();
+    if by == "torch-npu" && *name == "torch" {
         // The version itself is TORCH-VERSION's; here is only what pip will complain about.
         return pep::satisfies_without_local(spec, &version)
-            .then(|| fill(RawFinding::info("PY-CONSTRAINTS", "local")));
+            .then(|| py_constraints::Local {
+                by,
+                by_version,
+                wanted,
+                package,
+                installed,
+                interpreter,
+            })
+            .map(|local| with_evidence(local.info()));
     }
+    let benign = py_constraints::Benign { by, by_version, wanted, package, installed };
     if is_build_of(spec, &version) {
         return None;
     }
-    if by.name == "vllm" && PINNED_FOR_GPU.contains(name) && python.dist("vllm-ascend").is_some() {
-        return Some(fill(RawFinding::info("PY-CONSTRAINTS", "benign")));
+    if by == "vllm" && PINNED_FOR_GPU.contains(name) && python.dist("vllm-ascend").is_some() {
+        return Some(with_evidence(benign.info()));
     }
-    let because: &[&'static str] = match *name {
-        "torch" | "torchvision" | "torchaudio" => &["TORCH-VERSION"],
-        "torch-npu" => &["VLLM-STACK", "TORCH-VERSION"],
-        "vllm" => &["VLLM-PAIR"],
-        "numpy" => &["PY-NUMPY"],
-        name if name.contains("triton") => &["TRITON-CONFLICT", "VLLM-STACK"],
+    let because: &[FindingId] = match *name {
+        "torch" | "torchvision" | "torchaudio" => &[torch_version::ID],
+        "torch-npu" => &[vllm_stack::ID, torch_version::ID],
+        "vllm" => &[vllm_pair::ID],
+        "numpy" => &[py_numpy::ID],
+        name if name.contains("triton") => &[triton_conflict::ID, vllm_stack::ID],
         _ => &[],
     };
     // These are built for other releases of torch_npu than those that vllm-ascend pairs them
     // with; what counts is that pairing (VLLM-STACK).
-    if by.name == "triton-ascend" && name.starts_with("torch") {
-        return Some(fill(RawFinding::info("PY-CONSTRAINTS", "benign")));
+    if by == "triton-ascend" && name.starts_with("torch") {
+        return Some(with_evidence(benign.info()));
     }
-    Some(fill(RawFinding::warning("PY-CONSTRAINTS", "conflict")).because(because))
+    let conflict =
+        py_constraints::Conflict { by, by_version, wanted, package, installed, interpreter };
+    Some(with_evidence(conflict.warning()).because(because))
 }
 
 /// Whether `version` is a build of the release that `spec` pins: a patch release of torch_npu

@@ -1,8 +1,12 @@
 //! `PY-FRAMEWORK`: the framework that the goal needs is installed for the interpreter that starts.
 
 use crate::{Context, goal};
-use base::report::{Evidence, Outcome, RawFinding};
-use data::sentence;
+use base::report::Evidence;
+use data::{
+    Outcome, RawFinding, Reason,
+    findings::{py_framework, py_interp},
+    ui,
+};
 
 /// Distributions that make a framework use an NPU.
 const BACKENDS: [&str; 2] = ["torch-npu", "mindspore"];
@@ -14,30 +18,31 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     }
     if !goal::needs_framework(ctx) {
         return match &python.interpreter {
-            None => Outcome::not_applicable("no_python"),
-            Some(_) => Outcome::not_applicable("no_torch_npu"),
+            None => Outcome::NotApplicable(Reason::NoPython),
+            Some(_) => Outcome::NotApplicable(Reason::NoTorchNpu),
         };
     }
     let Some(interpreter) = &python.interpreter else {
-        let found = RawFinding::error("PY-FRAMEWORK", "no_python");
-        let evidence = Evidence::env("PATH").says(sentence("seen_no_python", &[]));
-        return vec![found.evidence(evidence).because(&["PY-INTERP"])].into();
+        let found = py_framework::NoPython.error();
+        let evidence = Evidence::env("PATH").says(ui::SEEN_NO_PYTHON.text());
+        return vec![found.evidence(evidence).because(&[py_interp::ID])].into();
     };
+    let path = &interpreter.path;
     let found = if let Some(other) = python.others.first() {
-        RawFinding::error("PY-FRAMEWORK", "other")
-            .arg("other", &other.path)
+        py_framework::Other { path, other: &other.path }
+            .error()
             .evidence(Evidence::file(&other.path))
     } else if let Some(torch) = python.dist("torch") {
-        RawFinding::error("PY-FRAMEWORK", "torch_only")
-            .arg("torch", &torch.version)
+        py_framework::TorchOnly { torch: &torch.version }
+            .error()
             .evidence(Evidence::file(&torch.path).value(&torch.version))
     } else {
-        RawFinding::error("PY-FRAMEWORK", "absent")
+        py_framework::Absent { path }.error()
     };
     let searched = python.site_dirs.iter().take(4);
-    let evidence = searched.map(|dir| Evidence::file(dir).says(sentence("seen_no_framework", &[])));
-    let found = evidence.fold(found.arg("path", &interpreter.path), RawFinding::evidence);
-    vec![found.because(&["PY-INTERP"])].into()
+    let evidence = searched.map(|dir| Evidence::file(dir).says(ui::SEEN_NO_FRAMEWORK.text()));
+    let found = evidence.fold(found, RawFinding::evidence);
+    vec![found.because(&[py_interp::ID])].into()
 }
 
 #[cfg(test)]

@@ -1,9 +1,13 @@
 //! `PY-DUP`: what is installed is installed once, and whole.
 
+use data::{
+    FindingId, Outcome, RawFinding, Reason,
+    findings::{py_dup, tnpu_record, triton_conflict},
+};
 use std::collections::BTreeMap;
 
 use crate::Context;
-use base::report::{Evidence, Outcome, RawFinding, Severity};
+use base::report::{Evidence, Severity};
 use facts::{Dist, Facts};
 
 /// Distributions whose shadowing matters; of others there are often several, and it does not.
@@ -21,7 +25,7 @@ const STACK: &[&str] = &[
 pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     let python = &ctx.facts.python;
     if python.interpreter.is_none() && python.dists.is_empty() {
-        return Outcome::not_applicable("no_python");
+        return Outcome::NotApplicable(Reason::NoPython);
     }
     let mut by_name: BTreeMap<&str, Vec<&Dist>> = BTreeMap::new();
     for dist in &python.dists {
@@ -29,13 +33,13 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     }
     let mut found = Vec::new();
     for (name, dists) in &by_name {
-        found.extend(twice(dists));
+        found.extend(twice(ctx.facts, dists));
         if STACK.contains(name) {
             found.extend(hidden(ctx.facts, dists));
         }
     }
     for dist in &python.dists {
-        found.extend(broken(dist));
+        found.extend(broken(ctx.facts, dist));
     }
     for name in ["torch", "torch-npu"] {
         found.extend(python.dist(name).and_then(|dist| gone(ctx.facts, dist)));
@@ -44,7 +48,7 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
 }
 
 /// Two `dist-info` of one name in one directory: an interrupted upgrade.
-fn twice(dists: &[&Dist]) -> Option<RawFinding> {
+fn twice(facts: &Facts, dists: &[&Dist]) -> Option<RawFinding> {
     let is_info = |dist: &&&Dist| dist.path.ends_with(".dist-info");
     let first = dists.iter().find(is_info)?;
     let same: Vec<&&Dist> =
@@ -53,11 +57,14 @@ fn twice(dists: &[&Dist]) -> Option<RawFinding> {
         return None;
     }
     let versions: Vec<&str> = same.iter().map(|dist| dist.version.as_str()).collect();
-    let mut one = RawFinding::warning("PY-DUP", "twice")
-        .arg("name", &first.name)
-        .arg("versions", versions.join(", "))
-        .arg("site", &first.site_dir)
-        .arg("paths", same.iter().map(|dist| dist.path.as_str()).collect::<Vec<_>>().join(" "));
+    let mut one = py_dup::Twice {
+        name: &first.name,
+        versions: versions.join(", "),
+        site: &first.site_dir,
+        paths: same.iter().map(|dist| dist.path.as_str()).collect::<Vec<_>>().join(" "),
+        interpreter: facts.python.command(),
+    }
+    .warning();
     for dist in same {
         one = one.evidence(dist.version_place());
     }
@@ -82,36 +89,35 @@ fn hidden(facts: &Facts, dists: &[&Dist]) -> Option<RawFinding> {
         && other.editable.is_none()
         && first.path.ends_with(".dist-info");
     intruder.then(|| {
-        RawFinding::warning("PY-DUP", "hidden")
-            .arg("name", &first.name)
-            .arg("used", &first.version)
-            .arg("used_dir", &first.site_dir)
-            .arg("hidden", &other.version)
-            .arg("hidden_dir", &other.site_dir)
-            .evidence(first.version_place())
-            .evidence(other.version_place())
+        py_dup::Hidden {
+            hidden: &other.version,
+            hidden_dir: &other.site_dir,
+            name: &first.name,
+            used: &first.version,
+            used_dir: &first.site_dir,
+        }
+        .warning()
+        .evidence(first.version_place())
+        .evidence(other.version_place())
     })
 }
 
 /// A distribution that is not whole.
-fn broken(dist: &Dist) -> Option<RawFinding> {
-    let because: &[&'static str] = match dist.name.as_str() {
-        "torch-npu" => &["TNPU-RECORD"],
-        name if name.contains("triton") => &["TRITON-CONFLICT"],
+fn broken(facts: &Facts, dist: &Dist) -> Option<RawFinding> {
+    let because: &[FindingId] = match dist.name.as_str() {
+        "torch-npu" => &[tnpu_record::ID],
+        name if name.contains("triton") => &[triton_conflict::ID],
         _ => &[],
     };
     if dist.name.starts_with('~') || dist.path.rsplit('/').next()?.starts_with('~') {
         return Some(
-            RawFinding::info("PY-DUP", "leftover")
-                .arg("path", &dist.path)
-                .evidence(Evidence::file(&dist.path)),
+            py_dup::Leftover { path: &dist.path }.info().evidence(Evidence::file(&dist.path)),
         );
     }
     if !dist.metadata_ok {
         return Some(
-            RawFinding::warning("PY-DUP", "no_metadata")
-                .arg("name", &dist.name)
-                .arg("path", &dist.path)
+            py_dup::NoMetadata { name: &dist.name, path: &dist.path }
+                .warning()
                 .evidence(Evidence::file(&dist.path))
                 .because(because),
         );
@@ -123,13 +129,16 @@ fn broken(dist: &Dist) -> Option<RawFinding> {
     let library = dist.missing_sample.iter().any(|path| path.ends_with(".so"));
     let many = u64::from(dist.missing_files) * 10 >= u64::from(dist.listed_files);
     let severity = if library || many { Severity::Warning } else { Severity::Info };
-    let one = RawFinding::new("PY-DUP", "incomplete", severity)
-        .arg("name", &dist.name)
-        .arg("version", &dist.version)
-        .arg("missing", dist.missing_files.to_string())
-        .arg("listed", dist.listed_files.to_string())
-        .arg("first", dist.missing_sample.first().cloned().unwrap_or_default())
-        .because(because);
+    let one = py_dup::Incomplete {
+        name: &dist.name,
+        version: &dist.version,
+        missing: dist.missing_files,
+        listed: dist.listed_files,
+        first: dist.missing_sample.first().map_or("", String::as_str),
+        interpreter: facts.python.command(),
+    }
+    .at(severity)
+    .because(because);
     Some(dist.missing_places(dist.missing_sample.len()).into_iter().fold(one, RawFinding::evidence))
 }
 
@@ -138,11 +147,14 @@ fn gone(facts: &Facts, dist: &Dist) -> Option<RawFinding> {
     let module = dist.name.replace('-', "_");
     let there = facts.python.torch.dirs.contains_key(&module);
     (!there && dist.listed_files == 0 && dist.editable.is_none() && dist.metadata_ok).then(|| {
-        RawFinding::warning("PY-DUP", "gone")
-            .arg("name", &dist.name)
-            .arg("version", &dist.version)
-            .arg("package", format!("{}/{module}", dist.site_dir))
-            .evidence(Evidence::file(&dist.path))
+        py_dup::Gone {
+            name: &dist.name,
+            version: &dist.version,
+            package: format!("{}/{module}", dist.site_dir),
+            interpreter: facts.python.command(),
+        }
+        .warning()
+        .evidence(Evidence::file(&dist.path))
     })
 }
 

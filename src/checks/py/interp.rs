@@ -2,7 +2,11 @@
 //! wheels for.
 
 use crate::{Context, pep};
-use base::report::{Evidence, Outcome, RawFinding};
+use base::report::{Evidence, Severity};
+use data::{
+    Outcome, RawFinding, Reason,
+    findings::{host_arch, py_interp},
+};
 use facts::{Interpreter, Python};
 
 pub(super) fn check(ctx: &Context<'_>) -> Outcome {
@@ -13,30 +17,32 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     }
     if let Some(path) = &python.not_python {
         found.push(
-            RawFinding::error("PY-INTERP", "not_python")
-                .arg("path", path)
+            py_interp::NotPython { path }
+                .error()
                 .evidence(Evidence::option("--python").value(path)),
         );
     }
     let Some(interpreter) = &python.interpreter else {
-        return if found.is_empty() { Outcome::not_applicable("no_python") } else { found.into() };
+        return if found.is_empty() {
+            Outcome::NotApplicable(Reason::NoPython)
+        } else {
+            found.into()
+        };
     };
     if let Some(target) = &interpreter.dangling {
         // A copied tree may simply lack the interpreter.
         let live = ctx.facts.source == "live";
-        let one = if live { RawFinding::error } else { RawFinding::warning };
+        let severity = if live { Severity::Error } else { Severity::Warning };
         found.push(
-            one("PY-INTERP", "dangling")
-                .arg("path", &interpreter.path)
-                .arg("target", target)
-                .arg("prefix", &interpreter.prefix)
+            py_interp::Dangling { path: &interpreter.path, target, prefix: &interpreter.prefix }
+                .at(severity)
                 .evidence(Evidence::file(&interpreter.path).value(target)),
         );
     }
     found.extend(foreign(ctx, interpreter));
     found.extend(no_wheel(ctx, interpreter));
     if interpreter.version.is_none() && found.is_empty() {
-        return Outcome::not_checked("version_unknown", &interpreter.path);
+        return Outcome::NotChecked(Reason::VersionUnknown { what: interpreter.path.clone() });
     }
     found.into()
 }
@@ -48,21 +54,19 @@ fn missing(python: &Python, by: &str, path: &str) -> RawFinding {
         variable => (Evidence::env(variable), python.interpreter.as_ref()),
     };
     let one = match instead {
-        None => RawFinding::error("PY-INTERP", "missing"),
-        Some(instead) => RawFinding::warning("PY-INTERP", "replaced").arg("instead", &instead.path),
+        None => py_interp::Missing { path, by }.error(),
+        Some(instead) => py_interp::Replaced { path, by, instead: &instead.path }.warning(),
     };
-    one.arg("path", path).arg("by", by).evidence(evidence.value(path))
+    one.evidence(evidence.value(path))
 }
 
 fn foreign(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<RawFinding> {
     let (arch, host) = (interpreter.arch.as_ref()?, ctx.facts.host.arch.as_ref()?);
     (arch != host).then(|| {
-        RawFinding::error("PY-INTERP", "arch")
-            .arg("path", &interpreter.path)
-            .arg("arch", arch)
-            .arg("host", host)
+        py_interp::Arch { arch, host, path: &interpreter.path }
+            .error()
             .evidence(Evidence::file(&interpreter.real).value(arch))
-            .because(&["HOST-ARCH"])
+            .because(&[host_arch::ID])
     })
 }
 
@@ -71,18 +75,17 @@ fn no_wheel(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<RawFinding> 
     let (major, minor) = pep::minor(interpreter)?;
     let wanted = format!("{major}.{minor}");
     let evidence = Evidence::file(&interpreter.path).value(&wanted);
-    let one = |found: RawFinding| {
-        found.arg("python", &wanted).arg("path", &interpreter.path).evidence(evidence.clone())
-    };
     let Some(npu) = ctx.facts.python.dist("torch-npu") else {
         let mut known = ctx.matrix.torch_npu.iter().filter(|row| !row.wheels.is_empty());
         let any = ctx.matrix.torch_npu.iter().any(|row| row.pythons().contains(&wanted.as_str()));
         let newest = known.next_back().or(known.next()).map(|row| row.pythons().join(", "));
         // Without torch_npu nobody may want it in this environment.
         return (!any && ctx.facts.cann.active().is_some()).then(|| {
-            let found =
-                if ctx.profile.needs_framework() { RawFinding::warning } else { RawFinding::info };
-            one(found("PY-INTERP", "no_wheel_at_all")).arg("pythons", newest.unwrap_or_default())
+            let severity =
+                if ctx.profile.needs_framework() { Severity::Warning } else { Severity::Info };
+            py_interp::NoWheelAtAll { python: &wanted, pythons: newest.unwrap_or_default() }
+                .at(severity)
+                .evidence(evidence.clone())
         });
     };
     let row = ctx.matrix.torch_npu(&pep::version(&npu.version)?)?;
@@ -90,13 +93,15 @@ fn no_wheel(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<RawFinding> 
     // A build of one's own for this Python is as good as a published one.
     let own_build = npu.tags.iter().any(|tag| crate::wheel::fits_python(tag, major, minor));
     (!pythons.is_empty() && !pythons.contains(&wanted.as_str()) && !own_build).then(|| {
-        one(RawFinding::error("PY-INTERP", "no_wheel"))
-            .arg("torch_npu", &npu.version)
-            .arg("pythons", pythons.join(", "))
-            .arg("newest", pythons.last().copied().unwrap_or_default())
-            .evidence(
-                Evidence::data(format!("torch_npu {}", row.version.0)).value(pythons.join(", ")),
-            )
+        py_interp::NoWheel {
+            python: &wanted,
+            torch_npu: &npu.version,
+            pythons: pythons.join(", "),
+            newest: pythons.last().copied().unwrap_or_default(),
+        }
+        .error()
+        .evidence(evidence.clone())
+        .evidence(Evidence::data(format!("torch_npu {}", row.version.0)).value(pythons.join(", ")))
     })
 }
 

@@ -1,11 +1,15 @@
 //! `PY-SHADOW`: source trees that are imported instead of what is installed.
 //! `PY-INDEX`: whether pip's indexes can serve what the stack pins.
 
+use data::{
+    Outcome, Reason,
+    findings::{py_index, py_shadow},
+};
 use pep440_rs::{Operator, VersionSpecifiers};
 
 use crate::Context;
 use crate::pep::{self, not_installed};
-use base::report::{Evidence, Outcome, RawFinding, Severity};
+use base::report::{Evidence, Severity};
 use facts::{PipIndex, normalize_name};
 
 /// The part of an address that is the same for all paths of the vendor's mirrors.
@@ -17,7 +21,7 @@ pub(super) fn shadow(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     let python = &facts.python;
     if python.interpreter.is_none() {
-        return Outcome::not_applicable("no_python");
+        return Outcome::NotApplicable(Reason::NoPython);
     }
     let cwd = facts.process.cwd.as_deref().map(|cwd| cwd.trim_end_matches('/'));
     let found = python.shadows.iter().filter_map(|(package, dir)| {
@@ -36,15 +40,12 @@ pub(super) fn shadow(ctx: &Context<'_>) -> Outcome {
         } else {
             Evidence::env("PYTHONPATH").value(facts.env.get("PYTHONPATH").unwrap_or_default())
         };
-        let message = if by_cwd { "cwd" } else { "pythonpath" };
-        Some(
-            RawFinding::new("PY-SHADOW", message, severity)
-                .arg("package", package)
-                .arg("dir", dir)
-                .arg("holder", holder)
-                .evidence(Evidence::file(dir))
-                .evidence(evidence),
-        )
+        let found = if by_cwd {
+            py_shadow::Cwd { package, dir }.at(severity)
+        } else {
+            py_shadow::Pythonpath { package, dir, holder }.at(severity)
+        };
+        Some(found.evidence(Evidence::file(dir)).evidence(evidence))
     });
     found.collect::<Vec<_>>().into()
 }
@@ -56,7 +57,7 @@ pub(super) fn index(ctx: &Context<'_>) -> Outcome {
         return not_installed("vllm-ascend");
     };
     let Some(env) = pep::environment(facts) else {
-        return Outcome::not_checked("version_unknown", "Python");
+        return Outcome::NotChecked(Reason::VersionUnknown { what: "Python".to_owned() });
     };
     let mut pins: Vec<(String, VersionSpecifiers, Evidence)> = plugin
         .requires
@@ -89,11 +90,14 @@ pub(super) fn index(ctx: &Context<'_>) -> Outcome {
             if name == "torch-npu" && !pin.is_dev() {
                 return None;
             }
-            let mut one = RawFinding::info("PY-INDEX", "mirror")
-                .arg("package", &name)
-                .arg("pin", pin.to_string())
-                .arg("vllm_ascend", &plugin.version)
-                .evidence(source);
+            let mut one = py_index::Mirror {
+                package: &name,
+                pin,
+                vllm_ascend: &plugin.version,
+                interpreter: python.command(),
+            }
+            .info()
+            .evidence(source);
             for PipIndex { source, url, line } in facts.host.pip_indexes.iter().take(5) {
                 one = one.evidence(if source.starts_with('/') {
                     Evidence::file(source).line_if(*line).value(url)

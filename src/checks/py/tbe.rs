@@ -2,8 +2,12 @@
 //! user's interpreter, so its modules have to be found by that one.
 
 use crate::Context;
-use base::report::{Evidence, Outcome, RawFinding, Severity};
-use data::sentence;
+use base::report::{Evidence, Severity};
+use data::{
+    Outcome, Reason,
+    findings::{cann_env, cann_home, py_tbedeps},
+    ui,
+};
 
 /// A package that the compiler needs: distribution, module, and how grave its absence is.
 ///
@@ -31,11 +35,11 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     let python = &facts.python;
     let Some(interpreter) = &python.interpreter else {
-        return Outcome::not_applicable("no_python");
+        return Outcome::NotApplicable(Reason::NoPython);
     };
-    let Some(cann) = facts.cann.active() else { return Outcome::not_applicable("no_cann") };
+    let Some(cann) = facts.cann.active() else { return Outcome::NotApplicable(Reason::NoCann) };
     if python.dist("torch-npu").is_none() && python.dist("mindspore").is_none() {
-        return Outcome::not_applicable("no_torch_npu");
+        return Outcome::NotApplicable(Reason::NoTorchNpu);
     }
     let mut found = Vec::new();
     let missing: Vec<&(&str, &str, Severity)> = PACKAGES
@@ -46,14 +50,15 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
         .collect();
     if let Some(severity) = missing.iter().map(|(_, _, severity)| *severity).max() {
         let names: Vec<&str> = missing.iter().map(|(name, ..)| *name).collect();
-        let mut one = RawFinding::new("PY-TBEDEPS", "packages", severity)
-            .arg("packages", names.join(", "))
-            .arg("install_words", install(&names))
-            .arg("interpreter", &interpreter.path);
+        let mut one = py_tbedeps::Packages {
+            install_words: install(&names),
+            interpreter: &interpreter.path,
+            packages: names.join(", "),
+        }
+        .at(severity);
         for dir in python.site_dirs.iter().take(5) {
-            one = one.evidence(
-                Evidence::file(dir).says(sentence("seen_none", &[("name", names.join(", "))])),
-            );
+            one = one
+                .evidence(Evidence::file(dir).says(ui::SeenNone { name: names.join(", ") }.text()));
         }
         found.push(one);
     }
@@ -70,13 +75,15 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     if facts.env.known && !on_path && !absent.is_empty() {
         let dir = format!("{}{OWN_MODULES}", cann.path);
         found.push(
-            RawFinding::error("PY-TBEDEPS", "modules")
-                .arg("modules", absent.join(", "))
-                .arg("dir", &dir)
-                .arg("set_env", cann.set_env.clone().unwrap_or(format!("{}/set_env.sh", cann.path)))
-                .evidence(Evidence::env("PYTHONPATH").value_if(facts.env.get("PYTHONPATH")))
-                .evidence(Evidence::file(dir))
-                .because(&["CANN-ENV", "CANN-HOME"]),
+            py_tbedeps::Modules {
+                dir: &dir,
+                modules: absent.join(", "),
+                set_env: cann.set_env.clone().unwrap_or(format!("{}/set_env.sh", cann.path)),
+            }
+            .error()
+            .evidence(Evidence::env("PYTHONPATH").value_if(facts.env.get("PYTHONPATH")))
+            .evidence(Evidence::file(dir))
+            .because(&[cann_env::ID, cann_home::ID]),
         );
     }
     found.into()

@@ -9,8 +9,7 @@ use walkdir::WalkDir;
 use audit::inputs::{Directory, DirectoryFiles, Inputs, Unread, is_config, is_model};
 use audit::{Model, Unreadable, python};
 use base::walk_error;
-use data::Catalog;
-use data::words;
+use data::{Catalog, ui};
 
 use super::links::{Links, is_hidden};
 
@@ -23,7 +22,7 @@ pub(super) fn prepare() {
     rayon::spawn(|| {
         audit::classify::prepare();
         Catalog::builtin();
-        drop(words("ops_label_target"));
+        drop(ui::OPS_LABEL_TARGET.text());
     });
 }
 

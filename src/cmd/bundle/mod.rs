@@ -7,8 +7,7 @@
 mod archives;
 mod pack;
 
-use data::Fault;
-use data::{OrFault as _, faults};
+use data::{Fault, OrFault as _, faults, ui};
 use std::io::{IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
@@ -27,7 +26,6 @@ use base::redact::{self, Redactor};
 use base::report::ExitStatus;
 use base::text::{Text, escape_line};
 use checks::verdict::run_all_checks;
-use data::{sentence, words};
 use facts::Facts;
 use machine::collect;
 use machine::log_tails::{LogTails, Omission, OmittedFile, collect_tails};
@@ -198,7 +196,7 @@ fn write(
     let mut facts = serde_json::to_value(facts)?;
     redactor.json(&mut facts);
     let check = to_json_bytes(&check)?;
-    let readme = words("bundle_readme");
+    let readme = ui::BUNDLE_README.text();
     pack.add("README.txt", format!("{}\n{}", readme.en, readme.zh).as_bytes())?;
     pack.add("check.json", &check)?;
     pack.add("facts.json", &to_json_bytes(&facts)?)?;
@@ -302,26 +300,19 @@ fn report_written(
     let shown = written.path.display().to_string();
     let logs = manifest.entries.iter().filter(|entry| entry.is_log()).count();
     let kib = written.size.div_ceil(1024).to_string();
-    let place = if written.piped { words("bundle_stdout") } else { Text::same(shown.clone()) };
-    let first =
-        |path: &str| sentence("bundle_written", &[("path", path.to_owned()), ("kib", kib.clone())]);
+    let place = if written.piped { ui::BUNDLE_STDOUT.text() } else { Text::same(shown.clone()) };
+    let first = |path: &str| ui::BundleWritten { kib: &kib, path }.text();
     let mut lines = vec![
         Text::new(first(&place.en).en, first(&place.zh).zh),
-        sentence(
-            "bundle_holds",
-            &[("files", manifest.entries.len().to_string()), ("logs", logs.to_string())],
-        ),
+        ui::BundleHolds { files: manifest.entries.len(), logs }.text(),
     ];
     if !manifest.left_out.is_empty() {
-        let left = manifest.left_out.len().to_string();
-        lines.push(sentence("bundle_left_out", &[("left", left)]));
+        let left = manifest.left_out.len();
+        lines.push(ui::BundleLeftOut { left }.text());
     }
-    lines.extend(list_omissions(&tails.left_out, Omission::Requested, "bundle_not_in_it"));
-    lines.extend(list_omissions(&tails.left_out, Omission::UnreadLog, "bundle_log_not_in_it"));
-    lines.push(sentence(
-        "bundle_redacted",
-        &[("n", written.redacted.to_string()), ("path", shown), ("top", TOP.to_owned())],
-    ));
+    lines.extend(list_omissions(&tails.left_out, Omission::Requested));
+    lines.extend(list_omissions(&tails.left_out, Omission::UnreadLog));
+    lines.push(ui::BundleRedacted { n: written.redacted, path: shown, top: TOP }.text());
     let print_lines = |out: &mut dyn Write, style: Style| {
         if output.format() == Format::Json {
             return write_json(manifest, out);
@@ -337,15 +328,20 @@ fn report_written(
 }
 
 /// Lists the omitted files of a kind as sentences: the first ones, and the number of the others.
-fn list_omissions(left_out: &[OmittedFile], by: Omission, key: &str) -> Vec<Text> {
+fn list_omissions(left_out: &[OmittedFile], by: Omission) -> Vec<Text> {
     let all = || left_out.iter().filter(|left| left.missed == by);
     let text = |left: &OmittedFile| {
-        data::sentence_of(key, &[("path", Text::same(&left.path)), ("why", left.why.clone())])
+        let (path, why) = (&left.path, &left.why);
+        if by == Omission::UnreadLog {
+            ui::BundleLogNotInIt { path, why }.text()
+        } else {
+            ui::BundleNotInIt { path, why }.text()
+        }
     };
     let mut lines: Vec<Text> = all().take(SHOWN).map(text).collect();
     let more = all().skip(SHOWN).count();
     if more > 0 {
-        lines.push(sentence("more", &[("n", more.to_string())]));
+        lines.push(ui::More { n: more }.text());
     }
     lines
 }

@@ -10,7 +10,7 @@ use super::argument_file::read_argument;
 use super::output::Output;
 use crate::cli::{FleetCommand, MergeArgs};
 use base::report::ExitStatus;
-use data::sentence;
+use data::ui;
 use fleet::{Expected, Fleet, GroupBy, Options, report};
 use machine::collect::read_clock;
 
@@ -48,8 +48,8 @@ fn merge(args: &MergeArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     let mut report = report(&fleet, &options);
     if let Some(line) = other.first {
         let line: String = line.chars().take(SHOWN).collect();
-        let count = other.count.to_string();
-        report.notes.push(sentence("fleet_other_lines", &[("count", count), ("line", line)]));
+        let count = other.count;
+        report.notes.push(ui::FleetOtherLines { count, line }.text());
     }
     super::finish_with_metrics(report, args.metrics_file.as_deref(), output)
 }

@@ -8,7 +8,7 @@ use crate::cmd::output::Output;
 use crate::explain::{Detail, Item, Topic, code_page, of_cause, of_code};
 use base::report::{DataInUse, ExitStatus, Finding, Report};
 use base::text::{Lang, nearest};
-use data::{sentence, word};
+use data::{ui, word};
 use errcodes::{self, Answer, Hit};
 use render::{Block, Format, page_markdown, page_text, write_json};
 
@@ -69,10 +69,10 @@ pub(super) fn run(inputs: &[String], explain: bool, output: &Output) -> anyhow::
 
 /// Creates the page of an unknown code, with similar ones.
 fn unknown_page(asked: &str, lang: Lang) -> Vec<Block> {
-    let mut page = vec![Block::Title(asked.to_owned(), word("unknown_code", lang))];
+    let mut page = vec![Block::Title(asked.to_owned(), ui::UNKNOWN_CODE.get(lang))];
     let similar = errcodes::similar(asked, 3);
     if !similar.is_empty() {
-        page.push(Block::Facts(vec![(word("did_you_mean", lang), similar.join(", "))]));
+        page.push(Block::Facts(vec![(ui::DID_YOU_MEAN.get(lang), similar.join(", "))]));
     }
     page
 }
@@ -127,7 +127,7 @@ fn families() -> Content<'static> {
         pages: Box::new(move |lang, _| {
             let head = ["family", "codes", "name"].map(|key| word(key, lang)).to_vec();
             vec![vec![
-                Block::Title(word("code_families", lang), String::new()),
+                Block::Title(ui::CODE_FAMILIES.get(lang), String::new()),
                 Block::Table(head, rows(lang)),
             ]]
         }),
@@ -148,7 +148,7 @@ fn causes() -> Content<'static> {
                 .map(|cause| vec![cause.id.clone(), cause.title.get(lang).to_owned()]);
             let head = ["code", "name"].map(|key| word(key, lang)).to_vec();
             vec![vec![
-                Block::Title(word("causes", lang), String::new()),
+                Block::Title(ui::CAUSES.get(lang), String::new()),
                 Block::Table(head, rows.collect()),
             ]]
         }),
@@ -164,7 +164,7 @@ pub(super) fn search(words: &str, output: &Output) -> anyhow::Result<ExitStatus>
     let hits = errcodes::search(words);
     let row = |hit: &Hit, lang: Lang| match hit {
         Hit::Cause(cause) => {
-            vec![word("meaning", lang), cause.id.clone(), cause.title.get(lang).to_owned()]
+            vec![ui::MEANING.get(lang), cause.id.clone(), cause.title.get(lang).to_owned()]
         }
         Hit::Code(family, row) => {
             let message = match lang {
@@ -179,7 +179,7 @@ pub(super) fn search(words: &str, output: &Output) -> anyhow::Result<ExitStatus>
     let content = Content {
         pages: Box::new(|lang, verbose| {
             if hits.is_empty() {
-                let text = sentence("search_nothing", &[("words", words.to_owned())]);
+                let text = ui::SearchNothing { words }.text();
                 return vec![vec![Block::Paragraph(text.get(lang).to_owned())]];
             }
             let shown = if verbose { hits.len() } else { SHOWN.min(hits.len()) };
@@ -187,8 +187,8 @@ pub(super) fn search(words: &str, output: &Output) -> anyhow::Result<ExitStatus>
             let head = ["family", "code", "message"].map(|key| word(key, lang)).to_vec();
             let mut page = vec![Block::Table(head, rows)];
             if shown < hits.len() {
-                let more = (hits.len() - shown).to_string();
-                let text = sentence("more_hits", &[("n", more)]);
+                let more = hits.len() - shown;
+                let text = ui::MoreHits { n: more }.text();
                 page.push(Block::Paragraph(text.get(lang).to_owned()));
             }
             vec![page]
@@ -245,7 +245,7 @@ fn write(content: Content<'_>, output: &Output) -> anyhow::Result<ExitStatus> {
             report.unanswered = content
                 .unknown
                 .into_iter()
-                .map(|asked| sentence("nothing_known", &[("code", asked)]))
+                .map(|asked| ui::NothingKnown { code: asked }.text())
                 .collect();
             return finish(report, output);
         }

@@ -20,7 +20,7 @@ use super::standard_streams::print;
 use crate::cli::{MachineArgs, VerifyArgs};
 use base::report::{ExitStatus, Report};
 use base::visible;
-use data::{sentence, words};
+use data::ui;
 use machine::collect;
 use machine::elf;
 use machine::sysroot::Sysroot;
@@ -112,9 +112,9 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
     match (keep, logs.path()) {
         (Some(_), Some(path)) => {
             let path = path.display().to_string();
-            report.notes.push(sentence("verify_kept_logs", &[("path", path)]));
+            report.notes.push(ui::VerifyKeptLogs { path }.text());
         }
-        (None, None) => report.notes.push(words("verify_no_logs")),
+        (None, None) => report.notes.push(ui::VERIFY_NO_LOGS.text()),
         _ => {}
     }
     if args.json_lines { print_report_line(report, output) } else { super::finish(report, output) }

@@ -5,12 +5,14 @@ use std::sync::LazyLock;
 use foldhash::{HashMap, HashSet};
 use serde::Deserialize;
 
-use data::table;
+use data::{
+    data_pack::{Pack, PackError, invalid},
+    table,
+};
 
 use super::place::Place;
 use super::rule::{FILES, Match, Rule};
 use super::texts;
-use data::data_pack::{Pack, PackError, invalid};
 
 static BUILTIN: LazyLock<Rules> = LazyLock::new(|| {
     let files = FILES.iter().map(|field| (*field, table(&format!("convert/{field}"))));

@@ -7,10 +7,12 @@ use foldhash::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use base::text::Words;
-use data::table;
+use data::{
+    data_pack::{Pack, PackError, invalid},
+    table,
+};
 
 use super::rule::{FILES, Rule};
-use data::data_pack::{Pack, PackError, invalid};
 
 /// A before/after pair that shows a rule, and tests it.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use crate::Link;
 use base::text::Text;
-use data::words;
 
 /// A code, taken apart.
 #[derive(Debug, Clone, Serialize)]
@@ -41,6 +40,6 @@ impl Part {
         value: impl Into<String>,
         key: Option<&str>,
     ) -> Self {
-        Self::new(name, value, key.map(words))
+        Self::new(name, value, key.map(data::words))
     }
 }

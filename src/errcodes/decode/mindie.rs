@@ -9,7 +9,7 @@
 use super::decoding::{Decoding, Part};
 use crate::{Link, cause};
 use base::text::Text;
-use data::words;
+use data::ui;
 
 const COMPONENTS: [&str; 9] = [
     "MindIE Cert",
@@ -102,7 +102,7 @@ pub(super) fn decode_name(name: &str) -> Option<Decoding> {
     };
     let (part, doing, kind) = (&own[..2], &own[2..4], &own[4..]);
     parts.push(Part::new("part_module", part, of(&PARTS, part).map(Text::same)));
-    let starts = (doing == "01").then(|| words("mindie_doing_start"));
+    let starts = (doing == "01").then(|| ui::MINDIE_DOING_START.text());
     parts.push(Part::new("part_doing", doing, starts));
     parts.push(Part::part_with_label("part_kind", kind, of(&KINDS, kind)));
     let due = of(&CAUSES, kind).filter(|_| letter != "I").and_then(cause);
@@ -123,7 +123,7 @@ mod tests {
     fn codes_of_the_server_say_what_kind_of_error() {
         let parts = said("MIE04E01011C");
         assert_eq!(parts[..3], ["MindIE Server", "error", "daemon"]);
-        assert_eq!(parts[4], words("mindie_initialisation").en);
+        assert_eq!(parts[4], ui::MINDIE_INITIALISATION.text().en);
         let download = decode_name("MIE04E020217").unwrap();
         assert_eq!(download.links[0].cause.id, "tool.download_failed");
         assert!(decode_name("MIE04E01011C").unwrap().links.is_empty());

@@ -7,7 +7,7 @@ use super::source::{Problem, ProblemKind};
 use crate::{Cause, cause, evidence};
 use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::{Lang, Text};
-use data::{sentence, sentence_of, words};
+use data::{sentence, ui, words};
 
 /// As many kinds of missing evidence as are asked for.
 const MISSING: usize = 2;
@@ -53,7 +53,7 @@ pub fn report(diagnosis: &Diagnosis, subject: &str, shown: ReportOptions) -> Rep
     }
     if !diagnosis.fallbacks.is_empty() {
         report.tables.push(fallback_table(diagnosis));
-        report.notes.push(words("log_fallbacks_next"));
+        report.notes.push(ui::LOG_FALLBACKS_NEXT.text());
     }
     if shown.why_not {
         report.tables.push(rejected_table(diagnosis));
@@ -72,9 +72,9 @@ fn list_overview(diagnosis: &Diagnosis) -> Vec<(Text, Text)> {
         ("lines", read.lines.to_string()),
         ("size", format_megabytes(read.bytes)),
     ];
-    let mut overview = vec![(words("log_read"), sentence("log_size", &size))];
+    let mut overview = vec![(ui::LOG_READ.text(), sentence("log_size", &size))];
     if !diagnosis.silent_ranks.is_empty() {
-        overview.push((words("log_silent"), Text::same(format_numbers(&diagnosis.silent_ranks))));
+        overview.push((ui::LOG_SILENT.text(), Text::same(format_numbers(&diagnosis.silent_ranks))));
     }
     overview
 }
@@ -217,14 +217,14 @@ fn collect(missing: &MissingEvidence) -> Option<FixStep> {
     let more = if missing.ranks.is_empty() {
         Text::same("")
     } else {
-        let ranks = sentence("log_rank", &[("n", format_numbers(&missing.ranks))]);
+        let ranks = ui::LogRank { ranks: format_numbers(&missing.ranks) }.text();
         Text::new(format!(" ({})", ranks.en), format!("（{}）", ranks.zh))
     };
     let what = Text::new(
         format!("{}{}", wanted.text.en, more.en),
         format!("{}{}", wanted.text.zh, more.zh),
     );
-    let said = |what: &String| sentence("log_missing", &[("what", what.clone())]);
+    let said = |what: &String| ui::LogMissing { what: &what }.text();
     let text = Text::new(said(&what.en).en, said(&what.zh).zh);
     Some(FixStep { text, run: wanted.run.clone() })
 }
@@ -239,8 +239,8 @@ fn fallback_table(diagnosis: &Diagnosis) -> Table {
     let mut rows: Vec<(&String, &u64)> = diagnosis.fallbacks.iter().collect();
     rows.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), (*name).clone()));
     Table {
-        title: words("log_fallbacks"),
-        head: vec![words("log_times"), words("log_operator_head")],
+        title: ui::LOG_FALLBACKS.text(),
+        head: vec![ui::LOG_TIMES.text(), ui::LOG_OPERATOR_HEAD.text()],
         rows: rows
             .into_iter()
             .map(|(name, count)| [count.to_string(), name.clone()].map(Text::same).to_vec())
@@ -268,7 +268,7 @@ fn rejected_table(diagnosis: &Diagnosis) -> Table {
         vec![Text::same(rejected.cause.clone()), why, Text::same(by), Text::same(at)]
     });
     Table {
-        title: words("log_why_not"),
+        title: ui::LOG_WHY_NOT.text(),
         head: ["log_cause", "log_reason", "log_because_of", "log_line"].map(words).to_vec(),
         rows: rows.collect(),
     }
@@ -276,23 +276,23 @@ fn rejected_table(diagnosis: &Diagnosis) -> Table {
 
 /// What is wrong with an input.
 pub fn describe_problem(problem: &Problem) -> Text {
-    let key = match problem.kind {
-        ProblemKind::Unreadable => "log_unreadable",
-        ProblemKind::NotRegular => "log_not_regular",
-        ProblemKind::Damaged => "log_damaged",
-        ProblemKind::TooLarge => "log_too_large",
-        ProblemKind::Unsupported => "log_unsupported",
-        ProblemKind::Empty => "log_empty",
-    };
-    sentence_of(key, &[("path", Text::same(&problem.name)), ("detail", problem.detail.clone())])
+    let (path, detail) = (&problem.name, &problem.detail);
+    match problem.kind {
+        ProblemKind::Unreadable => ui::LogUnreadable { path, detail }.text(),
+        ProblemKind::NotRegular => ui::LogNotRegular { path, detail }.text(),
+        ProblemKind::Damaged => ui::LogDamaged { path, detail }.text(),
+        ProblemKind::TooLarge => ui::LogTooLarge { path, detail }.text(),
+        ProblemKind::Unsupported => ui::LogUnsupported { path, detail }.text(),
+        ProblemKind::Empty => ui::LogEmpty { path, detail }.text(),
+    }
 }
 
 fn list_problems(diagnosis: &Diagnosis) -> Vec<Text> {
     let mut notes: Vec<Text> =
         diagnosis.problems.iter().take(PROBLEMS).map(describe_problem).collect();
     if diagnosis.problems.len() > PROBLEMS {
-        let more = (diagnosis.problems.len() - PROBLEMS).to_string();
-        notes.push(sentence("more", &[("n", more)]));
+        let more = diagnosis.problems.len() - PROBLEMS;
+        notes.push(ui::More { n: more }.text());
     }
     notes
 }

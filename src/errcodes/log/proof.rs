@@ -6,8 +6,10 @@ use super::diagnosis::Diagnosis;
 use super::page::{describe_problem, format_numbers};
 use base::report::{Coverage, Finding, Proof, Severity};
 use base::text::Text;
-use data::goals::{self, LinkDefinition};
-use data::{sentence, words};
+use data::{
+    goals::{self, LinkDefinition},
+    ui,
+};
 
 /// Proves that the logs contain no failure.
 pub(super) fn prove(diagnosis: &Diagnosis, findings: &[Finding]) -> Proof {
@@ -17,11 +19,11 @@ pub(super) fn prove(diagnosis: &Diagnosis, findings: &[Finding]) -> Proof {
             "failure" => failures(diagnosis, findings, link),
             // The failure is in what was read: more logs could only explain it.
             "complete" if findings.iter().any(|one| one.severity == Severity::Error) => {
-                Some(Coverage::NotApplicable { reason: words("log_failed") })
+                Some(Coverage::NotApplicable { reason: ui::LOG_FAILED.text() })
             }
             "complete" => incomplete(diagnosis).map(|reason| open(reason, link)),
             _ if diagnosis.causes.is_empty() => {
-                Some(Coverage::NotApplicable { reason: words("log_no_cause") })
+                Some(Coverage::NotApplicable { reason: ui::LOG_NO_CAUSE.text() })
             }
             _ => None,
         };
@@ -42,10 +44,10 @@ pub fn describe_unreadable(diagnosis: &Diagnosis) -> Option<Text> {
 fn unread(diagnosis: &Diagnosis) -> Option<Text> {
     if let Some(problem) = diagnosis.problems.first() {
         let why = describe_problem(problem);
-        let say = |why: &str| sentence("log_nothing_because", &[("why", why.to_owned())]);
+        let say = |why: &str| ui::LogNothingBecause { why }.text();
         return Some(Text::new(say(&why.en).en, say(&why.zh).zh));
     }
-    (diagnosis.read.bytes == 0).then(|| words("log_nothing_read"))
+    (diagnosis.read.bytes == 0).then(|| ui::LOG_NOTHING_READ.text())
 }
 
 /// An error is a failure. A warning, such as an operator on the CPU, slows a run that goes on.
@@ -60,17 +62,15 @@ fn failures(
         return Some(Coverage::Contradicted { findings: failed, reason: None });
     }
     let passed_over = diagnosis.read.passed_over;
-    (passed_over > 0)
-        .then(|| open(sentence("log_passed_over", &[("count", passed_over.to_string())]), link))
+    (passed_over > 0).then(|| open(ui::LogPassedOver { count: passed_over }.text(), link))
 }
 
 /// Returns which part of the logs is missing.
 fn incomplete(diagnosis: &Diagnosis) -> Option<Text> {
     if !diagnosis.silent_ranks.is_empty() {
         let ranks = format_numbers(&diagnosis.silent_ranks);
-        return Some(sentence("log_ranks_missing", &[("ranks", ranks)]));
+        return Some(ui::LogRanksMissing { ranks }.text());
     }
     // Of several logs, a single launcher may write the end mark.
-    (diagnosis.read.finished == 0)
-        .then(|| sentence("log_nothing", &[("lines", diagnosis.read.lines.to_string())]))
+    (diagnosis.read.finished == 0).then(|| ui::LogNothing { lines: &diagnosis.read.lines }.text())
 }

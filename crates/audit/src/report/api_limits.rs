@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use base::chip::ChipFamily;
-use base::report::{Evidence, RawFinding, Report, Table};
+use base::report::{Evidence, Report, Table};
 use base::text::Text;
-use data::Catalog;
-use data::words;
+use data::{Catalog, RawFinding, findings::ops_api, ui, words};
 
 use super::input::{AuditedInput, evidence_at};
 use crate::documented_limits::{DocumentationPoint, LimitedApi};
@@ -41,11 +40,13 @@ pub(super) fn findings(
                     ("dtype", dtype.as_str())
                 }
                 DocumentationPoint::Argument { name, value, allowed, places } => {
-                    let about = RawFinding::info("OPS-API", "argument")
-                        .arg("api", one.api)
-                        .arg("given", format!("{name}={value}"))
-                        .arg("allowed", allowed.join(", "))
-                        .arg("documents", documents);
+                    let about = ops_api::Argument {
+                        allowed: allowed.join(", "),
+                        api: one.api,
+                        documents,
+                        given: format!("{name}={value}"),
+                    }
+                    .info();
                     found.push(
                         places
                             .iter()
@@ -101,7 +102,7 @@ pub(super) fn table(read: &[AuditedInput]) -> Option<Table> {
         .collect();
     let head = ["ops_head_api", "ops_head_documents", "ops_head_registered", "ops_head_place"];
     (!rows.is_empty()).then(|| Table {
-        title: words("ops_table_documents"),
+        title: ui::OPS_TABLE_DOCUMENTS.text(),
         head: head.map(words).to_vec(),
         rows,
     })
@@ -110,7 +111,7 @@ pub(super) fn table(read: &[AuditedInput]) -> Option<Table> {
 /// The limits of an API in one line.
 fn said(one: &LimitedApi) -> Text {
     if !one.supported {
-        return words("ops_documents_no");
+        return ui::OPS_DOCUMENTS_NO.text();
     }
     let mut plain: Vec<String> = Vec::new();
     for (argument, types) in &one.dtypes {

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 
 use base::chip::ChipFamily;
-use base::report::{Evidence, RawFinding, Report};
-use data::Catalog;
+use base::report::{Evidence, Report};
+use data::{
+    Catalog, RawFinding,
+    findings::{ops_dtype, ops_install, ops_unknown},
+};
 
 use super::input::{AuditTarget, AuditedInput, evidence_at};
 use super::{hint_findings, releases};
@@ -46,10 +49,12 @@ pub(super) fn unread(report: &mut Report, unread: &[Unread]) {
 pub(super) fn installation(report: &mut Report, release: &SelectedRelease) {
     let missing = release.installation.as_ref().and_then(|found| found.missing.as_ref());
     let Some(missing) = missing.filter(|missing| !missing.is_empty()) else { return };
-    let found = RawFinding::warning("OPS-INSTALL", "library")
-        .arg("path", release.path.clone())
-        .arg("count", missing.len().to_string())
-        .arg("names", some_of(missing.iter().map(String::as_str)));
+    let found = ops_install::Library {
+        count: missing.len(),
+        names: some_of(missing.iter().map(String::as_str)),
+        path: &release.path,
+    }
+    .warning();
     let found = found.evidence(Evidence::file(release.path.clone()));
     report.findings.push(Catalog::builtin().resolve(found));
 }
@@ -136,9 +141,8 @@ pub(super) fn findings(
     }
     if !unknown.is_empty() {
         let names = some_of(unknown.iter().copied());
-        let count = unknown.len().to_string();
-        found
-            .push(RawFinding::info("OPS-UNKNOWN", "names").arg("names", names).arg("count", count));
+        let count = unknown.len();
+        found.push(ops_unknown::Names { count, names }.info());
     }
     found.extend(dtypes(read, against.chip));
     found.extend(hint_findings::findings(read, against.chip));
@@ -229,10 +233,8 @@ fn dtypes(read: &[AuditedInput], chip: Option<ChipFamily>) -> Vec<RawFinding> {
     };
     let with = read.iter().filter_map(|input| Some((input, *input.model.dtypes.get("bfloat16")?)));
     with.map(|(input, count)| {
-        RawFinding::error("OPS-DTYPE", "bf16")
-            .arg("path", input.path.clone())
-            .arg("count", count.to_string())
-            .arg("chip", chip.label())
+        ops_dtype::Bf16 { chip: chip.label(), count, path: &input.path }
+            .error()
             .evidence(Evidence::file(input.path.clone()).value(format!("bfloat16: {count}")))
     })
     .collect()

@@ -1,9 +1,10 @@
 //! Findings about data types, quantization methods and compilers that sources name.
 
+use data::RawFinding;
 use std::collections::BTreeMap;
 
 use base::chip::ChipFamily;
-use base::report::{Evidence, RawFinding};
+use base::report::Evidence;
 
 use super::input::AuditedInput;
 use crate::python::hint_tables::{

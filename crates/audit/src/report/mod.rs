@@ -14,7 +14,7 @@ use serde_json::json;
 use base::chip::ChipFamily;
 use base::report::{Report, Table};
 use base::text::Text;
-use data::{sentence, words};
+use data::{sentence, ui, words};
 
 use self::input::{AuditTarget, AuditedInput, attention};
 use crate::cann::Cann;
@@ -130,19 +130,19 @@ fn tell(
 ) {
     let release = place.release;
     let column = &tables.columns[release.target.column];
-    report.overview.push((words("ops_label_target"), release.description.clone()));
+    report.overview.push((ui::OPS_LABEL_TARGET.text(), release.description.clone()));
     if release.installation.is_none() && release.target.how == Match::Nearest {
         let args = [("release", column.release.to_owned()), ("torch", column.torch.to_owned())];
         report.overview.push((Text::same(""), sentence("ops_target_nearest", &args)));
     }
     if let Some(chip) = place.chip {
-        report.overview.push((words("verify_chip"), Text::same(chip.label())));
+        report.overview.push((ui::VERIFY_CHIP.text(), Text::same(chip.label())));
     }
     if let Some(cann) = place.cann {
-        report.overview.push((words("ops_label_cann"), cann.description()));
+        report.overview.push((ui::OPS_LABEL_CANN.text(), cann.description()));
     }
     for input in read {
-        report.overview.push((words("ops_label_input"), describe(input)));
+        report.overview.push((ui::OPS_LABEL_INPUT.text(), describe(input)));
         for (what, text) in &input.model.says {
             let said = Text::same(text.clone());
             report.overview.push((words(&format!("ops_says_{what}")), said));
@@ -155,8 +155,8 @@ fn tell(
         }
     }
     if let Some(share) = share(read) {
-        report.overview.push((words("ops_label_operators"), share));
-        report.notes.push(words("ops_note_limits"));
+        report.overview.push((ui::OPS_LABEL_OPERATORS.text(), share));
+        report.notes.push(ui::OPS_NOTE_LIMITS.text());
     }
     report.tables.extend(operators(read, request.all));
     if request.all {

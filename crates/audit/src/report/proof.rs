@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use base::report::{Coverage, Proof, Report};
 use base::text::Text;
-use data::goals::{self, LinkDefinition};
-use data::{sentence, words};
+use data::{
+    goals::{self, LinkDefinition},
+    sentence, ui,
+};
 
 use super::input::AuditedInput;
 use super::{describe_note, share};
@@ -24,10 +26,10 @@ pub(super) fn gaps(
 ) -> Vec<Text> {
     let mut gaps = Vec::new();
     if !unread.is_empty() {
-        gaps.push(sentence("ops_unread", &[("n", unread.len().to_string())]));
+        gaps.push(ui::OpsUnread { n: unread.len() }.text());
     }
     let cut = directories.iter().filter(|dir| dir.cut);
-    gaps.extend(cut.map(|dir| sentence("ops_note_directory_cut", &[("path", dir.path.clone())])));
+    gaps.extend(cut.map(|dir| ui::OpsNoteDirectoryCut { path: &dir.path }.text()));
     for input in read {
         let notes = input.model.notes.iter().filter(|note| note.is_gap());
         gaps.extend(notes.map(|note| describe_note(*note, &input.path)));
@@ -47,7 +49,7 @@ pub(super) fn prove(report: &Report, read: &[AuditedInput], gaps: Vec<Text>) -> 
         let coverage = match link.id.as_str() {
             "inputs" => errors(&|id| id == "OPS-READ").or_else(|| Some(open(gap.clone()?, link))),
             "model" if read.iter().all(|input| input.judged.is_empty()) => {
-                Some(open(words("ops_no_operators"), link))
+                Some(open(ui::OPS_NO_OPERATORS.text(), link))
             }
             "known" => unknown(read).map(|reason| open(reason, link)),
             "supported" => errors(&|id| id != "OPS-READ" && id.starts_with("OPS-")),
@@ -62,9 +64,9 @@ pub(super) fn prove(report: &Report, read: &[AuditedInput], gaps: Vec<Text>) -> 
 /// operator that runs.
 fn libraries(read: &[AuditedInput], link: &LinkDefinition) -> Coverage {
     if read.iter().any(|input| input.model.format == Format::Python) {
-        return open(words("ops_libraries_unexamined"), link);
+        return open(ui::OPS_LIBRARIES_UNEXAMINED.text(), link);
     }
-    Coverage::NotApplicable { reason: words("ops_libraries_none") }
+    Coverage::NotApplicable { reason: ui::OPS_LIBRARIES_NONE.text() }
 }
 
 fn open(reason: Text, link: &LinkDefinition) -> Coverage {

@@ -2,7 +2,7 @@
 
 use base::report::Table;
 use base::text::Text;
-use data::words;
+use data::ui;
 
 use super::input::{AuditedInput, attention};
 use crate::classify::ClassifiedOperator;
@@ -16,7 +16,7 @@ pub(super) fn table(read: &[AuditedInput], tables: &Tables) -> Option<Table> {
         .map(|judged| {
             let releases = releases(judged, tables);
             let said = if releases.is_empty() {
-                words("ops_no_release")
+                ui::OPS_NO_RELEASE.text()
             } else {
                 Text::same(releases.join("; "))
             };
@@ -25,8 +25,8 @@ pub(super) fn table(read: &[AuditedInput], tables: &Tables) -> Option<Table> {
         .collect();
     rows.dedup();
     (!rows.is_empty()).then(|| Table {
-        title: words("ops_table_versions"),
-        head: ["ops_head_operator", "ops_head_releases"].map(words).to_vec(),
+        title: ui::OPS_TABLE_VERSIONS.text(),
+        head: ["ops_head_operator", "ops_head_releases"].map(data::words).to_vec(),
         rows,
     })
 }

@@ -6,10 +6,9 @@ use std::path::Path;
 
 use serde_json::json;
 
-use base::report::{Evidence, RawFinding, Report, Table};
+use base::report::{Evidence, Report, Table};
 use base::text::Text;
-use data::Catalog;
-use data::words;
+use data::{Catalog, RawFinding, ui};
 
 use super::input::AuditedInput;
 use crate::environment::TargetEnvironment;
@@ -65,8 +64,8 @@ pub(super) fn suggest(
     }
     if !rows.is_empty() {
         report.tables.push(Table {
-            title: words("ops_table_changes"),
-            head: ["ops_head_place", "ops_head_before", "ops_head_after"].map(words).to_vec(),
+            title: ui::OPS_TABLE_CHANGES.text(),
+            head: ["ops_head_place", "ops_head_before", "ops_head_after"].map(data::words).to_vec(),
             rows,
         });
     }

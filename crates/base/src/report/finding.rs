@@ -1,7 +1,5 @@
 //! A finding: one statement about the machine, with its evidence, cause and remedy.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::text::Text;
@@ -146,97 +144,9 @@ impl Evidence {
     }
 }
 
-/// The value of an unknown version, for [`RawFinding::arg`]. Sentences spell it out in their
+/// The value of an unknown version, for messages. Sentences spell it out in their
 /// language.
 pub const UNKNOWN_VERSION: &str = "?";
-
-/// The result of a rule before its texts are added: a message of a finding id, with its arguments.
-///
-/// The texts are in the catalog (`data/findings/`), so that translators find every sentence in one
-/// place. `data::Catalog::resolve` turns this into a [`Finding`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RawFinding {
-    /// The finding id, for example `CANN-HOME`.
-    pub id: &'static str,
-    /// Which message of that id.
-    pub message: &'static str,
-    /// How grave it is here.
-    pub severity: Severity,
-    /// Values for the placeholders of the message.
-    pub args: BTreeMap<&'static str, String>,
-    /// Values of arguments that are words and differ in Chinese.
-    pub args_zh: BTreeMap<&'static str, String>,
-    /// What it rests on.
-    pub evidence: Vec<Evidence>,
-    /// Ids that, if also found, are the cause of this one. The first that was found wins.
-    pub because: Vec<&'static str>,
-}
-
-impl RawFinding {
-    /// A finding of `severity`, with `message` of `id`.
-    pub fn new(id: &'static str, message: &'static str, severity: Severity) -> Self {
-        Self {
-            id,
-            message,
-            severity,
-            args: BTreeMap::new(),
-            args_zh: BTreeMap::new(),
-            evidence: Vec::new(),
-            because: Vec::new(),
-        }
-    }
-
-    /// An error; see [`RawFinding::new`].
-    pub fn error(id: &'static str, message: &'static str) -> Self {
-        Self::new(id, message, Severity::Error)
-    }
-
-    /// A warning; see [`RawFinding::new`].
-    pub fn warning(id: &'static str, message: &'static str) -> Self {
-        Self::new(id, message, Severity::Warning)
-    }
-
-    /// An info; see [`RawFinding::new`].
-    pub fn info(id: &'static str, message: &'static str) -> Self {
-        Self::new(id, message, Severity::Info)
-    }
-
-    /// Fills the placeholder `{name}`.
-    #[must_use]
-    pub fn arg(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.args.insert(name, value.into());
-        self
-    }
-
-    /// Fills the placeholder `{name}` with words of ours.
-    #[must_use]
-    pub fn arg_words(mut self, name: &'static str, words: Text) -> Self {
-        self.args.insert(name, words.en);
-        self.args_zh.insert(name, words.zh);
-        self
-    }
-
-    /// Fills the placeholder `{name}`, unless the rule did.
-    #[must_use]
-    pub fn arg_or(mut self, name: &'static str, value: &str) -> Self {
-        self.args.entry(name).or_insert_with(|| value.to_owned());
-        self
-    }
-
-    /// Adds a piece of evidence.
-    #[must_use]
-    pub fn evidence(mut self, evidence: Evidence) -> Self {
-        self.evidence.push(evidence);
-        self
-    }
-
-    /// Names findings that explain this one, if they occur too.
-    #[must_use]
-    pub fn because(mut self, ids: &[&'static str]) -> Self {
-        self.because.extend_from_slice(ids);
-        self
-    }
-}
 
 /// One thing to do: words, and where there is one, a command that can be pasted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,12 +9,10 @@ mod grouping;
 mod outcome;
 mod proof;
 
-pub use finding::{
-    Evidence, EvidenceKind, Finding, FixStep, RawFinding, Severity, UNKNOWN_VERSION,
-};
+pub use finding::{Evidence, EvidenceKind, Finding, FixStep, Severity, UNKNOWN_VERSION};
 pub use gate::{ExitStatus, FailOn, Gate, OnInconclusive};
 pub use grouping::fold_consequences;
-pub use outcome::{CheckState, Outcome, Reason, RuleResult};
+pub use outcome::{CheckState, RuleResult};
 pub use proof::{Coverage, Goal, Link, Need, Proof, Verdict};
 
 use serde::Serialize;

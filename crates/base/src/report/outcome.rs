@@ -2,60 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::RawFinding;
 use crate::text::Text;
-
-/// Why a rule gave no answer. The words are in the catalogue (`data/findings/reasons.toml`).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reason {
-    /// Key in the catalogue.
-    pub key: &'static str,
-    /// Value for the placeholder `{what}`.
-    pub what: String,
-}
-
-/// The answer of a rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// It looked and all is well.
-    Passed,
-    /// It found something.
-    Found(Vec<RawFinding>),
-    /// There is nothing on this machine that the rule speaks about.
-    NotApplicable(Reason),
-    /// There is, but it could not be examined: never to be read as OK.
-    NotChecked(Reason),
-    /// Like `NotChecked`, for want of permission, time or a readable file: there is no verdict.
-    Blocked(Reason),
-}
-
-impl Outcome {
-    /// [`Outcome::Passed`] if the list is empty, else [`Outcome::Found`].
-    pub fn from_found(found: Vec<RawFinding>) -> Self {
-        if found.is_empty() { Self::Passed } else { Self::Found(found) }
-    }
-
-    /// Nothing to look at; `key` is a reason of the catalogue.
-    pub fn not_applicable(key: &'static str) -> Self {
-        Self::NotApplicable(Reason { key, what: String::new() })
-    }
-
-    /// Could not look; `key` is a reason of the catalogue, `what` fills its `{what}`.
-    pub fn not_checked(key: &'static str, what: impl Into<String>) -> Self {
-        Self::NotChecked(Reason { key, what: what.into() })
-    }
-
-    /// Could not look although it had to; see [`Outcome::Blocked`].
-    pub fn blocked(key: &'static str, what: impl Into<String>) -> Self {
-        Self::Blocked(Reason { key, what: what.into() })
-    }
-}
-
-impl From<Vec<RawFinding>> for Outcome {
-    fn from(found: Vec<RawFinding>) -> Self {
-        Self::from_found(found)
-    }
-}
 
 /// The outcome of a rule in one word, as reports show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,11 +1,13 @@
 //! Words in two languages, and what keeps hostile words off the terminal.
 
+mod argument;
 mod escape;
 mod lang;
 mod nearest;
 mod quote;
 mod template;
 
+pub use argument::{Argument, Count, Rounded, Spelling};
 pub use escape::{acts_on_terminal, escape, escape_html, escape_line};
 pub use lang::Lang;
 pub use nearest::{distance_within, nearest};

@@ -1,10 +1,11 @@
 //! Addresses of devices, from the hccn.conf of all hosts together.
 
+use data::{Outcome, RawFinding, Reason};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
 use super::{Context, Group, add_group, format_hosts, hosts_evidence};
-use base::report::{Evidence, Outcome, RawFinding, Severity};
+use base::report::{Evidence, Severity};
 
 /// As many addresses as are named.
 const NAMED: usize = 20;
@@ -81,7 +82,7 @@ pub(super) fn find_duplicates(ctx: &Context<'_>) -> Outcome {
         }
         out.push(add_group(found, group));
     }
-    if looked { out.into() } else { Outcome::not_applicable("fleet_no_addresses") }
+    if looked { out.into() } else { Outcome::NotApplicable(Reason::FleetNoAddresses) }
 }
 
 /// The network of a device, if its address and mask are of version 4 and whole.
@@ -141,7 +142,7 @@ pub(super) fn check_networks(ctx: &Context<'_>) -> Outcome {
             out.push(add_evidence(found, &elsewhere, group));
         }
     }
-    if looked { out.into() } else { Outcome::not_applicable("fleet_no_addresses") }
+    if looked { out.into() } else { Outcome::NotApplicable(Reason::FleetNoAddresses) }
 }
 
 /// What at least two of three have.

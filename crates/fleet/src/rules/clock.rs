@@ -1,7 +1,8 @@
 //! Clocks: the moment that a report names against the moment at which it arrived.
 
 use super::{Context, format_hosts};
-use base::report::{Evidence, Outcome, RawFinding};
+use base::report::Evidence;
+use data::{Outcome, RawFinding, Reason};
 
 /// How far a clock may be off, in seconds: well below the five minutes after which munge and
 /// Kerberos refuse credentials, and above what a slow answer takes.
@@ -11,7 +12,7 @@ const NAMED: usize = 20;
 
 pub(super) fn check_clock(ctx: &Context<'_>) -> Outcome {
     if ctx.fleet.hosts.is_empty() {
-        return Outcome::not_applicable("fleet_no_hosts");
+        return Outcome::NotApplicable(Reason::FleetNoHosts);
     }
     let times = ctx.fleet.hosts.iter().flat_map(|(name, host)| {
         host.all().map(move |said| (name.as_str(), said.taken, said.arrived))
@@ -33,7 +34,7 @@ pub(super) fn check_clock(ctx: &Context<'_>) -> Outcome {
         }
     }
     if !looked {
-        return Outcome::not_checked("fleet_no_time", "");
+        return Outcome::NotChecked(Reason::FleetNoTime);
     }
     let mut out = Vec::new();
     out.extend(clock_finding("ahead", &ahead));

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use super::super::record::ComponentValue;
 use super::{Context, Group, add_group, format_hosts, hosts_evidence};
 use crate::component::{COMPONENTS, find_component};
-use base::report::{Outcome, RawFinding};
 use base::text::Text;
-use data::words;
+use data::{Outcome, RawFinding, Reason, ui};
 
 /// The values of a component in a group, the most frequent first, with their hosts.
 pub(crate) struct Spread<'a> {
@@ -49,8 +48,8 @@ pub(crate) fn count_values<'a>(group: &Group<'a>, index: usize) -> Spread<'a> {
 /// A value as it is shown.
 pub(crate) fn value_text(value: &ComponentValue, key: &str) -> Text {
     match value {
-        ComponentValue::Unknown => words("unknown_version"),
-        ComponentValue::Absent => words("fleet_absent"),
+        ComponentValue::Unknown => ui::UNKNOWN_VERSION.text(),
+        ComponentValue::Absent => ui::FLEET_ABSENT.text(),
         ComponentValue::Is(text) if key.ends_with("_hash") => {
             Text::same(text.get(..12).unwrap_or(text))
         }
@@ -128,7 +127,7 @@ pub(super) fn check_versions(ctx: &Context<'_>) -> Outcome {
             out.extend(difference_finding("FLEET-VERSION", group, index, &spread));
         }
     }
-    if looked { out.into() } else { Outcome::not_applicable("fleet_one_host") }
+    if looked { out.into() } else { Outcome::NotApplicable(Reason::FleetOneHost) }
 }
 
 /// The same version of torch_npu with other files.
@@ -158,7 +157,7 @@ pub(super) fn check_binaries(ctx: &Context<'_>) -> Outcome {
         return out.into();
     }
     if ctx.groups.iter().all(|group| group.hosts.len() < 2) {
-        return Outcome::not_applicable("fleet_one_host");
+        return Outcome::NotApplicable(Reason::FleetOneHost);
     }
-    Outcome::not_checked("no_hash", "")
+    Outcome::NotChecked(Reason::NoHash)
 }

@@ -6,13 +6,13 @@ mod components;
 mod presence;
 mod ranktable;
 
+use data::{Outcome, RawFinding, ui};
 use std::collections::BTreeMap;
 
 use super::component::find_component;
 use super::fleet_reports::{Fleet, Host};
 use super::record::ComponentValue;
 use super::{GroupBy, Options};
-use base::report::{Outcome, RawFinding};
 use base::text::Text;
 pub(super) use components::{count_values, value_text};
 pub(super) use presence::find_missing;
@@ -32,7 +32,7 @@ impl Group<'_> {
         if self.name.is_empty() {
             return Text::default();
         }
-        data::sentence("fleet_in_group", &[("group", self.name.clone())])
+        ui::FleetInGroup { group: &self.name }.text()
     }
 }
 

@@ -1,7 +1,11 @@
 //! Who answered, and under which name.
 
 use super::{Context, format_hosts, hosts_evidence};
-use base::report::{Evidence, Outcome, RawFinding};
+use base::report::Evidence;
+use data::{
+    Outcome, Reason,
+    findings::{fleet_hosts, fleet_name, fleet_read},
+};
 
 /// As many documents as are named.
 const NAMED: usize = 20;
@@ -13,21 +17,17 @@ pub(super) fn check_unread(ctx: &Context<'_>) -> Outcome {
     let total = fleet.unread.len() + fleet.unread_more;
     if total > 0 {
         let names = format_hosts(fleet.unread.iter().map(|unread| unread.source.as_str()));
-        let mut found = RawFinding::warning("FLEET-READ", "unreadable")
-            .arg("count", total.to_string())
-            .arg("sources", names);
+        let mut found = fleet_read::Unreadable { count: total, sources: names }.warning();
         for unread in fleet.unread.iter().take(NAMED) {
             found = found.evidence(Evidence::host(&unread.source).says(unread.why.clone()));
         }
         out.push(found);
     }
     if fleet.refused > 0 {
-        out.push(
-            RawFinding::warning("FLEET-READ", "too_many").arg("count", fleet.refused.to_string()),
-        );
+        out.push(fleet_read::TooMany { count: fleet.refused }.warning());
     }
     if fleet.cut > 0 {
-        out.push(RawFinding::warning("FLEET-READ", "cut").arg("count", fleet.cut.to_string()));
+        out.push(fleet_read::Cut { count: fleet.cut }.warning());
     }
     out.into()
 }
@@ -35,7 +35,7 @@ pub(super) fn check_unread(ctx: &Context<'_>) -> Outcome {
 /// Hosts that were expected and did not answer, or answered and were not expected.
 pub(super) fn check_hosts(ctx: &Context<'_>) -> Outcome {
     let Some(expected) = &ctx.options.expected else {
-        return Outcome::not_applicable("fleet_no_expect");
+        return Outcome::NotApplicable(Reason::FleetNoExpect);
     };
     let missing = find_missing(ctx);
     let strange: Vec<&str> = ctx
@@ -47,16 +47,20 @@ pub(super) fn check_hosts(ctx: &Context<'_>) -> Outcome {
         .collect();
     let mut out = Vec::new();
     if !missing.is_empty() {
-        let found = RawFinding::warning("FLEET-HOSTS", "missing")
-            .arg("count", missing.len().to_string())
-            .arg("expected", expected.names().count().to_string())
-            .arg("hosts", format_hosts(missing.iter().copied()));
+        let found = fleet_hosts::Missing {
+            count: missing.len(),
+            expected: expected.names().count().to_string(),
+            hosts: format_hosts(missing.iter().copied()),
+        }
+        .warning();
         out.push(found.evidence(hosts_evidence(missing)));
     }
     if !strange.is_empty() {
-        let found = RawFinding::info("FLEET-HOSTS", "unexpected")
-            .arg("count", strange.len().to_string())
-            .arg("hosts", format_hosts(strange.iter().copied()));
+        let found = fleet_hosts::Unexpected {
+            count: strange.len(),
+            hosts: format_hosts(strange.iter().copied()),
+        }
+        .info();
         out.push(found.evidence(hosts_evidence(strange)));
     }
     out.into()
@@ -79,9 +83,11 @@ pub(super) fn check_names(ctx: &Context<'_>) -> Outcome {
     if doubles.is_empty() {
         return Outcome::Passed;
     }
-    let mut found = RawFinding::warning("FLEET-NAME", "double")
-        .arg("hosts", format_hosts(doubles.keys().map(String::as_str)))
-        .arg("count", doubles.len().to_string());
+    let mut found = fleet_name::Double {
+        count: doubles.len(),
+        hosts: format_hosts(doubles.keys().map(String::as_str)),
+    }
+    .warning();
     for (name, ids) in doubles.iter().take(NAMED) {
         found = found.evidence(Evidence::host(name).value(ids.join(", ")));
     }

@@ -1,11 +1,12 @@
 //! Rank tables of jobs of several servers, against the devices of all hosts.
 
+use data::{Outcome, RawFinding, Reason};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::super::record::Ranks;
 use super::{Context, add_group, format_hosts, hosts_evidence};
-use base::report::{Evidence, Outcome, RawFinding};
+use base::report::Evidence;
 
 /// As many devices as are named.
 const NAMED: usize = 20;
@@ -58,7 +59,7 @@ pub(super) fn check_tables(ctx: &Context<'_>) -> Outcome {
             out.extend(compare_table(table, hosts, &owners).map(|found| add_group(found, group)));
         }
     }
-    if looked { out.into() } else { Outcome::not_applicable("fleet_no_tables") }
+    if looked { out.into() } else { Outcome::NotApplicable(Reason::FleetNoTables) }
 }
 
 /// What a table says of devices that are known, and of those that nobody has.

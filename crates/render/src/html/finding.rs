@@ -7,7 +7,7 @@ use crate::plain::{consequences, show_evidence};
 use base::report::{Finding, Severity};
 use base::text::escape_html;
 use base::text::{Lang, Text};
-use data::words;
+use data::{ui, words};
 
 /// As much evidence as is shown at once; the rest is folded in once more.
 const SHOWN: usize = 8;
@@ -27,7 +27,7 @@ pub(super) fn write(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "<p>{}</p>", bilingual_html(&finding.cause))?;
     }
     if !finding.fix.is_empty() {
-        writeln!(out, "<h4>{}</h4>\n<ol>", bilingual_html(&words("what_to_do")))?;
+        writeln!(out, "<h4>{}</h4>\n<ol>", bilingual_html(&ui::WHAT_TO_DO.text()))?;
         for step in &finding.fix {
             write!(out, "<li>{}", bilingual_html(&step.text))?;
             if let Some(run) = &step.run {
@@ -38,11 +38,11 @@ pub(super) fn write(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "</ol>")?;
     }
     if !finding.evidence.is_empty() {
-        writeln!(out, "<h4>{}</h4>\n<ul>", bilingual_html(&words("page_evidence")))?;
+        writeln!(out, "<h4>{}</h4>\n<ul>", bilingual_html(&ui::PAGE_EVIDENCE.text()))?;
         for (number, evidence) in finding.evidence.iter().enumerate() {
             if number == SHOWN {
-                let more = (finding.evidence.len() - SHOWN).to_string();
-                let more = data::sentence("more", &[("n", more)]);
+                let more = finding.evidence.len() - SHOWN;
+                let more = ui::More { n: more }.text();
                 writeln!(out, "</ul><details><summary>{}</summary><ul>", bilingual_html(&more))?;
             }
             let said = |lang| show_evidence(evidence, lang);
@@ -54,10 +54,10 @@ pub(super) fn write(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     let explained = consequences(finding);
     if !explained.is_empty() {
         let list = escape_html(&explained.join(", "));
-        writeln!(out, "<p>{} {list}</p>", bilingual_html(&words("explains")))?;
+        writeln!(out, "<p>{} {list}</p>", bilingual_html(&ui::EXPLAINS.text()))?;
     }
     if !finding.refs.is_empty() {
-        writeln!(out, "<details><summary>{}</summary><ul>", bilingual_html(&words("sources")))?;
+        writeln!(out, "<details><summary>{}</summary><ul>", bilingual_html(&ui::SOURCES.text()))?;
         for source in &finding.refs {
             writeln!(out, "<li>{}</li>", escape_html(source))?;
         }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::document::Document;
 use base::report::{Evidence, Finding, FixStep, Severity};
 use base::text::Text;
-use data::{sentence, words};
+use data::ui;
 
 /// One answer. What a page does not show is passed over.
 #[derive(Debug, Deserialize)]
@@ -98,9 +98,9 @@ pub(super) fn to_document(command: &str, items: Vec<Item>) -> Document {
                 page.findings.extend(codes.into_iter().map(|code| code_finding(&family.id, code)));
             }
             Item::Unknown { asked, similar } => {
-                let mut said = sentence("nothing_known", &[("code", asked.clone())]);
+                let mut said = ui::NothingKnown { code: &asked }.text();
                 if !similar.is_empty() {
-                    let near = words("did_you_mean");
+                    let near = ui::DID_YOU_MEAN.text();
                     let list = similar.join(", ");
                     said.en.push_str(&format!(" {}: {list}", near.en));
                     said.zh.push_str(&format!("{}：{list}", near.zh));

@@ -17,8 +17,7 @@ use super::plain::summary_line;
 use super::{Style, gate};
 use base::report::{CheckState, Report};
 use base::text::{Lang, Text};
-use data::Catalog;
-use data::{sentence, words};
+use data::{Catalog, ui, words};
 
 pub use document::Document;
 use document::{Fact, Gate, State, Table};
@@ -91,7 +90,7 @@ fn begin(title: &str, lang: Lang, wide: bool, out: &mut dyn Write) -> io::Result
         Lang::Zh => ("zh-CN", "", " checked"),
     };
     let title = escape_html(&format!("ascend-doctor {title}"));
-    let language = words("page_language");
+    let language = ui::PAGE_LANGUAGE.text();
     let language = escape_html(language.get(lang));
     let wide = if wide { " wide" } else { "" };
     writeln!(
@@ -132,7 +131,7 @@ fn write_section(document: &Document, number: usize, out: &mut dyn Write) -> io:
     }
     write_coverage(&document.coverage, out)?;
     for text in &document.no_verdict {
-        let label = words("unanswered");
+        let label = ui::UNANSWERED.text();
         writeln!(
             out,
             "<p class=\"note\"><b>{}</b> {}</p>",
@@ -144,7 +143,7 @@ fn write_section(document: &Document, number: usize, out: &mut dyn Write) -> io:
     tiles(document, out)?;
     versions::write(document, out)?;
     if !document.findings.is_empty() {
-        writeln!(out, "<h3>{}</h3>", bilingual_html(&words("page_findings")))?;
+        writeln!(out, "<h3>{}</h3>", bilingual_html(&ui::PAGE_FINDINGS.text()))?;
         for found in &document.findings {
             finding::write(found, out)?;
         }
@@ -164,7 +163,7 @@ fn write_section(document: &Document, number: usize, out: &mut dyn Write) -> io:
         writeln!(
             out,
             "<details open><summary><b>{}</b></summary><pre>{}</pre></details>",
-            bilingual_html(&words("patches")),
+            bilingual_html(&ui::PATCHES.text()),
             lines.join("\n")
         )?;
     }
@@ -173,7 +172,7 @@ fn write_section(document: &Document, number: usize, out: &mut dyn Write) -> io:
     write_checks(document, CheckState::NotApplicable, "not_applicable_list", out)?;
     write!(out, "<p class=\"source\">ascend-doctor {}", escape_html(&document.tool.version))?;
     if let Some(time) = document.ended.and_then(format_time) {
-        write!(out, " · {}", bilingual_html(&sentence("page_created", &[("time", time)])))?;
+        write!(out, " · {}", bilingual_html(&ui::PageCreated { time }.text()))?;
     }
     for part in &document.provenance {
         write!(out, " · {}", escape_html(&format!("{} {}", part.what, part.value)))?;

@@ -7,7 +7,7 @@ use super::document::{Document, Fingerprint, State};
 use super::{bilingual_html, bilingual_tspans};
 use base::text::Text;
 use base::text::escape_html;
-use data::{sentence, words};
+use data::{ui, words};
 
 /// The size of a box.
 const BOX: (i32, i32) = (210, 64);
@@ -49,15 +49,13 @@ fn list_products(print: &Fingerprint) -> [Product; 4] {
         version: version.clone(),
         beside: None,
     };
-    let firmware = print
-        .firmware
-        .as_ref()
-        .map(|version| sentence("page_firmware", &[("version", version.clone())]));
+    let firmware =
+        print.firmware.as_ref().map(|version| ui::PageFirmware { version: &version }.text());
     [
         plain("torch", &print.torch),
         plain("torch_npu", &print.torch_npu),
         plain("CANN", &print.cann),
-        Product { name: words("page_driver"), version: print.driver.clone(), beside: firmware },
+        Product { name: ui::PAGE_DRIVER.text(), version: print.driver.clone(), beside: firmware },
     ]
 }
 
@@ -72,7 +70,7 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
         out,
         "<section><h3>{}</h3>\n<div class=\"versions\">\n\
          <svg viewBox=\"0 0 620 234\" aria-hidden=\"true\">",
-        bilingual_html(&words("page_versions"))
+        bilingual_html(&ui::PAGE_VERSIONS.text())
     )?;
     for pair in &PAIRS {
         let state = pair_state(document, pair, &products);
@@ -97,7 +95,7 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
             _ if product.version.is_none() => "absent",
             _ => "",
         };
-        let unknown = words("unknown_value");
+        let unknown = ui::UNKNOWN_VALUE.text();
         let version =
             product.version.as_ref().map_or(unknown, |version| Text::same(truncate_text(version)));
         let middle = x + BOX.0 / 2;
@@ -153,8 +151,8 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
     for (at, product) in products.iter().enumerate() {
         let state = product_state(document, at);
         let said = match state {
-            State::Error => words("page_part_error"),
-            State::Warning => words("page_part_warning"),
+            State::Error => ui::PAGE_PART_ERROR.text(),
+            State::Warning => ui::PAGE_PART_WARNING.text(),
             _ => continue,
         };
         let text = Text::new(
@@ -170,7 +168,12 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
         )?;
     }
     if let Some(chip) = &print.chip {
-        writeln!(out, "<li>{} {}</li>", bilingual_html(&words("compat_chip")), escape_html(chip))?;
+        writeln!(
+            out,
+            "<li>{} {}</li>",
+            bilingual_html(&ui::COMPAT_CHIP.text()),
+            escape_html(chip)
+        )?;
     }
     writeln!(out, "</ul>\n</div></section>")
 }

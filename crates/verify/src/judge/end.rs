@@ -4,8 +4,8 @@ use super::super::parent::{ChildEnd, ChildResult, StuckProcess};
 use super::super::protocol::{Event, FunctionOutput, Stage};
 use super::super::run::RunResult;
 use super::{DeviceFinding, QUOTED, device_finding};
-use base::report::{Evidence, RawFinding, Reason};
-use data::sentence;
+use base::report::Evidence;
+use data::{RawFinding, Reason, findings::verify_load, ui};
 
 /// How many functions a title names.
 const NAMED: usize = 5;
@@ -17,8 +17,8 @@ pub(super) fn judge_end(ran: &ChildResult, reasons: &mut Vec<Reason>) -> Option<
         // Of a library that is cut off, the loader maps what is not there.
         ChildEnd::Crashed(signal) if function.starts_with("dlopen ") => {
             let library = function.trim_start_matches("dlopen ");
-            RawFinding::error("VERIFY-LOAD", "broken")
-                .arg("library", library)
+            verify_load::Broken { library }
+                .error()
                 .evidence(Evidence::command(&function).value(signal_name(*signal)))
         }
         ChildEnd::Crashed(signal) => {
@@ -32,7 +32,7 @@ pub(super) fn judge_end(ran: &ChildResult, reasons: &mut Vec<Reason>) -> Option<
         }
         ChildEnd::NotStarted(error) => {
             let what = error.clone();
-            reasons.push(Reason { key: "verify_not_started", what });
+            reasons.push(Reason::VerifyNotStarted { what });
             RawFinding::warning("VERIFY-CRASH", "not_started").arg("error", error)
         }
         ChildEnd::Silent(limit) => RawFinding::error("VERIFY-HANG", "silent")
@@ -97,7 +97,7 @@ pub(super) fn judge_vendor_output(done: &RunResult) -> Vec<DeviceFinding> {
             found = found.evidence(
                 Evidence::command(source)
                     .value(last_lines(&part.tail))
-                    .says(sentence("verify_chatter", &[("bytes", part.bytes.to_string())])),
+                    .says(ui::VerifyChatter { bytes: part.bytes }.text()),
             );
         }
         device_finding(found, ran)

@@ -3,8 +3,8 @@
 use super::super::parent::{ChildEnd, ChildResult};
 use super::super::protocol::{Event, Fault, Outcome};
 use super::{DeviceFinding, format_devices, judge_child};
-use base::report::{Evidence, Reason};
-use data::sentence;
+use base::report::Evidence;
+use data::{Reason, sentence};
 
 /// What waiting for a rank that does not come ends with: the limits of HCCL, and a connection
 /// that the other side ended.

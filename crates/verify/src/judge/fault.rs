@@ -3,9 +3,13 @@
 use super::super::parent::ChildResult;
 use super::super::protocol::{DataError, DataLocation, Fault, Pattern, RetryResult, Stage};
 use super::{DeviceFinding, format_devices};
-use base::report::{Evidence, Finding, FixStep, RawFinding, Reason, Severity};
+use base::report::{Evidence, Finding, FixStep, Severity};
 use base::text::Text;
-use data::sentence;
+use data::{
+    RawFinding, Reason,
+    findings::{verify_load, verify_runtime},
+    sentence,
+};
 use errcodes::{self, Match};
 
 /// "No memory": somebody else has it; that is no fault of the device.
@@ -34,45 +38,42 @@ pub(super) fn judge_fault(
     let id = stage.finding_id();
     let device = ran.device;
     let mut code = None;
-    let mut blocked = |key, what: &str| reasons.push(Reason { key, what: what.to_owned() });
     let mut found = match fault {
         Fault::Static => {
-            blocked("verify_static", "");
-            RawFinding::warning("VERIFY-LOAD", "static")
+            reasons.push(Reason::VerifyStatic);
+            verify_load::Static.warning()
         }
         Fault::NoLibrary { tried } => {
-            blocked("verify_no_library", &tried.join(", "));
-            RawFinding::warning("VERIFY-LOAD", "absent").arg("libraries", tried.join(", "))
+            reasons.push(Reason::VerifyNoLibrary { what: tried.join(", ") });
+            verify_load::Absent { libraries: tried.join(", ") }.warning()
         }
-        Fault::BrokenLibrary { library, error } => RawFinding::error("VERIFY-LOAD", "broken")
-            .arg("library", library)
+        Fault::BrokenLibrary { library, error } => verify_load::Broken { library }
+            .error()
             .evidence(Evidence::command(format!("dlopen {library}")).value(error)),
-        Fault::MissingSymbols { library, symbols } => RawFinding::error("VERIFY-LOAD", "symbols")
-            .arg("library", library)
-            .arg("symbols", symbols.join(", ")),
+        Fault::MissingSymbols { library, symbols } => {
+            verify_load::Symbols { library, symbols: symbols.join(", ") }.error()
+        }
         Fault::Simulated { library } => {
-            blocked("verify_simulated", library);
-            RawFinding::warning("VERIFY-LOAD", "simulated").arg("library", library)
+            reasons.push(Reason::VerifySimulated { what: library.to_owned() });
+            verify_load::Simulated { library }.warning()
         }
         Fault::NoDevice => {
-            blocked("verify_no_device", "");
-            RawFinding::warning("VERIFY-RUNTIME", "no_device")
+            reasons.push(Reason::VerifyNoDevice);
+            verify_runtime::NoDevice.warning()
         }
         Fault::NoSuchDevice { device, count } => {
-            blocked("verify_no_such_device", &device.to_string());
-            RawFinding::warning("VERIFY-RUNTIME", "no_such_device")
-                .arg("device", device.to_string())
-                .arg("count", count.to_string())
+            reasons.push(Reason::VerifyNoSuchDevice { what: device.to_string() });
+            verify_runtime::NoSuchDevice { count, device: device.to_string() }
+                .warning()
                 .evidence(Evidence::option("--device").value(device.to_string()))
         }
         // Nobody there is what `no_device` says, whichever function says it.
         Fault::Call { function, code: 207_004, .. } if stage == Stage::Runtime => {
-            blocked("verify_no_device", "");
-            RawFinding::warning("VERIFY-RUNTIME", "no_device")
-                .evidence(Evidence::command(function).value("207004"))
+            reasons.push(Reason::VerifyNoDevice);
+            verify_runtime::NoDevice.warning().evidence(Evidence::command(function).value("207004"))
         }
         Fault::Call { function, code: NO_MEMORY, message } if stage >= Stage::Memory => {
-            blocked("verify_memory_full", &format_devices(&[device]));
+            reasons.push(Reason::VerifyMemoryFull { what: format_devices(&[device]) });
             code = Some(Code::Runtime(NO_MEMORY));
             RawFinding::warning(id, "full")
                 .arg("function", function)
@@ -125,7 +126,7 @@ pub(super) fn judge_fault(
     };
     if stage == Stage::Kernel && found.id == id && found.severity == Severity::Error {
         // The compiler, the loader or the device: nothing here decides it.
-        blocked("verify_undecided", &format_devices(&[device]));
+        reasons.push(Reason::VerifyUndecided { what: format_devices(&[device]) });
         found.severity = Severity::Warning;
     }
     DeviceFinding { found, device, code, child: ran.name.clone() }
@@ -230,7 +231,10 @@ mod tests {
         let ran = ChildResult::new("first".to_owned(), None);
         let mut reasons = Vec::new();
         let item = judge_fault(Stage::Load, &Fault::Static, &ran, &mut reasons);
-        assert_eq!(reasons.iter().map(|reason| reason.key).collect::<Vec<_>>(), ["verify_static"]);
+        assert_eq!(
+            reasons.iter().map(|reason| reason.key()).collect::<Vec<_>>(),
+            ["verify_static"]
+        );
         let finding = Catalog::builtin().resolve(item.found);
         assert_eq!(finding.severity, Severity::Warning);
         assert!(finding.title.en.contains("musl") && finding.title.en.contains("cannot load"));

@@ -11,12 +11,14 @@ use super::parent::ChildResult;
 use super::plog::LogTail;
 use super::protocol::{Event, Fault, Outcome, Stage};
 use super::run::{DeviceUse, RunResult};
-use base::report::{
-    CheckState, Evidence, Finding, RawFinding, Reason, RuleResult, Severity, fold_consequences,
-};
+use base::report::{CheckState, Evidence, Finding, RuleResult, Severity, fold_consequences};
 use base::text::Text;
 use base::visible::NAME;
-use data::Catalog;
+use data::findings::verify_stress;
+use data::{
+    Catalog, RawFinding, Reason,
+    findings::{verify_busy, verify_cache, verify_load},
+};
 use end::{judge_end, judge_vendor_output};
 use fault::{Code, judge_fault};
 
@@ -98,10 +100,9 @@ pub fn judge(done: &RunResult, stages: &[Stage], around: &JudgeContext) -> Judgm
         // The libraries are installed, so this is an error and not a missing installation.
         let absent = items.iter_mut().find(|item| item.found.message == "absent");
         if let Some(item) = absent {
-            reasons.retain(|reason| reason.key != "verify_no_library");
+            reasons.retain(|reason| !matches!(reason, Reason::VerifyNoLibrary { .. }));
             let (path, arch) = &around.foreign_libraries[0];
-            item.found =
-                RawFinding::error("VERIFY-LOAD", "foreign").arg("path", path).arg("arch", arch);
+            item.found = verify_load::Foreign { arch, path }.error();
         }
     }
     visible::explain(&mut items, done, around);
@@ -158,7 +159,7 @@ fn device_finding(found: RawFinding, ran: &ChildResult) -> DeviceFinding {
 fn judge_cache(ran: &ChildResult) -> Option<DeviceFinding> {
     ran.events.iter().find_map(|event| match event {
         Event::CacheUnusable { path, error } => {
-            let found = RawFinding::info("VERIFY-CACHE", "unusable").arg("path", path);
+            let found = verify_cache::Unusable { path }.info();
             Some(device_finding(found.evidence(Evidence::file(path).value(error)), ran))
         }
         _ => None,
@@ -199,22 +200,26 @@ fn judge_leak(ran: &ChildResult, in_use: bool) -> Option<DeviceFinding> {
 /// Reports devices that other processes use.
 fn judge_device_use(done: &RunResult) -> Option<DeviceFinding> {
     let DeviceUse::Used(processes) = &done.in_use else { return None };
-    let found = RawFinding::info("VERIFY-BUSY", "used")
-        .arg("processes", processes)
+    let found = verify_busy::Used { processes }
+        .info()
         .evidence(Evidence::command("npu-smi info").value(processes));
     Some(DeviceFinding { found, device: None, code: None, child: done.first.name.clone() })
 }
 
 /// Reports devices without a load test.
 fn judge_skipped_load(done: &RunResult, reasons: &mut Vec<Reason>) -> Option<DeviceFinding> {
-    let (message, key, why) = match &done.no_load {
+    let (found, reason, why) = match &done.no_load {
         DeviceUse::NotAsked | DeviceUse::Idle => return None,
-        DeviceUse::Used(processes) => ("busy", "verify_busy", processes),
-        DeviceUse::Unknown(why) => ("unknown", "verify_busy_unknown", why),
+        DeviceUse::Used(why) => {
+            (verify_stress::Busy.warning(), Reason::VerifyBusy { what: why.clone() }, why)
+        }
+        DeviceUse::Unknown(why) => {
+            let what = why.clone();
+            (verify_stress::Unknown.warning(), Reason::VerifyBusyUnknown { what }, why)
+        }
     };
-    reasons.push(Reason { key, what: why.clone() });
-    let found = RawFinding::warning("VERIFY-STRESS", message)
-        .evidence(Evidence::command("npu-smi info").value(why));
+    reasons.push(reason);
+    let found = found.evidence(Evidence::command("npu-smi info").value(why));
     Some(DeviceFinding { found, device: None, code: None, child: done.first.name.clone() })
 }
 
@@ -239,7 +244,7 @@ fn judge_speed(
         };
         let mut found = found.arg("stage", step).arg("speed", format!("{speed:.2}"));
         if in_use {
-            reasons.push(Reason { key: "verify_speed_busy", what: String::new() });
+            reasons.push(Reason::VerifySpeedBusy);
             found.severity = Severity::Info;
             found.message = "busy";
             found.args.remove("before");
@@ -290,11 +295,8 @@ fn build_results(
     findings: &[Finding],
 ) -> Vec<RuleResult> {
     let catalog = Catalog::builtin();
-    let explained = |id: &'static str, state: CheckState, reason: Option<Reason>| {
+    let result = |id: &'static str, state: CheckState, reason: Option<Reason>| {
         catalog.result(id, state, reason.as_ref())
-    };
-    let result = |id: &'static str, verdict: CheckState, key: Option<&'static str>| {
-        explained(id, verdict, key.map(|key| Reason { key, what: String::new() }))
     };
     let found = |id: &str| findings.iter().any(|finding| finding.id == id);
     let mut results: Vec<RuleResult> = Stage::ALL
@@ -305,7 +307,7 @@ fn build_results(
                 return result(id, CheckState::Found, None);
             }
             if !stages.contains(&stage) {
-                return result(id, CheckState::NotApplicable, Some("verify_not_asked"));
+                return result(id, CheckState::NotApplicable, Some(Reason::VerifyNotAsked));
             }
             let (verdict, reason) = stage_verdict(done, stage);
             result(id, verdict, reason)
@@ -313,12 +315,12 @@ fn build_results(
         .collect();
     results.push(match (&around.visible, found("ENV-VISIBLE")) {
         (None, _) => {
-            let reason = Reason { key: "not_set", what: NAME.to_owned() };
-            explained("ENV-VISIBLE", CheckState::NotApplicable, Some(reason))
+            let reason = Reason::NotSet { what: NAME.to_owned() };
+            result("ENV-VISIBLE", CheckState::NotApplicable, Some(reason))
         }
         (Some(_), true) => result("ENV-VISIBLE", CheckState::Found, None),
         (Some(_), false) if done.count.is_none() => {
-            result("ENV-VISIBLE", CheckState::NotChecked, Some("verify_stopped"))
+            result("ENV-VISIBLE", CheckState::NotChecked, Some(Reason::VerifyStopped))
         }
         (Some(_), false) => result("ENV-VISIBLE", CheckState::Passed, None),
     });
@@ -330,10 +332,10 @@ fn build_results(
         DeviceUse::Used(_) => result("VERIFY-BUSY", CheckState::Found, None),
         DeviceUse::Idle => result("VERIFY-BUSY", CheckState::Passed, None),
         DeviceUse::Unknown(_) => {
-            result("VERIFY-BUSY", CheckState::NotChecked, Some("verify_use_unknown"))
+            result("VERIFY-BUSY", CheckState::NotChecked, Some(Reason::VerifyUseUnknown))
         }
         DeviceUse::NotAsked => {
-            result("VERIFY-BUSY", CheckState::NotApplicable, Some("verify_stopped"))
+            result("VERIFY-BUSY", CheckState::NotApplicable, Some(Reason::VerifyStopped))
         }
     });
     let compiled = done
@@ -344,7 +346,9 @@ fn build_results(
     results.push(match (found("VERIFY-CACHE"), compiled) {
         (true, _) => result("VERIFY-CACHE", CheckState::Found, None),
         (_, true) => result("VERIFY-CACHE", CheckState::Passed, None),
-        (_, false) => result("VERIFY-CACHE", CheckState::NotApplicable, Some("verify_no_kernel")),
+        (_, false) => {
+            result("VERIFY-CACHE", CheckState::NotApplicable, Some(Reason::VerifyNoKernel))
+        }
     });
     let measured = done
         .devices
@@ -354,15 +358,19 @@ fn build_results(
     let limited = !around.floors.is_empty() || !around.baseline.is_empty();
     results.push(match (found("VERIFY-SPEED"), limited, measured) {
         (true, ..) => result("VERIFY-SPEED", CheckState::Found, None),
-        (_, false, _) => result("VERIFY-SPEED", CheckState::NotApplicable, Some("verify_no_limit")),
+        (_, false, _) => {
+            result("VERIFY-SPEED", CheckState::NotApplicable, Some(Reason::VerifyNoLimit))
+        }
         (_, true, true) => result("VERIFY-SPEED", CheckState::Passed, None),
-        (_, true, false) => result("VERIFY-SPEED", CheckState::NotChecked, Some("verify_stopped")),
+        (_, true, false) => {
+            result("VERIFY-SPEED", CheckState::NotChecked, Some(Reason::VerifyStopped))
+        }
     });
     results
 }
 
 /// Returns the verdict on a stage without findings.
-fn stage_verdict(done: &RunResult, stage: Stage) -> (CheckState, Option<&'static str>) {
+fn stage_verdict(done: &RunResult, stage: Stage) -> (CheckState, Option<Reason>) {
     let children: Vec<&ChildResult> = match stage {
         Stage::Load => vec![&done.first],
         Stage::Runtime | Stage::Memory | Stage::Compute | Stage::Kernel => {
@@ -373,11 +381,11 @@ fn stage_verdict(done: &RunResult, stage: Stage) -> (CheckState, Option<&'static
     };
     let single = stage == Stage::Fabric && done.devices.len() == 1;
     if single && done.devices.iter().all(ChildResult::is_whole) {
-        (CheckState::NotApplicable, Some("verify_one_device"))
+        (CheckState::NotApplicable, Some(Reason::VerifyOneDevice))
     } else if children.is_empty() || !children.iter().all(|ran| has_finished(ran, stage)) {
-        (CheckState::NotChecked, Some("verify_stopped"))
+        (CheckState::NotChecked, Some(Reason::VerifyStopped))
     } else if !children.iter().any(|ran| has_passed(ran, stage)) {
-        (CheckState::NotApplicable, Some("verify_not_supported"))
+        (CheckState::NotApplicable, Some(Reason::VerifyNotSupported))
     } else {
         (CheckState::Passed, None)
     }

@@ -2,8 +2,9 @@
 
 use super::{DeviceFinding, JudgeContext};
 use crate::run::RunResult;
-use base::report::Severity;
-use base::visible::judge_taken;
+use base::report::{Evidence, Severity};
+use base::visible::{FaultKind, NAME, judge_taken, sorted};
+use data::findings::env_visible;
 
 /// Adds what is wrong with the list, and names it as the cause of devices that are missing.
 ///
@@ -15,7 +16,18 @@ pub(super) fn explain(items: &mut Vec<DeviceFinding>, done: &RunResult, around: 
     let Some(count) = done.count.or(nobody.then_some(0)) else { return };
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     let Some(fault) = judge_taken(list, count) else { return };
-    let mut found = fault.found(list).arg("taken", count.to_string());
+    let (value, part, sorted) = (list, &fault.part, sorted(list));
+    let found = match fault.kind {
+        FaultKind::Empty => env_visible::None.error(),
+        FaultKind::Syntax => env_visible::Syntax { value, part }.error(),
+        FaultKind::Range => {
+            env_visible::Range { value, part, count, last: count.saturating_sub(1) }.error()
+        }
+        FaultKind::Duplicate => env_visible::Duplicate { value, part, sorted }.error(),
+        FaultKind::Order => env_visible::Order { value, part, sorted }.error(),
+        FaultKind::Cut => env_visible::Cut { value, part, taken: count }.error(),
+    };
+    let mut found = found.evidence(Evidence::env(NAME).value(list));
     if count == 0 {
         found.severity = Severity::Warning;
     }

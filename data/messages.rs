@@ -1,0 +1,235 @@
+//! From the sentences to the code that names them: `src/messages/`, one value for each message with
+//! the values that its sentences need, and no sentence.
+//!
+//! The code is committed, so an edited sentence needs no build. `cargo xtask messages` writes the code,
+//! a test compares it with the tables, and the build script of programs that carry their tables
+//! does too.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use toml::{Table, Value};
+
+/// Values that are numbers wherever they occur. A value with a counted noun, `{n:file|files}`, is
+/// one without being listed.
+const COUNTS: [&str; 3] = ["n", "count", "days"];
+/// Names that Rust keeps for itself.
+const KEYWORDS: [&str; 6] = ["where", "type", "in", "as", "use", "for"];
+/// As `rustfmt.toml` has it.
+const WIDTH: usize = 100;
+
+/// The generated files, by path below `data/src/messages/`. `tables` has the content of the files
+/// below `data/` by their path.
+///
+/// # Errors
+///
+/// If a table is not valid, or if one of two languages is missing or has other placeholders.
+pub(crate) fn generate(
+    tables: &BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>, String> {
+    let mut out = BTreeMap::new();
+    let mut families = Vec::new();
+    for (path, text) in tables {
+        let table: Table = toml::from_str(text).map_err(|error| format!("data/{path}: {error}"))?;
+        match path.strip_prefix("findings/") {
+            Some("reasons.toml") => {
+                out.insert("reasons.rs".to_owned(), reasons(path, &table)?);
+            }
+            Some(file) => {
+                let family = file.trim_end_matches(".toml").to_owned();
+                out.insert(format!("findings/{family}.rs"), findings(path, &table)?);
+                families.push(family);
+            }
+            None => {
+                let (labels, sentences) = words(path, &table)?;
+                out.insert("labels.rs".to_owned(), labels);
+                out.insert("sentences.rs".to_owned(), sentences);
+            }
+        }
+    }
+    let mut all = head("findings/*.toml");
+    for family in &families {
+        writeln!(all, "mod {family};").map_err(|error| error.to_string())?;
+    }
+    all.push('\n');
+    for family in &families {
+        writeln!(all, "pub use {family}::*;").map_err(|error| error.to_string())?;
+    }
+    out.insert("findings/mod.rs".to_owned(), all);
+    Ok(out)
+}
+
+/// Whether the sentences of `data/<path>` have code that names them.
+pub(crate) fn has_messages(path: &str) -> bool {
+    path == "ui.toml" || path.starts_with("findings/") && path.ends_with(".toml")
+}
+
+fn head(path: &str) -> String {
+    format!("//! Written by `cargo xtask messages` from `data/{path}`; do not edit.\n\n")
+}
+
+/// The messages of a family, in modules by ID.
+fn findings(path: &str, table: &Table) -> Result<String, String> {
+    let mut out = head(path);
+    out.push_str("use crate::message::findings;\n\nfindings! {\n");
+    for entry in array(table.get("finding")) {
+        let id = string(entry, "id").ok_or_else(|| format!("data/{path}: a finding has no id"))?;
+        let place = format!("data/{path}: {id}");
+        let why = entry.get("why").ok_or_else(|| format!("{place} has no `why`"))?;
+        for key in ["name", "detects"] {
+            let text = entry.get(key).ok_or_else(|| format!("{place} has no `{key}`"))?;
+            Values::default().add(&format!("{place}.{key}"), text)?;
+        }
+        let _ = writeln!(out, "    {} = {id:?} {{", id.to_ascii_lowercase().replace('-', "_"));
+        let messages = entry.get("message").and_then(Value::as_table);
+        for (key, message) in messages.into_iter().flatten() {
+            let place = format!("{place}.{key}");
+            let title = message.get("title").ok_or_else(|| format!("{place} has no title"))?;
+            let mut values = Values::default();
+            values.add(&place, title)?;
+            values.add(&place, message.get("cause").unwrap_or(why))?;
+            for step in array(message.get("fix")) {
+                values.add(&place, step)?;
+                string(step, "run").into_iter().for_each(|run| values.extend(run));
+            }
+            row(&mut out, 2, &camel(key), key, &values);
+        }
+        out.push_str("    }\n");
+    }
+    out.push_str("}\n");
+    Ok(out)
+}
+
+/// Why rules give no answer.
+fn reasons(path: &str, table: &Table) -> Result<String, String> {
+    let mut out = head(path);
+    out.push_str("use crate::message::reasons;\n\nreasons! {\n");
+    for (key, text) in table.get("reason").and_then(Value::as_table).into_iter().flatten() {
+        let mut values = Values::default();
+        values.add(&format!("data/{path}: {key}"), text)?;
+        if let Some(settle) = text.get("settle") {
+            values.add(&format!("data/{path}: {key}.settle"), settle)?;
+        }
+        if values.0.keys().any(|name| name != "what") {
+            return Err(format!("data/{path}: {key} has another value than `what`"));
+        }
+        let value = if values.0.is_empty() { "" } else { " { what }" };
+        let _ = writeln!(out, "    {} = {key:?}{value},", camel(key));
+    }
+    out.push_str("}\n");
+    Ok(out)
+}
+
+/// Words without values, and sentences with values.
+fn words(path: &str, table: &Table) -> Result<(String, String), String> {
+    let (mut labels, mut sentences) = (head(path), head(path));
+    labels.push_str("use crate::message::labels;\n\nlabels! {\n");
+    sentences.push_str("use crate::message::sentences;\n\nsentences! {\n");
+    for (key, text) in table.get("word").and_then(Value::as_table).into_iter().flatten() {
+        let mut values = Values::default();
+        values.add(&format!("data/{path}: {key}"), text)?;
+        if values.0.is_empty() {
+            let _ = writeln!(labels, "    {} = {key:?},", key.to_ascii_uppercase());
+        } else {
+            row(&mut sentences, 1, &camel(key), key, &values);
+        }
+    }
+    labels.push_str("}\n");
+    sentences.push_str("}\n");
+    Ok((labels, sentences))
+}
+
+/// `Closed = "closed" { uid: Count, user: Argument },`
+fn row(out: &mut String, depth: usize, name: &str, key: &str, values: &Values) {
+    let indent = "    ".repeat(depth);
+    let fields: Vec<String> = values
+        .0
+        .iter()
+        .map(|(name, count)| {
+            let raw = if KEYWORDS.contains(&name.as_str()) { "r#" } else { "" };
+            format!("{raw}{name}: {}", if *count { "Count" } else { "Argument" })
+        })
+        .collect();
+    if fields.is_empty() {
+        let _ = writeln!(out, "{indent}{name} = {key:?},");
+        return;
+    }
+    let line = format!("{indent}{name} = {key:?} {{ {} }},", fields.join(", "));
+    if line.len() <= WIDTH {
+        let _ = writeln!(out, "{line}");
+    } else {
+        let _ = writeln!(out, "{indent}{name} = {key:?} {{");
+        let _ = writeln!(out, "{indent}    {},", fields.join(", "));
+        let _ = writeln!(out, "{indent}}},");
+    }
+}
+
+/// The values of a message by name, and whether each one is a number.
+#[derive(Default)]
+struct Values(BTreeMap<String, bool>);
+
+impl Values {
+    /// Adds the values of a text, which has both languages with the same placeholders.
+    fn add(&mut self, place: &str, text: &Value) -> Result<(), String> {
+        let [en, zh] = ["en", "zh"].map(|lang| {
+            string(text, lang)
+                .filter(|text| !text.trim().is_empty())
+                .ok_or_else(|| format!("{place} has no `{lang}`"))
+        });
+        let (en, zh) = (en?, zh?);
+        let names = |text| placeholders(text).map(|(name, _)| name).collect::<BTreeSet<_>>();
+        if let Some(name) = names(en).symmetric_difference(&names(zh)).next() {
+            return Err(format!("{place}: only one language has `{{{name}}}`"));
+        }
+        self.extend(en);
+        self.extend(zh);
+        Ok(())
+    }
+
+    fn extend(&mut self, template: &str) {
+        for (name, counted) in placeholders(template) {
+            let count = self.0.entry(name.to_owned()).or_insert(COUNTS.contains(&name));
+            *count |= counted;
+        }
+    }
+}
+
+/// The placeholders of a template, and whether each one counts a noun. The build script cannot use
+/// the reader in `base`; a test compares the two.
+pub(crate) fn placeholders(template: &str) -> impl Iterator<Item = (&str, bool)> {
+    let mut until = 0;
+    template.match_indices('{').filter_map(move |(at, _)| {
+        if at < until {
+            return None;
+        }
+        let inside = &template[at + 1..];
+        let in_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        let end = inside.find(|c| !in_name(c)).filter(|end| *end > 0)?;
+        let (name, behind) = inside.split_at(end);
+        let Some(words) = behind.strip_prefix(':') else {
+            return behind.starts_with('}').then_some((name, false));
+        };
+        let (words, _) = words.split_once('}')?;
+        words.contains('|').then(|| {
+            until = at + 1 + name.len() + 1 + words.len();
+            (name, true)
+        })
+    })
+}
+
+/// `NoDriver` of `no_driver`.
+fn camel(key: &str) -> String {
+    let part = |part: &str| {
+        let (first, rest) = part.split_at(part.len().min(1));
+        first.to_ascii_uppercase() + rest
+    };
+    key.split('_').map(part).collect()
+}
+
+fn array(value: Option<&Value>) -> impl Iterator<Item = &Value> {
+    value.and_then(Value::as_array).into_iter().flatten()
+}
+
+fn string<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
+    value.get(key)?.as_str()
+}

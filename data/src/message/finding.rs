@@ -1,0 +1,148 @@
+//! The result of a rule before its sentences are added.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use base::report::{Evidence, Severity};
+use base::text::Spelling;
+
+/// The ID of a finding, for example `CANN-HOME`. Only the tables create one:
+/// `data::findings::cann_home::ID`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FindingId(&'static str);
+
+impl FindingId {
+    pub(crate) const fn new(id: &'static str) -> Self {
+        Self(id)
+    }
+
+    /// The ID as reports show it.
+    pub const fn as_str(self) -> &'static str {
+        self.0
+    }
+}
+
+impl fmt::Display for FindingId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.0)
+    }
+}
+
+impl PartialEq<str> for FindingId {
+    fn eq(&self, other: &str) -> bool {
+        self.0 == other
+    }
+}
+
+/// The result of a rule before its texts are added: a message of a finding id, with its arguments.
+///
+/// Only the messages in [`crate::findings`] create one. The texts are in the catalog
+/// (`data/findings/`), so that translators find every sentence in one place.
+/// [`crate::Catalog::resolve`] turns this into a [`base::report::Finding`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawFinding {
+    /// The finding id, for example `CANN-HOME`.
+    pub id: &'static str,
+    /// Which message of that id.
+    pub message: &'static str,
+    /// How grave it is here.
+    pub severity: Severity,
+    /// Values for the placeholders of the message.
+    pub args: BTreeMap<&'static str, String>,
+    /// Values of arguments that are words and differ in Chinese.
+    pub args_zh: BTreeMap<&'static str, String>,
+    /// What it rests on.
+    pub evidence: Vec<Evidence>,
+    /// Ids that, if also found, are the cause of this one. The first that was found wins.
+    pub because: Vec<&'static str>,
+}
+
+impl RawFinding {
+    pub(crate) fn of<const N: usize>(
+        id: FindingId,
+        message: &'static str,
+        severity: Severity,
+        values: [(&'static str, Spelling); N],
+    ) -> Self {
+        Self::build(id, message, severity, &mut values.into_iter())
+    }
+
+    fn build(
+        id: FindingId,
+        message: &'static str,
+        severity: Severity,
+        values: &mut dyn Iterator<Item = (&'static str, Spelling)>,
+    ) -> Self {
+        let (mut args, mut args_zh) = (BTreeMap::new(), BTreeMap::new());
+        for (name, value) in values {
+            match value {
+                Spelling::Same(value) => {
+                    args.insert(name, value);
+                }
+                Spelling::Words(words) => {
+                    args.insert(name, words.en);
+                    args_zh.insert(name, words.zh);
+                }
+            }
+        }
+        let (evidence, because) = (Vec::new(), Vec::new());
+        Self { id: id.as_str(), message, severity, args, args_zh, evidence, because }
+    }
+
+    // TRANSITION: uses that are not converted yet.
+    #[expect(missing_docs, reason = "transition")]
+    pub fn new(id: &'static str, message: &'static str, severity: Severity) -> Self {
+        Self::of(FindingId(id), message, severity, [])
+    }
+
+    #[expect(missing_docs, reason = "transition")]
+    pub fn error(id: &'static str, message: &'static str) -> Self {
+        Self::new(id, message, Severity::Error)
+    }
+
+    #[expect(missing_docs, reason = "transition")]
+    pub fn warning(id: &'static str, message: &'static str) -> Self {
+        Self::new(id, message, Severity::Warning)
+    }
+
+    #[expect(missing_docs, reason = "transition")]
+    pub fn info(id: &'static str, message: &'static str) -> Self {
+        Self::new(id, message, Severity::Info)
+    }
+
+    #[must_use]
+    #[expect(missing_docs, reason = "transition")]
+    pub fn arg(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.args.insert(name, value.into());
+        self
+    }
+
+    #[must_use]
+    #[expect(missing_docs, reason = "transition")]
+    pub fn arg_words(mut self, name: &'static str, words: base::text::Text) -> Self {
+        self.args.insert(name, words.en);
+        self.args_zh.insert(name, words.zh);
+        self
+    }
+
+    #[must_use]
+    #[expect(missing_docs, reason = "transition")]
+    pub fn arg_or(mut self, name: &'static str, value: &str) -> Self {
+        self.args.entry(name).or_insert_with(|| value.to_owned());
+        self
+    }
+
+    /// Adds a piece of evidence.
+    #[must_use]
+    pub fn evidence(mut self, evidence: Evidence) -> Self {
+        self.evidence.push(evidence);
+        self
+    }
+
+    /// Names findings that explain this one, if they occur too.
+    #[must_use]
+    pub fn because(mut self, ids: &[FindingId]) -> Self {
+        self.because.extend(ids.iter().map(|id| id.as_str()));
+        self
+    }
+}

@@ -1,0 +1,6 @@
+//! One value for each message, written by `cargo xtask messages`.
+
+pub mod findings;
+pub(crate) mod labels;
+pub(crate) mod reasons;
+pub(crate) mod sentences;
