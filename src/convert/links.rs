@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::report::shown;
 use base::report::{Evidence, Finding};
-use data::{Catalog, RawFinding};
+use data::{Catalog, RawFinding, findings::convert_links};
 pub use treeedit::replace::HardLinks;
 
 /// What is said of files that were replaced: one finding for those with names that keep the old
@@ -24,24 +24,22 @@ pub fn replaced(files: &[(&Path, HardLinks)]) -> Vec<Finding> {
         let all = names <= paths.len() as u64;
         if all { &mut apart } else { &mut elsewhere }.extend(paths);
     }
-    [("elsewhere", elsewhere), ("apart", apart)]
-        .into_iter()
-        .filter_map(|(message, paths)| said(message, paths))
-        .collect()
+    let elsewhere = said(|n| convert_links::Elsewhere { n }.info(), elsewhere);
+    let apart = said(|n| convert_links::Apart { n }.info(), apart);
+    elsewhere.into_iter().chain(apart).collect()
 }
 
 /// What is said of files that hold their original content again.
 pub fn restored(files: &[PathBuf]) -> Option<Finding> {
-    said("undone", files.iter().map(PathBuf::as_path).collect())
+    said(|n| convert_links::Undone { n }.info(), files.iter().map(PathBuf::as_path).collect())
 }
 
-fn said(message: &'static str, mut paths: Vec<&Path>) -> Option<Finding> {
+fn said(message: fn(usize) -> RawFinding, mut paths: Vec<&Path>) -> Option<Finding> {
     if paths.is_empty() {
         return None;
     }
     paths.sort_unstable();
-    let n = paths.len().to_string();
-    let mut statement = RawFinding::info("CONVERT-LINKS", message).arg("n", n);
+    let mut statement = message(paths.len());
     for path in paths {
         statement = statement.evidence(Evidence::file(shown(path)));
     }

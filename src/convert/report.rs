@@ -15,8 +15,11 @@ use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::Text;
 use data::{
     Catalog, RawFinding,
-    findings::{convert_check, convert_git, convert_skip},
-    ui, words,
+    findings::{
+        convert_changed, convert_check, convert_denied, convert_git, convert_io, convert_mention,
+        convert_parse, convert_self, convert_skip, convert_text,
+    },
+    ui,
 };
 use treeedit::denial::Denial;
 use treeedit::walk::{SkipReason, WalkResult};
@@ -153,56 +156,51 @@ fn problems(plan: &Plan) -> Vec<Finding> {
 fn problem_of(file: &PlannedFile, problem: &FileProblem) -> RawFinding {
     let path = shown(&file.file.path);
     let place = Evidence::file(path.clone());
-    let say = |id, message| RawFinding::error(id, message).arg("path", path.clone());
-    // What could not be read may be fine: that leaves the question open.
-    let unread = |id, message| RawFinding::warning(id, message).arg("path", path.clone());
+    let path = &path;
     match problem {
         FileProblem::Syntax { line, message } => {
             let text = file.text();
             let text = text.lines().nth(line.saturating_sub(1) as usize).unwrap_or_default();
             let text: String = text.trim().chars().take(MAX_EXCERPT).collect();
-            say("CONVERT-PARSE", "syntax")
-                .arg("line", line.to_string())
-                .arg("detail", message.clone())
+            convert_parse::Syntax { path, line, detail: message }
+                .error()
                 .evidence(place.line(*line).value(text))
         }
         FileProblem::Template { line, speaks } => {
             let severity = if *speaks { Severity::Warning } else { Severity::Info };
-            convert_skip::Template { detail: line.to_string(), path: &path }
-                .at(severity)
-                .evidence(place.line(*line))
+            convert_skip::Template { detail: line, path }.at(severity).evidence(place.line(*line))
         }
         FileProblem::Undecodable(error) => {
             let nul = matches!(error, DecodeError::Nul(_));
-            let message = if nul { "nul" } else { "undecodable" };
-            unread("CONVERT-TEXT", message)
-                .arg_words("detail", error.fault().text())
-                .evidence(place)
+            let detail = error.fault().text();
+            // What could not be read may be fine: that leaves the question open.
+            let found = if nul {
+                convert_text::Nul { path, detail }.warning()
+            } else {
+                convert_text::Undecodable { path, detail }.warning()
+            };
+            found.evidence(place)
         }
         FileProblem::SelfCheck(detail) => {
-            say("CONVERT-SELF", "unsound").arg_words("detail", detail.clone()).evidence(place)
+            convert_self::Unsound { path, detail }.error().evidence(place)
         }
-        FileProblem::Changed => say("CONVERT-CHANGED", "during").evidence(place),
+        FileProblem::Changed => convert_changed::During { path }.error().evidence(place),
         FileProblem::Denied(denied) => {
-            let (message, detail) = match denied {
-                Denial::ReadOnly => ("read_only", String::new()),
-                Denial::Foreign(owner) => ("foreign", owner.to_string()),
-                Denial::Directory(dir) => ("directory", shown_directory(dir)),
-                Denial::FileSystem => ("file_system", String::new()),
-                Denial::Owner(owner) => ("owner", owner.to_string()),
-                Denial::Group(group) => ("group", group.to_string()),
-                Denial::Refused(words) => {
-                    return say("CONVERT-DENIED", "refused")
-                        .arg_words("detail", words.clone())
-                        .evidence(place);
+            let found = match denied {
+                Denial::ReadOnly => convert_denied::ReadOnly { path }.error(),
+                Denial::Foreign(owner) => convert_denied::Foreign { path, detail: owner }.error(),
+                Denial::Directory(dir) => {
+                    convert_denied::Directory { path, detail: shown_directory(dir) }.error()
                 }
+                Denial::FileSystem => convert_denied::FileSystem { path }.error(),
+                Denial::Owner(owner) => convert_denied::Owner { path, detail: owner }.error(),
+                Denial::Group(group) => convert_denied::Group { path, detail: group }.error(),
+                Denial::Refused(words) => convert_denied::Refused { path, detail: words }.error(),
             };
-            say("CONVERT-DENIED", message).arg("detail", detail).evidence(place)
+            found.evidence(place)
         }
-        FileProblem::Uncommitted => say("CONVERT-GIT", "uncommitted").evidence(place),
-        FileProblem::Io(detail) => {
-            unread("CONVERT-IO", "failed").arg_words("detail", detail.clone()).evidence(place)
-        }
+        FileProblem::Uncommitted => convert_git::Uncommitted { path }.error().evidence(place),
+        FileProblem::Io(detail) => convert_io::Failed { path, detail }.warning().evidence(place),
     }
 }
 
@@ -218,8 +216,7 @@ fn unexplained(plan: &Plan) -> Option<Finding> {
             places.push(Evidence::file(shown(&file.file.path)).line(mention.line).value(excerpt));
         }
     }
-    let found =
-        RawFinding::warning("CONVERT-MENTION", "unexplained").arg("n", places.len().to_string());
+    let found = convert_mention::Unexplained { n: places.len() }.warning();
     (!places.is_empty()).then(|| {
         let found = places.into_iter().fold(found, RawFinding::evidence);
         Catalog::builtin().resolve(found)
@@ -229,24 +226,21 @@ fn unexplained(plan: &Plan) -> Option<Finding> {
 fn skipped(found: &WalkResult) -> Vec<Finding> {
     let statements = found.skipped.iter().map(|skipped| {
         let path = shown(&skipped.path);
-        let (message, detail, severity) = match &skipped.why {
-            SkipReason::LinkLeaves(target) => ("link_leaves", shown(target), Severity::Info),
-            SkipReason::LinkDangles => ("link_dangles", String::new(), Severity::Info),
-            SkipReason::NotRegular => ("not_regular", String::new(), Severity::Info),
+        let found = match &skipped.why {
+            SkipReason::LinkLeaves(target) => {
+                convert_skip::LinkLeaves { path: &path, detail: shown(target) }.info()
+            }
+            SkipReason::LinkDangles => convert_skip::LinkDangles { path: &path }.info(),
+            SkipReason::NotRegular => convert_skip::NotRegular { path: &path }.info(),
             SkipReason::TooLarge(size) => {
-                ("too_large", format!("{:.1}", mebibytes(*size)), Severity::Warning)
+                let detail = format!("{:.1}", mebibytes(*size));
+                convert_skip::TooLarge { path: &path, detail }.warning()
             }
             SkipReason::Unreadable(_, error) => {
-                return RawFinding::error("CONVERT-SKIP", "unreadable")
-                    .arg("path", path.clone())
-                    .arg_words("detail", error.clone())
-                    .evidence(Evidence::file(path));
+                convert_skip::Unreadable { path: &path, detail: error }.error()
             }
         };
-        RawFinding::new("CONVERT-SKIP", message, severity)
-            .arg("path", path.clone())
-            .arg("detail", detail)
-            .evidence(Evidence::file(path))
+        found.evidence(Evidence::file(path))
     });
     statements.map(|statement| Catalog::builtin().resolve(statement)).collect()
 }
@@ -292,8 +286,8 @@ fn changes(plan: &Plan) -> Option<Table> {
         .collect();
     (!rows.is_empty()).then(|| Table {
         title: ui::CONVERT_CHANGES.text(),
-        head: ["convert_rule", "convert_head_places", "convert_head_files", "convert_what"]
-            .map(words)
+        head: [ui::CONVERT_RULE, ui::CONVERT_HEAD_PLACES, ui::CONVERT_HEAD_FILES, ui::CONVERT_WHAT]
+            .map(ui::Label::text)
             .to_vec(),
         rows,
     })
@@ -350,12 +344,12 @@ fn overview(report: &mut Report, plan: &Plan, done: &Done) {
     };
     let hours = ui::ConvertHours { hours }.text();
     for (label, value) in [
-        ("convert_label_files", files),
-        ("convert_label_places", places),
-        ("convert_label_result", result),
-        ("convert_label_effort", hours),
+        (ui::CONVERT_LABEL_FILES, files),
+        (ui::CONVERT_LABEL_PLACES, places),
+        (ui::CONVERT_LABEL_RESULT, result),
+        (ui::CONVERT_LABEL_EFFORT, hours),
     ] {
-        report.overview.push((words(label), value));
+        report.overview.push((label.text(), value));
     }
 }
 

@@ -7,7 +7,7 @@ use super::links;
 use super::report::{shown, shown_directory};
 use base::report::{Evidence, Finding, Report};
 use base::text::Text;
-use data::{Catalog, RawFinding, ui};
+use data::{Catalog, RawFinding, findings::convert_changed, ui};
 use treeedit::journal::Journals;
 use treeedit::undo::{UndoReport, recover, undo};
 use treeedit::walk::{WalkResult, root_directories};
@@ -40,7 +40,13 @@ pub fn add_recovered(report: &mut Report, recovered: &[UndoReport]) {
     for undone in recovered {
         let n = undone.restored.len();
         report.notes.push(ui::ConvertRecovered { n }.text());
-        report.findings.extend(changed_since(undone, ["interrupted", "interrupted_gone"]));
+        report.findings.extend(changed_since(
+            undone,
+            [
+                |path| convert_changed::Interrupted { path }.error(),
+                |path| convert_changed::InterruptedGone { path }.error(),
+            ],
+        ));
     }
 }
 
@@ -78,7 +84,13 @@ pub fn undo_last(roots: &[PathBuf], force: bool, subject: String) -> anyhow::Res
             continue;
         };
         restored += undone.restored.len();
-        report.findings.extend(changed_since(&undone, ["since", "since_gone"]));
+        report.findings.extend(changed_since(
+            &undone,
+            [
+                |path| convert_changed::Since { path }.error(),
+                |path| convert_changed::SinceGone { path }.error(),
+            ],
+        ));
         unlinked.extend(undone.unlinked);
     }
     if let Some(first) = without_run.first()
@@ -103,16 +115,17 @@ pub fn undo_last(roots: &[PathBuf], force: bool, subject: String) -> anyhow::Res
     Ok(report)
 }
 
+/// A message about a file.
+type PathMessage = fn(&str) -> RawFinding;
+
 /// Returns a finding for each file that was changed or removed since the run.
-fn changed_since(undone: &UndoReport, messages: [&'static str; 2]) -> Vec<Finding> {
+fn changed_since(undone: &UndoReport, messages: [PathMessage; 2]) -> Vec<Finding> {
     let [changed, gone] = messages;
     let changed = undone.changed.iter().map(|path| (path, changed));
     let all = changed.chain(undone.gone.iter().map(|path| (path, gone)));
     let findings = all.map(|(path, message)| {
         let path = shown(path);
-        RawFinding::error("CONVERT-CHANGED", message)
-            .arg("path", path.clone())
-            .evidence(Evidence::file(path))
+        message(&path).evidence(Evidence::file(path))
     });
     findings.map(|finding| Catalog::builtin().resolve(finding)).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::rules::{Class, Match, Rule};
 use base::text::Text;
-use data::{sentence, words};
+use data::ui;
 
 impl Rule {
     /// What is matched, as a reader would write it.
@@ -22,28 +22,27 @@ impl Rule {
         {
             return Text::new(first_sentence(note.en), first_sentence(note.zh));
         }
-        let key = match (self.how, self.class) {
-            (Match::Site | Match::File, _) => "convert_title_place",
-            (Match::Library, Class::Missing) => "convert_title_library_missing",
-            (Match::Library, _) => "convert_title_library",
-            (_, Class::Missing) => "convert_title_missing",
-            (_, Class::Semantics) => "convert_title_semantics",
-            (_, Class::Keep) => "convert_title_keep",
-            _ => "convert_title_other",
-        };
-        let to = self.to.unwrap_or_default().to_owned();
-        sentence(key, &[("name", self.subject()), ("to", to)])
+        let name = self.subject();
+        match (self.how, self.class) {
+            (Match::Site | Match::File, _) => ui::ConvertTitlePlace { name }.text(),
+            (Match::Library, Class::Missing) => ui::ConvertTitleLibraryMissing { name }.text(),
+            (Match::Library, _) => ui::ConvertTitleLibrary { name }.text(),
+            (_, Class::Missing) => ui::ConvertTitleMissing { name }.text(),
+            (_, Class::Semantics) => ui::ConvertTitleSemantics { name }.text(),
+            (_, Class::Keep) => ui::ConvertTitleKeep { name }.text(),
+            _ => ui::ConvertTitleOther { name, to: self.to.unwrap_or_default() }.text(),
+        }
     }
 
     /// Why that matters.
     pub fn cause(&self) -> Text {
-        let key = match self.class {
-            Class::Missing => "convert_cause_missing",
-            Class::Semantics => "convert_cause_semantics",
-            Class::Keep => "convert_cause_keep",
-            Class::Direct | Class::Renamed | Class::Insert => "convert_cause_other",
+        let label = match self.class {
+            Class::Missing => ui::CONVERT_CAUSE_MISSING,
+            Class::Semantics => ui::CONVERT_CAUSE_SEMANTICS,
+            Class::Keep => ui::CONVERT_CAUSE_KEEP,
+            Class::Direct | Class::Renamed | Class::Insert => ui::CONVERT_CAUSE_OTHER,
         };
-        self.text().note.map_or_else(|| words(key), Text::from)
+        self.text().note.map_or_else(|| label.text(), Text::from)
     }
 
     /// Why that matters, without what the title says already; may be empty.
@@ -69,12 +68,11 @@ impl Rule {
             return advice.into();
         }
         let to = self.to.unwrap_or_default();
-        let key = match self.class {
-            _ if !to.is_empty() => "convert_fix_to",
-            Class::Missing => "convert_fix_missing",
-            _ => "convert_fix_look",
-        };
-        sentence(key, &[("to", to.to_owned())])
+        match self.class {
+            _ if !to.is_empty() => ui::ConvertFixTo { to }.text(),
+            Class::Missing => ui::CONVERT_FIX_MISSING.text(),
+            _ => ui::CONVERT_FIX_LOOK.text(),
+        }
     }
 }
 

@@ -269,7 +269,9 @@ fn rejected_table(diagnosis: &Diagnosis) -> Table {
     });
     Table {
         title: ui::LOG_WHY_NOT.text(),
-        head: ["log_cause", "log_reason", "log_because_of", "log_line"].map(words).to_vec(),
+        head: [ui::LOG_CAUSE, ui::LOG_REASON, ui::LOG_BECAUSE_OF, ui::LOG_LINE]
+            .map(ui::Label::text)
+            .to_vec(),
         rows: rows.collect(),
     }
 }

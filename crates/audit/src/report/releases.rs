@@ -26,7 +26,7 @@ pub(super) fn table(read: &[AuditedInput], tables: &Tables) -> Option<Table> {
     rows.dedup();
     (!rows.is_empty()).then(|| Table {
         title: ui::OPS_TABLE_VERSIONS.text(),
-        head: ["ops_head_operator", "ops_head_releases"].map(data::words).to_vec(),
+        head: [ui::OPS_HEAD_OPERATOR, ui::OPS_HEAD_RELEASES].map(ui::Label::text).to_vec(),
         rows,
     })
 }

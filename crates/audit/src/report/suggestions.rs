@@ -65,7 +65,9 @@ pub(super) fn suggest(
     if !rows.is_empty() {
         report.tables.push(Table {
             title: ui::OPS_TABLE_CHANGES.text(),
-            head: ["ops_head_place", "ops_head_before", "ops_head_after"].map(data::words).to_vec(),
+            head: [ui::OPS_HEAD_PLACE, ui::OPS_HEAD_BEFORE, ui::OPS_HEAD_AFTER]
+                .map(ui::Label::text)
+                .to_vec(),
             rows,
         });
     }
