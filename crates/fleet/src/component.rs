@@ -3,7 +3,7 @@
 
 use base::report::Severity;
 use base::text::Text;
-use data::words;
+use data::ui;
 
 /// The place of a component in a report.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +42,7 @@ pub(super) struct Component {
 #[derive(Debug, Clone, Copy)]
 enum Label {
     Name(&'static str),
-    Words(&'static str),
+    Words(ui::Label),
 }
 
 impl Component {
@@ -50,7 +50,7 @@ impl Component {
     pub(super) fn label(&self) -> Text {
         match self.label {
             Label::Name(name) => Text::same(name),
-            Label::Words(key) => words(key),
+            Label::Words(label) => label.text(),
         }
     }
 }
@@ -71,11 +71,11 @@ pub(super) const COMPONENTS: &[Component] = {
     use Place::{Arch, Fingerprint, Kernel, Matrix, Os, Soc, Tool};
     use Severity::{Info, Warning};
     &[
-        row("chip", Words("fleet_chip"), Fingerprint("chip"), Warning, false),
+        row("chip", Words(ui::FLEET_CHIP), Fingerprint("chip"), Warning, false),
         row("soc", Name("SoC"), Soc, Warning, false),
-        row("devices", Words("fleet_devices"), Fingerprint("devices"), Warning, false),
-        row("driver", Words("fleet_driver"), Fingerprint("driver"), Warning, true),
-        row("firmware", Words("fleet_firmware"), Fingerprint("firmware"), Warning, true),
+        row("devices", Words(ui::FLEET_DEVICES), Fingerprint("devices"), Warning, false),
+        row("driver", Words(ui::FLEET_DRIVER), Fingerprint("driver"), Warning, true),
+        row("firmware", Words(ui::FLEET_FIRMWARE), Fingerprint("firmware"), Warning, true),
         row("cann", Name("CANN"), Fingerprint("cann"), Warning, true),
         row("nnal", Name("NNAL"), Fingerprint("nnal"), Warning, true),
         row("torch", Name("torch"), Fingerprint("torch"), Warning, true),
@@ -84,15 +84,15 @@ pub(super) const COMPONENTS: &[Component] = {
         row("vllm_ascend", Name("vllm-ascend"), Fingerprint("vllm_ascend"), Warning, true),
         row("mindspore", Name("MindSpore"), Fingerprint("mindspore"), Warning, true),
         row("triton_ascend", Name("triton-ascend"), Fingerprint("triton_ascend"), Warning, true),
-        row("elf_hash", Words("fleet_files"), Fingerprint("elf_hash"), Warning, false),
+        row("elf_hash", Words(ui::FLEET_FILES), Fingerprint("elf_hash"), Warning, false),
         row("python", Name("Python"), Fingerprint("python"), Info, true),
-        row("arch", Words("fleet_arch"), Arch, Info, false),
-        row("os", Words("fleet_os"), Os, Info, false),
-        row("kernel", Words("fleet_kernel"), Kernel, Info, false),
+        row("arch", Words(ui::FLEET_ARCH), Arch, Info, false),
+        row("os", Words(ui::FLEET_OS), Os, Info, false),
+        row("kernel", Words(ui::FLEET_KERNEL), Kernel, Info, false),
         row("glibc", Name("glibc"), Fingerprint("glibc"), Info, false),
-        row("env_hash", Words("fleet_environment"), Fingerprint("env_hash"), Info, false),
+        row("env_hash", Words(ui::FLEET_ENVIRONMENT), Fingerprint("env_hash"), Info, false),
         row("tool", Name("ascend-doctor"), Tool, Info, false),
-        row("matrix", Words("fleet_matrix"), Matrix, Info, false),
+        row("matrix", Words(ui::FLEET_MATRIX), Matrix, Info, false),
     ]
 };
 

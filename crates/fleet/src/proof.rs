@@ -52,7 +52,8 @@ fn verdicts(
     let failed: Vec<&str> = failed.map(|(name, _)| name.as_str()).collect();
     if !failed.is_empty() {
         let own = |finding: &&Finding| {
-            finding.severity == Severity::Error && RULES.iter().all(|rule| rule.id != finding.id)
+            finding.severity == Severity::Error
+                && RULES.iter().all(|rule| rule.id.as_str() != finding.id)
         };
         let mut ids: Vec<String> =
             findings.iter().filter(own).map(|finding| finding.id.clone()).collect();

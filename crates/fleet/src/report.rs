@@ -13,7 +13,7 @@ use super::rules::{self, Context, Group, IN_SENTENCE, RULES, count_values, forma
 use super::{GroupBy, Options};
 use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::Text;
-use data::{Catalog, sentence, ui};
+use data::{Catalog, ui};
 
 /// As many values of one component as the table shows.
 const VALUES: usize = 8;
@@ -56,7 +56,7 @@ fn format_subject(fleet: &Fleet) -> String {
 fn judge(context: &Context<'_>, report: &mut Report) {
     let catalog = Catalog::builtin();
     for rule in RULES {
-        catalog.record(rule.id, (rule.run)(context), report);
+        catalog.record(rule.id.as_str(), (rule.run)(context), report);
     }
 }
 
@@ -182,12 +182,13 @@ impl State {
     }
 
     fn words(self) -> Text {
-        data::words(match self {
-            Self::Errors => "fleet_state_errors",
-            Self::Warnings => "fleet_state_warnings",
-            Self::Inconclusive => "inconclusive",
-            Self::Clean => "fleet_state_clean",
-        })
+        let label = match self {
+            Self::Errors => ui::FLEET_STATE_ERRORS,
+            Self::Warnings => ui::FLEET_STATE_WARNINGS,
+            Self::Inconclusive => ui::INCONCLUSIVE,
+            Self::Clean => ui::FLEET_STATE_CLEAN,
+        };
+        label.text()
     }
 }
 
@@ -203,11 +204,10 @@ fn list_overview(context: &Context<'_>, missing: &[&str]) -> Vec<(Text, Text)> {
     let fleet = context.fleet;
     let unread = fleet.unread.len() + fleet.unread_more;
     let mut line = ui::FleetHostsLine { n: fleet.hosts.len() }.text();
-    for (key, count) in [("fleet_missing_part", missing.len()), ("fleet_unread_part", unread)] {
-        if count > 0 {
-            let part = sentence(key, &[("n", count.to_string())]);
-            line = Text::new(line.en + ", " + &part.en, line.zh + "，" + &part.zh);
-        }
+    let missing = (!missing.is_empty()).then(|| ui::FleetMissingPart { n: missing.len() }.text());
+    let unread = (unread > 0).then(|| ui::FleetUnreadPart { n: unread }.text());
+    for part in missing.into_iter().chain(unread) {
+        line = Text::new(line.en + ", " + &part.en, line.zh + "，" + &part.zh);
     }
     let mut out = vec![(ui::FLEET_HOSTS.text(), line)];
     if context.options.group_by.is_some() {

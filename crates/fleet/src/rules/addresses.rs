@@ -1,11 +1,14 @@
 //! Addresses of devices, from the hccn.conf of all hosts together.
 
-use data::{Outcome, RawFinding, Reason};
+use data::{
+    Outcome, RawFinding, Reason,
+    findings::{fleet_address, fleet_subnet},
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
-use super::{Context, Group, add_group, format_hosts, hosts_evidence};
-use base::report::{Evidence, Severity};
+use super::{Context, Group, format_hosts, hosts_evidence};
+use base::report::Evidence;
 
 /// As many addresses as are named.
 const NAMED: usize = 20;
@@ -63,14 +66,13 @@ pub(super) fn find_duplicates(ctx: &Context<'_>) -> Outcome {
             .map(|device| device.machine)
             .collect();
         let copied = machines.len() > 2 && own.len() * 2 < machines.len();
-        let (message, severity) =
-            if copied { ("copied", Severity::Warning) } else { ("duplicate", Severity::Error) };
-        let first = owners.keys().next().copied().unwrap_or_default();
-        let mut found = RawFinding::new("FLEET-ADDRESS", message, severity)
-            .arg("address", first)
-            .arg("addresses", owners.len().to_string())
-            .arg("hosts", format_hosts(hosts.iter().copied()))
-            .arg("count", hosts.len().to_string());
+        let address = owners.keys().next().copied().unwrap_or_default();
+        let (group, hosts) = (group.suffix(), format_hosts(hosts.iter().copied()));
+        let mut found = if copied {
+            fleet_address::Copied { address, group, hosts }.warning()
+        } else {
+            fleet_address::Duplicate { address, addresses: owners.len(), group, hosts }.error()
+        };
         for (address, devices) in owners.iter().take(NAMED) {
             let mut numbers: Vec<u32> = devices.iter().map(|device| device.number).collect();
             numbers.sort_unstable();
@@ -80,7 +82,7 @@ pub(super) fn find_duplicates(ctx: &Context<'_>) -> Outcome {
             let hosts = devices.iter().map(|device| device.host);
             found = found.evidence(hosts_evidence(hosts).value(numbers.join(", ")));
         }
-        out.push(add_group(found, group));
+        out.push(found);
     }
     if looked { out.into() } else { Outcome::NotApplicable(Reason::FleetNoAddresses) }
 }
@@ -134,12 +136,15 @@ pub(super) fn check_networks(ctx: &Context<'_>) -> Outcome {
             }
         }
         if let Some(usual) = usual_mask {
-            let found = RawFinding::warning("FLEET-SUBNET", "mask").arg("usual", usual.to_string());
-            out.push(add_evidence(found, &masks, group));
+            let (group, hosts) = (group.suffix(), format_hosts(masks.keys().copied()));
+            let found = fleet_subnet::Mask { count: masks.len(), group, hosts, usual }.warning();
+            out.push(add_evidence(found, &masks));
         }
         if let Some(usual) = usual_network {
-            let found = RawFinding::warning("FLEET-SUBNET", "network").arg("usual", usual);
-            out.push(add_evidence(found, &elsewhere, group));
+            let (group, hosts) = (group.suffix(), format_hosts(elsewhere.keys().copied()));
+            let count = elsewhere.len();
+            let found = fleet_subnet::Network { count, group, hosts, usual }.warning();
+            out.push(add_evidence(found, &elsewhere));
         }
     }
     if looked { out.into() } else { Outcome::NotApplicable(Reason::FleetNoAddresses) }
@@ -157,16 +162,9 @@ fn find_majority<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Option<T> {
     (count * 3 >= total * 2).then_some(value)
 }
 
-fn add_evidence(
-    found: RawFinding,
-    hosts: &BTreeMap<&str, Vec<String>>,
-    group: &Group<'_>,
-) -> RawFinding {
-    let mut found = found
-        .arg("hosts", format_hosts(hosts.keys().copied()))
-        .arg("count", hosts.len().to_string());
+fn add_evidence(mut found: RawFinding, hosts: &BTreeMap<&str, Vec<String>>) -> RawFinding {
     for (host, values) in hosts.iter().take(NAMED) {
         found = found.evidence(Evidence::host(*host).value(values.join(", ")));
     }
-    add_group(found, group)
+    found
 }

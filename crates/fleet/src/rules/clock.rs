@@ -2,7 +2,7 @@
 
 use super::{Context, format_hosts};
 use base::report::Evidence;
-use data::{Outcome, RawFinding, Reason};
+use data::{Outcome, RawFinding, Reason, findings::fleet_clock};
 
 /// How far a clock may be off, in seconds: well below the five minutes after which munge and
 /// Kerberos refuse credentials, and above what a slow answer takes.
@@ -37,23 +37,28 @@ pub(super) fn check_clock(ctx: &Context<'_>) -> Outcome {
         return Outcome::NotChecked(Reason::FleetNoTime);
     }
     let mut out = Vec::new();
-    out.extend(clock_finding("ahead", &ahead));
+    out.extend(clock_finding(&ahead, |count, hosts, seconds| {
+        fleet_clock::Ahead { count, hosts, seconds }.warning()
+    }));
     // Where most reports arrived as soon as they were made, one that seems to have taken long has
     // a clock that is behind. Reports that were copied later say nothing about clocks.
     let prompt = delays.iter().filter(|(_, delay)| (-TOLERANCE..=TOLERANCE).contains(delay));
     if prompt.count() * 3 >= delays.len() * 2 && delays.len() >= 3 {
         delays.retain(|(_, delay)| *delay > TOLERANCE);
-        out.extend(clock_finding("behind", &delays));
+        out.extend(clock_finding(&delays, |count, hosts, seconds| {
+            fleet_clock::Behind { count, hosts, seconds }.warning()
+        }));
     }
     out.into()
 }
 
-fn clock_finding(message: &'static str, hosts: &[(&str, i64)]) -> Option<RawFinding> {
+fn clock_finding(
+    hosts: &[(&str, i64)],
+    message: fn(usize, String, i64) -> RawFinding,
+) -> Option<RawFinding> {
     let most = hosts.iter().map(|(_, seconds)| *seconds).max()?;
-    let mut found = RawFinding::warning("FLEET-CLOCK", message)
-        .arg("count", hosts.len().to_string())
-        .arg("hosts", format_hosts(hosts.iter().map(|(name, _)| *name)))
-        .arg("seconds", most.to_string());
+    let names = format_hosts(hosts.iter().map(|(name, _)| *name));
+    let mut found = message(hosts.len(), names, most);
     for (name, seconds) in hosts.iter().take(NAMED) {
         found = found.evidence(Evidence::host(*name).value(format!("{seconds} s")));
     }

@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::super::record::ComponentValue;
-use super::{Context, Group, add_group, format_hosts, hosts_evidence};
-use crate::component::{COMPONENTS, find_component};
+use super::{Context, Group, format_hosts, hosts_evidence};
+use crate::component::{COMPONENTS, Component, find_component};
 use base::text::Text;
-use data::{Outcome, RawFinding, Reason, ui};
+use data::{
+    Outcome, RawFinding, Reason,
+    findings::{fleet_binary, fleet_version},
+    ui,
+};
 
 /// The values of a component in a group, the most frequent first, with their hosts.
 pub(crate) struct Spread<'a> {
@@ -60,55 +64,89 @@ pub(crate) fn value_text(value: &ComponentValue, key: &str) -> Text {
 /// As many values as are listed.
 const LISTED: usize = 20;
 
-/// A finding about a component that is not the same everywhere.
-fn difference_finding(
-    id: &'static str,
-    group: &Group<'_>,
-    index: usize,
-    spread: &Spread<'_>,
-) -> Option<RawFinding> {
-    if spread.values.len() < 2 {
-        return None;
-    }
-    let component = &COMPONENTS[index];
-    let message = if spread.majority().is_some() { "differs" } else { "split" };
-    let mut found = RawFinding::new(id, message, component.severity)
-        .arg_words("component", component.label())
-        .arg("known", spread.known.to_string());
-    if let Some(majority) = spread.majority() {
-        let outliers = || spread.values.iter().skip(1).flat_map(|(_, hosts)| hosts.iter().copied());
-        found = found
-            .arg_words("usual", value_text(majority, component.key))
-            .arg("hosts", format_hosts(outliers()))
-            .arg("count", outliers().count().to_string());
-        if let [_, (value, _)] = spread.values.as_slice() {
-            found = found.arg_words("other", value_text(value, component.key));
-        } else {
-            let others = spread.values[1..].iter().take(4);
-            let others: Vec<Text> =
-                others.map(|(value, _)| value_text(value, component.key)).collect();
-            let list = |pick: fn(&Text) -> &str| {
-                let mut all = others.iter().map(pick).collect::<Vec<_>>().join(", ");
-                if spread.values.len() > 5 {
-                    all.push_str(" …");
-                }
-                all
-            };
-            found = found.arg_words("other", Text::new(list(|t| &t.en), list(|t| &t.zh)));
+/// The hosts that differ from the majority.
+struct Outliers<'a> {
+    /// What most hosts have.
+    usual: Text,
+    /// What the outliers have.
+    other: Text,
+    /// The outliers as a list.
+    hosts: String,
+    /// Number of outliers.
+    count: usize,
+    /// The first host of the most frequent other value.
+    host: &'a str,
+}
+
+fn outliers<'a>(component: &Component, spread: &Spread<'a>) -> Option<Outliers<'a>> {
+    let usual = value_text(spread.majority()?, component.key);
+    let outliers = || spread.values.iter().skip(1).flat_map(|(_, hosts)| hosts.iter().copied());
+    let others = spread.values[1..].iter().take(4);
+    let others: Vec<Text> = others.map(|(value, _)| value_text(value, component.key)).collect();
+    let list = |pick: fn(&Text) -> &str| {
+        let mut all = others.iter().map(pick).collect::<Vec<_>>().join(", ");
+        if spread.values.len() > 5 {
+            all.push_str(" …");
         }
-    } else {
-        found = found.arg("values", spread.values.len().to_string());
-    }
+        all
+    };
+    Some(Outliers {
+        usual,
+        other: Text::new(list(|t| &t.en), list(|t| &t.zh)),
+        hosts: format_hosts(outliers()),
+        count: outliers().count(),
+        host: outliers().next().unwrap_or_default(),
+    })
+}
+
+/// Adds the values with their hosts to a finding about a component.
+fn add_values(mut found: RawFinding, component: &Component, spread: &Spread<'_>) -> RawFinding {
     for (value, hosts) in spread.values.iter().take(LISTED) {
         let value = value_text(value, component.key);
         let mut piece = hosts_evidence(hosts.iter().copied()).value(value.en.clone());
         piece.said = (value.en != value.zh).then_some(value);
         found = found.evidence(piece);
     }
-    if let Some((_, hosts)) = spread.values.get(1) {
-        found = found.arg("host", hosts.first().copied().unwrap_or_default());
-    }
-    Some(add_group(found, group))
+    found
+}
+
+/// A component that is not the same everywhere.
+fn version_finding(group: &Group<'_>, index: usize, spread: &Spread<'_>) -> RawFinding {
+    let row = &COMPONENTS[index];
+    let (component, group, known) = (row.label(), group.suffix(), spread.known);
+    let found = match outliers(row, spread) {
+        Some(Outliers { usual, other, hosts, count, host }) => {
+            fleet_version::Differs { component, count, group, host, hosts, known, other, usual }
+                .at(row.severity)
+        }
+        None => {
+            let values = spread.values.len();
+            fleet_version::Split { component, group, known, values }.at(row.severity)
+        }
+    };
+    add_values(found, row, spread)
+}
+
+/// Other files of the same version.
+fn binary_finding(
+    group: &Group<'_>,
+    index: usize,
+    spread: &Spread<'_>,
+    version: Text,
+) -> RawFinding {
+    let row = &COMPONENTS[index];
+    let (group, known) = (group.suffix(), spread.known);
+    let found = match outliers(row, spread) {
+        Some(Outliers { usual, other, hosts, count, host }) => {
+            fleet_binary::Differs { count, group, host, hosts, known, other, usual, version }
+                .at(row.severity)
+        }
+        None => {
+            let values = spread.values.len();
+            fleet_binary::Split { group, known, values, version }.at(row.severity)
+        }
+    };
+    add_values(found, row, spread)
 }
 
 /// Components whose hosts differ, each once.
@@ -124,7 +162,9 @@ pub(super) fn check_versions(ctx: &Context<'_>) -> Outcome {
             }
             let spread = count_values(group, index);
             looked |= spread.known > 1;
-            out.extend(difference_finding("FLEET-VERSION", group, index, &spread));
+            if spread.values.len() > 1 {
+                out.push(version_finding(group, index, &spread));
+            }
         }
     }
     if looked { out.into() } else { Outcome::NotApplicable(Reason::FleetOneHost) }
@@ -148,9 +188,10 @@ pub(super) fn check_binaries(ctx: &Context<'_>) -> Outcome {
         for ((version, _), group) in alike {
             let spread = count_values(&group, hash);
             looked |= spread.known > 1;
-            let version = value_text(version, "torch_npu");
-            let found = difference_finding("FLEET-BINARY", &group, hash, &spread);
-            out.extend(found.map(|found| found.arg_words("version", version)));
+            if spread.values.len() > 1 {
+                let version = value_text(version, "torch_npu");
+                out.push(binary_finding(&group, hash, &spread, version));
+            }
         }
     }
     if looked {

@@ -6,7 +6,14 @@ mod components;
 mod presence;
 mod ranktable;
 
-use data::{Outcome, RawFinding, ui};
+use data::{
+    FindingId, Outcome,
+    findings::{
+        fleet_address, fleet_binary, fleet_clock, fleet_hosts, fleet_name, fleet_ranktable,
+        fleet_read, fleet_subnet, fleet_version,
+    },
+    ui,
+};
 use std::collections::BTreeMap;
 
 use super::component::find_component;
@@ -69,21 +76,21 @@ pub(super) struct Context<'a> {
 
 /// A rule and its id.
 pub(super) struct Rule {
-    pub(super) id: &'static str,
+    pub(super) id: FindingId,
     pub(super) run: fn(&Context<'_>) -> Outcome,
 }
 
 /// All rules, in the order of the report.
 pub(super) const RULES: &[Rule] = &[
-    Rule { id: "FLEET-READ", run: presence::check_unread },
-    Rule { id: "FLEET-HOSTS", run: presence::check_hosts },
-    Rule { id: "FLEET-NAME", run: presence::check_names },
-    Rule { id: "FLEET-CLOCK", run: clock::check_clock },
-    Rule { id: "FLEET-VERSION", run: components::check_versions },
-    Rule { id: "FLEET-BINARY", run: components::check_binaries },
-    Rule { id: "FLEET-ADDRESS", run: addresses::find_duplicates },
-    Rule { id: "FLEET-SUBNET", run: addresses::check_networks },
-    Rule { id: "FLEET-RANKTABLE", run: ranktable::check_tables },
+    Rule { id: fleet_read::ID, run: presence::check_unread },
+    Rule { id: fleet_hosts::ID, run: presence::check_hosts },
+    Rule { id: fleet_name::ID, run: presence::check_names },
+    Rule { id: fleet_clock::ID, run: clock::check_clock },
+    Rule { id: fleet_version::ID, run: components::check_versions },
+    Rule { id: fleet_binary::ID, run: components::check_binaries },
+    Rule { id: fleet_address::ID, run: addresses::find_duplicates },
+    Rule { id: fleet_subnet::ID, run: addresses::check_networks },
+    Rule { id: fleet_ranktable::ID, run: ranktable::check_tables },
 ];
 
 /// How long a list of hosts may be in a sentence, in bytes.
@@ -99,9 +106,4 @@ pub(super) fn hosts_evidence<'a>(
     hosts: impl IntoIterator<Item = &'a str>,
 ) -> base::report::Evidence {
     base::report::Evidence::host(super::hostlist::format_shortened(hosts, 2000))
-}
-
-/// Adds the words for the group.
-fn add_group(found: RawFinding, group: &Group<'_>) -> RawFinding {
-    found.arg_words("group", group.suffix())
 }

@@ -1,11 +1,11 @@
 //! Rank tables of jobs of several servers, against the devices of all hosts.
 
-use data::{Outcome, RawFinding, Reason};
+use data::{Outcome, RawFinding, Reason, findings::fleet_ranktable};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::super::record::Ranks;
-use super::{Context, add_group, format_hosts, hosts_evidence};
+use super::{Context, Group, format_hosts, hosts_evidence};
 use base::report::Evidence;
 
 /// As many devices as are named.
@@ -50,13 +50,15 @@ pub(super) fn check_tables(ctx: &Context<'_>) -> Outcome {
                 .filter(|host| listed_hosts.contains(host) && seen_hosts.insert(host))
                 .collect();
             if !others.is_empty() {
-                let found = RawFinding::warning("FLEET-RANKTABLE", "differs")
-                    .arg("hosts", format_hosts(others.iter().copied()))
-                    .arg("count", others.len().to_string())
-                    .arg("usual", format_hosts(hosts.iter().copied()));
-                out.push(add_group(found.evidence(hosts_evidence(others)), group));
+                let found = fleet_ranktable::Differs {
+                    count: others.len(),
+                    group: group.suffix(),
+                    hosts: format_hosts(others.iter().copied()),
+                    usual: format_hosts(hosts.iter().copied()),
+                };
+                out.push(found.warning().evidence(hosts_evidence(others)));
             }
-            out.extend(compare_table(table, hosts, &owners).map(|found| add_group(found, group)));
+            out.extend(compare_table(table, hosts, &owners, group));
         }
     }
     if looked { out.into() } else { Outcome::NotApplicable(Reason::FleetNoTables) }
@@ -67,6 +69,7 @@ fn compare_table(
     table: &Ranks,
     hosts: &[&str],
     owners: &BTreeMap<&str, Option<(&str, u32)>>,
+    group: &Group<'_>,
 ) -> impl Iterator<Item = RawFinding> {
     let (mut unknown, mut moved) = (Vec::new(), Vec::new());
     for (address, device) in table {
@@ -81,19 +84,18 @@ fn compare_table(
     let mut out = Vec::new();
     // A table of which little is known belongs to hosts that were not asked.
     if !unknown.is_empty() && unknown.len() * 2 <= table.len() {
-        let found = RawFinding::warning("FLEET-RANKTABLE", "unknown")
-            .arg("count", unknown.len().to_string())
-            .arg("addresses", format_hosts(unknown.iter().copied()))
-            .arg("hosts", format_hosts(hosts.iter().copied()));
-        out.push(found.evidence(hosts_evidence(unknown)));
+        let found = fleet_ranktable::Unknown {
+            addresses: format_hosts(unknown.iter().copied()),
+            count: unknown.len(),
+            group: group.suffix(),
+            hosts: format_hosts(hosts.iter().copied()),
+        };
+        out.push(found.warning().evidence(hosts_evidence(unknown)));
     }
     if let Some((address, host, number, device)) = moved.first() {
-        let mut found = RawFinding::warning("FLEET-RANKTABLE", "moved")
-            .arg("count", moved.len().to_string())
-            .arg("address", address.as_str())
-            .arg("device", device.to_string())
-            .arg("host", *host)
-            .arg("number", number.to_string());
+        let (count, group) = (moved.len(), group.suffix());
+        let mut found =
+            fleet_ranktable::Moved { address, count, device, group, host, number }.warning();
         for (address, host, number, device) in moved.iter().take(NAMED) {
             let value = format!("address_{number}={address}, device_id {device}");
             found = found.evidence(Evidence::host(*host).value(value));
