@@ -248,6 +248,7 @@ impl Catalog {
     /// Puts the words to what a rule found. An id or message that the catalogue lacks is a
     /// defect that tests find; at run time it shows as its bare key, and nothing is lost.
     pub fn resolve(&self, mut found: RawFinding) -> Finding {
+        debug_assert!(found.is_complete(), "{} lacks values", found.id);
         let values = found.args.values_mut().chain(found.args_zh.values_mut());
         values.for_each(|value| shorten(value, MAX_ARGUMENT));
         for evidence in &mut found.evidence {

@@ -64,6 +64,10 @@ pub(crate) fn sentence(
         let value = match value {
             Spelling::Words(words) => words,
             Spelling::Same(value) => Text::same(value),
+            Spelling::Later => {
+                debug_assert!(false, "`{key}` is shown before `{name}` is known");
+                Text::default()
+            }
         };
         en.insert(name, value.en);
         zh.insert(name, value.zh);

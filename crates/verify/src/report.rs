@@ -11,7 +11,7 @@ use super::protocol::{Dtype, Event, Outcome, Stage};
 use super::run::RunResult;
 use base::report::{CheckState, Coverage, Proof, Report, Table};
 use base::text::{Lang, Text};
-use data::{goals, ui, words};
+use data::{goals, ui};
 
 /// Mark of all output about simulated libraries.
 const SIMULATED: &str = "SIMULATED";
@@ -83,7 +83,7 @@ pub fn report(
             .iter()
             .any(|result| result.id == stage.finding_id() && result.state == CheckState::Passed);
         if passed {
-            report.notes.push(words(coverage_note(*stage)));
+            report.notes.push(coverage_note(*stage).text());
         }
     }
     if let Some(installed) = installed {
@@ -167,15 +167,15 @@ fn prove(
 }
 
 /// Returns the key of the note in `data/ui.toml` on what a passed stage proves.
-const fn coverage_note(stage: Stage) -> &'static str {
+const fn coverage_note(stage: Stage) -> ui::Label {
     match stage {
-        Stage::Load => "verify_proves_load",
-        Stage::Runtime => "verify_proves_runtime",
-        Stage::Memory => "verify_proves_memory",
-        Stage::Compute => "verify_proves_compute",
-        Stage::Kernel => "verify_proves_kernel",
-        Stage::Fabric => "verify_proves_fabric",
-        Stage::Stress => "verify_proves_stress",
+        Stage::Load => ui::VERIFY_PROVES_LOAD,
+        Stage::Runtime => ui::VERIFY_PROVES_RUNTIME,
+        Stage::Memory => ui::VERIFY_PROVES_MEMORY,
+        Stage::Compute => ui::VERIFY_PROVES_COMPUTE,
+        Stage::Kernel => ui::VERIFY_PROVES_KERNEL,
+        Stage::Fabric => ui::VERIFY_PROVES_FABRIC,
+        Stage::Stress => ui::VERIFY_PROVES_STRESS,
     }
 }
 

@@ -55,6 +55,8 @@ pub struct RawFinding {
     pub evidence: Vec<Evidence>,
     /// Ids that, if also found, are the cause of this one. The first that was found wins.
     pub because: Vec<&'static str>,
+    /// Values that are still missing. Private, so that only messages create findings.
+    later: Vec<&'static str>,
 }
 
 impl RawFinding {
@@ -73,7 +75,7 @@ impl RawFinding {
         severity: Severity,
         values: &mut dyn Iterator<Item = (&'static str, Spelling)>,
     ) -> Self {
-        let (mut args, mut args_zh) = (BTreeMap::new(), BTreeMap::new());
+        let (mut args, mut args_zh, mut later) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
         for (name, value) in values {
             match value {
                 Spelling::Same(value) => {
@@ -83,10 +85,11 @@ impl RawFinding {
                     args.insert(name, words.en);
                     args_zh.insert(name, words.zh);
                 }
+                Spelling::Later => later.push(name),
             }
         }
         let (evidence, because) = (Vec::new(), Vec::new());
-        Self { id: id.as_str(), message, severity, args, args_zh, evidence, because }
+        Self { id: id.as_str(), message, severity, args, args_zh, evidence, because, later }
     }
 
     // TRANSITION: uses that are not converted yet.
@@ -130,6 +133,19 @@ impl RawFinding {
     pub fn arg_or(mut self, name: &'static str, value: &str) -> Self {
         self.args.entry(name).or_insert_with(|| value.to_owned());
         self
+    }
+
+    /// Gives the values that were [`base::text::Later`].
+    #[must_use]
+    pub fn complete(mut self, value: &str) -> Self {
+        let later = std::mem::take(&mut self.later);
+        self.args.extend(later.into_iter().map(|name| (name, value.to_owned())));
+        self
+    }
+
+    /// Whether all values are known.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.later.is_empty()
     }
 
     /// Adds a piece of evidence.

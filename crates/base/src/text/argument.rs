@@ -18,6 +18,18 @@ pub enum Spelling {
     Same(String),
     /// Words of ours.
     Words(Text),
+    /// Not known yet; see [`Later`].
+    Later,
+}
+
+/// A value of a finding that is known when all findings are: the devices that share it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Later;
+
+impl Argument for Later {
+    fn spell(&self) -> Spelling {
+        Spelling::Later
+    }
 }
 
 impl<T: Display + ?Sized> Argument for T {

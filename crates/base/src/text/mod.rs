@@ -7,7 +7,7 @@ mod nearest;
 mod quote;
 mod template;
 
-pub use argument::{Argument, Count, Rounded, Spelling};
+pub use argument::{Argument, Count, Later, Rounded, Spelling};
 pub use escape::{acts_on_terminal, escape, escape_html, escape_line};
 pub use lang::Lang;
 pub use nearest::{distance_within, nearest};

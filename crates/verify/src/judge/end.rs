@@ -5,55 +5,62 @@ use super::super::protocol::{Event, FunctionOutput, Stage};
 use super::super::run::RunResult;
 use super::{DeviceFinding, QUOTED, device_finding};
 use base::report::Evidence;
-use data::{RawFinding, Reason, findings::verify_load, ui};
+use base::text::Later;
+use data::{
+    Reason,
+    findings::{verify_chatter, verify_crash, verify_hang, verify_load},
+    ui,
+};
 
 /// How many functions a title names.
 const NAMED: usize = 5;
 
 pub(super) fn judge_end(ran: &ChildResult, reasons: &mut Vec<Reason>) -> Option<DeviceFinding> {
-    let function = ran.last_call.clone().unwrap_or_else(|| "?".to_owned());
-    let found = match &ran.end {
+    let function = ran.last_call.as_deref().unwrap_or("?");
+    let mut found = match &ran.end {
         ChildEnd::Reported => return None,
         // Of a library that is cut off, the loader maps what is not there.
         ChildEnd::Crashed(signal) if function.starts_with("dlopen ") => {
             let library = function.trim_start_matches("dlopen ");
             verify_load::Broken { library }
                 .error()
-                .evidence(Evidence::command(&function).value(signal_name(*signal)))
+                .evidence(Evidence::command(function).value(signal_name(*signal)))
         }
         ChildEnd::Crashed(signal) => {
-            RawFinding::error("VERIFY-CRASH", "signal").arg("signal", signal_name(*signal))
+            let signal = signal_name(*signal);
+            verify_crash::Signal { function, signal, r#where: Later }.error()
         }
-        ChildEnd::Exited(status) => {
-            RawFinding::error("VERIFY-CRASH", "exit").arg("status", status.to_string())
-        }
+        ChildEnd::Exited(status) => verify_crash::Exit { function, status, r#where: Later }.error(),
         ChildEnd::CrashedAtEnd(signal) => {
-            RawFinding::warning("VERIFY-CRASH", "at_end").arg("signal", signal_name(*signal))
+            let signal = signal_name(*signal);
+            verify_crash::AtEnd { function, signal, r#where: Later }.warning()
         }
         ChildEnd::NotStarted(error) => {
             let what = error.clone();
             reasons.push(Reason::VerifyNotStarted { what });
-            RawFinding::warning("VERIFY-CRASH", "not_started").arg("error", error)
+            verify_crash::NotStarted { error, function, r#where: Later }.warning()
         }
-        ChildEnd::Silent(limit) => RawFinding::error("VERIFY-HANG", "silent")
-            .arg("seconds", limit.as_secs_f64().to_string()),
+        ChildEnd::Silent(limit) => {
+            let seconds = limit.as_secs_f64();
+            verify_hang::Silent { function, seconds, r#where: Later }.error()
+        }
         ChildEnd::Stuck(StuckProcess { pid, state, place }) => {
             // Dead, or stopped by a debugger: the driver has nothing to do with it.
             let held = matches!(state, Some('Z' | 't' | 'T'));
-            RawFinding::error("VERIFY-HANG", if held { "held" } else { "stuck" })
-                .arg("pid", pid.to_string())
+            let found = if held {
+                verify_hang::Held { function, pid, r#where: Later }.error()
+            } else {
+                verify_hang::Stuck { function, pid, r#where: Later }.error()
+            };
+            found
                 .evidence(
                     Evidence::file(format!("/proc/{pid}/stat"))
                         .value_if(state.map(String::from).as_ref()),
                 )
                 .evidence(Evidence::file(format!("/proc/{pid}/wchan")).value_if(place.as_ref()))
         }
-        ChildEnd::SilentAtEnd => RawFinding::warning("VERIFY-HANG", "at_end"),
+        ChildEnd::SilentAtEnd => verify_hang::AtEnd { function, r#where: Later }.warning(),
     };
-    let mut found = found;
-    if found.id != "VERIFY-LOAD" {
-        found = found.arg("function", function);
-    }
     if let Some((stage, step)) = find_open_step(ran) {
         let at = format!("{}: {step}", stage.as_str());
         found = found.evidence(Evidence::command(at));
@@ -91,7 +98,7 @@ pub(super) fn judge_vendor_output(done: &RunResult) -> Vec<DeviceFinding> {
     }
     let functions = functions.join(", ");
     let of_child = |ran: &ChildResult| {
-        let mut found = RawFinding::info("VERIFY-CHATTER", "wrote").arg("functions", &functions);
+        let mut found = verify_chatter::Wrote { functions: &functions, r#where: Later }.info();
         for part in ran.chatter.parts.iter().take(QUOTED) {
             let source = format!("{} (stdout, stderr)", function_name(part));
             found = found.evidence(

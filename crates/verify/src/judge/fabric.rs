@@ -4,7 +4,7 @@ use super::super::parent::{ChildEnd, ChildResult};
 use super::super::protocol::{Event, Fault, Outcome};
 use super::{DeviceFinding, format_devices, judge_child};
 use base::report::Evidence;
-use data::{Reason, sentence};
+use data::{Reason, ui};
 
 /// What waiting for a rank that does not come ends with: the limits of HCCL, and a connection
 /// that the other side ended.
@@ -59,25 +59,15 @@ pub(super) fn judge_ranks(ranks: &[ChildResult], reasons: &mut Vec<Reason>) -> V
     let (mut items, mut waited) = (Vec::new(), Vec::new());
     for (ran, part) in ranks.iter().zip(&parts) {
         if *part == guilty && (guilty != RankRole::Silent || Some(ran.calls) == least) {
-            items.extend(judge_child(ran, reasons));
+            items.extend(judge_child(ran, ranks, reasons));
         } else if *part != RankRole::Whole {
             waited.push(ran.device);
         }
     }
     for item in &mut items {
         if !waited.is_empty() {
-            let who = [("devices", format_devices(&waited))];
-            item.found
-                .evidence
-                .push(Evidence::command("HCCL").says(sentence("verify_waited", &who)));
-        }
-        // Ranks are numbered among themselves; people know the numbers of devices.
-        if let Some(value) = item.found.args.get_mut("ranks") {
-            let devices: Option<Vec<Option<i32>>> = value
-                .split(", ")
-                .map(|rank| Some(ranks.get(rank.parse::<usize>().ok()?)?.device))
-                .collect();
-            *value = devices.map_or_else(|| value.clone(), |devices| format_devices(&devices));
+            let who = ui::VerifyWaited { devices: format_devices(&waited) }.text();
+            item.found.evidence.push(Evidence::command("HCCL").says(who));
         }
     }
     items

@@ -4,13 +4,17 @@ use super::super::parent::ChildResult;
 use super::super::protocol::{DataError, DataLocation, Fault, Pattern, RetryResult, Stage};
 use super::{DeviceFinding, format_devices};
 use base::report::{Evidence, Finding, FixStep, Severity};
-use base::text::Text;
+use base::text::{Later, Text};
 use data::{
     RawFinding, Reason,
-    findings::{verify_load, verify_runtime},
-    sentence,
+    findings::{
+        verify_compute, verify_fabric, verify_kernel, verify_load, verify_memory, verify_runtime,
+        verify_stress,
+    },
+    ui,
 };
 use errcodes::{self, Match};
+use probe_numbers::Difference;
 
 /// "No memory": somebody else has it; that is no fault of the device.
 const NO_MEMORY: i32 = 207_001;
@@ -28,14 +32,25 @@ pub(super) enum Code {
     Hccl(i32),
 }
 
-/// What a fault on a stage is.
+/// A message that several stages have, as a finding of the stage. The devices follow later. A stage
+/// that never has this fault borrows the message of another one.
+macro_rules! of_stage {
+    ($stage:expr, $severity:expr, $name:ident $values:tt:
+     $($stages:pat => $module:ident),+ $(,)?) => {
+        match $stage {
+            $($stages => $module::$name $values.at($severity),)+
+        }
+    };
+}
+
+/// What a fault on a stage is. `ranks` are the children whose numbers a fault may name.
 pub(super) fn judge_fault(
     stage: Stage,
     fault: &Fault,
     ran: &ChildResult,
+    ranks: &[ChildResult],
     reasons: &mut Vec<Reason>,
 ) -> DeviceFinding {
-    let id = stage.finding_id();
     let device = ran.device;
     let mut code = None;
     let mut found = match fault {
@@ -75,56 +90,57 @@ pub(super) fn judge_fault(
         Fault::Call { function, code: NO_MEMORY, message } if stage >= Stage::Memory => {
             reasons.push(Reason::VerifyMemoryFull { what: format_devices(&[device]) });
             code = Some(Code::Runtime(NO_MEMORY));
-            RawFinding::warning(id, "full")
-                .arg("function", function)
-                .evidence(runtime_message(function, message.as_ref()))
+            out_of_memory(stage, function).evidence(runtime_message(function, message.as_ref()))
         }
         // What the compiler says is the whole of it.
         Fault::Call { function, code: number, message } if function == "aclrtcCompileProg" => {
             let known = look_up_code(Code::Runtime(*number)).map(|known| known.row.symbol);
             let symbol = known.map_or_else(String::new, |symbol| format!(" {symbol}"));
-            RawFinding::error(id, "compile")
-                .arg("code", format!("{number}{symbol}"))
+            verify_kernel::Compile { code: format!("{number}{symbol}"), r#where: Later }
+                .error()
                 .evidence(runtime_message(function, message.as_ref()))
         }
         Fault::Call { function, code: number, message } => {
             code = Some(Code::Runtime(*number));
-            call_failure(id, function, *number, code)
+            call_failure(stage, function, *number, code)
                 .evidence(runtime_message(function, message.as_ref()))
         }
         Fault::Hccl { function, code: number, message } => {
             code = Some(Code::Hccl(*number));
-            call_failure(id, function, *number, code)
+            call_failure(stage, function, *number, code)
                 .evidence(runtime_message(function, message.as_ref()))
         }
-        Fault::Null { function, message } => RawFinding::error(id, "null")
-            .arg("function", function)
-            .evidence(runtime_message(function, message.as_ref())),
-        Fault::Wrong(wrong) => judge_data_error(id, wrong),
+        Fault::Null { function, message } => {
+            null(stage, function).evidence(runtime_message(function, message.as_ref()))
+        }
+        Fault::Wrong(wrong) => judge_data_error(stage, wrong),
         Fault::Stripes { data, blocks, again, of } => {
-            let message = if again.is_empty() { "stripes_once" } else { "stripes" };
-            let second = [("blocks", format_numbers(again))];
-            RawFinding::error(id, message)
-                .arg("blocks", format_numbers(blocks))
-                .arg("count", of.to_string())
+            let (count, blocks) = (of, format_numbers(blocks));
+            let found = if again.is_empty() {
+                verify_kernel::StripesOnce { blocks, count, r#where: Later }.error()
+            } else {
+                verify_kernel::Stripes { blocks, count, r#where: Later }.error()
+            };
+            let second = ui::VerifyStripes { blocks: format_numbers(again) }.text();
+            found
                 .evidence(describe_data_error(data))
-                .evidence(
-                    Evidence::command(&data.operation).says(sentence("verify_stripes", &second)),
-                )
+                .evidence(Evidence::command(&data.operation).says(second))
         }
         Fault::Sum { data, from } => {
-            let message = if from.is_empty() { "sum" } else { "sum_from" };
-            let mut found = RawFinding::error(id, message)
-                .arg("operation", &data.operation)
-                .arg("wrong", data.found.wrong.to_string())
-                .arg("total", data.found.total.to_string());
-            if !from.is_empty() {
-                found = found.arg("ranks", format_numbers(from));
-            }
+            let (operation, wrong, total) = (&data.operation, data.found.wrong, data.found.total);
+            let found = if from.is_empty() {
+                verify_fabric::Sum { operation, total, r#where: Later, wrong }.error()
+            } else {
+                let ranks = format_ranks(from, ranks);
+                verify_fabric::SumFrom { operation, ranks, total, r#where: Later, wrong }.error()
+            };
             found.evidence(describe_data_error(data))
         }
     };
-    if stage == Stage::Kernel && found.id == id && found.severity == Severity::Error {
+    if stage == Stage::Kernel
+        && found.id == verify_kernel::ID.as_str()
+        && found.severity == Severity::Error
+    {
         // The compiler, the loader or the device: nothing here decides it.
         reasons.push(Reason::VerifyUndecided { what: format_devices(&[device]) });
         found.severity = Severity::Warning;
@@ -133,12 +149,50 @@ pub(super) fn judge_fault(
 }
 
 /// A call that failed.
-fn call_failure(id: &'static str, function: &str, number: i32, code: Option<Code>) -> RawFinding {
-    let symbol = code.and_then(look_up_code).map(|known| known.row.symbol);
-    RawFinding::error(id, "call")
-        .arg("function", function)
-        .arg("code", number.to_string())
-        .arg("symbol", symbol.filter(|symbol| !symbol.is_empty()).unwrap_or("?".to_owned()))
+fn call_failure(stage: Stage, function: &str, code: i32, known: Option<Code>) -> RawFinding {
+    let symbol = known.and_then(look_up_code).map(|known| known.row.symbol);
+    let symbol = symbol.filter(|symbol| !symbol.is_empty()).unwrap_or("?".to_owned());
+    of_stage!(stage, Severity::Error, Call { code, function, symbol, r#where: Later }:
+        Stage::Load | Stage::Runtime => verify_runtime,
+        Stage::Memory => verify_memory,
+        Stage::Compute => verify_compute,
+        Stage::Kernel => verify_kernel,
+        Stage::Fabric => verify_fabric,
+        Stage::Stress => verify_stress,
+    )
+}
+
+/// A call that returned nothing.
+fn null(stage: Stage, function: &str) -> RawFinding {
+    of_stage!(stage, Severity::Error, Null { function, r#where: Later }:
+        Stage::Load | Stage::Runtime => verify_runtime,
+        Stage::Memory => verify_memory,
+        Stage::Compute => verify_compute,
+        Stage::Kernel => verify_kernel,
+        Stage::Fabric => verify_fabric,
+        Stage::Stress => verify_stress,
+    )
+}
+
+/// A call that got no memory.
+fn out_of_memory(stage: Stage, function: &str) -> RawFinding {
+    of_stage!(stage, Severity::Warning, Full { function, r#where: Later }:
+        Stage::Load | Stage::Runtime | Stage::Memory => verify_memory,
+        Stage::Compute => verify_compute,
+        Stage::Kernel => verify_kernel,
+        Stage::Fabric => verify_fabric,
+        Stage::Stress => verify_stress,
+    )
+}
+
+/// The devices of ranks; the ranks if a device is unknown or too many are named.
+fn format_ranks(from: &[u32], ranks: &[ChildResult]) -> String {
+    let device = |rank: &u32| Some(ranks.get(usize::try_from(*rank).ok()?)?.device);
+    let devices: Option<Vec<Option<i32>>> = from.iter().map(device).collect();
+    match devices.filter(|devices| devices.len() <= NAMED) {
+        Some(devices) => format_devices(&devices),
+        None => format_numbers(from),
+    }
 }
 
 /// Numbers, the first of them at least.
@@ -148,41 +202,53 @@ fn format_numbers(numbers: &[u32]) -> String {
     if shown.is_empty() { "-".to_owned() } else { format!("{}{rest}", shown.join(", ")) }
 }
 
-fn judge_data_error(id: &'static str, wrong: &DataError) -> RawFinding {
-    let message = match (wrong.what, wrong.again, wrong.found.pattern) {
-        (DataLocation::Guard, ..) => "guard",
-        (DataLocation::Input, ..) => "input",
-        (DataLocation::Tolerance, ..) => "tolerance",
-        (_, RetryResult::Right, _) => "intermittent",
-        (_, _, Pattern::Unwritten) => "unwritten",
-        _ => "wrong",
+/// Data that is wrong on a stage. Messages of the fabric name no device: the operation has it.
+fn judge_data_error(stage: Stage, data: &DataError) -> RawFinding {
+    let (operation, wrong, total) = (&data.operation, data.found.wrong, data.found.total);
+    macro_rules! here {
+        ($name:ident, $($stages:pat => $module:ident),+ $(; $fabric:pat => Fabric)?) => {
+            match stage {
+                $($fabric => verify_fabric::$name { operation, total, wrong }.error(),)?
+                $($stages => {
+                    $module::$name { operation, total, r#where: Later, wrong }.error()
+                })+
+            }
+        };
+    }
+    let found = match (data.what, data.again, data.found.pattern) {
+        (DataLocation::Guard, ..) => here!(Guard,
+            Stage::Compute => verify_compute, Stage::Kernel => verify_kernel, _ => verify_memory;
+            Stage::Fabric => Fabric),
+        (DataLocation::Input, ..) => here!(Input,
+            Stage::Kernel => verify_kernel, _ => verify_compute),
+        (DataLocation::Tolerance, ..) => {
+            verify_compute::Tolerance { operation, total, r#where: Later, wrong }.warning()
+        }
+        (_, RetryResult::Right, _) => here!(Intermittent,
+            Stage::Memory => verify_memory, Stage::Stress => verify_stress, _ => verify_compute;
+            Stage::Fabric => Fabric),
+        (_, _, Pattern::Unwritten) => here!(Unwritten,
+            Stage::Memory => verify_memory, Stage::Stress => verify_stress, _ => verify_compute;
+            Stage::Fabric => Fabric),
+        _ => here!(Wrong,
+            Stage::Memory => verify_memory, Stage::Stress => verify_stress, _ => verify_compute;
+            Stage::Fabric => Fabric),
     };
-    let severity =
-        if wrong.what == DataLocation::Tolerance { Severity::Warning } else { Severity::Error };
-    RawFinding::new(id, message, severity)
-        .arg("operation", &wrong.operation)
-        .arg("wrong", wrong.found.wrong.to_string())
-        .arg("total", wrong.found.total.to_string())
-        .evidence(describe_data_error(wrong))
+    found.evidence(describe_data_error(data))
 }
 
 /// What was wrong, and in which way.
 fn describe_data_error(wrong: &DataError) -> Evidence {
-    Evidence::command(&wrong.operation).says(sentence(
-        match wrong.again {
-            RetryResult::Same => "verify_wrong_same",
-            RetryResult::Different => "verify_wrong_different",
-            RetryResult::Right => "verify_wrong_right",
-            RetryResult::NotTried => "verify_wrong_once",
-        },
-        &[
-            ("pattern", wrong.found.pattern.as_str().to_owned()),
-            ("first", wrong.found.first.to_string()),
-            ("last", wrong.found.last.to_string()),
-            ("expected", wrong.found.expected.clone()),
-            ("got", wrong.found.got.clone()),
-        ],
-    ))
+    let Difference { first, last, expected, got, pattern, .. } = &wrong.found;
+    let pattern = pattern.as_str();
+    Evidence::command(&wrong.operation).says(match wrong.again {
+        RetryResult::Same => ui::VerifyWrongSame { expected, first, got, last, pattern }.text(),
+        RetryResult::Different => {
+            ui::VerifyWrongDifferent { expected, first, got, last, pattern }.text()
+        }
+        RetryResult::Right => ui::VerifyWrongRight { expected, first, got, last, pattern }.text(),
+        RetryResult::NotTried => ui::VerifyWrongOnce { expected, first, got, last, pattern }.text(),
+    })
 }
 
 /// What the runtime said, as evidence.
@@ -230,7 +296,7 @@ mod tests {
     fn a_static_program_gives_no_verdict_and_says_why() {
         let ran = ChildResult::new("first".to_owned(), None);
         let mut reasons = Vec::new();
-        let item = judge_fault(Stage::Load, &Fault::Static, &ran, &mut reasons);
+        let item = judge_fault(Stage::Load, &Fault::Static, &ran, &[], &mut reasons);
         assert_eq!(
             reasons.iter().map(|reason| reason.key()).collect::<Vec<_>>(),
             ["verify_static"]

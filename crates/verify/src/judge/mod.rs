@@ -11,13 +11,14 @@ use super::parent::ChildResult;
 use super::plog::LogTail;
 use super::protocol::{Event, Fault, Outcome, Stage};
 use super::run::{DeviceUse, RunResult};
-use base::report::{CheckState, Evidence, Finding, RuleResult, Severity, fold_consequences};
-use base::text::Text;
+use base::report::{CheckState, Evidence, Finding, RuleResult, fold_consequences};
+use base::text::{Later, Text};
 use base::visible::NAME;
-use data::findings::verify_stress;
 use data::{
     Catalog, RawFinding, Reason,
-    findings::{verify_busy, verify_cache, verify_load},
+    findings::{
+        verify_busy, verify_cache, verify_load, verify_memory, verify_speed, verify_stress,
+    },
 };
 use end::{judge_end, judge_vendor_output};
 use fault::{Code, judge_fault};
@@ -82,7 +83,7 @@ pub fn judge(done: &RunResult, stages: &[Stage], around: &JudgeContext) -> Judgm
     let mut reasons: Vec<Reason> = Vec::new();
     let alone = std::iter::once(&done.first).chain(&done.devices);
     for ran in alone.chain(&done.peers).chain(&done.loads) {
-        items.extend(judge_child(ran, &mut reasons));
+        items.extend(judge_child(ran, &[], &mut reasons));
         items.extend(judge_speed(ran, around, done.in_use.is_used(), &mut reasons));
         items.extend(judge_leak(ran, done.in_use.is_used()));
         items.extend(judge_cache(ran));
@@ -94,7 +95,7 @@ pub fn judge(done: &RunResult, stages: &[Stage], around: &JudgeContext) -> Judgm
     items.extend(judge_skipped_load(done, &mut reasons));
     for device in &done.unknown {
         let fault = Fault::NoSuchDevice { device: *device, count: done.count.unwrap_or_default() };
-        items.push(judge_fault(Stage::Runtime, &fault, &done.first, &mut reasons));
+        items.push(judge_fault(Stage::Runtime, &fault, &done.first, &[], &mut reasons));
     }
     if !around.foreign_libraries.is_empty() {
         // The libraries are installed, so this is an error and not a missing installation.
@@ -139,14 +140,18 @@ pub fn judge(done: &RunResult, stages: &[Stage], around: &JudgeContext) -> Judgm
     Judgment { findings: fold_consequences(findings), results, open }
 }
 
-/// Returns the findings of one child.
-fn judge_child(ran: &ChildResult, reasons: &mut Vec<Reason>) -> Vec<DeviceFinding> {
+/// Returns the findings of one child, which may be one of `ranks`.
+fn judge_child(
+    ran: &ChildResult,
+    ranks: &[ChildResult],
+    reasons: &mut Vec<Reason>,
+) -> Vec<DeviceFinding> {
     let faults = ran.events.iter().filter_map(|event| match event {
         Event::StepEnd { stage, outcome: Outcome::Failed { fault }, .. } => Some((*stage, fault)),
         _ => None,
     });
     let mut items: Vec<DeviceFinding> =
-        faults.map(|(stage, fault)| judge_fault(stage, fault, ran, reasons)).collect();
+        faults.map(|(stage, fault)| judge_fault(stage, fault, ran, ranks, reasons)).collect();
     items.extend(judge_end(ran, reasons));
     items
 }
@@ -172,9 +177,8 @@ fn judge_load(ran: &ChildResult) -> Option<DeviceFinding> {
         Event::Load { compared, first_tflops, last_tflops, .. }
             if *compared >= ENOUGH && *last_tflops < first_tflops * FADED =>
         {
-            let found = RawFinding::warning("VERIFY-STRESS", "slower")
-                .arg("first", format!("{first_tflops:.2}"))
-                .arg("last", format!("{last_tflops:.2}"));
+            let (first, last) = (format!("{first_tflops:.2}"), format!("{last_tflops:.2}"));
+            let found = verify_stress::Slower { first, last, r#where: Later }.warning();
             Some(device_finding(found, ran))
         }
         _ => None,
@@ -186,11 +190,8 @@ fn judge_leak(ran: &ChildResult, in_use: bool) -> Option<DeviceFinding> {
     // Another process may allocate the freed memory.
     ran.events.iter().filter(|_| !in_use).find_map(|event| match event {
         Event::Leak { rounds, bytes, lost } => {
-            let mib = |bytes: u64| (bytes >> 20).to_string();
-            let found = RawFinding::warning("VERIFY-MEMORY", "leak")
-                .arg("rounds", rounds.to_string())
-                .arg("size", mib(*bytes))
-                .arg("lost", mib(*lost));
+            let (size, lost) = (bytes >> 20, lost >> 20);
+            let found = verify_memory::Leak { lost, rounds, size, r#where: Later }.warning();
             Some(device_finding(found, ran))
         }
         _ => None,
@@ -235,21 +236,24 @@ fn judge_speed(
         let Event::StepEnd { step, gb_per_s: Some(speed), .. } = event else { continue };
         let floor = around.floors.iter().find(|floor| floor.step == step);
         let before = ran.device.and_then(|device| around.baseline.get(&(device, step.clone())));
-        let found = if let Some(floor) = floor.filter(|floor| *speed < floor.gb_per_s) {
-            RawFinding::error("VERIFY-SPEED", "floor").arg("least", format!("{}", floor.gb_per_s))
-        } else if let Some(before) = before.filter(|before| *speed < **before * SLOWER) {
-            RawFinding::warning("VERIFY-SPEED", "baseline").arg("before", format!("{before:.2}"))
-        } else {
-            continue;
+        let floor = floor.filter(|floor| *speed < floor.gb_per_s);
+        let before = before.filter(|before| *speed < **before * SLOWER);
+        let (stage, speed) = (step, format!("{speed:.2}"));
+        let found = match (floor, before) {
+            (None, None) => continue,
+            _ if in_use => {
+                reasons.push(Reason::VerifySpeedBusy);
+                verify_speed::Busy { speed, stage, r#where: Later }.info()
+            }
+            (Some(floor), _) => {
+                let least = floor.gb_per_s;
+                verify_speed::Floor { least, speed, stage, r#where: Later }.error()
+            }
+            (None, Some(before)) => {
+                let before = format!("{before:.2}");
+                verify_speed::Baseline { before, speed, stage, r#where: Later }.warning()
+            }
         };
-        let mut found = found.arg("stage", step).arg("speed", format!("{speed:.2}"));
-        if in_use {
-            reasons.push(Reason::VerifySpeedBusy);
-            found.severity = Severity::Info;
-            found.message = "busy";
-            found.args.remove("before");
-            found.args.remove("least");
-        }
         items.push(device_finding(found, ran));
     }
     items
@@ -283,7 +287,7 @@ fn merge(items: Vec<DeviceFinding>) -> Vec<(RawFinding, Option<Code>)> {
     }
     merged
         .into_iter()
-        .map(|(found, devices, code)| (found.arg("where", format_devices(&devices)), code))
+        .map(|(found, devices, code)| (found.complete(&format_devices(&devices)), code))
         .collect()
 }
 

@@ -1,5 +1,9 @@
 //! What a child has to do.
 
+use data::findings::{
+    verify_compute, verify_fabric, verify_kernel, verify_load, verify_memory, verify_runtime,
+    verify_stress,
+};
 use probe_numbers::Dtype;
 use serde::{Deserialize, Serialize};
 
@@ -60,13 +64,13 @@ impl Stage {
     /// The id of what is found on it.
     pub const fn finding_id(self) -> &'static str {
         match self {
-            Self::Load => "VERIFY-LOAD",
-            Self::Runtime => "VERIFY-RUNTIME",
-            Self::Memory => "VERIFY-MEMORY",
-            Self::Compute => "VERIFY-COMPUTE",
-            Self::Kernel => "VERIFY-KERNEL",
-            Self::Fabric => "VERIFY-FABRIC",
-            Self::Stress => "VERIFY-STRESS",
+            Self::Load => verify_load::ID.as_str(),
+            Self::Runtime => verify_runtime::ID.as_str(),
+            Self::Memory => verify_memory::ID.as_str(),
+            Self::Compute => verify_compute::ID.as_str(),
+            Self::Kernel => verify_kernel::ID.as_str(),
+            Self::Fabric => verify_fabric::ID.as_str(),
+            Self::Stress => verify_stress::ID.as_str(),
         }
     }
 }
