@@ -90,7 +90,9 @@ fn findings(path: &str, table: &Table) -> Result<String, String> {
             values.add(&place, message.get("cause").unwrap_or(why))?;
             for step in array(message.get("fix")) {
                 values.add(&place, step)?;
-                string(step, "run").into_iter().for_each(|run| values.extend(run));
+                if let Some(run) = string(step, "run") {
+                    values.extend(run);
+                }
             }
             row(&mut out, 2, &camel(key), key, &values);
         }
