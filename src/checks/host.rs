@@ -125,9 +125,9 @@ fn log_disk(ctx: &Context<'_>) -> Outcome {
         .map(|(_, (path, space))| {
             let free = size(space.available);
             let found = if *path == "/tmp" {
-                host_logdisk::Tmp { path, free }.warning()
+                host_logdisk::Tmp { free, path }.warning()
             } else {
-                host_logdisk::Log { path, free }.warning()
+                host_logdisk::Log { free, path }.warning()
             };
             found.evidence(Evidence::file(*path).value(format!(
                 "{} of {} free",

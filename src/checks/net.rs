@@ -61,13 +61,13 @@ fn hccn(ctx: &Context<'_>) -> Outcome {
     let mut out = Vec::new();
     let (path, severity) = (&conf.path, severity(ctx));
     for (line, text) in &conf.bad_lines {
-        let found = net_hccn::BadLine { path, line, text }.warning();
+        let found = net_hccn::BadLine { line, path, text }.warning();
         out.push(found.evidence(Evidence::file(&conf.path).line(*line).value(text)));
     }
     let mut owners: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for (device, address) in &conf.addresses {
         if address.parse::<IpAddr>().is_err() {
-            let found = net_hccn::BadAddress { path, device, address }.at(severity);
+            let found = net_hccn::BadAddress { address, device, path }.at(severity);
             let value = format!("address_{device}={address}");
             out.push(found.evidence(conf.place(*device).value(value)));
         } else {
@@ -90,7 +90,7 @@ fn hccn(ctx: &Context<'_>) -> Outcome {
         ids.iter().filter(|id| !conf.addresses.contains_key(id)).map(u32::to_string).collect();
     if !lacking.is_empty() && wanted && !inside {
         let (devices, first) = (lacking.join(", "), &lacking[0]);
-        let found = net_hccn::Lacking { path, devices, first }.at(severity);
+        let found = net_hccn::Lacking { devices, first, path }.at(severity);
         out.push(found.evidence(Evidence::file(&conf.path).says(ui::SEEN_NO_ADDRESS.text())));
     }
     out.into()
@@ -144,7 +144,7 @@ fn rank_table(ctx: &Context<'_>) -> Outcome {
     };
     let path = &table.path;
     if let Some(error) = &table.error {
-        let found = net_ranktable::Unreadable { path, named, error }.at(grave).evidence(evidence());
+        let found = net_ranktable::Unreadable { error, named, path }.at(grave).evidence(evidence());
         return vec![found.evidence(table.place("error").value(error))].into();
     }
     let mut out = Vec::new();
@@ -157,7 +157,7 @@ fn rank_table(ctx: &Context<'_>) -> Outcome {
         out.push(found.evidence(table.place("version").value(value)).evidence(chip.evidence));
     }
     if let Some(status) = table.status.as_deref().filter(|status| *status != "completed") {
-        let found = net_ranktable::Status { path, named, status }.at(grave).evidence(evidence());
+        let found = net_ranktable::Status { named, path, status }.at(grave).evidence(evidence());
         out.push(found.evidence(table.place("status").value(format!("status {status}"))));
     }
     let mut owners: BTreeMap<&str, Vec<Option<u32>>> = BTreeMap::new();

@@ -236,18 +236,18 @@ fn triton(ctx: &Context<'_>) -> Outcome {
     let unknown = state.triton_compared == 0;
     let (alone, others) = (others.is_empty(), others.join(", "));
     let (version, interpreter) = (&ascend.version, python.command());
-    let damaged = triton_conflict::Damaged { version, interpreter };
+    let damaged = triton_conflict::Damaged { interpreter, version };
     let found = match alone {
         true if gone => damaged.error(),
         // Images patch single files on purpose.
         true if changed => damaged.warning(),
-        true if unknown => return Outcome::NotChecked(Reason::NoFile { what: record.into() }),
+        true if unknown => return Outcome::NotChecked(Reason::NoFile { what: record }),
         true => return Outcome::Passed,
         false if gone || changed || unknown => {
-            triton_conflict::Overwritten { version, others, interpreter }.error()
+            triton_conflict::Overwritten { interpreter, others, version }.error()
         }
         // It was installed last, and works until the other is upgraded or removed.
-        false => triton_conflict::Both { version, others, interpreter }.warning(),
+        false => triton_conflict::Both { interpreter, others, version }.warning(),
     };
     vec![with_evidence(found)].into()
 }

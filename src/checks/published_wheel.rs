@@ -26,7 +26,7 @@ impl PublishedWheel {
 
     /// The outcome for a wheel without a published hash.
     pub fn unknown(name: String) -> Outcome {
-        Outcome::Blocked(Reason::NotUpstream { what: name.into() })
+        Outcome::Blocked(Reason::NotUpstream { what: name })
     }
 
     /// Compares the hash of the file at `path`.

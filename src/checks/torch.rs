@@ -160,7 +160,7 @@ fn backends(ctx: &Context<'_>) -> Outcome {
             }
             let (package, interpreter) = (&dist.name, python.command());
             let one = if PRIVATE_USE.contains(&module) {
-                torch_backends::Rival { name, package, interpreter }.warning()
+                torch_backends::Rival { interpreter, name, package }.warning()
             } else {
                 torch_backends::Other { name, package }.info()
             };

@@ -152,7 +152,6 @@ impl Skips {
             let n = taken.iter().filter(|finding| skip.names(&finding.id)).count();
             if n > 0 {
                 let said = self.say("skipped_by_settings", skip);
-                let n = n;
                 let count = ui::SkippedFindings { id: &skip.id, n }.text();
                 report.notes.push(Text::new(
                     format!("{}: {}", count.en, said.en),

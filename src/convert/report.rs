@@ -175,14 +175,14 @@ fn problem_of(file: &PlannedFile, problem: &FileProblem) -> RawFinding {
             let detail = error.fault().text();
             // What could not be read may be fine: that leaves the question open.
             let found = if nul {
-                convert_text::Nul { path, detail }.warning()
+                convert_text::Nul { detail, path }.warning()
             } else {
-                convert_text::Undecodable { path, detail }.warning()
+                convert_text::Undecodable { detail, path }.warning()
             };
             found.evidence(place)
         }
         FileProblem::SelfCheck(detail) => {
-            convert_self::Unsound { path, detail }.error().evidence(place)
+            convert_self::Unsound { detail, path }.error().evidence(place)
         }
         FileProblem::Changed => convert_changed::During { path }.error().evidence(place),
         FileProblem::Denied(denied) => {
@@ -200,7 +200,7 @@ fn problem_of(file: &PlannedFile, problem: &FileProblem) -> RawFinding {
             found.evidence(place)
         }
         FileProblem::Uncommitted => convert_git::Uncommitted { path }.error().evidence(place),
-        FileProblem::Io(detail) => convert_io::Failed { path, detail }.warning().evidence(place),
+        FileProblem::Io(detail) => convert_io::Failed { detail, path }.warning().evidence(place),
     }
 }
 

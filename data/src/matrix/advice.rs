@@ -190,7 +190,7 @@ impl Matrix {
         }
         let version = &npu.version;
         let reason = match wanted {
-            Some(cann) => ui::CompatNoPair { version, cann }.text(),
+            Some(cann) => ui::CompatNoPair { cann, version }.text(),
             None => ui::CompatNoCann { version }.text(),
         };
         Err(NoAdvice::new(reason, self.accepted_cann(npu)))

@@ -68,10 +68,10 @@ fn is_active(ctx: &Context<'_>, install: &CannInstall) -> bool {
 
 /// The outcome of a check about installations where there is none.
 fn no_install(ctx: &Context<'_>) -> Option<Outcome> {
-    ctx.facts.cann.installs.is_empty().then(|| Outcome::NotApplicable(Reason::NoCann))
+    ctx.facts.cann.installs.is_empty().then_some(Outcome::NotApplicable(Reason::NoCann))
 }
 
 /// The outcome of a check about variables whose values are not known.
 fn no_env(ctx: &Context<'_>) -> Option<Outcome> {
-    (!ctx.facts.env.known).then(|| Outcome::NotChecked(Reason::EnvUnknown))
+    (!ctx.facts.env.known).then_some(Outcome::NotChecked(Reason::EnvUnknown))
 }

@@ -37,9 +37,9 @@ pub(super) fn installed(ctx: &Context<'_>) -> Outcome {
         let (root, dir, chip) = (&install.path, &dir, chip_name(ctx));
         let version = install.version.as_deref().unwrap_or(UNKNOWN_VERSION);
         let found = if has_package {
-            cann_ops::Gone { root, version, dir, chip }.at(severity)
+            cann_ops::Gone { chip, dir, root, version }.at(severity)
         } else {
-            cann_ops::Absent { root, version, dir, chip }.at(severity)
+            cann_ops::Absent { chip, dir, root, version }.at(severity)
         };
         let found = found.evidence(Evidence::file(dir).says(ui::SEEN_NO_KERNELS.text()));
         let found = install.ops.iter().fold(found, |found, info| found.evidence(package(info)));

@@ -52,7 +52,7 @@ pub(super) fn links(ctx: &Context<'_>) -> Outcome {
         let (path, target) = (&link.path, &link.target);
         let found = match used {
             Some(EnvPath { variable, .. }) => {
-                cann_links::DanglingUsed { variable, path, target }.error()
+                cann_links::DanglingUsed { path, target, variable }.error()
             }
             None => cann_links::Dangling { path, target }.warning(),
         };
@@ -134,9 +134,9 @@ fn missing(ctx: &Context<'_>, gone: &[&EnvPath]) -> Option<RawFinding> {
     let (variable, path) = (&first.variable, &first.entry);
     let found = if cann.active().is_some() {
         let (root, set_env) = suggestion(ctx);
-        cann_home::Missing { variable, path, root, set_env }.error()
+        cann_home::Missing { path, root, set_env, variable }.error()
     } else {
-        cann_home::MissingAll { variable, path }.error()
+        cann_home::MissingAll { path, variable }.error()
     };
     let found = gone.iter().fold(found, |found, path| {
         found.evidence(Evidence::env(&path.variable).value(&path.entry))

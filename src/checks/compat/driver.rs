@@ -106,7 +106,7 @@ pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
         DriverSupport::Unverified { expected } => {
             let newest = expected.last().cloned().unwrap_or_default();
             let (cann, expected) = (installed, &expected.join(", "));
-            let found = drv_cann::Unverified { driver, cann, chip, arch, newest, expected };
+            let found = drv_cann::Unverified { arch, cann, chip, driver, expected, newest };
             let evidence = matrix_evidence(ctx, expected);
             vec![with_evidence(found.warning()).evidence(evidence)].into()
         }
@@ -114,7 +114,7 @@ pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
             let newest = expected.last().unwrap_or(&oldest);
             let (cann, expected) = (installed, &expected.join(", "));
             let oldest = &oldest;
-            let found = drv_cann::TooOld { driver, cann, chip, arch, oldest, newest, expected };
+            let found = drv_cann::TooOld { arch, cann, chip, driver, expected, newest, oldest };
             let severity = at_most(Severity::Error, limit);
             vec![with_evidence(found.at(severity)).evidence(matrix_evidence(ctx, expected))].into()
         }

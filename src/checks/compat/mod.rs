@@ -41,7 +41,7 @@ struct InUse<'a> {
 impl<'a> InUse<'a> {
     /// The CANN in use; the outcome that says why there is none otherwise.
     fn of(facts: &'a Facts) -> Result<Self, Outcome> {
-        let install = facts.cann.active().ok_or_else(|| Outcome::NotApplicable(Reason::NoCann))?;
+        let install = facts.cann.active().ok_or(Outcome::NotApplicable(Reason::NoCann))?;
         let version = install.parsed_version();
         let version = version.ok_or_else(|| {
             Outcome::NotChecked(Reason::VersionUnknown { what: "CANN".to_owned() })

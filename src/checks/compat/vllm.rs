@@ -75,9 +75,9 @@ pub(super) fn pair(ctx: &Context<'_>) -> Outcome {
     let found = match other {
         Some(other) => {
             let other = &other.version;
-            vllm_pair::Either { plugin, vllm, expected, first, python, other }.at(severity)
+            vllm_pair::Either { expected, first, other, plugin, python, vllm }.at(severity)
         }
-        None => vllm_pair::Mismatch { plugin, vllm, expected, first, python }.at(severity),
+        None => vllm_pair::Mismatch { expected, first, plugin, python, vllm }.at(severity),
     };
     let mut found = found
         .evidence(dist_evidence(package))

@@ -130,10 +130,10 @@ pub(super) fn access(ctx: &Context<'_>) -> Outcome {
     let gid = process.gid.map_or_else(|| "-".to_owned(), |gid| gid.to_string());
     let seen = match &process.caps {
         Some(_) if process.has_cap("dac_override") => {
-            ui::SeenProcessOverride { uid, gid, groups }.text()
+            ui::SeenProcessOverride { gid, groups, uid }.text()
         }
-        Some(_) => ui::SeenProcessPlain { uid, gid, groups }.text(),
-        None => ui::SeenProcessUnknown { uid, gid, groups }.text(),
+        Some(_) => ui::SeenProcessPlain { gid, groups, uid }.text(),
+        None => ui::SeenProcessUnknown { gid, groups, uid }.text(),
     };
     found = found.evidence(Evidence::option("process").says(seen));
     vec![found.because(&[dev_type::ID])].into()

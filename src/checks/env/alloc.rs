@@ -31,7 +31,7 @@ pub(super) fn alloc(ctx: &Context<'_>) -> Outcome {
             out.push(found.evidence(evidence()));
         } else if !is_valid(key, value, switch) {
             let expected = expected(key, switch);
-            out.push(env_alloc::Value { key, value, expected }.warning().evidence(evidence()));
+            out.push(env_alloc::Value { expected, key, value }.warning().evidence(evidence()));
         }
     }
     let get = |key: &str| options.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str());

@@ -34,13 +34,13 @@ pub(super) fn visible(ctx: &Context<'_>) -> Outcome {
             let (sorted, last) = (sorted(list), count.saturating_sub(1));
             let found = match fault.kind {
                 FaultKind::Empty => env_visible::None.error(),
-                FaultKind::Syntax => env_visible::Syntax { value, part }.error(),
+                FaultKind::Syntax => env_visible::Syntax { part, value }.error(),
                 FaultKind::Range if in_container => {
-                    env_visible::RangeContainer { value, part, count, last }.error()
+                    env_visible::RangeContainer { count, last, part, value }.error()
                 }
-                FaultKind::Range => env_visible::Range { value, part, count, last }.error(),
-                FaultKind::Duplicate => env_visible::Duplicate { value, part, sorted }.error(),
-                FaultKind::Order => env_visible::Order { value, part, sorted }.error(),
+                FaultKind::Range => env_visible::Range { count, last, part, value }.error(),
+                FaultKind::Duplicate => env_visible::Duplicate { part, sorted, value }.error(),
+                FaultKind::Order => env_visible::Order { part, sorted, value }.error(),
                 // Only a runtime cuts a list short.
                 FaultKind::Cut => return Outcome::Passed,
             };

@@ -42,7 +42,7 @@ fn installed<'a>(ctx: &Context<'a>) -> Result<&'a PackageIntegrity, Outcome> {
         .iter()
         .filter(|package| package.site_dir == first.site_dir)
         .min_by_key(fit)
-        .ok_or_else(|| Outcome::NotApplicable(Reason::NoTorchNpu))
+        .ok_or(Outcome::NotApplicable(Reason::NoTorchNpu))
 }
 
 /// `Err` with the reason, if there was no hashing.
@@ -50,7 +50,7 @@ fn hashed(package: &PackageIntegrity) -> Result<(), Outcome> {
     match package.hash_skipped.as_deref() {
         Some("no_hash") => Err(Outcome::NotChecked(Reason::NoHash)),
         Some("partial") => Err(Outcome::NotChecked(Reason::Partial)),
-        Some(_) => Err(Outcome::NotChecked(Reason::NoFile { what: record_path(package).into() })),
+        Some(_) => Err(Outcome::NotChecked(Reason::NoFile { what: record_path(package) })),
         None => Ok(()),
     }
 }
@@ -68,11 +68,11 @@ fn record(ctx: &Context<'_>) -> Outcome {
     let mut found = Vec::new();
     if package.record.is_none() {
         if !package.dist_info.ends_with(".dist-info") {
-            return Outcome::NotChecked(Reason::NoFile { what: record_path(package).into() });
+            return Outcome::NotChecked(Reason::NoFile { what: record_path(package) });
         }
         let evidence = Evidence::file(record_path(package));
         return vec![
-            tnpu_record::NoRecord { version, python }
+            tnpu_record::NoRecord { python, version }
                 .warning()
                 .evidence(evidence)
                 .because(&[py_dup::ID]),
@@ -91,10 +91,10 @@ fn record(ctx: &Context<'_>) -> Outcome {
         let finding = match (all_missing, total) {
             (true, count) => {
                 let record = record_path(package);
-                tnpu_record::Missing { version, python, record, count, path }.error()
+                tnpu_record::Missing { count, path, python, record, version }.error()
             }
-            (false, 1) => tnpu_record::ChangedOne { version, python, path }.error(),
-            (false, count) => tnpu_record::Changed { version, python, count, path }.error(),
+            (false, 1) => tnpu_record::ChangedOne { path, python, version }.error(),
+            (false, count) => tnpu_record::Changed { count, path, python, version }.error(),
         };
         let mut because = vec![py_dup::ID];
         if explained_by_elf(ctx, &changed, others) {
@@ -119,7 +119,7 @@ fn record(ctx: &Context<'_>) -> Outcome {
         }
         // SCAN-FORMAT names the rows; what they should have said was not compared.
         if !package.bad_rows.is_empty() || package.record_cut {
-            return Outcome::NotChecked(Reason::Unreadable { what: record_path(package).into() });
+            return Outcome::NotChecked(Reason::Unreadable { what: record_path(package) });
         }
     }
     if !harmless.is_empty() {
@@ -208,9 +208,9 @@ fn manifest(ctx: &Context<'_>) -> Outcome {
                 }
                 (None, None) => {
                     let found = if built_in {
-                        tnpu_manifest::Record { version, python }.error()
+                        tnpu_manifest::Record { python, version }.error()
                     } else {
-                        tnpu_manifest::RecordManifest { version, wheel, manifest }.error()
+                        tnpu_manifest::RecordManifest { manifest, version, wheel }.error()
                     };
                     found.evidence(evidence).evidence(record)
                 }
@@ -231,10 +231,10 @@ fn unlisted(ctx: &Context<'_>) -> Outcome {
         Err(outcome) => return outcome,
     };
     if package.record.is_none() {
-        return Outcome::NotChecked(Reason::NoFile { what: record_path(package).into() });
+        return Outcome::NotChecked(Reason::NoFile { what: record_path(package) });
     }
     if package.record_cut {
-        return Outcome::NotChecked(Reason::Unreadable { what: record_path(package).into() });
+        return Outcome::NotChecked(Reason::Unreadable { what: record_path(package) });
     }
     // What a second dist-info of the same directory lists is PY-DUP's matter.
     let strays: Vec<&String> = package
@@ -254,9 +254,9 @@ fn unlisted(ctx: &Context<'_>) -> Outcome {
         let count = strays.len() + (package.unlisted_total as usize - package.unlisted.len());
         let (path, version, python) = (*first, &package.version, python(ctx));
         let mut finding = if count == 1 {
-            tnpu_unlisted::File { path, version, python }.warning()
+            tnpu_unlisted::File { path, python, version }.warning()
         } else {
-            tnpu_unlisted::Files { count, path, version, python }.warning()
+            tnpu_unlisted::Files { count, path, python, version }.warning()
         };
         for path in strays.iter().take(MAX_SHOWN) {
             finding = finding.evidence(Evidence::file(*path));

@@ -122,7 +122,7 @@ pub(super) fn mooncake(ctx: &Context<'_>) -> Outcome {
     let dir = elsewhere.and_then(|path| path.rsplit_once('/')).map(|(dir, _)| dir);
     let libraries = npu::listed(names(&group));
     let found = match dir {
-        Some(dir) => mooncake_lib::NotOnPath { libraries, dir }.warning(),
+        Some(dir) => mooncake_lib::NotOnPath { dir, libraries }.warning(),
         None => mooncake_lib::Missing { libraries, dir: "/usr/local/lib" }.warning(),
     };
     let only_cann = group.iter().all(|(_, missing)| in_cann(ctx, missing));

@@ -103,8 +103,8 @@ pub(super) fn stdcxx(ctx: &Context<'_>) -> Outcome {
     let have = first.highest.as_deref().unwrap_or("-");
     let (need, file, library) = (&first.version, &first.needed_by, &first.found);
     let found = match prefix.filter(|_| conda) {
-        Some(prefix) => host_stdcxx::Conda { need, have, file, library, prefix }.error(),
-        None => host_stdcxx::Old { need, have, file, library }.error(),
+        Some(prefix) => host_stdcxx::Conda { file, have, library, need, prefix }.error(),
+        None => host_stdcxx::Old { file, have, library, need }.error(),
     };
     let mut found = found
         .because(if system { &[host_glibc::ID] } else { &[] })

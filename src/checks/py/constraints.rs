@@ -154,17 +154,17 @@ fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<RawFinding> {
     if by == "torch-npu" && *name == "torch" {
         // The version itself is TORCH-VERSION's; here is only what pip will complain about.
         return pep::satisfies_without_local(spec, &version)
-            .then(|| py_constraints::Local {
+            .then_some(py_constraints::Local {
                 by,
                 by_version,
-                wanted,
-                package,
                 installed,
                 interpreter,
+                package,
+                wanted,
             })
             .map(|local| with_evidence(local.info()));
     }
-    let benign = py_constraints::Benign { by, by_version, wanted, package, installed };
+    let benign = py_constraints::Benign { by, by_version, installed, package, wanted };
     if is_build_of(spec, &version) {
         return None;
     }
@@ -185,7 +185,7 @@ fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<RawFinding> {
         return Some(with_evidence(benign.info()));
     }
     let conflict =
-        py_constraints::Conflict { by, by_version, wanted, package, installed, interpreter };
+        py_constraints::Conflict { by, by_version, installed, interpreter, package, wanted };
     Some(with_evidence(conflict.warning()).because(because))
 }
 

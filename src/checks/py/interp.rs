@@ -54,7 +54,7 @@ fn missing(python: &Python, by: &str, path: &str) -> RawFinding {
         variable => (Evidence::env(variable), python.interpreter.as_ref()),
     };
     let one = match instead {
-        None => py_interp::Missing { path, by }.error(),
+        None => py_interp::Missing { by, path }.error(),
         Some(instead) => py_interp::Replaced { path, by, instead: &instead.path }.warning(),
     };
     one.evidence(evidence.value(path))

@@ -41,9 +41,9 @@ pub(super) fn shadow(ctx: &Context<'_>) -> Outcome {
             Evidence::env("PYTHONPATH").value(facts.env.get("PYTHONPATH").unwrap_or_default())
         };
         let found = if by_cwd {
-            py_shadow::Cwd { package, dir }.at(severity)
+            py_shadow::Cwd { dir, package }.at(severity)
         } else {
-            py_shadow::Pythonpath { package, dir, holder }.at(severity)
+            py_shadow::Pythonpath { dir, holder, package }.at(severity)
         };
         Some(found.evidence(Evidence::file(dir)).evidence(evidence))
     });

@@ -280,12 +280,12 @@ fn rejected_table(diagnosis: &Diagnosis) -> Table {
 pub fn describe_problem(problem: &Problem) -> Text {
     let (path, detail) = (&problem.name, &problem.detail);
     match problem.kind {
-        ProblemKind::Unreadable => ui::LogUnreadable { path, detail }.text(),
-        ProblemKind::NotRegular => ui::LogNotRegular { path, detail }.text(),
-        ProblemKind::Damaged => ui::LogDamaged { path, detail }.text(),
-        ProblemKind::TooLarge => ui::LogTooLarge { path, detail }.text(),
-        ProblemKind::Unsupported => ui::LogUnsupported { path, detail }.text(),
-        ProblemKind::Empty => ui::LogEmpty { path, detail }.text(),
+        ProblemKind::Unreadable => ui::LogUnreadable { detail, path }.text(),
+        ProblemKind::NotRegular => ui::LogNotRegular { detail, path }.text(),
+        ProblemKind::Damaged => ui::LogDamaged { detail, path }.text(),
+        ProblemKind::TooLarge => ui::LogTooLarge { detail, path }.text(),
+        ProblemKind::Unsupported => ui::LogUnsupported { detail, path }.text(),
+        ProblemKind::Empty => ui::LogEmpty { detail, path }.text(),
     }
 }
 

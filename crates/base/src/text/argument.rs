@@ -84,7 +84,8 @@ mod tests {
     #[test]
     fn words_keep_both_languages() {
         let words = Text::new("none", "无");
-        assert_eq!((&words).spell(), Spelling::Words(words));
+        let borrowed = &words;
+        assert_eq!(borrowed.spell(), Spelling::Words(words));
         assert_eq!(7_usize.spell(), Spelling::Same("7".to_owned()));
         assert_eq!("/dev".spell(), Spelling::Same("/dev".to_owned()));
     }

@@ -114,15 +114,12 @@ fn add_values(mut found: RawFinding, component: &Component, spread: &Spread<'_>)
 fn version_finding(group: &Group<'_>, index: usize, spread: &Spread<'_>) -> RawFinding {
     let row = &COMPONENTS[index];
     let (component, group, known) = (row.label(), group.suffix(), spread.known);
-    let found = match outliers(row, spread) {
-        Some(Outliers { usual, other, hosts, count, host }) => {
-            fleet_version::Differs { component, count, group, host, hosts, known, other, usual }
-                .at(row.severity)
-        }
-        None => {
-            let values = spread.values.len();
-            fleet_version::Split { component, group, known, values }.at(row.severity)
-        }
+    let found = if let Some(Outliers { usual, other, hosts, count, host }) = outliers(row, spread) {
+        fleet_version::Differs { component, count, group, host, hosts, known, other, usual }
+            .at(row.severity)
+    } else {
+        let values = spread.values.len();
+        fleet_version::Split { component, group, known, values }.at(row.severity)
     };
     add_values(found, row, spread)
 }
@@ -136,15 +133,12 @@ fn binary_finding(
 ) -> RawFinding {
     let row = &COMPONENTS[index];
     let (group, known) = (group.suffix(), spread.known);
-    let found = match outliers(row, spread) {
-        Some(Outliers { usual, other, hosts, count, host }) => {
-            fleet_binary::Differs { count, group, host, hosts, known, other, usual, version }
-                .at(row.severity)
-        }
-        None => {
-            let values = spread.values.len();
-            fleet_binary::Split { group, known, values, version }.at(row.severity)
-        }
+    let found = if let Some(Outliers { usual, other, hosts, count, host }) = outliers(row, spread) {
+        fleet_binary::Differs { count, group, host, hosts, known, other, usual, version }
+            .at(row.severity)
+    } else {
+        let values = spread.values.len();
+        fleet_binary::Split { group, known, values, version }.at(row.severity)
     };
     add_values(found, row, spread)
 }

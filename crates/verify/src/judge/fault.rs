@@ -297,10 +297,7 @@ mod tests {
         let ran = ChildResult::new("first".to_owned(), None);
         let mut reasons = Vec::new();
         let item = judge_fault(Stage::Load, &Fault::Static, &ran, &[], &mut reasons);
-        assert_eq!(
-            reasons.iter().map(|reason| reason.key()).collect::<Vec<_>>(),
-            ["verify_static"]
-        );
+        assert_eq!(reasons.iter().map(Reason::key).collect::<Vec<_>>(), ["verify_static"]);
         let finding = Catalog::builtin().resolve(item.found);
         assert_eq!(finding.severity, Severity::Warning);
         assert!(finding.title.en.contains("musl") && finding.title.en.contains("cannot load"));

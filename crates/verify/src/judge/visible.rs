@@ -19,12 +19,12 @@ pub(super) fn explain(items: &mut Vec<DeviceFinding>, done: &RunResult, around: 
     let (value, part, sorted) = (list, &fault.part, sorted(list));
     let found = match fault.kind {
         FaultKind::Empty => env_visible::None.error(),
-        FaultKind::Syntax => env_visible::Syntax { value, part }.error(),
+        FaultKind::Syntax => env_visible::Syntax { part, value }.error(),
         FaultKind::Range => {
             env_visible::Range { value, part, count, last: count.saturating_sub(1) }.error()
         }
-        FaultKind::Duplicate => env_visible::Duplicate { value, part, sorted }.error(),
-        FaultKind::Order => env_visible::Order { value, part, sorted }.error(),
+        FaultKind::Duplicate => env_visible::Duplicate { part, sorted, value }.error(),
+        FaultKind::Order => env_visible::Order { part, sorted, value }.error(),
         FaultKind::Cut => env_visible::Cut { value, part, taken: count }.error(),
     };
     let mut found = found.evidence(Evidence::env(NAME).value(list));
