@@ -2,8 +2,8 @@
 
 use super::pep::not_installed;
 use super::{Check, Context, Family};
-use base::report::Evidence;
-use data::{Outcome, RawFinding, Reason, findings::ms_plugin, ui};
+use base::report::{Evidence, Severity};
+use data::{Outcome, Reason, findings::ms_plugin, ui};
 
 /// The checks of this family.
 pub(super) const CHECKS: &[Check] = &[Check::new(Family::MindSpore, ms_plugin::ID, plugin)];
@@ -27,11 +27,11 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
     }
     // Beside torch_npu it may be there for the processor alone.
     let other = python.dist("torch-npu").is_some();
-    let one = if other { RawFinding::warning } else { RawFinding::error };
+    let severity = if other { Severity::Warning } else { Severity::Error };
+    let interpreter = python.command();
     vec![
-        one("MS-PLUGIN", "absent")
-            .arg("mindspore", &mindspore.version)
-            .arg("dir", dir)
+        ms_plugin::Absent { dir, interpreter, mindspore: &mindspore.version }
+            .at(severity)
             .evidence(
                 Evidence::file(format!("{dir}/lib/plugin"))
                     .says(ui::SeenNone { name: "libmindspore_ascend.so.*".to_owned() }.text()),

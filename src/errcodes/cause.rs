@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use base::report::Severity;
 use base::text::Text;
+use data::ui;
 
 /// A cause of failures: a name that codes, texts of logs and rules agree on.
 #[derive(Debug, Deserialize, Serialize)]
@@ -59,12 +60,12 @@ pub enum Role {
 }
 
 impl Role {
-    /// The key of its words in `data/ui.toml`.
-    pub const fn label_key(self) -> &'static str {
+    /// Its name.
+    pub const fn label(self) -> ui::Label {
         match self {
-            Self::Root => "role_root",
-            Self::Consequence => "role_consequence",
-            Self::Wrapper => "role_wrapper",
+            Self::Root => ui::ROLE_ROOT,
+            Self::Consequence => ui::ROLE_CONSEQUENCE,
+            Self::Wrapper => ui::ROLE_WRAPPER,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Pages about error codes.
 
 use base::text::Lang;
-use data::{Catalog, sentence, ui, word};
+use data::{Catalog, ui};
 use errcodes::{self, Answer, Cause, Family, Match, Row};
 use render::Block;
 
@@ -62,10 +62,10 @@ fn parts(answer: &Answer, lang: Lang, detail: Detail) -> Vec<Block> {
     for decoding in &answer.decodings {
         // Of a known code the digits say nothing new, unless everything is to be told.
         let whole = answer.matches.is_empty();
-        if !whole && detail == Detail::Short && decoding.scheme != "scheme_event" {
+        if !whole && detail == Detail::Short && decoding.scheme != ui::SCHEME_EVENT {
             continue;
         }
-        let title = word(decoding.scheme, lang);
+        let title = decoding.scheme.get(lang);
         if whole {
             page.push(Block::Title(answer.asked.clone(), title));
         } else {
@@ -76,11 +76,11 @@ fn parts(answer: &Answer, lang: Lang, detail: Detail) -> Vec<Block> {
                 .meaning
                 .as_ref()
                 .map_or_else(|| ui::PART_UNKNOWN.get(lang), |meaning| meaning.get(lang).to_owned());
-            (format!("{} {}", word(part.name, lang), part.value), meaning)
+            (format!("{} {}", part.name.get(lang), part.value), meaning)
         });
         page.push(Block::Facts(facts.collect()));
         if whole {
-            if decoding.scheme != "scheme_registers" {
+            if decoding.scheme != ui::SCHEME_REGISTERS {
                 page.push(Block::Paragraph(ui::NOT_IN_TABLES.get(lang)));
             }
             for link in &decoding.links {
@@ -107,24 +107,24 @@ fn message(row: &Row, lang: Lang) -> &str {
 }
 
 /// How the management of a cluster deals with a fault: words for the names of the source.
-const LEVELS: [&str; 9] = [
-    "NotHandle",
-    "SubHealth",
-    "RestartRequest",
-    "RestartBusiness",
-    "FreeRestartNPU",
-    "RestartNPU",
-    "PreSeparateNPU",
-    "SeparateNPU",
-    "SeparateDPU",
+const LEVELS: [(&str, ui::Label); 9] = [
+    ("NotHandle", ui::LEVEL_NOTHANDLE),
+    ("SubHealth", ui::LEVEL_SUBHEALTH),
+    ("RestartRequest", ui::LEVEL_RESTARTREQUEST),
+    ("RestartBusiness", ui::LEVEL_RESTARTBUSINESS),
+    ("FreeRestartNPU", ui::LEVEL_FREERESTARTNPU),
+    ("RestartNPU", ui::LEVEL_RESTARTNPU),
+    ("PreSeparateNPU", ui::LEVEL_PRESEPARATENPU),
+    ("SeparateNPU", ui::LEVEL_SEPARATENPU),
+    ("SeparateDPU", ui::LEVEL_SEPARATEDPU),
 ];
 
 /// In words how a fault is handled; the name in the source follows.
 pub(super) fn level(level: &str, lang: Lang) -> String {
     let levels = level.split_whitespace().map(|name| {
         let short = name.trim_end_matches("Codes").trim_end_matches("Fault");
-        match LEVELS.iter().find(|known| **known == short) {
-            Some(known) => format!("{} ({name})", word(&format!("level_{known}"), lang)),
+        match LEVELS.iter().find(|(known, _)| *known == short) {
+            Some((_, known)) => format!("{} ({name})", known.get(lang)),
             None => name.to_owned(),
         }
     });
@@ -134,19 +134,15 @@ pub(super) fn level(level: &str, lang: Lang) -> String {
 /// In words the first version that has a code: a version, or bounds such as `≤ 8.1.RC1` and
 /// `> 8.1.RC1, ≤ 8.5.0` for codes that are older than the public sources.
 fn since(cell: &str, lang: Lang) -> String {
-    let said = |key: &str, values: &[(&'static str, &str)]| {
-        let values: Vec<_> = values.iter().map(|&(name, value)| (name, value.to_owned())).collect();
-        sentence(key, &values).get(lang).to_owned()
-    };
     let after = cell.strip_prefix("> ");
     if cell == "master" {
         ui::SINCE_UNRELEASED.get(lang)
     } else if let Some((after, by)) = after.and_then(|after| after.split_once(", ≤ ")) {
-        said("since_between", &[("after", after), ("by", by)])
+        ui::SinceBetween { after, by }.text().get(lang).to_owned()
     } else if let Some(after) = after {
-        said("since_after", &[("version", after)])
+        ui::SinceAfter { version: after }.text().get(lang).to_owned()
     } else if let Some(by) = cell.strip_prefix("≤ ") {
-        said("since_by", &[("version", by)])
+        ui::SinceBy { version: by }.text().get(lang).to_owned()
     } else {
         cell.to_owned()
     }
@@ -156,24 +152,24 @@ fn meaning(found: &Match, lang: Lang, detail: Detail, verbose: bool) -> Vec<Bloc
     let Match { family, row, cause, through, note, also } = found;
     let mut facts =
         vec![(ui::FAMILY.get(lang), format!("{} ({})", family.title.get(lang), family.id))];
-    let mut fact = |label: &str, value: &str| {
+    let mut fact = |label: ui::Label, value: &str| {
         if !value.is_empty() {
-            facts.push((word(label, lang), value.to_owned()));
+            facts.push((label.get(lang), value.to_owned()));
         }
     };
-    fact("message", &row.message);
-    fact("message", if lang == Lang::Zh { &row.zh } else { "" });
-    fact("component", &row.component);
-    fact("handling", &level(&row.level, lang));
-    fact("formerly", &row.formerly);
-    fact("stands_after", &context(family));
-    fact("becomes", &codes(&found.find_targets(), usize::MAX));
+    fact(ui::MESSAGE, &row.message);
+    fact(ui::MESSAGE, if lang == Lang::Zh { &row.zh } else { "" });
+    fact(ui::COMPONENT, &row.component);
+    fact(ui::HANDLING, &level(&row.level, lang));
+    fact(ui::FORMERLY, &row.formerly);
+    fact(ui::STANDS_AFTER, &context(family));
+    fact(ui::BECOMES, &codes(&found.find_targets(), usize::MAX));
     let few = if verbose || detail == Detail::Long { usize::MAX } else { FEW };
-    fact("comes_of", &codes(&found.find_sources(), few));
-    fact("cann_versions", &since(&row.since, lang));
-    fact("cann_until", &row.until);
-    fact("document", &row.doc);
-    fact("source", &row.source);
+    fact(ui::COMES_OF, &codes(&found.find_sources(), few));
+    fact(ui::CANN_VERSIONS, &since(&row.since, lang));
+    fact(ui::CANN_UNTIL, &row.until);
+    fact(ui::DOCUMENT, &row.doc);
+    fact(ui::SOURCE, &row.source);
     for (other, row) in also {
         let said = [message(row, lang), &row.formerly];
         let own = message(&found.row, lang);
@@ -212,8 +208,8 @@ fn more_about(cause: &Cause, lang: Lang, detail: Detail) -> Vec<Block> {
     let mut page = Vec::new();
     let mut facts = vec![
         (ui::LAYER.get(lang), cause.layer().to_owned()),
-        (ui::ROLE.get(lang), word(cause.role.label_key(), lang)),
-        (ui::LEVEL.get(lang), word(cause.severity.as_str(), lang)),
+        (ui::ROLE.get(lang), cause.role.label().get(lang)),
+        (ui::LEVEL.get(lang), ui::severity(cause.severity).get(lang)),
     ];
     facts.retain(|(_, value)| !value.is_empty());
     page.push(Block::Facts(facts));

@@ -2,7 +2,7 @@
 
 use base::report::Finding;
 use base::text::{Lang, described};
-use data::{Catalog, Entry, Family, MessageTemplate, ui, word};
+use data::{Catalog, Entry, Family, MessageTemplate, ui};
 use errcodes;
 use render::Block;
 
@@ -22,7 +22,7 @@ pub(super) fn page_with(
         Block::Title(entry.id.clone(), entry.name.get(lang).to_owned()),
         Block::Facts(vec![
             (ui::FAMILY.get(lang), format!("{} ({})", family.title.get(lang), family.family)),
-            (ui::GRAVEST.get(lang), word(entry.severity.as_str(), lang)),
+            (ui::GRAVEST.get(lang), ui::severity(entry.severity).get(lang)),
             (ui::SINCE.get(lang), entry.since.clone()),
         ]),
         Block::Heading(ui::MEANING.get(lang)),
@@ -116,7 +116,11 @@ pub fn list_page(lang: Lang) -> Vec<Block> {
 
 fn ids(family: &Family, lang: Lang) -> Block {
     let rows = family.entries.iter().map(|entry| {
-        vec![entry.id.clone(), word(entry.severity.as_str(), lang), entry.name.get(lang).to_owned()]
+        vec![
+            entry.id.clone(),
+            ui::severity(entry.severity).get(lang),
+            entry.name.get(lang).to_owned(),
+        ]
     });
     Block::Table(
         vec![ui::FINDING.get(lang), ui::GRAVEST.get(lang), ui::NAME.get(lang)],

@@ -3,7 +3,7 @@
 use base::report::{Evidence, Finding, FixStep};
 use base::text::{Lang, Text, Words};
 use convert::rules::Rule;
-use data::{Entry, Family, word};
+use data::{Entry, Family};
 use errcodes::{self, Answer, Cause, Row};
 
 /// A finding id: what it means. Its remedies depend on what is found and are left out.
@@ -44,13 +44,13 @@ pub(super) fn of_answer(answer: &Answer) -> Vec<Finding> {
         let said = |lang: Lang| {
             let parts = decoding.parts.iter().map(|part| {
                 let meaning = part.meaning.as_ref().map_or("?", |meaning| meaning.get(lang));
-                format!("{} {}: {meaning}", word(part.name, lang), part.value)
+                format!("{} {}: {meaning}", part.name.get(lang), part.value)
             });
             let parts = parts.collect::<Vec<_>>().join("; ");
-            format!("{} {}: {parts}", word(decoding.scheme, lang), answer.asked)
+            format!("{} {}: {parts}", decoding.scheme.get(lang), answer.asked)
         };
         let title = Text::new(said(Lang::En), said(Lang::Zh));
-        let id = format!("{}/{}", decoding.scheme, answer.asked);
+        let id = format!("{}/{}", decoding.scheme.key(), answer.asked);
         let about = decoding.links.first().map(|link| of_cause(link.cause));
         Finding { id, title, ..about.unwrap_or_else(|| Finding::remark("")) }
     });

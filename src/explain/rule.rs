@@ -2,15 +2,15 @@
 
 use base::text::Lang;
 use convert::rules::{Example, Match, Rule, Rules};
-use data::{ui, word};
+use data::ui;
 use render::Block;
 
 /// What a rule finds, what becomes of it, and what a person has to know and to do.
 pub fn page(rule: &Rule, lang: Lang) -> Vec<Block> {
     let mut facts = vec![
-        (ui::RULE_IS.get(lang), word(rule.how.word(), lang)),
-        (ui::RULE_CLASS.get(lang), word(rule.class.word(), lang)),
-        (ui::RULE_ACTION.get(lang), word(rule.action.word(), lang)),
+        (ui::RULE_IS.get(lang), rule.how.label().get(lang)),
+        (ui::RULE_CLASS.get(lang), rule.class.label().get(lang)),
+        (ui::RULE_ACTION.get(lang), rule.action.label().get(lang)),
     ];
     if let Some(to) = rule.to {
         facts.insert(1, (ui::RULE_TO.get(lang), to.to_owned()));
@@ -23,10 +23,10 @@ pub fn page(rule: &Rule, lang: Lang) -> Vec<Block> {
     }
     let mut page = vec![Block::Title(rule.id.to_owned(), names(rule)), Block::Facts(facts)];
     let words =
-        [("rule_note_heading", rule.text().note), ("rule_advice_heading", rule.text().advice)];
+        [(ui::RULE_NOTE_HEADING, rule.text().note), (ui::RULE_ADVICE_HEADING, rule.text().advice)];
     for (heading, text) in words {
         if let Some(text) = text {
-            page.push(Block::Heading(word(heading, lang)));
+            page.push(Block::Heading(heading.get(lang)));
             page.push(Block::Paragraph(text.get(lang).to_owned()));
         }
     }
@@ -91,14 +91,14 @@ fn found(rule: &Rule) -> String {
 
 /// All rules in tables, one for each field.
 pub(super) fn tables(lang: Lang) -> Vec<Block> {
-    let head = ["rule", "rule_found", "rule_becomes", "rule_done", "rule_note_heading"];
-    let head: Vec<String> = head.iter().map(|key| word(key, lang)).collect();
+    let head = [ui::RULE, ui::RULE_FOUND, ui::RULE_BECOMES, ui::RULE_DONE, ui::RULE_NOTE_HEADING];
+    let head: Vec<String> = head.iter().map(|label| label.get(lang)).collect();
     let mut page = vec![
         Block::Title(ui::RULES.get(lang), ui::GENERATED.get(lang)),
         Block::Paragraph(ui::RULES_ABOUT.get(lang)),
     ];
     for (field, rules) in Rules::builtin().fields() {
-        page.push(Block::Heading(word(&format!("rules_{field}"), lang)));
+        page.push(Block::Heading(field.get(lang)));
         let rows = rules.iter().map(|rule| {
             let words: Vec<&str> = [rule.text().note, rule.text().advice]
                 .into_iter()
@@ -110,7 +110,7 @@ pub(super) fn tables(lang: Lang) -> Vec<Block> {
                 rule.id.to_owned(),
                 format!("`{}`", found(rule)),
                 rule.to.map_or_else(String::new, |to| format!("`{to}`")),
-                word(rule.action.word(), lang),
+                rule.action.label().get(lang),
                 words.join(joint),
             ]
         });

@@ -1,11 +1,13 @@
 //! Labels and sentences of `data/ui.toml`.
 
+use serde::Serialize;
+
 use base::text::{Lang, Spelling, Text};
 
 use crate::ui;
 
 /// Words without values, such as the heading of a table. Only the tables create one: `data::ui::FIX`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Label(&'static str);
 
 impl Label {

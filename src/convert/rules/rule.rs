@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use data::ui;
+
 /// The files of the rules below `data/convert/`, by field.
 pub(super) const FILES: &[&str] = &[
     "torch_cuda",
@@ -12,6 +14,18 @@ pub(super) const FILES: &[&str] = &[
     "libraries",
     "files",
     "formats",
+];
+
+/// The names of [`FILES`].
+pub(super) const FIELDS: [ui::Label; FILES.len()] = [
+    ui::RULES_TORCH_CUDA,
+    ui::RULES_TORCH,
+    ui::RULES_DISTRIBUTED,
+    ui::RULES_BUILD,
+    ui::RULES_ENVIRONMENT,
+    ui::RULES_LIBRARIES,
+    ui::RULES_FILES,
+    ui::RULES_FORMATS,
 ];
 
 /// How a rule is recognized in a source.
@@ -41,19 +55,19 @@ pub enum Match {
 }
 
 impl Match {
-    /// The key of its name in `data/ui.toml`.
-    pub fn word(self) -> &'static str {
+    /// Its name.
+    pub fn label(self) -> ui::Label {
         match self {
-            Self::Api => "rule_api",
-            Self::Prefix => "rule_prefix",
-            Self::Method => "rule_method",
-            Self::Attribute => "rule_attribute",
-            Self::Env => "rule_env",
-            Self::Library => "rule_library",
-            Self::Package => "rule_package",
-            Self::Provider => "rule_provider",
-            Self::Site => "rule_site",
-            Self::File => "rule_file",
+            Self::Api => ui::RULE_API,
+            Self::Prefix => ui::RULE_PREFIX,
+            Self::Method => ui::RULE_METHOD,
+            Self::Attribute => ui::RULE_ATTRIBUTE,
+            Self::Env => ui::RULE_ENV,
+            Self::Library => ui::RULE_LIBRARY,
+            Self::Package => ui::RULE_PACKAGE,
+            Self::Provider => ui::RULE_PROVIDER,
+            Self::Site => ui::RULE_SITE,
+            Self::File => ui::RULE_FILE,
         }
     }
 }
@@ -77,15 +91,15 @@ pub enum Class {
 }
 
 impl Class {
-    /// The key of its name in `data/ui.toml`.
-    pub fn word(self) -> &'static str {
+    /// Its name.
+    pub fn label(self) -> ui::Label {
         match self {
-            Self::Direct => "rule_direct",
-            Self::Renamed => "rule_renamed",
-            Self::Semantics => "rule_semantics",
-            Self::Keep => "rule_stays",
-            Self::Missing => "rule_missing",
-            Self::Insert => "rule_added",
+            Self::Direct => ui::RULE_DIRECT,
+            Self::Renamed => ui::RULE_RENAMED,
+            Self::Semantics => ui::RULE_SEMANTICS,
+            Self::Keep => ui::RULE_STAYS,
+            Self::Missing => ui::RULE_MISSING,
+            Self::Insert => ui::RULE_ADDED,
         }
     }
 }
@@ -107,14 +121,14 @@ pub enum Action {
 }
 
 impl Action {
-    /// The key of its name in `data/ui.toml`.
-    pub fn word(self) -> &'static str {
+    /// Its name.
+    pub fn label(self) -> ui::Label {
         match self {
-            Self::Rewrite => "rule_rewrite",
-            Self::Insert => "rule_insert",
-            Self::Flag => "rule_flag",
-            Self::Note => "rule_note",
-            Self::Keep => "rule_keep",
+            Self::Rewrite => ui::RULE_REWRITE,
+            Self::Insert => ui::RULE_INSERT,
+            Self::Flag => ui::RULE_FLAG,
+            Self::Note => ui::RULE_NOTE,
+            Self::Keep => ui::RULE_KEEP,
         }
     }
 }

@@ -7,11 +7,11 @@ use serde::Deserialize;
 
 use data::{
     data_pack::{Pack, PackError, invalid},
-    table,
+    table, ui,
 };
 
 use super::place::Place;
-use super::rule::{FILES, Match, Rule};
+use super::rule::{FIELDS, FILES, Match, Rule};
 use super::texts;
 
 static BUILTIN: LazyLock<Rules> = LazyLock::new(|| {
@@ -148,11 +148,11 @@ impl Rules {
         &self.rules[self.places[place as usize]]
     }
 
-    /// The fields, in the order of the files, and their rules.
-    pub fn fields(&self) -> impl Iterator<Item = (&'static str, Vec<&Rule>)> {
-        FILES
-            .iter()
-            .map(|field| (*field, self.rules.iter().filter(|rule| rule.field == *field).collect()))
+    /// The names of the fields, in the order of the files, and their rules.
+    pub fn fields(&self) -> impl Iterator<Item = (ui::Label, Vec<&Rule>)> {
+        let rules =
+            |field| self.rules.iter().filter(move |rule: &&Rule| rule.field == field).collect();
+        FIELDS.into_iter().zip(FILES).map(move |(label, field)| (label, rules(*field)))
     }
 
     /// The rule of this id.

@@ -4,12 +4,13 @@ use serde::Serialize;
 
 use crate::Link;
 use base::text::Text;
+use data::ui;
 
 /// A code, taken apart.
 #[derive(Debug, Clone, Serialize)]
 pub struct Decoding {
-    /// What the parts are parts of; words of this name are in `data/ui.toml`.
-    pub scheme: &'static str,
+    /// What the parts are parts of.
+    pub scheme: ui::Label,
     /// The parts.
     pub parts: Vec<Part>,
     /// What the parts speak for, the surest first.
@@ -20,8 +21,8 @@ pub struct Decoding {
 /// A part of a code.
 #[derive(Debug, Clone, Serialize)]
 pub struct Part {
-    /// What it is; words of this name are in `data/ui.toml`.
-    pub name: &'static str,
+    /// What it is.
+    pub name: ui::Label,
     /// The value.
     pub value: String,
     /// What it says, where that is known.
@@ -30,16 +31,16 @@ pub struct Part {
 }
 
 impl Part {
-    pub(super) fn new(name: &'static str, value: impl Into<String>, meaning: Option<Text>) -> Self {
+    pub(super) fn new(name: ui::Label, value: impl Into<String>, meaning: Option<Text>) -> Self {
         Self { name, value: value.into(), meaning }
     }
 
     /// A part whose meaning is one of the words of the program.
     pub(super) fn part_with_label(
-        name: &'static str,
+        name: ui::Label,
         value: impl Into<String>,
-        key: Option<&str>,
+        label: Option<ui::Label>,
     ) -> Self {
-        Self::new(name, value, key.map(data::words))
+        Self::new(name, value, label.map(ui::Label::text))
     }
 }

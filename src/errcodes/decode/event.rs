@@ -6,6 +6,7 @@ use super::decoding::{Decoding, Part};
 use crate::table::find_row;
 use crate::{Link, cause_of};
 use base::text::Text;
+use data::ui;
 
 /// An event, taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,23 +61,23 @@ impl ChipEvent {
 
     pub(super) fn to_decoding(self) -> Decoding {
         let environment = match self.environment {
-            1 => Some("part_host"),
-            2 => Some("part_device"),
+            1 => Some(ui::PART_HOST),
+            2 => Some(ui::PART_DEVICE),
             _ => None,
         };
         let symbol = |family| self.find_row(family).map(|row| Text::same(row.symbol));
         let level = self.find_row("dms_state").map(|row| match row.level.as_str() {
-            "0" => "part_level_0",
-            "1" => "part_level_1",
-            "2" => "part_level_2",
-            _ => "part_level_3",
+            "0" => ui::PART_LEVEL_0,
+            "1" => ui::PART_LEVEL_1,
+            "2" => ui::PART_LEVEL_2,
+            _ => ui::PART_LEVEL_3,
         });
         let parts = vec![
-            Part::part_with_label("part_environment", self.environment.to_string(), environment),
-            Part::new("part_node", format!("{:#x}", self.node), symbol("dms_node")),
-            Part::new("part_sensor", format!("{:#x}", self.sensor), symbol("dms_sensor")),
-            Part::part_with_label("part_state", self.state.to_string(), level),
+            Part::part_with_label(ui::PART_ENVIRONMENT, self.environment.to_string(), environment),
+            Part::new(ui::PART_NODE, format!("{:#x}", self.node), symbol("dms_node")),
+            Part::new(ui::PART_SENSOR, format!("{:#x}", self.sensor), symbol("dms_sensor")),
+            Part::part_with_label(ui::PART_STATE, self.state.to_string(), level),
         ];
-        Decoding { scheme: "scheme_event", parts, links: self.find_links() }
+        Decoding { scheme: ui::SCHEME_EVENT, parts, links: self.find_links() }
     }
 }

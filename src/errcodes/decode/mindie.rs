@@ -31,36 +31,36 @@ const PARTS: [(&str, &str); 5] = [
     ("06", "infer_instance"),
     ("07", "health_checker"),
 ];
-/// The kinds of errors of the server; words of each are in `data/ui.toml`.
-const KINDS: [(&str, &str); 28] = [
-    ("01", "mindie_permission"),
-    ("02", "mindie_child"),
-    ("03", "mindie_start"),
-    ("04", "mindie_argument"),
-    ("05", "mindie_request"),
-    ("06", "mindie_status"),
-    ("07", "mindie_check"),
-    ("08", "mindie_component"),
-    ("09", "mindie_system"),
-    ("0A", "mindie_tensor"),
-    ("0B", "mindie_text"),
-    ("0C", "mindie_response"),
-    ("0D", "mindie_response_made"),
-    ("0E", "mindie_json"),
-    ("0F", "mindie_late"),
-    ("10", "mindie_no_response"),
-    ("11", "mindie_kv"),
-    ("12", "mindie_recompute"),
-    ("13", "mindie_security"),
-    ("14", "mindie_passed_on"),
-    ("15", "mindie_check"),
-    ("16", "mindie_unknown"),
-    ("17", "mindie_download"),
-    ("18", "mindie_removal"),
-    ("19", "mindie_child"),
-    ("1A", "mindie_child"),
-    ("1B", "mindie_configuration"),
-    ("1C", "mindie_initialisation"),
+/// The kinds of errors of the server.
+const KINDS: [(&str, ui::Label); 28] = [
+    ("01", ui::MINDIE_PERMISSION),
+    ("02", ui::MINDIE_CHILD),
+    ("03", ui::MINDIE_START),
+    ("04", ui::MINDIE_ARGUMENT),
+    ("05", ui::MINDIE_REQUEST),
+    ("06", ui::MINDIE_STATUS),
+    ("07", ui::MINDIE_CHECK),
+    ("08", ui::MINDIE_COMPONENT),
+    ("09", ui::MINDIE_SYSTEM),
+    ("0A", ui::MINDIE_TENSOR),
+    ("0B", ui::MINDIE_TEXT),
+    ("0C", ui::MINDIE_RESPONSE),
+    ("0D", ui::MINDIE_RESPONSE_MADE),
+    ("0E", ui::MINDIE_JSON),
+    ("0F", ui::MINDIE_LATE),
+    ("10", ui::MINDIE_NO_RESPONSE),
+    ("11", ui::MINDIE_KV),
+    ("12", ui::MINDIE_RECOMPUTE),
+    ("13", ui::MINDIE_SECURITY),
+    ("14", ui::MINDIE_PASSED_ON),
+    ("15", ui::MINDIE_CHECK),
+    ("16", ui::MINDIE_UNKNOWN),
+    ("17", ui::MINDIE_DOWNLOAD),
+    ("18", ui::MINDIE_REMOVAL),
+    ("19", ui::MINDIE_CHILD),
+    ("1A", ui::MINDIE_CHILD),
+    ("1B", ui::MINDIE_CONFIGURATION),
+    ("1C", ui::MINDIE_INITIALISATION),
 ];
 /// The kinds that name a cause; the others happen for many reasons.
 const CAUSES: [(&str, &str); 6] = [
@@ -72,6 +72,10 @@ const CAUSES: [(&str, &str); 6] = [
     ("1B", "tool.config_invalid"),
 ];
 
+fn of<T: Copy>(list: &[(&str, T)], key: &str) -> Option<T> {
+    list.iter().find(|(digits, _)| *digits == key).map(|(_, value)| *value)
+}
+
 /// Takes `name`, in upper case, apart.
 pub(super) fn decode_name(name: &str) -> Option<Decoding> {
     let rest = name.strip_prefix("MIE")?;
@@ -81,8 +85,8 @@ pub(super) fn decode_name(name: &str) -> Option<Decoding> {
     let (component, letter, own) = (&rest[..2], &rest[2..3], &rest[3..]);
     let index: usize = component.parse().ok()?;
     let gravity = match letter {
-        "E" | "C" => Some("part_error"),
-        "W" => Some("part_warning"),
+        "E" | "C" => Some(ui::PART_ERROR),
+        "W" => Some(ui::PART_WARNING),
         "I" => None,
         _ => return None,
     };
@@ -90,24 +94,21 @@ pub(super) fn decode_name(name: &str) -> Option<Decoding> {
         return None;
     }
     let mut parts = vec![
-        Part::new("part_component", component, COMPONENTS.get(index).copied().map(Text::same)),
-        Part::part_with_label("part_gravity", letter, gravity),
+        Part::new(ui::PART_COMPONENT, component, COMPONENTS.get(index).copied().map(Text::same)),
+        Part::part_with_label(ui::PART_GRAVITY, letter, gravity),
     ];
     if index != SERVER {
-        parts.push(Part::new("part_number", own, None));
-        return Some(Decoding { scheme: "scheme_mindie", parts, links: Vec::new() });
+        parts.push(Part::new(ui::PART_NUMBER, own, None));
+        return Some(Decoding { scheme: ui::SCHEME_MINDIE, parts, links: Vec::new() });
     }
-    let of = |list: &[(&str, &'static str)], key: &str| {
-        list.iter().find(|(digits, _)| *digits == key).map(|(_, value)| *value)
-    };
     let (part, doing, kind) = (&own[..2], &own[2..4], &own[4..]);
-    parts.push(Part::new("part_module", part, of(&PARTS, part).map(Text::same)));
+    parts.push(Part::new(ui::PART_MODULE, part, of(&PARTS, part).map(Text::same)));
     let starts = (doing == "01").then(|| ui::MINDIE_DOING_START.text());
-    parts.push(Part::new("part_doing", doing, starts));
-    parts.push(Part::part_with_label("part_kind", kind, of(&KINDS, kind)));
+    parts.push(Part::new(ui::PART_DOING, doing, starts));
+    parts.push(Part::part_with_label(ui::PART_KIND, kind, of(&KINDS, kind)));
     let due = of(&CAUSES, kind).filter(|_| letter != "I").and_then(cause);
     let links = due.map(|cause| Link { cause, weight: 15 }).into_iter().collect();
-    Some(Decoding { scheme: "scheme_mindie", parts, links })
+    Some(Decoding { scheme: ui::SCHEME_MINDIE, parts, links })
 }
 
 #[cfg(test)]

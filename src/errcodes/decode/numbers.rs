@@ -7,6 +7,7 @@ use crate::query::Form;
 use crate::table::find_row;
 use crate::{Link, cause_of, family, rows};
 use base::text::Text;
+use data::ui;
 
 /// An inner code of the runtime: `0x07mmnnnn`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,27 +51,27 @@ pub fn parse_acl_class(value: i64) -> Option<AclClass> {
     let value = u32::try_from(value).ok().filter(|value| (100_000..600_000).contains(value))?;
     let class =
         AclClass { class: value / 100_000, component: value / 1000 % 100, number: value % 1000 };
-    let known = matches!(class.class, 1 | 2 | 3 | 5) && class.component_key().is_some();
+    let known = matches!(class.class, 1 | 2 | 3 | 5) && class.component_label().is_some();
     known.then_some(class)
 }
 
 impl AclClass {
-    fn component_key(self) -> Option<&'static str> {
+    fn component_label(self) -> Option<ui::Label> {
         match self.component {
-            0 => Some("part_acl"),
-            7 => Some("part_runtime"),
-            45 => Some("part_ge"),
-            61 => Some("part_aclnn"),
+            0 => Some(ui::PART_ACL),
+            7 => Some(ui::PART_RUNTIME),
+            45 => Some(ui::PART_GE),
+            61 => Some(ui::PART_ACLNN),
             _ => None,
         }
     }
 
-    fn class_key(self) -> &'static str {
+    fn class_label(self) -> ui::Label {
         match self.class {
-            1 => "part_class_1",
-            2 => "part_class_2",
-            3 => "part_class_3",
-            _ => "part_class_5",
+            1 => ui::PART_CLASS_1,
+            2 => ui::PART_CLASS_2,
+            3 => ui::PART_CLASS_3,
+            _ => ui::PART_CLASS_5,
         }
     }
 }
@@ -102,10 +103,10 @@ fn decode_errno(value: u64) -> Decoding {
     let links = cause_of("hccl", &result.to_string()).into_iter().collect();
     let meaning = found.map(|row| Text::same(format!("{}: {}", row.symbol, row.message)));
     let parts = vec![
-        Part::new("part_result", result.to_string(), meaning),
-        Part::new("part_above", format!("{:#x}", value >> 8), None),
+        Part::new(ui::PART_RESULT, result.to_string(), meaning),
+        Part::new(ui::PART_ABOVE, format!("{:#x}", value >> 8), None),
     ];
-    Decoding { scheme: "scheme_errno", parts, links }
+    Decoding { scheme: ui::SCHEME_ERRNO, parts, links }
 }
 
 /// Numbers, as they are written: a value means nothing where it would be written otherwise.
@@ -115,24 +116,28 @@ pub(super) fn decode(value: i64, form: Form) -> Vec<Decoding> {
         let name = inner.module_name();
         let code = format!("{value:#x}");
         let parts = vec![
-            Part::new("part_module", format!("{:#04x}", inner.module), name.map(Text::same)),
-            Part::new("part_number", inner.number.to_string(), find_symbol("runtime", &code)),
+            Part::new(ui::PART_MODULE, format!("{:#04x}", inner.module), name.map(Text::same)),
+            Part::new(ui::PART_NUMBER, inner.number.to_string(), find_symbol("runtime", &code)),
         ];
         found.push(Decoding {
-            scheme: "scheme_runtime",
+            scheme: ui::SCHEME_RUNTIME,
             parts,
             links: find_link("runtime", &code),
         });
     }
     match (form, value) {
         (Form::Decimal, -8999..=-8001 | -9999..=-9001) => {
-            let key = if value > -9000 { "part_dcmi" } else { "part_npu_smi" };
+            let key = if value > -9000 { ui::PART_DCMI } else { ui::PART_NPU_SMI };
             let code = value.to_string();
             let parts = vec![
-                Part::part_with_label("part_module", (value / 1000).to_string(), Some(key)),
-                Part::new("part_number", (-value % 1000).to_string(), find_symbol("dcmi", &code)),
+                Part::part_with_label(ui::PART_MODULE, (value / 1000).to_string(), Some(key)),
+                Part::new(ui::PART_NUMBER, (-value % 1000).to_string(), find_symbol("dcmi", &code)),
             ];
-            found.push(Decoding { scheme: "scheme_dcmi", parts, links: find_link("dcmi", &code) });
+            found.push(Decoding {
+                scheme: ui::SCHEME_DCMI,
+                parts,
+                links: find_link("dcmi", &code),
+            });
         }
         (Form::Decimal, _) => {
             found.extend(parse_acl_class(value).map(|class| class.decoding(value)));
@@ -155,16 +160,16 @@ impl AclClass {
         let families = ["acl_rt", "acl_api", "acl_ge", "aclnn"];
         let meaning = families.iter().find_map(|family| find_symbol(family, &code));
         let parts = vec![
-            Part::part_with_label("part_class", self.class.to_string(), Some(self.class_key())),
+            Part::part_with_label(ui::PART_CLASS, self.class.to_string(), Some(self.class_label())),
             Part::part_with_label(
-                "part_component",
+                ui::PART_COMPONENT,
                 format!("{:02}", self.component),
-                self.component_key(),
+                self.component_label(),
             ),
-            Part::new("part_number", format!("{:03}", self.number), meaning),
+            Part::new(ui::PART_NUMBER, format!("{:03}", self.number), meaning),
         ];
         let links = families.iter().find_map(|family| cause_of(family, &code));
-        Decoding { scheme: "scheme_acl", parts, links: links.into_iter().collect() }
+        Decoding { scheme: ui::SCHEME_ACL, parts, links: links.into_iter().collect() }
     }
 }
 
@@ -192,19 +197,19 @@ pub(super) fn decode_name(name: &str) -> Option<Decoding> {
         return None;
     }
     let kind = match digits {
-        "9999" => Some("part_inner"),
-        "8888" => Some("part_call"),
+        "9999" => Some(ui::PART_INNER),
+        "8888" => Some(ui::PART_CALL),
         _ => None,
     };
-    let meaning = kind.map(data::words).or_else(|| find_symbol("ecode", name));
-    let warns = if name.starts_with('W') { "part_warning" } else { "part_error" };
+    let meaning = kind.map(ui::Label::text).or_else(|| find_symbol("ecode", name));
+    let warns = if name.starts_with('W') { ui::PART_WARNING } else { ui::PART_ERROR };
     let parts = vec![
-        Part::part_with_label("part_gravity", &name[..1], Some(warns)),
-        Part::new("part_module", &name[..2], module),
-        Part::new("part_number", digits, meaning),
+        Part::part_with_label(ui::PART_GRAVITY, &name[..1], Some(warns)),
+        Part::new(ui::PART_MODULE, &name[..2], module),
+        Part::new(ui::PART_NUMBER, digits, meaning),
     ];
     let links = cause_of("ecode", name).or_else(|| cause_of("ecode_inner", name));
-    Some(Decoding { scheme: "scheme_ecode", parts, links: links.into_iter().collect() })
+    Some(Decoding { scheme: ui::SCHEME_ECODE, parts, links: links.into_iter().collect() })
 }
 
 /// `ERRssiii`: two digits for the part of torch_npu, three for the kind of error. What they mean
@@ -221,12 +226,12 @@ fn decode_torch_npu(name: &str, digits: &str) -> Option<Decoding> {
         Some(Text::same(if first { part } else { kind }))
     };
     let parts = vec![
-        Part::new("part_module", module, half(3..5, module, true)),
-        Part::new("part_kind", kind, half(5..8, kind, false)),
+        Part::new(ui::PART_MODULE, module, half(3..5, module, true)),
+        Part::new(ui::PART_KIND, kind, half(5..8, kind, false)),
     ];
     let known = parts.iter().any(|part| part.meaning.is_some());
     known.then(|| Decoding {
-        scheme: "scheme_torch_npu",
+        scheme: ui::SCHEME_TORCH_NPU,
         parts,
         links: find_link("torch_npu", name),
     })

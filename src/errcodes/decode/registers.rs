@@ -3,6 +3,7 @@
 //! Three words of 64 bits, in each of which a bit stands for one fault; several can be set.
 //! The third has bits 0 to 16 and 32 and above (`ProcessStarsCoreErrorMapInfo` of the runtime).
 
+use data::ui;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -135,12 +136,12 @@ impl Registers {
                         format!("{}: {zh}", row.symbol),
                     )
                 });
-                Part::new("part_bit", value, meaning)
+                Part::new(ui::PART_BIT, value, meaning)
             })
             .collect();
         if parts.is_empty() {
-            parts.push(Part::part_with_label("part_bit", "0", Some("part_no_bit")));
+            parts.push(Part::part_with_label(ui::PART_BIT, "0", Some(ui::PART_NO_BIT)));
         }
-        Decoding { scheme: "scheme_registers", parts, links: self.links() }
+        Decoding { scheme: ui::SCHEME_REGISTERS, parts, links: self.links() }
     }
 }

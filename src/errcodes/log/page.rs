@@ -7,7 +7,7 @@ use super::source::{Problem, ProblemKind};
 use crate::{Cause, cause, evidence};
 use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::{Lang, Text};
-use data::{sentence, ui, words};
+use data::ui;
 
 /// As many kinds of missing evidence as are asked for.
 const MISSING: usize = 2;
@@ -67,12 +67,9 @@ pub fn report(diagnosis: &Diagnosis, subject: &str, shown: ReportOptions) -> Rep
 
 fn list_overview(diagnosis: &Diagnosis) -> Vec<(Text, Text)> {
     let read = &diagnosis.read;
-    let size = [
-        ("files", read.files.to_string()),
-        ("lines", read.lines.to_string()),
-        ("size", format_megabytes(read.bytes)),
-    ];
-    let mut overview = vec![(ui::LOG_READ.text(), sentence("log_size", &size))];
+    let size = format_megabytes(read.bytes);
+    let size = ui::LogSize { files: read.files, lines: read.lines, size }.text();
+    let mut overview = vec![(ui::LOG_READ.text(), size)];
     if !diagnosis.silent_ranks.is_empty() {
         overview.push((ui::LOG_SILENT.text(), Text::same(format_numbers(&diagnosis.silent_ranks))));
     }
@@ -115,10 +112,10 @@ fn build_finding(suspect: &Suspect, first: bool, missing: &[MissingEvidence]) ->
         if first { severity.max(Severity::Warning) } else { severity.min(Severity::Info) };
     let mut finding = new_finding(&suspect.cause, severity);
     if let Some(place) = format_location(&suspect.culprit) {
-        finding.title = join_texts(&finding.title, &place, "log_where");
+        finding.title = ui::LogWhere { more: &place, text: &finding.title }.text();
     }
     let sure = format!("{:.0} %", suspect.confidence * 100.0);
-    finding.cause = join_texts(&finding.cause, &Text::same(sure), "log_sure");
+    finding.cause = ui::LogSure { more: sure, text: &finding.cause }.text();
     finding.evidence = suspect.evidence.iter().map(line_evidence).collect();
     finding.fix = known.map(|cause| build_steps(cause, suspect)).unwrap_or_default();
     finding.fix.extend(missing.iter().take(MISSING).filter_map(collect));
@@ -141,35 +138,25 @@ fn new_finding(id: &str, severity: Severity) -> Finding {
     finding
 }
 
-/// `before` and `more` in the sentence `key`.
-fn join_texts(before: &Text, more: &Text, key: &str) -> Text {
-    let fill = |text: &Text, more: &Text| {
-        sentence(key, &[("text", text.en.clone()), ("more", more.en.clone())]).en
-    };
-    let zh = sentence(key, &[("text", before.zh.clone()), ("more", more.zh.clone())]).zh;
-    Text::new(fill(before, more), zh)
-}
-
 fn format_location(culprit: &FaultLocation) -> Option<Text> {
-    let mut parts: Vec<(&str, String)> = Vec::new();
+    let mut said: Vec<Text> = Vec::new();
     if !culprit.ranks.is_empty() {
-        parts.push(("log_rank", format_numbers(&culprit.ranks)));
+        said.push(ui::LogRank { ranks: format_numbers(&culprit.ranks) }.text());
     }
     if !culprit.devices.is_empty() {
-        parts.push(("log_device", format_numbers(&culprit.devices)));
+        said.push(ui::LogDevice { devices: format_numbers(&culprit.devices) }.text());
     }
     if !culprit.hosts.is_empty() && culprit.by != "line" {
-        parts.push(("log_host", culprit.hosts.join(", ")));
+        said.push(ui::LogHost { hosts: culprit.hosts.join(", ") }.text());
     }
     if culprit.ranks.is_empty()
         && let Some(worker) = &culprit.worker
     {
-        parts.push(("log_process", worker.clone()));
+        said.push(ui::LogProcess { process: worker }.text());
     }
     if let Some(operator) = &culprit.operator {
-        parts.push(("log_operator", operator.clone()));
+        said.push(ui::LogOperator { operator }.text());
     }
-    let said: Vec<Text> = parts.into_iter().map(|(key, n)| sentence(key, &[("n", n)])).collect();
     (!said.is_empty()).then(|| {
         let join =
             |of: fn(&Text) -> &str, by: &str| said.iter().map(of).collect::<Vec<_>>().join(by);
@@ -248,20 +235,20 @@ fn fallback_table(diagnosis: &Diagnosis) -> Table {
     }
 }
 
-fn reason_key(why: RejectReason) -> &'static str {
+fn reason_label(why: RejectReason) -> ui::Label {
     match why {
-        RejectReason::Consequence => "log_consequence",
-        RejectReason::Stale => "log_stale",
-        RejectReason::LessSpecific => "log_less_specific",
-        RejectReason::Later => "log_later",
-        RejectReason::InBaseline => "log_in_baseline",
-        RejectReason::Waits => "log_waits",
+        RejectReason::Consequence => ui::LOG_CONSEQUENCE,
+        RejectReason::Stale => ui::LOG_STALE,
+        RejectReason::LessSpecific => ui::LOG_LESS_SPECIFIC,
+        RejectReason::Later => ui::LOG_LATER,
+        RejectReason::InBaseline => ui::LOG_IN_BASELINE,
+        RejectReason::Waits => ui::LOG_WAITS,
     }
 }
 
 fn rejected_table(diagnosis: &Diagnosis) -> Table {
     let rows = diagnosis.rejected.iter().map(|rejected| {
-        let why = words(reason_key(rejected.why));
+        let why = reason_label(rejected.why).text();
         let by = rejected.by.clone().unwrap_or_default();
         let at =
             format!("{}:{} {}", rejected.line.file, rejected.line.line, rejected.line.text.trim());
