@@ -12,7 +12,7 @@ use base::text::escape_line;
 use data::{
     Matrix,
     matrix::{Advice, Level},
-    ui, word,
+    ui,
 };
 
 /// What the page shows.
@@ -27,9 +27,9 @@ pub struct CompatPage<'a> {
 
 /// Writes a page about versions that fit together.
 pub fn render_compat(page: &CompatPage<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let say = |key: &str| word(key, style.lang);
-    let heading = |key: &str| style.paint.bold(&say(key));
-    writeln!(out, "{}", heading("compat_machine"))?;
+    let say = |label: ui::Label| label.get(style.lang);
+    let heading = |label: ui::Label| style.paint.bold(&say(label));
+    writeln!(out, "{}", heading(ui::COMPAT_MACHINE))?;
     write_overview(page.report, style, out)?;
     writeln!(out)?;
     for reason in &page.report.unanswered {
@@ -40,7 +40,7 @@ pub fn render_compat(page: &CompatPage<'_>, style: Style, out: &mut dyn Write) -
         writeln!(
             out,
             "{}: torch {}, torch_npu {}, CANN {}",
-            heading("compat_install"),
+            heading(ui::COMPAT_INSTALL),
             advice.torch,
             advice.torch_npu,
             advice.cann
@@ -49,12 +49,12 @@ pub fn render_compat(page: &CompatPage<'_>, style: Style, out: &mut dyn Write) -
             // Not wrapped: a command must stay one line to be pasted.
             writeln!(out, "  {}", style.paint.command(&escape_line(command)))?;
         }
-        writeln!(out, "{}", heading("compat_reasons"))?;
+        writeln!(out, "{}", heading(ui::COMPAT_REASONS))?;
         for reason in &advice.reasons {
             write_paragraph(&escape_line(reason.get(style.lang)), "  - ", style, out)?;
         }
         if style.verbose {
-            writeln!(out, "{}", heading("compat_sources"))?;
+            writeln!(out, "{}", heading(ui::COMPAT_SOURCES))?;
             for source in &advice.sources {
                 write_paragraph(&escape_line(source), "  - ", style, out)?;
             }
@@ -72,7 +72,7 @@ pub fn render_compat(page: &CompatPage<'_>, style: Style, out: &mut dyn Write) -
 }
 
 fn write_tables(matrix: &Matrix, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let say = |key: &str| word(key, style.lang);
+    let say = |label: ui::Label| label.get(style.lang);
     let torch_npu: Vec<[String; 4]> = matrix
         .torch_npu
         .iter()
@@ -89,16 +89,16 @@ fn write_tables(matrix: &Matrix, style: Style, out: &mut dyn Write) -> io::Resul
             [
                 format!("{}{mark}", row.version),
                 row.torch.to_string(),
-                if cann.is_empty() { say("unknown_value") } else { cann.join(" ") },
+                if cann.is_empty() { say(ui::UNKNOWN_VALUE) } else { cann.join(" ") },
                 match (pythons.first(), pythons.last()) {
                     (Some(first), Some(last)) => format!("{first}-{last}"),
-                    _ => say("unknown_value"),
+                    _ => say(ui::UNKNOWN_VALUE),
                 },
             ]
         })
         .collect();
     write_table(
-        &say("compat_table_torch_npu"),
+        &say(ui::COMPAT_TABLE_TORCH_NPU),
         ["torch_npu", "torch", "CANN", "Python"],
         &torch_npu,
         style,
@@ -122,7 +122,7 @@ fn write_tables(matrix: &Matrix, style: Style, out: &mut dyn Write) -> io::Resul
             _ => drivers.push([cann, String::new(), hdk, String::new()]),
         }
     }
-    write_table(&say("compat_table_pair"), ["CANN", "", "HDK", ""], &drivers, style, out)?;
+    write_table(&say(ui::COMPAT_TABLE_PAIR), ["CANN", "", "HDK", ""], &drivers, style, out)?;
 
     let plugins: Vec<[String; 4]> = matrix
         .vllm_ascend
@@ -130,7 +130,7 @@ fn write_tables(matrix: &Matrix, style: Style, out: &mut dyn Write) -> io::Resul
         .map(|row| {
             let mark = if row.level == Level::Recommended { "" } else { "~" };
             let npu =
-                row.torch_npu.first().map_or_else(|| say("unknown_value"), ToString::to_string);
+                row.torch_npu.first().map_or_else(|| say(ui::UNKNOWN_VALUE), ToString::to_string);
             let triton = row.triton_ascend.first().map(|t| format!(", triton-ascend {t}"));
             [
                 format!("{}{mark}", row.version),
@@ -141,7 +141,7 @@ fn write_tables(matrix: &Matrix, style: Style, out: &mut dyn Write) -> io::Resul
         })
         .collect();
     write_table(
-        &say("compat_table_vllm"),
+        &say(ui::COMPAT_TABLE_VLLM),
         ["vllm-ascend", "vllm", "", "Python"],
         &plugins,
         style,
@@ -158,14 +158,19 @@ fn write_tables(matrix: &Matrix, style: Style, out: &mut dyn Write) -> io::Resul
         })
         .collect();
     write_table(
-        &say("compat_table_mindspore"),
+        &say(ui::COMPAT_TABLE_MINDSPORE),
         ["MindSpore", "CANN", "compiler", "Python"],
         &mindspore,
         style,
         out,
     )?;
     let nothing = torch_npu.is_empty() && drivers.is_empty() && plugins.is_empty();
-    write_paragraph(&say(if nothing { "compat_empty" } else { "compat_legend" }), "", style, out)
+    write_paragraph(
+        &say(if nothing { ui::COMPAT_EMPTY } else { ui::COMPAT_LEGEND }),
+        "",
+        style,
+        out,
+    )
 }
 
 /// Four columns, of which the third is wrapped.

@@ -11,7 +11,7 @@ use super::gate;
 use super::plain::{consequences, show_evidence, summary_line};
 use base::report::{CheckState, Coverage, Finding, Need, Report};
 use base::text::{Lang, escape, escape_line};
-use data::{ui, word};
+use data::ui;
 
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let lang = style.lang;
@@ -74,10 +74,12 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
             writeln!(out)?;
         }
     }
-    for (need, heading) in [(Need::Required, "inconclusive"), (Need::Supporting, "not_examined")] {
+    for (need, heading) in
+        [(Need::Required, ui::INCONCLUSIVE), (Need::Supporting, ui::NOT_EXAMINED)]
+    {
         let points = open_points(report, need, lang);
         if !points.is_empty() {
-            writeln!(out, "### {}\n", word(heading, lang))?;
+            writeln!(out, "### {}\n", heading.get(lang))?;
             for point in points {
                 writeln!(out, "- {}", escape_prose(&point.text(lang)))?;
             }
@@ -111,7 +113,7 @@ fn write_table(findings: &[Finding], lang: Lang, out: &mut dyn Write) -> io::Res
         writeln!(
             out,
             "| {} | {} | {} |",
-            word(finding.severity.as_str(), lang),
+            ui::severity(finding.severity).get(lang),
             code_span(&finding.id),
             escape_prose(finding.title.get(lang))
         )?;
@@ -123,7 +125,7 @@ fn write_finding(finding: &Finding, lang: Lang, out: &mut dyn Write) -> io::Resu
     writeln!(
         out,
         "### {} {}: {}\n",
-        word(finding.severity.as_str(), lang),
+        ui::severity(finding.severity).get(lang),
         code_span(&finding.id),
         escape_prose(finding.title.get(lang))
     )?;

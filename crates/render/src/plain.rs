@@ -9,32 +9,32 @@ use super::Style;
 use super::wrap::wrap;
 use base::report::{Evidence, EvidenceKind, Finding, Report, RuleResult, Summary};
 use base::text::{Lang, escape_line};
-use data::{sentence, ui, word};
+use data::ui;
 
 /// Title, cause, evidence, fix and consequences, one statement a line, harmless on a terminal.
 pub(super) fn finding_lines(finding: &Finding, lang: Lang) -> Vec<String> {
-    let label = |key: &str, text: &str| labeled_sentence(&word(key, lang), text, lang);
+    let label = |label: ui::Label, text: &str| labeled_sentence(&label.get(lang), text, lang);
     let mut lines = vec![format!(
         "{}[{}] {}",
-        word(finding.severity.as_str(), lang),
+        ui::severity(finding.severity).get(lang),
         finding.id,
         escape_line(finding.title.get(lang))
     )];
     if !finding.cause.get(lang).is_empty() {
-        lines.push(label("why", &escape_line(finding.cause.get(lang))));
+        lines.push(label(ui::WHY, &escape_line(finding.cause.get(lang))));
     }
     for evidence in &finding.evidence {
-        lines.push(label("seen", &show_evidence(evidence, lang)));
+        lines.push(label(ui::SEEN, &show_evidence(evidence, lang)));
     }
     for step in &finding.fix {
-        lines.push(label("fix", &escape_line(step.text.get(lang))));
+        lines.push(label(ui::FIX, &escape_line(step.text.get(lang))));
         if let Some(run) = &step.run {
             lines.push(format!("  $ {}", escape_line(run)));
         }
     }
     let consequences = consequences(finding);
     if !consequences.is_empty() {
-        lines.push(label("explains", &consequences.join(", ")));
+        lines.push(label(ui::EXPLAINS, &consequences.join(", ")));
     }
     lines
 }
@@ -107,18 +107,12 @@ pub(super) fn show_evidence(evidence: &Evidence, lang: Lang) -> String {
 /// How many things were found, of which gravity and how many checks did what: one sentence. A run
 /// without checks has no words about them.
 pub(super) fn summary_line(sum: Summary, checks: bool, lang: Lang) -> String {
-    let key = if checks { "summary" } else { "summary_findings" };
-    let line = sentence(
-        key,
-        &[
-            ("errors", sum.errors.to_string()),
-            ("warnings", sum.warnings.to_string()),
-            ("infos", sum.infos.to_string()),
-            ("passed", sum.passed.to_string()),
-            ("not_checked", sum.not_checked.to_string()),
-            ("not_applicable", sum.not_applicable.to_string()),
-        ],
-    );
+    let Summary { errors, warnings, infos, passed, not_checked, not_applicable } = sum;
+    let line = if checks {
+        ui::Summary { errors, infos, not_applicable, not_checked, passed, warnings }.text()
+    } else {
+        ui::SummaryFindings { errors, infos, warnings }.text()
+    };
     line.get(lang).to_owned()
 }
 

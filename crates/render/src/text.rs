@@ -11,7 +11,7 @@ use super::plain::{consequences, labeled_sentence, show_evidence, summary_line, 
 use super::wrap::{wrap, wrap_hanging};
 use base::report::{CheckState, Finding, Need, Report, RuleResult, Severity, Table};
 use base::text::{Text, escape, escape_line};
-use data::{sentence, ui, word};
+use data::ui;
 
 /// As many pieces of evidence as are shown of one finding without `--verbose`.
 const EVIDENCE_SHOWN: usize = 5;
@@ -36,8 +36,8 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
         page.write_patches(report, out)?;
         page.write_unanswered(report, out)?;
         if style.verbose {
-            page.write_list(report, CheckState::NotApplicable, "not_applicable_list", out)?;
-            page.write_list(report, CheckState::Passed, "passed_list", out)?;
+            page.write_list(report, CheckState::NotApplicable, ui::NOT_APPLICABLE_LIST, out)?;
+            page.write_list(report, CheckState::Passed, ui::PASSED_LIST, out)?;
         }
         for note in &report.notes {
             page.write_paragraph("", &escape_line(note.get(style.lang)), out)?;
@@ -84,7 +84,7 @@ impl Page {
             Severity::Warning => "!",
             Severity::Info => "i",
         };
-        let level = word(finding.severity.as_str(), lang);
+        let level = ui::severity(finding.severity).get(lang);
         let head = format!("{mark} {level}[{}]", finding.id);
         let title = escape_line(finding.title.get(lang)).into_owned();
         for (number, line) in wrap_hanging(&format!("{head} {title}"), width, 4).iter().enumerate()
@@ -99,18 +99,18 @@ impl Page {
         if self.is_short(finding) {
             return Ok(());
         }
-        self.write_labeled("why", &escape_line(finding.cause.get(lang)), out)?;
+        self.write_labeled(Some(ui::WHY), &escape_line(finding.cause.get(lang)), out)?;
         let shown = if verbose { usize::MAX } else { EVIDENCE_SHOWN };
         for (number, evidence) in finding.evidence.iter().take(shown).enumerate() {
-            let label = if number == 0 { "seen" } else { "" };
+            let label = (number == 0).then_some(ui::SEEN);
             self.write_labeled(label, &show_evidence(evidence, lang), out)?;
         }
         if finding.evidence.len() > shown {
             let rest = finding.evidence.len() - shown;
-            self.write_labeled("", ui::More { n: rest }.text().get(lang), out)?;
+            self.write_labeled(None, ui::More { n: rest }.text().get(lang), out)?;
         }
         for (number, step) in finding.fix.iter().enumerate() {
-            let label = if number == 0 { "fix" } else { "" };
+            let label = (number == 0).then_some(ui::FIX);
             self.write_labeled(label, &escape_line(step.text.get(lang)), out)?;
             if let Some(run) = &step.run {
                 // A command stays on one line, so that it can be pasted.
@@ -118,22 +118,27 @@ impl Page {
             }
         }
         if !finding.consequences.is_empty() {
-            self.write_labeled("explains", &consequences(finding).join(", "), out)?;
+            self.write_labeled(Some(ui::EXPLAINS), &consequences(finding).join(", "), out)?;
         }
         if verbose {
             for reference in &finding.refs {
-                self.write_labeled("see", &escape_line(reference), out)?;
+                self.write_labeled(Some(ui::SEE), &escape_line(reference), out)?;
             }
         }
         writeln!(out)
     }
 
     /// A label in its own column and a wrapped text beside it.
-    fn write_labeled(&self, label: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
+    fn write_labeled(
+        &self,
+        label: Option<ui::Label>,
+        text: &str,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         if text.is_empty() {
             return Ok(());
         }
-        let label = if label.is_empty() { String::new() } else { word(label, self.style.lang) };
+        let label = label.map_or_else(String::new, |label| label.get(self.style.lang));
         self.write_hanging(&label, text, out)
     }
 
@@ -193,7 +198,8 @@ impl Page {
 
     fn write_unanswered(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let lang = self.style.lang;
-        for (need, heading) in [(Need::Required, "unanswered"), (Need::Supporting, "not_examined")]
+        for (need, heading) in
+            [(Need::Required, ui::UNANSWERED), (Need::Supporting, ui::NOT_EXAMINED)]
         {
             // The lines at the top have the required links of a goal.
             if need == Need::Required && report.proof.is_some() {
@@ -203,7 +209,7 @@ impl Page {
             if points.is_empty() {
                 continue;
             }
-            writeln!(out, "{}", self.style.paint.bold(&word(heading, lang)))?;
+            writeln!(out, "{}", self.style.paint.bold(&heading.get(lang)))?;
             for point in points {
                 self.write_paragraph("  ", &point.reason, out)?;
                 if !point.settle.is_empty() {
@@ -214,7 +220,7 @@ impl Page {
             writeln!(out)?;
         }
         if self.style.verbose {
-            self.write_list(report, CheckState::NotChecked, "not_checked", out)?;
+            self.write_list(report, CheckState::NotChecked, ui::NOT_CHECKED, out)?;
         }
         Ok(())
     }
@@ -224,7 +230,7 @@ impl Page {
         &self,
         report: &Report,
         state: CheckState,
-        heading: &str,
+        heading: ui::Label,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let lang = self.style.lang;
@@ -233,7 +239,7 @@ impl Page {
         if rules.is_empty() {
             return Ok(());
         }
-        writeln!(out, "{}", self.style.paint.bold(&word(heading, lang)))?;
+        writeln!(out, "{}", self.style.paint.bold(&heading.get(lang)))?;
         let mut groups: Vec<(&Text, Vec<&str>)> = Vec::new();
         for rule in rules {
             let text = rule.reason.as_ref().unwrap_or(&rule.name);
@@ -266,9 +272,12 @@ impl Page {
             return Ok(());
         }
         if let Some(first) = report.findings.first() {
-            let key = if self.style.verbose { "next_explain" } else { "next_explain_or_verbose" };
-            let command = report.invocation.to_owned();
-            let hint = sentence(key, &[("id", first.id.clone()), ("command", command)]);
+            let (id, command) = (&first.id, report.invocation);
+            let hint = if self.style.verbose {
+                ui::NextExplain { id }.text()
+            } else {
+                ui::NextExplainOrVerbose { command, id }.text()
+            };
             self.write_paragraph("", hint.get(lang), out)?;
         }
         if self.style.verbose {

@@ -6,7 +6,7 @@ use base::report::{
     CheckState, Coverage, FailOn, Finding, Need, OnInconclusive, Report, Severity, Summary, Verdict,
 };
 use base::text::Text;
-use data::goals;
+use data::{goals, ui};
 
 /// A report, whoever made it. What a newer version adds is passed over.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -295,13 +295,13 @@ impl State {
     }
 
     /// The words for the whole report, as a key of `data/ui.toml`.
-    pub(super) const fn words(self) -> &'static str {
+    pub(super) const fn label(self) -> ui::Label {
         match self {
-            Self::Error => "page_state_error",
-            Self::Warning => "page_state_warning",
-            Self::Unknown => "page_state_unknown",
-            Self::Good => "page_state_good",
-            Self::Nothing => "page_state_answer",
+            Self::Error => ui::PAGE_STATE_ERROR,
+            Self::Warning => ui::PAGE_STATE_WARNING,
+            Self::Unknown => ui::PAGE_STATE_UNKNOWN,
+            Self::Good => ui::PAGE_STATE_GOOD,
+            Self::Nothing => ui::PAGE_STATE_ANSWER,
         }
     }
 }

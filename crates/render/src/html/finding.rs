@@ -7,7 +7,7 @@ use crate::plain::{consequences, show_evidence};
 use base::report::{Finding, Severity};
 use base::text::escape_html;
 use base::text::{Lang, Text};
-use data::{ui, words};
+use data::ui;
 
 /// As much evidence as is shown at once; the rest is folded in once more.
 const SHOWN: usize = 8;
@@ -19,7 +19,7 @@ pub(super) fn write(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "<details class=\"finding {level}\"{open}><summary><b>{} {}</b> {}</summary>",
-        bilingual_html(&words(level)),
+        bilingual_html(&ui::severity(finding.severity).text()),
         escape_html(&finding.id),
         bilingual_html(&finding.title)
     )?;

@@ -17,7 +17,7 @@ use super::plain::summary_line;
 use super::{Style, gate};
 use base::report::{CheckState, Report};
 use base::text::{Lang, Text};
-use data::{Catalog, ui, words};
+use data::{Catalog, ui};
 
 pub use document::Document;
 use document::{Fact, Gate, State, Table};
@@ -68,7 +68,7 @@ pub fn write_page(
                 state.class(),
                 state.sign(),
                 escape_html(&document_title(document)),
-                bilingual_html(&words(state.words()))
+                bilingual_html(&state.label().text())
             )?;
         }
         writeln!(out, "</ul></nav>")?;
@@ -123,7 +123,7 @@ fn write_section(document: &Document, number: usize, out: &mut dyn Write) -> io:
          <div><h2>{}</h2><p><strong>{}</strong> <span class=\"dim\">{}</span></p></div></div>",
         state.class(),
         escape_html(&document_title(document)),
-        bilingual_html(&words(state.words())),
+        bilingual_html(&state.label().text()),
         bilingual_html(&counts(document))
     )?;
     if let Some(headline) = &document.headline {
@@ -167,9 +167,9 @@ fn write_section(document: &Document, number: usize, out: &mut dyn Write) -> io:
             lines.join("\n")
         )?;
     }
-    write_checks(document, CheckState::NotChecked, "not_checked", out)?;
-    write_checks(document, CheckState::Passed, "passed_list", out)?;
-    write_checks(document, CheckState::NotApplicable, "not_applicable_list", out)?;
+    write_checks(document, CheckState::NotChecked, ui::NOT_CHECKED, out)?;
+    write_checks(document, CheckState::Passed, ui::PASSED_LIST, out)?;
+    write_checks(document, CheckState::NotApplicable, ui::NOT_APPLICABLE_LIST, out)?;
     write!(out, "<p class=\"source\">ascend-doctor {}", escape_html(&document.tool.version))?;
     if let Some(time) = document.ended.and_then(format_time) {
         write!(out, " · {}", bilingual_html(&ui::PageCreated { time }.text()))?;
@@ -241,12 +241,10 @@ fn tiles(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     for (label, state, reason) in lights {
         let said = match (state, reason) {
             (State::Unknown, Some(reason)) => reason,
-            _ => words(match state {
-                State::Error => "error",
-                State::Warning => "warning",
-                State::Unknown => "not_checked",
-                State::Good | State::Nothing => "page_good",
-            }),
+            (State::Error, _) => ui::ERROR.text(),
+            (State::Warning, _) => ui::WARNING.text(),
+            (State::Unknown, None) => ui::NOT_CHECKED.text(),
+            (State::Good | State::Nothing, _) => ui::PAGE_GOOD.text(),
         };
         writeln!(
             out,
@@ -293,13 +291,13 @@ fn write_coverage(links: &[document::Link], out: &mut dyn Write) -> io::Result<(
     for link in links.iter().filter(|link| link.state != "not_applicable") {
         // The state comes from a file: words of an unknown one are those of no evidence.
         let (mark, state) = match link.state.as_str() {
-            "shown" if link.warnings.is_empty() => ("✓", "link_shown"),
-            "shown" => ("!", "link_shown"),
-            "contradicted" => ("✗", "link_contradicted"),
-            "waived" => ("~", "link_waived"),
-            _ => ("?", "link_not_examined"),
+            "shown" if link.warnings.is_empty() => ("✓", ui::LINK_SHOWN),
+            "shown" => ("!", ui::LINK_SHOWN),
+            "contradicted" => ("✗", ui::LINK_CONTRADICTED),
+            "waived" => ("~", ui::LINK_WAIVED),
+            _ => ("?", ui::LINK_NOT_EXAMINED),
         };
-        let state = words(state);
+        let state = state.text();
         write!(
             out,
             "<li class=\"{}\"><span aria-hidden=\"true\">{mark}</span> {} <span class=\"dim\">({})",
@@ -322,14 +320,14 @@ fn write_coverage(links: &[document::Link], out: &mut dyn Write) -> io::Result<(
 fn write_checks(
     document: &Document,
     state: CheckState,
-    heading: &str,
+    heading: ui::Label,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let rules: Vec<_> = document.checks.iter().filter(|rule| rule.state == state).collect();
     if rules.is_empty() {
         return Ok(());
     }
-    let heading = bilingual_html(&words(heading));
+    let heading = bilingual_html(&heading.text());
     writeln!(out, "<details><summary>{heading} ({})</summary><ul>", rules.len())?;
     for rule in rules {
         write!(out, "<li>{}: {}", escape_html(&rule.id), bilingual_html(&rule.name))?;

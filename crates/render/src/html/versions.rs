@@ -7,7 +7,7 @@ use super::document::{Document, Fingerprint, State};
 use super::{bilingual_html, bilingual_tspans};
 use base::text::Text;
 use base::text::escape_html;
-use data::{ui, words};
+use data::ui;
 
 /// The size of a box.
 const BOX: (i32, i32) = (210, 64);
@@ -130,12 +130,13 @@ pub(super) fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> 
             format!("{name} {}", version.as_deref().unwrap_or("—"))
         };
         let [from, to] = pair.ends;
-        let said = words(match state {
-            State::Error => "page_pair_error",
-            State::Warning => "page_pair_warning",
-            State::Good => "page_pair_good",
-            State::Unknown | State::Nothing => "page_pair_unknown",
-        });
+        let label = match state {
+            State::Error => ui::PAGE_PAIR_ERROR,
+            State::Warning => ui::PAGE_PAIR_WARNING,
+            State::Good => ui::PAGE_PAIR_GOOD,
+            State::Unknown | State::Nothing => ui::PAGE_PAIR_UNKNOWN,
+        };
+        let said = label.text();
         let text = Text::new(
             format!("{} – {}: {}", name(from, false), name(to, false), said.en),
             format!("{} – {}：{}", name(from, true), name(to, true), said.zh),
